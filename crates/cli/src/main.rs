@@ -1,0 +1,2 @@
+//! The `crosstie` command.
+fn main() {}

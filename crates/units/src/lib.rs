@@ -1,0 +1,20 @@
+//! Quantities and randomness: the bottom layer of Crosstie.
+//!
+//! Every duration is a [`Time`] in integer picoseconds, every size a [`Bytes`], every speed a
+//! [`Rate`]. All three parse from and print to text with units ("5 ns", "64 KiB", "400 MB/s"), and
+//! refuse a bare number so that no file ever leaves a unit to be guessed.
+//!
+//! Randomness starts at a [`Seed`]. Each consumer asks the seed for its own named [`Stream`], so
+//! that adding a consumer never shifts the numbers another one sees.
+
+mod bytes;
+mod quantity;
+mod rate;
+mod seed;
+mod time;
+
+pub use bytes::Bytes;
+pub use quantity::QuantityError;
+pub use rate::Rate;
+pub use seed::{Seed, Stream};
+pub use time::Time;
