@@ -1,0 +1,46 @@
+//! The catalogue of measured columns: name, unit and meaning of every number a run can report.
+
+/// A measured quantity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// Its name in result files and figures.
+    pub name: &'static str,
+    /// Its unit; empty for a pure number.
+    pub unit: &'static str,
+    /// What it means, in a sentence fragment fit for a table head or an axis.
+    pub meaning: &'static str,
+}
+
+const fn c(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+    Column { name, unit, meaning }
+}
+
+/// Every measured column, in the order of the result files.
+pub const COLUMNS: &[Column] = &[
+    c("offered", "flits/cycle/host", "load offered by the sources"),
+    c("accepted", "flits/cycle/host", "load delivered to the destinations"),
+    c("accepted_ci", "flits/cycle/host", "half-width of the confidence interval of accepted"),
+    c("latency_mean", "cycles", "mean latency, generation to last flit delivered"),
+    c("latency_ci", "cycles", "half-width of the confidence interval of latency_mean"),
+    c("latency_p50", "cycles", "median latency"),
+    c("latency_p99", "cycles", "99th percentile of latency"),
+    c("latency_p999", "cycles", "99.9th percentile of latency"),
+    c("latency_max", "cycles", "largest latency seen"),
+    c("network_mean", "cycles", "mean latency without the wait at the source"),
+    c("hops_mean", "switches", "mean number of switches crossed"),
+    c("packets", "packets", "packets measured"),
+    c("warmup", "cycles", "simulated time cut off as warm-up"),
+    c("cycles", "cycles", "simulated time measured"),
+    c("utilisation_mean", "", "mean share of time a switch-to-switch channel carries flits"),
+    c("utilisation_max", "", "the same for the busiest channel"),
+    c("blocked_mean", "", "mean share of time a channel has flits but no credit to send them"),
+    c("blocked_max", "", "the same for the most blocked channel"),
+    c("saturation", "flits/cycle/host", "least load at which accepted falls below offered"),
+    c("saturation_low", "flits/cycle/host", "largest load found to be carried"),
+    c("saturation_high", "flits/cycle/host", "smallest load found not to be carried"),
+];
+
+/// The column of that name.
+pub fn column(name: &str) -> Option<&'static Column> {
+    COLUMNS.iter().find(|column| column.name == name)
+}
