@@ -1,1 +1,3 @@
-//! (under construction)
+//! The simulated world: network engines, traffic, and measurement.
+
+pub mod wormhole;

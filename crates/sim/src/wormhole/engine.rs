@@ -1,0 +1,408 @@
+//! The engine's state, its clock, and what it shows to the outside.
+
+use super::network::{NONE, Network, Target};
+use super::plan::Mux;
+use super::switching::Switch;
+use super::timeline::Timelines;
+use super::wheel::Wheel;
+use super::{Config, EPOCH, NEVER, Tick};
+use crosstie_fabric::{Fabric, HostId};
+use crosstie_routing::{Route, Routing, Tag};
+use std::collections::VecDeque;
+
+/// A packet to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet {
+    /// Source, as `rail * hosts + host`.
+    pub from: u32,
+    /// Destination on the same rail, numbered likewise.
+    pub to: u32,
+    /// Length, header and tail included; at least 1.
+    pub flits: u32,
+    /// The sender's own number for it, given back on delivery.
+    pub id: u64,
+}
+
+/// A packet that has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delivery {
+    /// What was sent.
+    pub packet: Packet,
+    /// When it was given to the source host.
+    pub queued: Tick,
+    /// When its first flit left the source.
+    pub injected: Tick,
+    /// When its last flit reached the memory of the destination.
+    pub delivered: Tick,
+    /// Switches crossed.
+    pub switches: u32,
+}
+
+/// Is told what happens, as it happens.
+pub trait Observer {
+    /// A packet has arrived whole.
+    fn delivered(&mut self, _delivery: &Delivery) {}
+    /// The first flit of packet `id` left on a channel.
+    fn head(&mut self, _id: u64, _channel: u32, _vc: u32, _at: Tick) {}
+    /// The last flit of packet `id` left on a channel.
+    fn tail(&mut self, _id: u64, _channel: u32, _vc: u32, _at: Tick) {}
+}
+
+/// An observer that looks away.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Observer for Silent {}
+
+/// What a channel has done since its counters were last reset.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ChannelCount {
+    /// Flits sent.
+    pub flits: u64,
+    /// Ticks in which it sent nothing although a flit was ready, for want of a credit.
+    pub blocked: u64,
+    /// Ticks that headers at the end of this channel waited for an output, after their routing
+    /// delay, summed over headers.
+    pub waiting: u64,
+}
+
+/// One virtual channel: its buffer, the packet entering it and the packet leaving it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Vc {
+    /// The packet being sent into it, or `NONE`: the channel's side is free.
+    pub packet: u32,
+    /// Where that packet's flits come from: another VC's buffer, or `NONE` for a host's memory.
+    pub feeder: u32,
+    /// How many of its flits are still to be planned or sent.
+    pub remaining: u32,
+    /// The packet at the front of the buffer, or `NONE`.
+    pub front: u32,
+    /// The VC into which the front packet is being sent, or `NONE`.
+    pub next: u32,
+    /// Packets behind the front: first and last entry in `Engine::behind`.
+    pub behind: (u32, u32),
+    /// When the next flit to be sent into it becomes ready at the feeder, if the multiplexer waits.
+    pub arrives: Tick,
+    /// When the front header may ask for an output.
+    pub ready: Tick,
+}
+
+/// A packet waiting in a buffer behind another.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Behind {
+    pub packet: u32,
+    pub next: u32,
+    pub head_arrives: Tick,
+}
+
+/// A packet in the network.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Worm {
+    pub packet: Packet,
+    pub queued: Tick,
+    pub injected: Tick,
+    /// The tag the header obeys next.
+    pub hop: u32,
+}
+
+/// What can happen at a tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Event {
+    /// A multiplexer has something to decide.
+    Mux(u32),
+    /// The header at the front of a VC's buffer has been routed.
+    Header(u32),
+    /// A host has something new to send.
+    Host(u32),
+    /// A packet's last flit reaches memory.
+    Delivered(u32),
+}
+
+/// A wormhole network in motion.
+pub struct Engine<'a> {
+    pub(super) network: Network,
+    pub(super) routing: &'a dyn Routing,
+    pub(super) lines: Timelines,
+    pub(super) vcs: Vec<Vc>,
+    pub(super) muxes: Vec<Mux>,
+    pub(super) switches: Vec<Switch>,
+    /// Free VCs per channel, one bit each.
+    pub(super) free: Vec<u8>,
+    /// Headers per switch input that wait for an output, one bit each.
+    pub(super) asking: Vec<u64>,
+    pub(super) queues: Vec<VecDeque<(Packet, Tick)>>,
+    pub(super) worms: Vec<Worm>,
+    pub(super) spare_worms: Vec<u32>,
+    pub(super) behind: Vec<Behind>,
+    pub(super) spare_behind: Vec<u32>,
+    /// The tags of every worm, `tags_per_worm` each; ports, or `GROUP` plus a group.
+    pub(super) tags: Vec<u16>,
+    pub(super) tags_per_worm: usize,
+    pub(super) groups: Vec<Vec<u16>>,
+    pub(super) counts: Vec<ChannelCount>,
+    pub(super) counting_since: Tick,
+    pub(super) wheel: Wheel<Event>,
+    pub(super) now: Tick,
+    /// Ticks per cycle.
+    ticks: u32,
+    hosts_per_rail: u32,
+    flits_delivered: u64,
+    route: Route,
+    due: Vec<Event>,
+    pub(super) mux_todo: Vec<u32>,
+    pub(super) switch_todo: Vec<u32>,
+    pub(super) host_todo: Vec<u32>,
+    pub(super) cuts: Vec<(u32, u32)>,
+}
+
+/// Marks a tag that is a group.
+pub(super) const GROUP: u16 = 1 << 15;
+
+impl<'a> Engine<'a> {
+    /// A network at rest: `rails` copies of `fabric`.
+    ///
+    /// # Panics
+    /// If the configuration is out of range: 1 to 8 virtual channels, at least one flit of buffer,
+    /// one tick per cycle and one rail, a bus no faster than a link, and fewer than 2^15 ports per
+    /// switch.
+    pub fn new(fabric: &Fabric, routing: &'a dyn Routing, rails: u32, config: &Config) -> Self {
+        assert!((1..=8).contains(&config.virtual_channels), "1 to 8 virtual channels");
+        assert!(config.buffer > 0 && config.ticks > 0 && rails > 0, "nothing may be zero");
+        if let super::Bus::Shared { read, write } = config.bus {
+            assert!(read.min(write) >= config.ticks, "a bus is no faster than a link");
+        }
+        let network = Network::new(fabric, rails, config);
+        let vcs = network.wires.len() * network.vcs as usize;
+        let ports = network.port_out.len();
+        // Events are at least a cycle apart, except that a cut and a new plan may share one tick.
+        let memory = network.wires.iter().map(|w| w.latency.div_ceil(config.ticks)).max();
+        let mut lines = Timelines::new(2 * vcs, memory.unwrap_or(1) + 1);
+        for vc in 0..vcs {
+            lines.grant_past(grants(vc as u32), u64::from(config.buffer));
+        }
+        let port_tag = |port: &crosstie_fabric::Port| {
+            assert!(port.0 < GROUP, "fewer than 2^15 ports per switch");
+            port.0
+        };
+        let unused = Vc {
+            packet: NONE,
+            feeder: NONE,
+            remaining: 0,
+            front: NONE,
+            next: NONE,
+            behind: (NONE, NONE),
+            arrives: NEVER,
+            ready: NEVER,
+        };
+        let words = |s: usize| {
+            let inputs = (network.first_port[s + 1] - network.first_port[s]) * network.vcs;
+            inputs.div_ceil(64)
+        };
+        let mut switches = Vec::with_capacity(network.first_port.len() - 1);
+        let mut first_word = 0;
+        for s in 0..network.first_port.len() - 1 {
+            switches.push(Switch::new(first_word, words(s)));
+            first_word += words(s);
+        }
+        let reach = u64::from(config.buffer) * 2 * u64::from(config.ticks);
+        Engine {
+            routing,
+            lines,
+            vcs: vec![unused; vcs],
+            muxes: vec![Mux::default(); network.mux_vcs.len()],
+            switches,
+            free: vec![((1u16 << config.virtual_channels) - 1) as u8; network.wires.len()],
+            asking: vec![0; first_word as usize],
+            queues: vec![VecDeque::new(); network.host_out.len()],
+            worms: Vec::new(),
+            spare_worms: Vec::new(),
+            behind: Vec::new(),
+            spare_behind: Vec::new(),
+            tags: Vec::new(),
+            tags_per_worm: ports.min(8),
+            groups: routing.groups().iter().map(|g| g.iter().map(port_tag).collect()).collect(),
+            counts: vec![ChannelCount::default(); network.wires.len()],
+            counting_since: EPOCH,
+            wheel: Wheel::new(reach.clamp(256, 8192) as usize),
+            now: EPOCH,
+            ticks: config.ticks,
+            hosts_per_rail: fabric.hosts().len() as u32,
+            flits_delivered: 0,
+            route: Route::default(),
+            due: Vec::new(),
+            mux_todo: Vec::new(),
+            switch_todo: Vec::new(),
+            host_todo: Vec::new(),
+            cuts: Vec::new(),
+            network,
+        }
+    }
+
+    /// The tick that comes next: everything before it has happened.
+    pub fn now(&self) -> Tick {
+        self.now
+    }
+
+    /// Ticks per cycle.
+    pub fn ticks_per_cycle(&self) -> u32 {
+        self.ticks
+    }
+
+    /// Queues a packet at its source; the source may start it at tick `at`.
+    ///
+    /// # Panics
+    /// If `at` is over, the packet has no flits, or its ends are the same host or on two rails.
+    pub fn inject(&mut self, at: Tick, packet: Packet) {
+        assert!(at >= self.now, "a packet for tick {at} came at tick {}", self.now);
+        assert!(packet.flits > 0, "a packet has at least one flit");
+        let rail = |host: u32| host / self.hosts_per_rail;
+        assert!(rail(packet.from) == rail(packet.to), "a packet cannot change rail");
+        assert!(packet.from != packet.to, "a packet needs another host to go to");
+        self.queues[packet.from as usize].push_back((packet, at));
+        self.wheel.push(at, Event::Host(packet.from));
+    }
+
+    /// Runs every tick before `until`, then stands at `until`.
+    pub fn run_until(&mut self, until: Tick, observer: &mut impl Observer) {
+        while let Some(tick) = self.wheel.advance(until) {
+            self.now = tick;
+            self.step(observer);
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// Runs until nothing can move any more: all is delivered, or the network is deadlocked.
+    pub fn drain(&mut self, observer: &mut impl Observer) {
+        while let Some(tick) = self.wheel.advance(NEVER) {
+            self.now = tick;
+            self.step(observer);
+        }
+    }
+
+    /// Packets between their first flit sent and their last flit delivered.
+    pub fn in_flight(&self) -> usize {
+        self.worms.len() - self.spare_worms.len()
+    }
+
+    /// Packets that wait at sources.
+    pub fn queued(&self) -> usize {
+        self.queues.iter().map(VecDeque::len).sum()
+    }
+
+    /// Flits of packets that wait at sources.
+    pub fn queued_flits(&self) -> u64 {
+        self.queues.iter().flatten().map(|(packet, _)| u64::from(packet.flits)).sum()
+    }
+
+    /// Flits delivered, in whole packets, since time began.
+    pub fn flits_delivered(&self) -> u64 {
+        self.flits_delivered
+    }
+
+    /// Starts counting channel use afresh.
+    pub fn reset_counts(&mut self) {
+        self.settle_counts();
+        self.counts.fill(ChannelCount::default());
+        self.counting_since = self.now;
+    }
+
+    /// What every channel has done since the counters were reset, and for how many ticks.
+    ///
+    /// Channel `rail * channels + channel` is the fabric's channel on that rail; with a shared bus,
+    /// the drains of all hosts follow.
+    pub fn counts(&mut self) -> (&[ChannelCount], Tick) {
+        self.settle_counts();
+        (&self.counts, self.now - self.counting_since)
+    }
+
+    fn step(&mut self, observer: &mut impl Observer) {
+        let mut due = std::mem::take(&mut self.due);
+        self.wheel.take(&mut due);
+        for &event in &due {
+            match event {
+                Event::Mux(mux) => self.wake(mux, observer),
+                Event::Header(vc) => self.header_routed(vc),
+                Event::Host(host) => self.host_todo.push(host),
+                Event::Delivered(worm) => self.deliver(worm, observer),
+            }
+        }
+        self.due = due;
+        self.allocate();
+        self.start_packets();
+        // Planning may cut short the plans of others and add them here.
+        while let Some(mux) = self.mux_todo.pop() {
+            self.plan(mux, observer);
+        }
+    }
+
+    /// Puts a queued packet into the network's books and writes its tags.
+    pub(super) fn new_worm(&mut self, packet: Packet, queued: Tick) -> u32 {
+        let worm = Worm { packet, queued, injected: NEVER, hop: 0 };
+        let id = match self.spare_worms.pop() {
+            Some(id) => {
+                self.worms[id as usize] = worm;
+                id
+            }
+            None => {
+                self.worms.push(worm);
+                self.tags.resize(self.worms.len() * self.tags_per_worm, 0);
+                self.worms.len() as u32 - 1
+            }
+        };
+        let host = |h: u32| HostId(h % self.hosts_per_rail);
+        self.routing.route(host(packet.from), host(packet.to), &mut self.route);
+        let tags = self.route.tags();
+        if tags.len() > self.tags_per_worm {
+            self.widen_tags(self.route.tags().len());
+        }
+        let base = id as usize * self.tags_per_worm;
+        for (slot, tag) in self.tags[base..].iter_mut().zip(self.route.tags()) {
+            *slot = match *tag {
+                Tag::Port(port) => port.0,
+                Tag::Group(group) => GROUP | group.0,
+            };
+        }
+        id
+    }
+
+    fn widen_tags(&mut self, width: usize) {
+        let mut wide = vec![0; self.worms.len() * width];
+        for (new, old) in wide.chunks_mut(width).zip(self.tags.chunks(self.tags_per_worm)) {
+            new[..old.len()].copy_from_slice(old);
+        }
+        self.tags = wide;
+        self.tags_per_worm = width;
+    }
+
+    fn deliver(&mut self, id: u32, observer: &mut impl Observer) {
+        let worm = self.worms[id as usize];
+        self.flits_delivered += u64::from(worm.packet.flits);
+        self.spare_worms.push(id);
+        observer.delivered(&Delivery {
+            packet: worm.packet,
+            queued: worm.queued,
+            injected: worm.injected,
+            delivered: self.now,
+            switches: worm.hop,
+        });
+    }
+
+    /// Whether flits sent into a VC end in memory: no buffer, no credits, nobody downstream.
+    #[inline]
+    pub(super) fn is_sink(&self, vc: u32) -> bool {
+        matches!(self.network.wire(vc).target, Target::Memory(_))
+    }
+}
+
+/// The timeline of flits sent into a VC.
+#[inline]
+pub(super) fn sends(vc: u32) -> usize {
+    2 * vc as usize
+}
+
+/// The timeline of credits granted to the sender into a VC; as many as its buffer is deep were
+/// granted before time began.
+#[inline]
+pub(super) fn grants(vc: u32) -> usize {
+    2 * vc as usize + 1
+}

@@ -1,0 +1,376 @@
+//! The rules of the wormhole machine, executed tick by tick and flit by flit. Slow, and simple
+//! enough to be checked by reading; it shares no code with the engine.
+
+use crosstie_fabric::{ChannelId, Fabric, HostId, Node, Port};
+use crosstie_routing::{Route, Routing, Tag};
+use crosstie_sim::wormhole::{Bus, ChannelCount, Config, EPOCH, Packet, Tick};
+use std::collections::VecDeque;
+
+/// Something that can be compared with the engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Event {
+    Head { id: u64, channel: usize, vc: usize },
+    Tail { id: u64, channel: usize, vc: usize },
+    Delivered { id: u64 },
+}
+
+#[derive(Clone, Copy)]
+struct Flit {
+    packet: usize,
+    index: u32,
+    usable: Tick,
+}
+
+/// A virtual channel: sender's side, wire and buffer.
+#[derive(Default)]
+struct Vc {
+    /// The packet that is being sent into it.
+    packet: Option<usize>,
+    /// The VC whose buffer that packet comes from; `None` for a host's memory.
+    from: Option<usize>,
+    sent: u32,
+    /// When the tail has left the channel.
+    tail_gone: Option<Tick>,
+    credits: u32,
+    credits_on_the_way: VecDeque<Tick>,
+    buffer: VecDeque<Flit>,
+    /// The VC to which the packet at the front of the buffer goes.
+    to: Option<usize>,
+    /// The header at the front, and since when it can be routed.
+    header: Option<(usize, Tick)>,
+}
+
+struct Mux {
+    /// All VCs that share it, in round-robin order.
+    vcs: Vec<usize>,
+    last: usize,
+    busy_until: Tick,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    ToSwitch(usize),
+    ToNic(usize),
+    ToMemory,
+}
+
+#[derive(Clone, Copy)]
+struct Channel {
+    kind: Kind,
+    cost: u32,
+    latency: u32,
+}
+
+pub struct Reference {
+    config: Config,
+    now: Tick,
+    channels: Vec<Channel>,
+    vcs: Vec<Vc>,
+    muxes: Vec<Mux>,
+    /// Per switch: the channels that enter and leave by each port.
+    ports_in: Vec<Vec<Option<usize>>>,
+    ports_out: Vec<Vec<Option<usize>>>,
+    turn: Vec<usize>,
+    choice: Vec<usize>,
+    host_out: Vec<usize>,
+    drains: Vec<usize>,
+    queues: Vec<VecDeque<(usize, Tick)>>,
+    groups: Vec<Vec<Port>>,
+    packets: Vec<Packet>,
+    tags: Vec<Vec<Tag>>,
+    hop: Vec<usize>,
+    pub events: Vec<(Tick, Event)>,
+    pub counts: Vec<ChannelCount>,
+    /// The fullest any buffer has been, and the sum of its parts where that must be constant.
+    pub fullest: u32,
+}
+
+impl Reference {
+    pub fn new(fabric: &Fabric, routing: &dyn Routing, config: &Config) -> Self {
+        let v = config.virtual_channels as usize;
+        let (shared, read, write) = match config.bus {
+            Bus::Full => (false, config.ticks, config.ticks),
+            Bus::Shared { read, write } => (true, read, write),
+        };
+        let latency = (1 + config.wire) * config.ticks;
+        let mut channels = Vec::new();
+        let mut muxes = Vec::new();
+        for channel in fabric.channels() {
+            let ends = fabric.channel(channel);
+            let cost = if matches!(ends.from.node, Node::Host(_)) { read } else { config.ticks };
+            let kind = match ends.to.node {
+                Node::Switch(s) => Kind::ToSwitch(s.0 as usize),
+                Node::Host(h) if shared => Kind::ToNic(h.0 as usize),
+                Node::Host(_) => Kind::ToMemory,
+            };
+            let first = channels.len() * v;
+            channels.push(Channel { kind, cost, latency });
+            muxes.push(Mux { vcs: (first..first + v).collect(), last: v - 1, busy_until: 0 });
+        }
+        let host_out: Vec<usize> = fabric.hosts().map(|h| fabric.host_out(h).0 as usize).collect();
+        let mut drains = Vec::new();
+        if shared {
+            for &out in &host_out {
+                let first = channels.len() * v;
+                drains.push(channels.len());
+                channels.push(Channel { kind: Kind::ToMemory, cost: write, latency: write });
+                muxes[out].vcs.extend(first..first + v);
+                muxes[out].last = 2 * v - 1;
+            }
+        }
+        let port = |s, p, turn: fn(ChannelId) -> ChannelId| {
+            fabric.switch_out(s, Port(p)).map(|c| turn(c).0 as usize)
+        };
+        let table = |turn: fn(ChannelId) -> ChannelId| {
+            let ports = |s| (0..fabric.ports(s)).map(|p| port(s, p, turn)).collect();
+            fabric.switches().map(ports).collect::<Vec<Vec<_>>>()
+        };
+        let switches = fabric.switches().len();
+        Reference {
+            config: config.clone(),
+            now: EPOCH,
+            vcs: (0..channels.len() * v)
+                .map(|_| Vc { credits: config.buffer, ..Vc::default() })
+                .collect(),
+            counts: vec![ChannelCount::default(); channels.len()],
+            channels,
+            muxes,
+            ports_in: table(ChannelId::reverse),
+            ports_out: table(|c| c),
+            turn: vec![0; switches],
+            choice: vec![0; switches],
+            queues: vec![VecDeque::new(); host_out.len()],
+            host_out,
+            drains,
+            groups: routing.groups().to_vec(),
+            packets: Vec::new(),
+            tags: Vec::new(),
+            hop: Vec::new(),
+            events: Vec::new(),
+            fullest: 0,
+        }
+    }
+
+    pub fn inject(&mut self, at: Tick, packet: Packet, routing: &dyn Routing) {
+        let mut route = Route::default();
+        routing.route(HostId(packet.from), HostId(packet.to), &mut route);
+        self.queues[packet.from as usize].push_back((self.packets.len(), at));
+        self.packets.push(packet);
+        self.tags.push(route.tags().to_vec());
+        self.hop.push(0);
+    }
+
+    pub fn run_until(&mut self, until: Tick) {
+        while self.now < until {
+            self.credits_arrive();
+            self.release();
+            self.headers();
+            self.allocate();
+            self.start_packets();
+            self.send();
+            self.now += 1;
+        }
+    }
+
+    fn v(&self) -> usize {
+        self.config.virtual_channels as usize
+    }
+
+    fn credits_arrive(&mut self) {
+        for vc in &mut self.vcs {
+            while vc.credits_on_the_way.front().is_some_and(|&at| at <= self.now) {
+                vc.credits_on_the_way.pop_front();
+                vc.credits += 1;
+            }
+        }
+    }
+
+    fn release(&mut self) {
+        for vc in 0..self.vcs.len() {
+            if self.vcs[vc].tail_gone == Some(self.now) {
+                self.vcs[vc].tail_gone = None;
+                self.vcs[vc].packet = None;
+                if let Some(from) = self.vcs[vc].from.take() {
+                    self.vcs[from].to = None;
+                    self.vcs[from].header = None;
+                }
+            }
+        }
+    }
+
+    /// Notices headers that have reached the front of a buffer.
+    fn headers(&mut self) {
+        for vc in 0..self.vcs.len() {
+            let front = self.vcs[vc].buffer.front().copied();
+            if let Some(Flit { packet, index: 0, usable }) = front
+                && usable <= self.now
+                && self.vcs[vc].to.is_none()
+                && self.vcs[vc].header.is_none()
+            {
+                self.vcs[vc].header = Some((packet, self.now));
+                if let Kind::ToNic(host) = self.channels[vc / self.v()].kind {
+                    let drain = self.drains[host] * self.v() + vc % self.v();
+                    self.connect(packet, Some(vc), drain);
+                }
+            }
+        }
+    }
+
+    fn allocate(&mut self) {
+        let v = self.v();
+        for switch in 0..self.ports_in.len() {
+            let inputs = self.ports_in[switch].len() * v;
+            let begin = self.turn[switch];
+            for step in 0..inputs {
+                let input = (begin + step) % inputs;
+                let Some(channel) = self.ports_in[switch][input / v] else { continue };
+                let vc = channel * v + input % v;
+                let Some((packet, since)) = self.vcs[vc].header else { continue };
+                let delay = self.config.routing_delay * self.config.ticks;
+                let ready = since + Tick::from(delay);
+                if self.vcs[vc].to.is_some() || self.now < ready {
+                    continue;
+                }
+                if let Some(out) = self.choose(switch, self.tags[packet][self.hop[packet]]) {
+                    self.hop[packet] += 1;
+                    self.turn[switch] = (input + 1) % inputs;
+                    self.counts[channel].waiting += self.now - ready;
+                    self.connect(packet, Some(vc), out);
+                }
+            }
+        }
+    }
+
+    fn choose(&mut self, switch: usize, tag: Tag) -> Option<usize> {
+        let group = match tag {
+            Tag::Port(port) => {
+                let channel = self.ports_out[switch][port.0 as usize].expect("a linked port");
+                return self.best_vc(channel).map(|(vc, _)| vc);
+            }
+            Tag::Group(group) => self.groups[group.0 as usize].clone(),
+        };
+        let mut best: Option<((usize, u32), usize, usize)> = None;
+        for step in 0..group.len() {
+            let place = (self.choice[switch] + step) % group.len();
+            let Some(channel) = self.ports_out[switch][group[place].0 as usize] else { continue };
+            let Some((vc, credits)) = self.best_vc(channel) else { continue };
+            let free =
+                (0..self.v()).filter(|i| self.vcs[channel * self.v() + i].packet.is_none()).count();
+            if best.is_none_or(|(key, ..)| (free, credits) > key) {
+                best = Some(((free, credits), vc, place));
+            }
+        }
+        best.map(|(_, vc, place)| {
+            self.choice[switch] = (place + 1) % group.len();
+            vc
+        })
+    }
+
+    /// The free VC with the most credits, the lowest on a tie.
+    fn best_vc(&self, channel: usize) -> Option<(usize, u32)> {
+        let vcs = channel * self.v()..(channel + 1) * self.v();
+        let free = vcs.filter(|&vc| self.vcs[vc].packet.is_none());
+        let credits = |vc: usize| match self.channels[channel].kind {
+            Kind::ToMemory => self.config.buffer,
+            _ => self.vcs[vc].credits,
+        };
+        free.map(|vc| (vc, credits(vc))).max_by_key(|&(vc, c)| (c, std::cmp::Reverse(vc)))
+    }
+
+    fn connect(&mut self, packet: usize, from: Option<usize>, to: usize) {
+        let vc = &mut self.vcs[to];
+        (vc.packet, vc.from, vc.sent) = (Some(packet), from, 0);
+        if let Some(from) = from {
+            self.vcs[from].to = Some(to);
+        }
+    }
+
+    fn start_packets(&mut self) {
+        for host in 0..self.queues.len() {
+            while let Some(&(packet, at)) = self.queues[host].front()
+                && at <= self.now
+                && let Some((vc, _)) = self.best_vc(self.host_out[host])
+            {
+                self.queues[host].pop_front();
+                self.connect(packet, None, vc);
+            }
+        }
+    }
+
+    /// Whether the next flit of a VC's packet is at hand.
+    fn has_flit(&self, vc: usize) -> bool {
+        let Some(packet) = self.vcs[vc].packet else { return false };
+        if self.vcs[vc].tail_gone.is_some() {
+            return false;
+        }
+        match self.vcs[vc].from {
+            None => true,
+            Some(from) => self.vcs[from]
+                .buffer
+                .front()
+                .is_some_and(|flit| flit.packet == packet && flit.usable <= self.now),
+        }
+    }
+
+    fn send(&mut self) {
+        for mux in 0..self.muxes.len() {
+            if self.muxes[mux].busy_until > self.now {
+                continue;
+            }
+            let count = self.muxes[mux].vcs.len();
+            let order = (1..=count).map(|step| (self.muxes[mux].last + step) % count);
+            let places: Vec<usize> =
+                order.filter(|&place| self.has_flit(self.muxes[mux].vcs[place])).collect();
+            let sender = places.iter().copied().find(|&place| {
+                let vc = self.muxes[mux].vcs[place];
+                self.channels[vc / self.v()].kind == Kind::ToMemory || self.vcs[vc].credits > 0
+            });
+            match sender {
+                Some(place) => {
+                    let vc = self.muxes[mux].vcs[place];
+                    self.muxes[mux].last = place;
+                    self.muxes[mux].busy_until =
+                        self.now + Tick::from(self.channels[vc / self.v()].cost);
+                    self.send_flit(vc);
+                }
+                None if !places.is_empty() => self.counts[mux].blocked += 1,
+                None => {}
+            }
+        }
+    }
+
+    fn send_flit(&mut self, vc: usize) {
+        let (now, v) = (self.now, self.v());
+        let Channel { kind, cost, latency } = self.channels[vc / v];
+        let packet = self.vcs[vc].packet.expect("a sender has a packet");
+        let index = self.vcs[vc].sent;
+        self.vcs[vc].sent += 1;
+        self.counts[vc / v].flits += 1;
+        if let Some(from) = self.vcs[vc].from {
+            let flit = self.vcs[from].buffer.pop_front().expect("a sender has a flit");
+            assert_eq!((flit.packet, flit.index), (packet, index), "flits stay in order");
+            let back = Tick::from(self.channels[from / v].latency);
+            self.vcs[from].credits_on_the_way.push_back(now + back);
+        }
+        let id = self.packets[packet].id;
+        let arrives = now + Tick::from(latency);
+        if kind != Kind::ToMemory {
+            self.vcs[vc].credits -= 1;
+            self.vcs[vc].buffer.push_back(Flit { packet, index, usable: arrives });
+            let filling = self.vcs[vc].buffer.len() as u32;
+            let on_the_way = self.vcs[vc].credits_on_the_way.len() as u32;
+            assert_eq!(filling + self.vcs[vc].credits + on_the_way, self.config.buffer);
+            self.fullest = self.fullest.max(filling);
+        }
+        if index == 0 {
+            self.events.push((now, Event::Head { id, channel: vc / v, vc: vc % v }));
+        }
+        if index + 1 == self.packets[packet].flits {
+            self.events.push((now, Event::Tail { id, channel: vc / v, vc: vc % v }));
+            self.vcs[vc].tail_gone = Some(now + Tick::from(cost));
+            if kind == Kind::ToMemory {
+                self.events.push((arrives, Event::Delivered { id }));
+            }
+        }
+    }
+}
