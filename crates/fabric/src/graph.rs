@@ -1,6 +1,10 @@
 //! The one graph type that every network becomes.
 
+mod builder;
+
 use std::fmt;
+
+pub use builder::{FabricBuilder, FabricError};
 
 /// A host: the place in a fabric where one NIC plugs in. Numbered from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -91,146 +95,12 @@ pub enum Shape {
     Irregular,
 }
 
-/// What is wrong with a network under construction.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FabricError {
-    /// A link names a node that does not exist.
-    #[error("a link names {node}, which does not exist")]
-    NoSuchNode {
-        /// The node.
-        node: Node,
-    },
-    /// A link names a port beyond the node's last one.
-    #[error("a link names port {} of {node}, which has {ports} ports", port.0)]
-    NoSuchPort {
-        /// The node.
-        node: Node,
-        /// The port named.
-        port: Port,
-        /// How many ports it has.
-        ports: u16,
-    },
-    /// Two links want one port.
-    #[error("port {} of {node} is linked twice", port.0)]
-    PortTaken {
-        /// The node.
-        node: Node,
-        /// The port.
-        port: Port,
-    },
-    /// A link from a node to itself.
-    #[error("{node} is linked to itself")]
-    SelfLink {
-        /// The node.
-        node: Node,
-    },
-    /// A host without a link.
-    #[error("{node} has no link")]
-    Unlinked {
-        /// The host.
-        node: Node,
-    },
-    /// Part of the network cannot be reached.
-    #[error("the network is in pieces: {unreached} cannot be reached from {from}")]
-    Disconnected {
-        /// Where the search began.
-        from: Node,
-        /// A node it did not find.
-        unreached: Node,
-    },
-    /// Nobody to talk.
-    #[error("the network has {hosts} hosts; it needs at least 2")]
-    TooFewHosts {
-        /// How many it has.
-        hosts: usize,
-    },
-    /// More nodes or ports than the numbering can hold.
-    #[error("the network is too large: {what}")]
-    TooLarge {
-        /// What is too many.
-        what: String,
-    },
-}
-
 impl fmt::Display for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Node::Host(h) => write!(f, "host {}", h.0),
             Node::Switch(s) => write!(f, "switch {}", s.0),
         }
-    }
-}
-
-/// A network being put together: add hosts and switches, connect their ports, then `build`.
-#[derive(Debug, Clone, Default)]
-pub struct FabricBuilder {
-    hosts: Vec<String>,
-    switches: Vec<(String, u16)>,
-    links: Vec<(End, End)>,
-}
-
-impl FabricBuilder {
-    /// Adds a host with a label for people.
-    pub fn host(&mut self, label: impl Into<String>) -> HostId {
-        self.hosts.push(label.into());
-        HostId(self.hosts.len() as u32 - 1)
-    }
-
-    /// Adds a switch with a label for people and a number of ports.
-    pub fn switch(&mut self, label: impl Into<String>, ports: u16) -> SwitchId {
-        self.switches.push((label.into(), ports));
-        SwitchId(self.switches.len() as u32 - 1)
-    }
-
-    /// Joins two ports by a link.
-    pub fn connect(&mut self, a: End, b: End) -> LinkId {
-        self.links.push((a, b));
-        LinkId(self.links.len() as u32 - 1)
-    }
-
-    /// Checks everything and closes the network.
-    pub fn build(self, name: impl Into<String>, shape: Shape) -> Result<Fabric, FabricError> {
-        if self.hosts.len() < 2 {
-            return Err(FabricError::TooFewHosts { hosts: self.hosts.len() });
-        }
-        if self.links.len() >= (u32::MAX / 2) as usize {
-            return Err(FabricError::TooLarge { what: format!("{} links", self.links.len()) });
-        }
-        let mut first_port = Vec::with_capacity(self.switches.len() + 1);
-        let mut ports = 0u32;
-        for (_, count) in &self.switches {
-            first_port.push(ports);
-            ports = ports
-                .checked_add(u32::from(*count))
-                .ok_or_else(|| FabricError::TooLarge { what: "switch ports".into() })?;
-        }
-        first_port.push(ports);
-        let mut fabric = Fabric {
-            name: name.into(),
-            shape,
-            host_out: vec![NO_CHANNEL; self.hosts.len()],
-            switch_out: vec![NO_CHANNEL; ports as usize],
-            first_port,
-            channels: Vec::with_capacity(2 * self.links.len()),
-            host_labels: self.hosts,
-            switch_labels: self.switches.into_iter().map(|(label, _)| label).collect(),
-        };
-        for (a, b) in self.links {
-            if a.node == b.node {
-                return Err(FabricError::SelfLink { node: a.node });
-            }
-            for (from, to) in [(a, b), (b, a)] {
-                let channel = ChannelId(fabric.channels.len() as u32);
-                let slot = fabric.out_slot(from)?;
-                if *slot != NO_CHANNEL {
-                    return Err(FabricError::PortTaken { node: from.node, port: from.port });
-                }
-                *slot = channel;
-                fabric.channels.push(Channel { from, to });
-            }
-        }
-        fabric.check_connected()?;
-        Ok(fabric)
     }
 }
 
@@ -338,6 +208,26 @@ impl Fabric {
         }
     }
 
+    /// Whether two fabrics join the same ports of the same nodes. Names, labels, shape and the
+    /// numbering of links are not compared.
+    pub fn same_wiring(&self, other: &Fabric) -> bool {
+        let far = |fabric: &Fabric, out: ChannelId| match out {
+            NO_CHANNEL => None,
+            channel => Some(fabric.channel(channel).to),
+        };
+        let outs = |fabric: &Fabric| -> Vec<Option<End>> {
+            fabric.host_out.iter().chain(&fabric.switch_out).map(|&c| far(fabric, c)).collect()
+        };
+        self.host_labels.len() == other.host_labels.len()
+            && self.first_port == other.first_port
+            && outs(self) == outs(other)
+    }
+
+    /// The same fabric, known to be of some shape. The caller has checked that it is.
+    pub(crate) fn with_shape(self, shape: Shape) -> Fabric {
+        Fabric { shape, ..self }
+    }
+
     /// A channel in words: `⟨0,1⟩:4 -> ⟨0,0⟩:0`.
     pub fn describe(&self, channel: ChannelId) -> String {
         let Channel { from, to } = self.channel(channel);
@@ -346,63 +236,5 @@ impl Fabric {
             Node::Switch(_) => format!("{}:{}", self.label(e.node), e.port.0),
         };
         format!("{} -> {}", end(from), end(to))
-    }
-
-    fn out_slot(&mut self, end: End) -> Result<&mut ChannelId, FabricError> {
-        let no_port = |ports| FabricError::NoSuchPort { node: end.node, port: end.port, ports };
-        match end.node {
-            Node::Host(h) => {
-                let slot = self
-                    .host_out
-                    .get_mut(h.0 as usize)
-                    .ok_or(FabricError::NoSuchNode { node: end.node })?;
-                if end.port == Port(0) { Ok(slot) } else { Err(no_port(1)) }
-            }
-            Node::Switch(s) => {
-                if s.0 as usize >= self.switch_labels.len() {
-                    return Err(FabricError::NoSuchNode { node: end.node });
-                }
-                let ports = self.ports(s);
-                if end.port.0 >= ports {
-                    return Err(no_port(ports));
-                }
-                Ok(&mut self.switch_out
-                    [(self.first_port[s.0 as usize] + u32::from(end.port.0)) as usize])
-            }
-        }
-    }
-
-    fn check_connected(&self) -> Result<(), FabricError> {
-        for host in self.hosts() {
-            if self.host_out(host) == NO_CHANNEL {
-                return Err(FabricError::Unlinked { node: Node::Host(host) });
-            }
-        }
-        let start = Node::Host(HostId(0));
-        let hosts = self.host_labels.len();
-        let index = |node| match node {
-            Node::Host(h) => h.0 as usize,
-            Node::Switch(s) => hosts + s.0 as usize,
-        };
-        let mut seen = vec![false; hosts + self.switch_labels.len()];
-        seen[0] = true;
-        let mut todo = vec![start];
-        while let Some(node) = todo.pop() {
-            let mut visit = |channel: ChannelId| {
-                let next = self.channel(channel).to.node;
-                if !std::mem::replace(&mut seen[index(next)], true) {
-                    todo.push(next);
-                }
-            };
-            match node {
-                Node::Host(h) => visit(self.host_out(h)),
-                Node::Switch(s) => self.out_channels(s).for_each(visit),
-            }
-        }
-        let nodes = self.hosts().map(Node::Host).chain(self.switches().map(Node::Switch));
-        match nodes.zip(&seen).find(|(_, seen)| !**seen) {
-            Some((unreached, _)) => Err(FabricError::Disconnected { from: start, unreached }),
-            None => Ok(()),
-        }
     }
 }

@@ -4,7 +4,43 @@
 //! switch crossed. A tag names one output port (deterministic) or a group of ports from which the
 //! switch takes a free one (adaptive). Between two legs the packet is taken out of the network at a
 //! host and put in again. Fat trees, irregular networks and Ethernet all use this one type.
+//!
+//! | routing | on | deadlock-free |
+//! |---|---|---|
+//! | [`TreeDeterministic`] | k-ary n-trees | yes |
+//! | [`TreeAdaptive`] | k-ary n-trees | yes |
+//! | [`Shortest`] | anything | not in general |
+//!
+//! Every routing can be asked for the proof: [`certify`] follows all its routes and returns an order
+//! of the channels, or the cycle along which packets may wait for each other. [`Summary`] tells how
+//! long the routes are and how evenly they use the channels.
+//!
+//! ```
+//! use crosstie_routing::{Certificate, Summary, TreeAdaptive, certify};
+//!
+//! let fabric = crosstie_fabric::tree(4, 3)?;
+//! let routing = TreeAdaptive::new(&fabric)?;
+//! match certify(&fabric, &routing)? {
+//!     Certificate::DeadlockFree { order, .. } => assert_eq!(order.len(), 384),
+//!     Certificate::Cycle { cycle, .. } => panic!("packets may wait along {cycle:?}"),
+//! }
+//! assert_eq!(Summary::of(&fabric, &routing)?.minimal_share(), 1.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod certificate;
+mod fault;
+#[cfg(test)]
+mod networks;
 mod route;
+mod shortest;
+mod summary;
+mod tree;
+mod walk;
 
+pub use certificate::{Certificate, certify};
+pub use fault::{Fault, RouteFault};
 pub use route::{GroupId, Leg, Route, Routing, Tag};
+pub use shortest::Shortest;
+pub use summary::{Load, Summary};
+pub use tree::{NotATree, TreeAdaptive, TreeDeterministic};

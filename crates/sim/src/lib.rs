@@ -1,3 +1,5 @@
 //! The simulated world: network engines, traffic, and measurement.
 
+pub mod measure;
+pub mod traffic;
 pub mod wormhole;

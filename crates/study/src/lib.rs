@@ -1,7 +1,51 @@
 //! What to run and what came out: experiment files, and the rows they produce.
+//!
+//! An experiment is a TOML file. [`Study::load`] checks all of it and expands its sweeps into
+//! [`Point`]s, each with a [`Spec`] that is typed and complete; a mistake anywhere is a
+//! [`Diagnostic`] with its place in the file. The keys are described in `experiments/README.md`.
+//!
+//! Results are [`Row`]s, one per point. A [`Store`] writes them to a folder as points finish, and a
+//! [`ResultSet`] reads the folder again. This crate knows nothing of the simulator between the two.
+//!
+//! ```
+//! let study = crosstie_study::Study::parse("example", r#"
+//!     title = "Two routings on a tree of 64 hosts"
+//!     seed = 1
+//!     fabric.tree = {k = 4, n = 3}
+//!     traffic.size.fixed.size = "64 B"
+//!     [sweep.product]
+//!     routing = ["tree-adaptive", "tree-deterministic"]
+//!     traffic.load = [0.1, 0.2, 0.3]
+//! "#).unwrap();
+//! assert_eq!(study.points().len(), 6);
+//!
+//! let mistake = crosstie_study::Study::parse("example", "tittle = 'x'").unwrap_err();
+//! assert!(mistake.to_string().contains("did you mean `title`?"));
+//! ```
 
 mod column;
+mod diagnostic;
+mod document;
+mod figure;
+mod fingerprint;
+mod nearest;
+mod point;
+mod results;
 mod row;
+mod source;
+mod spec;
+mod study;
+mod sweep;
 
 pub use column::{COLUMNS, Column, column};
-pub use row::{Row, Setting, Status};
+pub use diagnostic::Diagnostic;
+pub use figure::Figure;
+pub use fingerprint::Fingerprint;
+pub use point::Point;
+pub use results::{ChannelRow, ColumnMeaning, Meta, ResultSet, ResultsError, Store};
+pub use row::{Row, Setting, Status, UnknownStatus};
+pub use spec::{
+    Arrival, Bus, Cluster, Destination, Fabric, Goal, Link, Measure, Nic, Packet, Part, Routing,
+    Saturation, Size, Spec, Switch, Traffic, Tree,
+};
+pub use study::Study;

@@ -1,6 +1,13 @@
 //! One line of results: the settings of a point and what was measured there.
 
 use std::fmt;
+use std::str::FromStr;
+
+use crosstie_units::{Bytes, Rate, Time};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::column::COLUMNS;
 
 /// How the run of a point ended, told apart in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,6 +38,20 @@ impl Status {
     }
 }
 
+impl FromStr for Status {
+    type Err = UnknownStatus;
+
+    fn from_str(word: &str) -> Result<Status, UnknownStatus> {
+        let mut all = Status::ALL.into_iter();
+        all.find(|status| status.word() == word).ok_or_else(|| UnknownStatus(word.to_owned()))
+    }
+}
+
+/// A word that is no status.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a status (converged, not-converged, saturated, deadlocked)")]
+pub struct UnknownStatus(String);
+
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.word())
@@ -46,12 +67,46 @@ pub enum Setting {
     Text(String),
 }
 
+impl Setting {
+    /// Where it stands on an axis of numbers: a number itself, a size in bytes, a rate in bytes per
+    /// second, a time in seconds. `None` for a name.
+    pub fn number(&self) -> Option<f64> {
+        let text = match self {
+            Setting::Number(x) => return Some(*x),
+            Setting::Text(text) => text,
+        };
+        let size = text.parse::<Bytes>().map(|size| size.get() as f64);
+        let rate = || text.parse::<Rate>().map(|rate| rate.bytes_per_second() as f64);
+        let time = || text.parse::<Time>().map(Time::seconds);
+        size.or_else(|_| rate()).or_else(|_| time()).ok()
+    }
+}
+
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Setting::Number(x) => write!(f, "{x}"),
             Setting::Text(text) => f.write_str(text),
         }
+    }
+}
+
+impl Serialize for Setting {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Setting::Number(x) => number(*x).serialize(to),
+            Setting::Text(text) => to.serialize_str(text),
+        }
+    }
+}
+
+/// A number as result files have it: whole where it is whole, `None` where it is not finite.
+pub(crate) fn number(x: f64) -> Option<serde_json::Number> {
+    // Below 2^53 every whole float is exactly that whole number.
+    if x.fract() == 0.0 && x.abs() < 9e15 {
+        Some((x as i64).into())
+    } else {
+        serde_json::Number::from_f64(x)
     }
 }
 
@@ -80,5 +135,49 @@ impl Row {
     /// The value of a swept key here.
     pub fn setting(&self, key: &str) -> Option<&Setting> {
         self.settings.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+}
+
+/// One flat object: `point`, each setting, `status`, `note`, and every column of [`COLUMNS`], null
+/// where nothing was measured.
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut object = to.serialize_map(None)?;
+        object.serialize_entry("point", &self.point)?;
+        for (key, value) in &self.settings {
+            object.serialize_entry(key, value)?;
+        }
+        object.serialize_entry("status", self.status.word())?;
+        object.serialize_entry("note", &self.note)?;
+        for column in COLUMNS {
+            object.serialize_entry(column.name, &self.measured(column.name).and_then(number))?;
+        }
+        object.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_stand_on_axes_and_names_do_not() {
+        let text = |text: &str| Setting::Text(text.into()).number();
+        assert_eq!(Setting::Number(0.5).number(), Some(0.5));
+        assert_eq!(text("64 KiB"), Some(65_536.0));
+        assert_eq!(text("400 MB/s"), Some(4e8));
+        assert_eq!(text("5 ns"), Some(5e-9));
+        assert_eq!(text("tree-adaptive"), None);
+    }
+
+    #[test]
+    fn statuses_are_read_by_the_words_they_print() {
+        for status in Status::ALL {
+            assert_eq!(status.word().parse(), Ok(status));
+        }
+        assert_eq!(
+            "done".parse::<Status>().unwrap_err().to_string(),
+            "`done` is not a status (converged, not-converged, saturated, deadlocked)"
+        );
     }
 }

@@ -94,7 +94,7 @@ impl Engine<'_> {
     /// Whether a packet can go this way, now or once others have moved.
     fn open(&self, way: Way, movable: &[bool]) -> bool {
         let state = &self.vcs[way.vc as usize];
-        if self.is_sink(way.vc) || movable[way.vc as usize] {
+        if state.sink || movable[way.vc as usize] {
             return true;
         }
         match (way.held, state.packet) {

@@ -73,8 +73,10 @@ pub(super) struct Vc {
     pub packet: u32,
     /// Where that packet's flits come from: another VC's buffer, or `NONE` for a host's memory.
     pub feeder: u32,
-    /// How many of its flits are still to be planned or sent.
+    /// How many of its flits are still to be sent, those of the running plan included.
     pub remaining: u32,
+    /// Its first flit has not left yet.
+    pub head_waits: bool,
     /// The packet at the front of the buffer, or `NONE`.
     pub front: u32,
     /// The VC into which the front packet is being sent, or `NONE`.
@@ -85,6 +87,18 @@ pub(super) struct Vc {
     pub arrives: Tick,
     /// When the front header may ask for an output.
     pub ready: Tick,
+    /// Its channel, and which of the channel's VCs it is.
+    pub channel: u32,
+    pub number: u8,
+    /// Its multiplexer, and its bit there.
+    pub mux: u32,
+    pub bit: u8,
+    /// Its flits end in memory: no buffer, no credits, nobody downstream.
+    pub sink: bool,
+    /// Ticks for which a flit occupies the channel.
+    pub cost: u32,
+    /// Ticks from sending a flit until the other end can use it, and for a credit to come back.
+    pub latency: u32,
 }
 
 /// A packet waiting in a buffer behind another.
@@ -174,9 +188,8 @@ impl<'a> Engine<'a> {
         let network = Network::new(fabric, rails, config);
         let vcs = network.wires.len() * network.vcs as usize;
         let ports = network.port_out.len();
-        // Events are at least a cycle apart, except that a cut and a new plan may share one tick.
-        let memory = network.wires.iter().map(|w| w.latency.div_ceil(config.ticks)).max();
-        let mut lines = Timelines::new(2 * vcs, memory.unwrap_or(1) + 1);
+        // Events are at least a cycle apart.
+        let mut lines = Timelines::new(2 * vcs, config.wire + 2);
         for vc in 0..vcs {
             lines.grant_past(grants(vc as u32), u64::from(config.buffer));
         }
@@ -184,15 +197,27 @@ impl<'a> Engine<'a> {
             assert!(port.0 < GROUP, "fewer than 2^15 ports per switch");
             port.0
         };
-        let unused = Vc {
-            packet: NONE,
-            feeder: NONE,
-            remaining: 0,
-            front: NONE,
-            next: NONE,
-            behind: (NONE, NONE),
-            arrives: NEVER,
-            ready: NEVER,
+        let idle = |vc: u32| {
+            let (channel, wire) = (vc / network.vcs, network.wire(vc));
+            let number = (vc % network.vcs) as u8;
+            Vc {
+                packet: NONE,
+                feeder: NONE,
+                remaining: 0,
+                head_waits: false,
+                front: NONE,
+                next: NONE,
+                behind: (NONE, NONE),
+                arrives: NEVER,
+                ready: NEVER,
+                channel,
+                number,
+                mux: wire.mux,
+                bit: wire.bit + number,
+                sink: matches!(wire.target, Target::Memory(_)),
+                cost: wire.cost,
+                latency: wire.latency,
+            }
         };
         let words = |s: usize| {
             let inputs = (network.first_port[s + 1] - network.first_port[s]) * network.vcs;
@@ -208,7 +233,7 @@ impl<'a> Engine<'a> {
         Engine {
             routing,
             lines,
-            vcs: vec![unused; vcs],
+            vcs: (0..vcs as u32).map(idle).collect(),
             muxes: vec![Mux::default(); network.mux_vcs.len()],
             switches,
             free: vec![((1u16 << config.virtual_channels) - 1) as u8; network.wires.len()],
@@ -385,12 +410,6 @@ impl<'a> Engine<'a> {
             delivered: self.now,
             switches: worm.hop,
         });
-    }
-
-    /// Whether flits sent into a VC end in memory: no buffer, no credits, nobody downstream.
-    #[inline]
-    pub(super) fn is_sink(&self, vc: u32) -> bool {
-        matches!(self.network.wire(vc).target, Target::Memory(_))
     }
 }
 

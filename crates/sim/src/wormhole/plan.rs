@@ -1,19 +1,24 @@
 //! Plans: which virtual channel of a channel sends in which tick, as far ahead as is certain.
+//!
+//! One file, because planning, cutting and counting all hang on the one rule that turns slots into
+//! ticks.
 
-use super::engine::{Engine, Event, Observer, grants, sends};
+use super::engine::{Engine, Event, Observer, Vc, grants, sends};
 use super::network::NONE;
 use super::timeline::Run;
 use super::{EPOCH, NEVER, Tick};
 
 /// A stretch of sending that is certain unless something new turns up.
 ///
-/// The members take turns in the order of their bits, starting with `first`; with one member, that
-/// member sends every `period` ticks.
+/// The members take turns in the order of their bits, starting with `first`; a member that is alone
+/// sends every `period` ticks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Plan {
     /// Who sends, one bit per VC of the multiplexer; 0 for no plan.
     members: u32,
     first: u8,
+    /// Every pause within the plan is for want of a credit.
+    credit_paced: bool,
     /// Flits to be sent, all members together.
     slots: u32,
     /// Ticks from one turn of a member to its next.
@@ -21,10 +26,14 @@ pub(super) struct Plan {
     start: Tick,
     /// When the last flit has left the channel: the next decision.
     end: Tick,
-    /// Every pause within the plan is for want of a credit.
-    credit_paced: bool,
     /// The channel counters have seen what lies before this tick.
     counted: Tick,
+}
+
+impl Plan {
+    fn is_solo(&self) -> bool {
+        self.members.is_power_of_two()
+    }
 }
 
 /// The multiplexer of a channel, or of a shared bus.
@@ -34,7 +43,7 @@ pub(super) struct Mux {
     active: u32,
     /// The VC that sent last.
     last: u8,
-    pub in_todo: bool,
+    in_todo: bool,
     plan: Plan,
     /// When the next decision is due.
     wake: Tick,
@@ -56,22 +65,22 @@ impl Default for Mux {
 }
 
 /// The bits of a mask in round-robin order: from `first` upwards, then from 0.
+#[inline]
 fn in_turn(mask: u32, first: u8) -> impl Iterator<Item = u32> {
-    let low = mask & ((1u32 << first) - 1);
-    let mut halves = [mask & !low, low];
+    let mut rotated = mask.rotate_right(u32::from(first));
     std::iter::from_fn(move || {
-        let half = if halves[0] != 0 { &mut halves[0] } else { &mut halves[1] };
-        (*half != 0).then(|| {
-            let bit = half.trailing_zeros();
-            *half &= *half - 1;
-            bit
+        (rotated != 0).then(|| {
+            let step = rotated.trailing_zeros();
+            rotated &= rotated - 1;
+            (u32::from(first) + step) % 32
         })
     })
 }
 
 /// How many of `slots` turns fall to the member in place `rank` of `members`.
+#[inline]
 fn share(slots: u32, rank: u32, members: u32) -> u32 {
-    (slots + members - 1 - rank) / members
+    if members == 1 { slots } else { (slots + members - 1 - rank) / members }
 }
 
 /// What the next flit of a VC waits for.
@@ -83,19 +92,16 @@ struct Outlook {
 }
 
 impl Engine<'_> {
+    #[inline]
     fn vc_of(&self, mux: u32, bit: u32) -> u32 {
         let [first, second] = self.network.mux_vcs[mux as usize];
         if bit < self.network.vcs { first + bit } else { second + bit - self.network.vcs }
     }
 
-    fn bit_of(&self, vc: u32) -> u32 {
-        u32::from(self.network.wire(vc).bit) + vc % self.network.vcs
-    }
-
     /// A VC has been given a packet: its multiplexer decides afresh in this tick.
     pub(super) fn activate(&mut self, vc: u32) {
-        let mux = self.network.wire(vc).mux;
-        self.muxes[mux as usize].active |= 1 << self.bit_of(vc);
+        let Vc { mux, bit, .. } = self.vcs[vc as usize];
+        self.muxes[mux as usize].active |= 1 << bit;
         self.decide_now(mux);
     }
 
@@ -105,6 +111,7 @@ impl Engine<'_> {
         }
     }
 
+    #[inline]
     fn wake_at(&mut self, mux: u32, at: Tick) {
         let state = &mut self.muxes[mux as usize];
         if state.wake != at {
@@ -124,56 +131,66 @@ impl Engine<'_> {
         if state.plan.members != 0 && state.plan.end == self.now {
             self.fulfil(mux, observer);
         }
-        self.decide_now(mux);
+        let state = &mut self.muxes[mux as usize];
+        if state.active == 0 {
+            state.wake = NEVER;
+        } else {
+            self.decide_now(mux);
+        }
     }
 
     /// All of the plan has happened.
     fn fulfil(&mut self, mux: u32, observer: &mut impl Observer) {
         self.count_plan(mux, self.muxes[mux as usize].plan.end);
-        let Plan { members, first, slots, end, counted, credit_paced, .. } =
-            std::mem::take(&mut self.muxes[mux as usize].plan);
+        let plan = std::mem::take(&mut self.muxes[mux as usize].plan);
+        let Plan { members, slots, end, .. } = plan;
         let count = members.count_ones();
-        for (rank, bit) in in_turn(members, first).enumerate() {
+        self.muxes[mux as usize].idle_since = end.max(plan.counted);
+        for (rank, bit) in (0..).zip(in_turn(members, plan.first)) {
             let vc = self.vc_of(mux, bit);
-            self.vcs[vc as usize].remaining -= share(slots, rank as u32, count);
-            if (slots - 1) % count == rank as u32 {
+            let state = &mut self.vcs[vc as usize];
+            state.remaining -= share(slots, rank, count);
+            if count == 1 || (slots - 1) % count == rank {
                 self.muxes[mux as usize].last = bit as u8;
             }
-            if self.vcs[vc as usize].remaining == 0 {
+            if state.remaining == 0 {
                 self.muxes[mux as usize].active &= !(1 << bit);
                 self.release(vc, observer);
             } else if end < self.now {
                 // The plan was cut in a pause; since it began, the flit has been there, or not.
-                self.vcs[vc as usize].arrives = if credit_paced { end } else { NEVER };
+                state.arrives = if plan.credit_paced { end } else { NEVER };
             }
         }
-        self.muxes[mux as usize].idle_since = end.max(counted);
     }
 
     /// How many slots of a plan lie before a tick.
     fn slots_before(&self, mux: u32, plan: &Plan, tick: Tick) -> u32 {
-        let Plan { members, first, slots, period, start, .. } = *plan;
-        let past = tick - start;
-        let rounds = (past / u64::from(period)) as u32;
-        let mut rest = (past % u64::from(period)) as u32;
-        let count = members.count_ones();
-        let mut begun = 0;
-        for bit in in_turn(members, first) {
+        let past = tick - plan.start;
+        let period = u64::from(plan.period);
+        if plan.is_solo() {
+            return past.div_ceil(period).min(u64::from(plan.slots)) as u32;
+        }
+        let (rounds, mut rest) = (past / period, past % period);
+        let mut begun = rounds * u64::from(plan.members.count_ones());
+        for bit in in_turn(plan.members, plan.first) {
             if rest == 0 {
                 break;
             }
             begun += 1;
-            rest = rest.saturating_sub(self.network.wire(self.vc_of(mux, bit)).cost);
+            rest = rest.saturating_sub(u64::from(self.vcs[self.vc_of(mux, bit) as usize].cost));
         }
-        (rounds.saturating_mul(count)).saturating_add(begun).min(slots)
+        begun.min(u64::from(plan.slots)) as u32
     }
 
     /// The tick at which the flit in the last slot of a plan has left the channel.
     fn end_of(&self, mux: u32, plan: &Plan) -> Tick {
         let count = plan.members.count_ones();
-        let (round, rank) = ((plan.slots - 1) / count, (plan.slots - 1) % count);
+        let (round, rank) = match count {
+            1 => (plan.slots - 1, 0),
+            _ => ((plan.slots - 1) / count, (plan.slots - 1) % count),
+        };
         let turns = in_turn(plan.members, plan.first).take(rank as usize + 1);
-        let ticks: u32 = turns.map(|bit| self.network.wire(self.vc_of(mux, bit)).cost).sum();
+        let ticks: u32 = turns.map(|bit| self.vcs[self.vc_of(mux, bit) as usize].cost).sum();
         plan.start + u64::from(round) * u64::from(plan.period) + u64::from(ticks)
     }
 
@@ -196,32 +213,34 @@ impl Engine<'_> {
                 self.wake_at(mux, plan.end);
             }
             let count = plan.members.count_ones();
-            for (rank, bit) in in_turn(plan.members, plan.first).enumerate() {
-                let lost = share(had, rank as u32, count) - share(slots, rank as u32, count);
-                if lost == 0 {
-                    continue;
-                }
-                let vc = self.vc_of(mux, bit);
-                if !self.is_sink(vc) {
-                    self.lines.cut(sends(vc), lost);
-                    // The consumer may have planned to pass on flits that now do not come.
-                    let promised = self.lines.known(grants(vc)) - u64::from(self.network.depth);
-                    let coming = self.lines.known(sends(vc));
-                    let consumer = self.vcs[vc as usize].next;
-                    if promised == coming && consumer != NONE {
-                        self.vcs[consumer as usize].arrives = NEVER;
-                    }
-                    self.cut_member(consumer, promised.saturating_sub(coming));
-                }
-                let feeder = self.vcs[vc as usize].feeder;
-                if feeder != NONE {
-                    self.lines.cut(grants(feeder), lost);
-                    // The producer may have planned to use credits that now do not come.
-                    let promised = self.lines.known(sends(feeder));
-                    let coming = self.lines.known(grants(feeder));
-                    self.cut_member(feeder, promised.saturating_sub(coming));
+            for (rank, bit) in (0..).zip(in_turn(plan.members, plan.first)) {
+                let lost = share(had, rank, count) - share(slots, rank, count);
+                if lost > 0 {
+                    self.take_back(self.vc_of(mux, bit), lost);
                 }
             }
+        }
+    }
+
+    /// Takes back the last `flits` flits planned for a VC, and notes whose plans that cuts short.
+    fn take_back(&mut self, vc: u32, flits: u32) {
+        let Vc { sink, next: consumer, feeder, .. } = self.vcs[vc as usize];
+        if !sink {
+            self.lines.cut(sends(vc), flits);
+            // The consumer may have planned to pass on flits that now do not come.
+            let promised = self.lines.known(grants(vc)) - u64::from(self.network.depth);
+            let coming = self.lines.known(sends(vc));
+            if promised == coming && consumer != NONE {
+                self.vcs[consumer as usize].arrives = NEVER;
+            }
+            self.cut_member(consumer, promised.saturating_sub(coming));
+        }
+        if feeder != NONE {
+            self.lines.cut(grants(feeder), flits);
+            // The producer may have planned to use credits that now do not come.
+            let promised = self.lines.known(sends(feeder));
+            let coming = self.lines.known(grants(feeder));
+            self.cut_member(feeder, promised.saturating_sub(coming));
         }
     }
 
@@ -230,51 +249,58 @@ impl Engine<'_> {
         if flits == 0 {
             return;
         }
-        let mux = self.network.wire(vc).mux;
+        let Vc { mux, bit, .. } = self.vcs[vc as usize];
         let plan = self.muxes[mux as usize].plan;
         let count = plan.members.count_ones();
-        let bit = self.bit_of(vc);
         let rank = in_turn(plan.members, plan.first)
-            .position(|member| member == bit)
-            .expect("what is promised beyond what is coming is in a plan")
-            as u32;
+            .position(|member| member == u32::from(bit))
+            .expect("what is promised beyond what is coming is in a plan") as u32;
         let kept = share(plan.slots, rank, count) - flits as u32;
         self.cuts.push((mux, kept * count + rank));
     }
 
-    /// What the next flit to be sent into a VC waits for.
+    /// How many flits have left the buffer of a VC, planned ones included.
     #[inline]
-    fn outlook(&self, vc: u32) -> Outlook {
-        let feeder = self.vcs[vc as usize].feeder;
-        let arrives = match feeder {
-            NONE => 0,
-            _ => {
-                let passed_on = self.lines.known(grants(feeder)) - u64::from(self.network.depth);
-                self.lines.effect(sends(feeder), passed_on, self.network.wire(feeder).latency)
-            }
-        };
-        let credit = if self.is_sink(vc) {
+    fn passed_on(&self, vc: u32) -> u64 {
+        self.lines.known(grants(vc)) - u64::from(self.network.depth)
+    }
+
+    /// What the flit `ahead` places after the next one to be sent into a VC waits for: when it is
+    /// there, and when it has a credit.
+    #[inline]
+    fn waits_for(&self, vc: u32, ahead: u64) -> (Tick, Tick) {
+        let Vc { feeder, sink, latency, .. } = self.vcs[vc as usize];
+        let flit = if feeder == NONE {
             0
         } else {
-            let next = self.lines.known(sends(vc));
-            self.lines.effect(grants(vc), next, self.network.wire(vc).latency)
+            let index = self.passed_on(feeder) + ahead;
+            self.lines.effect(sends(feeder), index, self.vcs[feeder as usize].latency)
         };
+        let credit = if sink {
+            0
+        } else {
+            self.lines.effect(grants(vc), self.lines.known(sends(vc)) + ahead, latency)
+        };
+        (flit, credit)
+    }
+
+    fn outlook(&self, vc: u32) -> Outlook {
+        let (arrives, credit) = self.waits_for(vc, 0);
         Outlook { arrives, ready: arrives.max(credit) }
     }
 
     /// How many flits of a VC, at most `limit`, may certainly be sent at `by`, `by + step`, ...
     #[inline]
     fn certain(&self, vc: u32, limit: u32, by: Tick, step: u32) -> u32 {
+        let Vc { feeder, sink, latency, .. } = self.vcs[vc as usize];
         let mut certain = limit;
-        let feeder = self.vcs[vc as usize].feeder;
         if feeder != NONE {
-            let passed_on = self.lines.known(grants(feeder)) - u64::from(self.network.depth);
-            let latency = self.network.wire(feeder).latency;
-            certain = self.lines.in_time(sends(feeder), passed_on, certain, latency, by, step);
+            let next = self.passed_on(feeder);
+            let latency = self.vcs[feeder as usize].latency;
+            certain = self.lines.in_time(sends(feeder), next, certain, latency, by, step);
         }
-        if !self.is_sink(vc) {
+        if !sink {
             let next = self.lines.known(sends(vc));
-            let latency = self.network.wire(vc).latency;
             certain = self.lines.in_time(grants(vc), next, certain, latency, by, step);
         }
         certain
@@ -317,14 +343,11 @@ impl Engine<'_> {
         let mut plan = Plan {
             members: eligible,
             first: in_turn(eligible, (last + 1) % 32).next().expect("not empty") as u8,
-            slots: 0,
-            period: 0,
             start: now,
-            end: 0,
-            credit_paced: false,
             counted: now,
+            ..Plan::default()
         };
-        if eligible.is_power_of_two() {
+        if plan.is_solo() {
             self.plan_alone(mux, &mut plan, eligible == active);
         } else {
             self.plan_turns(mux, &mut plan);
@@ -342,72 +365,59 @@ impl Engine<'_> {
     /// One VC can send: how far, at which pace? `only` says that no other VC holds a packet.
     fn plan_alone(&self, mux: u32, plan: &mut Plan, only: bool) {
         let vc = self.vc_of(mux, u32::from(plan.first));
-        let cost = self.network.wire(vc).cost;
-        let remaining = self.vcs[vc as usize].remaining;
+        let Vc { cost, remaining, feeder, latency, .. } = self.vcs[vc as usize];
         plan.period = cost;
         plan.slots = self.certain(vc, remaining, plan.start, cost);
         if plan.slots > 1 || remaining == 1 || !only {
             return;
         }
         // It cannot send back to back. If its flits or its credits come evenly, follow their pace.
-        let feeder = self.vcs[vc as usize].feeder;
-        let sink = self.is_sink(vc);
-        let depth = u64::from(self.network.depth);
-        let flit = match feeder {
-            NONE => 0,
-            _ => {
-                let index = self.lines.known(grants(feeder)) - depth + 1;
-                self.lines.effect(sends(feeder), index, self.network.wire(feeder).latency)
-            }
-        };
-        let credit = if sink {
-            0
-        } else {
-            let index = self.lines.known(sends(vc)) + 1;
-            self.lines.effect(grants(vc), index, self.network.wire(vc).latency)
-        };
+        let (flit, credit) = self.waits_for(vc, 1);
         let second = flit.max(credit);
         if second == NEVER || second - plan.start > u64::from(u16::MAX) {
             return;
         }
         let pace = (second - plan.start) as u32;
-        let paced = self.certain(vc, remaining, plan.start, pace);
-        if flit == second {
-            let index = self.lines.known(grants(feeder)) - depth + 1;
-            let latency = self.network.wire(feeder).latency;
-            let even = self.lines.on_time(sends(feeder), index, remaining, latency, second, pace);
-            (plan.slots, plan.period) = (paced.min(even + 1), pace);
-        } else {
-            // Each pause counts as blocked, so every flit must be there when its pause begins.
-            let index = self.lines.known(sends(vc)) + 1;
-            let latency = self.network.wire(vc).latency;
-            let mut even = self.lines.on_time(grants(vc), index, remaining, latency, second, pace);
-            if feeder != NONE {
-                let index = self.lines.known(grants(feeder)) - depth + 1;
-                let latency = self.network.wire(feeder).latency;
+        let on_credit = || {
+            let next = self.lines.known(sends(vc)) + 1;
+            self.lines.on_time(grants(vc), next, remaining, latency, second, pace)
+        };
+        let supply = |limit, exactly| {
+            let (line, next) = (sends(feeder), self.passed_on(feeder) + 1);
+            let latency = self.vcs[feeder as usize].latency;
+            if exactly {
+                self.lines.on_time(line, next, limit, latency, second, pace)
+            } else {
                 let pause = plan.start + u64::from(cost);
-                even = self.lines.in_time(sends(feeder), index, even, latency, pause, pace);
+                self.lines.in_time(line, next, limit, latency, pause, pace)
             }
-            if even > 0 {
-                (plan.slots, plan.period) = (paced.min(even + 1), pace);
-                plan.credit_paced = true;
-            }
+        };
+        // A pause counts as blocked if the flit was there when it began, else it must not have been
+        // there at all before its time.
+        let credit_paced = flit < second;
+        let even = match (credit_paced, feeder) {
+            (false, _) => supply(remaining, true),
+            (true, NONE) => on_credit(),
+            (true, _) => supply(on_credit(), false),
+        };
+        if even > 0 {
+            plan.slots = self.certain(vc, remaining, plan.start, pace).min(even + 1);
+            (plan.period, plan.credit_paced) = (pace, credit_paced);
         }
     }
 
     /// Several VCs can send: they take turns until one of them cannot, or ends its packet.
     fn plan_turns(&self, mux: u32, plan: &mut Plan) {
         let count = plan.members.count_ones();
-        let cost = |bit: u32| self.network.wire(self.vc_of(mux, bit)).cost;
+        let vc = |bit| self.vc_of(mux, bit);
+        let cost = |bit| self.vcs[vc(bit) as usize].cost;
         plan.period = in_turn(plan.members, 0).map(cost).sum();
         plan.slots = u32::MAX;
         let mut turn = plan.start;
-        for (rank, bit) in in_turn(plan.members, plan.first).enumerate() {
-            let rank = rank as u32;
-            let vc = self.vc_of(mux, bit);
-            let remaining = self.vcs[vc as usize].remaining;
+        for (rank, bit) in (0..).zip(in_turn(plan.members, plan.first)) {
+            let Vc { remaining, head_waits, .. } = self.vcs[vc(bit) as usize];
             let limit = remaining.min(plan.slots / count + 1);
-            let certain = self.certain(vc, limit, turn, plan.period);
+            let certain = self.certain(vc(bit), limit, turn, plan.period);
             let slots = if certain == remaining {
                 (certain - 1) * count + rank + 1
             } else {
@@ -415,48 +425,40 @@ impl Engine<'_> {
             };
             plan.slots = plan.slots.min(slots);
             // A header leaves in the tick of the decision, so that its departure is a fact.
-            if rank > 0 && self.head_is_next(vc) {
+            if rank > 0 && head_waits {
                 plan.slots = plan.slots.min(rank);
             }
             turn += u64::from(cost(bit));
         }
     }
 
-    fn head_is_next(&self, vc: u32) -> bool {
-        let vc = &self.vcs[vc as usize];
-        vc.remaining == self.worms[vc.packet as usize].packet.flits
-    }
-
     /// Enters a new plan in the timelines and tells the neighbours it concerns.
     fn announce(&mut self, mux: u32, observer: &mut impl Observer) {
         let now = self.now;
-        let plan = self.muxes[mux as usize].plan;
-        let count = plan.members.count_ones();
+        let Plan { members, first, slots, period, .. } = self.muxes[mux as usize].plan;
+        let count = members.count_ones();
         let mut start = now;
-        for (rank, bit) in in_turn(plan.members, plan.first).enumerate() {
+        for (rank, bit) in (0..).zip(in_turn(members, first)) {
             let vc = self.vc_of(mux, bit);
-            let wire = *self.network.wire(vc);
-            let run =
-                Run { start, stride: plan.period, count: share(plan.slots, rank as u32, count) };
-            start += u64::from(wire.cost);
+            let Vc { sink, next, feeder, latency, cost, head_waits, .. } = self.vcs[vc as usize];
+            let run = Run { start, stride: period, count: share(slots, rank, count) };
+            start += u64::from(cost);
             if run.count == 0 {
                 continue;
             }
-            let sink = self.is_sink(vc);
-            if rank == 0 && self.head_is_next(vc) {
+            if head_waits {
                 self.head_leaves(vc, observer);
             }
             if !sink {
-                self.lines.push(sends(vc), run, now, wire.latency);
-                let consumer = self.vcs[vc as usize].next;
-                if consumer != NONE {
-                    self.look_again(consumer);
+                self.lines.push(sends(vc), run, now, latency);
+                if next != NONE {
+                    self.look_again(next);
                 }
             }
-            let feeder = self.vcs[vc as usize].feeder;
             if feeder != NONE {
-                self.lines.push(grants(feeder), run, now, self.network.wire(feeder).latency);
-                if self.vcs[feeder as usize].packet != NONE {
+                let Vc { latency, packet, .. } = self.vcs[feeder as usize];
+                self.lines.push(grants(feeder), run, now, latency);
+                if packet != NONE {
                     self.look_again(feeder);
                 }
             }
@@ -464,27 +466,29 @@ impl Engine<'_> {
     }
 
     fn head_leaves(&mut self, vc: u32, observer: &mut impl Observer) {
-        let Engine { vcs, worms, network, now, .. } = self;
-        let (packet, from_memory) = (vcs[vc as usize].packet, vcs[vc as usize].feeder == NONE);
-        let worm = &mut worms[packet as usize];
-        if from_memory {
-            worm.injected = *now;
+        let now = self.now;
+        let state = &mut self.vcs[vc as usize];
+        state.head_waits = false;
+        let Vc { packet, feeder, sink, channel, number, latency, .. } = *state;
+        let worm = &mut self.worms[packet as usize];
+        if feeder == NONE {
+            worm.injected = now;
         }
-        observer.head(worm.packet.id, vc / network.vcs, vc % network.vcs, *now);
-        let arrives = *now + u64::from(network.wire(vc).latency);
-        if !self.is_sink(vc) {
-            self.enter(vc, packet, arrives);
+        observer.head(worm.packet.id, channel, u32::from(number), now);
+        if !sink {
+            self.enter(vc, packet, now + u64::from(latency));
         }
     }
 
     /// More is known about what a VC waits for; if it is not part of a plan, it may now have a time.
+    #[inline]
     fn look_again(&mut self, vc: u32) {
-        let mux = self.network.wire(vc).mux;
-        let state = &self.muxes[mux as usize];
-        if state.in_todo || state.plan.members & (1 << self.bit_of(vc)) != 0 {
+        let Vc { mux, bit, .. } = self.vcs[vc as usize];
+        let Mux { in_todo, wake, plan, .. } = &self.muxes[mux as usize];
+        if *in_todo || plan.members & (1 << bit) != 0 {
             return;
         }
-        let wake = state.wake;
+        let wake = *wake;
         let Outlook { arrives, ready } = self.outlook(vc);
         if arrives > self.now {
             self.vcs[vc as usize].arrives = arrives;
@@ -501,17 +505,16 @@ impl Engine<'_> {
     /// idle tick had none.
     fn count_blocked(&mut self, mux: u32) {
         let Mux { active, idle_since, .. } = self.muxes[mux as usize];
-        if idle_since < self.now {
-            let waiting = in_turn(active, 0)
-                .map(|bit| self.vcs[self.vc_of(mux, bit) as usize].arrives)
-                .min()
-                .unwrap_or(NEVER);
-            let begin = waiting.max(idle_since);
-            if begin < self.now {
-                let channel = self.network.mux_vcs[mux as usize][0] / self.network.vcs;
-                self.counts[channel as usize].blocked += self.now - begin;
-            }
-            self.muxes[mux as usize].idle_since = self.now;
+        if idle_since >= self.now {
+            return;
+        }
+        self.muxes[mux as usize].idle_since = self.now;
+        let arrives = |bit| self.vcs[self.vc_of(mux, bit) as usize].arrives;
+        let waiting = in_turn(active, 0).map(arrives).min().unwrap_or(NEVER);
+        let begin = waiting.max(idle_since);
+        if begin < self.now {
+            let channel = self.vcs[self.vc_of(mux, 0) as usize].channel;
+            self.counts[channel as usize].blocked += self.now - begin;
         }
     }
 
@@ -525,11 +528,10 @@ impl Engine<'_> {
         let had = if counted == plan.start { 0 } else { before(counted) };
         let has = if upto >= plan.end { plan.slots } else { before(upto) };
         let count = plan.members.count_ones();
-        for (rank, bit) in in_turn(plan.members, plan.first).enumerate() {
-            let vc = self.vc_of(mux, bit);
-            let sent = share(has, rank as u32, count) - share(had, rank as u32, count);
-            let cost = self.network.wire(vc).cost;
-            let counter = &mut self.counts[(vc / self.network.vcs) as usize];
+        for (rank, bit) in (0..).zip(in_turn(plan.members, plan.first)) {
+            let Vc { channel, cost, .. } = self.vcs[self.vc_of(mux, bit) as usize];
+            let sent = share(has, rank, count) - share(had, rank, count);
+            let counter = &mut self.counts[channel as usize];
             counter.flits += u64::from(sent);
             if plan.credit_paced {
                 let busy = |slots: u32, tick| {

@@ -1,6 +1,6 @@
 //! Release and allocation: how headers get output virtual channels.
 
-use super::engine::{Behind, Engine, Event, GROUP, Observer, grants, sends};
+use super::engine::{Behind, Engine, Event, GROUP, Observer, Vc, grants, sends};
 use super::network::{NONE, Origin, Target};
 use super::{NEVER, Tick};
 
@@ -26,8 +26,7 @@ impl Switch {
 impl Engine<'_> {
     /// The header at the front of a buffer has been routed: it asks from now on.
     pub(super) fn header_routed(&mut self, vc: u32) {
-        let wire = *self.network.wire(vc);
-        match wire.target {
+        match self.network.wire(vc).target {
             Target::Switch(switch) => {
                 let input = self.input(vc);
                 let word = self.switches[switch as usize].first_word + input / 64;
@@ -46,13 +45,15 @@ impl Engine<'_> {
 
     /// The number of a VC among the inputs of its switch.
     fn input(&self, vc: u32) -> u32 {
-        let (channel, v) = (vc / self.network.vcs, vc % self.network.vcs);
-        self.network.in_port[channel as usize] * self.network.vcs + v
+        let vc = &self.vcs[vc as usize];
+        self.network.in_port[vc.channel as usize] * self.network.vcs + u32::from(vc.number)
     }
 
     fn arbitrate_soon(&mut self, switch: u32) {
-        let in_todo = &mut self.switches[switch as usize].in_todo;
-        if !std::mem::replace(in_todo, true) {
+        let Switch { first_word, words, in_todo, .. } = &mut self.switches[switch as usize];
+        let asking = &self.asking[*first_word as usize..(*first_word + *words) as usize];
+        if !*in_todo && asking.iter().any(|&word| word != 0) {
+            *in_todo = true;
             self.switch_todo.push(switch);
         }
     }
@@ -169,12 +170,12 @@ impl Engine<'_> {
 
     /// Credits in hand for sending into a VC.
     pub(super) fn credits(&self, vc: u32) -> u64 {
-        if self.is_sink(vc) {
+        let Vc { sink, latency, .. } = self.vcs[vc as usize];
+        if sink {
             return u64::from(self.network.depth);
         }
-        let latency = u64::from(self.network.wire(vc).latency);
         // Grants that have crossed the wire by now: those that happened before now - latency + 1.
-        let visible = (self.now + 1).saturating_sub(latency);
+        let visible = (self.now + 1).saturating_sub(u64::from(latency));
         self.lines.before(grants(vc), visible) - self.lines.before(sends(vc), self.now)
     }
 
@@ -200,25 +201,24 @@ impl Engine<'_> {
     fn connect(&mut self, packet: u32, from: u32, to: u32) {
         let flits = self.worms[packet as usize].packet.flits;
         let vc = &mut self.vcs[to as usize];
-        (vc.packet, vc.feeder, vc.remaining, vc.arrives) = (packet, from, flits, NEVER);
+        (vc.packet, vc.feeder, vc.remaining) = (packet, from, flits);
+        (vc.head_waits, vc.arrives) = (true, NEVER);
+        self.free[vc.channel as usize] &= !(1 << vc.number);
         if from != NONE {
             self.vcs[from as usize].next = to;
         }
-        self.free[(to / self.network.vcs) as usize] &= !(1 << (to % self.network.vcs));
         self.activate(to);
     }
 
     /// The tail of the packet in output VC `vc` has left.
     pub(super) fn release(&mut self, vc: u32, observer: &mut impl Observer) {
-        let (packet, feeder) = {
-            let vc = &mut self.vcs[vc as usize];
-            (std::mem::replace(&mut vc.packet, NONE), vc.feeder)
-        };
-        let wire = *self.network.wire(vc);
-        let channel = vc / self.network.vcs;
-        let left = self.now - u64::from(wire.cost);
-        observer.tail(self.worms[packet as usize].packet.id, channel, vc % self.network.vcs, left);
-        self.free[channel as usize] |= 1 << (vc % self.network.vcs);
+        let Vc { packet, feeder, channel, number, cost, .. } = self.vcs[vc as usize];
+        self.vcs[vc as usize].packet = NONE;
+        let wire = self.network.wires[channel as usize];
+        let left = self.now - u64::from(cost);
+        let id = self.worms[packet as usize].packet.id;
+        observer.tail(id, channel, u32::from(number), left);
+        self.free[channel as usize] |= 1 << number;
         match wire.origin {
             Origin::Switch(switch) => self.arbitrate_soon(switch),
             Origin::Host(host) => self.host_todo.push(host),

@@ -21,43 +21,79 @@ pub(super) struct Run {
 }
 
 impl Run {
+    #[inline]
     fn last(self) -> Tick {
         self.start + u64::from(self.stride) * u64::from(self.count - 1)
     }
 
     /// Whether `next` continues this run; if so, the stride of both together.
+    #[inline]
     fn joined_by(self, next: Run) -> Option<u32> {
         let gap = u32::try_from(next.start - self.last()).ok()?;
         let fits =
             (self.count == 1 || self.stride == gap) && (next.count == 1 || next.stride == gap);
         fits.then_some(gap)
     }
+
+    /// What is left of it after `events`.
+    #[inline]
+    fn skip(self, events: u32) -> Run {
+        Run {
+            start: self.start + u64::from(self.stride) * u64::from(events),
+            stride: self.stride,
+            count: self.count - events,
+        }
+    }
+
+    /// Events that took effect long ago.
+    fn past(events: u64) -> Run {
+        Run { start: PAST, stride: 0, count: u32::try_from(events).unwrap_or(u32::MAX) }
+    }
+
+    /// How many of its events happen before a tick.
+    #[inline]
+    fn before(self, tick: Tick) -> u32 {
+        if tick <= self.start || self.count == 0 {
+            0
+        } else if tick > self.last() {
+            self.count
+        } else {
+            (tick - self.start).div_ceil(u64::from(self.stride)) as u32
+        }
+    }
 }
 
+/// One timeline. The latest run stands here, where nearly every question is answered; two lines
+/// (both of a virtual channel) fill a cache line.
 #[derive(Debug, Clone, Copy, Default)]
+#[repr(align(32))]
 struct Line {
     /// Events in all, planned ones included.
     known: u64,
-    /// How many runs are remembered.
-    runs: u32,
+    /// The latest run; its count is 0 if nothing is remembered.
+    latest: Run,
+    /// How many earlier runs are remembered.
+    earlier: u32,
 }
 
 /// All timelines of a network in one flat store.
 #[derive(Debug)]
 pub(super) struct Timelines {
     lines: Vec<Line>,
-    runs: Vec<Run>,
-    /// Room for runs per line: one for the plan, one for each tick during which an event can be on
-    /// the wire.
+    earlier: Vec<Run>,
+    /// Room for earlier runs per line: one for each event that can be on the wire.
     room: usize,
 }
 
 impl Timelines {
-    /// `latency` is the longest time, in units of the shortest event spacing, for which an event
-    /// must be remembered.
-    pub fn new(lines: usize, latency: u32) -> Self {
-        let room = latency as usize + 2;
-        Self { lines: vec![Line::default(); lines], runs: vec![Run::default(); lines * room], room }
+    /// `events` is how many events may at most be on the wire at a time.
+    pub fn new(lines: usize, events: u32) -> Self {
+        let room = events as usize + 1;
+        Self {
+            lines: vec![Line::default(); lines],
+            earlier: vec![Run::default(); lines * room],
+            room,
+        }
     }
 
     /// How many events are known, planned ones included.
@@ -71,42 +107,55 @@ impl Timelines {
         self.lines[line].known += events;
     }
 
-    /// Appends events; runs whose last event took effect `latency` ago or earlier are forgotten.
+    /// Appends events; runs whose last event took effect by now, `latency` after it happened, are
+    /// forgotten.
     #[inline]
     pub fn push(&mut self, line: usize, run: Run, now: Tick, latency: u32) {
-        let Line { known, runs: len } = &mut self.lines[line];
-        *known += u64::from(run.count);
-        let base = line * self.room;
-        let mut n = *len as usize;
-        let runs = &mut self.runs[base..base + self.room];
-        if n > 0 {
-            if let Some(stride) = runs[n - 1].joined_by(run) {
-                runs[n - 1].count += run.count;
-                runs[n - 1].stride = stride;
+        let state = &mut self.lines[line];
+        state.known += u64::from(run.count);
+        let latest = state.latest;
+        if latest.count > 0 {
+            if let Some(stride) = latest.joined_by(run) {
+                state.latest.count += run.count;
+                state.latest.stride = stride;
                 return;
             }
-            let old = runs[..n].iter().take_while(|r| r.last() + u64::from(latency) <= now).count();
-            if old > 0 {
-                runs.copy_within(old..n, 0);
-                n -= old;
+            if latest.last() + u64::from(latency) > now {
+                return self.push_behind(line, run, now, latency);
             }
         }
-        runs[n] = run;
-        *len = n as u32 + 1;
+        state.earlier = 0;
+        state.latest = run;
+    }
+
+    /// Appends events to a line whose latest run must still be remembered.
+    #[cold]
+    fn push_behind(&mut self, line: usize, run: Run, now: Tick, latency: u32) {
+        let Line { latest, earlier, .. } = &mut self.lines[line];
+        let store = &mut self.earlier[line * self.room..(line + 1) * self.room];
+        let mut n = *earlier as usize;
+        let old = store[..n].iter().take_while(|r| r.last() + u64::from(latency) <= now).count();
+        store.copy_within(old..n, 0);
+        n -= old;
+        store[n] = *latest;
+        *earlier = n as u32 + 1;
+        *latest = run;
     }
 
     /// Takes back the last `events` events.
     pub fn cut(&mut self, line: usize, mut events: u32) {
-        let Line { known, runs: len } = &mut self.lines[line];
+        let Line { known, latest, earlier } = &mut self.lines[line];
         *known -= u64::from(events);
-        let base = line * self.room;
-        while events > 0 {
-            let last = &mut self.runs[base + *len as usize - 1];
-            let taken = events.min(last.count);
-            last.count -= taken;
+        loop {
+            let taken = events.min(latest.count);
+            latest.count -= taken;
             events -= taken;
-            if last.count == 0 {
-                *len -= 1;
+            if latest.count == 0 && *earlier > 0 {
+                *earlier -= 1;
+                *latest = self.earlier[line * self.room + *earlier as usize];
+            }
+            if events == 0 {
+                return;
             }
         }
     }
@@ -127,39 +176,45 @@ impl Timelines {
     /// The events from `index` on, as far as they are evenly spaced.
     #[inline]
     fn from(&self, line: usize, index: u64) -> Run {
-        let Line { known, runs } = self.lines[line];
-        let base = line * self.room;
-        let mut first = known;
-        for run in self.runs[base..base + runs as usize].iter().rev() {
-            first -= u64::from(run.count);
-            if index >= first {
-                let skipped = (index - first) as u32;
-                return Run {
-                    start: run.start + u64::from(run.stride) * u64::from(skipped),
-                    stride: run.stride,
-                    count: run.count - skipped,
-                };
-            }
+        let Line { known, latest, earlier } = self.lines[line];
+        let first = known - u64::from(latest.count);
+        if index >= first {
+            return latest.skip((index - first) as u32);
         }
-        let count = u32::try_from(first - index).unwrap_or(u32::MAX);
-        Run { start: PAST, stride: 0, count }
+        if earlier == 0 {
+            return Run::past(first - index);
+        }
+        self.from_earlier(line, index, first)
     }
 
-    /// How many events happened before `now`.
-    pub fn before(&self, line: usize, now: Tick) -> u64 {
-        let Line { known, runs } = self.lines[line];
+    #[cold]
+    fn from_earlier(&self, line: usize, index: u64, mut first: u64) -> Run {
         let base = line * self.room;
-        let mut count = known;
-        for run in self.runs[base..base + runs as usize].iter().rev() {
-            if run.start < now {
-                let happened = match run.count {
-                    1 => 1,
-                    _ => ((now - run.start).div_ceil(u64::from(run.stride)))
-                        .min(u64::from(run.count)),
-                };
-                return count - u64::from(run.count) + happened;
+        let earlier = self.lines[line].earlier as usize;
+        for run in self.earlier[base..base + earlier].iter().rev() {
+            first -= u64::from(run.count);
+            if index >= first {
+                return run.skip((index - first) as u32);
             }
-            count -= u64::from(run.count);
+        }
+        Run::past(first - index)
+    }
+
+    /// How many events happened before a tick.
+    #[inline]
+    pub fn before(&self, line: usize, tick: Tick) -> u64 {
+        let Line { known, latest, earlier } = self.lines[line];
+        let mut count = known - u64::from(latest.count) + u64::from(latest.before(tick));
+        if latest.count == 0 || latest.start < tick {
+            return count;
+        }
+        let base = line * self.room;
+        for run in self.earlier[base..base + earlier as usize].iter().rev() {
+            let before = run.before(tick);
+            count -= u64::from(run.count - before);
+            if before > 0 {
+                break;
+            }
         }
         count
     }

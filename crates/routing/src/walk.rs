@@ -1,0 +1,220 @@
+//! Follows every route of a routing through the fabric, each shared part once.
+//!
+//! Routes to one destination mostly run together, so the walk goes destination by destination and
+//! keeps one state per (channel, tags that remain). A state gathers the traffic of every route that
+//! passes through it; states are taken in order of the number of tags that remain, most first, so
+//! that a state is complete when its turn comes.
+
+use std::collections::HashMap;
+
+use crosstie_fabric::{ChannelId, Fabric, HostId, Node, SwitchId};
+
+use crate::{Route, RouteFault, Routing, Tag, fault::Fault};
+
+/// Told of everything the walk sees.
+pub trait Visitor {
+    /// A route, before it is followed.
+    fn route(&mut self, from: HostId, to: HostId, route: &Route);
+
+    /// Routes hold a channel; `traffic` is their number, shared evenly where a switch may choose.
+    fn hold(&mut self, channel: ChannelId, traffic: f64);
+
+    /// A packet that holds one channel may ask for another.
+    fn depend(&mut self, held: ChannelId, asked: ChannelId);
+}
+
+/// Follows the routes between all pairs of different hosts.
+pub fn walk(
+    fabric: &Fabric,
+    routing: &dyn Routing,
+    visitor: &mut impl Visitor,
+) -> Result<(), RouteFault> {
+    let mut walk = Walk {
+        fabric,
+        routing,
+        tails: Tails::default(),
+        states: Vec::new(),
+        by_length: Vec::new(),
+        on_channel: vec![Vec::new(); fabric.channels().len()],
+        next: Vec::new(),
+    };
+    let mut route = Route::default();
+    for to in fabric.hosts() {
+        for from in fabric.hosts().filter(|&from| from != to) {
+            routing.route(from, to, &mut route);
+            visitor.route(from, to, &route);
+            walk.begin(from, to, &route)?;
+        }
+        walk.follow(to, visitor)?;
+    }
+    Ok(())
+}
+
+struct Walk<'a> {
+    fabric: &'a Fabric,
+    routing: &'a dyn Routing,
+    tails: Tails,
+    states: Vec<State>,
+    /// States by the number of tags that remain.
+    by_length: Vec<Vec<u32>>,
+    /// The states of each channel.
+    on_channel: Vec<Vec<u32>>,
+    /// The channels a tag allows, reused.
+    next: Vec<ChannelId>,
+}
+
+/// Packets on one channel with the same tags left.
+#[derive(Clone, Copy)]
+struct State {
+    channel: ChannelId,
+    tail: u32,
+    traffic: f64,
+    /// One of the sources, to name in a fault.
+    source: HostId,
+}
+
+impl Walk<'_> {
+    /// Puts a route's legs at their first channels.
+    fn begin(&mut self, from: HostId, to: HostId, route: &Route) -> Result<(), RouteFault> {
+        let mut start = from;
+        for leg in route.legs() {
+            let end = leg.stop.unwrap_or(to);
+            if end.0 as usize >= self.fabric.hosts().len() {
+                return Err(RouteFault { from, to, fault: Fault::NoSuchStop { host: end } });
+            }
+            let tail = self.tails.intern(leg.tags, end);
+            self.add(self.fabric.host_out(start), tail, 1.0, from);
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Follows everything to its end and forgets it.
+    fn follow(&mut self, to: HostId, visitor: &mut impl Visitor) -> Result<(), RouteFault> {
+        for length in (0..self.by_length.len()).rev() {
+            // Following a state adds only shorter ones.
+            let states = std::mem::take(&mut self.by_length[length]);
+            for &state in &states {
+                let state = self.states[state as usize];
+                visitor.hold(state.channel, state.traffic);
+                self.advance(state, visitor).map_err(|fault| RouteFault {
+                    from: state.source,
+                    to,
+                    fault,
+                })?;
+            }
+            self.by_length[length] = states;
+            self.by_length[length].clear();
+        }
+        for state in self.states.drain(..) {
+            self.on_channel[state.channel.0 as usize].clear();
+        }
+        self.tails.clear();
+        Ok(())
+    }
+
+    /// One switch, or the end.
+    fn advance(&mut self, state: State, visitor: &mut impl Visitor) -> Result<(), Fault> {
+        let node = self.fabric.channel(state.channel).to.node;
+        match (self.tails.split(state.tail), node) {
+            (Tail::End { host }, Node::Host(reached)) if host == reached => Ok(()),
+            (Tail::End { .. }, Node::Host(reached)) => Err(Fault::WrongHost { reached }),
+            (Tail::End { .. }, Node::Switch(switch)) => Err(Fault::TooFewTags { switch }),
+            (Tail::More { .. }, Node::Host(reached)) => Err(Fault::TooManyTags { reached }),
+            (Tail::More { tag, rest }, Node::Switch(switch)) => {
+                let mut next = std::mem::take(&mut self.next);
+                self.allowed(switch, tag, &mut next)?;
+                let share = state.traffic / next.len() as f64;
+                for &channel in &next {
+                    visitor.depend(state.channel, channel);
+                    self.add(channel, rest, share, state.source);
+                }
+                self.next = next;
+                Ok(())
+            }
+        }
+    }
+
+    /// The channels a tag allows at a switch: at least one.
+    fn allowed(&self, switch: SwitchId, tag: Tag, next: &mut Vec<ChannelId>) -> Result<(), Fault> {
+        next.clear();
+        match tag {
+            Tag::Port(port) => {
+                let channel = self.fabric.switch_out(switch, port);
+                next.push(channel.ok_or(Fault::UnlinkedPort { switch, port })?);
+            }
+            Tag::Group(group) => {
+                let ports = self.routing.groups().get(usize::from(group.0));
+                let ports = ports.ok_or(Fault::NoSuchGroup { switch, group })?;
+                next.extend(ports.iter().filter_map(|&p| self.fabric.switch_out(switch, p)));
+                if next.is_empty() {
+                    return Err(Fault::UnlinkedGroup { switch, group });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, channel: ChannelId, tail: u32, traffic: f64, source: HostId) {
+        let here = &mut self.on_channel[channel.0 as usize];
+        let known = here.iter().find(|&&state| self.states[state as usize].tail == tail);
+        if let Some(&state) = known {
+            self.states[state as usize].traffic += traffic;
+            return;
+        }
+        let state = self.states.len() as u32;
+        here.push(state);
+        self.states.push(State { channel, tail, traffic, source });
+        let length = self.tails.length(tail);
+        if self.by_length.len() <= length {
+            self.by_length.resize(length + 1, Vec::new());
+        }
+        self.by_length[length].push(state);
+    }
+}
+
+/// What remains of a leg.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Tail {
+    /// No tag: the packet must be at this host.
+    End { host: HostId },
+    /// A tag, and another tail.
+    More { tag: Tag, rest: u32 },
+}
+
+/// Tails, each kept once and numbered.
+#[derive(Default)]
+struct Tails {
+    list: Vec<(Tail, usize)>,
+    numbers: HashMap<Tail, u32>,
+}
+
+impl Tails {
+    fn intern(&mut self, tags: &[Tag], end: HostId) -> u32 {
+        let mut tail = self.number(Tail::End { host: end }, 0);
+        for (length, &tag) in (1..).zip(tags.iter().rev()) {
+            tail = self.number(Tail::More { tag, rest: tail }, length);
+        }
+        tail
+    }
+
+    fn number(&mut self, tail: Tail, length: usize) -> u32 {
+        *self.numbers.entry(tail).or_insert_with(|| {
+            self.list.push((tail, length));
+            self.list.len() as u32 - 1
+        })
+    }
+
+    fn split(&self, tail: u32) -> Tail {
+        self.list[tail as usize].0
+    }
+
+    fn length(&self, tail: u32) -> usize {
+        self.list[tail as usize].1
+    }
+
+    fn clear(&mut self) {
+        self.list.clear();
+        self.numbers.clear();
+    }
+}

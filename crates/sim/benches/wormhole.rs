@@ -1,0 +1,114 @@
+//! Simulated flit-hops per second, single thread. `cargo bench -p crosstie-sim` runs all works;
+//! see `benches/README.md` for what they are.
+
+use crosstie_fabric::{Fabric, Node, tree};
+use crosstie_routing::TreeAdaptive;
+use crosstie_sim::traffic::{Arrival, Destination, Size, Traffic, TrafficSpec};
+use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Engine, Observer, Packet};
+use crosstie_units::Seed;
+use std::time::Instant;
+
+struct Work {
+    name: &'static str,
+    n: u16,
+    flits: u32,
+    load: f64,
+    cycles: u64,
+}
+
+const WORKS: &[Work] = &[
+    Work { name: "A 0.1", n: 4, flits: 32, load: 0.1, cycles: 200_000 },
+    Work { name: "A 0.3", n: 4, flits: 32, load: 0.3, cycles: 80_000 },
+    Work { name: "A 0.5", n: 4, flits: 32, load: 0.5, cycles: 50_000 },
+    Work { name: "B 0.3", n: 4, flits: 2048, load: 0.3, cycles: 400_000 },
+    Work { name: "C 0.3", n: 5, flits: 32, load: 0.3, cycles: 20_000 },
+    Work { name: "64 hosts 0.3", n: 3, flits: 32, load: 0.3, cycles: 400_000 },
+    Work { name: "4096 hosts 0.3", n: 6, flits: 32, load: 0.3, cycles: 4_000 },
+];
+
+/// Runs per work; the best one counts, being the least disturbed.
+const RUNS: u32 = 3;
+
+#[derive(Default)]
+struct Latencies {
+    sum: u64,
+    packets: u64,
+}
+
+impl Observer for Latencies {
+    fn delivered(&mut self, delivery: &Delivery) {
+        self.sum += delivery.delivered - delivery.queued;
+        self.packets += 1;
+    }
+}
+
+fn run_to(until: u64, engine: &mut Engine<'_>, traffic: &mut Traffic, seen: &mut Latencies) {
+    while traffic.next_cycle() + EPOCH < until {
+        let message = traffic.draw();
+        let at = message.cycle + EPOCH;
+        engine.run_until(at, seen);
+        let packet = Packet { from: message.from, to: message.to, flits: message.flits, id: 0 };
+        engine.inject(at, packet);
+    }
+    engine.run_until(until, seen);
+}
+
+/// Flits sent by switches.
+fn flit_hops(engine: &mut Engine<'_>, fabric: &Fabric) -> u64 {
+    let (counts, _) = engine.counts();
+    let by_switch = |&c: &crosstie_fabric::ChannelId| {
+        matches!(fabric.channel(c).from.node, Node::Switch(_))
+    };
+    fabric.channels().filter(by_switch).map(|c| counts[c.0 as usize].flits).sum()
+}
+
+fn main() {
+    let filter: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    // A share of the usual length, for instruction counts under callgrind.
+    let share: f64 =
+        std::env::var("CROSSTIE_BENCH_SHARE").map_or(1.0, |s| s.parse().expect("a number"));
+    println!("{:<16} {:>14} {:>10} {:>10} {:>8}", "work", "flit-hops/s", "ns each", "accepted", "latency");
+    for work in WORKS {
+        if !filter.is_empty() && !filter.iter().any(|f| work.name.contains(f.as_str())) {
+            continue;
+        }
+        let fabric = tree(4, work.n).expect("a valid tree");
+        let routing = TreeAdaptive::new(&fabric).expect("a tree");
+        let config = Config { bus: Bus::Full, ..Config::default() };
+        let spec = TrafficSpec {
+            load: work.load,
+            arrival: Arrival::Exponential,
+            size: Size::Fixed(work.flits),
+            destination: Destination::Uniform,
+        };
+        let cycles = (work.cycles as f64 * share) as u64;
+        let hosts = fabric.hosts().len() as u32;
+        let mut best = f64::MAX;
+        let (mut accepted, mut latency) = (0.0, 0.0);
+        for _ in 0..RUNS {
+            let mut traffic = Traffic::new(Seed(1), hosts, &spec).expect("valid traffic");
+            let mut engine = Engine::new(&fabric, &routing, 1, &config);
+            let mut seen = Latencies::default();
+            let warm = EPOCH + cycles / 10;
+            run_to(warm, &mut engine, &mut traffic, &mut seen);
+            engine.reset_counts();
+            seen = Latencies::default();
+            let before = engine.flits_delivered();
+            let start = Instant::now();
+            run_to(warm + cycles, &mut engine, &mut traffic, &mut seen);
+            let seconds = start.elapsed().as_secs_f64();
+            best = best.min(seconds / flit_hops(&mut engine, &fabric) as f64);
+            accepted = (engine.flits_delivered() - before) as f64
+                / (cycles as f64 * f64::from(hosts));
+            latency = seen.sum as f64 / seen.packets as f64;
+        }
+        println!(
+            "{:<16} {:>12.1} M {:>10.2} {:>10.3} {:>8.1}",
+            work.name,
+            1e-6 / best,
+            best * 1e9,
+            accepted,
+            latency
+        );
+    }
+}

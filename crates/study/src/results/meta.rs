@@ -1,0 +1,92 @@
+//! What a folder of results says about itself.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::channel::CHANNEL_COLUMNS;
+use crate::column::COLUMNS;
+use crate::row::Status;
+use crate::study::Study;
+
+/// The version of the folder's layout. It changes when a reader of the old layout would go wrong.
+pub(super) const FORMAT: u32 = 1;
+
+/// The content of `meta.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Meta {
+    /// The version of the folder's layout.
+    pub format: u32,
+    /// The version of Crosstie that computed the results.
+    pub crosstie: String,
+    /// The title of the study.
+    pub title: String,
+    /// The publication it belongs to.
+    pub citation: Option<String>,
+    /// What it is about.
+    pub description: Option<String>,
+    /// The seed of all points; `None` if the seed is swept, and then a setting.
+    pub seed: Option<u64>,
+    /// How many points the study has.
+    pub points: usize,
+    /// How many of them have a row.
+    pub finished: usize,
+    /// The columns that hold settings: the swept keys.
+    pub settings: Vec<String>,
+    /// The columns of the rows, in order.
+    pub columns: Vec<ColumnMeaning>,
+    /// The columns of `channels.csv`, in order.
+    pub channel_columns: Vec<ColumnMeaning>,
+    /// Files the study refers to, with the 128-bit FNV-1a hash of their content.
+    pub inputs: BTreeMap<String, String>,
+    /// How to compute the results again.
+    pub rerun: String,
+}
+
+/// Name, unit and meaning of a column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnMeaning {
+    /// Its name.
+    pub name: String,
+    /// Its unit; empty for text and for a pure number.
+    pub unit: String,
+    /// What it means.
+    pub meaning: String,
+}
+
+fn meaning(name: &str, unit: &str, meaning: &str) -> ColumnMeaning {
+    ColumnMeaning { name: name.into(), unit: unit.into(), meaning: meaning.into() }
+}
+
+impl Meta {
+    pub(super) fn of(study: &Study, finished: usize, version: &str) -> Meta {
+        let statuses = Status::ALL.map(Status::word).join(", ");
+        let mut columns = vec![meaning("point", "", "number of the point within the study")];
+        columns
+            .extend(study.keys().iter().map(|key| meaning(key, "", "a swept key of study.toml")));
+        columns.push(meaning("status", "", &format!("how the run ended: {statuses}")));
+        columns.push(meaning("note", "", "anything unusual, in a sentence"));
+        columns.extend(COLUMNS.iter().map(|c| meaning(c.name, c.unit, c.meaning)));
+        let swept_seed = study.keys().iter().any(|key| key == "seed");
+        let seed = study.points().first().map(|point| point.spec.seed.0);
+        Meta {
+            format: FORMAT,
+            crosstie: version.to_owned(),
+            title: study.title.clone(),
+            citation: study.citation.clone(),
+            description: study.description.clone(),
+            seed: seed.filter(|_| !swept_seed),
+            points: study.points().len(),
+            finished,
+            settings: study.keys().to_vec(),
+            columns,
+            channel_columns: CHANNEL_COLUMNS.map(|[n, u, m]| meaning(n, u, m)).to_vec(),
+            inputs: study
+                .inputs()
+                .iter()
+                .map(|(path, content)| (path.clone(), content.to_string()))
+                .collect(),
+            rerun: "crosstie run study.toml".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Reading a folder of results.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::meta::FORMAT;
+use super::{CHANNELS, ChannelRow, META, Meta, ROWS_JSON, ResultsError, STUDY, doing, table};
+use crate::figure::Figure;
+use crate::row::Row;
+use crate::study::Study;
+
+/// Everything a report needs; a figure is redrawn from it without running anything.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResultSet {
+    /// Where it was read from.
+    pub folder: PathBuf,
+    /// What the folder says about itself: title, citation, seed, version, columns.
+    pub meta: Meta,
+    /// What to draw.
+    pub figures: Vec<Figure>,
+    /// The finished points, in order.
+    pub rows: Vec<Row>,
+    /// The text of `study.toml`.
+    pub study: String,
+}
+
+impl ResultSet {
+    /// Reads a folder.
+    pub fn open(folder: impl Into<PathBuf>) -> Result<ResultSet, ResultsError> {
+        let folder = folder.into();
+        let read = |name: &str| {
+            let path = folder.join(name);
+            fs::read_to_string(&path).map_err(doing("read", &path)).map(|text| (path, text))
+        };
+        let (path, text) = read(META)?;
+        let damaged =
+            |line, reason: String| ResultsError::Damaged { path: path.clone(), line, reason };
+        /// Read first, for whatever else is in a file of another format.
+        #[derive(Deserialize)]
+        struct Version {
+            format: u32,
+        }
+        let version: Version =
+            serde_json::from_str(&text).map_err(|e| damaged(Some(e.line()), e.to_string()))?;
+        if version.format != FORMAT {
+            let reason = format!("its format is {}, expected {FORMAT}", version.format);
+            return Err(damaged(None, reason));
+        }
+        let meta: Meta =
+            serde_json::from_str(&text).map_err(|e| damaged(Some(e.line()), e.to_string()))?;
+        let (path, text) = read(STUDY)?;
+        let study = Study::parse(&path.display().to_string(), &text)?;
+        let rows = rows(&folder.join(ROWS_JSON), &meta.settings)?;
+        Ok(ResultSet { folder, meta, figures: study.figures, rows, study: text })
+    }
+
+    /// The counters of every channel at every finished point; empty if the study kept none.
+    pub fn channels(&self) -> Result<Vec<ChannelRow>, ResultsError> {
+        let path = self.folder.join(CHANNELS);
+        if !path.exists() {
+            return Ok(Vec::new());
+        }
+        let damaged = |error: csv::Error| ResultsError::Damaged {
+            path: path.clone(),
+            line: error.position().map(|at| at.line() as usize),
+            reason: error.to_string(),
+        };
+        let mut reader = csv::Reader::from_path(&path).map_err(damaged)?;
+        reader.deserialize().map(|row| row.map_err(damaged)).collect()
+    }
+}
+
+fn rows(path: &Path, keys: &[String]) -> Result<Vec<Row>, ResultsError> {
+    let text = fs::read_to_string(path).map_err(doing("read", path))?;
+    text.lines()
+        .enumerate()
+        .map(|(i, line)| {
+            table::read_json(line, keys).map_err(|reason| ResultsError::Damaged {
+                path: path.to_owned(),
+                line: Some(i + 1),
+                reason,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,76 @@
+//! Rows as lines of JSON and of CSV, and back.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value};
+
+use crate::column::COLUMNS;
+use crate::row::{Row, Setting, number};
+
+/// Writes one JSON object per row.
+pub(super) fn write_json(rows: &[Row], to: &mut dyn Write) -> io::Result<()> {
+    for row in rows {
+        serde_json::to_writer(&mut *to, row)?;
+        to.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// Writes a head and one line per row; what was not measured is empty.
+pub(super) fn write_csv(keys: &[String], rows: &[Row], to: &mut dyn Write) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(to);
+    let keys = || keys.iter().map(String::as_str);
+    let names = || COLUMNS.iter().map(|column| column.name);
+    csv.write_record(["point"].into_iter().chain(keys()).chain(["status", "note"]).chain(names()))?;
+    let text = |x: f64| number(x).map(|x| x.to_string()).unwrap_or_default();
+    for row in rows {
+        let mut record = vec![row.point.to_string()];
+        record.extend(keys().map(|key| match row.setting(key) {
+            Some(Setting::Number(x)) => text(*x),
+            Some(Setting::Text(text)) => text.clone(),
+            None => String::new(),
+        }));
+        record.extend([row.status.word().to_owned(), row.note.clone()]);
+        record.extend(names().map(|name| row.measured(name).map(text).unwrap_or_default()));
+        csv.write_record(&record)?;
+    }
+    csv.flush()
+}
+
+/// Reads a line of [`write_json`], or says what is wrong with it.
+pub(super) fn read_json(line: &str, keys: &[String]) -> Result<Row, String> {
+    let object: Map<String, Value> =
+        serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let text = |key: &str| match object.get(key) {
+        Some(Value::String(text)) => Ok(text.as_str()),
+        other => Err(format!("`{key}` is {}, expected text", shown(other))),
+    };
+    let point = object.get("point").and_then(Value::as_u64).and_then(|p| u32::try_from(p).ok());
+    let settings = keys
+        .iter()
+        .map(|key| match object.get(key) {
+            Some(Value::String(text)) => Ok((key.clone(), Setting::Text(text.clone()))),
+            Some(Value::Number(x)) => {
+                Ok((key.clone(), Setting::Number(x.as_f64().unwrap_or(f64::NAN))))
+            }
+            other => Err(format!("`{key}` is {}, expected a setting", shown(other))),
+        })
+        .collect::<Result<_, _>>()?;
+    let measured = COLUMNS
+        .iter()
+        .filter_map(|column| Some((column.name.to_owned(), object.get(column.name)?.as_f64()?)))
+        .collect();
+    Ok(Row {
+        point: point.ok_or_else(|| {
+            format!("`point` is {}, expected a whole number", shown(object.get("point")))
+        })?,
+        settings,
+        status: text("status")?.parse().map_err(|e: crate::row::UnknownStatus| e.to_string())?,
+        note: text("note")?.to_owned(),
+        measured,
+    })
+}
+
+fn shown(value: Option<&Value>) -> String {
+    value.map_or("missing".to_owned(), |value| format!("`{value}`"))
+}

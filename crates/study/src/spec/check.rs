@@ -1,0 +1,177 @@
+//! Whether the parts of a spec fit together. What one value can tell alone is checked in `limits`.
+
+use toml::de::DeTable;
+
+use super::limits::MOST_HOSTS;
+use super::{Destination, Fabric, Link, Measure, Part, Routing, Size, Spec, Traffic};
+use crate::document::{self, Fault};
+
+/// The most parts of a mixture.
+const MOST_PARTS: usize = 64;
+/// The longest wire, in cycles.
+const LONGEST_WIRE: u64 = 65_535;
+
+/// A contradiction: the key it is reported at, and what is wrong there.
+struct Clash {
+    path: String,
+    fault: Fault,
+}
+
+fn clash(path: impl Into<String>, title: impl Into<String>, label: impl Into<String>) -> Clash {
+    Clash { path: path.into(), fault: Fault::new(title, label) }
+}
+
+impl Clash {
+    fn help(mut self, help: impl Into<String>) -> Clash {
+        self.fault = self.fault.with_help(help);
+        self
+    }
+}
+
+/// Checks everything; `root` is what the spec was read from, for the place of a mistake.
+pub(super) fn check(spec: &Spec, root: &DeTable<'_>) -> Result<(), Fault> {
+    fabric(&spec.fabric)
+        .and_then(|()| routing(spec))
+        .and_then(|()| link(&spec.link))
+        .and_then(|()| load(spec))
+        .and_then(|()| size(&spec.traffic))
+        .and_then(|()| {
+            let hosts = spec.fabric.hosts();
+            destination(&spec.traffic.destination, "traffic.destination", hosts)
+        })
+        .and_then(|()| measure(&spec.measure))
+        .map_err(|Clash { path, fault }| {
+            fault.at(document::place(root, &path).map_or(0..0, |(_, value)| value))
+        })
+}
+
+fn fabric(fabric: &Fabric) -> Result<(), Clash> {
+    let Fabric::Tree(tree) = fabric else { return Ok(()) };
+    let (k, n, hosts) = (tree.k, tree.n, tree.hosts);
+    let leaves = k.checked_pow(n).filter(|&leaves| leaves <= MOST_HOSTS).ok_or_else(|| {
+        let label = format!("{k}^{n} leaves, expected at most {MOST_HOSTS}");
+        clash("fabric.tree.n", "the tree is too large", label)
+    })?;
+    if hosts > leaves {
+        let label = format!("found {hosts} hosts, expected at most {k}^{n} = {leaves}");
+        return Err(clash("fabric.tree.hosts", "more hosts than leaves", label)
+            .help("leave `hosts` out for a full tree, or raise `n`"));
+    }
+    Ok(())
+}
+
+fn routing(spec: &Spec) -> Result<(), Clash> {
+    let needs_tree =
+        matches!(spec.routing, Routing::TreeAdaptive {} | Routing::TreeDeterministic {});
+    if needs_tree && !matches!(spec.fabric, Fabric::Tree(_)) {
+        let label = "expected a fabric of the kind `tree`";
+        return Err(clash("routing", "this routing knows trees only", label)
+            .help("use `routing.shortest = {}`, or leave `routing` out"));
+    }
+    Ok(())
+}
+
+fn link(link: &Link) -> Result<(), Clash> {
+    if link.rate.time_for(link.flit).is_none_or(|cycle| cycle.ps() == 0) {
+        let label = format!("{} at {} takes less than 1 ps", link.flit, link.rate);
+        return Err(clash("link.rate", "the clock is too fast", label)
+            .help("the clock cycle is flit / rate: take a larger flit or a lower rate"));
+    }
+    if link.wire_cycles() > LONGEST_WIRE {
+        let (wire, cycle) = (link.wire, link.cycle());
+        let label = format!("{wire} is more than {LONGEST_WIRE} cycles of {cycle}");
+        return Err(clash("link.wire", "the wire is too long", label));
+    }
+    Ok(())
+}
+
+fn load(spec: &Spec) -> Result<(), Clash> {
+    match (spec.traffic.load, spec.measure.saturation) {
+        (Some(_), Some(_)) => {
+            let title = "a load, although the saturation point is searched for";
+            Err(clash("traffic.load", title, "expected no load here")
+                .help("remove `traffic.load`, or remove `measure.saturation`"))
+        }
+        (None, None) => Err(clash("traffic", "missing key `load`", "`traffic` needs `load`").help(
+            "set or sweep `traffic.load`, or add `[measure.saturation]` to search for the highest",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn size(traffic: &Traffic) -> Result<(), Clash> {
+    match traffic.size {
+        Size::Bimodal { small, large, .. } if small >= large => {
+            let label = format!("found {small}, expected less than large = {large}");
+            Err(clash("traffic.size.bimodal.small", "small is not smaller than large", label))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn destination(to: &Destination, path: &str, hosts: Option<u32>) -> Result<(), Clash> {
+    match to {
+        Destination::HotSpot { host, .. } => match hosts {
+            Some(hosts) if *host >= hosts => {
+                let label = format!("found {host}, expected a host from 0 to {}", hosts - 1);
+                Err(clash(format!("{path}.hot-spot.host"), "no such host", label))
+            }
+            _ => Ok(()),
+        },
+        Destination::BitReversal {} => bits(path, "bit-reversal", hosts, 1),
+        Destination::BitComplement {} => bits(path, "bit-complement", hosts, 1),
+        Destination::Shuffle {} => bits(path, "shuffle", hosts, 1),
+        Destination::Transpose {} => bits(path, "transpose", hosts, 2),
+        Destination::Mixture { parts } => mixture(parts, &format!("{path}.mixture.parts"), hosts),
+        Destination::Uniform {}
+        | Destination::Tornado {}
+        | Destination::Local { .. }
+        | Destination::Permutation { .. } => Ok(()),
+    }
+}
+
+/// Patterns on the bits of a host's number need all numbers of so many bits to exist.
+fn bits(path: &str, name: &str, hosts: Option<u32>, multiple: u32) -> Result<(), Clash> {
+    let fits =
+        |hosts: u32| hosts.is_power_of_two() && hosts.trailing_zeros().is_multiple_of(multiple);
+    match hosts {
+        Some(hosts) if !fits(hosts) => {
+            let base = 1 << multiple;
+            let label = format!("there are {hosts} hosts, expected a power of {base}");
+            let title = format!("`{name}` does not fit this number of hosts");
+            Err(clash(format!("{path}.{name}"), title, label))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn mixture(parts: &[Part], path: &str, hosts: Option<u32>) -> Result<(), Clash> {
+    if !(1..=MOST_PARTS).contains(&parts.len()) {
+        let label = format!("found {} parts, expected 1 to {MOST_PARTS}", parts.len());
+        return Err(clash(path, "wrong number of parts", label));
+    }
+    for (i, part) in parts.iter().enumerate() {
+        let path = format!("{path}.{i}.destination");
+        if matches!(part.destination, Destination::Mixture { .. }) {
+            let label = "expected any other destination";
+            return Err(clash(path, "a mixture inside a mixture", label)
+                .help("list its parts here, with their shares multiplied"));
+        }
+        destination(&part.destination, &path, hosts)?;
+    }
+    let sum: f64 = parts.iter().map(|part| part.share).sum();
+    if (sum - 1.0).abs() > 1e-6 {
+        let label = format!("the shares add up to {sum}, expected 1");
+        return Err(clash(path, "the shares do not make a whole", label));
+    }
+    Ok(())
+}
+
+fn measure(measure: &Measure) -> Result<(), Clash> {
+    let (min, max) = (measure.min_cycles, measure.max_cycles);
+    if min > max {
+        let label = format!("found {min}, expected at most max-cycles = {max}");
+        return Err(clash("measure.min-cycles", "min-cycles is above max-cycles", label));
+    }
+    Ok(())
+}

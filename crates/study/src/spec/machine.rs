@@ -1,0 +1,250 @@
+//! The simulated machine: cluster, fabric, routing, switches, links, buses and NICs.
+
+use std::fmt;
+
+use crosstie_units::{Bytes, Rate, Time};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::limits;
+
+/// The nodes as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Cluster {
+    /// Independent copies of the fabric; each node has one NIC on each.
+    #[serde(deserialize_with = "limits::rails")]
+    pub rails: u32,
+}
+
+impl Default for Cluster {
+    fn default() -> Cluster {
+        Cluster { rails: 1 }
+    }
+}
+
+/// The network of one rail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum Fabric {
+    /// A k-ary n-tree.
+    Tree(Tree),
+    /// All hosts on one switch.
+    Single {
+        /// How many.
+        #[serde(deserialize_with = "limits::ports")]
+        hosts: u32,
+    },
+    /// A network from a file.
+    File {
+        /// Its path, relative to the experiment file; the ending tells the format.
+        #[serde(deserialize_with = "limits::network")]
+        path: String,
+    },
+}
+
+impl Fabric {
+    /// How many hosts it has; `None` if only its file can tell.
+    pub fn hosts(&self) -> Option<u32> {
+        match self {
+            Fabric::Tree(tree) => Some(tree.hosts),
+            Fabric::Single { hosts } => Some(*hosts),
+            Fabric::File { .. } => None,
+        }
+    }
+}
+
+/// A k-ary n-tree, perhaps pruned.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "TreeDraft")]
+pub struct Tree {
+    /// Links down from each switch, and up.
+    pub k: u32,
+    /// Levels of switches.
+    pub n: u32,
+    /// Hosts: k^n, or fewer in a pruned tree.
+    pub hosts: u32,
+}
+
+/// A tree as written: the number of hosts follows from the others.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TreeDraft {
+    #[serde(deserialize_with = "limits::arity")]
+    k: u32,
+    #[serde(deserialize_with = "limits::levels")]
+    n: u32,
+    #[serde(default, deserialize_with = "limits::some_hosts")]
+    hosts: Option<u32>,
+}
+
+impl From<TreeDraft> for Tree {
+    fn from(draft: TreeDraft) -> Tree {
+        let TreeDraft { k, n, hosts } = draft;
+        Tree { k, n, hosts: hosts.unwrap_or(k.saturating_pow(n)) }
+    }
+}
+
+/// How packets find their way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum Routing {
+    /// Up a tree by any free link, then down the only way.
+    TreeAdaptive {},
+    /// Up a tree by links fixed by source and destination, then down the only way.
+    TreeDeterministic {},
+    /// Any network, along shortest paths.
+    Shortest {},
+}
+
+/// The switches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Switch {
+    /// Virtual channels of each channel.
+    #[serde(deserialize_with = "limits::virtual_channels")]
+    pub virtual_channels: u32,
+    /// Input buffer of each virtual channel, in flits.
+    #[serde(deserialize_with = "limits::buffer")]
+    pub buffer: u32,
+    /// Cycles to route a packet's head.
+    #[serde(deserialize_with = "limits::routing_delay")]
+    pub routing_delay: u32,
+}
+
+impl Default for Switch {
+    fn default() -> Switch {
+        Switch { virtual_channels: 2, buffer: 128, routing_delay: 6 }
+    }
+}
+
+/// The links.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Link {
+    /// The unit of flow control.
+    #[serde(deserialize_with = "limits::flit")]
+    pub flit: Bytes,
+    /// Bandwidth of one channel.
+    #[serde(deserialize_with = "limits::rate")]
+    pub rate: Rate,
+    /// Time of flight from end to end.
+    #[serde(deserialize_with = "limits::wire")]
+    pub wire: Time,
+}
+
+impl Default for Link {
+    fn default() -> Link {
+        Link {
+            flit: Bytes::new(2),
+            rate: Rate::from_bytes_per_second(400_000_000),
+            wire: Time::from_ns(15),
+        }
+    }
+}
+
+impl Link {
+    /// The clock: the time one flit takes, at least a picosecond.
+    pub fn cycle(&self) -> Time {
+        let cycle = self.rate.time_for(self.flit).unwrap_or(Time::ZERO);
+        Time::from_ps(cycle.ps().max(1))
+    }
+
+    /// Time of flight in whole cycles, rounded up.
+    pub fn wire_cycles(&self) -> u64 {
+        self.wire.ps().div_ceil(self.cycle().ps())
+    }
+
+    /// How many flits hold so many bytes.
+    pub fn flits(&self, size: Bytes) -> u64 {
+        size.get().div_ceil(self.flit.get().max(1))
+    }
+}
+
+/// The I/O bus between a NIC and its host's memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum Bus {
+    /// One direction at a time, each as fast as a link.
+    Half {},
+    /// One direction at a time, with a speed for each.
+    Asymmetric {
+        /// From memory to the NIC, which sends.
+        #[serde(deserialize_with = "limits::rate")]
+        read: Rate,
+        /// From the NIC, which receives, to memory.
+        #[serde(deserialize_with = "limits::rate")]
+        write: Rate,
+    },
+    /// Both directions at once, each as fast as a link.
+    Full {},
+}
+
+impl Default for Bus {
+    fn default() -> Bus {
+        Bus::Half {}
+    }
+}
+
+/// The NICs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Nic {
+    /// How messages become packets.
+    pub packet: Packet,
+    /// Bytes added to every packet.
+    #[serde(deserialize_with = "limits::overhead")]
+    pub overhead: Bytes,
+}
+
+impl Default for Nic {
+    fn default() -> Nic {
+        Nic { packet: Packet::Message, overhead: Bytes::new(0) }
+    }
+}
+
+/// How messages become packets; in a file `"message"`, or a size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packet {
+    /// A message is one packet.
+    Message,
+    /// A message is cut into packets of this payload, the last one perhaps shorter.
+    Payload(Bytes),
+}
+
+const WHOLE: &str = "message";
+
+impl fmt::Display for Packet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Packet::Message => f.write_str(WHOLE),
+            Packet::Payload(size) => size.fmt(f),
+        }
+    }
+}
+
+impl Serialize for Packet {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Packet {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Packet, D::Error> {
+        limits::message_or(from, WHOLE).map(|size| size.map_or(Packet::Message, Packet::Payload))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_follow_from_flit_and_rate() {
+        let link = Link::default();
+        assert_eq!(link.cycle(), Time::from_ns(5));
+        assert_eq!(link.wire_cycles(), 3);
+        assert_eq!(Link { wire: Time::from_ps(15_001), ..link.clone() }.wire_cycles(), 4);
+        assert_eq!(Link { wire: Time::ZERO, ..link.clone() }.wire_cycles(), 0);
+        assert_eq!(link.flits(Bytes::new(65)), 33);
+    }
+}

@@ -1,0 +1,66 @@
+//! What is measured, and how exactly.
+
+use serde::{Deserialize, Serialize};
+
+use super::limits;
+
+/// When a run is long enough, and what it keeps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Measure {
+    /// Half-width of the confidence interval of mean latency, relative to the mean, at which a run
+    /// may end.
+    #[serde(deserialize_with = "limits::precision")]
+    pub precision: f64,
+    /// Probability that the interval holds the true mean.
+    #[serde(deserialize_with = "limits::confidence")]
+    pub confidence: f64,
+    /// Cycles simulated at least.
+    #[serde(deserialize_with = "limits::cycles")]
+    pub min_cycles: u64,
+    /// Cycles simulated at most; a run that ends here may be "not converged".
+    #[serde(deserialize_with = "limits::cycles")]
+    pub max_cycles: u64,
+    /// Whether the counters of every channel are stored.
+    pub channels: bool,
+    /// Search for the saturation point instead of running at one load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saturation: Option<Saturation>,
+}
+
+impl Default for Measure {
+    fn default() -> Measure {
+        Measure {
+            precision: 0.02,
+            confidence: 0.95,
+            min_cycles: 20_000,
+            max_cycles: 2_000_000,
+            channels: true,
+            saturation: None,
+        }
+    }
+}
+
+/// The search for the saturation point.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Saturation {
+    /// The search ends when the load is known to within this much.
+    #[serde(deserialize_with = "limits::saturation_precision")]
+    pub precision: f64,
+}
+
+impl Default for Saturation {
+    fn default() -> Saturation {
+        Saturation { precision: 0.01 }
+    }
+}
+
+/// What is asked of the simulator at one point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Goal {
+    /// Measure at this load.
+    Load(f64),
+    /// Find the load at which the network saturates.
+    Saturation(Saturation),
+}

@@ -1,0 +1,273 @@
+//! One point of a study, fully typed and with every default filled in.
+
+mod check;
+pub(crate) mod limits;
+mod machine;
+mod measure;
+mod traffic;
+
+use crosstie_units::Seed;
+use serde::{Deserialize, Serialize};
+use toml::de::DeTable;
+
+pub use machine::{Bus, Cluster, Fabric, Link, Nic, Packet, Routing, Switch, Tree};
+pub use measure::{Goal, Measure, Saturation};
+pub use traffic::{Arrival, Destination, Part, Size, Traffic};
+
+use crate::diagnostic::Diagnostic;
+use crate::document::{self, Fault};
+
+/// Everything that decides the result of one point.
+///
+/// A spec that was read is sound: its numbers are in range and its parts fit together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Draft", rename_all = "kebab-case")]
+pub struct Spec {
+    /// The number from which all randomness of the point follows.
+    pub seed: Seed,
+    /// The nodes as a whole.
+    pub cluster: Cluster,
+    /// The network of one rail.
+    pub fabric: Fabric,
+    /// How packets find their way through it.
+    pub routing: Routing,
+    /// The switches.
+    pub switch: Switch,
+    /// The links.
+    pub link: Link,
+    /// The I/O bus of each NIC.
+    pub bus: Bus,
+    /// The NICs.
+    pub nic: Nic,
+    /// What the hosts send.
+    pub traffic: Traffic,
+    /// What is measured, and how exactly.
+    pub measure: Measure,
+}
+
+/// A spec as written, where a missing part may depend on another part.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Draft {
+    #[serde(deserialize_with = "limits::seed")]
+    seed: u64,
+    #[serde(default)]
+    cluster: Cluster,
+    fabric: Fabric,
+    routing: Option<Routing>,
+    #[serde(default)]
+    switch: Switch,
+    #[serde(default)]
+    link: Link,
+    #[serde(default)]
+    bus: Bus,
+    #[serde(default)]
+    nic: Nic,
+    traffic: Traffic,
+    #[serde(default)]
+    measure: Measure,
+}
+
+impl From<Draft> for Spec {
+    fn from(draft: Draft) -> Spec {
+        let routing = draft.routing.unwrap_or(match draft.fabric {
+            Fabric::Tree(_) => Routing::TreeAdaptive {},
+            Fabric::Single { .. } | Fabric::File { .. } => Routing::Shortest {},
+        });
+        Spec {
+            seed: Seed(draft.seed),
+            cluster: draft.cluster,
+            fabric: draft.fabric,
+            routing,
+            switch: draft.switch,
+            link: draft.link,
+            bus: draft.bus,
+            nic: draft.nic,
+            traffic: draft.traffic,
+            measure: draft.measure,
+        }
+    }
+}
+
+impl Spec {
+    /// The top-level keys of a spec.
+    pub(crate) const KEYS: [&'static str; 10] = [
+        "seed", "cluster", "fabric", "routing", "switch", "link", "bus", "nic", "traffic",
+        "measure",
+    ];
+
+    /// Reads the text made by [`Spec::to_toml`]; `name` stands for the file in error messages.
+    pub fn from_toml(name: &str, text: &str) -> Result<Spec, Diagnostic> {
+        document::parse(text)
+            .and_then(|root| {
+                let spec = Spec::decode(&root)?;
+                spec.check(&root)?;
+                Ok(spec)
+            })
+            .map_err(|fault| Diagnostic::in_text(name, text, fault))
+    }
+
+    /// Reads the spec of one point; each value alone is sound.
+    pub(crate) fn decode(root: &DeTable<'_>) -> Result<Spec, Fault> {
+        document::decode_table(root)
+    }
+
+    /// Checks that the values fit together; `root` is what the spec was read from.
+    pub(crate) fn check(&self, root: &DeTable<'_>) -> Result<(), Fault> {
+        check::check(self, root)
+    }
+
+    /// The whole spec as text, every default spelled out. Equal specs give equal texts, and reading
+    /// the text gives an equal spec.
+    ///
+    /// # Panics
+    /// If a number is above `i64::MAX`, which TOML cannot hold and no file can contain.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a spec has text keys and numbers that TOML can hold")
+    }
+
+    /// What is asked of the simulator: one load, or the saturation point.
+    pub fn goal(&self) -> Goal {
+        match (self.measure.saturation, self.traffic.load) {
+            (Some(saturation), _) => Goal::Saturation(saturation),
+            (None, load) => Goal::Load(load.unwrap_or_default()),
+        }
+    }
+
+    /// The files the spec refers to, as written, each with the key that names it.
+    pub(crate) fn files(&self) -> Vec<(String, &str)> {
+        let mut files = Vec::new();
+        if let Fabric::File { path } = &self.fabric {
+            files.push(("fabric.file.path".to_owned(), path.as_str()));
+        }
+        match &self.traffic.destination {
+            Destination::Permutation { file } => {
+                files.push(("traffic.destination.permutation.file".to_owned(), file));
+            }
+            Destination::Mixture { parts } => {
+                for (i, part) in parts.iter().enumerate() {
+                    if let Destination::Permutation { file } = &part.destination {
+                        let list = "traffic.destination.mixture.parts";
+                        files.push((format!("{list}.{i}.destination.permutation.file"), file));
+                    }
+                }
+            }
+            _ => {}
+        }
+        files
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEAST: &str = "
+        seed = 7
+        fabric.tree = {k = 4, n = 3}
+        traffic.load = 0.3
+        traffic.size.fixed.size = '64 B'
+    ";
+
+    #[test]
+    fn defaults_are_those_of_the_reference() {
+        let spec = Spec::from_toml("least", LEAST).unwrap();
+        assert_eq!(
+            spec.to_toml(),
+            r#"seed = 7
+
+[cluster]
+rails = 1
+
+[fabric.tree]
+k = 4
+n = 3
+hosts = 64
+
+[routing.tree-adaptive]
+
+[switch]
+virtual-channels = 2
+buffer = 128
+routing-delay = 6
+
+[link]
+flit = "2 B"
+rate = "400 MB/s"
+wire = "15 ns"
+
+[bus.half]
+
+[nic]
+packet = "message"
+overhead = "0 B"
+
+[traffic]
+load = 0.3
+
+[traffic.arrival.exponential]
+
+[traffic.size.fixed]
+size = "64 B"
+
+[traffic.destination.uniform]
+
+[measure]
+precision = 0.02
+confidence = 0.95
+min-cycles = 20000
+max-cycles = 2000000
+channels = true
+"#
+        );
+    }
+
+    #[test]
+    fn the_default_routing_follows_the_fabric() {
+        let single = LEAST.replace("fabric.tree = {k = 4, n = 3}", "fabric.single.hosts = 8");
+        let spec = Spec::from_toml("single", &single).unwrap();
+        assert_eq!(spec.routing, Routing::Shortest {});
+    }
+
+    #[test]
+    fn every_choice_survives_being_written_and_read() {
+        let mixture = "mixture.parts = [{share = 0.25, destination.local.distance = 1}, \
+                       {share = 0.75, destination.hot-spot = {host = 3, share = 0.5}}]";
+        for (key, value) in [
+            ("fabric", "file.path = 'net.anynet'"),
+            ("fabric", "tree = {k = 4, n = 4, hosts = 128}"),
+            ("routing", "tree-deterministic = {}"),
+            ("routing", "shortest = {}"),
+            ("bus", "asymmetric = {read = '200 MB/s', write = '275 MB/s'}"),
+            ("bus", "full = {}"),
+            ("nic", "packet = '320 B', overhead = '12 B'"),
+            ("link", "flit = '8 B', rate = '10 Gbit/s', wire = '49.2 ns'"),
+            ("traffic.arrival", "bernoulli = {}"),
+            ("traffic.arrival", "constant = {}"),
+            ("traffic.size", "exponential.mean = '64 KiB'"),
+            ("traffic.size", "bimodal = {small = '64 B', large = '4 KiB', small-share = 0.9}"),
+            ("traffic.destination", mixture),
+            ("traffic.destination", "permutation.file = 'perm.txt'"),
+            ("traffic.destination", "transpose = {}"),
+            ("measure", "saturation.precision = 0.01"),
+        ] {
+            let load = if key == "measure" { "" } else { "traffic.load = 0.3\n" };
+            let size =
+                if key == "traffic.size" { "" } else { "traffic.size.fixed.size = '64 B'\n" };
+            let tree = if key == "fabric" { "" } else { "fabric.tree = {k = 4, n = 3}\n" };
+            let text = format!("seed = 1\n{load}{size}{tree}{key} = {{{value}}}\n");
+            let spec = Spec::from_toml("first", &text).unwrap_or_else(|e| panic!("{e}"));
+            let again =
+                Spec::from_toml("second", &spec.to_toml()).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(spec, again);
+            assert_eq!(spec.to_toml(), again.to_toml());
+        }
+    }
+
+    #[test]
+    fn a_choice_without_keys_may_be_its_name_alone() {
+        let short = Spec::from_toml("short", &format!("{LEAST}\nbus = 'full'")).unwrap();
+        let long = Spec::from_toml("long", &format!("{LEAST}\nbus.full = {{}}")).unwrap();
+        assert_eq!(short, long);
+    }
+}

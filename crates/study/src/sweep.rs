@@ -1,0 +1,356 @@
+//! Sweeps: which keys take which values, and the points that follow.
+
+use std::collections::BTreeSet;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::document::{self, Fault, plain};
+use crate::row::Setting;
+use crate::spec::Spec;
+
+/// The most points of a study.
+const MOST_POINTS: usize = 100_000;
+
+/// The most swept keys of a study.
+const MOST_KEYS: usize = 64;
+
+/// Everything that is swept. The zipped keys advance together, slowest; then each key of the
+/// product for itself, the last one fastest.
+#[derive(Debug, Default)]
+pub(crate) struct Sweep<'i> {
+    zip: Vec<Axis<'i>>,
+    product: Vec<Axis<'i>>,
+}
+
+/// One swept key.
+#[derive(Debug)]
+struct Axis<'i> {
+    key: Spanned<String>,
+    values: Vec<Spanned<DeValue<'i>>>,
+    /// The values as they appear in rows.
+    shown: Vec<Setting>,
+}
+
+impl<'i> Sweep<'i> {
+    /// Reads the `sweep` table.
+    pub fn read(value: &Spanned<DeValue<'i>>) -> Result<Sweep<'i>, Fault> {
+        let mut sweep = Sweep::default();
+        for (name, part) in table(value).ok_or_else(|| not_a_table(value).within("sweep"))? {
+            let axes = match name.get_ref().as_ref() {
+                "product" => &mut sweep.product,
+                "zip" => &mut sweep.zip,
+                other => {
+                    let known = ["product", "zip"].into_iter();
+                    return Err(Fault::unknown("kind of sweep", other, known)
+                        .at(name.span())
+                        .with_help("write swept keys under `[sweep.product]` or `[sweep.zip]`"));
+                }
+            };
+            table(part).ok_or_else(|| not_a_table(part).within(name.get_ref()).within("sweep"))?;
+            flatten("", part, axes)?;
+        }
+        sweep.check()?;
+        Ok(sweep)
+    }
+
+    fn axes(&self) -> impl Iterator<Item = &Axis<'i>> {
+        self.zip.iter().chain(&self.product)
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        self.check_keys()?;
+        if let [first, others @ ..] = self.zip.as_slice()
+            && let Some(other) = others.iter().find(|o| o.values.len() != first.values.len())
+        {
+            let label = |axis: &Axis<'_>| format!("this one has {} values", axis.values.len());
+            return Err(Fault::new("zipped lists have different lengths", label(other))
+                .at(other.key.span())
+                .with_context(first.key.span(), label(first)));
+        }
+        for axis in &self.product {
+            axis.check_distinct()?;
+        }
+        let count =
+            self.axes().skip(self.zip.len().saturating_sub(1)).try_fold(1usize, |n, axis| {
+                n.checked_mul(axis.values.len()).filter(|&n| n <= MOST_POINTS)
+            });
+        match (count, self.product.last().or(self.zip.last())) {
+            (None, Some(last)) => {
+                let label = format!("expected at most {MOST_POINTS} points in all");
+                Err(Fault::new("the sweep has too many points", label).at(last.key.span()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Keys exist at the top level and do not overlap; further down, reading the points will tell.
+    fn check_keys(&self) -> Result<(), Fault> {
+        let axes: Vec<_> = self.axes().collect();
+        if let Some(axis) = axes.get(MOST_KEYS) {
+            let label = format!("expected at most {MOST_KEYS} swept keys");
+            return Err(Fault::new("too many swept keys", label).at(axis.key.span()));
+        }
+        for (i, axis) in axes.iter().enumerate() {
+            let key = axis.key.get_ref();
+            let top = key.split('.').next().unwrap_or_default();
+            if crate::study::HEADER_KEYS.contains(&top) {
+                let title = format!("`{top}` cannot be swept");
+                return Err(Fault::new(title, "the same at all points").at(axis.key.span()));
+            }
+            if !Spec::KEYS.contains(&top) {
+                return Err(Fault::unknown("key", top, Spec::KEYS.into_iter()).at(axis.key.span()));
+            }
+            let inside = |inner: &str, outer: &str| {
+                inner
+                    .strip_prefix(outer)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            for earlier in &axes[..i] {
+                let other = earlier.key.get_ref();
+                if inside(key, other) || inside(other, key) {
+                    let label = format!("`{key}` and `{other}` set the same thing");
+                    return Err(Fault::new("two swept keys overlap", label)
+                        .at(axis.key.span())
+                        .with_context(earlier.key.span(), "swept here already"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The swept keys in order.
+    pub fn keys(&self) -> Vec<String> {
+        self.axes().map(|axis| axis.key.get_ref().clone()).collect()
+    }
+
+    /// How many points there are.
+    pub fn count(&self) -> usize {
+        let zip = self.zip.first().map_or(1, |axis| axis.values.len());
+        zip * self.product.iter().map(|axis| axis.values.len()).product::<usize>()
+    }
+
+    /// Which value each axis has at a point.
+    fn choices(&self, point: usize) -> Vec<usize> {
+        let mut rest = point;
+        let mut choices: Vec<usize> = self
+            .product
+            .iter()
+            .rev()
+            .map(|axis| {
+                let choice = rest % axis.values.len();
+                rest /= axis.values.len();
+                choice
+            })
+            .collect();
+        choices.extend(self.zip.iter().map(|_| rest));
+        choices.reverse();
+        choices
+    }
+
+    /// The settings of a point.
+    pub fn settings(&self, point: usize) -> Vec<(String, Setting)> {
+        self.axes()
+            .zip(self.choices(point))
+            .map(|(axis, choice)| (axis.key.get_ref().clone(), axis.shown[choice].clone()))
+            .collect()
+    }
+
+    /// The document of a point: the file with the swept values in their places.
+    pub fn document(&self, base: &DeTable<'i>, point: usize) -> Result<DeTable<'i>, Fault> {
+        let mut root = base.clone();
+        for (axis, choice) in self.axes().zip(self.choices(point)) {
+            document::put(&mut root, &axis.key, &axis.values[choice])?;
+        }
+        Ok(root)
+    }
+
+    /// The sweep as a table to be written; `None` if nothing is swept.
+    pub fn plain(&self) -> Option<toml::Table> {
+        let mut table = toml::Table::new();
+        for (name, axes) in [("zip", &self.zip), ("product", &self.product)] {
+            if axes.is_empty() {
+                continue;
+            }
+            let lists = axes.iter().map(|axis| {
+                let values = axis.values.iter().map(|value| plain(value.get_ref())).collect();
+                (axis.key.get_ref().clone(), toml::Value::Array(values))
+            });
+            table.insert(name.to_owned(), toml::Value::Table(lists.collect()));
+        }
+        (!table.is_empty()).then_some(table)
+    }
+}
+
+fn table<'a, 'i>(value: &'a Spanned<DeValue<'i>>) -> Option<&'a DeTable<'i>> {
+    match value.get_ref() {
+        DeValue::Table(table) => Some(table),
+        _ => None,
+    }
+}
+
+fn not_a_table(value: &Spanned<DeValue<'_>>) -> Fault {
+    Fault::value("a single value", "a table of keys and lists of values").at(value.span())
+}
+
+/// Collects the lists below a value. `"traffic.load" = [..]` and `traffic.load = [..]` are the same
+/// to us, though not to TOML.
+fn flatten<'i>(
+    prefix: &str,
+    value: &Spanned<DeValue<'i>>,
+    axes: &mut Vec<Axis<'i>>,
+) -> Result<(), Fault> {
+    for (name, value) in table(value).into_iter().flatten() {
+        let dot = if prefix.is_empty() { "" } else { "." };
+        let key = format!("{prefix}{dot}{}", name.get_ref());
+        match value.get_ref() {
+            DeValue::Table(_) => flatten(&key, value, axes)?,
+            DeValue::Array(list) if list.is_empty() => {
+                let label = "expected at least one value";
+                return Err(Fault::new(format!("`{key}` is swept over nothing"), label)
+                    .at(value.span())
+                    .with_help("give it values, or remove the line"));
+            }
+            DeValue::Array(list) if key.split('.').count() <= 16 => {
+                let values: Vec<_> = list.iter().cloned().collect();
+                let shown = shown(&values);
+                axes.push(Axis { key: Spanned::new(name.span(), key), values, shown });
+            }
+            DeValue::Array(_) => {
+                return Err(Fault::unknown("key", &key, [].into_iter()).at(name.span()));
+            }
+            _ => {
+                let fault = Fault::value("a single value", "a list of values in `[ ]`");
+                return Err(fault.at(value.span()).within(&key).within("sweep"));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Axis<'_> {
+    /// A value listed twice would only run the same points again.
+    fn check_distinct(&self) -> Result<(), Fault> {
+        let texts = self.values.iter().map(|value| plain(value.get_ref()).to_string());
+        let mut seen = std::collections::BTreeMap::new();
+        for (text, value) in texts.zip(&self.values) {
+            if let Some(first) = seen.insert(text, value.span()) {
+                let title = format!("`{}` takes the same value twice", self.key.get_ref());
+                return Err(Fault::new(title, "listed again here")
+                    .at(value.span())
+                    .with_context(first, "listed here already"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The values of one key as they appear in rows: a choice by its name, unless names do not tell the
+/// values apart.
+fn shown(values: &[Spanned<DeValue<'_>>]) -> Vec<Setting> {
+    let plain: Vec<toml::Value> = values.iter().map(|value| plain(value.get_ref())).collect();
+    let show = |brief| plain.iter().map(|value| setting(value, brief)).collect::<Vec<_>>();
+    let distinct = |settings: &[Setting]| {
+        settings.iter().map(Setting::to_string).collect::<BTreeSet<_>>().len()
+    };
+    let (brief, full) = (show(true), show(false));
+    if distinct(&brief) < distinct(&full) { full } else { brief }
+}
+
+fn setting(value: &toml::Value, brief: bool) -> Setting {
+    match value {
+        // Beyond 2^53 a float no longer tells whole numbers apart.
+        toml::Value::Integer(whole) if whole.unsigned_abs() <= 1 << 53 => {
+            Setting::Number(*whole as f64)
+        }
+        toml::Value::Float(real) => Setting::Number(*real),
+        other => Setting::Text(words(other, brief)),
+    }
+}
+
+/// `{fixed = {size = "64 B"}}` becomes `fixed` in brief, else `fixed(size=64 B)`.
+fn words(value: &toml::Value, brief: bool) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Array(list) => {
+            let items: Vec<_> = list.iter().map(|item| words(item, brief)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        toml::Value::Table(table) => {
+            let items: Vec<_> = table
+                .iter()
+                .map(|(key, value)| match value {
+                    toml::Value::Table(inner) if brief || inner.is_empty() => key.clone(),
+                    toml::Value::Table(_) => format!("{key}({})", words(value, brief)),
+                    value => format!("{key}={}", words(value, brief)),
+                })
+                .collect();
+            items.join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The settings of every point of `[sweep]` with this content, one line per point.
+    fn points(sweep: &str) -> Vec<String> {
+        let text = format!("[sweep]\n{sweep}");
+        let root = document::parse(&text).unwrap();
+        let sweep = Sweep::read(&root["sweep"]).unwrap_or_else(|fault| panic!("{fault}"));
+        let line = |point| {
+            let settings = sweep.settings(point);
+            let list = settings.iter().map(|(key, value)| format!("{key}={value}"));
+            list.collect::<Vec<_>>().join(" ")
+        };
+        (0..sweep.count()).map(line).collect()
+    }
+
+    #[test]
+    fn zipped_keys_advance_together_and_the_last_key_of_the_product_is_fastest() {
+        let sweep = "
+            product.'traffic.load' = [0.1, 0.2]
+            product.routing = ['shortest', 'tree-adaptive']
+            zip.switch = {virtual-channels = [1, 2], buffer = [256, 128]}
+        ";
+        assert_eq!(
+            points(sweep),
+            [
+                "switch.virtual-channels=1 switch.buffer=256 traffic.load=0.1 routing=shortest",
+                "switch.virtual-channels=1 switch.buffer=256 traffic.load=0.1 routing=tree-adaptive",
+                "switch.virtual-channels=1 switch.buffer=256 traffic.load=0.2 routing=shortest",
+                "switch.virtual-channels=1 switch.buffer=256 traffic.load=0.2 routing=tree-adaptive",
+                "switch.virtual-channels=2 switch.buffer=128 traffic.load=0.1 routing=shortest",
+                "switch.virtual-channels=2 switch.buffer=128 traffic.load=0.1 routing=tree-adaptive",
+                "switch.virtual-channels=2 switch.buffer=128 traffic.load=0.2 routing=shortest",
+                "switch.virtual-channels=2 switch.buffer=128 traffic.load=0.2 routing=tree-adaptive",
+            ]
+        );
+    }
+
+    #[test]
+    fn choices_appear_by_name_unless_names_do_not_tell_them_apart() {
+        let sizes = "product.'traffic.size' = \
+                     [{fixed.size = '64 B'}, {bimodal = {small = '64 B', large = '4 KiB'}}]";
+        assert_eq!(points(sizes), ["traffic.size=fixed", "traffic.size=bimodal"]);
+        let alike = "product.bus = ['half', {asymmetric = {read = '1 MB/s', write = '2 MB/s'}}, \
+                     {asymmetric = {read = '3 MB/s', write = '2 MB/s'}}]";
+        assert_eq!(
+            points(alike),
+            [
+                "bus=half",
+                "bus=asymmetric(read=1 MB/s, write=2 MB/s)",
+                "bus=asymmetric(read=3 MB/s, write=2 MB/s)",
+            ]
+        );
+        assert_eq!(points("product.switch = [{buffer = 64}]"), ["switch=buffer=64"]);
+        assert_eq!(points("product.seed = [9007199254740993]"), ["seed=9007199254740993"]);
+    }
+
+    #[test]
+    fn nothing_swept_is_one_point() {
+        assert_eq!(points(""), [""]);
+    }
+}

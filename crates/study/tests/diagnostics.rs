@@ -1,0 +1,680 @@
+//! What a user sees after a mistake: each test is one malformed file and the text printed for it.
+//! Long, because the whole of each text is the point.
+
+use crosstie_study::Study;
+
+const SOUND: &str = r#"title = "A tree"
+seed = 1
+
+[fabric.tree]
+k = 4
+n = 3
+
+[traffic]
+load = 0.3
+size.fixed.size = "64 B"
+"#;
+
+#[track_caller]
+fn complains(text: &str, expected: &str) {
+    let mistake = Study::parse("x.toml", text).expect_err("a mistake");
+    assert_eq!(mistake.to_string(), expected.trim_matches('\n'), "\n{mistake}");
+}
+
+#[track_caller]
+fn changed(from: &str, to: &str, expected: &str) {
+    assert!(SOUND.contains(from));
+    complains(&SOUND.replace(from, to), expected);
+}
+
+#[track_caller]
+fn with(more: &str, expected: &str) {
+    complains(&format!("{SOUND}{more}"), expected);
+}
+
+#[test]
+fn unknown_key() {
+    with(
+        "[switch]\nvirtal-channels = 2\n",
+        r#"
+error: unknown key `virtal-channels`
+  --> x.toml:12:1
+   |
+12 | virtal-channels = 2
+   | ^^^^^^^^^^^^^^^ `switch` has no such key
+   |
+   = help: did you mean `virtual-channels`?
+   = help: known here: virtual-channels, buffer, routing-delay
+"#,
+    );
+}
+
+#[test]
+fn unknown_key_at_the_top() {
+    changed(
+        "[traffic]",
+        "[trafic]",
+        r#"
+error: unknown key `trafic`
+ --> x.toml:8:2
+  |
+8 | [trafic]
+  |  ^^^^^^ no key has this name
+  |
+  = help: did you mean `traffic`?
+  = help: known here: title, citation, description, sweep, figure, seed, cluster, fabric, routing, switch, link, bus, nic, traffic, measure
+"#,
+    );
+}
+
+#[test]
+fn unknown_choice() {
+    changed(
+        "[fabric.tree]",
+        "[fabric.tre]",
+        r#"
+error: unknown choice `tre`
+ --> x.toml:4:9
+  |
+4 | [fabric.tre]
+  |         ^^^ not a choice for `fabric`
+  |
+  = help: did you mean `tree`?
+  = help: known here: tree, single, file
+"#,
+    );
+}
+
+#[test]
+fn key_in_a_choice_that_has_none() {
+    with(
+        "[bus.full]\nrate = 3\n",
+        r#"
+error: unknown key `rate`
+  --> x.toml:12:1
+   |
+12 | rate = 3
+   | ^^^^ `bus.full` has no such key
+"#,
+    );
+}
+
+#[test]
+fn two_choices() {
+    with(
+        "[fabric.single]\nhosts = 8\n",
+        r#"
+error: two choices where there can be one
+  --> x.toml:11:9
+   |
+ 4 | [fabric.tree]
+   |         ---- `tree` is the first
+...
+11 | [fabric.single]
+   |         ^^^^^^ `single` is a second choice
+"#,
+    );
+}
+
+#[test]
+fn missing_key() {
+    changed(
+        "seed = 1\n",
+        "",
+        r#"
+error: missing key `seed`
+ --> x.toml:1:1
+  |
+1 | title = "A tree"
+  | ^ an experiment needs `seed`
+"#,
+    );
+}
+
+#[test]
+fn missing_value() {
+    changed(
+        "load = 0.3",
+        "load = # soon",
+        r#"
+error: missing value
+ --> x.toml:9:8
+  |
+9 | load = # soon
+  |        ^ expected a value after `=`
+"#,
+    );
+}
+
+#[test]
+fn not_toml() {
+    changed(
+        "load = 0.3",
+        "load 0.3",
+        r#"
+error: key with no value
+ --> x.toml:9:6
+  |
+9 | load 0.3
+  |      ^ expected `=`
+"#,
+    );
+}
+
+#[test]
+fn arity_zero() {
+    changed(
+        "k = 4",
+        "k = 0",
+        r#"
+error: wrong value for `fabric.tree.k`
+ --> x.toml:5:5
+  |
+5 | k = 0
+  |     ^ found `0`, expected a whole number from 2 to 64
+"#,
+    );
+}
+
+#[test]
+fn load_above_one() {
+    changed(
+        "load = 0.3",
+        "load = 1.3",
+        r#"
+error: wrong value for `traffic.load`
+ --> x.toml:9:8
+  |
+9 | load = 1.3
+  |        ^^^ found `1.3`, expected a load above 0 and at most 1
+"#,
+    );
+}
+
+#[test]
+fn no_unit() {
+    changed(
+        r#""64 B""#,
+        r#""64""#,
+        r#"
+error: wrong value for `traffic.size.fixed.size`
+  --> x.toml:10:19
+   |
+10 | size.fixed.size = "64"
+   |                   ^^^^ `64` has no unit: write a size such as "64 KiB" (units: B, KiB, MiB, GiB, kB, MB, GB)
+"#,
+    );
+}
+
+#[test]
+fn wrong_unit() {
+    changed(
+        r#""64 B""#,
+        r#""64 ns""#,
+        r#"
+error: wrong value for `traffic.size.fixed.size`
+  --> x.toml:10:19
+   |
+10 | size.fixed.size = "64 ns"
+   |                   ^^^^^^^ `ns` is not a unit of a size (units: B, KiB, MiB, GiB, kB, MB, GB)
+"#,
+    );
+}
+
+#[test]
+fn bare_number() {
+    changed(
+        r#""64 B""#,
+        "64",
+        r#"
+error: wrong value for `traffic.size.fixed.size`
+  --> x.toml:10:19
+   |
+10 | size.fixed.size = 64
+   |                   ^^ found `64`, expected a size from "1 B" to "1 GiB"
+"#,
+    );
+}
+
+#[test]
+fn size_of_nothing() {
+    changed(
+        r#""64 B""#,
+        r#""0 B""#,
+        r#"
+error: wrong value for `traffic.size.fixed.size`
+  --> x.toml:10:19
+   |
+10 | size.fixed.size = "0 B"
+   |                   ^^^^^ found "0 B", expected a size from "1 B" to "1 GiB"
+"#,
+    );
+}
+
+#[test]
+fn text_for_a_number() {
+    changed(
+        "n = 3",
+        r#"n = "three""#,
+        r#"
+error: wrong value for `fabric.tree.n`
+ --> x.toml:6:5
+  |
+6 | n = "three"
+  |     ^^^^^^^ found "three", expected a whole number from 1 to 16
+"#,
+    );
+}
+
+#[test]
+fn tree_too_large() {
+    changed(
+        "n = 3",
+        "n = 9",
+        r#"
+error: the tree is too large
+ --> x.toml:6:5
+  |
+6 | n = 9
+  |     ^ 4^9 leaves, expected at most 65536
+"#,
+    );
+}
+
+#[test]
+fn more_hosts_than_leaves() {
+    changed(
+        "n = 3",
+        "n = 3\nhosts = 65",
+        r#"
+error: more hosts than leaves
+ --> x.toml:7:9
+  |
+7 | hosts = 65
+  |         ^^ found 65 hosts, expected at most 4^3 = 64
+  |
+  = help: leave `hosts` out for a full tree, or raise `n`
+"#,
+    );
+}
+
+#[test]
+fn no_load() {
+    changed(
+        "load = 0.3\n",
+        "",
+        r#"
+error: missing key `load`
+ --> x.toml:8:1
+  |
+8 | [traffic]
+  | ^^^^^^^^^ `traffic` needs `load`
+  |
+  = help: set or sweep `traffic.load`, or add `[measure.saturation]` to search for the highest
+"#,
+    );
+}
+
+#[test]
+fn load_and_saturation() {
+    with(
+        "[measure.saturation]\n",
+        r#"
+error: a load, although the saturation point is searched for
+ --> x.toml:9:8
+  |
+9 | load = 0.3
+  |        ^^^ expected no load here
+  |
+  = help: remove `traffic.load`, or remove `measure.saturation`
+"#,
+    );
+}
+
+#[test]
+fn tree_routing_without_a_tree() {
+    changed(
+        "[fabric.tree]\nk = 4\nn = 3\n",
+        "[fabric.single]\nhosts = 8\n[routing.tree-adaptive]\n",
+        r#"
+error: this routing knows trees only
+ --> x.toml:6:2
+  |
+6 | [routing.tree-adaptive]
+  |  ^^^^^^^ expected a fabric of the kind `tree`
+  |
+  = help: use `routing.shortest = {}`, or leave `routing` out
+"#,
+    );
+}
+
+#[test]
+fn bits_without_a_power_of_two() {
+    with(
+        r#"destination = "shuffle"
+[sweep.product]
+fabric.tree.k = [4, 3]
+"#,
+        r#"
+error: `shuffle` does not fit this number of hosts
+  --> x.toml:11:15
+   |
+11 | destination = "shuffle"
+   |               ^^^^^^^^^ there are 27 hosts, expected a power of 2
+   |
+   = help: found at point 1: fabric.tree.k = 3
+"#,
+    );
+}
+
+#[test]
+fn shares_below_one() {
+    with(
+        "destination.mixture.parts = [{share = 0.5, destination = 'uniform'}]\n",
+        r#"
+error: the shares do not make a whole
+  --> x.toml:11:29
+   |
+11 | destination.mixture.parts = [{share = 0.5, destination = 'uniform'}]
+   |                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ the shares add up to 0.5, expected 1
+"#,
+    );
+}
+
+#[test]
+fn wire_too_long() {
+    with(
+        r#"[link]
+wire = "1 ms"
+"#,
+        r#"
+error: the wire is too long
+  --> x.toml:12:8
+   |
+12 | wire = "1 ms"
+   |        ^^^^^^ 1 ms is more than 65535 cycles of 5 ns
+"#,
+    );
+}
+
+#[test]
+fn empty_sweep() {
+    with(
+        r#"[sweep.product]
+"traffic.load" = []
+"#,
+        r#"
+error: `traffic.load` is swept over nothing
+  --> x.toml:12:18
+   |
+12 | "traffic.load" = []
+   |                  ^^ expected at least one value
+   |
+   = help: give it values, or remove the line
+"#,
+    );
+}
+
+#[test]
+fn swept_key_misspelt() {
+    with(
+        r#"[sweep.product]
+"traffic.laod" = [0.1, 0.2]
+"#,
+        r#"
+error: unknown key `laod`
+  --> x.toml:12:1
+   |
+12 | "traffic.laod" = [0.1, 0.2]
+   | ^^^^^^^^^^^^^^ `traffic` has no such key
+   |
+   = help: did you mean `load`?
+   = help: known here: load, arrival, size, destination
+"#,
+    );
+}
+
+#[test]
+fn swept_value_out_of_range() {
+    with(
+        "[sweep.product]\ntraffic.load = [0.1, 0.2, 1.5]\n",
+        r#"
+error: wrong value for `traffic.load`
+  --> x.toml:12:27
+   |
+12 | traffic.load = [0.1, 0.2, 1.5]
+   |                           ^^^ found `1.5`, expected a load above 0 and at most 1
+"#,
+    );
+}
+
+#[test]
+fn swept_values_that_clash() {
+    with(
+        "destination.hot-spot = {host = 20, share = 0.5}\n[sweep.product]\nfabric.tree.n = [3, 2]\n",
+        r#"
+error: no such host
+  --> x.toml:11:32
+   |
+11 | destination.hot-spot = {host = 20, share = 0.5}
+   |                                ^^ found 20, expected a host from 0 to 15
+   |
+   = help: found at point 1: fabric.tree.n = 2
+"#,
+    );
+}
+
+#[test]
+fn zip_of_different_lengths() {
+    with(
+        "[sweep.zip]\ntraffic.load = [0.1, 0.2]\nfabric.tree.n = [1, 2, 3]\n",
+        r#"
+error: zipped lists have different lengths
+  --> x.toml:13:13
+   |
+12 | traffic.load = [0.1, 0.2]
+   |         ---- this one has 2 values
+13 | fabric.tree.n = [1, 2, 3]
+   |             ^ this one has 3 values
+"#,
+    );
+}
+
+#[test]
+fn value_swept_twice() {
+    with(
+        "[sweep.product]\ntraffic.load = [0.1, 0.2, 0.1]\n",
+        r#"
+error: `traffic.load` takes the same value twice
+  --> x.toml:12:27
+   |
+12 | traffic.load = [0.1, 0.2, 0.1]
+   |                 ---       ^^^ listed again here
+   |                 |
+   |                 listed here already
+"#,
+    );
+}
+
+#[test]
+fn overlapping_keys() {
+    with(
+        r#"[sweep.product]
+bus = ["half"]
+"bus.asymmetric.read" = ["1 MB/s"]
+"#,
+        r#"
+error: two swept keys overlap
+  --> x.toml:13:1
+   |
+12 | bus = ["half"]
+   | --- swept here already
+13 | "bus.asymmetric.read" = ["1 MB/s"]
+   | ^^^^^^^^^^^^^^^^^^^^^ `bus.asymmetric.read` and `bus` set the same thing
+"#,
+    );
+}
+
+#[test]
+fn title_swept() {
+    with(
+        r#"[sweep.product]
+title = ["a", "b"]
+"#,
+        r#"
+error: `title` cannot be swept
+  --> x.toml:12:1
+   |
+12 | title = ["a", "b"]
+   | ^^^^^ the same at all points
+"#,
+    );
+}
+
+#[test]
+fn sweep_of_neither_kind() {
+    with(
+        "[sweep]\nload = [0.1, 0.2]\n",
+        r#"
+error: unknown kind of sweep `load`
+  --> x.toml:12:1
+   |
+12 | load = [0.1, 0.2]
+   | ^^^^ no kind of sweep has this name
+   |
+   = help: known here: product, zip
+   = help: write swept keys under `[sweep.product]` or `[sweep.zip]`
+"#,
+    );
+}
+
+#[test]
+fn figure_of_an_unknown_column() {
+    with(
+        r#"[[figure]]
+name = "a"
+x = "offered"
+y = ["accepted", "latncy_ci"]
+"#,
+        r#"
+error: unknown column `latncy_ci`
+  --> x.toml:14:18
+   |
+14 | y = ["accepted", "latncy_ci"]
+   |                  ^^^^^^^^^^^ no column has this name
+   |
+   = help: did you mean `latency_ci`?
+   = help: known here: offered, accepted, accepted_ci, latency_mean, latency_ci, latency_p50, latency_p99, latency_p999, latency_max, network_mean, hops_mean, packets, warmup, cycles, utilisation_mean, utilisation_max, blocked_mean, blocked_max, saturation, saturation_low, saturation_high
+"#,
+    );
+}
+
+#[test]
+fn figure_by_a_key_that_is_not_swept() {
+    with(
+        r#"[[figure]]
+name = "a"
+x = "offered"
+y = "accepted"
+series = ["routng"]
+[sweep.product]
+routing = ["shortest"]
+"#,
+        r#"
+error: unknown swept key `routng`
+  --> x.toml:15:11
+   |
+15 | series = ["routng"]
+   |           ^^^^^^^^ no swept key has this name
+   |
+   = help: did you mean `routing`?
+   = help: known here: routing
+   = help: a series is told apart by a key of `[sweep]`
+"#,
+    );
+}
+
+#[test]
+fn figure_in_single_brackets() {
+    with(
+        r#"[figure]
+name = "a"
+"#,
+        r#"
+error: wrong value for `figure`
+  --> x.toml:11:1
+   |
+11 | [figure]
+   | ^^^^^^^^ found a single value, expected a list of figures
+   |
+   = help: head each figure with `[[figure]]`, in double brackets
+"#,
+    );
+}
+
+#[test]
+fn figure_name_unfit_for_a_file() {
+    with(
+        r#"[[figure]]
+name = "../a"
+x = "offered"
+y = "accepted"
+"#,
+        r#"
+error: wrong value for `figure.name`
+  --> x.toml:12:8
+   |
+12 | name = "../a"
+   |        ^^^^^^ found `../a`, expected 1 to 64 lower-case letters, digits and hyphens
+"#,
+    );
+}
+
+#[test]
+fn figure_range_upside_down() {
+    with(
+        r#"[[figure]]
+name = "a"
+x = "offered"
+y = "accepted"
+x-range = [1, 0]
+"#,
+        r#"
+error: an empty range
+  --> x.toml:15:11
+   |
+15 | x-range = [1, 0]
+   |           ^^^^^^ found 1 and 0, expected the low end first
+"#,
+    );
+}
+
+#[test]
+fn too_many_points() {
+    let list = |count: u32| (1..=count).map(|i| i.to_string()).collect::<Vec<_>>().join(",");
+    let sweep =
+        format!("[sweep.product]\nseed = [{}]\nswitch.buffer = [{}]\n", list(500), list(201));
+    let mistake = Study::parse("x.toml", &format!("{SOUND}{sweep}")).unwrap_err();
+    assert_eq!(mistake.message(), "the sweep has too many points");
+    assert_eq!(mistake.line(), Some(13));
+}
+
+#[test]
+fn too_many_swept_keys() {
+    let keys: String = (0..65).map(|i| format!("bus.x{i} = [1]\n")).collect();
+    let text = format!("{SOUND}[sweep.product]\n{keys}");
+    let mistake = Study::parse("x.toml", &text).unwrap_err();
+    assert_eq!((mistake.message(), mistake.line()), ("too many swept keys", Some(76)));
+}
+
+#[test]
+fn colours_are_added_on_request() {
+    let mistake = Study::parse("x.toml", "seed = 1").unwrap_err();
+    assert!(mistake.render(true).contains("\u{1b}["));
+    assert!(!mistake.render(false).contains('\u{1b}'));
+}
+
+#[test]
+fn the_file_they_all_derive_from_is_sound() {
+    assert_eq!(Study::parse("x.toml", SOUND).unwrap().points().len(), 1);
+}
