@@ -8,7 +8,7 @@
 //! **Ratios.** Mean latency is a ratio of two random sums, latency over packets. With batch sums
 //! `L_i` and `N_i` the estimate is `R = sum L / sum N`, the mean over packets, and not the mean of
 //! the batch means, which would give packets in quiet batches more weight. Its variance follows
-//! from the residuals `e_i = L_i - R N_i` (Cochran, *Sampling Techniques*, 6.4):
+//! from the residuals `e_i = L_i - R N_i` (Cochran, *Sampling Techniques*, chapter 6):
 //!
 //! ```text
 //! half-width = t(b - 1) sqrt( sum e_i^2 / (b (b - 1)) ) / (sum N / b)

@@ -3,7 +3,7 @@
 //! The simulator reports its counters in *windows* of equal duration. [`Steady`] keeps them (at
 //! most 1024: when they are used up, neighbours are joined) and judges the run whenever the data
 //! have grown by a quarter. To look more often would be to stop at the first lucky moment; for the
-//! same reason a judgement counts only if the next one repeats it.
+//! same reason a judgement counts only if it is repeated.
 //!
 //! **Warm-up.** MSER-5 runs on the accepted load and on the mean latency per window; the later of
 //! the two cuts counts. A cut in the second half means that the run has not settled.
@@ -11,11 +11,11 @@
 //! **Converged.** The run has settled; batch means after the cut give accepted load and mean
 //! latency with a relative half-width within the precision asked for; and what is left after the
 //! cut lasts at least 50 mean latencies. The last rule guards against a network near saturation
-//! that fills so slowly that every short stretch looks level.
+//! that fills so slowly that every short stretch looks level. All this twice in a row.
 //!
 //! **Saturated.** Flits pile up as long as the run lasts. A stable network near saturation piles
 //! them up as well at first, but ever more slowly (like the square root of time), and one queue
-//! may drift upwards for a while by chance. So both must hold:
+//! may drift upwards for a while by chance. So both must hold, three times in a row:
 //!
 //! 1. *accepted is below offered*: over the second half of the run the share of generated flits
 //!    that was not delivered lies above a quarter of the precision, with the confidence asked for;
@@ -27,7 +27,7 @@
 //! network carries beyond saturation is a result. Latency has no mean there and is not given.
 //!
 //! **Not converged.** The limit came first. The verdict keeps the best estimates and names every
-//! doubt. At the limit a judgement needs no repetition.
+//! doubt.
 //!
 //! Stopping a run *because* its interval has become narrow makes the interval hold a little less
 //! often than it says: nominal 95 % intervals of latency cover about 90 % of the time in tests on
@@ -87,6 +87,10 @@ pub struct Steady {
 const LEAST: u64 = 2 * Estimate::LEAST_VALUES as u64;
 /// Windows kept before neighbours are joined.
 const MOST: usize = 1024;
+/// Judgements in a row that make a run saturated, and converged. Saturation takes one more: it is
+/// found early, when chance plays its largest part.
+const RISINGS: u32 = 3;
+const SURES: u32 = 2;
 /// How much slower than in the first half the backlog may rise in the second.
 const STEADY_RISE: f64 = 0.7;
 /// Mean latencies that a converged run lasts after its warm-up.
@@ -152,20 +156,25 @@ impl Steady {
     fn judge(&mut self, at_limit: bool) -> Verdict {
         let rising = self.rises();
         self.risings = if rising { self.risings + 1 } else { 0 };
-        let saturated = self.risings >= 3 || rising && at_limit;
-        let (outcome, doubts) = self.assess(saturated);
-        let sure = doubts.is_empty() && !rising;
-        self.sures = if sure { self.sures + 1 } else { 0 };
-        let converged = self.sures >= 2 || sure && at_limit;
+        let saturated = self.risings >= RISINGS;
+        let (outcome, mut doubts) = self.assess(saturated);
         if saturated && (doubts.is_empty() || at_limit) {
-            Verdict::Saturated(outcome)
-        } else if converged {
-            Verdict::Converged(outcome)
-        } else if at_limit {
-            Verdict::NotConverged(outcome, doubts)
-        } else {
-            Verdict::Continue
+            return Verdict::Saturated(outcome);
         }
+        if rising {
+            doubts.push(Doubt::Rising);
+        }
+        self.sures = if doubts.is_empty() { self.sures + 1 } else { 0 };
+        if self.sures >= SURES {
+            return Verdict::Converged(outcome);
+        }
+        if !at_limit {
+            return Verdict::Continue;
+        }
+        if doubts.is_empty() {
+            doubts.push(Doubt::Unconfirmed);
+        }
+        Verdict::NotConverged(outcome, doubts)
     }
 
     /// The means after warm-up, and all that is to be said against them.

@@ -78,6 +78,10 @@ pub enum Doubt {
     WarmUp,
     /// No packet was delivered after the warm-up.
     NothingDelivered,
+    /// The backlog rises: perhaps the network is saturated.
+    Rising,
+    /// All is well, but so far at one judgement only.
+    Unconfirmed,
     /// The run is too short for a network that fills slowly.
     Short {
         /// How many mean latencies it lasted after the warm-up.
@@ -113,6 +117,8 @@ impl fmt::Display for Doubt {
         match self {
             Doubt::WarmUp => write!(f, "still warming up: the means drift"),
             Doubt::NothingDelivered => write!(f, "no packet was delivered after warm-up"),
+            Doubt::Rising => write!(f, "the backlog rises: perhaps the network is saturated"),
+            Doubt::Unconfirmed => write!(f, "precise only at the very end, not confirmed"),
             Doubt::Short { latencies } => {
                 write!(f, "the run lasted only {latencies:.0} mean latencies after warm-up")
             }

@@ -17,8 +17,8 @@ pub(super) struct Plan {
     /// Who sends, one bit per VC of the multiplexer; 0 for no plan.
     members: u32,
     first: u8,
-    /// Every pause within the plan is for want of a credit.
-    credit_paced: bool,
+    /// Ticks of the plan in which nothing is sent are blocked: a flit waits for a credit.
+    pauses_blocked: bool,
     /// Flits to be sent, all members together.
     slots: u32,
     /// Ticks from one turn of a member to its next.
@@ -33,6 +33,11 @@ pub(super) struct Plan {
 impl Plan {
     fn is_solo(&self) -> bool {
         self.members.is_power_of_two()
+    }
+
+    /// Whether it has pauses that count as blocked as soon as another VC has a flit without credit.
+    fn has_open_pauses(&self, first: &Vc) -> bool {
+        self.is_solo() && self.period > first.cost && !self.pauses_blocked
     }
 }
 
@@ -158,7 +163,7 @@ impl Engine<'_> {
                 self.release(vc, observer);
             } else if end < self.now {
                 // The plan was cut in a pause; since it began, the flit has been there, or not.
-                state.arrives = if plan.credit_paced { end } else { NEVER };
+                state.arrives = if plan.pauses_blocked { end } else { NEVER };
             }
         }
     }
@@ -324,9 +329,10 @@ impl Engine<'_> {
         self.muxes[mux as usize].in_todo = false;
         self.count_blocked(mux);
 
-        // Who can send now, and when can the first of the others?
+        // Who can send now? When can the first of the others, when does it have a flit?
         let Mux { active, last, .. } = self.muxes[mux as usize];
-        let (mut eligible, mut others) = (0u32, NEVER);
+        let mut eligible = 0u32;
+        let mut others = Outlook { arrives: NEVER, ready: NEVER };
         for bit in in_turn(active, 0) {
             let vc = self.vc_of(mux, bit);
             let Outlook { arrives, ready } = self.outlook(vc);
@@ -334,11 +340,12 @@ impl Engine<'_> {
             if ready <= now {
                 eligible |= 1 << bit;
             } else {
-                others = others.min(ready);
+                others.ready = others.ready.min(ready);
+                others.arrives = others.arrives.min(arrives);
             }
         }
         if eligible == 0 {
-            return self.wake_at(mux, others);
+            return self.wake_at(mux, others.ready);
         }
         let mut plan = Plan {
             members: eligible,
@@ -348,27 +355,33 @@ impl Engine<'_> {
             ..Plan::default()
         };
         if plan.is_solo() {
-            self.plan_alone(mux, &mut plan, eligible == active);
+            self.plan_alone(mux, &mut plan, others.arrives <= now);
         } else {
             self.plan_turns(mux, &mut plan);
         }
-        // Somebody else becomes ready: decide again then.
-        if others != NEVER {
-            plan.slots = self.slots_before(mux, &plan, others);
+        // Somebody else becomes ready, or blocked during pauses: decide again then.
+        let news = if plan.has_open_pauses(&self.vcs[self.vc_of(mux, u32::from(plan.first)) as usize]) {
+            others.ready.min(others.arrives)
+        } else {
+            others.ready
+        };
+        if news != NEVER {
+            plan.slots = self.slots_before(mux, &plan, news);
         }
         plan.end = self.end_of(mux, &plan);
         self.muxes[mux as usize].plan = plan;
-        self.wake_at(mux, plan.end.min(others));
+        self.wake_at(mux, plan.end.min(news));
         self.announce(mux, observer);
     }
 
-    /// One VC can send: how far, at which pace? `only` says that no other VC holds a packet.
-    fn plan_alone(&self, mux: u32, plan: &mut Plan, only: bool) {
+    /// One VC can send: how far, at which pace? `blocked` says that another VC has a flit but no
+    /// credit.
+    fn plan_alone(&self, mux: u32, plan: &mut Plan, blocked: bool) {
         let vc = self.vc_of(mux, u32::from(plan.first));
         let Vc { cost, remaining, feeder, latency, .. } = self.vcs[vc as usize];
         plan.period = cost;
         plan.slots = self.certain(vc, remaining, plan.start, cost);
-        if plan.slots > 1 || remaining == 1 || !only {
+        if plan.slots > 1 || remaining == 1 {
             return;
         }
         // It cannot send back to back. If its flits or its credits come evenly, follow their pace.
@@ -392,8 +405,8 @@ impl Engine<'_> {
                 self.lines.in_time(line, next, limit, latency, pause, pace)
             }
         };
-        // A pause counts as blocked if the flit was there when it began, else it must not have been
-        // there at all before its time.
+        // A pause is blocked if the flit was there when it began; if not, it must not have been
+        // there before its time.
         let credit_paced = flit < second;
         let even = match (credit_paced, feeder) {
             (false, _) => supply(remaining, true),
@@ -402,7 +415,7 @@ impl Engine<'_> {
         };
         if even > 0 {
             plan.slots = self.certain(vc, remaining, plan.start, pace).min(even + 1);
-            (plan.period, plan.credit_paced) = (pace, credit_paced);
+            (plan.period, plan.pauses_blocked) = (pace, credit_paced || blocked);
         }
     }
 
@@ -489,13 +502,18 @@ impl Engine<'_> {
             return;
         }
         let wake = *wake;
+        let open_pauses = plan.members != 0 && {
+            let first = self.vc_of(mux, u32::from(plan.first));
+            plan.has_open_pauses(&self.vcs[first as usize])
+        };
         let Outlook { arrives, ready } = self.outlook(vc);
         if arrives > self.now {
             self.vcs[vc as usize].arrives = arrives;
         }
+        let news = if open_pauses { arrives } else { ready };
         // What is ready already waits for the flit that is leaving, and `wake` is when it has left.
-        if ready < wake && ready > self.now {
-            self.wake_at(mux, ready);
+        if news < wake && news > self.now {
+            self.wake_at(mux, news);
         }
     }
 
@@ -513,9 +531,14 @@ impl Engine<'_> {
         let waiting = in_turn(active, 0).map(arrives).min().unwrap_or(NEVER);
         let begin = waiting.max(idle_since);
         if begin < self.now {
-            let channel = self.vcs[self.vc_of(mux, 0) as usize].channel;
-            self.counts[channel as usize].blocked += self.now - begin;
+            self.count_blocked_ticks(mux, self.now - begin);
         }
+    }
+
+    /// Only a channel with buffers ahead of it lacks credits: the first of a shared bus.
+    fn count_blocked_ticks(&mut self, mux: u32, ticks: Tick) {
+        let channel = self.vcs[self.vc_of(mux, 0) as usize].channel;
+        self.counts[channel as usize].blocked += ticks;
     }
 
     /// Counts what a plan does before tick `upto`.
@@ -529,18 +552,18 @@ impl Engine<'_> {
         let has = if upto >= plan.end { plan.slots } else { before(upto) };
         let count = plan.members.count_ones();
         for (rank, bit) in (0..).zip(in_turn(plan.members, plan.first)) {
-            let Vc { channel, cost, .. } = self.vcs[self.vc_of(mux, bit) as usize];
+            let channel = self.vcs[self.vc_of(mux, bit) as usize].channel;
             let sent = share(has, rank, count) - share(had, rank, count);
-            let counter = &mut self.counts[channel as usize];
-            counter.flits += u64::from(sent);
-            if plan.credit_paced {
-                let busy = |slots: u32, tick| {
-                    let last = plan.start + u64::from(slots - 1) * u64::from(plan.period);
-                    u64::from(slots - 1) * u64::from(cost) + u64::from(cost).min(tick - last)
-                };
-                let before = if had == 0 { 0 } else { busy(had, counted) };
-                counter.blocked += (upto - counted) - (busy(has, upto) - before);
-            }
+            self.counts[channel as usize].flits += u64::from(sent);
+        }
+        if plan.pauses_blocked {
+            let cost = self.vcs[self.vc_of(mux, u32::from(plan.first)) as usize].cost;
+            let busy = |slots: u32, tick| {
+                let last = plan.start + u64::from(slots - 1) * u64::from(plan.period);
+                u64::from(slots - 1) * u64::from(cost) + u64::from(cost).min(tick - last)
+            };
+            let before = if had == 0 { 0 } else { busy(had, counted) };
+            self.count_blocked_ticks(mux, (upto - counted) - (busy(has, upto) - before));
         }
         self.muxes[mux as usize].plan.counted = upto;
     }
