@@ -2,4 +2,5 @@
 
 pub mod measure;
 pub mod traffic;
+pub mod trial;
 pub mod wormhole;

@@ -29,9 +29,13 @@
 //! **Not converged.** The limit came first. The verdict keeps the best estimates and names every
 //! doubt.
 //!
-//! Stopping a run *because* its interval has become narrow makes the interval hold a little less
-//! often than it says: nominal 95 % intervals of latency cover about 90 % of the time in tests on
-//! queues of known mean. Ask for a higher confidence where that matters.
+//! **How far to trust it.** Stopping a run *because* its interval has become narrow makes the
+//! interval hold less often than it says. The constants of these rules were chosen on M/M/1 queues.
+//! On queues with other seeds, and on M/D/1 queues, nominal 95 % intervals of mean latency from
+//! converged runs held the true mean in 81 to 94 % of 100 runs at loads 0.5 and 0.8. At load 0.9,
+//! where the limit kept many runs from converging, they held in 30 of the 42 M/M/1 and 130 of the
+//! 148 M/D/1 runs that did. At load 0.98 one run in 400 was called saturated.
+//! Ask for a higher confidence, and allow a longer run, where that matters.
 
 use super::trend::Trend;
 use super::{Doubt, Estimate, Outcome, Verdict, WarmUp};

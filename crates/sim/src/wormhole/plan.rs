@@ -329,31 +329,30 @@ impl Engine<'_> {
         self.muxes[mux as usize].in_todo = false;
         self.count_blocked(mux);
 
-        // Who can send now? When can the first of the others, when does it have a flit?
+        // The first that can send now begins. The others join in if they are ready by their turn; of
+        // the rest, when does the first become ready, when does it have a flit?
         let Mux { active, last, .. } = self.muxes[mux as usize];
-        let mut eligible = 0u32;
+        let mut plan = Plan { start: now, counted: now, ..Plan::default() };
         let mut others = Outlook { arrives: NEVER, ready: NEVER };
-        for bit in in_turn(active, 0) {
+        let mut turn = now;
+        for bit in in_turn(active, (last + 1) % 32) {
             let vc = self.vc_of(mux, bit);
             let Outlook { arrives, ready } = self.outlook(vc);
             self.vcs[vc as usize].arrives = arrives;
-            if ready <= now {
-                eligible |= 1 << bit;
+            if ready <= turn {
+                if plan.members == 0 {
+                    plan.first = bit as u8;
+                }
+                plan.members |= 1 << bit;
+                turn += u64::from(self.vcs[vc as usize].cost);
             } else {
                 others.ready = others.ready.min(ready);
                 others.arrives = others.arrives.min(arrives);
             }
         }
-        if eligible == 0 {
+        if plan.members == 0 {
             return self.wake_at(mux, others.ready);
         }
-        let mut plan = Plan {
-            members: eligible,
-            first: in_turn(eligible, (last + 1) % 32).next().expect("not empty") as u8,
-            start: now,
-            counted: now,
-            ..Plan::default()
-        };
         if plan.is_solo() {
             self.plan_alone(mux, &mut plan, others.arrives <= now);
         } else {

@@ -1,0 +1,257 @@
+//! One network under one open-loop traffic, until its means are steady.
+//!
+//! A [`Trial`] joins what the rest of this crate keeps apart: it drives an
+//! [`Engine`](crate::wormhole::Engine) with a [`Traffic`](crate::traffic::Traffic), feeds
+//! [`Steady`](crate::measure::Steady) window by window and stops when that is satisfied, when the
+//! limit comes, or when the network is deadlocked.
+//!
+//! **Nodes and rails.** A node has one NIC on each rail, every rail is a copy of the same fabric.
+//! A message goes on one rail; each node takes its rails in turn. Loads count per rail.
+//!
+//! **Messages and packets.** A message becomes one packet or several ([`Packing`]), all queued at
+//! once. Its latency runs from the cycle it is handed over to the delivery of its last flit. Loads
+//! count whole packets, overhead included, so that 1 is a full link.
+//!
+//! **Time.** Cycles, counted from 0. The engine's ticks, fractions of a cycle, do not leave this
+//! module.
+//!
+//! **Windows.** A sixty-fourth of the least number of cycles, so that the first judgement comes when
+//! these are over. Both the least and the greatest number of cycles are rounded up to windows.
+//!
+//! **Deadlock.** Once per window: if some header has waited for 1000 cycles, all buffers are
+//! examined, and again when its wait has doubled; and always at the end. A wait of 20,000 cycles and
+//! of a hundred packets of the greatest length that is no deadlock is reported as [`Starvation`].
+
+mod findings;
+mod ledger;
+mod marks;
+mod packing;
+mod patience;
+mod search;
+mod workload;
+
+pub use findings::{ChannelUse, Ending, Findings, Measured, Starvation, channel_name};
+pub use packing::Packing;
+pub use search::{Searched, TrialError};
+pub use workload::Workload;
+
+use crate::measure::{Estimate, Outcome, Steady, SteadySpec, Verdict};
+use crate::traffic::{Traffic, TrafficError};
+use crate::wormhole::{Bus, Config, Engine};
+use crosstie_fabric::{Fabric, Node};
+use crosstie_routing::Routing;
+use crosstie_units::Seed;
+use ledger::Ledger;
+use marks::Marks;
+use patience::Patience;
+use std::ops::ControlFlow;
+
+/// A network and what its nodes send, ready to be tried at any load.
+#[derive(Clone, Copy)]
+pub struct Trial<'a> {
+    /// The network of one rail.
+    pub fabric: &'a Fabric,
+    /// How packets find their way through it.
+    pub routing: &'a dyn Routing,
+    /// How many copies of it there are.
+    pub rails: u32,
+    /// Switches, links and buses.
+    pub config: &'a Config,
+    /// What the nodes send.
+    pub workload: &'a Workload,
+    /// Where all randomness comes from.
+    pub seed: Seed,
+    /// How long to run.
+    pub effort: Effort,
+}
+
+/// How long a run lasts, and how exact it has to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Effort {
+    /// Largest relative half-width of the means' intervals.
+    pub precision: f64,
+    /// Confidence of these intervals.
+    pub confidence: f64,
+    /// Cycles simulated at least, unless the network deadlocks.
+    pub min_cycles: u64,
+    /// Cycles simulated at most.
+    pub max_cycles: u64,
+}
+
+/// Windows before the first judgement of [`Steady`].
+const FIRST_JUDGEMENT: u64 = 64;
+
+impl Effort {
+    /// Cycles per window.
+    fn window(&self) -> u64 {
+        self.min_cycles.div_ceil(FIRST_JUDGEMENT).max(1)
+    }
+}
+
+impl Trial<'_> {
+    /// Runs the network at a load, in flits per cycle, rail and sending host.
+    ///
+    /// `watch` is told after every window how many cycles have been simulated, and may break off;
+    /// the answer is then `None`. The result depends on nothing but the trial and the load.
+    pub fn run(
+        &self,
+        load: f64,
+        watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<Option<Findings>, TrafficError> {
+        let hosts = self.fabric.hosts().len() as u32;
+        let traffic = self.workload.traffic(self.seed, hosts, self.rails, load)?;
+        let mut run = Run::new(self, traffic);
+        let window = self.effort.window();
+        let mut steady = Steady::new(SteadySpec {
+            window,
+            precision: self.effort.precision,
+            confidence: self.effort.confidence,
+            limit: self.effort.max_cycles,
+        });
+        let mut patience = Patience::new();
+        let mut cycles = 0;
+        loop {
+            run.marks.pass(cycles, &mut run.engine, run.ledger.totals);
+            let before = run.ledger.totals;
+            cycles += window;
+            run.advance(cycles);
+            let finished = steady.observe(run.ledger.window(&before)).is_final();
+            let deadlock =
+                if finished { run.engine.deadlock() } else { patience.look(&run.engine) };
+            if let Some(deadlock) = deadlock {
+                let ending = Ending::Deadlocked(deadlock);
+                let (carried, measured, starving) = (false, None, None);
+                return Ok(Some(Findings { load, ending, cycles, carried, measured, starving }));
+            }
+            if finished {
+                return Ok(Some(run.conclude(load, steady.verdict())));
+            }
+            if watch(cycles).is_break() {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// A trial in motion.
+struct Run<'a> {
+    trial: &'a Trial<'a>,
+    engine: Engine<'a>,
+    traffic: Traffic,
+    ledger: Ledger,
+    marks: Marks,
+}
+
+impl<'a> Run<'a> {
+    fn new(trial: &'a Trial<'a>, traffic: Traffic) -> Run<'a> {
+        let Trial { fabric, rails, config, workload, .. } = *trial;
+        let window = trial.effort.window();
+        let hosts = fabric.hosts().len() as u32;
+        Run {
+            trial,
+            engine: Engine::new(fabric, trial.routing, rails, config),
+            traffic,
+            ledger: Ledger::new(workload.packing, hosts, rails, config.ticks, window),
+            marks: Marks::new(window),
+        }
+    }
+
+    /// Simulates every cycle before this one.
+    fn advance(&mut self, until: u64) {
+        while self.traffic.next_cycle() < until {
+            let message = self.traffic.draw();
+            self.engine.run_until(self.ledger.tick(message.cycle), &mut self.ledger);
+            self.ledger.send(&mut self.engine, message);
+        }
+        self.engine.run_until(self.ledger.tick(until), &mut self.ledger);
+    }
+
+    /// What may be said at the end, given a final verdict.
+    fn conclude(&mut self, load: f64, verdict: &Verdict) -> Findings {
+        let outcome = *verdict.outcome().expect("the verdict is final");
+        let ending = match verdict {
+            Verdict::Saturated(_) => Ending::Saturated,
+            Verdict::NotConverged(_, doubts) => Ending::NotConverged(doubts.clone()),
+            Verdict::Converged(_) | Verdict::Continue => Ending::Converged,
+        };
+        Findings {
+            load,
+            ending,
+            cycles: outcome.cycles,
+            carried: verdict.carried(self.trial.effort.precision).unwrap_or(false),
+            measured: Some(self.measured(&outcome)),
+            starving: Patience::starving(&self.engine, self.ledger.longest_packet),
+        }
+    }
+
+    fn measured(&mut self, outcome: &Outcome) -> Measured {
+        let (totals, config) = (self.ledger.totals, self.trial.config);
+        let ticks_per_cycle = u64::from(config.ticks);
+        let senders = f64::from(self.traffic.senders()) * f64::from(self.trial.rails);
+        let accepted = Estimate {
+            mean: outcome.accepted.mean / senders,
+            half_width: outcome.accepted.half_width / senders,
+            ..outcome.accepted
+        };
+        let mark = self.marks.at_or_after(outcome.warm_up);
+        let packets = totals.packets - mark.totals.packets;
+        let mean = |sum: u64, unit: u64| {
+            (packets > 0).then(|| sum as f64 / (packets * unit) as f64)
+        };
+        let ticks = (outcome.cycles - mark.cycle) * ticks_per_cycle;
+        let costs = Costs::new(self.trial.fabric, self.trial.rails, config);
+        let (counts, _) = self.engine.counts();
+        let channels = (0..)
+            .zip(mark.channels.iter().zip(counts))
+            .map(|(channel, (before, after))| {
+                ChannelUse::between(before, after, costs.of(channel), ticks)
+            })
+            .collect();
+        Measured {
+            warm_up: outcome.warm_up,
+            offered: outcome.offered / senders,
+            accepted,
+            latency: outcome.latency,
+            latencies: self.ledger.log.since(mark.cycle),
+            packets,
+            network_mean: mean(totals.network - mark.totals.network, ticks_per_cycle),
+            switches_mean: mean(totals.switches - mark.totals.switches, 1),
+            channels,
+        }
+    }
+}
+
+/// For how many ticks a flit keeps each channel busy.
+struct Costs<'a> {
+    fabric: &'a Fabric,
+    /// Channels of all rails; the drains of shared buses follow.
+    fabric_channels: u32,
+    cycle: u32,
+    read: u32,
+    write: u32,
+}
+
+impl Costs<'_> {
+    fn new<'a>(fabric: &'a Fabric, rails: u32, config: &Config) -> Costs<'a> {
+        let (read, write) = match config.bus {
+            Bus::Full => (config.ticks, config.ticks),
+            Bus::Shared { read, write } => (read, write),
+        };
+        let fabric_channels = rails * fabric.channels().len() as u32;
+        Costs { fabric, fabric_channels, cycle: config.ticks, read, write }
+    }
+
+    fn of(&self, channel: u32) -> u32 {
+        if channel >= self.fabric_channels {
+            return self.write;
+        }
+        let within_rail = channel % self.fabric.channels().len() as u32;
+        match self.fabric.channel(crosstie_fabric::ChannelId(within_rail)).from.node {
+            Node::Host(_) => self.read,
+            Node::Switch(_) => self.cycle,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

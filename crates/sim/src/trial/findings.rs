@@ -1,0 +1,216 @@
+//! What a run found, in numbers and in words.
+
+use crate::measure::{Doubt, Estimate, Latency};
+use crate::wormhole::{ChannelCount, Deadlock};
+use crosstie_fabric::{ChannelId, Fabric};
+
+/// What one run found.
+#[derive(Debug, Clone)]
+pub struct Findings {
+    /// The load asked for, in flits per cycle, rail and sending host.
+    pub load: f64,
+    /// How it ended.
+    pub ending: Ending,
+    /// Cycles simulated, warm-up included.
+    pub cycles: u64,
+    /// Whether the network carried the load; see
+    /// [`Verdict::carried`](crate::measure::Verdict::carried). A deadlocked network did not.
+    pub carried: bool,
+    /// What was measured after warm-up; `None` if the network deadlocked, for means of a network
+    /// that has stopped say nothing.
+    pub measured: Option<Measured>,
+    /// A header that has waited suspiciously long without being part of a deadlock.
+    pub starving: Option<Starvation>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ending {
+    /// Every mean reached the precision asked for.
+    Converged,
+    /// More was offered than the network accepts.
+    Saturated,
+    /// The limit came first, for these reasons.
+    NotConverged(Vec<Doubt>),
+    /// Packets wait for each other and will never move.
+    Deadlocked(Deadlock),
+}
+
+/// What was measured after warm-up. Loads are in flits per cycle, rail and sending host.
+///
+/// Loads and the mean latency are cut at the warm-up exactly. Everything from `latencies` on is cut
+/// at the next of at most 32 moments kept in memory: at most a sixteenth of the run later.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// Cycles at the start that were left out.
+    pub warm_up: u64,
+    /// Flits generated.
+    pub offered: f64,
+    /// Flits delivered.
+    pub accepted: Estimate,
+    /// Mean latency of messages, from handing over to the last flit delivered, in cycles; `None`
+    /// for a saturated network, where it has no mean.
+    pub latency: Option<Estimate>,
+    /// The latencies of all messages delivered.
+    pub latencies: Latency,
+    /// Packets delivered.
+    pub packets: u64,
+    /// Their mean latency without the wait at the source, in cycles.
+    pub network_mean: Option<f64>,
+    /// The mean number of switches that they crossed.
+    pub switches_mean: Option<f64>,
+    /// The use of every channel, numbered as in
+    /// [`Engine::counts`](crate::wormhole::Engine::counts).
+    pub channels: Vec<ChannelUse>,
+}
+
+/// What a channel did while measuring.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ChannelUse {
+    /// Flits carried.
+    pub flits: u64,
+    /// Share of time in which it was busy with them.
+    pub utilisation: f64,
+    /// Share of time in which it had flits but no credit to send them.
+    pub blocked: f64,
+    /// Headers that waited at its end for a way on, mean over time.
+    pub waiting: f64,
+}
+
+impl ChannelUse {
+    /// The use between two states of a counter that are so many ticks apart; a flit keeps the
+    /// channel busy for `cost` ticks.
+    pub(super) fn between(
+        before: &ChannelCount,
+        after: &ChannelCount,
+        cost: u32,
+        ticks: u64,
+    ) -> ChannelUse {
+        let share = |part: u64| part as f64 / ticks as f64;
+        let flits = after.flits - before.flits;
+        ChannelUse {
+            flits,
+            // A flit that is half way when the counting ends counts as a whole one.
+            utilisation: share(flits * u64::from(cost)).min(1.0),
+            blocked: share(after.blocked - before.blocked),
+            waiting: share(after.waiting - before.waiting),
+        }
+    }
+}
+
+/// A header that has waited suspiciously long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Starvation {
+    /// How many cycles.
+    pub cycles: u64,
+    /// At the end of which channel, numbered as in
+    /// [`Engine::counts`](crate::wormhole::Engine::counts).
+    pub channel: u32,
+}
+
+impl Findings {
+    /// Anything unusual, in a sentence; empty if there is nothing to say.
+    pub fn note(&self, fabric: &Fabric, rails: u32) -> String {
+        let mut sentences = Vec::new();
+        match &self.ending {
+            Ending::Converged | Ending::Saturated => {}
+            Ending::NotConverged(doubts) => {
+                let doubts: Vec<_> = doubts.iter().map(Doubt::to_string).collect();
+                let doubts = if doubts.is_empty() {
+                    "the last look contradicted the one before".to_owned()
+                } else {
+                    doubts.join("; ")
+                };
+                sentences.push(format!("stopped at {} cycles: {doubts}", self.cycles));
+            }
+            Ending::Deadlocked(deadlock) => {
+                let circle: Vec<_> = deadlock
+                    .circle
+                    .iter()
+                    .map(|&channel| channel_name(fabric, rails, channel))
+                    .collect();
+                sentences.push(format!(
+                    "deadlock found at cycle {}: packets wait for each other along {}, and back to \
+                     the first ({} buffers stuck in all)",
+                    self.cycles,
+                    circle.join(", then "),
+                    deadlock.stuck
+                ));
+            }
+        }
+        if let Some(Starvation { cycles, channel }) = self.starving {
+            sentences.push(format!(
+                "starvation suspected: the header at the end of {} has waited {cycles} cycles, \
+                 though it is not part of a deadlock",
+                channel_name(fabric, rails, channel)
+            ));
+        }
+        sentences.join("; ")
+    }
+}
+
+/// A channel of the engine in words, for example `⟨0,1⟩:4 -> ⟨0,0⟩:0 on rail 1`.
+pub fn channel_name(fabric: &Fabric, rails: u32, channel: u32) -> String {
+    let (channels, hosts) = (fabric.channels().len() as u32, fabric.hosts().len() as u32);
+    let (rail, name) = match channel.checked_sub(rails * channels) {
+        None => (channel / channels, fabric.describe(ChannelId(channel % channels))),
+        Some(drain) => {
+            let host = crosstie_fabric::HostId(drain % hosts);
+            let label = fabric.label(crosstie_fabric::Node::Host(host));
+            (drain / hosts, format!("the bus of host {label}"))
+        }
+    };
+    if rails > 1 { format!("{name} on rail {rail}") } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Precision;
+
+    #[test]
+    fn endings_are_told_in_words() {
+        let fabric = crosstie_fabric::single(2).unwrap();
+        let findings = |ending| Findings {
+            load: 0.5,
+            ending,
+            cycles: 1000,
+            carried: false,
+            measured: None,
+            starving: None,
+        };
+        assert_eq!(findings(Ending::Saturated).note(&fabric, 1), "");
+        let doubts = vec![
+            Doubt::WarmUp,
+            Doubt::Latency(Precision { found: 0.1, wanted: 0.02 }),
+        ];
+        assert_eq!(
+            findings(Ending::NotConverged(doubts)).note(&fabric, 1),
+            "stopped at 1000 cycles: still warming up: the means drift; mean latency known to \
+             ±10.0 %, asked for ±2.0 %"
+        );
+        let deadlock = Deadlock { circle: vec![1, 6, 9], stuck: 5 };
+        assert_eq!(
+            findings(Ending::Deadlocked(deadlock)).note(&fabric, 2),
+            "deadlock found at cycle 1000: packets wait for each other along switch:0 -> 0 on rail \
+             0, then 1 -> switch:1 on rail 1, then the bus of host 1 on rail 0, and back to the \
+             first (5 buffers stuck in all)"
+        );
+        let starving = Some(Starvation { cycles: 30_000, channel: 0 });
+        assert_eq!(
+            Findings { starving, ..findings(Ending::Converged) }.note(&fabric, 1),
+            "starvation suspected: the header at the end of 0 -> switch:0 has waited 30000 \
+             cycles, though it is not part of a deadlock"
+        );
+    }
+
+    #[test]
+    fn use_is_a_share_of_time() {
+        let before = ChannelCount { flits: 10, blocked: 5, waiting: 0 };
+        let after = ChannelCount { flits: 35, blocked: 30, waiting: 300 };
+        assert_eq!(
+            ChannelUse::between(&before, &after, 2, 100),
+            ChannelUse { flits: 25, utilisation: 0.5, blocked: 0.25, waiting: 3.0 }
+        );
+    }
+}

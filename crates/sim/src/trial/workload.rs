@@ -1,0 +1,79 @@
+//! What the nodes send, in the units of an application: bytes, and a load per rail.
+
+use super::Packing;
+use crate::traffic::{Arrival, Destination, Size, Traffic, TrafficError, TrafficSpec};
+use crosstie_units::Seed;
+
+/// What every node sends, but for how much.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workload {
+    /// When messages start.
+    pub arrival: Arrival,
+    /// How long they are, in **bytes** (the laws do not mind the unit).
+    pub size: Size,
+    /// To which nodes they go.
+    pub destination: Destination,
+    /// How they become packets.
+    pub packing: Packing,
+}
+
+impl Workload {
+    /// The messages of all nodes at a load, their sizes in bytes.
+    ///
+    /// Load is in flits per cycle, per rail and per node that sends. It counts what crosses the
+    /// wire, overhead and padding included, so that a load of 1 fills the links whatever the
+    /// packing. A node with r rails has r links to fill and generates r times as much.
+    pub fn traffic(
+        &self,
+        seed: Seed,
+        hosts: u32,
+        rails: u32,
+        load: f64,
+    ) -> Result<Traffic, TrafficError> {
+        let node_load = load * f64::from(rails);
+        let mean_flits = self.packing.mean_flits(&self.size);
+        if self.arrival == Arrival::Bernoulli && mean_flits < node_load {
+            return Err(TrafficError::Crowded { load: node_load, mean_flits });
+        }
+        let spec = TrafficSpec {
+            // Bytes per cycle: the interval between messages is then mean_flits / node_load.
+            load: node_load * self.size.mean() / mean_flits,
+            arrival: self.arrival,
+            size: self.size,
+            destination: self.destination.clone(),
+        };
+        Traffic::new(seed, hosts, &spec)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workload(arrival: Arrival) -> Workload {
+        Workload {
+            arrival,
+            size: Size::Fixed(60),
+            destination: Destination::Uniform,
+            packing: Packing { flit: 2, payload: None, overhead: 4 },
+        }
+    }
+
+    #[test]
+    fn load_counts_what_crosses_the_wire_on_each_rail() {
+        let interval = |rails, load| {
+            workload(Arrival::Constant).traffic(Seed(1), 8, rails, load).unwrap().interval()
+        };
+        // 60 bytes and 4 of overhead are 32 flits.
+        assert!((interval(1, 0.5) - 64.0).abs() < 1e-9);
+        assert!((interval(4, 0.5) - 16.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_coin_per_cycle_starts_at_most_one_message() {
+        let crowded = Workload { size: Size::Fixed(1), ..workload(Arrival::Bernoulli) };
+        assert!(crowded.traffic(Seed(1), 8, 3, 1.0).is_ok());
+        let error = crowded.traffic(Seed(1), 8, 4, 1.0).unwrap_err();
+        assert_eq!(error, TrafficError::Crowded { load: 4.0, mean_flits: 3.0 });
+    }
+}
