@@ -56,9 +56,8 @@ fn run_to(until: u64, engine: &mut Engine<'_>, traffic: &mut Traffic, seen: &mut
 /// Flits sent by switches.
 fn flit_hops(engine: &mut Engine<'_>, fabric: &Fabric) -> u64 {
     let (counts, _) = engine.counts();
-    let by_switch = |&c: &crosstie_fabric::ChannelId| {
-        matches!(fabric.channel(c).from.node, Node::Switch(_))
-    };
+    let by_switch =
+        |&c: &crosstie_fabric::ChannelId| matches!(fabric.channel(c).from.node, Node::Switch(_));
     fabric.channels().filter(by_switch).map(|c| counts[c.0 as usize].flits).sum()
 }
 
@@ -67,7 +66,10 @@ fn main() {
     // A share of the usual length, for instruction counts under callgrind.
     let share: f64 =
         std::env::var("CROSSTIE_BENCH_SHARE").map_or(1.0, |s| s.parse().expect("a number"));
-    println!("{:<16} {:>14} {:>10} {:>10} {:>8}", "work", "flit-hops/s", "ns each", "accepted", "latency");
+    println!(
+        "{:<16} {:>14} {:>10} {:>10} {:>8}",
+        "work", "flit-hops/s", "ns each", "accepted", "latency"
+    );
     for work in WORKS {
         if !filter.is_empty() && !filter.iter().any(|f| work.name.contains(f.as_str())) {
             continue;
@@ -98,8 +100,8 @@ fn main() {
             run_to(warm + cycles, &mut engine, &mut traffic, &mut seen);
             let seconds = start.elapsed().as_secs_f64();
             best = best.min(seconds / flit_hops(&mut engine, &fabric) as f64);
-            accepted = (engine.flits_delivered() - before) as f64
-                / (cycles as f64 * f64::from(hosts));
+            accepted =
+                (engine.flits_delivered() - before) as f64 / (cycles as f64 * f64::from(hosts));
             latency = seen.sum as f64 / seen.packets as f64;
         }
         println!(

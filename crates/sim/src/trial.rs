@@ -195,9 +195,8 @@ impl<'a> Run<'a> {
         };
         let mark = self.marks.at_or_after(outcome.warm_up);
         let packets = totals.packets - mark.totals.packets;
-        let mean = |sum: u64, unit: u64| {
-            (packets > 0).then(|| sum as f64 / (packets * unit) as f64)
-        };
+        let mean =
+            |sum: u64, unit: u64| (packets > 0).then(|| sum as f64 / (packets * unit) as f64);
         let ticks = (outcome.cycles - mark.cycle) * ticks_per_cycle;
         let costs = Costs::new(self.trial.fabric, self.trial.rails, config);
         let (counts, _) = self.engine.counts();

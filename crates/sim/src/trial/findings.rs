@@ -180,10 +180,7 @@ mod tests {
             starving: None,
         };
         assert_eq!(findings(Ending::Saturated).note(&fabric, 1), "");
-        let doubts = vec![
-            Doubt::WarmUp,
-            Doubt::Latency(Precision { found: 0.1, wanted: 0.02 }),
-        ];
+        let doubts = vec![Doubt::WarmUp, Doubt::Latency(Precision { found: 0.1, wanted: 0.02 })];
         assert_eq!(
             findings(Ending::NotConverged(doubts)).note(&fabric, 1),
             "stopped at 1000 cycles: still warming up: the means drift; mean latency known to \

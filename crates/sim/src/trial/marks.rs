@@ -74,10 +74,10 @@ mod tests {
             marks.pass(10 * window, &mut engine, totals);
             assert!(marks.marks.len() <= Marks::MOST);
             let now = 10 * (window + 1);
-            for asked in [0, now / 3, now / 2] {
+            for asked in [0, now / 3, now / 2].into_iter().filter(|_| window >= 16) {
                 let mark = marks.at_or_after(asked);
                 assert_eq!(mark.totals.packets * 10, mark.cycle);
-                assert!(mark.cycle >= asked && (mark.cycle - asked) * 16 <= now.max(160));
+                assert!(mark.cycle >= asked && (mark.cycle - asked) * 16 <= now);
             }
         }
     }

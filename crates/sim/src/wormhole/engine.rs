@@ -309,6 +309,19 @@ impl<'a> Engine<'a> {
         self.worms.len() - self.spare_worms.len()
     }
 
+    /// Whether nothing is left of any packet: every buffer is empty, every virtual channel free and
+    /// every credit back where it came from, or on its way there.
+    pub fn is_at_rest(&self) -> bool {
+        let whole = u64::from(self.network.depth);
+        self.in_flight() == 0
+            && self.queued() == 0
+            && (0..self.vcs.len() as u32).all(|vc| {
+                let Vc { packet, front, sink, .. } = self.vcs[vc as usize];
+                let credits = self.lines.known(grants(vc)) - self.lines.known(sends(vc));
+                (packet, front) == (NONE, NONE) && (sink || credits == whole)
+            })
+    }
+
     /// Packets that wait at sources.
     pub fn queued(&self) -> usize {
         self.queues.iter().map(VecDeque::len).sum()

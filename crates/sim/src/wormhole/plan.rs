@@ -147,10 +147,12 @@ impl Engine<'_> {
     /// All of the plan has happened.
     fn fulfil(&mut self, mux: u32, observer: &mut impl Observer) {
         self.count_plan(mux, self.muxes[mux as usize].plan.end);
-        let plan = std::mem::take(&mut self.muxes[mux as usize].plan);
+        let state = &mut self.muxes[mux as usize];
+        let plan = state.plan;
         let Plan { members, slots, end, .. } = plan;
+        state.plan.members = 0;
+        state.idle_since = end.max(plan.counted);
         let count = members.count_ones();
-        self.muxes[mux as usize].idle_since = end.max(plan.counted);
         for (rank, bit) in (0..).zip(in_turn(members, plan.first)) {
             let vc = self.vc_of(mux, bit);
             let state = &mut self.vcs[vc as usize];
@@ -188,12 +190,15 @@ impl Engine<'_> {
     }
 
     /// The tick at which the flit in the last slot of a plan has left the channel.
+    #[inline]
     fn end_of(&self, mux: u32, plan: &Plan) -> Tick {
+        if plan.is_solo() {
+            let cost = self.vcs[self.vc_of(mux, u32::from(plan.first)) as usize].cost;
+            let last = u64::from(plan.slots - 1) * u64::from(plan.period);
+            return plan.start + last + u64::from(cost);
+        }
         let count = plan.members.count_ones();
-        let (round, rank) = match count {
-            1 => (plan.slots - 1, 0),
-            _ => ((plan.slots - 1) / count, (plan.slots - 1) % count),
-        };
+        let (round, rank) = ((plan.slots - 1) / count, (plan.slots - 1) % count);
         let turns = in_turn(plan.members, plan.first).take(rank as usize + 1);
         let ticks: u32 = turns.map(|bit| self.vcs[self.vc_of(mux, bit) as usize].cost).sum();
         plan.start + u64::from(round) * u64::from(plan.period) + u64::from(ticks)
@@ -259,7 +264,8 @@ impl Engine<'_> {
         let count = plan.members.count_ones();
         let rank = in_turn(plan.members, plan.first)
             .position(|member| member == u32::from(bit))
-            .expect("what is promised beyond what is coming is in a plan") as u32;
+            .expect("what is promised beyond what is coming is in a plan")
+            as u32;
         let kept = share(plan.slots, rank, count) - flits as u32;
         self.cuts.push((mux, kept * count + rank));
     }
@@ -359,11 +365,12 @@ impl Engine<'_> {
             self.plan_turns(mux, &mut plan);
         }
         // Somebody else becomes ready, or blocked during pauses: decide again then.
-        let news = if plan.has_open_pauses(&self.vcs[self.vc_of(mux, u32::from(plan.first)) as usize]) {
-            others.ready.min(others.arrives)
-        } else {
-            others.ready
-        };
+        let news =
+            if plan.has_open_pauses(&self.vcs[self.vc_of(mux, u32::from(plan.first)) as usize]) {
+                others.ready.min(others.arrives)
+            } else {
+                others.ready
+            };
         if news != NEVER {
             plan.slots = self.slots_before(mux, &plan, news);
         }
@@ -541,7 +548,20 @@ impl Engine<'_> {
     }
 
     /// Counts what a plan does before tick `upto`.
+    #[inline]
     fn count_plan(&mut self, mux: u32, upto: Tick) {
+        let plan = &self.muxes[mux as usize].plan;
+        if plan.is_solo() && upto == plan.end && plan.counted == plan.start && !plan.pauses_blocked
+        {
+            let channel = self.vcs[self.vc_of(mux, u32::from(plan.first)) as usize].channel;
+            self.counts[channel as usize].flits += u64::from(plan.slots);
+        } else {
+            self.count_part(mux, upto);
+        }
+    }
+
+    /// The general case of [`Self::count_plan`].
+    fn count_part(&mut self, mux: u32, upto: Tick) {
         let plan = self.muxes[mux as usize].plan;
         let (counted, before) = (plan.counted, |tick| self.slots_before(mux, &plan, tick));
         if upto <= counted {

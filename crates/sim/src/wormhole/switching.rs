@@ -128,12 +128,11 @@ impl Engine<'_> {
     /// The channel with the most free VCs, then the most credits, then the first in turn; `NONE` if
     /// no port of the group has a free VC.
     fn choose_port(&mut self, switch: u32, first_port: u32, group: usize) -> u32 {
-        let len = self.groups[group].len();
-        let begin = self.switches[switch as usize].choice as usize;
-        let (mut best, mut best_key, mut best_place) = (NONE, (0, 0), 0);
-        for step in 0..len {
-            let place = (begin + step) % len;
-            let port = self.groups[group][place];
+        let ports = &self.groups[group];
+        let begin = self.switches[switch as usize].choice as usize % ports.len();
+        let (late, early) = ports.split_at(begin);
+        let (mut best, mut best_key, mut best_port) = (NONE, (0, 0), 0);
+        for &port in early.iter().chain(late) {
             let channel = self.network.port_out[(first_port + u32::from(port)) as usize];
             if channel == NONE {
                 continue;
@@ -142,13 +141,17 @@ impl Engine<'_> {
             if free == 0 || free < best_key.0 {
                 continue;
             }
-            let key = (free, self.best_vc(channel).1);
-            if key > best_key {
-                (best, best_key, best_place) = (channel, key, place);
+            let (_, credits) = self.best_vc(channel);
+            if (free, credits) > best_key {
+                (best, best_key, best_port) = (channel, (free, credits), port);
+                if free == self.network.vcs && credits > u64::from(self.network.depth) {
+                    break;
+                }
             }
         }
         if best != NONE {
-            self.switches[switch as usize].choice = (best_place as u32 + 1) % len as u32;
+            let place = ports.iter().position(|&port| port == best_port).expect("chosen from them");
+            self.switches[switch as usize].choice = (place as u32 + 1) % ports.len() as u32;
         }
         best
     }
@@ -157,7 +160,7 @@ impl Engine<'_> {
     fn best_vc(&self, channel: u32) -> (u32, u64) {
         let mut free = self.free[channel as usize];
         let (mut best, mut most) = (NONE, 0);
-        while free != 0 {
+        while free != 0 && most <= u64::from(self.network.depth) {
             let vc = channel * self.network.vcs + free.trailing_zeros();
             free &= free - 1;
             let credits = self.credits(vc) + 1;

@@ -45,6 +45,20 @@ impl Run {
         }
     }
 
+    /// How many of its first `limit` events have taken effect by the times `by`, `by + step`, ...
+    #[inline]
+    fn in_time(self, limit: u32, latency: u32, by: Tick, step: u32) -> u32 {
+        let effect = self.start + u64::from(latency);
+        if effect > by {
+            return 0;
+        }
+        if self.stride <= step {
+            return limit;
+        }
+        let fitting = (by - effect) / u64::from(self.stride - step) + 1;
+        u64::from(limit).min(fitting) as u32
+    }
+
     /// Events that took effect long ago.
     fn past(events: u64) -> Run {
         Run { start: PAST, stride: 0, count: u32::try_from(events).unwrap_or(u32::MAX) }
@@ -200,7 +214,7 @@ impl Timelines {
         Run::past(first - index)
     }
 
-    /// How many events happened before a tick.
+    /// How many events of a line happened before a tick.
     #[inline]
     pub fn before(&self, line: usize, tick: Tick) -> u64 {
         let Line { known, latest, earlier } = self.lines[line];
@@ -231,28 +245,48 @@ impl Timelines {
         by: Tick,
         step: u32,
     ) -> u32 {
-        let known = self.lines[line].known;
-        let limit = u64::from(limit).min(known.saturating_sub(index)) as u32;
+        let Line { known, latest, earlier } = self.lines[line];
+        if index >= known {
+            return 0;
+        }
+        let limit = u64::from(limit).min(known - index) as u32;
+        let first = known - u64::from(latest.count);
+        let mut counted = 0;
+        if index < first {
+            if earlier > 0 {
+                return self.in_time_earlier(line, index, limit, latency, by, step);
+            }
+            counted = u64::from(limit).min(first - index) as u32;
+            if counted == limit {
+                return limit;
+            }
+        }
+        let run = latest.skip((index + u64::from(counted) - first) as u32);
+        let due = by + u64::from(step) * u64::from(counted);
+        counted + run.in_time(limit - counted, latency, due, step)
+    }
+
+    #[cold]
+    fn in_time_earlier(
+        &self,
+        line: usize,
+        index: u64,
+        limit: u32,
+        latency: u32,
+        by: Tick,
+        step: u32,
+    ) -> u32 {
         let mut counted = 0;
         while counted < limit {
             let run = self.from(line, index + u64::from(counted));
-            let events = run.count.min(limit - counted);
             let due = by + u64::from(step) * u64::from(counted);
-            let effect = run.start + u64::from(latency);
-            if run.start == PAST {
-                counted += events;
-                continue;
-            }
-            if effect > due {
-                break;
-            }
-            if run.stride <= step {
-                counted += events;
-                continue;
-            }
-            let fitting = (due - effect) / u64::from(run.stride - step) + 1;
-            counted += u64::from(events).min(fitting) as u32;
-            if fitting < u64::from(events) {
+            let events = run.count.min(limit - counted);
+            let in_time = match run.start {
+                PAST => events,
+                _ => run.in_time(events, latency, due, step),
+            };
+            counted += in_time;
+            if in_time < events {
                 break;
             }
         }

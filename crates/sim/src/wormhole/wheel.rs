@@ -1,6 +1,6 @@
 //! The clock: events by tick, with idle time jumped over.
 
-use super::Tick;
+use super::{NEVER, Tick};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -52,12 +52,14 @@ impl<E: Copy + Ord> Wheel<E> {
     }
 
     /// The next tick with an event, if it lies before `limit`. The wheel moves on to that tick, or
-    /// to `limit` if there is none.
+    /// to `limit` if there is none (but never to the end of time).
     pub fn advance(&mut self, limit: Tick) -> Option<Tick> {
         let size = self.buckets.len() as u64;
         let far = self.far.peek().map(|Reverse((at, ..))| *at);
         let next = [self.first_near(), far].into_iter().flatten().min().filter(|&at| at < limit);
-        self.now = self.now.max(next.unwrap_or(limit));
+        if let Some(to) = next.or((limit != NEVER).then_some(limit)) {
+            self.now = self.now.max(to);
+        }
         while let Some(&Reverse((at, _, event))) = self.far.peek()
             && at - self.now < size
         {

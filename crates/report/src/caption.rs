@@ -1,0 +1,124 @@
+//! What a column or a swept key is called, and which column holds its confidence interval.
+
+use crosstie_study::{Column, Row, column};
+
+use crate::escape::{one_line, shortened};
+
+/// The first clause of a column's meaning, or the words of a swept key: "traffic load".
+pub(crate) fn name(key: &str) -> String {
+    match column(key) {
+        Some(Column { meaning, .. }) => meaning.split(',').next().unwrap_or(meaning).to_owned(),
+        None => one_line(key).replace(['.', '_', '-'], " "),
+    }
+}
+
+/// The names of columns that stand together: what they share is said once, in the first part.
+pub(crate) fn names(keys: &[String]) -> (String, Vec<String>) {
+    let stem = |key: &str| key.split_once('_').map(|(stem, _)| stem.to_owned());
+    let shared = keys.first().and_then(|key| stem(key)).filter(|shared| {
+        keys.len() > 1 && keys.iter().all(|key| stem(key).as_ref() == Some(shared))
+    });
+    match shared {
+        Some(shared) => {
+            let rest = keys.iter().map(|key| one_line(&key[shared.len() + 1..])).collect();
+            (one_line(&shared), rest)
+        }
+        None => {
+            let names: Vec<String> = keys.iter().map(|key| name(key)).collect();
+            (names.join(", "), names)
+        }
+    }
+}
+
+/// The last part of a dotted key: "load" of "traffic.load".
+pub(crate) fn leaf(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
+}
+
+/// The label of an axis that carries these columns, with their unit where they share one. A label
+/// longer than `room` characters falls back from the meaning of the columns to their names.
+pub(crate) fn axis(keys: &[String], room: usize) -> String {
+    let unit = |key: &String| column(key).map_or("", |column| column.unit);
+    let Some(first) = keys.first() else { return String::new() };
+    let unit = match unit(first) {
+        shared if !shared.is_empty() && keys.iter().all(|key| unit(key) == shared) => {
+            format!(" [{shared}]")
+        }
+        _ => String::new(),
+    };
+    let meaning = format!("{}{unit}", names(keys).0);
+    if meaning.chars().count() <= room {
+        return meaning;
+    }
+    let plain = keys.iter().map(|key| one_line(key).replace('_', " ")).collect::<Vec<_>>();
+    shortened(&format!("{}{unit}", plain.join(", ")), room)
+}
+
+/// The confidence interval of a measured column in a row, as distances below and above its value.
+pub(crate) fn interval(row: &Row, key: &str) -> Option<(f64, f64)> {
+    let usable = |x: &f64| x.is_finite() && *x >= 0.0;
+    if let Some(half_width) = half_width_column(key).and_then(|column| row.measured(column.name)) {
+        return Some((half_width, half_width)).filter(|(x, _)| usable(x));
+    }
+    let value = row.measured(key)?;
+    let bound = |end: &str| row.measured(column(&format!("{key}_{end}"))?.name);
+    let (below, above) = (value - bound("low")?, bound("high")? - value);
+    Some((below, above)).filter(|(below, above)| usable(below) && usable(above))
+}
+
+/// The column with the half-width of the confidence interval of another one.
+pub(crate) fn half_width_column(key: &str) -> Option<&'static Column> {
+    let stem = key.strip_suffix("_mean").unwrap_or(key);
+    column(&format!("{stem}_ci"))
+}
+
+/// Whether the column grows without bound where the network is saturated.
+pub(crate) fn is_unbounded(key: &str) -> bool {
+    key.starts_with("latency_") || key == "network_mean"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosstie_study::Status;
+
+    fn axis_of(keys: &[&str]) -> String {
+        axis(&keys.iter().map(|key| key.to_string()).collect::<Vec<_>>(), 48)
+    }
+
+    #[test]
+    fn labels_are_short_and_carry_the_unit() {
+        assert_eq!(axis_of(&["latency_mean"]), "mean latency [cycles]");
+        assert_eq!(axis_of(&["latency_p50", "latency_p99"]), "latency [cycles]");
+        assert_eq!(axis_of(&["latency_p50", "packets"]), "median latency, packets measured");
+        assert_eq!(axis_of(&["accepted"]), "accepted [flits/cycle/host]");
+        assert_eq!(axis_of(&["traffic.load"]), "traffic load");
+        assert_eq!(leaf("traffic.load"), "load");
+    }
+
+    #[test]
+    fn intervals_are_found_by_the_name_of_their_column() {
+        let row = Row {
+            point: 0,
+            settings: Vec::new(),
+            status: Status::Converged,
+            note: String::new(),
+            measured: [
+                ("latency_mean", 100.0),
+                ("latency_ci", 2.0),
+                ("saturation", 0.5),
+                ("saturation_low", 0.49),
+                ("saturation_high", 0.52),
+                ("accepted", 0.3),
+                ("accepted_ci", f64::NAN),
+            ]
+            .map(|(name, value)| (name.to_owned(), value))
+            .to_vec(),
+        };
+        assert_eq!(interval(&row, "latency_mean"), Some((2.0, 2.0)));
+        let (below, above) = interval(&row, "saturation").unwrap();
+        assert!((below - 0.01).abs() < 1e-12 && (above - 0.02).abs() < 1e-12);
+        assert_eq!(interval(&row, "accepted"), None);
+        assert_eq!(interval(&row, "latency_p50"), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! The curves: lines, confidence intervals, markers, and the places where a curve ends.
+
+use std::fmt::Write;
+
+use crosstie_study::Status;
+
+use super::frame::Rect;
+use super::scale::Scale;
+use super::series::{End, Point, Series};
+use super::stroke;
+use crate::escape::escape;
+
+/// Half the width of the bar that closes a confidence interval.
+const CAP: f64 = 3.0;
+/// Distance kept between marks at the border that would hide each other.
+const APART: f64 = 12.0;
+/// How far outside the frame a place may lie, in sizes of the frame: keeps slopes, not digits.
+const BEYOND: f64 = 50.0;
+
+/// Curves and where they are to be drawn.
+pub(crate) struct Curves<'a> {
+    pub series: &'a [Series],
+    pub x: &'a Scale,
+    pub y: &'a Scale,
+    pub plot: Rect,
+}
+
+impl Curves<'_> {
+    /// All curves as SVG elements, first lines, then markers, so that no line hides a marker.
+    pub fn draw(&self) -> String {
+        let mut svg = String::new();
+        let Rect { left, top, right, bottom } = self.plot;
+        let (width, height) = (right - left, bottom - top);
+        // A nested document clips its content without an identifier that could clash on a page.
+        let _ = writeln!(
+            svg,
+            "<svg class=\"lines\" x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"{left} {top} {width} {height}\" fill=\"none\" stroke-width=\"2\" \
+             stroke-linejoin=\"round\">"
+        );
+        for series in self.series {
+            self.line(&mut svg, series);
+        }
+        svg.push_str("</svg>\n");
+        let mut taken: Vec<f64> = Vec::new();
+        for (i, series) in self.series.iter().enumerate() {
+            let colour = stroke::colour(series.colour);
+            let _ = writeln!(svg, "<g class=\"series\" fill=\"{colour}\" stroke=\"{colour}\">");
+            for point in &series.points {
+                self.point(&mut svg, i, point);
+            }
+            if let Some(end) = &series.end {
+                self.end(&mut svg, end, &mut taken);
+            }
+            svg.push_str("</g>\n");
+        }
+        svg
+    }
+
+    /// Whether nothing is drawn inside a rectangle.
+    pub fn leave_free(&self, rect: Rect) -> bool {
+        self.series.iter().all(|series| {
+            let places: Vec<_> =
+                series.points.iter().filter_map(|p| self.place(p.x, p.y)).collect();
+            let end = series.end.as_ref().and_then(|end| self.exit(end));
+            let alone = places.iter().map(|&place| (place, place));
+            let lines = places.windows(2).map(|pair| (pair[0], pair[1]));
+            let exit = places.last().copied().or(end).zip(end);
+            !alone.chain(lines).chain(exit).any(|(a, b)| rect.meets(a, b))
+        })
+    }
+
+    fn line(&self, svg: &mut String, series: &Series) {
+        let places: Vec<_> = series.points.iter().filter_map(|p| self.place(p.x, p.y)).collect();
+        let colour = stroke::colour(series.colour);
+        if places.len() > 1 {
+            let mut path = String::new();
+            for (i, (x, y)) in places.iter().enumerate() {
+                let _ = write!(path, "{}{x:.2} {y:.2}", if i == 0 { 'M' } else { 'L' });
+            }
+            let dash = stroke::dash(series.dash, series.colour);
+            let _ = writeln!(svg, "<path d=\"{path}\" stroke=\"{colour}\"{dash}/>");
+        }
+        let exit = series.end.as_ref().and_then(|end| self.exit(end));
+        if let (Some((x1, y1)), Some((x2, y2))) = (places.last(), exit) {
+            let _ = writeln!(
+                svg,
+                "<path class=\"exit\" d=\"M{x1:.2} {y1:.2}L{x2:.2} {y2:.2}\" stroke=\"{colour}\" \
+                 stroke-width=\"1.2\" stroke-dasharray=\"1 4\" stroke-linecap=\"round\"/>"
+            );
+        }
+    }
+
+    fn point(&self, svg: &mut String, i: usize, point: &Point) {
+        let Some((x, y)) = self.place(point.x, point.y).filter(|&place| self.inside(place)) else {
+            return;
+        };
+        if let Some((below, above)) = point.interval {
+            let height = |value: f64| {
+                let place = self.place(point.x, value).map_or(self.plot.bottom, |(_, y)| y);
+                place.clamp(self.plot.top, self.plot.bottom)
+            };
+            let (low, high) = (height(point.y - below), height(point.y + above));
+            // An interval that the marker hides is left out.
+            if low - high > 2.0 * CAP {
+                let (l, r) = (x - CAP, x + CAP);
+                let _ = writeln!(
+                    svg,
+                    "<path class=\"interval\" stroke-width=\"1.2\" d=\"M{x:.2} {low:.2}V{high:.2}\
+                     M{l:.2} {low:.2}H{r:.2}M{l:.2} {high:.2}H{r:.2}\"/>"
+                );
+            }
+        }
+        let marker = stroke::marker(i, x, y, point.status == Status::NotConverged);
+        mark(svg, "point", x, y, &marker, &point.tip);
+    }
+
+    fn end(&self, svg: &mut String, end: &End, taken: &mut Vec<f64>) {
+        let Some((mut x, y)) = self.exit(end).filter(|&place| self.inside(place)) else { return };
+        // Curves that end at the same load stand beside each other, not on top.
+        let step = if x + APART * 3.0 > self.plot.right { -APART } else { APART };
+        while taken.iter().any(|other| (other - x).abs() < APART - 1.0) {
+            x += step;
+        }
+        taken.push(x);
+        let marker = match end.status {
+            Status::Deadlocked => stroke::cross(x, y),
+            _ => stroke::arrow(x, y),
+        };
+        mark(svg, "point end", x, y, &marker, &end.tip);
+    }
+
+    /// Where a curve without a value leaves through the top.
+    fn exit(&self, end: &End) -> Option<(f64, f64)> {
+        let across = self.x.place(end.x)?.clamp(-BEYOND, BEYOND);
+        Some((self.plot.left + across * (self.plot.right - self.plot.left), self.plot.top))
+    }
+
+    fn place(&self, x: f64, y: f64) -> Option<(f64, f64)> {
+        let across = self.x.place(x)?.clamp(-BEYOND, BEYOND);
+        let up = self.y.place(y)?.clamp(-BEYOND, BEYOND);
+        let Rect { left, top, right, bottom } = self.plot;
+        Some((left + across * (right - left), bottom - up * (bottom - top)))
+    }
+
+    fn inside(&self, (x, y): (f64, f64)) -> bool {
+        let Rect { left, top, right, bottom } = self.plot;
+        (left - 0.5..=right + 0.5).contains(&x) && (top - 0.5..=bottom + 0.5).contains(&y)
+    }
+}
+
+/// A marker with the text that is shown when the reader points at it, and an area to point at.
+fn mark(svg: &mut String, class: &str, x: f64, y: f64, marker: &str, tip: &str) {
+    let _ = writeln!(
+        svg,
+        "<g class=\"{class}\"><title>{}</title>{marker}<circle class=\"reach\" cx=\"{x:.2}\" \
+         cy=\"{y:.2}\" r=\"9\" fill=\"#FFFFFF\" fill-opacity=\"0\" stroke=\"none\"/></g>",
+        escape(tip)
+    );
+}

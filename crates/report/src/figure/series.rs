@@ -1,0 +1,207 @@
+//! The curves of a figure: rows grouped by their settings, in the order they are drawn.
+
+use crosstie_study::{Figure, Row, Setting, Status};
+
+use super::abscissa::{Abscissa, spelling};
+use super::scale::drawable;
+use crate::caption;
+use crate::escape::one_line;
+use crate::number;
+
+/// One point of a curve.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Point {
+    pub x: f64,
+    pub y: f64,
+    /// Confidence interval, as distances below and above `y`.
+    pub interval: Option<(f64, f64)>,
+    pub status: Status,
+    /// What is shown when the reader points at it; lines of plain text.
+    pub tip: String,
+}
+
+/// Where a curve leaves the figure because the network stopped carrying the load.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct End {
+    pub x: f64,
+    pub status: Status,
+    pub tip: String,
+}
+
+/// One curve.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Series {
+    /// Its name in the legend; empty when the figure has one curve only.
+    pub label: String,
+    /// Which colour: curves that share the first key's value share it.
+    pub colour: usize,
+    /// Which dash: tells apart curves of one colour.
+    pub dash: usize,
+    /// In ascending order of x.
+    pub points: Vec<Point>,
+    /// The least x at which there is nothing to draw.
+    pub end: Option<End>,
+}
+
+/// The curves that the rows make, in order of first appearance; without points, no curve.
+pub(crate) fn series(figure: &Figure, rows: &[Row], abscissa: &Abscissa) -> Vec<Series> {
+    let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
+    for (i, row) in rows.iter().enumerate() {
+        let values: Vec<String> = figure.series.iter().map(|key| value_name(row, key)).collect();
+        match groups.iter_mut().find(|(known, _)| *known == values) {
+            Some((_, members)) => members.push(i),
+            None => groups.push((values, vec![i])),
+        }
+    }
+    let mut first_values: Vec<String> = Vec::new();
+    let mut rest_values: Vec<Vec<String>> = Vec::new();
+    let (_, column_names) = caption::names(&figure.y);
+    let mut all = Vec::new();
+    for (values, members) in &groups {
+        let (first, rest) = values
+            .split_first()
+            .map_or((String::new(), &[][..]), |(first, rest)| (first.clone(), rest));
+        let colour = index_of(&mut first_values, first);
+        let dash = index_of(&mut rest_values, rest.to_vec());
+        let start = all.len();
+        for (k, column) in figure.y.iter().enumerate() {
+            let mut label = values.join(", ");
+            if figure.y.len() > 1 {
+                let separator = if label.is_empty() { "" } else { " · " };
+                label = format!("{label}{separator}{}", column_names[k]);
+            }
+            // Without keys the columns themselves are told apart by colour.
+            let (colour, dash) = match values.is_empty() {
+                true => (k, 0),
+                false => (colour, dash * figure.y.len() + k),
+            };
+            let curve = Curve { figure, rows, abscissa, column, label: &label };
+            let (points, end) = (curve.points(members), curve.end(members));
+            if !points.is_empty() || end.is_some() {
+                all.push(Series { label, colour, dash, points, end });
+            }
+        }
+        keep_last_end(&mut all[start..]);
+    }
+    all
+}
+
+/// Columns of one network end together: one mark says so.
+fn keep_last_end(columns: &mut [Series]) {
+    if let Some(last) = columns.iter().rposition(|series| series.end.is_some()) {
+        columns[..last].iter_mut().for_each(|series| series.end = None);
+    }
+}
+
+fn index_of<T: PartialEq>(known: &mut Vec<T>, value: T) -> usize {
+    known.iter().position(|k| *k == value).unwrap_or_else(|| {
+        known.push(value);
+        known.len() - 1
+    })
+}
+
+/// A setting in a legend: words speak for themselves, numbers need their key.
+fn value_name(row: &Row, key: &str) -> String {
+    let text = match row.setting(key) {
+        Some(setting) => spelling(setting),
+        None => row.measured(key).map_or(number::MISSING.to_owned(), number::measured),
+    };
+    let speaks = text.starts_with(char::is_alphabetic) && text != "true" && text != "false";
+    match row.setting(key) {
+        Some(Setting::Text(_)) if speaks => text,
+        _ => format!("{} {text}", one_line(caption::leaf(key))),
+    }
+}
+
+struct Curve<'a> {
+    figure: &'a Figure,
+    rows: &'a [Row],
+    abscissa: &'a Abscissa,
+    column: &'a str,
+    label: &'a str,
+}
+
+impl Curve<'_> {
+    fn points(&self, members: &[usize]) -> Vec<Point> {
+        let mut points: Vec<Point> = members
+            .iter()
+            .filter_map(|&i| {
+                let row = &self.rows[i];
+                let (x, y) = (self.x(i)?, self.y(row)?);
+                let interval = caption::interval(row, self.column);
+                Some(Point { x, y, interval, status: row.status, tip: self.tip(row, Some(y)) })
+            })
+            .collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        points
+    }
+
+    fn end(&self, members: &[usize]) -> Option<End> {
+        members
+            .iter()
+            .filter(|&&i| {
+                let row = &self.rows[i];
+                stopped(row.status) && self.y(row).is_none()
+            })
+            .filter_map(|&i| {
+                let row = &self.rows[i];
+                Some(End { x: self.x(i)?, status: row.status, tip: self.tip(row, None) })
+            })
+            .min_by(|a, b| a.x.total_cmp(&b.x))
+    }
+
+    fn x(&self, i: usize) -> Option<f64> {
+        self.abscissa.values[i].filter(|&x| drawable(x, self.figure.log_x))
+    }
+
+    fn y(&self, row: &Row) -> Option<f64> {
+        if stopped(row.status) && caption::is_unbounded(self.column) {
+            return None;
+        }
+        row.measured(self.column).filter(|&y| drawable(y, self.figure.log_y))
+    }
+
+    fn tip(&self, row: &Row, y: Option<f64>) -> String {
+        let mut lines = Vec::new();
+        if !self.label.is_empty() {
+            lines.push(self.label.to_owned());
+        }
+        let x = row.setting(&self.figure.x).map(spelling);
+        let x =
+            x.or_else(|| row.measured(&self.figure.x).map(number::measured)).unwrap_or_default();
+        lines.push(format!("{} {x}", one_line(caption::leaf(&self.figure.x))));
+        if let Some(y) = y {
+            let value = match caption::interval(row, self.column) {
+                Some((below, above)) if below == above => number::plus_minus(y, above),
+                Some((below, above)) => format!(
+                    "{} ({} to {})",
+                    number::measured(y),
+                    number::measured(y - below),
+                    number::measured(y + above)
+                ),
+                None => number::measured(y),
+            };
+            let unit = crosstie_study::column(self.column).map_or("", |column| column.unit);
+            lines.push(format!("{} {value} {unit}", self.column).trim_end().to_owned());
+        }
+        lines.push(status_words(row.status).to_owned());
+        if !row.note.is_empty() {
+            lines.push(one_line(&row.note));
+        }
+        lines.join("\n")
+    }
+}
+
+/// The status as a reader sees it.
+pub(crate) fn status_words(status: Status) -> &'static str {
+    match status {
+        Status::Converged => "converged",
+        Status::NotConverged => "not converged",
+        Status::Saturated => "saturated",
+        Status::Deadlocked => "deadlocked",
+    }
+}
+
+fn stopped(status: Status) -> bool {
+    matches!(status, Status::Saturated | Status::Deadlocked)
+}

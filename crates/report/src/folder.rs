@@ -1,0 +1,97 @@
+//! A report on disk: `figures/NAME.svg` and `report.html` in the folder of an experiment.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crosstie_study::{Figure, ResultSet, ResultsError};
+
+use crate::figure;
+use crate::page::page;
+
+/// Why a report could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The file system refused.
+    #[error("cannot write {}: {source}; is the folder writable, and is there room?", path.display())]
+    Refused {
+        /// The file or folder that was to be written.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The counters of the channels could not be read.
+    #[error(transparent)]
+    Channels(#[from] ResultsError),
+    /// A figure could not be turned into pixels.
+    #[cfg(feature = "png")]
+    #[error("figure `{name}`: {source}")]
+    Png {
+        /// The figure.
+        name: String,
+        /// What went wrong.
+        source: crate::png::PngError,
+    },
+}
+
+/// Writes all figures and the page into a folder, which is made if missing, and returns the files.
+///
+/// Every file appears whole or not at all: a reader never sees half a figure, and a failure leaves
+/// the previous report as it was.
+pub fn write(results: &ResultSet, folder: &Path) -> Result<Vec<PathBuf>, WriteError> {
+    let channels = results.channels()?;
+    let figures = folder.join("figures");
+    let target = if results.figures.is_empty() { folder } else { &figures };
+    fs::create_dir_all(target)
+        .map_err(|source| WriteError::Refused { path: target.to_owned(), source })?;
+    let mut files = Vec::new();
+    for (figure, stem) in results.figures.iter().zip(stems(&results.figures)) {
+        let svg = figure::draw(figure, &results.rows);
+        #[cfg(feature = "png")]
+        {
+            let png = crate::png::png(&svg, crate::png::PRINT)
+                .map_err(|source| WriteError::Png { name: figure.name.clone(), source })?;
+            files.push(write_whole(figures.join(format!("{stem}.png")), &png)?);
+        }
+        files.push(write_whole(figures.join(format!("{stem}.svg")), svg.as_bytes())?);
+    }
+    files.push(write_whole(folder.join("report.html"), page(results, &channels).as_bytes())?);
+    Ok(files)
+}
+
+/// File names of the figures: safe on every system, and different from each other.
+fn stems(figures: &[Figure]) -> Vec<String> {
+    let mut stems: Vec<String> = Vec::new();
+    for figure in figures {
+        let safe = |c: char| match c {
+            c if c.is_ascii_alphanumeric() => c.to_ascii_lowercase(),
+            _ => '-',
+        };
+        let mut stem: String = figure.name.chars().take(64).map(safe).collect();
+        if stem.is_empty() {
+            stem.push_str("figure");
+        }
+        let mut unique = stem.clone();
+        let mut count = 2;
+        while stems.contains(&unique) {
+            unique = format!("{stem}-{count}");
+            count += 1;
+        }
+        stems.push(unique);
+    }
+    stems
+}
+
+/// Writes a draft beside the file and then puts it in the file's place.
+fn write_whole(path: PathBuf, bytes: &[u8]) -> Result<PathBuf, WriteError> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".tmp");
+    let draft = path.with_file_name(name);
+    let written = fs::write(&draft, bytes).and_then(|()| fs::rename(&draft, &path));
+    written.map_err(|source| {
+        // The first error is the one to report; a draft that stays behind does no harm.
+        let _ = fs::remove_file(&draft);
+        WriteError::Refused { path: path.clone(), source }
+    })?;
+    Ok(path)
+}

@@ -1,0 +1,111 @@
+//! One HTML file that says everything: figures, table, channels, specification, how to rerun.
+//!
+//! The file needs no network and no other file. Its policy header forbids both, and every foreign
+//! text is escaped, so that a result folder from a stranger can be opened without fear.
+
+mod channels;
+mod glossary;
+mod table;
+
+use std::fmt::Write;
+
+use crosstie_study::{ChannelRow, ResultSet, Status};
+
+use crate::escape::{escape, one_line};
+use crate::figure::{self, status_words};
+use crate::number;
+
+const STYLE: &str = include_str!("page/style.css");
+const SCRIPT: &str = include_str!("page/script.js");
+
+/// The page as one HTML document; `channels` are those of all points, or none.
+pub fn page(results: &ResultSet, channels: &[ChannelRow]) -> String {
+    let title = match results.meta.title.trim() {
+        "" => "Untitled experiment".to_owned(),
+        title => one_line(title),
+    };
+    let title = escape(&title);
+    let mut html = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>\n\
+         <meta name=\"generator\" content=\"crosstie {}\"/>\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n",
+        escape(&one_line(&results.meta.crosstie))
+    );
+    header(&mut html, &title, results);
+    figures(&mut html, results);
+    table::section(&mut html, &results.rows);
+    channels::section(&mut html, &results.rows, channels);
+    rerun(&mut html, results);
+    glossary::section(&mut html, &results.rows);
+    html.push_str("</main>\n<div id=\"tip\" role=\"status\" hidden=\"\"></div>\n");
+    let _ = write!(html, "<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
+    html
+}
+
+fn header(html: &mut String, title: &str, results: &ResultSet) {
+    let meta = &results.meta;
+    let _ = writeln!(html, "<header>\n<h1>{title}</h1>");
+    if let Some(citation) = &meta.citation {
+        let _ = writeln!(html, "<p class=\"citation\">{}</p>", escape(citation.trim()));
+    }
+    let description = meta.description.as_deref().unwrap_or("");
+    for paragraph in description.split("\n\n").filter(|text| !text.trim().is_empty()) {
+        let _ = writeln!(html, "<p>{}</p>", escape(paragraph.trim()));
+    }
+    html.push_str("<dl class=\"facts\">\n");
+    let finished = number::measured(results.rows.len() as f64);
+    let points = match results.rows.len() == meta.points {
+        true => finished,
+        false => format!("{finished} of {}", number::measured(meta.points as f64)),
+    };
+    fact(html, "points", &points, "");
+    for status in Status::ALL {
+        let count = results.rows.iter().filter(|row| row.status == status).count();
+        if count > 0 || status == Status::Converged {
+            fact(html, status_words(status), &number::measured(count as f64), status.word());
+        }
+    }
+    fact(html, "seed", &meta.seed.map_or("swept".to_owned(), |seed| seed.to_string()), "");
+    fact(html, "version", &meta.crosstie, "");
+    html.push_str("</dl>\n</header>\n");
+}
+
+fn fact(html: &mut String, name: &str, value: &str, class: &str) {
+    let value = escape(&one_line(value));
+    let _ = writeln!(html, "<div class=\"{class}\"><dt>{name}</dt><dd>{value}</dd></div>");
+}
+
+fn figures(html: &mut String, results: &ResultSet) {
+    if results.figures.is_empty() {
+        return;
+    }
+    html.push_str("<section id=\"figures\" aria-label=\"Figures\">\n");
+    for figure in &results.figures {
+        let svg = figure::draw(figure, &results.rows);
+        let name = escape(&one_line(&figure.name));
+        let _ = writeln!(
+            html,
+            "<figure data-name=\"{name}\">\n{svg}<figcaption>{name} \
+             <button type=\"button\" class=\"save\" hidden=\"\">save as SVG</button></figcaption>\n\
+             </figure>"
+        );
+    }
+    html.push_str("</section>\n");
+}
+
+fn rerun(html: &mut String, results: &ResultSet) {
+    let _ = writeln!(
+        html,
+        "<section id=\"rerun\">\n<h2>How to rerun</h2>\n\
+         <p>In the folder of these results, with Crosstie {}:</p>\n<pre><code>{}</code></pre>\n\
+         <p>The same seed gives the same numbers on any machine and any number of threads.</p>\n\
+         <details>\n<summary>The study, every default spelled out</summary>\n\
+         <pre><code>{}</code></pre>\n</details>\n</section>",
+        escape(&one_line(&results.meta.crosstie)),
+        escape(&results.meta.rerun),
+        escape(&results.study)
+    );
+}

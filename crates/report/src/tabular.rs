@@ -1,0 +1,46 @@
+//! What every table of rows shares: which columns it has, and how a cell reads.
+
+use crosstie_study::{COLUMNS, Row};
+
+use crate::caption;
+use crate::number;
+
+/// The swept keys of all rows, in order of first appearance.
+pub(crate) fn setting_keys(rows: &[Row]) -> Vec<&str> {
+    distinct(rows.iter().flat_map(|row| &row.settings).map(|(key, _)| key.as_str()))
+}
+
+/// The measured columns that occur, in catalogue order, without those shown as ± of another.
+pub(crate) fn measured_columns(rows: &[Row]) -> Vec<&str> {
+    let names = rows.iter().flat_map(|row| &row.measured).map(|(name, _)| name.as_str());
+    let mut present = distinct(names);
+    let folded: Vec<&str> = present
+        .iter()
+        .filter_map(|name| caption::half_width_column(name))
+        .map(|column| column.name)
+        .collect();
+    present.retain(|name| !folded.contains(name));
+    present.sort_by_key(|name| {
+        COLUMNS.iter().position(|column| column.name == *name).unwrap_or(COLUMNS.len())
+    });
+    present
+}
+
+/// A measured value as text, with ± where its confidence interval is symmetric.
+pub(crate) fn value(row: &Row, name: &str) -> String {
+    let Some(value) = row.measured(name) else { return number::MISSING.to_owned() };
+    match caption::interval(row, name) {
+        Some((below, above)) if below == above => number::plus_minus(value, above),
+        _ => number::measured(value),
+    }
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut known: Vec<&str> = Vec::new();
+    for name in names {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    known
+}

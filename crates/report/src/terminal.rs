@@ -1,0 +1,36 @@
+//! Results in a terminal: an aligned table, and a small curve per series.
+
+mod sparkline;
+mod table;
+
+use crosstie_study::{Figure, Row};
+
+use crate::number;
+
+/// What the terminal can show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terminal {
+    /// Columns of text; no line is longer.
+    pub width: usize,
+    /// Whether it shows more than ASCII.
+    pub unicode: bool,
+    /// Whether it shows colours.
+    pub colour: bool,
+}
+
+impl Terminal {
+    /// One line per row: its settings, the load, the latency, how it ended. Where the width does
+    /// not suffice, what matters least is left out first.
+    pub fn table(&self, rows: &[Row]) -> String {
+        table::table(self, rows)
+    }
+
+    /// One line per curve of a figure: its first column as blocks along x, all to one scale.
+    pub fn sparklines(&self, figure: &Figure, rows: &[Row]) -> String {
+        sparkline::sparklines(self, figure, rows)
+    }
+
+    fn spell(&self, text: &str) -> String {
+        if self.unicode { text.to_owned() } else { number::ascii(text) }
+    }
+}

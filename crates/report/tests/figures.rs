@@ -1,0 +1,148 @@
+//! Figures as documents: their structure, and that no row can break them.
+
+mod samples;
+
+use crosstie_report::figure::draw;
+use crosstie_study::{Figure, Row, Setting, Status};
+use proptest::prelude::*;
+use roxmltree::{Document, Node};
+
+fn classed<'a>(parent: Node<'a, 'a>, class: &str) -> Vec<Node<'a, 'a>> {
+    let is = |node: &Node| {
+        node.attribute("class").is_some_and(|all| all.split(' ').any(|word| word == class))
+    };
+    parent.descendants().filter(is).collect()
+}
+
+fn tip(point: &Node) -> String {
+    point.descendants().find(|node| node.has_tag_name("title")).unwrap().text().unwrap().to_owned()
+}
+
+/// Every text of the figure, in the order of the document.
+fn texts(document: &Document) -> Vec<String> {
+    let texts = document.descendants().filter(|node| node.has_tag_name("text"));
+    texts.map(|node| node.text().unwrap_or("").trim().to_owned()).collect()
+}
+
+#[test]
+fn a_latency_figure_has_its_axes_curves_ends_and_legend() {
+    let svg = draw(&samples::latency_figure(), &samples::load_curves());
+    let document = Document::parse(&svg).unwrap();
+
+    assert_eq!(
+        texts(&document).join("|"),
+        "mean latency [cycles]|traffic load|0|200|400|600|800|1000|0|0.1|0.2|0.3|0.4|0.5|0.6|0.7|\
+         Latency of a 4-ary 4-tree under uniform traffic|adaptive|deterministic|random-ascent|\
+         saturated from here on|deadlocked from here on|hollow: not converged"
+    );
+    let curves = classed(document.root(), "series");
+    let outline: Vec<_> = curves
+        .iter()
+        .map(|curve| (classed(*curve, "point").len(), classed(*curve, "end").len()))
+        .collect();
+    assert_eq!(outline, [(13, 1), (9, 1), (11, 1)], "drawn points and ends of the three curves");
+    assert_eq!(
+        tip(&classed(curves[0], "point")[0]),
+        "adaptive\nload 0.05\nlatency_mean 63.49 ± 0.68 cycles\nconverged"
+    );
+    assert_eq!(
+        tip(&classed(curves[1], "end")[0]),
+        "deterministic\nload 0.45\nsaturated\naccepted stays below offered"
+    );
+    assert!(!classed(curves[0], "interval").is_empty());
+}
+
+#[test]
+fn several_columns_share_a_colour_and_differ_in_dash() {
+    let svg = draw(&samples::figures()[2], &samples::load_curves());
+    let document = Document::parse(&svg).unwrap();
+    let lines = classed(document.root(), "lines")[0];
+    let strokes: Vec<_> = lines
+        .children()
+        .filter(|node| node.has_tag_name("path") && node.attribute("class").is_none())
+        .map(|node| (node.attribute("stroke").unwrap(), node.attribute("stroke-dasharray")))
+        .take(4)
+        .collect();
+    let (first, second) = ("#0072B2", "#D55E00");
+    assert_eq!(
+        strokes,
+        [(first, None), (first, Some("7 4")), (first, Some("2 3")), (second, None)]
+    );
+    assert!(texts(&document).contains(&"adaptive · p999".to_owned()));
+}
+
+fn one_curve(points: &[(f64, f64, Status)]) -> (Figure, Vec<Row>) {
+    let row = |(i, &(x, y, status)): (usize, &(f64, f64, Status))| {
+        let settings = [("traffic.load", Setting::Number(x))];
+        samples::row(i as u32, &settings, status, &[("latency_mean", y)])
+    };
+    let figure = Figure { series: Vec::new(), ..samples::latency_figure() };
+    (figure, points.iter().enumerate().map(row).collect())
+}
+
+#[test]
+fn points_are_joined_in_the_order_of_x() {
+    use Status::Converged;
+    let sorted = [(0.1, 10.0, Converged), (0.2, 11.0, Converged), (0.3, 14.0, Converged)];
+    let mixed = [sorted[2], sorted[0], sorted[1]];
+    let ((figure, sorted), (_, mixed)) = (one_curve(&sorted), one_curve(&mixed));
+    assert_eq!(draw(&figure, &sorted), draw(&figure, &mixed));
+}
+
+#[test]
+fn a_latency_at_saturation_is_not_drawn_even_when_it_is_there() {
+    let (figure, rows) =
+        one_curve(&[(0.1, 10.0, Status::Converged), (0.5, 9000.0, Status::Saturated)]);
+    let svg = draw(&figure, &rows);
+    let document = Document::parse(&svg).unwrap();
+    let tips: Vec<_> = classed(document.root(), "point").iter().map(tip).collect();
+    assert_eq!(tips.len(), 2);
+    assert!(tips[1].contains("saturated") && !tips[1].contains("9000"), "{}", tips[1]);
+    assert!(!texts(&document).iter().any(|text| text.contains("9000")), "the axis ignores it");
+}
+
+#[test]
+fn a_point_outside_the_range_asked_for_has_no_marker() {
+    let (figure, rows) =
+        one_curve(&[(0.1, 10.0, Status::Converged), (0.2, 500.0, Status::Converged)]);
+    let figure = Figure { y_range: Some([0.0, 100.0]), ..figure };
+    let svg = draw(&figure, &rows);
+    let document = Document::parse(&svg).unwrap();
+    assert_eq!(classed(document.root(), "point").len(), 1);
+}
+
+#[test]
+fn a_figure_without_points_says_so() {
+    let svg = draw(&samples::latency_figure(), &[]);
+    let document = Document::parse(&svg).unwrap();
+    assert!(texts(&document).contains(&"no points to draw".to_owned()));
+}
+
+#[test]
+fn markup_in_names_stays_text() {
+    let title = "<script>alert('x')</script> & \"more\"".to_owned();
+    let figure = Figure { title: Some(title.clone()), ..samples::latency_figure() };
+    let svg = draw(&figure, &samples::load_curves());
+    let document = Document::parse(&svg).unwrap();
+    assert!(texts(&document).contains(&title));
+    assert!(!document.descendants().any(|node| node.has_tag_name("script")));
+}
+
+proptest! {
+    #[test]
+    fn any_rows_make_a_valid_document(
+        figure in samples::any_figure(),
+        rows in samples::any_rows(),
+    ) {
+        let svg = draw(&figure, &rows);
+        let document = Document::parse(&svg).unwrap();
+        prop_assert!(!document.descendants().any(|node| node.has_tag_name("script")));
+        for node in document.descendants() {
+            for name in ["x", "y", "cx", "cy", "width", "height", "d", "points"] {
+                let place = node.attribute(name).unwrap_or("");
+                prop_assert!(!place.contains("NaN") && !place.contains("inf"), "{name}={place}");
+            }
+        }
+        prop_assert_eq!(draw(&figure, &rows), svg, "the same rows give the same bytes");
+    }
+}

@@ -1,0 +1,150 @@
+//! The page: complete, self-contained, and deaf to markup in foreign text.
+
+mod samples;
+
+use crosstie_report::page;
+use crosstie_study::{ChannelRow, ResultSet};
+use proptest::prelude::*;
+use roxmltree::{Document, ParsingOptions};
+
+/// The page without its script and style, which are no XML.
+fn markup(html: &str) -> String {
+    let mut markup = html.to_owned();
+    for tag in ["style", "script"] {
+        let start = markup.find(&format!("<{tag}>")).unwrap();
+        let end = markup.rfind(&format!("</{tag}>")).unwrap();
+        markup.replace_range(start..end + tag.len() + 3, "");
+    }
+    markup
+}
+
+fn parse(markup: &str) -> Document<'_> {
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    Document::parse_with_options(markup, options).unwrap()
+}
+
+/// The cells of a section's tables, as text, row by row.
+fn cells(document: &Document, section: &str) -> Vec<Vec<String>> {
+    let section =
+        document.descendants().find(|node| node.attribute("id") == Some(section)).unwrap();
+    let rows = section.descendants().filter(|node| node.has_tag_name("tr"));
+    rows.map(|row| {
+        let cells = row.children().filter(|node| node.is_element());
+        cells
+            .map(|cell| {
+                cell.descendants()
+                    .filter_map(|node| node.text())
+                    .next_back()
+                    .unwrap_or("")
+                    .to_owned()
+            })
+            .collect()
+    })
+    .collect()
+}
+
+#[test]
+fn the_page_holds_everything_and_asks_for_nothing() {
+    let html = page(&samples::results(), &samples::channels());
+    for part in ["figures", "results", "channels", "rerun", "glossary"] {
+        assert!(html.contains(&format!("<section id=\"{part}\"")), "no section {part}");
+    }
+    assert_eq!(html.matches("<figure ").count(), 3);
+    assert!(html.contains("crosstie run study.toml"));
+    assert!(html.contains("[fabric.tree]"));
+    assert!(html.contains("prefers-color-scheme: dark") && html.contains("@media print"));
+    for asking in [" src=", " href=", "url(", "@import", "fetch("] {
+        assert!(!html.contains(asking), "the page must not load anything: found `{asking}`");
+    }
+    let elsewhere = html.matches("http").count();
+    let names = html.matches("xmlns=\"http://www.w3.org/2000/svg\"").count();
+    let policy = html.matches("http-equiv").count();
+    assert_eq!(elsewhere, names + policy, "the only addresses are XML names");
+}
+
+#[test]
+fn rows_read_as_in_a_paper() {
+    let html = page(&samples::results(), &[]);
+    let markup = markup(&html);
+    let document = parse(&markup);
+    let table = cells(&document, "results");
+    assert_eq!(table.len(), 43);
+    let start = |row: &[String], cells: usize| row[..cells].join(" | ");
+    assert_eq!(
+        start(&table[1], 7),
+        "0 | adaptive | 0.05 | converged | 0.05000 | 0.04998 ± 0.00020 | 63.49 ± 0.68"
+    );
+    assert_eq!(
+        start(&table[13], 7),
+        "12 | adaptive | 0.65 | saturated | 0.6500 | 0.6191 ± 0.0040 | –"
+    );
+    assert!(!html.contains("<section id=\"channels\""));
+}
+
+#[test]
+fn channels_are_ranked_twice() {
+    let html = page(&samples::results(), &samples::channels());
+    let markup = markup(&html);
+    let document = parse(&markup);
+    let table = cells(&document, "channels");
+    let column = |rows: &[Vec<String>], i: usize| -> Vec<f64> {
+        rows.iter().map(|row| row[i].trim_end_matches('%').parse().unwrap()).collect()
+    };
+    assert_eq!(table.len(), 2 * 21);
+    assert!(column(&table[1..21], 3).is_sorted_by(|a, b| a >= b));
+    assert!(column(&table[22..], 4).is_sorted_by(|a, b| a >= b));
+    assert!(html.contains("point 7: engine adaptive, load 0.4"));
+}
+
+#[test]
+fn an_unfinished_study_says_how_much_is_missing() {
+    let mut results = samples::results();
+    results.rows.truncate(5);
+    assert!(page(&results, &[]).contains("<dd>5 of 42</dd>"));
+}
+
+fn poisoned(text: &str) -> ResultSet {
+    let mut results = samples::results();
+    let meta = &mut results.meta;
+    for field in [&mut meta.title, &mut meta.crosstie, &mut meta.rerun, &mut results.study] {
+        text.clone_into(field);
+    }
+    (meta.citation, meta.description) = (Some(text.to_owned()), Some(text.to_owned()));
+    results.figures[0].name = text.to_owned();
+    results.rows.truncate(3);
+    results.rows[0].note = text.to_owned();
+    results.rows[0].settings[0].0 = text.to_owned();
+    results
+}
+
+#[test]
+fn markup_in_foreign_text_stays_text() {
+    let attack = "</pre></style></script><script>alert(1)</script><img onerror=\"x\" '";
+    let mut channels = samples::channels();
+    let ChannelRow { from, to, kind, .. } = &mut channels[0];
+    for text in [from, to, kind] {
+        attack.clone_into(text);
+    }
+    let html = page(&poisoned(attack), &channels);
+    assert_eq!(html.matches("<script").count(), 1, "the page's own");
+    assert!(!html.contains("<img"));
+    parse(&markup(&html));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_results_make_a_well_formed_page(
+        text in any::<String>(),
+        rows in samples::any_rows(),
+        figure in samples::any_figure(),
+        share in samples::any_number(),
+    ) {
+        let mut results = poisoned(&text);
+        results.rows = rows;
+        results.figures = vec![figure];
+        let mut channels = samples::channels();
+        (channels[0].utilisation, channels[1].blocked) = (share, share);
+        parse(&markup(&page(&results, &channels)));
+    }
+}

@@ -1,0 +1,109 @@
+//! What appears in a terminal, to the character.
+
+mod samples;
+
+use crosstie_report::Terminal;
+use crosstie_study::{Figure, Row, Setting, Status};
+use proptest::prelude::*;
+
+const WIDE: Terminal = Terminal { width: 100, unicode: true, colour: false };
+
+/// Rows that show every status.
+fn rows() -> Vec<Row> {
+    let all = samples::load_curves();
+    [9, 11, 12, 40].map(|i: usize| all[i].clone()).to_vec()
+}
+
+#[test]
+fn a_wide_terminal_shows_every_column() {
+    assert_eq!(
+        WIDE.table(&rows()),
+        "\
+engine         load  offered         accepted      latency   p99  status
+adaptive        0.5   0.5000  0.4998 ± 0.0020  132.8 ± 3.1   319  converged
+adaptive        0.6   0.6000  0.5997 ± 0.0024     572 ± 71  1373  not converged
+adaptive       0.65   0.6500  0.6191 ± 0.0040            –     –  saturated
+random-ascent  0.65   0.6500  0.5161 ± 0.0040            –     –  deadlocked
+"
+    );
+}
+
+#[test]
+fn a_narrow_terminal_shows_what_matters_most() {
+    let narrow = Terminal { width: 48, unicode: false, colour: false };
+    assert_eq!(
+        narrow.table(&rows()),
+        "\
+engine    load  accepted  latency  status
+adaptive   0.5    0.4998    132.8  converged
+adaptive   0.6    0.5997    572.0  not converged
+adaptive  0.65    0.6191        -  saturated
+random-~  0.65    0.5161        -  deadlocked
+"
+    );
+}
+
+#[test]
+fn colour_marks_the_status_and_nothing_else() {
+    let coloured = Terminal { colour: true, ..WIDE }.table(&rows());
+    assert!(coloured.contains("319  \x1b[32mconverged\x1b[0m\n"));
+    assert!(coloured.contains("\x1b[1;31mdeadlocked\x1b[0m\n"));
+    let colours = ["\x1b[32m", "\x1b[33m", "\x1b[35m", "\x1b[1;31m", "\x1b[0m"];
+    let plain = colours.iter().fold(coloured, |text, colour| text.replace(colour, ""));
+    assert_eq!(plain, WIDE.table(&rows()));
+}
+
+#[test]
+fn curves_share_a_scale_and_show_where_they_end() {
+    let figure = Figure { log_y: true, ..samples::latency_figure() };
+    assert_eq!(
+        WIDE.sparklines(&figure, &samples::load_curves()),
+        "\
+mean latency [cycles] against traffic load, 0.05 to 0.65
+adaptive       ▁▁▁▁▁▁▁▂▂▃▄█↑  63.49 to 572.0
+deterministic  ▁▁▁▁▂▂▄█↑      64.36 to 742.0
+random-ascent  ▁▁▁▁▁▁▂▃▄▇×    63.81 to 487.0
+"
+    );
+    let ascii = Terminal { unicode: false, ..WIDE }.sparklines(&figure, &samples::load_curves());
+    assert!(ascii.is_ascii() && ascii.contains("____..~#^"), "{ascii}");
+}
+
+#[test]
+fn many_points_are_squeezed_and_peaks_stay() {
+    let row = |i: u32| {
+        let latency = if i == 77 { 100.0 } else { 1.0 };
+        let settings = [("traffic.load", Setting::Number(f64::from(i)))];
+        samples::row(i, &settings, Status::Converged, &[("latency_mean", latency)])
+    };
+    let rows: Vec<Row> = (0..200).map(row).collect();
+    let figure = Figure { series: Vec::new(), ..samples::latency_figure() };
+    let text = Terminal { width: 40, ..WIDE }.sparklines(&figure, &rows);
+    let curve = text.lines().nth(1).unwrap();
+    assert_eq!(curve.chars().filter(|&c| c == '█').count(), 1, "{curve}");
+}
+
+#[test]
+fn nothing_to_show_is_said() {
+    assert_eq!(WIDE.table(&[]), "no points\n");
+    assert_eq!(WIDE.sparklines(&samples::latency_figure(), &[]), "");
+}
+
+proptest! {
+    #[test]
+    fn any_rows_fit_any_terminal(
+        rows in samples::any_rows(),
+        figure in samples::any_figure(),
+        width in 0usize..120,
+        unicode in any::<bool>(),
+    ) {
+        let terminal = Terminal { width, unicode, colour: false };
+        for text in [terminal.table(&rows), terminal.sparklines(&figure, &rows)] {
+            prop_assert!(unicode || text.is_ascii(), "{text}");
+            for line in text.lines().filter(|line| *line != "no points") {
+                prop_assert!(line.chars().count() <= width.max(1), "{line:?}");
+                prop_assert!(!line.chars().any(char::is_control), "{line:?}");
+            }
+        }
+    }
+}
