@@ -149,19 +149,22 @@ fn too_much_is_saturation_and_too_short_is_not_convergence() {
 
 #[test]
 fn a_deadlock_ends_the_run_and_names_its_channels() {
-    // Five switches in a ring, everyone to the second next: the circle of the textbooks.
+    // Five switches in a ring with three hosts each, everyone to the second next switch: the
+    // circle of the textbooks.
     let mut builder = FabricBuilder::default();
-    let switches: Vec<SwitchId> = (0..5).map(|s| builder.switch(format!("s{s}"), 3)).collect();
+    let switches: Vec<SwitchId> = (0..5).map(|s| builder.switch(format!("s{s}"), 5)).collect();
     for (s, &switch) in switches.iter().enumerate() {
-        let host = builder.host(format!("h{s}"));
-        builder.connect(End::host(host), End::switch(switch, Port(0)));
+        for port in 0..3 {
+            let host = builder.host(format!("h{s}.{port}"));
+            builder.connect(End::host(host), End::switch(switch, Port(port)));
+        }
         let next = switches[(s + 1) % 5];
-        builder.connect(End::switch(switch, Port(1)), End::switch(next, Port(2)));
+        builder.connect(End::switch(switch, Port(3)), End::switch(next, Port(4)));
     }
     let fabric = builder.build("ring", Shape::Irregular).unwrap();
     let routing = Shortest::new(&fabric);
     let config = Config { virtual_channels: 1, buffer: 4, ..full_duplex() };
-    let destination = Destination::Tornado { radix: 5 };
+    let destination = Destination::Permutation((0..15).map(|host| (host + 6) % 15).collect());
     let workload = Workload { size: Size::Fixed(128), destination, ..workload() };
     let trial = Trial {
         fabric: &fabric,
@@ -177,7 +180,7 @@ fn a_deadlock_ends_the_run_and_names_its_channels() {
     assert_eq!(deadlock.circle.len(), 5, "all the way round");
     assert!(found.measured.is_none() && !found.carried);
     let note = found.note(&fabric, 1);
-    assert!(note.contains("s0:1 -> s1:2") || note.contains("s1:2 -> s0:1"), "{note}");
+    assert!(note.contains("along s") && note.contains("s0:3 -> s1:4"), "{note}");
     let searched = trial.search(0.1, &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
     assert!(searched.saturation.is_none(), "a search ends with a deadlock");
     assert!(matches!(searched.limit.ending, Ending::Deadlocked(_)));

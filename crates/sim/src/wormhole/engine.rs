@@ -66,8 +66,10 @@ pub struct ChannelCount {
     pub waiting: u64,
 }
 
-/// One virtual channel: its buffer, the packet entering it and the packet leaving it.
+/// One virtual channel: its buffer, the packet entering it and the packet leaving it. All that a
+/// decision needs of it fills one cache line.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 pub(super) struct Vc {
     /// The packet being sent into it, or `NONE`: the channel's side is free.
     pub packet: u32,
@@ -77,6 +79,8 @@ pub(super) struct Vc {
     pub remaining: u32,
     /// Its first flit has not left yet.
     pub head_waits: bool,
+    /// It has a part in the plan of its multiplexer.
+    pub planned: bool,
     /// The packet at the front of the buffer, or `NONE`.
     pub front: u32,
     /// The VC into which the front packet is being sent, or `NONE`.
@@ -87,9 +91,8 @@ pub(super) struct Vc {
     pub arrives: Tick,
     /// When the front header may ask for an output.
     pub ready: Tick,
-    /// Its channel, and which of the channel's VCs it is.
+    /// Its channel.
     pub channel: u32,
-    pub number: u8,
     /// Its multiplexer, and its bit there.
     pub mux: u32,
     pub bit: u8,
@@ -199,21 +202,20 @@ impl<'a> Engine<'a> {
         };
         let idle = |vc: u32| {
             let (channel, wire) = (vc / network.vcs, network.wire(vc));
-            let number = (vc % network.vcs) as u8;
             Vc {
                 packet: NONE,
                 feeder: NONE,
                 remaining: 0,
                 head_waits: false,
+                planned: false,
                 front: NONE,
                 next: NONE,
                 behind: (NONE, NONE),
                 arrives: NEVER,
                 ready: NEVER,
                 channel,
-                number,
                 mux: wire.mux,
-                bit: wire.bit + number,
+                bit: wire.bit + (vc % network.vcs) as u8,
                 sink: matches!(wire.target, Target::Memory(_)),
                 cost: wire.cost,
                 latency: wire.latency,
@@ -234,7 +236,7 @@ impl<'a> Engine<'a> {
             routing,
             lines,
             vcs: (0..vcs as u32).map(idle).collect(),
-            muxes: vec![Mux::default(); network.mux_vcs.len()],
+            muxes: vec![Mux::default(); network.drain_vcs.len()],
             switches,
             free: vec![((1u16 << config.virtual_channels) - 1) as u8; network.wires.len()],
             asking: vec![0; first_word as usize],

@@ -50,8 +50,9 @@ pub(super) struct Network {
     pub depth: u32,
     pub routing: u32,
     pub wires: Vec<Wire>,
-    /// The first virtual channels of the one or two channels behind each multiplexer.
-    pub mux_vcs: Vec<[u32; 2]>,
+    /// The first virtual channel of the drain that shares each multiplexer, or `NONE`. The other
+    /// channel of a multiplexer has its own number.
+    pub drain_vcs: Vec<u32>,
     /// Switch s has ports `first_port[s]..first_port[s + 1]`.
     pub first_port: Vec<u32>,
     /// The channel that leaves by each switch port.
@@ -82,7 +83,7 @@ impl Network {
             depth: config.buffer,
             routing: config.routing_delay * config.ticks,
             wires: Vec::new(),
-            mux_vcs: Vec::new(),
+            drain_vcs: Vec::new(),
             first_port: vec![0],
             port_out: Vec::new(),
             port_in: Vec::new(),
@@ -116,7 +117,7 @@ impl Network {
                     Node::Host(h) => Target::Memory(rail * hosts + h.0),
                 };
                 network.wires.push(Wire { origin, target, cost, latency, mux, bit: 0 });
-                network.mux_vcs.push([mux * vcs, NONE]);
+                network.drain_vcs.push(NONE);
             }
             network.host_out.extend(fabric.hosts().map(|h| id(fabric.host_out(h))));
         }
@@ -124,7 +125,7 @@ impl Network {
             for host in 0..rails * hosts {
                 let drain = network.wires.len() as u32;
                 let mux = network.wires[network.host_out[host as usize] as usize].mux;
-                network.mux_vcs[mux as usize][1] = drain * vcs;
+                network.drain_vcs[mux as usize] = drain * vcs;
                 network.host_drain.push(drain);
                 network.wires.push(Wire {
                     origin: Origin::Nic(host),

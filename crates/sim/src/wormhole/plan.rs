@@ -41,8 +41,9 @@ impl Plan {
     }
 }
 
-/// The multiplexer of a channel, or of a shared bus.
+/// The multiplexer of a channel, or of a shared bus; one cache line.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 pub(super) struct Mux {
     /// VCs that hold a packet, one bit each.
     active: u32,
@@ -99,8 +100,10 @@ struct Outlook {
 impl Engine<'_> {
     #[inline]
     fn vc_of(&self, mux: u32, bit: u32) -> u32 {
-        let [first, second] = self.network.mux_vcs[mux as usize];
-        if bit < self.network.vcs { first + bit } else { second + bit - self.network.vcs }
+        match bit.checked_sub(self.network.vcs) {
+            None => mux * self.network.vcs + bit,
+            Some(number) => self.network.drain_vcs[mux as usize] + number,
+        }
     }
 
     /// A VC has been given a packet: its multiplexer decides afresh in this tick.
@@ -157,6 +160,7 @@ impl Engine<'_> {
             let vc = self.vc_of(mux, bit);
             let state = &mut self.vcs[vc as usize];
             state.remaining -= share(slots, rank, count);
+            state.planned = false;
             if count == 1 || (slots - 1) % count == rank {
                 self.muxes[mux as usize].last = bit as u8;
             }
@@ -462,6 +466,7 @@ impl Engine<'_> {
             let Vc { sink, next, feeder, latency, cost, head_waits, .. } = self.vcs[vc as usize];
             let run = Run { start, stride: period, count: share(slots, rank, count) };
             start += u64::from(cost);
+            self.vcs[vc as usize].planned = true;
             if run.count == 0 {
                 continue;
             }
@@ -488,12 +493,12 @@ impl Engine<'_> {
         let now = self.now;
         let state = &mut self.vcs[vc as usize];
         state.head_waits = false;
-        let Vc { packet, feeder, sink, channel, number, latency, .. } = *state;
+        let Vc { packet, feeder, sink, channel, latency, .. } = *state;
         let worm = &mut self.worms[packet as usize];
         if feeder == NONE {
             worm.injected = now;
         }
-        observer.head(worm.packet.id, channel, u32::from(number), now);
+        observer.head(worm.packet.id, channel, vc - channel * self.network.vcs, now);
         if !sink {
             self.enter(vc, packet, now + u64::from(latency));
         }
@@ -502,9 +507,12 @@ impl Engine<'_> {
     /// More is known about what a VC waits for; if it is not part of a plan, it may now have a time.
     #[inline]
     fn look_again(&mut self, vc: u32) {
-        let Vc { mux, bit, .. } = self.vcs[vc as usize];
+        let Vc { mux, planned, .. } = self.vcs[vc as usize];
+        if planned {
+            return;
+        }
         let Mux { in_todo, wake, plan, .. } = &self.muxes[mux as usize];
-        if *in_todo || plan.members & (1 << bit) != 0 {
+        if *in_todo {
             return;
         }
         let wake = *wake;

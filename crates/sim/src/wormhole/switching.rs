@@ -45,8 +45,8 @@ impl Engine<'_> {
 
     /// The number of a VC among the inputs of its switch.
     fn input(&self, vc: u32) -> u32 {
-        let vc = &self.vcs[vc as usize];
-        self.network.in_port[vc.channel as usize] * self.network.vcs + u32::from(vc.number)
+        let Vc { channel, bit, .. } = self.vcs[vc as usize];
+        self.network.in_port[channel as usize] * self.network.vcs + u32::from(bit)
     }
 
     fn arbitrate_soon(&mut self, switch: u32) {
@@ -206,7 +206,7 @@ impl Engine<'_> {
         let vc = &mut self.vcs[to as usize];
         (vc.packet, vc.feeder, vc.remaining) = (packet, from, flits);
         (vc.head_waits, vc.arrives) = (true, NEVER);
-        self.free[vc.channel as usize] &= !(1 << vc.number);
+        self.free[vc.channel as usize] &= !(1 << (to - vc.channel * self.network.vcs));
         if from != NONE {
             self.vcs[from as usize].next = to;
         }
@@ -215,12 +215,13 @@ impl Engine<'_> {
 
     /// The tail of the packet in output VC `vc` has left.
     pub(super) fn release(&mut self, vc: u32, observer: &mut impl Observer) {
-        let Vc { packet, feeder, channel, number, cost, .. } = self.vcs[vc as usize];
+        let Vc { packet, feeder, channel, cost, .. } = self.vcs[vc as usize];
+        let number = vc - channel * self.network.vcs;
         self.vcs[vc as usize].packet = NONE;
         let wire = self.network.wires[channel as usize];
         let left = self.now - u64::from(cost);
         let id = self.worms[packet as usize].packet.id;
-        observer.tail(id, channel, u32::from(number), left);
+        observer.tail(id, channel, number, left);
         self.free[channel as usize] |= 1 << number;
         match wire.origin {
             Origin::Switch(switch) => self.arbitrate_soon(switch),

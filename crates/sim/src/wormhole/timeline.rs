@@ -77,10 +77,8 @@ impl Run {
     }
 }
 
-/// One timeline. The latest run stands here, where nearly every question is answered; two lines
-/// (both of a virtual channel) fill a cache line.
+/// One timeline. The latest run stands here, where nearly every question is answered.
 #[derive(Debug, Clone, Copy, Default)]
-#[repr(align(32))]
 struct Line {
     /// Events in all, planned ones included.
     known: u64,
@@ -90,10 +88,15 @@ struct Line {
     earlier: u32,
 }
 
+/// The two timelines of a buffer; one cache line.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+struct Pair([Line; 2]);
+
 /// All timelines of a network in one flat store.
 #[derive(Debug)]
 pub(super) struct Timelines {
-    lines: Vec<Line>,
+    pairs: Vec<Pair>,
     earlier: Vec<Run>,
     /// Room for earlier runs per line: one for each event that can be on the wire.
     room: usize,
@@ -104,28 +107,38 @@ impl Timelines {
     pub fn new(lines: usize, events: u32) -> Self {
         let room = events as usize + 1;
         Self {
-            lines: vec![Line::default(); lines],
+            pairs: vec![Pair::default(); lines.div_ceil(2)],
             earlier: vec![Run::default(); lines * room],
             room,
         }
     }
 
+    #[inline]
+    fn line(&self, line: usize) -> &Line {
+        &self.pairs[line / 2].0[line % 2]
+    }
+
+    #[inline]
+    fn line_mut(&mut self, line: usize) -> &mut Line {
+        &mut self.pairs[line / 2].0[line % 2]
+    }
+
     /// How many events are known, planned ones included.
     #[inline]
     pub fn known(&self, line: usize) -> u64 {
-        self.lines[line].known
+        self.line(line).known
     }
 
     /// Adds events that happened before time began.
     pub fn grant_past(&mut self, line: usize, events: u64) {
-        self.lines[line].known += events;
+        self.line_mut(line).known += events;
     }
 
     /// Appends events; runs whose last event took effect by now, `latency` after it happened, are
     /// forgotten.
     #[inline]
     pub fn push(&mut self, line: usize, run: Run, now: Tick, latency: u32) {
-        let state = &mut self.lines[line];
+        let state = self.line_mut(line);
         state.known += u64::from(run.count);
         let latest = state.latest;
         if latest.count > 0 {
@@ -145,7 +158,7 @@ impl Timelines {
     /// Appends events to a line whose latest run must still be remembered.
     #[cold]
     fn push_behind(&mut self, line: usize, run: Run, now: Tick, latency: u32) {
-        let Line { latest, earlier, .. } = &mut self.lines[line];
+        let Line { latest, earlier, .. } = &mut self.pairs[line / 2].0[line % 2];
         let store = &mut self.earlier[line * self.room..(line + 1) * self.room];
         let mut n = *earlier as usize;
         let old = store[..n].iter().take_while(|r| r.last() + u64::from(latency) <= now).count();
@@ -158,7 +171,7 @@ impl Timelines {
 
     /// Takes back the last `events` events.
     pub fn cut(&mut self, line: usize, mut events: u32) {
-        let Line { known, latest, earlier } = &mut self.lines[line];
+        let Line { known, latest, earlier } = &mut self.pairs[line / 2].0[line % 2];
         *known -= u64::from(events);
         loop {
             let taken = events.min(latest.count);
@@ -178,7 +191,7 @@ impl Timelines {
     /// [`NEVER`] if that is not yet known.
     #[inline]
     pub fn effect(&self, line: usize, index: u64, latency: u32) -> Tick {
-        if index >= self.lines[line].known {
+        if index >= self.line(line).known {
             return NEVER;
         }
         match self.from(line, index).start {
@@ -190,7 +203,7 @@ impl Timelines {
     /// The events from `index` on, as far as they are evenly spaced.
     #[inline]
     fn from(&self, line: usize, index: u64) -> Run {
-        let Line { known, latest, earlier } = self.lines[line];
+        let Line { known, latest, earlier } = *self.line(line);
         let first = known - u64::from(latest.count);
         if index >= first {
             return latest.skip((index - first) as u32);
@@ -204,7 +217,7 @@ impl Timelines {
     #[cold]
     fn from_earlier(&self, line: usize, index: u64, mut first: u64) -> Run {
         let base = line * self.room;
-        let earlier = self.lines[line].earlier as usize;
+        let earlier = self.line(line).earlier as usize;
         for run in self.earlier[base..base + earlier].iter().rev() {
             first -= u64::from(run.count);
             if index >= first {
@@ -217,7 +230,7 @@ impl Timelines {
     /// How many events of a line happened before a tick.
     #[inline]
     pub fn before(&self, line: usize, tick: Tick) -> u64 {
-        let Line { known, latest, earlier } = self.lines[line];
+        let Line { known, latest, earlier } = *self.line(line);
         let mut count = known - u64::from(latest.count) + u64::from(latest.before(tick));
         if latest.count == 0 || latest.start < tick {
             return count;
@@ -245,7 +258,7 @@ impl Timelines {
         by: Tick,
         step: u32,
     ) -> u32 {
-        let Line { known, latest, earlier } = self.lines[line];
+        let Line { known, latest, earlier } = *self.line(line);
         if index >= known {
             return 0;
         }
@@ -304,7 +317,7 @@ impl Timelines {
         at: Tick,
         step: u32,
     ) -> u32 {
-        let known = self.lines[line].known;
+        let known = self.line(line).known;
         let limit = u64::from(limit).min(known.saturating_sub(index)) as u32;
         let mut counted = 0;
         while counted < limit {
