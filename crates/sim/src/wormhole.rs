@@ -39,6 +39,7 @@ mod network;
 mod plan;
 mod switching;
 mod timeline;
+mod warm;
 mod wheel;
 
 pub use config::{Bus, Config};

@@ -64,7 +64,7 @@ impl Engine<'_> {
     fn ways(&self, vc: u32) -> impl Iterator<Item = Way> + '_ {
         let state = &self.vcs[vc as usize];
         let mut channels = Vec::new();
-        let target = self.network.wire(vc).target;
+        let target = self.network.targets[state.channel as usize];
         if let (NONE, Target::Nic(host)) = (state.next, target) {
             channels.push(self.network.host_drain[host as usize]);
         }

@@ -4,6 +4,7 @@ use super::network::{NONE, Network, Target};
 use super::plan::Mux;
 use super::switching::Switch;
 use super::timeline::Timelines;
+use super::warm::BATCH;
 use super::wheel::Wheel;
 use super::{Config, EPOCH, NEVER, Tick};
 use crosstie_fabric::{Fabric, HostId};
@@ -201,7 +202,8 @@ impl<'a> Engine<'a> {
             port.0
         };
         let idle = |vc: u32| {
-            let (channel, wire) = (vc / network.vcs, network.wire(vc));
+            let channel = vc / network.vcs;
+            let wire = network.wires[channel as usize];
             Vc {
                 packet: NONE,
                 feeder: NONE,
@@ -216,7 +218,7 @@ impl<'a> Engine<'a> {
                 channel,
                 mux: wire.mux,
                 bit: wire.bit + (vc % network.vcs) as u8,
-                sink: matches!(wire.target, Target::Memory(_)),
+                sink: network.targets[channel as usize] == Target::Memory,
                 cost: wire.cost,
                 latency: wire.latency,
             }
@@ -358,12 +360,15 @@ impl<'a> Engine<'a> {
     fn step(&mut self, observer: &mut impl Observer) {
         let mut due = std::mem::take(&mut self.due);
         self.wheel.take(&mut due);
-        for &event in &due {
-            match event {
-                Event::Mux(mux) => self.wake(mux, observer),
-                Event::Header(vc) => self.header_routed(vc),
-                Event::Host(host) => self.host_todo.push(host),
-                Event::Delivered(worm) => self.deliver(worm, observer),
+        for batch in due.chunks(BATCH) {
+            self.warm(batch);
+            for &event in batch {
+                match event {
+                    Event::Mux(mux) => self.wake(mux, observer),
+                    Event::Header(vc) => self.header_routed(vc),
+                    Event::Host(host) => self.host_todo.push(host),
+                    Event::Delivered(worm) => self.deliver(worm, observer),
+                }
             }
         }
         self.due = due;

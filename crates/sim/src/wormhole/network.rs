@@ -14,7 +14,7 @@ pub(super) enum Target {
     /// Into the buffers of a NIC, from where they cross the bus to the memory of a host.
     Nic(u32),
     /// Straight into the memory of a host, which takes everything.
-    Memory(u32),
+    Memory,
 }
 
 /// What asks for the virtual channels of a channel.
@@ -25,13 +25,12 @@ pub(super) enum Origin {
     /// The packets queued in a host.
     Host(u32),
     /// The headers in a NIC.
-    Nic(u32),
+    Nic,
 }
 
+/// How a channel carries flits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wire {
-    pub origin: Origin,
-    pub target: Target,
     /// Ticks for which one flit occupies the channel.
     pub cost: u32,
     /// Ticks from the moment a flit leaves until it can leave the other end; also the time a credit
@@ -50,6 +49,10 @@ pub(super) struct Network {
     pub depth: u32,
     pub routing: u32,
     pub wires: Vec<Wire>,
+    /// Who asks for the virtual channels of each channel.
+    pub origins: Vec<Origin>,
+    /// Where the flits of each channel go.
+    pub targets: Vec<Target>,
     /// The first virtual channel of the drain that shares each multiplexer, or `NONE`. The other
     /// channel of a multiplexer has its own number.
     pub drain_vcs: Vec<u32>,
@@ -83,6 +86,8 @@ impl Network {
             depth: config.buffer,
             routing: config.routing_delay * config.ticks,
             wires: Vec::new(),
+            origins: Vec::new(),
+            targets: Vec::new(),
             drain_vcs: Vec::new(),
             first_port: vec![0],
             port_out: Vec::new(),
@@ -114,9 +119,11 @@ impl Network {
                         Target::Switch(rail * switches + s.0)
                     }
                     Node::Host(h) if shared => Target::Nic(rail * hosts + h.0),
-                    Node::Host(h) => Target::Memory(rail * hosts + h.0),
+                    Node::Host(_) => Target::Memory,
                 };
-                network.wires.push(Wire { origin, target, cost, latency, mux, bit: 0 });
+                network.wires.push(Wire { cost, latency, mux, bit: 0 });
+                network.origins.push(origin);
+                network.targets.push(target);
                 network.drain_vcs.push(NONE);
             }
             network.host_out.extend(fabric.hosts().map(|h| id(fabric.host_out(h))));
@@ -127,22 +134,12 @@ impl Network {
                 let mux = network.wires[network.host_out[host as usize] as usize].mux;
                 network.drain_vcs[mux as usize] = drain * vcs;
                 network.host_drain.push(drain);
-                network.wires.push(Wire {
-                    origin: Origin::Nic(host),
-                    target: Target::Memory(host),
-                    cost: write,
-                    latency: write,
-                    mux,
-                    bit: config.virtual_channels,
-                });
+                let bit = config.virtual_channels;
+                network.wires.push(Wire { cost: write, latency: write, mux, bit });
+                network.origins.push(Origin::Nic);
+                network.targets.push(Target::Memory);
             }
         }
         network
-    }
-
-    /// The channel of a virtual channel.
-    #[inline]
-    pub fn wire(&self, vc: u32) -> &Wire {
-        &self.wires[(vc / self.vcs) as usize]
     }
 }

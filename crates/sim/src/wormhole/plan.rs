@@ -70,6 +70,13 @@ impl Default for Mux {
     }
 }
 
+impl Mux {
+    /// When the next decision is due.
+    pub fn wake(&self) -> Tick {
+        self.wake
+    }
+}
+
 /// The bits of a mask in round-robin order: from `first` upwards, then from 0.
 #[inline]
 fn in_turn(mask: u32, first: u8) -> impl Iterator<Item = u32> {
@@ -104,6 +111,12 @@ impl Engine<'_> {
             None => mux * self.network.vcs + bit,
             Some(number) => self.network.drain_vcs[mux as usize] + number,
         }
+    }
+
+    /// The VCs that have a part in the plan of a multiplexer.
+    pub(super) fn planned_vcs(&self, mux: u32) -> impl Iterator<Item = u32> + '_ {
+        let members = self.muxes[mux as usize].plan.members;
+        in_turn(members, 0).map(move |bit| self.vc_of(mux, bit))
     }
 
     /// A VC has been given a packet: its multiplexer decides afresh in this tick.

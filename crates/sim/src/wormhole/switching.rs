@@ -18,6 +18,11 @@ pub(super) struct Switch {
 }
 
 impl Switch {
+    /// The place in a group at which the next adaptive choice begins to look.
+    pub fn choice(&self) -> usize {
+        self.choice as usize
+    }
+
     pub fn new(first_word: u32, words: u32) -> Self {
         Self { first_word, words, turn: 0, choice: 0, in_todo: false }
     }
@@ -26,7 +31,7 @@ impl Switch {
 impl Engine<'_> {
     /// The header at the front of a buffer has been routed: it asks from now on.
     pub(super) fn header_routed(&mut self, vc: u32) {
-        match self.network.wire(vc).target {
+        match self.network.targets[self.vcs[vc as usize].channel as usize] {
             Target::Switch(switch) => {
                 let input = self.input(vc);
                 let word = self.switches[switch as usize].first_word + input / 64;
@@ -39,7 +44,7 @@ impl Engine<'_> {
                 let to = drain * self.network.vcs + vc % self.network.vcs;
                 self.connect(self.vcs[vc as usize].front, vc, to);
             }
-            Target::Memory(_) => unreachable!("memory takes flits without looking at headers"),
+            Target::Memory => unreachable!("memory takes flits without looking at headers"),
         }
     }
 
@@ -215,21 +220,20 @@ impl Engine<'_> {
 
     /// The tail of the packet in output VC `vc` has left.
     pub(super) fn release(&mut self, vc: u32, observer: &mut impl Observer) {
-        let Vc { packet, feeder, channel, cost, .. } = self.vcs[vc as usize];
+        let Vc { packet, feeder, channel, cost, latency, sink, .. } = self.vcs[vc as usize];
         let number = vc - channel * self.network.vcs;
         self.vcs[vc as usize].packet = NONE;
-        let wire = self.network.wires[channel as usize];
         let left = self.now - u64::from(cost);
         let id = self.worms[packet as usize].packet.id;
         observer.tail(id, channel, number, left);
         self.free[channel as usize] |= 1 << number;
-        match wire.origin {
+        match self.network.origins[channel as usize] {
             Origin::Switch(switch) => self.arbitrate_soon(switch),
             Origin::Host(host) => self.host_todo.push(host),
-            Origin::Nic(_) => {}
+            Origin::Nic => {}
         }
-        if let Target::Memory(_) = wire.target {
-            self.wheel.push(left + u64::from(wire.latency), Event::Delivered(packet));
+        if sink {
+            self.wheel.push(left + u64::from(latency), Event::Delivered(packet));
         }
         if feeder != NONE {
             self.next_in_buffer(feeder);
@@ -277,9 +281,9 @@ impl Engine<'_> {
     }
 
     fn to_front(&mut self, vc: u32, packet: u32, at: Tick) {
-        let delay = match self.network.wire(vc).target {
+        let delay = match self.network.targets[self.vcs[vc as usize].channel as usize] {
             Target::Switch(_) => self.network.routing,
-            Target::Nic(_) | Target::Memory(_) => 0,
+            Target::Nic(_) | Target::Memory => 0,
         };
         let ready = at + u64::from(delay);
         let state = &mut self.vcs[vc as usize];
