@@ -7,7 +7,7 @@ use crate::{Route, Routing, Tag};
 /// Shortest-path routing on any fabric, deterministic: among the ports that lead nearer to the
 /// destination's switch, the lowest.
 ///
-/// **Not deadlock-free in general.** Shortest paths round a ring of four or more switches wait for
+/// **Not deadlock-free in general.** Shortest paths round a ring of five or more switches wait for
 /// each other in a circle. It is free of deadlock on a single switch and on networks without
 /// cycles; for anything else ask for the certificate ([`crate::certify`]) before simulating.
 ///

@@ -30,8 +30,8 @@ pub struct NotATree {
 ///
 /// At level `l` a packet to `q` climbs by the edge labelled `q_l`, so all packets to one
 /// destination meet at one ancestor and come down by one path, and under uniform traffic every
-/// channel between two levels carries the same load. Deterministic: packets between two hosts stay
-/// in order.
+/// channel between two levels carries the same load. Deterministic: packets between two hosts take
+/// one path, and overtake each other only from one virtual channel to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeDeterministic {
     tree: KaryTree,

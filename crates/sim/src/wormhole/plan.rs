@@ -352,6 +352,9 @@ impl Engine<'_> {
         self.muxes[mux as usize].in_todo = false;
         self.count_blocked(mux);
 
+        if self.plan_back_to_back(mux, observer) {
+            return;
+        }
         // The first that can send now begins. The others join in if they are ready by their turn; of
         // the rest, when does the first become ready, when does it have a flit?
         let Mux { active, last, .. } = self.muxes[mux as usize];
@@ -395,6 +398,38 @@ impl Engine<'_> {
         self.muxes[mux as usize].plan = plan;
         self.wake_at(mux, plan.end.min(news));
         self.announce(mux, observer);
+    }
+
+    /// The common case, on a short path: one VC holds a packet and can send more than one flit, or
+    /// its last.
+    #[inline]
+    fn plan_back_to_back(&mut self, mux: u32, observer: &mut impl Observer) -> bool {
+        let members = self.muxes[mux as usize].active;
+        if !members.is_power_of_two() {
+            return false;
+        }
+        let (start, first) = (self.now, members.trailing_zeros() as u8);
+        let vc = self.vc_of(mux, u32::from(first));
+        let Vc { remaining, cost: period, .. } = self.vcs[vc as usize];
+        let slots = self.certain(vc, remaining, start, period);
+        if slots < remaining.min(2) {
+            return false;
+        }
+        let end = start + u64::from(slots) * u64::from(period);
+        self.muxes[mux as usize].plan = Plan {
+            members,
+            first,
+            pauses_blocked: false,
+            slots,
+            period,
+            start,
+            end,
+            counted: start,
+        };
+        self.vcs[vc as usize].planned = true;
+        self.wake_at(mux, end);
+        self.announce_run(vc, Run { start, stride: period, count: slots }, observer);
+        true
     }
 
     /// One VC can send: how far, at which pace? `blocked` says that another VC has a flit but no
@@ -470,34 +505,35 @@ impl Engine<'_> {
 
     /// Enters a new plan in the timelines and tells the neighbours it concerns.
     fn announce(&mut self, mux: u32, observer: &mut impl Observer) {
-        let now = self.now;
-        let Plan { members, first, slots, period, .. } = self.muxes[mux as usize].plan;
+        let Plan { members, first, slots, period, mut start, .. } = self.muxes[mux as usize].plan;
         let count = members.count_ones();
-        let mut start = now;
         for (rank, bit) in (0..).zip(in_turn(members, first)) {
             let vc = self.vc_of(mux, bit);
-            let Vc { sink, next, feeder, latency, cost, head_waits, .. } = self.vcs[vc as usize];
-            let run = Run { start, stride: period, count: share(slots, rank, count) };
-            start += u64::from(cost);
             self.vcs[vc as usize].planned = true;
-            if run.count == 0 {
-                continue;
+            let run = Run { start, stride: period, count: share(slots, rank, count) };
+            start += u64::from(self.vcs[vc as usize].cost);
+            if run.count > 0 {
+                self.announce_run(vc, run, observer);
             }
-            if head_waits {
-                self.head_leaves(vc, observer);
+        }
+    }
+
+    fn announce_run(&mut self, vc: u32, run: Run, observer: &mut impl Observer) {
+        let Vc { sink, next, feeder, latency, head_waits, .. } = self.vcs[vc as usize];
+        if head_waits {
+            self.head_leaves(vc, observer);
+        }
+        if !sink {
+            self.lines.push(sends(vc), run, self.now, latency);
+            if next != NONE {
+                self.look_again(next);
             }
-            if !sink {
-                self.lines.push(sends(vc), run, now, latency);
-                if next != NONE {
-                    self.look_again(next);
-                }
-            }
-            if feeder != NONE {
-                let Vc { latency, packet, .. } = self.vcs[feeder as usize];
-                self.lines.push(grants(feeder), run, now, latency);
-                if packet != NONE {
-                    self.look_again(feeder);
-                }
+        }
+        if feeder != NONE {
+            let Vc { latency, packet, .. } = self.vcs[feeder as usize];
+            self.lines.push(grants(feeder), run, self.now, latency);
+            if packet != NONE {
+                self.look_again(feeder);
             }
         }
     }

@@ -42,7 +42,8 @@ impl Engine<'_> {
                 Event::Header(vc) => {
                     sum ^= self.lines.known(grants(vc));
                     let worm = self.vcs[vc as usize].front as usize;
-                    sum ^= self.worms[worm].queued ^ u64::from(self.tags[worm * self.tags_per_worm]);
+                    sum ^=
+                        self.worms[worm].queued ^ u64::from(self.tags[worm * self.tags_per_worm]);
                 }
                 Event::Delivered(_) | Event::Host(_) => {}
             }
@@ -53,7 +54,8 @@ impl Engine<'_> {
                     for vc in self.planned_vcs(mux) {
                         let feeder = self.vcs[vc as usize].feeder;
                         if feeder != NONE {
-                            sum ^= self.vcs[feeder as usize].ready ^ self.lines.known(grants(feeder));
+                            sum ^=
+                                self.vcs[feeder as usize].ready ^ self.lines.known(grants(feeder));
                         }
                     }
                 }

@@ -90,7 +90,7 @@ impl From<TreeDraft> for Tree {
 pub enum Routing {
     /// Up a tree by any free link, then down the only way.
     TreeAdaptive {},
-    /// Up a tree by links fixed by source and destination, then down the only way.
+    /// Up a tree by links fixed by the destination, then down the only way.
     TreeDeterministic {},
     /// Any network, along shortest paths.
     Shortest {},
