@@ -1,9 +1,8 @@
 //! One network under one open-loop traffic, until its means are steady.
 //!
 //! A [`Trial`] joins what the rest of this crate keeps apart: it drives an
-//! [`Engine`](crate::wormhole::Engine) with a [`Traffic`](crate::traffic::Traffic), feeds
-//! [`Steady`](crate::measure::Steady) window by window and stops when that is satisfied, when the
-//! limit comes, or when the network is deadlocked.
+//! [`Engine`] with a [`Traffic`], feeds [`Steady`] window by window and stops when that is
+//! satisfied, when the limit comes, or when the network is deadlocked.
 //!
 //! **Nodes and rails.** A node has one NIC on each rail, every rail is a copy of the same fabric.
 //! A message goes on one rail; each node takes its rails in turn. Loads count per rail.

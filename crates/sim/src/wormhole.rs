@@ -9,8 +9,9 @@
 //! 1. **Release.** Where a tail flit has left a channel, the VC it used is free again, and the next
 //!    packet in the buffer it came from is at the front.
 //! 2. **Allocate.** A header that has been at the front of its buffer for `routing_delay` cycles asks
-//!    for an output VC. Each switch serves its waiting headers round robin, starting after the one it
-//!    served last. A header with a port tag takes the free VC of that port with the most
+//!    for an output VC. Each switch serves its waiting headers first come, first served; of those
+//!    that came in the same tick, round robin, beginning after the input it served last. Nobody
+//!    starves. A header with a port tag takes the free VC of that port with the most
 //!    credits (the lowest on a tie). A header with a group tag takes the port with the most free
 //!    VCs, then the most credits, then the first after the port chosen last in this switch. A host
 //!    starts its queued packets in order, as long as its injection channel has a free VC.

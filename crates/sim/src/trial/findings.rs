@@ -108,6 +108,9 @@ pub struct Starvation {
     pub channel: u32,
 }
 
+/// The most channels of a circle that a note names.
+const MOST_NAMED: usize = 32;
+
 impl Findings {
     /// Anything unusual, in a sentence; empty if there is nothing to say.
     pub fn note(&self, fabric: &Fabric, rails: u32) -> String {
@@ -116,19 +119,15 @@ impl Findings {
             Ending::Converged | Ending::Saturated => {}
             Ending::NotConverged(doubts) => {
                 let doubts: Vec<_> = doubts.iter().map(Doubt::to_string).collect();
-                let doubts = if doubts.is_empty() {
-                    "the last look contradicted the one before".to_owned()
-                } else {
-                    doubts.join("; ")
-                };
-                sentences.push(format!("stopped at {} cycles: {doubts}", self.cycles));
+                sentences.push(format!("stopped at {} cycles: {}", self.cycles, doubts.join("; ")));
             }
             Ending::Deadlocked(deadlock) => {
-                let circle: Vec<_> = deadlock
-                    .circle
-                    .iter()
-                    .map(|&channel| channel_name(fabric, rails, channel))
-                    .collect();
+                let name = |&channel: &u32| channel_name(fabric, rails, channel);
+                let mut circle: Vec<_> =
+                    deadlock.circle.iter().take(MOST_NAMED).map(name).collect();
+                if let Some(more) = deadlock.circle.len().checked_sub(MOST_NAMED + 1) {
+                    circle.push(format!("{} more", more + 1));
+                }
                 sentences.push(format!(
                     "deadlock found at cycle {}: packets wait for each other along {}, and back to \
                      the first ({} buffers stuck in all)",
@@ -193,6 +192,9 @@ mod tests {
              0, then 1 -> switch:1 on rail 1, then the bus of host 1 on rail 0, and back to the \
              first (5 buffers stuck in all)"
         );
+        let long = Deadlock { circle: vec![0; 40], stuck: 99 };
+        let note = findings(Ending::Deadlocked(long)).note(&fabric, 1);
+        assert!(note.contains("switch:0, then 8 more, and back to the first"), "{note}");
         let starving = Some(Starvation { cycles: 30_000, channel: 0 });
         assert_eq!(
             Findings { starving, ..findings(Ending::Converged) }.note(&fabric, 1),

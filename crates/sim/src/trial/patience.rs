@@ -50,3 +50,33 @@ fn longest_wait(engine: &Engine<'_>) -> Option<Starvation> {
     let (ticks, channel) = engine.longest_wait()?;
     Some(Starvation { cycles: ticks / u64::from(engine.ticks_per_cycle()), channel })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wormhole::{Bus, Config, EPOCH, Packet, Silent};
+    use crosstie_routing::Shortest;
+
+    #[test]
+    fn a_wait_behind_a_huge_packet_is_no_deadlock_and_only_suspicious_if_packets_are_short() {
+        let fabric = crosstie_fabric::single(3).unwrap();
+        let routing = Shortest::new(&fabric);
+        let config = Config { virtual_channels: 1, bus: Bus::Full, ..Config::default() };
+        let mut engine = Engine::new(&fabric, &routing, 1, &config);
+        engine.inject(EPOCH, Packet { from: 0, to: 2, flits: 100_000, id: 0 });
+        engine.inject(EPOCH + 100, Packet { from: 1, to: 2, flits: 1, id: 1 });
+        let mut patience = Patience::new();
+        let mut looks = 0;
+        for cycle in (0..50_000).step_by(500) {
+            engine.run_until(EPOCH + cycle, &mut Silent);
+            let before = patience.next;
+            assert_eq!(patience.look(&engine), None);
+            looks += u32::from(patience.next != before);
+        }
+        assert_eq!(looks, 6, "at 1000 cycles, 2000, 4000 and so on");
+        let behind = fabric.host_out(crosstie_fabric::HostId(1)).0;
+        let starving = Patience::starving(&engine, 64).unwrap();
+        assert!(starving.channel == behind && starving.cycles > 49_000, "{starving:?}");
+        assert_eq!(Patience::starving(&engine, 100_000), None);
+    }
+}

@@ -179,6 +179,7 @@ fn a_deadlock_ends_the_run_and_names_its_channels() {
     let Ending::Deadlocked(deadlock) = &found.ending else { panic!("{:?}", found.ending) };
     assert_eq!(deadlock.circle.len(), 5, "all the way round");
     assert!(found.measured.is_none() && !found.carried);
+    assert!(found.cycles < EFFORT.min_cycles, "found while it runs: {}", found.cycles);
     let note = found.note(&fabric, 1);
     assert!(note.contains("along s") && note.contains("s0:3 -> s1:4"), "{note}");
     let searched = trial.search(0.1, &mut |_| ControlFlow::Continue(())).unwrap().unwrap();

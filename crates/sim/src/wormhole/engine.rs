@@ -146,8 +146,8 @@ pub struct Engine<'a> {
     pub(super) switches: Vec<Switch>,
     /// Free VCs per channel, one bit each.
     pub(super) free: Vec<u8>,
-    /// Headers per switch input that wait for an output, one bit each.
-    pub(super) asking: Vec<u64>,
+    /// The VCs whose headers wait for an output, switch by switch, with room for all of them.
+    pub(super) line: Vec<u32>,
     pub(super) queues: Vec<VecDeque<(Packet, Tick)>>,
     pub(super) worms: Vec<Worm>,
     pub(super) spare_worms: Vec<u32>,
@@ -223,25 +223,15 @@ impl<'a> Engine<'a> {
                 latency: wire.latency,
             }
         };
-        let words = |s: usize| {
-            let inputs = (network.first_port[s + 1] - network.first_port[s]) * network.vcs;
-            inputs.div_ceil(64)
-        };
-        let mut switches = Vec::with_capacity(network.first_port.len() - 1);
-        let mut first_word = 0;
-        for s in 0..network.first_port.len() - 1 {
-            switches.push(Switch::new(first_word, words(s)));
-            first_word += words(s);
-        }
         let reach = u64::from(config.buffer) * 2 * u64::from(config.ticks);
         Engine {
             routing,
             lines,
             vcs: (0..vcs as u32).map(idle).collect(),
             muxes: vec![Mux::default(); network.drain_vcs.len()],
-            switches,
+            switches: vec![Switch::default(); network.first_port.len() - 1],
             free: vec![((1u16 << config.virtual_channels) - 1) as u8; network.wires.len()],
-            asking: vec![0; first_word as usize],
+            line: vec![NONE; ports * network.vcs as usize],
             queues: vec![VecDeque::new(); network.host_out.len()],
             worms: Vec::new(),
             spare_worms: Vec::new(),

@@ -60,8 +60,6 @@ pub(super) struct Network {
     pub first_port: Vec<u32>,
     /// The channel that leaves by each switch port.
     pub port_out: Vec<u32>,
-    /// The channel that enters by each switch port.
-    pub port_in: Vec<u32>,
     /// The port by which each channel enters its switch.
     pub in_port: Vec<u32>,
     /// The injection channel of each host.
@@ -91,7 +89,6 @@ impl Network {
             drain_vcs: Vec::new(),
             first_port: vec![0],
             port_out: Vec::new(),
-            port_in: Vec::new(),
             in_port: vec![NONE; (rails * channels) as usize],
             host_out: Vec::new(),
             host_drain: Vec::new(),
@@ -102,7 +99,6 @@ impl Network {
                 for port in 0..fabric.ports(switch) {
                     let out = fabric.switch_out(switch, crosstie_fabric::Port(port));
                     network.port_out.push(out.map_or(NONE, id));
-                    network.port_in.push(out.map_or(NONE, |c| id(c.reverse())));
                 }
                 network.first_port.push(network.port_out.len() as u32);
             }

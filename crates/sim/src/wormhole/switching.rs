@@ -5,14 +5,13 @@ use super::network::{NONE, Origin, Target};
 use super::{NEVER, Tick};
 
 /// The arbitration state of one switch.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Switch {
-    /// Its words in `Engine::asking`.
-    first_word: u32,
-    words: u32,
-    /// The input at which the next round begins.
+    /// How many headers wait for an output.
+    waiting: u32,
+    /// The input that comes first among headers of the same tick.
     turn: u32,
-    /// The position in a group at which the next adaptive choice begins to look.
+    /// The place in a group at which the next adaptive choice begins to look.
     choice: u32,
     in_todo: bool,
 }
@@ -22,10 +21,6 @@ impl Switch {
     pub fn choice(&self) -> usize {
         self.choice as usize
     }
-
-    pub fn new(first_word: u32, words: u32) -> Self {
-        Self { first_word, words, turn: 0, choice: 0, in_todo: false }
-    }
 }
 
 impl Engine<'_> {
@@ -33,9 +28,7 @@ impl Engine<'_> {
     pub(super) fn header_routed(&mut self, vc: u32) {
         match self.network.targets[self.vcs[vc as usize].channel as usize] {
             Target::Switch(switch) => {
-                let input = self.input(vc);
-                let word = self.switches[switch as usize].first_word + input / 64;
-                self.asking[word as usize] |= 1 << (input % 64);
+                self.line_up(switch, vc);
                 self.arbitrate_soon(switch);
             }
             // A NIC has a drain for every VC; it is free whenever a new packet is at the front.
@@ -48,16 +41,38 @@ impl Engine<'_> {
         }
     }
 
-    /// The number of a VC among the inputs of its switch.
-    fn input(&self, vc: u32) -> u32 {
-        let Vc { channel, bit, .. } = self.vcs[vc as usize];
-        self.network.in_port[channel as usize] * self.network.vcs + u32::from(bit)
+    /// Where the line of waiting headers of a switch begins; it has room for every input.
+    fn line_of(&self, switch: u32) -> usize {
+        (self.network.first_port[switch as usize] * self.network.vcs) as usize
+    }
+
+    /// Puts a header at the end of its switch's line; of those that come in one tick, the first
+    /// from `turn` on stands first.
+    fn line_up(&mut self, switch: u32, vc: u32) {
+        let line = self.line_of(switch);
+        let inputs = self.line_of(switch + 1) - line;
+        let Switch { waiting, turn, .. } = &mut self.switches[switch as usize];
+        let rank = |vc: u32| {
+            let Vc { channel, bit, .. } = self.vcs[vc as usize];
+            let input = self.network.in_port[channel as usize] * self.network.vcs + u32::from(bit);
+            (input as usize + inputs - *turn as usize) % inputs
+        };
+        let mut place = line + *waiting as usize;
+        *waiting += 1;
+        while place > line {
+            let before = self.line[place - 1];
+            if self.vcs[before as usize].ready < self.now || rank(before) < rank(vc) {
+                break;
+            }
+            self.line[place] = before;
+            place -= 1;
+        }
+        self.line[place] = vc;
     }
 
     fn arbitrate_soon(&mut self, switch: u32) {
-        let Switch { first_word, words, in_todo, .. } = &mut self.switches[switch as usize];
-        let asking = &self.asking[*first_word as usize..(*first_word + *words) as usize];
-        if !*in_todo && asking.iter().any(|&word| word != 0) {
+        let Switch { waiting, in_todo, .. } = &mut self.switches[switch as usize];
+        if *waiting > 0 && !*in_todo {
             *in_todo = true;
             self.switch_todo.push(switch);
         }
@@ -73,38 +88,24 @@ impl Engine<'_> {
         self.switch_todo = todo;
     }
 
-    /// One round over the waiting headers of a switch.
+    /// Goes once along the line of a switch; who gets no output stays in line.
     fn serve(&mut self, switch: u32) {
-        let Switch { first_word, words, turn, .. } = self.switches[switch as usize];
-        // The word in which the round begins is visited twice: its upper bits first, its lower
-        // bits last.
-        let (start, bit) = (turn / 64, turn % 64);
-        for step in 0..=words {
-            let word = (start + step) % words;
-            let mut bits = self.asking[(first_word + word) as usize];
-            if step == 0 {
-                bits &= !0 << bit;
-            }
-            if step == words {
-                bits &= !(!0 << bit);
-            }
-            while bits != 0 {
-                let input = word * 64 + bits.trailing_zeros();
-                bits &= bits - 1;
-                if self.try_input(switch, input) {
-                    self.asking[(first_word + word) as usize] &= !(1 << (input % 64));
-                    let inputs = words * 64;
-                    self.switches[switch as usize].turn = (input + 1) % inputs;
-                }
+        let line = self.line_of(switch);
+        let mut stay = line;
+        for place in line..line + self.switches[switch as usize].waiting as usize {
+            let vc = self.line[place];
+            if !self.serve_header(switch, vc) {
+                self.line[stay] = vc;
+                stay += 1;
             }
         }
+        self.switches[switch as usize].waiting = (stay - line) as u32;
     }
 
-    fn try_input(&mut self, switch: u32, input: u32) -> bool {
+    /// Gives the header at the front of a buffer an output VC, if it can have one.
+    fn serve_header(&mut self, switch: u32, vc: u32) -> bool {
         let first_port = self.network.first_port[switch as usize];
-        let channel = self.network.port_in[(first_port + input / self.network.vcs) as usize];
-        let vc = channel * self.network.vcs + input % self.network.vcs;
-        let packet = self.vcs[vc as usize].front;
+        let Vc { front: packet, channel, bit, ready, .. } = self.vcs[vc as usize];
         let hop = self.worms[packet as usize].hop as usize;
         let tag = self.tags[packet as usize * self.tags_per_worm + hop];
         let out = if tag & GROUP == 0 {
@@ -124,7 +125,8 @@ impl Engine<'_> {
         }
         let (to, _) = self.best_vc(out);
         self.worms[packet as usize].hop += 1;
-        let ready = self.vcs[vc as usize].ready;
+        let input = self.network.in_port[channel as usize] * self.network.vcs + u32::from(bit);
+        self.switches[switch as usize].turn = input + 1;
         self.counts[channel as usize].waiting += self.now - ready.max(self.counting_since);
         self.connect(packet, vc, to);
         true

@@ -71,6 +71,8 @@ pub struct Reference {
     ports_in: Vec<Vec<Option<usize>>>,
     ports_out: Vec<Vec<Option<usize>>>,
     turn: Vec<usize>,
+    /// Per switch: the inputs whose headers wait, in the order in which they are served.
+    line: Vec<Vec<usize>>,
     choice: Vec<usize>,
     host_out: Vec<usize>,
     drains: Vec<usize>,
@@ -138,6 +140,7 @@ impl Reference {
             ports_in: table(ChannelId::reverse),
             ports_out: table(|c| c),
             turn: vec![0; switches],
+            line: vec![Vec::new(); switches],
             choice: vec![0; switches],
             queues: vec![VecDeque::new(); host_out.len()],
             host_out,
@@ -220,22 +223,29 @@ impl Reference {
         let v = self.v();
         for switch in 0..self.ports_in.len() {
             let inputs = self.ports_in[switch].len() * v;
-            let begin = self.turn[switch];
+            let delay = Tick::from(self.config.routing_delay * self.config.ticks);
+            let header = |this: &Self, input: usize| {
+                let vc = this.ports_in[switch][input / v]? * v + input % v;
+                this.vcs[vc].header.filter(|_| this.vcs[vc].to.is_none()).map(|h| (vc, h))
+            };
+            // Those that have just been routed stand in line, from `turn` on.
             for step in 0..inputs {
-                let input = (begin + step) % inputs;
-                let Some(channel) = self.ports_in[switch][input / v] else { continue };
-                let vc = channel * v + input % v;
-                let Some((packet, since)) = self.vcs[vc].header else { continue };
-                let delay = self.config.routing_delay * self.config.ticks;
-                let ready = since + Tick::from(delay);
-                if self.vcs[vc].to.is_some() || self.now < ready {
-                    continue;
+                let input = (self.turn[switch] + step) % inputs;
+                let ready = header(self, input).is_some_and(|(_, (_, at))| at + delay == self.now);
+                if ready {
+                    self.line[switch].push(input);
                 }
-                if let Some(out) = self.choose(switch, self.tags[packet][self.hop[packet]]) {
-                    self.hop[packet] += 1;
-                    self.turn[switch] = (input + 1) % inputs;
-                    self.counts[channel].waiting += self.now - ready;
-                    self.connect(packet, Some(vc), out);
+            }
+            for input in std::mem::take(&mut self.line[switch]) {
+                let (vc, (packet, since)) = header(self, input).expect("it waits");
+                match self.choose(switch, self.tags[packet][self.hop[packet]]) {
+                    None => self.line[switch].push(input),
+                    Some(out) => {
+                        self.hop[packet] += 1;
+                        self.turn[switch] = (input + 1) % inputs;
+                        self.counts[vc / v].waiting += self.now - (since + delay);
+                        self.connect(packet, Some(vc), out);
+                    }
                 }
             }
         }
