@@ -1,2 +1,49 @@
 //! The `crosstie` command.
-fn main() {}
+//!
+//! | file | is |
+//! |---|---|
+//! | `arguments` | the declaration of the command line |
+//! | `run`, `report`, `check`, `fabric`, `routes`, `manual` | the verbs |
+//! | `source` | networks from files, experiments and flags |
+//! | `experiment` | experiment files, checked all together |
+//! | `console`, `progress` | where words go |
+//! | `interrupt` | Ctrl-C |
+//! | `exit` | exit codes, and failures by who is to blame |
+
+mod arguments;
+mod check;
+mod console;
+mod exit;
+mod experiment;
+mod fabric;
+mod interrupt;
+mod manual;
+mod progress;
+mod report;
+mod routes;
+mod run;
+mod source;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Verb};
+use console::Console;
+
+fn main() -> ExitCode {
+    exit::conclude(|| {
+        // Mistakes in the arguments end here, with exit code 2.
+        let arguments = Arguments::parse();
+        let console = Console::new(&arguments.global);
+        match arguments.verb {
+            Verb::Run(run) => run::run(&run, arguments.global.threads, &console),
+            Verb::Report(report) => report::report(&report, &console),
+            Verb::Check { files } => check::check(&files, &console),
+            Verb::Fabric(fabric) => fabric::fabric(&fabric, &console),
+            Verb::Routes(routes) => routes::routes(&routes, &console),
+            Verb::Completions { shell } => manual::completions(shell, &console),
+            Verb::Man { dir } => manual::man(dir.as_deref(), &console),
+        }
+    })
+}

@@ -1,1 +1,25 @@
-//! (under construction)
+//! Studies become results: a world for each point, run on all cores, its row kept at once.
+//!
+//! [`run`] takes a [`Study`](crosstie_study::Study) and the [`Store`](crosstie_study::Store) its
+//! rows go to. Every point is built and checked before the first one runs, so that a mistake in a
+//! long sweep shows at once. Points are independent of each other and of the clock: the bytes of
+//! the result folder do not depend on the number of threads.
+//!
+//! A [`World`] is what one point describes: a fabric, a routing, the hardware, what the nodes
+//! send. Below this crate nobody sees a key of an experiment file; above it nobody sees the
+//! simulator.
+
+mod destination;
+mod error;
+mod hardware;
+mod network;
+mod outcome;
+mod progress;
+mod run;
+mod world;
+
+pub use error::LabError;
+pub use network::Network;
+pub use progress::{Progress, Silent};
+pub use run::{RunOptions, RunSummary, run};
+pub use world::World;

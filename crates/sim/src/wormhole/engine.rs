@@ -63,7 +63,7 @@ pub struct ChannelCount {
     /// Ticks in which it sent nothing although a flit was ready, for want of a credit.
     pub blocked: u64,
     /// Ticks that headers at the end of this channel waited for an output, after their routing
-    /// delay, summed over headers.
+    /// delay, summed over headers and counted when they got it.
     pub waiting: u64,
 }
 

@@ -253,14 +253,14 @@ impl Engine<'_> {
             let Behind { packet, next, head_arrives } = self.behind[first as usize];
             self.spare_behind.push(first);
             self.vcs[vc as usize].behind = if first == last { (NONE, NONE) } else { (next, last) };
-            self.to_front(vc, packet, head_arrives.max(self.now));
+            self.move_up(vc, packet, head_arrives.max(self.now));
         }
     }
 
     /// A header comes in at the end of a VC's buffer at tick `at`.
     pub(super) fn enter(&mut self, vc: u32, packet: u32, at: Tick) {
         if self.vcs[vc as usize].front == NONE {
-            return self.to_front(vc, packet, at);
+            return self.move_up(vc, packet, at);
         }
         let entry = Behind { packet, next: NONE, head_arrives: at };
         let id = match self.spare_behind.pop() {
@@ -282,7 +282,7 @@ impl Engine<'_> {
         }
     }
 
-    fn to_front(&mut self, vc: u32, packet: u32, at: Tick) {
+    fn move_up(&mut self, vc: u32, packet: u32, at: Tick) {
         let delay = match self.network.targets[self.vcs[vc as usize].channel as usize] {
             Target::Switch(_) => self.network.routing,
             Target::Nic(_) | Target::Memory => 0,

@@ -194,7 +194,7 @@ impl Timelines {
         if index >= self.line(line).known {
             return NEVER;
         }
-        match self.from(line, index).start {
+        match self.seek(line, index).start {
             PAST => PAST,
             start => start + u64::from(latency),
         }
@@ -202,7 +202,7 @@ impl Timelines {
 
     /// The events from `index` on, as far as they are evenly spaced.
     #[inline]
-    fn from(&self, line: usize, index: u64) -> Run {
+    fn seek(&self, line: usize, index: u64) -> Run {
         let Line { known, latest, earlier } = *self.line(line);
         let first = known - u64::from(latest.count);
         if index >= first {
@@ -211,11 +211,11 @@ impl Timelines {
         if earlier == 0 {
             return Run::past(first - index);
         }
-        self.from_earlier(line, index, first)
+        self.seek_earlier(line, index, first)
     }
 
     #[cold]
-    fn from_earlier(&self, line: usize, index: u64, mut first: u64) -> Run {
+    fn seek_earlier(&self, line: usize, index: u64, mut first: u64) -> Run {
         let base = line * self.room;
         let earlier = self.line(line).earlier as usize;
         for run in self.earlier[base..base + earlier].iter().rev() {
@@ -291,7 +291,7 @@ impl Timelines {
     ) -> u32 {
         let mut counted = 0;
         while counted < limit {
-            let run = self.from(line, index + u64::from(counted));
+            let run = self.seek(line, index + u64::from(counted));
             let due = by + u64::from(step) * u64::from(counted);
             let events = run.count.min(limit - counted);
             let in_time = match run.start {
@@ -321,7 +321,7 @@ impl Timelines {
         let limit = u64::from(limit).min(known.saturating_sub(index)) as u32;
         let mut counted = 0;
         while counted < limit {
-            let run = self.from(line, index + u64::from(counted));
+            let run = self.seek(line, index + u64::from(counted));
             if run.start == PAST
                 || run.start + u64::from(latency) != at + u64::from(step) * u64::from(counted)
             {

@@ -48,15 +48,15 @@ struct Mux {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    ToSwitch(usize),
-    ToNic(usize),
-    ToMemory,
+enum Target {
+    Switch(usize),
+    Nic(usize),
+    Memory,
 }
 
 #[derive(Clone, Copy)]
 struct Channel {
-    kind: Kind,
+    target: Target,
     cost: u32,
     latency: u32,
 }
@@ -100,13 +100,13 @@ impl Reference {
         for channel in fabric.channels() {
             let ends = fabric.channel(channel);
             let cost = if matches!(ends.from.node, Node::Host(_)) { read } else { config.ticks };
-            let kind = match ends.to.node {
-                Node::Switch(s) => Kind::ToSwitch(s.0 as usize),
-                Node::Host(h) if shared => Kind::ToNic(h.0 as usize),
-                Node::Host(_) => Kind::ToMemory,
+            let target = match ends.to.node {
+                Node::Switch(s) => Target::Switch(s.0 as usize),
+                Node::Host(h) if shared => Target::Nic(h.0 as usize),
+                Node::Host(_) => Target::Memory,
             };
             let first = channels.len() * v;
-            channels.push(Channel { kind, cost, latency });
+            channels.push(Channel { target, cost, latency });
             muxes.push(Mux { vcs: (first..first + v).collect(), last: v - 1, busy_until: 0 });
         }
         let host_out: Vec<usize> = fabric.hosts().map(|h| fabric.host_out(h).0 as usize).collect();
@@ -115,7 +115,7 @@ impl Reference {
             for &out in &host_out {
                 let first = channels.len() * v;
                 drains.push(channels.len());
-                channels.push(Channel { kind: Kind::ToMemory, cost: write, latency: write });
+                channels.push(Channel { target: Target::Memory, cost: write, latency: write });
                 muxes[out].vcs.extend(first..first + v);
                 muxes[out].last = 2 * v - 1;
             }
@@ -211,7 +211,7 @@ impl Reference {
                 && self.vcs[vc].header.is_none()
             {
                 self.vcs[vc].header = Some((packet, self.now));
-                if let Kind::ToNic(host) = self.channels[vc / self.v()].kind {
+                if let Target::Nic(host) = self.channels[vc / self.v()].target {
                     let drain = self.drains[host] * self.v() + vc % self.v();
                     self.connect(packet, Some(vc), drain);
                 }
@@ -280,8 +280,8 @@ impl Reference {
     fn best_vc(&self, channel: usize) -> Option<(usize, u32)> {
         let vcs = channel * self.v()..(channel + 1) * self.v();
         let free = vcs.filter(|&vc| self.vcs[vc].packet.is_none());
-        let credits = |vc: usize| match self.channels[channel].kind {
-            Kind::ToMemory => self.config.buffer,
+        let credits = |vc: usize| match self.channels[channel].target {
+            Target::Memory => self.config.buffer,
             _ => self.vcs[vc].credits,
         };
         free.map(|vc| (vc, credits(vc))).max_by_key(|&(vc, c)| (c, std::cmp::Reverse(vc)))
@@ -333,7 +333,7 @@ impl Reference {
                 order.filter(|&place| self.has_flit(self.muxes[mux].vcs[place])).collect();
             let sender = places.iter().copied().find(|&place| {
                 let vc = self.muxes[mux].vcs[place];
-                self.channels[vc / self.v()].kind == Kind::ToMemory || self.vcs[vc].credits > 0
+                self.channels[vc / self.v()].target == Target::Memory || self.vcs[vc].credits > 0
             });
             match sender {
                 Some(place) => {
@@ -351,7 +351,7 @@ impl Reference {
 
     fn send_flit(&mut self, vc: usize) {
         let (now, v) = (self.now, self.v());
-        let Channel { kind, cost, latency } = self.channels[vc / v];
+        let Channel { target, cost, latency } = self.channels[vc / v];
         let packet = self.vcs[vc].packet.expect("a sender has a packet");
         let index = self.vcs[vc].sent;
         self.vcs[vc].sent += 1;
@@ -364,7 +364,7 @@ impl Reference {
         }
         let id = self.packets[packet].id;
         let arrives = now + Tick::from(latency);
-        if kind != Kind::ToMemory {
+        if target != Target::Memory {
             self.vcs[vc].credits -= 1;
             self.vcs[vc].buffer.push_back(Flit { packet, index, usable: arrives });
             let filling = self.vcs[vc].buffer.len() as u32;
@@ -378,7 +378,7 @@ impl Reference {
         if index + 1 == self.packets[packet].flits {
             self.events.push((now, Event::Tail { id, channel: vc / v, vc: vc % v }));
             self.vcs[vc].tail_gone = Some(now + Tick::from(cost));
-            if kind == Kind::ToMemory {
+            if target == Target::Memory {
                 self.events.push((arrives, Event::Delivered { id }));
             }
         }

@@ -1,0 +1,150 @@
+//! The one declaration of the command line: parsing, help, manual pages and completions follow.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::builder::FalseyValueParser;
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::fabric::FabricArguments;
+use crate::report::ReportArguments;
+use crate::routes::RoutesArguments;
+use crate::run::RunArguments;
+
+const EXAMPLES: &str = "\
+Examples:
+  crosstie run experiments/quickstart.toml      run an experiment; figures and a report in results/
+  crosstie check study.toml                     is the file sound, and which points would run?
+  crosstie report results/quickstart            draw figures and report again, without running
+  crosstie fabric --tree 4,3                    describe a 4-ary 3-tree
+  crosstie routes network.anynet --certify      can this network deadlock under its routing?
+
+Exit codes:
+  0 done   1 the answer is no   2 a mistake in the input   3 a bug in Crosstie   130 interrupted
+
+A variable named in [env: ...] sets its flag; a flag on the command line wins.";
+
+/// A laboratory for multirail cluster networks.
+#[derive(Debug, Parser)]
+#[command(name = "crosstie", version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(arg_required_else_help = true, propagate_version = true)]
+pub struct Arguments {
+    /// Flags of every verb.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// Flags of every verb.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// Print data as JSON on stdout
+    #[arg(long, global = true, env = "CROSSTIE_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(action = ArgAction::SetTrue, hide_env_values = true)]
+    pub json: bool,
+
+    /// Print no progress and no remarks; data and errors only
+    #[arg(long, short, global = true, env = "CROSSTIE_QUIET")]
+    #[arg(value_parser = FalseyValueParser::new(), action = ArgAction::SetTrue)]
+    #[arg(hide_env_values = true)]
+    pub quiet: bool,
+
+    /// When to use colours: auto, always or never; NO_COLOR is obeyed too
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        env = "CROSSTIE_COLOR",
+        hide_env_values = true
+    )]
+    #[arg(default_value_t = Colour::Auto, value_enum, hide_possible_values = true)]
+    pub color: Colour,
+
+    /// Threads that simulate [default: one per core]
+    #[arg(long, global = true, value_name = "N", env = "CROSSTIE_THREADS", hide_env_values = true)]
+    pub threads: Option<NonZeroUsize>,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal.
+    Auto,
+    /// Into files and pipes too.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+/// What the command can do.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Run experiment files: progress, table, figures, report
+    Run(RunArguments),
+    /// Draw figures and report again from stored results, without running anything
+    Report(ReportArguments),
+    /// Check experiment files and list their points
+    #[command(after_help = crate::check::EXAMPLES)]
+    Check {
+        /// Experiment files
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// Describe, convert or draw a network
+    Fabric(FabricArguments),
+    /// Compute routes: length, balance, deadlock certificate, single routes
+    Routes(RoutesArguments),
+    /// Print completions for a shell
+    #[command(after_help = crate::manual::COMPLETION_EXAMPLES)]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page, or write those of all verbs
+    #[command(after_help = crate::manual::MANUAL_EXAMPLES)]
+    Man {
+        /// Write one page per verb into this folder instead
+        #[arg(long, value_name = "FOLDER")]
+        dir: Option<PathBuf>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_declaration_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_has_examples_that_parse() {
+        let command = Arguments::command();
+        let helps = command
+            .get_subcommands()
+            .map(|verb| (verb.get_name(), verb.get_after_help()))
+            .chain([("crosstie", command.get_after_help())]);
+        for (verb, help) in helps {
+            let help = help.unwrap_or_else(|| panic!("{verb} has no examples")).to_string();
+            let examples: Vec<&str> = help
+                .lines()
+                .map(str::trim)
+                .filter(|line| line.starts_with("crosstie "))
+                // The explanation stands behind a gap; what a shell would do, behind its sign.
+                .map(|line| line.split("  ").next().unwrap_or(line))
+                .map(|line| line.split([';', '|', '>', '#']).next().unwrap_or(line))
+                .collect();
+            assert!(!examples.is_empty(), "{verb}: {help}");
+            for example in examples {
+                let parsed = Arguments::try_parse_from(example.split_whitespace());
+                assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+            }
+        }
+    }
+}

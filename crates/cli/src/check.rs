@@ -1,0 +1,119 @@
+//! `crosstie check`: whether experiment files are sound, and which points they have.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use crosstie_study::{Point, Setting, Study};
+use serde::{Serialize, Serializer};
+
+use crate::console::Console;
+use crate::exit::{Answer, Verdict};
+use crate::experiment;
+
+/// Shown under the help of the verb.
+pub const EXAMPLES: &str = "\
+Examples:
+  crosstie check experiments/quickstart.toml
+  crosstie check --json study.toml";
+
+#[derive(Serialize)]
+struct Listing<'a> {
+    experiments: Vec<Experiment<'a>>,
+}
+
+#[derive(Serialize)]
+struct Experiment<'a> {
+    file: &'a Path,
+    title: &'a str,
+    points: Vec<Line<'a>>,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    point: u32,
+    #[serde(serialize_with = "in_order")]
+    settings: &'a [(String, Setting)],
+    fingerprint: String,
+}
+
+fn in_order<S: Serializer>(settings: &[(String, Setting)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(settings.iter().map(|(key, value)| (key, value)))
+}
+
+/// Checks all files and lists their points.
+pub fn check(files: &[PathBuf], console: &Console) -> Verdict {
+    let studies = experiment::load_all(files, console)?;
+    let checked = files.iter().zip(&studies);
+    if console.json {
+        let experiments = checked.map(|(file, study)| described(file, study)).collect();
+        console.print_json(&Listing { experiments })?;
+    } else {
+        let texts: Vec<String> = checked.map(|(file, study)| listed(file, study)).collect();
+        console.tell(&texts.join("\n"))?;
+    }
+    Ok(Answer::Yes)
+}
+
+fn described<'a>(file: &'a Path, study: &'a Study) -> Experiment<'a> {
+    let line = |point: &'a Point| Line {
+        point: point.index,
+        settings: &point.settings,
+        fingerprint: point.fingerprint().to_string(),
+    };
+    Experiment { file, title: &study.title, points: study.points().iter().map(line).collect() }
+}
+
+/// The points as a table, numbers to the right and words to the left.
+fn listed(file: &Path, study: &Study) -> String {
+    let points = study.points();
+    let count = experiment::points(points.len());
+    let mut text = format!("{}: {}, {count}\n", file.display(), study.title);
+    let mut columns = vec![column("point", true, points.iter().map(|p| p.index.to_string()))];
+    for (i, key) in study.keys().iter().enumerate() {
+        let number = |point: &Point| matches!(point.settings[i].1, Setting::Number(_));
+        let cells = points.iter().map(|point| point.settings[i].1.to_string());
+        columns.push(column(key, points.iter().all(number), cells));
+    }
+    for line in 0..=points.len() {
+        let cells: Vec<&str> = columns.iter().map(|column| column[line].as_str()).collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {}", cells.join("  ").trim_end());
+    }
+    text
+}
+
+/// A head and its cells, all of one width.
+fn column(head: &str, right: bool, cells: impl Iterator<Item = String>) -> Vec<String> {
+    let mut column: Vec<String> = [head.to_owned()].into_iter().chain(cells).collect();
+    let width = column.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
+    for cell in &mut column {
+        *cell = if right { format!("{cell:>width$}") } else { format!("{cell:<width$}") };
+    }
+    column
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_listed_with_their_settings() {
+        let study = Study::parse(
+            "example",
+            "title = 'Two'\nseed = 1\nfabric.tree = {k = 4, n = 2}\n\
+             traffic.size.fixed.size = '64 B'\n[sweep.product]\n\
+             routing = ['tree-adaptive', 'tree-deterministic']\ntraffic.load = [0.1, 0.25]\n",
+        );
+        assert_eq!(
+            listed(Path::new("two.toml"), &study.unwrap()),
+            "\
+two.toml: Two, 4 points
+  point  routing             traffic.load
+      0  tree-adaptive                0.1
+      1  tree-adaptive               0.25
+      2  tree-deterministic           0.1
+      3  tree-deterministic          0.25
+"
+        );
+    }
+}

@@ -1,0 +1,35 @@
+//! Experiment files from the command line, all checked before any of them is used.
+
+use std::path::{Path, PathBuf};
+
+use crosstie_study::{Diagnostic, Study};
+
+use crate::console::Console;
+use crate::exit::Failure;
+
+/// Reads all files. The mistakes of all of them are reported together.
+pub fn load_all(files: &[PathBuf], console: &Console) -> Result<Vec<Study>, Failure> {
+    let (studies, mistakes): (Vec<_>, Vec<_>) =
+        files.iter().map(Study::load).partition(Result::is_ok);
+    let mistakes: Vec<Diagnostic> = mistakes.into_iter().filter_map(Result::err).collect();
+    match mistakes.is_empty() {
+        true => Ok(studies.into_iter().flatten().collect()),
+        false => Err(refusal(&mistakes, console)),
+    }
+}
+
+/// Reads one file.
+pub fn load(file: &Path, console: &Console) -> Result<Study, Failure> {
+    Study::load(file).map_err(|mistake| refusal(&[mistake], console))
+}
+
+/// So many points, in words.
+pub fn points(count: usize) -> String {
+    if count == 1 { "1 point".to_owned() } else { format!("{count} points") }
+}
+
+fn refusal(mistakes: &[Diagnostic], console: &Console) -> Failure {
+    let colour = console.colours_messages();
+    let texts: Vec<String> = mistakes.iter().map(|mistake| mistake.render(colour)).collect();
+    Failure::rendered(texts.join("\n\n"))
+}

@@ -1,0 +1,194 @@
+//! `crosstie run`: experiments from file to report.
+
+mod glance;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::ErrorKind;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use clap::builder::FalseyValueParser;
+use clap::{ArgAction, Args};
+use crosstie_lab::{RunOptions, RunSummary};
+use crosstie_study::{Row, Store, Study};
+use serde::Serialize;
+
+use crate::console::{self, Console};
+use crate::exit::{Answer, Failure, Verdict};
+
+use crate::progress::Meter;
+use crate::{experiment, interrupt, report};
+use glance::glance;
+
+const EXAMPLES: &str = "\
+Examples:
+  crosstie run experiments/quickstart.toml              into results/quickstart/
+  crosstie run a.toml b.toml --out /tmp/trial           into /tmp/trial/a/ and /tmp/trial/b/
+  crosstie run study.toml --json | jq '.rows[].accepted'
+
+Points that are finished already are skipped: after Ctrl-C, run the same command again to go on.
+With --json and several files, one document per file is printed, each on a line of its own.";
+
+/// The file by which a folder of results knows its finished points.
+const JOURNAL: &str = "journal.jsonl";
+
+/// Arguments of `crosstie run`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct RunArguments {
+    /// Experiment files
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// Where results go, each experiment into a folder named after its file
+    #[arg(long, value_name = "FOLDER", env = "CROSSTIE_OUT", hide_env_values = true)]
+    #[arg(default_value = "results")]
+    out: PathBuf,
+
+    /// Run all points again, also those that are finished already
+    #[arg(long, env = "CROSSTIE_FRESH", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new(), action = ArgAction::SetTrue)]
+    fresh: bool,
+
+    /// Write no figures and no report.html
+    #[arg(long, env = "CROSSTIE_NO_REPORT", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new(), action = ArgAction::SetTrue)]
+    no_report: bool,
+}
+
+/// An experiment, and where it comes from and goes to.
+#[derive(Serialize)]
+struct Experiment<'a> {
+    title: &'a str,
+    file: &'a Path,
+    folder: &'a Path,
+    points: usize,
+}
+
+#[derive(Serialize)]
+struct Results<'a> {
+    experiment: &'a Experiment<'a>,
+    rows: &'a [Row],
+}
+
+/// Runs all experiments, one after the other.
+pub fn run(arguments: &RunArguments, threads: Option<NonZeroUsize>, console: &Console) -> Verdict {
+    let studies = experiment::load_all(&arguments.files, console)?;
+    let folders = folders(&arguments.out, &arguments.files)?;
+    let interrupted = interrupt::watch()?;
+    let threads =
+        threads.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    let options = RunOptions { threads, cancel: &interrupted };
+    for ((file, study), folder) in arguments.files.iter().zip(&studies).zip(&folders) {
+        let points = study.points().len();
+        let experiment = Experiment { title: &study.title, file, folder, points };
+        let summary = simulate(study, &experiment, arguments.fresh, options, console)?;
+        let page = match arguments.no_report {
+            true => None,
+            false => {
+                crosstie_report::write(&report::open(folder)?, folder)?;
+                Some(folder.join("report.html"))
+            }
+        };
+        if summary.cancelled {
+            // Also when quiet: whoever interrupted wants to know what is left.
+            console::complain(&format!(
+                "interrupted: {} of {points} points are finished and kept in {}; run the same \
+                 command again to go on",
+                summary.rows.len(),
+                folder.display()
+            ));
+            return Ok(Answer::Interrupted);
+        }
+        if console.json {
+            console.print_json(&Results { experiment: &experiment, rows: &summary.rows })?;
+        } else {
+            let place = match page {
+                Some(page) => format!("report: {}\n", page.display()),
+                None => format!("results: {}\n", folder.display()),
+            };
+            let glance = glance(study, &summary.rows, &console.terminal());
+            console.print(&format!("{glance}\n{place}"))?;
+        }
+    }
+    Ok(Answer::Yes)
+}
+
+/// The folder of each file's results. Two files must not share one.
+fn folders(out: &Path, files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for file in files {
+        let folder = out.join(file.file_stem().unwrap_or(OsStr::new("experiment")));
+        if let Some(i) = folders.iter().position(|other| *other == folder) {
+            return Err(Failure::user(format!(
+                "`{}` and `{}` would both write to `{}`: run them one at a time, with different \
+                 --out",
+                files[i].display(),
+                file.display(),
+                folder.display()
+            )));
+        }
+        folders.push(folder);
+    }
+    Ok(folders)
+}
+
+/// Runs what is not finished yet.
+fn simulate(
+    study: &Study,
+    target: &Experiment<'_>,
+    fresh: bool,
+    options: RunOptions<'_>,
+    console: &Console,
+) -> Result<RunSummary, Failure> {
+    let folder = target.folder;
+    let open = || Store::open(folder, study, env!("CARGO_PKG_VERSION"));
+    let mut store = open()?;
+    if fresh {
+        // The folder was opened first, so nobody else is writing to it.
+        drop(store);
+        forget(folder)?;
+        store = open()?;
+    }
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let (points, left) = (target.points, store.pending().len());
+    match points - left {
+        0 => console.remark(format_args!("{name}: {}", experiment::points(points))),
+        done => console.remark(format_args!(
+            "{name}: {done} of {} finished already and skipped; --fresh runs them again",
+            experiment::points(points)
+        )),
+    }
+    let meter = Meter::new(&name, left, console);
+    let summary = crosstie_lab::run(study, store, options, &meter);
+    meter.close();
+    Ok(summary?)
+}
+
+/// Makes a folder of results forget which points are finished.
+fn forget(folder: &Path) -> Result<(), Failure> {
+    let journal = folder.join(JOURNAL);
+    match fs::remove_file(&journal) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(Failure::user(format!("cannot remove `{}`: {error}", journal.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_named_after_files() {
+        let files = ["a/one.toml", "two"].map(PathBuf::from);
+        let expected = ["out/one", "out/two"].map(PathBuf::from);
+        assert_eq!(folders(Path::new("out"), &files), Ok(expected.to_vec()));
+        let twice = ["a/one.toml", "b/one.toml"].map(PathBuf::from);
+        let Err(Failure::User(text)) = folders(Path::new("out"), &twice) else { panic!() };
+        assert!(text.contains("`a/one.toml` and `b/one.toml` would both write to"), "{text}");
+    }
+}

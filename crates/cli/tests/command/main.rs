@@ -1,0 +1,7 @@
+//! The command from end to end.
+
+mod conduct;
+mod experiments;
+mod invocation;
+mod mistakes;
+mod networks;

@@ -1,0 +1,72 @@
+//! Destination patterns, with the files that some of them come from.
+
+use crate::LabError;
+use crosstie_fabric::Fabric;
+use crosstie_sim::traffic::{Destination, Neighbourhood, Pattern, TrafficError};
+use crosstie_study as study;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Translates a pattern for a fabric; `key` is where it stands in the experiment.
+pub(crate) fn destination(
+    to: &study::Destination,
+    key: &str,
+    fabric: &Fabric,
+    locate: &dyn Fn(&str) -> PathBuf,
+) -> Result<Destination, LabError> {
+    let hosts = fabric.hosts().len() as u32;
+    let pattern = match to {
+        study::Destination::Uniform {} => Destination::Uniform,
+        study::Destination::BitReversal {} => Destination::BitReversal,
+        study::Destination::BitComplement {} => Destination::BitComplement,
+        study::Destination::Transpose {} => Destination::Transpose,
+        study::Destination::Shuffle {} => Destination::Shuffle,
+        study::Destination::Tornado {} => Destination::Tornado { radix: hosts },
+        &study::Destination::HotSpot { host, share } => Destination::HotSpot { host, share },
+        study::Destination::Local { distance } => {
+            Destination::Local(Arc::new(Neighbourhood::within(fabric, *distance)))
+        }
+        study::Destination::Permutation { file } => {
+            let (key, path) = (format!("{key}.permutation.file"), locate(file));
+            let to = read_permutation(&path).and_then(|to| {
+                let pattern = Destination::Permutation(to);
+                check(&pattern, hosts).map(|()| pattern).map_err(|error| error.to_string())
+            });
+            let help = format!(
+                "expected {hosts} lines, each with the number of a host from 0 to {}: line s, \
+                 counted from 0, is the destination of host s",
+                hosts - 1
+            );
+            return to.map_err(|problem| LabError::input(&key, path, problem, help));
+        }
+        study::Destination::Mixture { parts } => {
+            let part = |(i, part): (usize, &study::Part)| {
+                let key = format!("{key}.mixture.parts.{i}.destination");
+                Ok((part.share, destination(&part.destination, &key, fabric, locate)?))
+            };
+            // A part that no message follows is checked all the same, and then left out.
+            let parts: Vec<_> =
+                parts.iter().enumerate().map(part).collect::<Result<_, LabError>>()?;
+            Destination::Mixture(parts.into_iter().filter(|&(share, _)| share > 0.0).collect())
+        }
+    };
+    let help = "choose another destination, or another number of hosts";
+    check(&pattern, hosts).map_err(|error| LabError::setting(key, error, help))?;
+    Ok(pattern)
+}
+
+fn check(pattern: &Destination, hosts: u32) -> Result<(), TrafficError> {
+    Pattern::new(pattern, hosts).map(|_| ())
+}
+
+/// Reads the destinations of all hosts, one per line. Empty lines at the end are no lines.
+fn read_permutation(path: &Path) -> Result<Vec<u32>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let read = |(number, line): (usize, &str)| {
+        line.trim().parse().map_err(|_| {
+            let shown: String = line.chars().take(40).flat_map(char::escape_debug).collect();
+            format!("line {number}: found `{shown}`, expected the number of a host")
+        })
+    };
+    (1..).zip(text.trim_end().lines()).map(read).collect()
+}

@@ -1,0 +1,90 @@
+//! Switches, links, buses and NICs in the units of the simulator: cycles and flits.
+
+use crate::LabError;
+use crosstie_fabric::Fabric;
+use crosstie_sim::trial::Packing;
+use crosstie_sim::wormhole::{Bus, Config};
+use crosstie_study::{self as study, Link, Packet, Spec};
+use crosstie_units::{Bytes, Rate};
+
+/// How many times slower than a link a bus may be.
+const SLOWEST_BUS: f64 = 1000.0;
+/// The most memory that the buffers of a simulated network may take, in bytes.
+const MOST_MEMORY: u64 = 4 << 30;
+
+/// The engine's parameters.
+pub(crate) fn config(spec: &Spec, remarks: &mut Vec<String>) -> Result<Config, LabError> {
+    let config = Config {
+        // The ranges of the experiment file lie within the types.
+        virtual_channels: spec.switch.virtual_channels as u8,
+        buffer: spec.switch.buffer,
+        routing_delay: spec.switch.routing_delay,
+        wire: spec.link.wire_cycles() as u32,
+        ..Config::default()
+    };
+    Ok(match spec.bus {
+        study::Bus::Half {} => config.with_shared_bus(1.0, 1.0),
+        study::Bus::Full {} => Config { bus: Bus::Full, ..config },
+        study::Bus::Asymmetric { read, write } => {
+            let read = flit_cycles("bus.asymmetric.read", read, &spec.link, remarks)?;
+            let write = flit_cycles("bus.asymmetric.write", write, &spec.link, remarks)?;
+            config.with_shared_bus(read, write)
+        }
+    })
+}
+
+/// Cycles that a flit takes over a bus: at least one, for it comes from a link or goes to one.
+fn flit_cycles(
+    key: &str,
+    rate: Rate,
+    link: &Link,
+    remarks: &mut Vec<String>,
+) -> Result<f64, LabError> {
+    let cycles = link.rate.bytes_per_second() as f64 / rate.bytes_per_second() as f64;
+    if cycles > SLOWEST_BUS {
+        let problem =
+            format!("found {rate}, expected at least a thousandth of the link's {}", link.rate);
+        return Err(LabError::setting(key, problem, "raise the rate, or lower `link.rate`"));
+    }
+    if cycles < 1.0 {
+        remarks.push(format!(
+            "{key} is faster than a link and is taken to be as fast as one, {}",
+            link.rate
+        ));
+    }
+    Ok(cycles.max(1.0))
+}
+
+/// Refuses a network that would not fit in memory.
+pub(crate) fn check_memory(spec: &Spec, fabric: &Fabric) -> Result<(), LabError> {
+    // Each virtual channel has its state, and two timelines with an entry per cycle of wire.
+    let channels = fabric.channels().len() as u64 * u64::from(spec.cluster.rails);
+    let virtual_channels = channels * u64::from(spec.switch.virtual_channels);
+    let bytes = virtual_channels.saturating_mul(256 + 48 * (3 + spec.link.wire_cycles()));
+    if bytes <= MOST_MEMORY {
+        return Ok(());
+    }
+    let problem = format!(
+        "{virtual_channels} virtual channels with wires of {} cycles take about {} GiB, expected \
+         at most {}",
+        spec.link.wire_cycles(),
+        bytes >> 30,
+        MOST_MEMORY >> 30
+    );
+    let help = "take fewer hosts, rails or virtual channels, or a shorter `link.wire`";
+    Err(LabError::setting("fabric", problem, help))
+}
+
+/// How messages become packets.
+pub(crate) fn packing(spec: &Spec) -> Packing {
+    // The ranges of the experiment file lie within the types.
+    let bytes = |size: Bytes| size.get() as u32;
+    Packing {
+        flit: bytes(spec.link.flit),
+        payload: match spec.nic.packet {
+            Packet::Message => None,
+            Packet::Payload(size) => Some(bytes(size)),
+        },
+        overhead: bytes(spec.nic.overhead),
+    }
+}

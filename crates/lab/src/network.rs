@@ -1,0 +1,139 @@
+//! A fabric with its routing, from their descriptions or from a file.
+
+use crate::LabError;
+use crosstie_fabric::{ChannelId, Fabric, ReadError, anynet, graphml, pruned_tree, single};
+use crosstie_routing::{Certificate, Routing, Shortest, TreeAdaptive, TreeDeterministic, certify};
+use crosstie_study as study;
+use std::path::{Path, PathBuf};
+
+/// A fabric and the routing on it, checked, with what a reader of the results should know.
+pub struct Network {
+    /// The network of one rail.
+    pub fabric: Fabric,
+    /// How packets find their way.
+    pub routing: Box<dyn Routing>,
+    /// Sentences for the note of every row.
+    pub remarks: Vec<String>,
+}
+
+/// The most hosts of a network whose routing is checked for deadlock: all pairs are walked.
+const MOST_CERTIFIED: usize = 512;
+/// The most channels of a cycle that a note names.
+const MOST_NAMED: usize = 16;
+/// The most ports of a switch that the simulator can number.
+const MOST_PORTS: u16 = 1 << 15;
+
+/// The key that names a file with a network.
+const FILE_KEY: &str = "fabric.file.path";
+
+impl Network {
+    /// Builds or reads a fabric, computes its routes and looks whether they can deadlock.
+    pub fn build(
+        fabric: &study::Fabric,
+        routing: &study::Routing,
+        locate: &dyn Fn(&str) -> PathBuf,
+    ) -> Result<Network, LabError> {
+        let mut remarks = Vec::new();
+        let fabric = match fabric {
+            study::Fabric::Tree(tree) => build_tree(tree)?,
+            study::Fabric::Single { hosts } => single(*hosts).map_err(|error| {
+                LabError::setting("fabric.single.hosts", error, "take fewer hosts")
+            })?,
+            study::Fabric::File { path } => read(path, &locate(path), &mut remarks)?,
+        };
+        let not_a_tree = |error| {
+            LabError::setting("routing", error, "set `routing = \"shortest\"`, or leave it out")
+        };
+        let routing: Box<dyn Routing> = match routing {
+            study::Routing::TreeAdaptive {} => {
+                Box::new(TreeAdaptive::new(&fabric).map_err(not_a_tree)?)
+            }
+            study::Routing::TreeDeterministic {} => {
+                Box::new(TreeDeterministic::new(&fabric).map_err(not_a_tree)?)
+            }
+            study::Routing::Shortest {} => {
+                let routing = Box::new(Shortest::new(&fabric));
+                remarks.extend(deadlock_remark(&fabric, &*routing)?);
+                routing
+            }
+        };
+        Ok(Network { fabric, routing, remarks })
+    }
+}
+
+fn build_tree(tree: &study::Tree) -> Result<Fabric, LabError> {
+    let narrow = |key: &str, value: u32| {
+        u16::try_from(value).map_err(|_| {
+            LabError::setting(key, format!("found {value}, expected a small number"), "lower it")
+        })
+    };
+    let (k, n) = (narrow("fabric.tree.k", tree.k)?, narrow("fabric.tree.n", tree.n)?);
+    pruned_tree(k, n, tree.hosts)
+        .map_err(|error| LabError::setting("fabric.tree", error, "lower `k`, `n` or `hosts`"))
+}
+
+fn read(name: &str, path: &Path, remarks: &mut Vec<String>) -> Result<Fabric, LabError> {
+    let refuse =
+        |problem: String, help: &str| LabError::input(FILE_KEY, path.into(), problem, help);
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| refuse(error.to_string(), "paths are relative to the experiment file"))?;
+    let format = if name.ends_with(".graphml") { "GraphML" } else { "BookSim's anynet format" };
+    let malformed = |error: ReadError| {
+        refuse(error.to_string(), &format!("expected a connected network in {format}"))
+    };
+    let fabric = if name.ends_with(".graphml") {
+        graphml::read(name, &text).map_err(malformed)?
+    } else {
+        let anynet::Anynet { fabric, latency } = anynet::read(name, &text).map_err(malformed)?;
+        let others = latency.iter().filter(|&&cycles| cycles != 1).count();
+        if others > 0 {
+            remarks.push(format!(
+                "`{name}` gives {others} of {} channels a latency of their own, which is ignored: \
+                 every wire takes link.wire",
+                latency.len()
+            ));
+        }
+        fabric
+    };
+    match fabric.switches().find(|&switch| fabric.ports(switch) > MOST_PORTS) {
+        None => Ok(fabric),
+        Some(switch) => {
+            let label = fabric.label(crosstie_fabric::Node::Switch(switch));
+            let ports = fabric.ports(switch);
+            let problem =
+                format!("switch {label} has {ports} ports, expected at most {MOST_PORTS}");
+            Err(refuse(problem, "give the switch fewer ports"))
+        }
+    }
+}
+
+/// What is to be said of a routing that is not proved free of deadlock by its kind.
+fn deadlock_remark(fabric: &Fabric, routing: &dyn Routing) -> Result<Option<String>, LabError> {
+    let hosts = fabric.hosts().len();
+    if fabric.switches().len() <= 1 {
+        // Packets cross one switch at most and wait for nobody who waits.
+        return Ok(None);
+    }
+    if hosts > MOST_CERTIFIED {
+        return Ok(Some(format!(
+            "the routing was not checked for deadlock, since there are {hosts} hosts and checks go \
+             up to {MOST_CERTIFIED}"
+        )));
+    }
+    Ok(match certify(fabric, routing)? {
+        Certificate::DeadlockFree { .. } => None,
+        Certificate::Cycle { cycle, .. } => Some(format!(
+            "the routing is not deadlock-free: packets may wait for each other along {}",
+            names(fabric, &cycle)
+        )),
+    })
+}
+
+fn names(fabric: &Fabric, channels: &[ChannelId]) -> String {
+    let mut names: Vec<_> =
+        channels.iter().take(MOST_NAMED).map(|&channel| fabric.describe(channel)).collect();
+    if channels.len() > MOST_NAMED {
+        names.push(format!("{} more", channels.len() - MOST_NAMED));
+    }
+    names.join(", ")
+}

@@ -1,0 +1,243 @@
+//! From what the simulator found to a row of results.
+
+use crate::{LabError, World};
+use crosstie_fabric::{Channel, ChannelId, Fabric, HostId, Node, Shape};
+use crosstie_sim::measure::Saturation;
+use crosstie_sim::trial::{ChannelUse, Ending, Findings, Measured, Searched};
+use crosstie_study::{ChannelRow, Goal, Point, Row, Status};
+use std::ops::ControlFlow;
+
+/// A row and the counters of its channels.
+pub(crate) struct Outcome {
+    pub row: Row,
+    /// Empty unless the point keeps them.
+    pub channels: Vec<ChannelRow>,
+}
+
+type Columns = Vec<(String, f64)>;
+
+/// Runs a point; `None` if `watch` breaks it off.
+pub(crate) fn of(
+    point: &Point,
+    world: &World,
+    watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Option<Outcome>, LabError> {
+    let unforeseen = |reason: String| LabError::Unforeseen { point: point.index, reason };
+    let trial = world.trial();
+    let mut notes = world.remarks().to_vec();
+    let (columns, findings) = match world.goal() {
+        Goal::Load(load) => {
+            let found = trial.run(load, watch).map_err(|error| unforeseen(error.to_string()))?;
+            let Some(findings) = found else { return Ok(None) };
+            (columns(world, &findings), findings)
+        }
+        Goal::Saturation(saturation) => {
+            let found = trial.search(saturation.precision, watch);
+            let Some(searched) = found.map_err(|error| unforeseen(error.to_string()))? else {
+                return Ok(None);
+            };
+            let columns = search_columns(world, &searched, &mut notes);
+            (columns, searched.limit)
+        }
+    };
+    let searched = matches!(world.goal(), Goal::Saturation(_));
+    let status = match findings.ending {
+        Ending::Deadlocked(_) => Status::Deadlocked,
+        _ if searched => Status::Converged,
+        Ending::Converged => Status::Converged,
+        Ending::Saturated => Status::Saturated,
+        Ending::NotConverged(_) => Status::NotConverged,
+    };
+    if !searched || status == Status::Deadlocked {
+        notes.insert(0, findings.note(&world.network().fabric, world.rails()));
+    }
+    notes.retain(|note| !note.is_empty());
+    let row = Row {
+        point: point.index,
+        settings: point.settings.clone(),
+        status,
+        note: notes.join("; "),
+        measured: columns,
+    };
+    let channels = match &findings.measured {
+        Some(measured) if point.spec.measure.channels => channel_rows(point, world, measured),
+        _ => Vec::new(),
+    };
+    Ok(Some(Outcome { row, channels }))
+}
+
+/// The columns of one run.
+fn columns(world: &World, findings: &Findings) -> Columns {
+    let Some(measured) = &findings.measured else {
+        return vec![("offered".to_owned(), findings.load)];
+    };
+    let mut columns = load_columns(world, findings, measured);
+    if let Some(latency) = measured.latency {
+        let latencies = &measured.latencies;
+        let whole = |cycles: Option<u64>| cycles.map(|cycles| cycles as f64);
+        extend(
+            &mut columns,
+            [
+                ("latency_mean", Some(latency.mean)),
+                ("latency_ci", Some(latency.half_width)),
+                ("latency_p50", whole(latencies.quantile(0.5))),
+                ("latency_p99", whole(latencies.quantile(0.99))),
+                ("latency_p999", whole(latencies.quantile(0.999))),
+                ("latency_max", whole(latencies.max())),
+            ],
+        );
+    }
+    columns
+}
+
+/// The columns of a search: those of the run at the limit, but for latency, which belongs to one
+/// load and not to the search.
+fn search_columns(world: &World, searched: &Searched, notes: &mut Vec<String>) -> Columns {
+    let limit = &searched.limit;
+    let (Some(saturation), Some(measured)) = (searched.saturation, &limit.measured) else {
+        return vec![("offered".to_owned(), limit.load)];
+    };
+    let mut columns = load_columns(world, limit, measured);
+    let (low, high) = match saturation {
+        Saturation::Between { carried, refused } => (carried, Some(refused)),
+        Saturation::Above { carried } => (carried, None),
+        Saturation::Below { refused } => (0.0, Some(refused)),
+    };
+    extend(
+        &mut columns,
+        [
+            ("saturation", high.map(|high| f64::midpoint(low, high))),
+            ("saturation_low", Some(low)),
+            ("saturation_high", high),
+        ],
+    );
+    notes.push(match high {
+        None => format!("even a load of {low} is carried: the network does not saturate"),
+        Some(_) => format!(
+            "searched in {} runs; the other columns are those of the run at load {:.4}, the lowest \
+             that was not carried",
+            searched.runs, limit.load
+        ),
+    });
+    let ends = [Some(low), high];
+    let unsure: Vec<_> = searched
+        .unsure
+        .iter()
+        .filter(|&&load| ends.contains(&Some(load)))
+        .map(|load| format!("{load:.4}"))
+        .collect();
+    if !unsure.is_empty() {
+        notes.push(format!(
+            "at load {} the means did not converge, and accepted against offered load decided",
+            unsure.join(" and ")
+        ));
+    }
+    columns
+}
+
+/// All columns but latency and saturation.
+fn load_columns(world: &World, findings: &Findings, measured: &Measured) -> Columns {
+    let fabric = &world.network().fabric;
+    let per_rail = fabric.channels().len();
+    let channels = measured.channels.iter().take(per_rail * world.rails() as usize);
+    let between_switches = |id: usize| {
+        let Channel { from, to } = fabric.channel(ChannelId((id % per_rail) as u32));
+        matches!((from.node, to.node), (Node::Switch(_), Node::Switch(_)))
+    };
+    let busy = Spread::of(
+        channels
+            .clone()
+            .enumerate()
+            .filter(|&(id, _)| between_switches(id))
+            .map(|(_, c)| c.utilisation),
+    );
+    let blocked = Spread::of(channels.map(|channel| channel.blocked));
+    let mut columns = Columns::new();
+    extend(
+        &mut columns,
+        [
+            ("offered", Some(measured.offered)),
+            ("accepted", Some(measured.accepted.mean)),
+            ("accepted_ci", Some(measured.accepted.half_width)),
+            ("network_mean", measured.network_mean),
+            ("hops_mean", measured.switches_mean),
+            ("packets", Some(measured.packets as f64)),
+            ("warmup", Some(measured.warm_up as f64)),
+            ("cycles", Some((findings.cycles - measured.warm_up) as f64)),
+            ("utilisation_mean", busy.map(|busy| busy.mean)),
+            ("utilisation_max", busy.map(|busy| busy.max)),
+            ("blocked_mean", blocked.map(|blocked| blocked.mean)),
+            ("blocked_max", blocked.map(|blocked| blocked.max)),
+        ],
+    );
+    columns
+}
+
+fn extend<'a>(columns: &mut Columns, more: impl IntoIterator<Item = (&'a str, Option<f64>)>) {
+    let known = more.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    columns.extend(known);
+}
+
+/// Mean and maximum of shares of time.
+#[derive(Clone, Copy)]
+struct Spread {
+    mean: f64,
+    max: f64,
+}
+
+impl Spread {
+    /// `None` of nothing.
+    fn of(shares: impl Iterator<Item = f64>) -> Option<Spread> {
+        let (count, sum, max) =
+            shares.fold((0u32, 0.0, 0.0f64), |(n, sum, max), x| (n + 1, sum + x, max.max(x)));
+        (count > 0).then(|| Spread { mean: sum / f64::from(count), max })
+    }
+}
+
+/// The counters of every channel: rail by rail the fabric's, then those of shared buses.
+fn channel_rows(point: &Point, world: &World, measured: &Measured) -> Vec<ChannelRow> {
+    let fabric = &world.network().fabric;
+    let (channels, hosts) = (fabric.channels().len() as u32, fabric.hosts().len() as u32);
+    let row = |(id, used): (u32, &ChannelUse)| {
+        let (rail, channel, place) = match id.checked_sub(channels * world.rails()) {
+            None => (id / channels, id % channels, fabric_place(fabric, ChannelId(id % channels))),
+            Some(drain) => {
+                (drain / hosts, channels + drain % hosts, drain_place(fabric, drain % hosts))
+            }
+        };
+        let [from, to, kind] = place;
+        ChannelRow {
+            point: point.index,
+            channel,
+            rail,
+            from,
+            to,
+            kind,
+            flits: used.flits,
+            utilisation: used.utilisation,
+            blocked: used.blocked,
+            waiting: used.waiting,
+        }
+    };
+    (0..).zip(&measured.channels).map(row).collect()
+}
+
+/// Where a channel of the fabric begins and ends, and its kind.
+fn fabric_place(fabric: &Fabric, channel: ChannelId) -> [String; 3] {
+    let Channel { from, to } = fabric.channel(channel);
+    let kind = match (from.node, to.node, fabric.shape()) {
+        (Node::Host(_), _, _) => "injection",
+        (_, Node::Host(_), _) => "ejection",
+        (Node::Switch(from), Node::Switch(to), Shape::Tree(tree)) => {
+            if tree.level(to) < tree.level(from) { "up" } else { "down" }
+        }
+        (Node::Switch(_), Node::Switch(_), _) => "link",
+    };
+    [fabric.label(from.node).to_owned(), fabric.label(to.node).to_owned(), kind.to_owned()]
+}
+
+/// The same for the way from a NIC over a shared bus into memory.
+fn drain_place(fabric: &Fabric, host: u32) -> [String; 3] {
+    let label = fabric.label(Node::Host(HostId(host)));
+    [format!("{label} (NIC)"), format!("{label} (memory)"), "bus".to_owned()]
+}

@@ -1,0 +1,47 @@
+//! The experiments of the repository.
+
+use crate::bench::Bench;
+use crosstie_lab::World;
+use crosstie_study::{Row, Status, Study};
+use std::path::PathBuf;
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../experiments")
+}
+
+#[test]
+fn every_point_of_every_experiment_can_be_built() {
+    let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let experiments = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    let mut built = 0;
+    for path in experiments {
+        let study = Study::load(&path).unwrap_or_else(|mistake| panic!("{mistake}"));
+        for point in study.points() {
+            let world = World::build(&point.spec, &|file| study.locate(file));
+            let world = world.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            assert_eq!(world.remarks(), [""; 0], "{}", path.display());
+            built += 1;
+        }
+    }
+    assert!(built > 50, "{built} points");
+}
+
+#[test]
+fn the_quickstart_runs() {
+    let text = std::fs::read_to_string(folder().join("quickstart.toml")).unwrap();
+    // A tenth of the cycles shows the same shape, and tests are not optimised.
+    let few = "min-cycles = 2000\nmax-cycles = 20_000\nprecision = 0.1";
+    let lines = text.lines().map(|line| if line.starts_with("max-cycles") { few } else { line });
+    let bench = Bench::with(&[]);
+    let rows = bench.rows(&lines.collect::<Vec<_>>().join("\n"));
+    let load = |row: &Row| row.setting("traffic.load").unwrap().number().unwrap();
+    let curves: Vec<_> = rows.chunk_by(|a, b| load(a) < load(b)).collect();
+    assert!(curves.len() >= 2, "{} curves", curves.len());
+    for curve in curves {
+        let accepted: Vec<_> = curve.iter().map(|row| row.measured("accepted").unwrap()).collect();
+        assert_eq!(curve[0].status, Status::Converged);
+        assert_eq!(curve.last().unwrap().status, Status::Saturated);
+        assert!((accepted[0] / load(&curve[0]) - 1.0).abs() < 0.1, "{accepted:?}");
+        assert!(accepted.iter().all(|&accepted| accepted < 0.95), "{accepted:?}");
+    }
+}

@@ -1,0 +1,7 @@
+//! Studies run from end to end, as the command runs them.
+
+mod bench;
+mod experiments;
+mod mistakes;
+mod physics;
+mod runs;

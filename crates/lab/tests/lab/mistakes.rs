@@ -1,0 +1,134 @@
+//! Mistakes that only the built world shows: each is the user's and says what to do, before
+//! anything has run.
+
+use crate::bench::{Bench, ring};
+use crosstie_study::ResultSet;
+
+fn refusal(files: &[(&str, &str)], keys: &str) -> String {
+    let load = if keys.contains("traffic.load") { "" } else { "traffic.load = 0.1" };
+    let size = if keys.contains("size") { "" } else { "traffic.size.fixed.size = '64 B'" };
+    let text = format!("title = 'Mistake'\nseed = 1\n{load}\n{size}\n{keys}");
+    let bench = Bench::with(files);
+    let error = bench.refusal(&text);
+    assert!(error.is_the_users(), "{error}");
+    assert!(ResultSet::open(bench.path("results")).is_err(), "nothing has been published");
+    error.to_string().replace(&bench.path("").display().to_string(), "")
+}
+
+#[test]
+fn a_network_file_that_is_none() {
+    let keys = "fabric.file.path = 'net.anynet'";
+    assert_eq!(
+        refusal(&[("net.anynet", "router 0 node 0\nswitch 1\n")], keys),
+        "cannot use `net.anynet`, named by `fabric.file.path`: line 2: found `switch`, expected \
+         `router` or `node`\n  help: expected a connected network in BookSim's anynet format"
+    );
+    let pieces = refusal(&[("net.anynet", "router 0 node 0\nrouter 1 node 1\n")], keys);
+    assert!(pieces.contains("the network is in pieces"), "{pieces}");
+    let garbage = refusal(&[("net.graphml", "\u{1}")], "fabric.file.path = 'net.graphml'");
+    assert!(garbage.contains("expected a connected network in GraphML"), "{garbage}");
+}
+
+#[test]
+fn a_permutation_that_is_none() {
+    let keys = "fabric.tree = {k = 2, n = 2}\ntraffic.destination.permutation.file = 'p.txt'";
+    for (content, problem) in [
+        ("1\n0\n3\n", "the permutation pattern lists 3 hosts, expected one entry for each of 4"),
+        ("1\n0\n3\n4\n", "the permutation pattern names host 4, expected one below 4"),
+        ("1\n0\n3\n3\n", "hosts 2 and 3 of the permutation both send to host 3"),
+        ("1\n0\nthree\n2\n", "line 3: found `three`, expected the number of a host"),
+        ("1\n\n0\n3\n", "line 2: found ``, expected the number of a host"),
+    ] {
+        let error = refusal(&[("p.txt", content)], keys);
+        let place = "cannot use `p.txt`, named by `traffic.destination.permutation.file`: ";
+        assert!(error.starts_with(&format!("{place}{problem}")), "{error}");
+        assert!(error.contains("help: expected 4 lines"), "{error}");
+    }
+    let silent = refusal(&[("p.txt", "0\n1\n2\n3\n")], keys);
+    assert!(silent.starts_with("`traffic.destination`: no host sends"), "{silent}");
+}
+
+#[test]
+fn a_pattern_that_does_not_fit_the_network_in_a_file() {
+    let ring = ring();
+    let on_ring = |keys: &str| {
+        refusal(&[("ring.anynet", &ring)], &format!("fabric.file.path = 'ring.anynet'\n{keys}"))
+    };
+    let error = on_ring("traffic.destination.hot-spot = {host = 15, share = 0.1}");
+    assert_eq!(
+        error,
+        "`traffic.destination`: the hot-spot pattern names host 15, expected one below 15\n  \
+         help: choose another destination, or another number of hosts"
+    );
+    let error = on_ring("traffic.destination = 'bit-reversal'");
+    assert!(error.contains("a power of 2: found 15, the nearest are 8 and 16"), "{error}");
+    let error = on_ring(
+        "traffic.destination.mixture.parts = [
+            {share = 0.5, destination = 'uniform'}, {share = 0.5, destination = 'transpose'}]",
+    );
+    assert!(error.starts_with("`traffic.destination.mixture.parts.1.destination`: "), "{error}");
+}
+
+#[test]
+fn a_mistake_late_in_a_sweep_is_found_before_anything_runs() {
+    let error = refusal(
+        &[("good.txt", "1\n0\n3\n2\n"), ("bad.txt", "1\n0\n")],
+        "fabric.tree = {k = 2, n = 2}
+         [sweep.product]
+         traffic.destination = [
+             'uniform', {permutation.file = 'good.txt'}, {permutation.file = 'bad.txt'}]",
+    );
+    assert!(error.contains("cannot use `bad.txt`"), "{error}");
+    assert!(error.contains("(found at point 2: traffic.destination = "), "{error}");
+}
+
+#[test]
+fn traffic_and_hardware_out_of_reach() {
+    let tree = "fabric.tree = {k = 2, n = 2}\n";
+    for (keys, problem) in [
+        (
+            "cluster.rails = 4\ntraffic.arrival = 'bernoulli'\ntraffic.load = 1.0\n\
+             traffic.size.fixed.size = '2 B'",
+            "`traffic.arrival`: Bernoulli arrivals start at most one message per cycle, but load 4 \
+             with messages of 1 flits",
+        ),
+        (
+            "traffic.size.exponential.mean = '1 GiB'",
+            "`traffic.size.exponential.mean`: found 1 GiB, expected at most ",
+        ),
+        (
+            "traffic.size.fixed.size = '1 GiB'\nnic.packet = '1 KiB'",
+            "`traffic.size.fixed.size`: found 1 GiB, which is 1048576 packets of 1 KiB, expected \
+             at most 65536",
+        ),
+        (
+            "bus.asymmetric = {read = '1 kB/s', write = '200 MB/s'}",
+            "`bus.asymmetric.read`: found 1 kB/s, expected at least a thousandth of the link's \
+             400 MB/s",
+        ),
+        (
+            "cluster.rails = 16\nswitch.virtual-channels = 8\nlink.wire = '327 us'",
+            "`fabric`: 2048 virtual channels with wires of 65400 cycles take about",
+        ),
+    ] {
+        let error = refusal(&[], &format!("{tree}{keys}"));
+        assert!(error.starts_with(problem), "{error}");
+        assert!(error.contains("\n  help: "), "{error}");
+    }
+}
+
+#[test]
+fn what_is_ignored_is_said_in_the_note() {
+    let net = "router 0 node 0 node 1 7 router 1 15\nrouter 1 node 2\n";
+    let rows = Bench::with(&[("net.anynet", net)]).rows(
+        "title = 'Latencies'
+         seed = 1
+         fabric.file.path = 'net.anynet'
+         bus.asymmetric = {read = '800 MB/s', write = '400 MB/s'}
+         traffic = {load = 0.1, size.fixed.size = '64 B'}
+         measure = {precision = 0.2, min-cycles = 2000, max-cycles = 10_000}",
+    );
+    let note = &rows[0].note;
+    assert!(note.contains("`net.anynet` gives 3 of 8 channels a latency of their own"), "{note}");
+    assert!(note.contains("bus.asymmetric.read is faster than a link"), "{note}");
+}
