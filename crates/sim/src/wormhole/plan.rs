@@ -113,10 +113,10 @@ impl Engine<'_> {
         }
     }
 
-    /// The VCs that have a part in the plan of a multiplexer.
-    pub(super) fn planned_vcs(&self, mux: u32) -> impl Iterator<Item = u32> + '_ {
-        let members = self.muxes[mux as usize].plan.members;
-        in_turn(members, 0).map(move |bit| self.vc_of(mux, bit))
+    /// The VCs of a multiplexer that hold a packet.
+    pub(super) fn active_vcs(&self, mux: u32) -> impl Iterator<Item = u32> + '_ {
+        let active = self.muxes[mux as usize].active;
+        in_turn(active, 0).map(move |bit| self.vc_of(mux, bit))
     }
 
     /// A VC has been given a packet: its multiplexer decides afresh in this tick.

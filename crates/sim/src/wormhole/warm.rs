@@ -34,7 +34,7 @@ impl Engine<'_> {
         for &event in events {
             match event {
                 Event::Mux(mux) => {
-                    for vc in self.planned_vcs(mux) {
+                    for vc in self.active_vcs(mux) {
                         sum ^= self.vcs[vc as usize].ready ^ self.lines.known(grants(vc));
                         sum ^= self.counts[self.vcs[vc as usize].channel as usize].flits;
                     }
@@ -51,7 +51,7 @@ impl Engine<'_> {
         for &event in events {
             match event {
                 Event::Mux(mux) => {
-                    for vc in self.planned_vcs(mux) {
+                    for vc in self.active_vcs(mux) {
                         let feeder = self.vcs[vc as usize].feeder;
                         if feeder != NONE {
                             sum ^=
