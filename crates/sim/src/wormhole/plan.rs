@@ -5,7 +5,7 @@
 
 use super::engine::{Engine, Event, Observer, Vc, grants, sends};
 use super::network::NONE;
-use super::timeline::Run;
+use super::timeline::{Beat, Run};
 use super::{EPOCH, NEVER, Tick};
 
 /// A stretch of sending that is certain unless something new turns up.
@@ -317,19 +317,19 @@ impl Engine<'_> {
         Outlook { arrives, ready: arrives.max(credit) }
     }
 
-    /// How many flits of a VC, at most `limit`, may certainly be sent at `by`, `by + step`, ...
+    /// How many flits of a VC, at most `limit`, may certainly be sent at `at`, `at + step`, ...
     #[inline]
-    fn certain(&self, vc: u32, limit: u32, by: Tick, step: u32) -> u32 {
+    fn certain(&self, vc: u32, limit: u32, at: Tick, step: u32) -> u32 {
         let Vc { feeder, sink, latency, .. } = self.vcs[vc as usize];
         let mut certain = limit;
         if feeder != NONE {
             let next = self.passed_on(feeder);
             let latency = self.vcs[feeder as usize].latency;
-            certain = self.lines.in_time(sends(feeder), next, certain, latency, by, step);
+            certain = self.lines.in_time(sends(feeder), next, certain, Beat { at, step, latency });
         }
         if !sink {
             let next = self.lines.known(sends(vc));
-            certain = self.lines.in_time(grants(vc), next, certain, latency, by, step);
+            certain = self.lines.in_time(grants(vc), next, certain, Beat { at, step, latency });
         }
         certain
     }
@@ -451,16 +451,21 @@ impl Engine<'_> {
         let pace = (second - plan.start) as u32;
         let on_credit = || {
             let next = self.lines.known(sends(vc)) + 1;
-            self.lines.on_time(grants(vc), next, remaining, latency, second, pace)
+            self.lines.on_time(
+                grants(vc),
+                next,
+                remaining,
+                Beat { at: second, step: pace, latency },
+            )
         };
         let supply = |limit, exactly| {
             let (line, next) = (sends(feeder), self.passed_on(feeder) + 1);
             let latency = self.vcs[feeder as usize].latency;
+            let beat = |at| Beat { at, step: pace, latency };
             if exactly {
-                self.lines.on_time(line, next, limit, latency, second, pace)
+                self.lines.on_time(line, next, limit, beat(second))
             } else {
-                let pause = plan.start + u64::from(cost);
-                self.lines.in_time(line, next, limit, latency, pause, pace)
+                self.lines.in_time(line, next, limit, beat(plan.start + u64::from(cost)))
             }
         };
         // A pause is blocked if the flit was there when it began; if not, it must not have been

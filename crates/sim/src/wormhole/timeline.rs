@@ -12,6 +12,23 @@ use super::{NEVER, Tick};
 /// [`super::EPOCH`], after it.
 const PAST: Tick = 0;
 
+/// Evenly spaced times, `at`, `at + step`, ..., at which events are to have taken effect, `latency`
+/// after they happened.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beat {
+    pub at: Tick,
+    pub step: u32,
+    pub latency: u32,
+}
+
+impl Beat {
+    /// The same beat from its time number `n` on.
+    #[inline]
+    fn skip(self, n: u32) -> Beat {
+        Beat { at: self.at + u64::from(self.step) * u64::from(n), ..self }
+    }
+}
+
 /// Evenly spaced events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Run {
@@ -45,17 +62,17 @@ impl Run {
         }
     }
 
-    /// How many of its first `limit` events have taken effect by the times `by`, `by + step`, ...
+    /// How many of its first `limit` events have taken effect in time for a beat.
     #[inline]
-    fn in_time(self, limit: u32, latency: u32, by: Tick, step: u32) -> u32 {
-        let effect = self.start + u64::from(latency);
-        if effect > by {
+    fn in_time(self, limit: u32, beat: Beat) -> u32 {
+        let effect = self.start + u64::from(beat.latency);
+        if effect > beat.at {
             return 0;
         }
-        if self.stride <= step {
+        if self.stride <= beat.step {
             return limit;
         }
-        let fitting = (by - effect) / u64::from(self.stride - step) + 1;
+        let fitting = (beat.at - effect) / u64::from(self.stride - beat.step) + 1;
         u64::from(limit).min(fitting) as u32
     }
 
@@ -246,18 +263,10 @@ impl Timelines {
         count
     }
 
-    /// How many events in a row, from `index` on and at most `limit`, have taken effect (`latency`
-    /// after they happened) by the times `by`, `by + step`, `by + 2 step`, ...
+    /// How many events in a row, from `index` on and at most `limit`, have taken effect in time for a
+    /// beat.
     #[inline]
-    pub fn in_time(
-        &self,
-        line: usize,
-        index: u64,
-        limit: u32,
-        latency: u32,
-        by: Tick,
-        step: u32,
-    ) -> u32 {
+    pub fn in_time(&self, line: usize, index: u64, limit: u32, beat: Beat) -> u32 {
         let Line { known, latest, earlier } = *self.line(line);
         if index >= known {
             return 0;
@@ -267,7 +276,7 @@ impl Timelines {
         let mut counted = 0;
         if index < first {
             if earlier > 0 {
-                return self.in_time_earlier(line, index, limit, latency, by, step);
+                return self.in_time_earlier(line, index, limit, beat);
             }
             counted = u64::from(limit).min(first - index) as u32;
             if counted == limit {
@@ -275,28 +284,18 @@ impl Timelines {
             }
         }
         let run = latest.skip((index + u64::from(counted) - first) as u32);
-        let due = by + u64::from(step) * u64::from(counted);
-        counted + run.in_time(limit - counted, latency, due, step)
+        counted + run.in_time(limit - counted, beat.skip(counted))
     }
 
     #[cold]
-    fn in_time_earlier(
-        &self,
-        line: usize,
-        index: u64,
-        limit: u32,
-        latency: u32,
-        by: Tick,
-        step: u32,
-    ) -> u32 {
+    fn in_time_earlier(&self, line: usize, index: u64, limit: u32, beat: Beat) -> u32 {
         let mut counted = 0;
         while counted < limit {
             let run = self.seek(line, index + u64::from(counted));
-            let due = by + u64::from(step) * u64::from(counted);
             let events = run.count.min(limit - counted);
             let in_time = match run.start {
                 PAST => events,
-                _ => run.in_time(events, latency, due, step),
+                _ => run.in_time(events, beat.skip(counted)),
             };
             counted += in_time;
             if in_time < events {
@@ -306,28 +305,19 @@ impl Timelines {
         counted
     }
 
-    /// How many events in a row, from `index` on and at most `limit`, take effect exactly at the
-    /// times `at`, `at + step`, ...
-    pub fn on_time(
-        &self,
-        line: usize,
-        index: u64,
-        limit: u32,
-        latency: u32,
-        at: Tick,
-        step: u32,
-    ) -> u32 {
+    /// How many events in a row, from `index` on and at most `limit`, take effect exactly on the
+    /// times of a beat.
+    pub fn on_time(&self, line: usize, index: u64, limit: u32, beat: Beat) -> u32 {
         let known = self.line(line).known;
         let limit = u64::from(limit).min(known.saturating_sub(index)) as u32;
         let mut counted = 0;
         while counted < limit {
             let run = self.seek(line, index + u64::from(counted));
-            if run.start == PAST
-                || run.start + u64::from(latency) != at + u64::from(step) * u64::from(counted)
-            {
+            let effect = run.start + u64::from(beat.latency);
+            if run.start == PAST || effect != beat.skip(counted).at {
                 break;
             }
-            counted += if run.stride == step { run.count.min(limit - counted) } else { 1 };
+            counted += if run.stride == beat.step { run.count.min(limit - counted) } else { 1 };
         }
         counted
     }
@@ -343,18 +333,12 @@ mod tests {
     struct Plain(Vec<Tick>);
 
     impl Plain {
-        fn in_time(&self, index: u64, limit: u32, latency: u32, by: Tick, step: u32) -> u32 {
-            let late =
-                |(j, t): (usize, &Tick)| t + u64::from(latency) > by + j as u64 * u64::from(step);
-            let events = self.0.iter().skip(index as usize).take(limit as usize);
-            events.enumerate().take_while(|&x| !late(x)).count() as u32
-        }
-
-        fn on_time(&self, index: u64, limit: u32, latency: u32, at: Tick, step: u32) -> u32 {
-            let exact =
-                |(j, t): (usize, &Tick)| t + u64::from(latency) == at + j as u64 * u64::from(step);
-            let events = self.0.iter().skip(index as usize).take(limit as usize);
-            events.enumerate().take_while(|&x| exact(x)).count() as u32
+        /// How many events from `index` on pass a test against the times of a beat.
+        fn count(&self, index: u64, limit: u32, beat: Beat, test: fn(&u64, &u64) -> bool) -> u32 {
+            let effects = self.0.iter().map(|t| t + u64::from(beat.latency));
+            let times = (0..).map(|j| beat.at + j * u64::from(beat.step));
+            let pairs = effects.skip(index as usize).zip(times).take(limit as usize);
+            pairs.take_while(|(effect, time)| test(effect, time)).count() as u32
         }
     }
 
@@ -386,15 +370,15 @@ mod tests {
                     let effect = plain.0[index] + u64::from(latency);
                     prop_assert_eq!(lines.effect(0, index as u64, latency), effect);
                     let index = index as u64;
-                    let by = now + delay;
+                    let beat = Beat { at: now + delay, step, latency };
                     prop_assert_eq!(
-                        lines.in_time(0, index, limit, latency, by, step),
-                        plain.in_time(index, limit, latency, by, step)
+                        lines.in_time(0, index, limit, beat),
+                        plain.count(index, limit, beat, u64::le)
                     );
-                    let at = plain.0[index as usize] + u64::from(latency);
+                    let beat = Beat { at: plain.0[index as usize] + u64::from(latency), ..beat };
                     prop_assert_eq!(
-                        lines.on_time(0, index, limit, latency, at, step),
-                        plain.on_time(index, limit, latency, at, step)
+                        lines.on_time(0, index, limit, beat),
+                        plain.count(index, limit, beat, u64::eq)
                     );
                 }
                 for t in now..now + 20 {
