@@ -4,6 +4,7 @@ use crate::{LabError, World};
 use crosstie_fabric::{Channel, ChannelId, Fabric, HostId, Node, Shape};
 use crosstie_sim::measure::Saturation;
 use crosstie_sim::trial::{ChannelUse, Ending, Findings, Measured, Searched};
+use crosstie_sim::wormhole::{Layout, Part};
 use crosstie_study::{ChannelRow, Goal, Point, Row, Status};
 use std::ops::ControlFlow;
 
@@ -198,15 +199,20 @@ impl Spread {
 fn channel_rows(point: &Point, world: &World, measured: &Measured) -> Vec<ChannelRow> {
     let fabric = &world.network().fabric;
     let (channels, hosts) = (fabric.channels().len() as u32, fabric.hosts().len() as u32);
+    let layout = Layout::new(fabric, world.rails());
     let row = |(id, used): (u32, &ChannelUse)| {
-        let (rail, channel, place) = match id.checked_sub(channels * world.rails()) {
-            None => (id / channels, id % channels, fabric_place(fabric, ChannelId(id % channels))),
-            Some(drain) => {
-                (drain / hosts, channels + drain % hosts, drain_place(fabric, drain % hosts))
+        let (rail, part) = layout.place(id);
+        let (channel, place) = match part {
+            Part::Fabric(channel) => (channel.0, fabric_place(fabric, channel)),
+            Part::Read(host) => (channels + host.0, bus_place(fabric, host, ["memory", "NIC"])),
+            Part::Write(host) => {
+                (channels + hosts + host.0, bus_place(fabric, host, ["NIC", "memory"]))
             }
+            // Packets that end in NICs belong to protocols; open-loop traffic has none.
+            Part::Intake(_) => return None,
         };
         let [from, to, kind] = place;
-        ChannelRow {
+        Some(ChannelRow {
             point: point.index,
             channel,
             rail,
@@ -217,9 +223,9 @@ fn channel_rows(point: &Point, world: &World, measured: &Measured) -> Vec<Channe
             utilisation: used.utilisation,
             blocked: used.blocked,
             waiting: used.waiting,
-        }
+        })
     };
-    (0..).zip(&measured.channels).map(row).collect()
+    (0..).zip(&measured.channels).filter_map(row).collect()
 }
 
 /// Where a channel of the fabric begins and ends, and its kind.
@@ -236,8 +242,9 @@ fn fabric_place(fabric: &Fabric, channel: ChannelId) -> [String; 3] {
     [fabric.label(from.node).to_owned(), fabric.label(to.node).to_owned(), kind.to_owned()]
 }
 
-/// The same for the way from a NIC over a shared bus into memory.
-fn drain_place(fabric: &Fabric, host: u32) -> [String; 3] {
-    let label = fabric.label(Node::Host(HostId(host)));
-    [format!("{label} (NIC)"), format!("{label} (memory)"), "bus".to_owned()]
+/// The same for one direction of a shared bus.
+fn bus_place(fabric: &Fabric, host: HostId, ends: [&str; 2]) -> [String; 3] {
+    let label = fabric.label(Node::Host(host));
+    let [from, to] = ends.map(|end| format!("{label} ({end})"));
+    [from, to, "bus".to_owned()]
 }

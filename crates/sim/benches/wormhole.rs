@@ -4,7 +4,7 @@
 use crosstie_fabric::{Fabric, Node, tree};
 use crosstie_routing::TreeAdaptive;
 use crosstie_sim::traffic::{Arrival, Destination, Size, Traffic, TrafficSpec};
-use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Engine, Observer, Packet};
+use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Ends, Engine, Observer, Packet};
 use crosstie_units::Seed;
 use std::time::Instant;
 
@@ -47,7 +47,13 @@ fn run_to(until: u64, engine: &mut Engine<'_>, traffic: &mut Traffic, seen: &mut
         let message = traffic.draw();
         let at = message.cycle + EPOCH;
         engine.run_until(at, seen);
-        let packet = Packet { from: message.from, to: message.to, flits: message.flits, id: 0 };
+        let packet = Packet {
+            from: message.from,
+            to: message.to,
+            flits: message.flits,
+            id: 0,
+            ends: Ends::Memories,
+        };
         engine.inject(at, packet);
     }
     engine.run_until(until, seen);

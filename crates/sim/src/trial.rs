@@ -36,8 +36,8 @@ pub use workload::Workload;
 
 use crate::measure::{Estimate, Outcome, Steady, SteadySpec, Verdict};
 use crate::traffic::{Traffic, TrafficError};
-use crate::wormhole::{Bus, Config, Engine};
-use crosstie_fabric::{Fabric, Node};
+use crate::wormhole::{Bus, Config, Engine, Layout, Part};
+use crosstie_fabric::Fabric;
 use crosstie_routing::Routing;
 use crosstie_units::Seed;
 use ledger::Ledger;
@@ -197,12 +197,13 @@ impl<'a> Run<'a> {
         let mean =
             |sum: u64, unit: u64| (packets > 0).then(|| sum as f64 / (packets * unit) as f64);
         let ticks = (outcome.cycles - mark.cycle) * ticks_per_cycle;
-        let costs = Costs::new(self.trial.fabric, self.trial.rails, config);
+        let layout = Layout::new(self.trial.fabric, self.trial.rails);
         let (counts, _) = self.engine.counts();
         let channels = (0..)
             .zip(mark.channels.iter().zip(counts))
             .map(|(channel, (before, after))| {
-                ChannelUse::between(before, after, costs.of(channel), ticks)
+                let (_, part) = layout.place(channel);
+                ChannelUse::between(before, after, cost(part, config), ticks)
             })
             .collect();
         Measured {
@@ -219,35 +220,12 @@ impl<'a> Run<'a> {
     }
 }
 
-/// For how many ticks a flit keeps each channel busy.
-struct Costs<'a> {
-    fabric: &'a Fabric,
-    /// Channels of all rails; the drains of shared buses follow.
-    fabric_channels: u32,
-    cycle: u32,
-    read: u32,
-    write: u32,
-}
-
-impl Costs<'_> {
-    fn new<'a>(fabric: &'a Fabric, rails: u32, config: &Config) -> Costs<'a> {
-        let (read, write) = match config.bus {
-            Bus::Full => (config.ticks, config.ticks),
-            Bus::Shared { read, write } => (read, write),
-        };
-        let fabric_channels = rails * fabric.channels().len() as u32;
-        Costs { fabric, fabric_channels, cycle: config.ticks, read, write }
-    }
-
-    fn of(&self, channel: u32) -> u32 {
-        if channel >= self.fabric_channels {
-            return self.write;
-        }
-        let within_rail = channel % self.fabric.channels().len() as u32;
-        match self.fabric.channel(crosstie_fabric::ChannelId(within_rail)).from.node {
-            Node::Host(_) => self.read,
-            Node::Switch(_) => self.cycle,
-        }
+/// For how many ticks a flit keeps a channel busy.
+fn cost(part: Part, config: &Config) -> u32 {
+    match (part, config.bus) {
+        (Part::Read(_), Bus::Shared { read, .. }) => read,
+        (Part::Write(_), Bus::Shared { write, .. }) => write,
+        _ => config.ticks,
     }
 }
 

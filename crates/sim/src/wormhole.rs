@@ -20,8 +20,11 @@
 //!    credit for the place it freed reaches the node before equally late.
 //!
 //! A host with a full-duplex bus takes every flit as it comes. With a shared bus (half duplex or
-//! asymmetric) the injection channel and the drain of the NIC's buffers into memory share one
-//! multiplexer: in one tick the bus moves one flit, in or out.
+//! asymmetric) a packet crosses the bus into the NIC's sending buffers before it goes on the link,
+//! and at its destination waits in the NIC's receiving buffers to cross the bus into memory. Both
+//! directions of a bus share one multiplexer: it moves one flit at a time, in or out. A packet that
+//! begins and ends in NICs ([`Ends::Nics`]) crosses no bus; it goes before packets from memory
+//! where both wait for the link, and the NIC takes it in as it comes.
 //!
 //! # How it is computed
 //!
@@ -36,6 +39,7 @@
 mod config;
 mod deadlock;
 mod engine;
+mod layout;
 mod network;
 mod plan;
 mod switching;
@@ -45,7 +49,8 @@ mod wheel;
 
 pub use config::{Bus, Config};
 pub use deadlock::Deadlock;
-pub use engine::{ChannelCount, Delivery, Engine, Observer, Packet, Silent};
+pub use engine::{ChannelCount, Delivery, Ends, Engine, Observer, Packet, Silent};
+pub use layout::{Layout, Part};
 
 /// The engine's unit of time: a cycle, or a whole fraction of one where a bus needs it
 /// (see [`Config::ticks`]).

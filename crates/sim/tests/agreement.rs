@@ -4,7 +4,7 @@ mod reference;
 
 use crosstie_fabric::{End, Fabric, FabricBuilder, HostId, Port, Shape};
 use crosstie_routing::{GroupId, Route, Routing, Tag};
-use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Engine, Observer, Packet, Tick};
+use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Ends, Engine, Observer, Packet, Tick};
 use proptest::prelude::*;
 use reference::{Event, Reference};
 
@@ -180,10 +180,12 @@ fn configs() -> impl Strategy<Value = Config> {
     )
 }
 
-/// Packets as (gap to the one before, source, destination, flits); the numbers wrap.
-fn loads() -> impl Strategy<Value = Vec<(u64, u32, u32, u32)>> {
+/// Packets as (gap to the one before, source, destination, flits, ends); the numbers wrap.
+fn loads() -> impl Strategy<Value = Vec<(u64, u32, u32, u32, Ends)>> {
+    let ends = prop_oneof![4 => Just(Ends::Memories), 1 => Just(Ends::Nics)];
     let flits = prop_oneof![Just(1u32), 1u32..6, 1u32..70, Just(32u32)];
-    prop::collection::vec((prop_oneof![0u64..3, 0u64..40], 0u32..100, 1u32..100, flits), 1..60)
+    let packet = (prop_oneof![0u64..3, 0u64..40], 0u32..100, 1u32..100, flits, ends);
+    prop::collection::vec(packet, 1..60)
 }
 
 proptest! {
@@ -202,11 +204,11 @@ proptest! {
         let mut reference = Reference::new(&fabric, &routing, &config);
         let mut at = EPOCH;
         let mut log = Log::default();
-        for (id, (gap, from, offset, flits)) in load.into_iter().enumerate() {
+        for (id, (gap, from, offset, flits, ends)) in load.into_iter().enumerate() {
             at += gap;
             let from = from % hosts;
             let to = (from + 1 + offset % (hosts - 1)) % hosts;
-            let packet = Packet { from, to, flits, id: id as u64 };
+            let packet = Packet { from, to, flits, id: id as u64, ends };
             engine.run_until(at, &mut log);
             engine.inject(at, packet);
             reference.inject(at, packet, &routing);

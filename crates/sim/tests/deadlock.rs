@@ -2,7 +2,7 @@
 
 use crosstie_fabric::{ChannelId, End, Fabric, FabricBuilder, HostId, Node, Port, Shape, tree};
 use crosstie_routing::{Route, Routing, Tag, TreeAdaptive};
-use crosstie_sim::wormhole::{Bus, Config, EPOCH, Engine, Packet, Silent};
+use crosstie_sim::wormhole::{Bus, Config, EPOCH, Ends, Engine, Packet, Silent};
 use crosstie_units::Seed;
 
 const CLOCKWISE: Port = Port(2);
@@ -51,12 +51,18 @@ fn a_circle_of_waiting_packets_is_named() {
     // wants the next.
     for s in 0..SIZE {
         let (from, to) = (2 * s, (2 * s + 4) % (2 * SIZE));
-        engine.inject(EPOCH, Packet { from, to, flits: 100, id: 0 });
+        engine.inject(EPOCH, Packet { from, to, flits: 100, id: 0, ends: Ends::Memories });
     }
     // A neighbour on the same switch is not concerned and goes on.
     for k in 0..50 {
-        engine.inject(EPOCH + 40 * k, Packet { from: 0, to: 1, flits: 4, id: 1 });
-        engine.inject(EPOCH + 40 * k, Packet { from: 3, to: 2, flits: 4, id: 1 });
+        engine.inject(
+            EPOCH + 40 * k,
+            Packet { from: 0, to: 1, flits: 4, id: 1, ends: Ends::Memories },
+        );
+        engine.inject(
+            EPOCH + 40 * k,
+            Packet { from: 3, to: 2, flits: 4, id: 1, ends: Ends::Memories },
+        );
     }
     engine.run_until(EPOCH + 1000, &mut Silent);
     assert!(engine.flits_delivered() > 0, "the neighbours talk");
@@ -81,7 +87,7 @@ fn a_queue_behind_a_busy_host_is_no_deadlock() {
     let mut engine = Engine::new(&fabric, &Ring, 1, &config());
     for from in [2, 3, 4, 5] {
         for _ in 0..20 {
-            engine.inject(EPOCH, Packet { from, to: 0, flits: 50, id: 0 });
+            engine.inject(EPOCH, Packet { from, to: 0, flits: 50, id: 0, ends: Ends::Memories });
         }
     }
     while engine.in_flight() + engine.queued() > 0 {
@@ -101,7 +107,10 @@ fn a_saturated_tree_is_no_deadlock() {
         for id in 0..2000 {
             let from = draw.below(16) as u32;
             let to = (from + 1 + draw.below(15) as u32) % 16;
-            engine.inject(EPOCH, Packet { from, to, flits: 1 + draw.below(40) as u32, id });
+            engine.inject(
+                EPOCH,
+                Packet { from, to, flits: 1 + draw.below(40) as u32, id, ends: Ends::Memories },
+            );
         }
         while engine.in_flight() + engine.queued() > 0 {
             assert_eq!(engine.deadlock(), None, "at tick {}", engine.now());

@@ -2,7 +2,7 @@
 
 use crosstie_fabric::{Fabric, KaryTree, Shape, pruned_tree, tree};
 use crosstie_routing::{Routing, TreeAdaptive, TreeDeterministic};
-use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Engine, Observer, Packet, Tick};
+use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Ends, Engine, Observer, Packet, Tick};
 use crosstie_units::Seed;
 use proptest::prelude::*;
 
@@ -23,11 +23,17 @@ fn shape(fabric: &Fabric) -> KaryTree {
 }
 
 /// Header: `h` times (channel, routing), one more channel; then the rest of the packet follows, flit
-/// by flit; with a shared bus, one more step into memory.
+/// by flit. A shared bus costs one step at either end, and sets the pace if it is slower.
 fn zero_load(switches: u32, flits: u32, config: &Config) -> Tick {
-    let channel = 1 + config.wire;
-    let bus = u32::from(config.bus != Bus::Full);
-    Tick::from(switches * (channel + config.routing_delay) + channel + (flits - 1) + bus)
+    let channels = (switches + 1) * (1 + config.wire);
+    let routing = switches * config.routing_delay;
+    Tick::from(match config.bus {
+        Bus::Full => channels + routing + (flits - 1),
+        Bus::Shared { read, write } => {
+            let body = ((flits - 1) * read).max(routing + (flits - 1) * write);
+            read + channels + body + write
+        }
+    })
 }
 
 #[test]
@@ -35,14 +41,16 @@ fn zero_load_latency_is_the_closed_form_for_every_pair() {
     for n in [2, 3] {
         let fabric = tree(4, n).unwrap();
         let routing = TreeAdaptive::new(&fabric).unwrap();
-        for bus in [Bus::Full, Bus::Shared { read: 1, write: 1 }] {
+        let shared = |read, write| Bus::Shared { read, write };
+        for bus in [Bus::Full, shared(1, 1), shared(2, 1), shared(2, 3)] {
             for (wire, flits) in [(0, 1), (3, 32), (2, 300)] {
                 let config = Config { bus, wire, ..Config::default() };
                 let mut engine = Engine::new(&fabric, &routing, 1, &config);
                 let mut seen = Deliveries::default();
                 for from in fabric.hosts() {
                     for to in fabric.hosts().filter(|&to| to != from) {
-                        let packet = Packet { from: from.0, to: to.0, flits, id: 0 };
+                        let packet =
+                            Packet { from: from.0, to: to.0, flits, id: 0, ends: Ends::Memories };
                         engine.inject(engine.now() + 1, packet);
                         engine.drain(&mut seen);
                         let Delivery { queued, delivered, switches, .. } = seen.0.pop().unwrap();
@@ -90,7 +98,7 @@ proptest! {
             let rail = draw.below(u64::from(rails));
             let host = |h| (rail * hosts + h) as u32;
             let flits = 1 + draw.below(60) as u32;
-            let packet = Packet { from: host(from), to: host(to), flits, id };
+            let packet = Packet { from: host(from), to: host(to), flits, id, ends: Ends::Memories };
             engine.inject(EPOCH + draw.below(300), packet);
             sent.push(packet);
         }
@@ -110,7 +118,7 @@ proptest! {
             prop_assert_eq!(*switches, shape(&fabric).distance(from, to) - 1);
             prop_assert!(queued <= injected);
             prop_assert!(delivered - injected >= zero_load(*switches, packet.flits, &config));
-            crossings += u64::from(packet.flits) * u64::from(switches + 1 + u32::from(shared));
+            crossings += u64::from(packet.flits) * u64::from(switches + 1 + 2 * u32::from(shared));
         }
         let (counts, _) = engine.counts();
         prop_assert_eq!(counts.iter().map(|count| count.flits).sum::<u64>(), crossings);

@@ -48,17 +48,17 @@ fn the_folder_has_the_counters_of_every_channel() {
     bench.rows(&TINY.replace("bus = \"full\"", "bus = \"half\""));
     let results = ResultSet::open(bench.path("results")).unwrap();
     let channels = results.channels().unwrap();
-    // 3 x 8 links are 48 channels, and 8 buses.
-    assert_eq!(channels.len(), 6 * (48 + 8));
+    // 3 x 8 links are 48 channels, and 8 buses have two directions.
+    assert_eq!(channels.len(), 6 * (48 + 16));
     let first: Vec<_> = channels.iter().filter(|channel| channel.point == 0).collect();
     let count = |kind: &str| first.iter().filter(|channel| channel.kind == kind).count();
-    assert_eq!(["injection", "ejection", "up", "down", "bus"].map(count), [8, 8, 16, 16, 8]);
+    assert_eq!(["injection", "ejection", "up", "down", "bus"].map(count), [8, 8, 16, 16, 16]);
     assert!(first.iter().all(|c| c.utilisation > 0.0 && c.utilisation < 0.5), "{first:?}");
     // What goes in comes out.
     let flits = |kind: &str| -> f64 {
         first.iter().filter(|c| c.kind == kind).map(|c| c.flits as f64).sum()
     };
-    assert!((flits("injection") / flits("bus") - 1.0).abs() < 0.05);
+    assert!((2.0 * flits("injection") / flits("bus") - 1.0).abs() < 0.05);
     let busiest = first
         .iter()
         .filter(|c| c.kind == "up" || c.kind == "down")

@@ -1,8 +1,8 @@
 //! What a run found, in numbers and in words.
 
 use crate::measure::{Doubt, Estimate, Latency};
-use crate::wormhole::{ChannelCount, Deadlock};
-use crosstie_fabric::{ChannelId, Fabric};
+use crate::wormhole::{ChannelCount, Deadlock, Layout, Part};
+use crosstie_fabric::{Fabric, Node};
 
 /// What one run found.
 #[derive(Debug, Clone)]
@@ -150,14 +150,13 @@ impl Findings {
 
 /// A channel of the engine in words, for example `⟨0,1⟩:4 -> ⟨0,0⟩:0 on rail 1`.
 pub fn channel_name(fabric: &Fabric, rails: u32, channel: u32) -> String {
-    let (channels, hosts) = (fabric.channels().len() as u32, fabric.hosts().len() as u32);
-    let (rail, name) = match channel.checked_sub(rails * channels) {
-        None => (channel / channels, fabric.describe(ChannelId(channel % channels))),
-        Some(drain) => {
-            let host = crosstie_fabric::HostId(drain % hosts);
-            let label = fabric.label(crosstie_fabric::Node::Host(host));
-            (drain / hosts, format!("the bus of host {label}"))
-        }
+    let (rail, part) = Layout::new(fabric, rails).place(channel);
+    let label = |host| fabric.label(Node::Host(host));
+    let name = match part {
+        Part::Fabric(channel) => fabric.describe(channel),
+        Part::Read(host) => format!("the bus of host {} (reading)", label(host)),
+        Part::Write(host) => format!("the bus of host {} (writing)", label(host)),
+        Part::Intake(host) => format!("the NIC of host {}", label(host)),
     };
     if rails > 1 { format!("{name} on rail {rail}") } else { name }
 }

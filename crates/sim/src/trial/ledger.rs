@@ -3,7 +3,7 @@
 use super::Packing;
 use crate::measure::{LatencyLog, Window};
 use crate::traffic::Message;
-use crate::wormhole::{Delivery, EPOCH, Engine, Observer, Packet, Tick};
+use crate::wormhole::{Delivery, EPOCH, Ends, Engine, Observer, Packet, Tick};
 
 /// What has been counted since the run began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -85,13 +85,13 @@ impl Ledger {
         if let Some(payload) = self.packing.payload.filter(|_| full > 0) {
             let flits = self.packing.flits(payload);
             for _ in 0..full {
-                engine.inject(at, Packet { from, to, flits, id });
+                engine.inject(at, Packet { from, to, flits, id, ends: Ends::Memories });
             }
             self.totals.generated += u64::from(full) * u64::from(flits);
             self.longest_packet = self.longest_packet.max(u64::from(flits));
         }
         let flits = self.packing.flits(last);
-        engine.inject(at, Packet { from, to, flits, id });
+        engine.inject(at, Packet { from, to, flits, id, ends: Ends::Memories });
         self.totals.generated += u64::from(flits);
         self.longest_packet = self.longest_packet.max(u64::from(flits));
     }

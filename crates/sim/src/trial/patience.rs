@@ -54,7 +54,7 @@ fn longest_wait(engine: &Engine<'_>) -> Option<Starvation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wormhole::{Bus, Config, EPOCH, Packet, Silent};
+    use crate::wormhole::{Bus, Config, EPOCH, Ends, Packet, Silent};
     use crosstie_routing::Shortest;
 
     #[test]
@@ -63,8 +63,10 @@ mod tests {
         let routing = Shortest::new(&fabric);
         let config = Config { virtual_channels: 1, bus: Bus::Full, ..Config::default() };
         let mut engine = Engine::new(&fabric, &routing, 1, &config);
-        engine.inject(EPOCH, Packet { from: 0, to: 2, flits: 100_000, id: 0 });
-        engine.inject(EPOCH + 100, Packet { from: 1, to: 2, flits: 1, id: 1 });
+        engine
+            .inject(EPOCH, Packet { from: 0, to: 2, flits: 100_000, id: 0, ends: Ends::Memories });
+        engine
+            .inject(EPOCH + 100, Packet { from: 1, to: 2, flits: 1, id: 1, ends: Ends::Memories });
         let mut patience = Patience::new();
         let mut looks = 0;
         for cycle in (0..50_000).step_by(500) {

@@ -65,8 +65,14 @@ impl Engine<'_> {
         let state = &self.vcs[vc as usize];
         let mut channels = Vec::new();
         let target = self.network.targets[state.channel as usize];
-        if let (NONE, Target::Nic(host)) = (state.next, target) {
-            channels.push(self.network.host_drain[host as usize]);
+        match (state.next, target) {
+            (NONE, Target::ReceivingNic(host)) => {
+                channels.push(self.network.host_write[host as usize]);
+            }
+            (NONE, Target::SendingNic(host)) => {
+                channels.push(self.network.host_out[host as usize]);
+            }
+            _ => {}
         }
         if let (NONE, Target::Switch(switch)) = (state.next, target) {
             let worm = state.front as usize;

@@ -22,6 +22,18 @@ pub struct Packet {
     pub flits: u32,
     /// The sender's own number for it, given back on delivery.
     pub id: u64,
+    /// Where it begins and ends.
+    pub ends: Ends,
+}
+
+/// Where a packet begins and ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Ends {
+    /// In the memory of hosts: it crosses their buses.
+    #[default]
+    Memories,
+    /// In NICs, which make and take it themselves.
+    Nics,
 }
 
 /// A packet that has arrived.
@@ -97,7 +109,7 @@ pub(super) struct Vc {
     /// Its multiplexer, and its bit there.
     pub mux: u32,
     pub bit: u8,
-    /// Its flits end in memory: no buffer, no credits, nobody downstream.
+    /// Its flits end here: no buffer, no credits, nobody downstream.
     pub sink: bool,
     /// Ticks for which a flit occupies the channel.
     pub cost: u32,
@@ -148,7 +160,8 @@ pub struct Engine<'a> {
     pub(super) free: Vec<u8>,
     /// The VCs whose headers wait for an output, switch by switch, with room for all of them.
     pub(super) line: Vec<u32>,
-    pub(super) queues: Vec<VecDeque<(Packet, Tick)>>,
+    /// Packets that wait at each host, by their [`Ends`].
+    pub(super) queues: [Vec<VecDeque<(Packet, Tick)>>; 2],
     pub(super) worms: Vec<Worm>,
     pub(super) spare_worms: Vec<u32>,
     pub(super) behind: Vec<Behind>,
@@ -218,7 +231,7 @@ impl<'a> Engine<'a> {
                 channel,
                 mux: wire.mux,
                 bit: wire.bit + (vc % network.vcs) as u8,
-                sink: network.targets[channel as usize] == Target::Memory,
+                sink: network.targets[channel as usize] == Target::End,
                 cost: wire.cost,
                 latency: wire.latency,
             }
@@ -228,11 +241,11 @@ impl<'a> Engine<'a> {
             routing,
             lines,
             vcs: (0..vcs as u32).map(idle).collect(),
-            muxes: vec![Mux::default(); network.drain_vcs.len()],
+            muxes: vec![Mux::default(); network.wires.len()],
             switches: vec![Switch::default(); network.first_port.len() - 1],
             free: vec![((1u16 << config.virtual_channels) - 1) as u8; network.wires.len()],
             line: vec![NONE; ports * network.vcs as usize],
-            queues: vec![VecDeque::new(); network.host_out.len()],
+            queues: [(); 2].map(|()| vec![VecDeque::new(); network.host_out.len()]),
             worms: Vec::new(),
             spare_worms: Vec::new(),
             behind: Vec::new(),
@@ -277,7 +290,7 @@ impl<'a> Engine<'a> {
         let rail = |host: u32| host / self.hosts_per_rail;
         assert!(rail(packet.from) == rail(packet.to), "a packet cannot change rail");
         assert!(packet.from != packet.to, "a packet needs another host to go to");
-        self.queues[packet.from as usize].push_back((packet, at));
+        self.queues[packet.ends as usize][packet.from as usize].push_back((packet, at));
         self.wheel.push(at, Event::Host(packet.from));
     }
 
@@ -318,12 +331,13 @@ impl<'a> Engine<'a> {
 
     /// Packets that wait at sources.
     pub fn queued(&self) -> usize {
-        self.queues.iter().map(VecDeque::len).sum()
+        self.queues.iter().flatten().map(VecDeque::len).sum()
     }
 
     /// Flits of packets that wait at sources.
     pub fn queued_flits(&self) -> u64 {
-        self.queues.iter().flatten().map(|(packet, _)| u64::from(packet.flits)).sum()
+        let queued = self.queues.iter().flatten().flatten();
+        queued.map(|(packet, _)| u64::from(packet.flits)).sum()
     }
 
     /// Flits delivered, in whole packets, since time began.
@@ -340,8 +354,7 @@ impl<'a> Engine<'a> {
 
     /// What every channel has done since the counters were reset, and for how many ticks.
     ///
-    /// Channel `rail * channels + channel` is the fabric's channel on that rail; with a shared bus,
-    /// the drains of all hosts follow.
+    /// [`Layout`] says which is which.
     pub fn counts(&mut self) -> (&[ChannelCount], Tick) {
         self.settle_counts();
         (&self.counts, self.now - self.counting_since)
@@ -362,8 +375,8 @@ impl<'a> Engine<'a> {
             }
         }
         self.due = due;
-        self.allocate();
         self.start_packets();
+        self.allocate();
         // Planning may cut short the plans of others and add them here.
         while let Some(mux) = self.mux_todo.pop() {
             self.plan(mux, observer);

@@ -1,6 +1,6 @@
 //! The network as flat arrays: what the engine looks up while it runs.
 
-use super::{Bus, Config};
+use super::{Bus, Config, Layout};
 use crosstie_fabric::{ChannelId, Fabric, Node};
 
 /// No virtual channel, no packet, no host.
@@ -11,10 +11,12 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) enum Target {
     /// Into the buffers of a switch.
     Switch(u32),
-    /// Into the buffers of a NIC, from where they cross the bus to the memory of a host.
-    Nic(u32),
-    /// Straight into the memory of a host, which takes everything.
-    Memory,
+    /// Into the sending buffers of the NIC of a host.
+    SendingNic(u32),
+    /// Into the receiving buffers of the NIC of a host.
+    ReceivingNic(u32),
+    /// To an end that takes everything: no buffer, no credits.
+    End,
 }
 
 /// What asks for the virtual channels of a channel.
@@ -22,10 +24,12 @@ pub(super) enum Target {
 pub(super) enum Origin {
     /// The headers in a switch.
     Switch(u32),
-    /// The packets queued in a host.
-    Host(u32),
-    /// The headers in a NIC.
-    Nic,
+    /// Packets queued in the memory of a host.
+    Memory(u32),
+    /// Headers in the sending buffers of the NIC of a host, and packets queued in the NIC itself.
+    Nic(u32),
+    /// Headers in receiving buffers, each with a virtual channel of its own.
+    Nobody,
 }
 
 /// How a channel carries flits.
@@ -42,7 +46,9 @@ pub(super) struct Wire {
     pub bit: u8,
 }
 
-/// A copy of the fabric per rail, then (if the bus is shared) one drain channel per host.
+/// A copy of the fabric per rail, then (if the bus is shared) the buses and intakes of all hosts, as
+/// [`Layout`] numbers them. The NIC of a host with a shared bus is a switch with one input, the bus,
+/// and one output, the link; these follow the switches of the fabric.
 #[derive(Debug)]
 pub(super) struct Network {
     pub vcs: u32,
@@ -53,89 +59,121 @@ pub(super) struct Network {
     pub origins: Vec<Origin>,
     /// Where the flits of each channel go.
     pub targets: Vec<Target>,
-    /// The first virtual channel of the drain that shares each multiplexer, or `NONE`. The other
-    /// channel of a multiplexer has its own number.
-    pub drain_vcs: Vec<u32>,
+    /// The first virtual channel of the bus for writing that shares the multiplexer of a bus for
+    /// reading, or `NONE`. Every other multiplexer serves the one channel of the same number.
+    pub sharing_vcs: Vec<u32>,
     /// Switch s has ports `first_port[s]..first_port[s + 1]`.
     pub first_port: Vec<u32>,
     /// The channel that leaves by each switch port.
     pub port_out: Vec<u32>,
     /// The port by which each channel enters its switch.
     pub in_port: Vec<u32>,
-    /// The injection channel of each host.
+    /// Switches of the fabric on all rails; NICs follow.
+    pub switches: u32,
+    /// The channel into the fabric of each host.
     pub host_out: Vec<u32>,
-    /// The drain channel of each host, if the bus is shared.
-    pub host_drain: Vec<u32>,
+    /// The channel by which packets leave the memory of each host.
+    pub memory_out: Vec<u32>,
+    /// The bus for writing of each host, if it is shared.
+    pub host_write: Vec<u32>,
+    /// The intake of each host, if the bus is shared.
+    pub host_intake: Vec<u32>,
 }
 
 impl Network {
     pub fn new(fabric: &Fabric, rails: u32, config: &Config) -> Self {
-        let channels = fabric.channels().len() as u32;
-        let hosts = fabric.hosts().len() as u32;
-        let switches = fabric.switches().len() as u32;
-        let latency = config.ticks + config.wire * config.ticks;
-        let vcs = u32::from(config.virtual_channels);
-        let (shared, read, write) = match config.bus {
-            Bus::Full => (false, config.ticks, config.ticks),
-            Bus::Shared { read, write } => (true, read, write),
-        };
+        let layout = Layout::new(fabric, rails);
         let mut network = Network {
-            vcs,
+            vcs: u32::from(config.virtual_channels),
             depth: config.buffer,
             routing: config.routing_delay * config.ticks,
             wires: Vec::new(),
             origins: Vec::new(),
             targets: Vec::new(),
-            drain_vcs: Vec::new(),
+            sharing_vcs: Vec::new(),
             first_port: vec![0],
             port_out: Vec::new(),
-            in_port: vec![NONE; (rails * channels) as usize],
+            in_port: Vec::new(),
+            switches: rails * fabric.switches().len() as u32,
             host_out: Vec::new(),
-            host_drain: Vec::new(),
+            memory_out: Vec::new(),
+            host_write: Vec::new(),
+            host_intake: Vec::new(),
         };
         for rail in 0..rails {
-            let id = |channel: ChannelId| rail * channels + channel.0;
-            for switch in fabric.switches() {
-                for port in 0..fabric.ports(switch) {
-                    let out = fabric.switch_out(switch, crosstie_fabric::Port(port));
-                    network.port_out.push(out.map_or(NONE, id));
-                }
-                network.first_port.push(network.port_out.len() as u32);
-            }
-            for channel in fabric.channels() {
-                let ends = fabric.channel(channel);
-                let mux = network.wires.len() as u32;
-                let (origin, cost) = match ends.from.node {
-                    Node::Switch(s) => (Origin::Switch(rail * switches + s.0), config.ticks),
-                    Node::Host(h) => (Origin::Host(rail * hosts + h.0), read),
-                };
-                let target = match ends.to.node {
-                    Node::Switch(s) => {
-                        network.in_port[id(channel) as usize] = u32::from(ends.to.port.0);
-                        Target::Switch(rail * switches + s.0)
-                    }
-                    Node::Host(h) if shared => Target::Nic(rail * hosts + h.0),
-                    Node::Host(_) => Target::Memory,
-                };
-                network.wires.push(Wire { cost, latency, mux, bit: 0 });
-                network.origins.push(origin);
-                network.targets.push(target);
-                network.drain_vcs.push(NONE);
-            }
-            network.host_out.extend(fabric.hosts().map(|h| id(fabric.host_out(h))));
+            network.add_rail(fabric, rail, config);
         }
-        if shared {
-            for host in 0..rails * hosts {
-                let drain = network.wires.len() as u32;
-                let mux = network.wires[network.host_out[host as usize] as usize].mux;
-                network.drain_vcs[mux as usize] = drain * vcs;
-                network.host_drain.push(drain);
-                let bit = config.virtual_channels;
-                network.wires.push(Wire { cost: write, latency: write, mux, bit });
-                network.origins.push(Origin::Nic);
-                network.targets.push(Target::Memory);
-            }
+        match config.bus {
+            Bus::Full => network.memory_out = network.host_out.clone(),
+            Bus::Shared { read, write } => network.add_buses(layout.ends(), config, read, write),
         }
         network
+    }
+
+    fn add_rail(&mut self, fabric: &Fabric, rail: u32, config: &Config) {
+        let (first, hosts) = (rail * fabric.channels().len() as u32, fabric.hosts().len() as u32);
+        let switches = fabric.switches().len() as u32;
+        let id = |channel: ChannelId| first + channel.0;
+        for switch in fabric.switches() {
+            for port in 0..fabric.ports(switch) {
+                let out = fabric.switch_out(switch, crosstie_fabric::Port(port));
+                self.port_out.push(out.map_or(NONE, id));
+            }
+            self.first_port.push(self.port_out.len() as u32);
+        }
+        let shared = config.bus != Bus::Full;
+        let latency = (1 + config.wire) * config.ticks;
+        for channel in fabric.channels() {
+            let ends = fabric.channel(channel);
+            let origin = match ends.from.node {
+                Node::Switch(s) => Origin::Switch(rail * switches + s.0),
+                Node::Host(h) if shared => Origin::Nic(rail * hosts + h.0),
+                Node::Host(h) => Origin::Memory(rail * hosts + h.0),
+            };
+            let target = match ends.to.node {
+                Node::Switch(s) => Target::Switch(rail * switches + s.0),
+                Node::Host(h) if shared => Target::ReceivingNic(rail * hosts + h.0),
+                Node::Host(_) => Target::End,
+            };
+            let channel = self.add_channel(origin, target, config.ticks, latency);
+            self.in_port[channel as usize] = u32::from(ends.to.port.0);
+        }
+        self.host_out.extend(fabric.hosts().map(|h| id(fabric.host_out(h))));
+    }
+
+    fn add_buses(&mut self, hosts: u32, config: &Config, read: u32, write: u32) {
+        for host in 0..hosts {
+            let bus = self.add_channel(Origin::Memory(host), Target::SendingNic(host), read, read);
+            self.memory_out.push(bus);
+            self.port_out.push(self.host_out[host as usize]);
+            self.first_port.push(self.port_out.len() as u32);
+        }
+        for host in 0..hosts {
+            let bus = self.add_channel(Origin::Nobody, Target::End, write, write);
+            self.host_write.push(bus);
+            let mux = self.memory_out[host as usize];
+            self.sharing_vcs[mux as usize] = bus * self.vcs;
+            self.wires[bus as usize] =
+                Wire { mux, bit: config.virtual_channels, ..self.wires[bus as usize] };
+        }
+        for _ in 0..hosts {
+            let intake = self.add_channel(Origin::Nobody, Target::End, config.ticks, config.ticks);
+            self.host_intake.push(intake);
+        }
+    }
+
+    fn add_channel(&mut self, origin: Origin, target: Target, cost: u32, latency: u32) -> u32 {
+        let channel = self.wires.len() as u32;
+        self.wires.push(Wire { cost, latency, mux: channel, bit: 0 });
+        self.origins.push(origin);
+        self.targets.push(target);
+        self.sharing_vcs.push(NONE);
+        self.in_port.push(0);
+        channel
+    }
+
+    /// The NIC of a host as a switch.
+    pub fn nic(&self, host: u32) -> u32 {
+        self.switches + host
     }
 }

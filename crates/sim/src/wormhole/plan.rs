@@ -109,7 +109,7 @@ impl Engine<'_> {
     fn vc_of(&self, mux: u32, bit: u32) -> u32 {
         match bit.checked_sub(self.network.vcs) {
             None => mux * self.network.vcs + bit,
-            Some(number) => self.network.drain_vcs[mux as usize] + number,
+            Some(number) => self.network.sharing_vcs[mux as usize] + number,
         }
     }
 
@@ -603,7 +603,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Only a channel with buffers ahead of it lacks credits: the first of a shared bus.
+    /// Only a channel with buffers ahead of it lacks credits: on a shared bus, the way in.
     fn count_blocked_ticks(&mut self, mux: u32, ticks: Tick) {
         let channel = self.vcs[self.vc_of(mux, 0) as usize].channel;
         self.counts[channel as usize].blocked += ticks;

@@ -1,6 +1,6 @@
 //! Release and allocation: how headers get output virtual channels.
 
-use super::engine::{Behind, Engine, Event, GROUP, Observer, Vc, grants, sends};
+use super::engine::{Behind, Ends, Engine, Event, GROUP, Observer, Vc, grants, sends};
 use super::network::{NONE, Origin, Target};
 use super::{NEVER, Tick};
 
@@ -31,13 +31,21 @@ impl Engine<'_> {
                 self.line_up(switch, vc);
                 self.arbitrate_soon(switch);
             }
-            // A NIC has a drain for every VC; it is free whenever a new packet is at the front.
-            Target::Nic(host) => {
-                let drain = self.network.host_drain[host as usize];
-                let to = drain * self.network.vcs + vc % self.network.vcs;
-                self.connect(self.vcs[vc as usize].front, vc, to);
+            Target::SendingNic(host) => {
+                self.line_up(self.network.nic(host), vc);
+                self.arbitrate_soon(self.network.nic(host));
             }
-            Target::Memory => unreachable!("memory takes flits without looking at headers"),
+            // The way on has a VC for every VC of the link; it is free whenever a new packet is at
+            // the front.
+            Target::ReceivingNic(host) => {
+                let packet = self.vcs[vc as usize].front;
+                let channel = match self.worms[packet as usize].packet.ends {
+                    Ends::Memories => self.network.host_write[host as usize],
+                    Ends::Nics => self.network.host_intake[host as usize],
+                };
+                self.connect(packet, vc, channel * self.network.vcs + vc % self.network.vcs);
+            }
+            Target::End => unreachable!("an end takes flits without looking at headers"),
         }
     }
 
@@ -107,7 +115,8 @@ impl Engine<'_> {
         let first_port = self.network.first_port[switch as usize];
         let Vc { front: packet, channel, bit, ready, .. } = self.vcs[vc as usize];
         let hop = self.worms[packet as usize].hop as usize;
-        let tag = self.tags[packet as usize * self.tags_per_worm + hop];
+        let is_nic = switch >= self.network.switches;
+        let tag = if is_nic { 0 } else { self.tags[packet as usize * self.tags_per_worm + hop] };
         let out = if tag & GROUP == 0 {
             self.network.port_out[(first_port + u32::from(tag)) as usize]
         } else {
@@ -124,7 +133,7 @@ impl Engine<'_> {
             return false;
         }
         let (to, _) = self.best_vc(out);
-        self.worms[packet as usize].hop += 1;
+        self.worms[packet as usize].hop += u32::from(!is_nic);
         let input = self.network.in_port[channel as usize] * self.network.vcs + u32::from(bit);
         self.switches[switch as usize].turn = input + 1;
         self.counts[channel as usize].waiting += self.now - ready.max(self.counting_since);
@@ -189,22 +198,28 @@ impl Engine<'_> {
         self.lines.before(grants(vc), visible) - self.lines.before(sends(vc), self.now)
     }
 
-    /// Starts queued packets of hosts on free injection VCs.
+    /// Starts queued packets of hosts on free VCs: first those of the NIC, on the link.
     pub(super) fn start_packets(&mut self) {
         let mut todo = std::mem::take(&mut self.host_todo);
         for host in todo.drain(..) {
-            let channel = self.network.host_out[host as usize];
-            while self.free[channel as usize] != 0
-                && let Some(&(packet, queued)) = self.queues[host as usize].front()
-                && queued <= self.now
-            {
-                self.queues[host as usize].pop_front();
-                let worm = self.new_worm(packet, queued);
-                let (to, _) = self.best_vc(channel);
-                self.connect(worm, NONE, to);
-            }
+            let link = self.network.host_out[host as usize];
+            self.start_from(host, Ends::Nics, link);
+            let memory = self.network.memory_out[host as usize];
+            self.start_from(host, Ends::Memories, memory);
         }
         self.host_todo = todo;
+    }
+
+    fn start_from(&mut self, host: u32, ends: Ends, channel: u32) {
+        while self.free[channel as usize] != 0
+            && let Some(&(packet, queued)) = self.queues[ends as usize][host as usize].front()
+            && queued <= self.now
+        {
+            self.queues[ends as usize][host as usize].pop_front();
+            let worm = self.new_worm(packet, queued);
+            let (to, _) = self.best_vc(channel);
+            self.connect(worm, NONE, to);
+        }
     }
 
     /// Gives output VC `to` to a packet whose flits come from `from`.
@@ -231,8 +246,12 @@ impl Engine<'_> {
         self.free[channel as usize] |= 1 << number;
         match self.network.origins[channel as usize] {
             Origin::Switch(switch) => self.arbitrate_soon(switch),
-            Origin::Host(host) => self.host_todo.push(host),
-            Origin::Nic => {}
+            Origin::Memory(host) => self.host_todo.push(host),
+            Origin::Nic(host) => {
+                self.host_todo.push(host);
+                self.arbitrate_soon(self.network.nic(host));
+            }
+            Origin::Nobody => {}
         }
         if sink {
             self.wheel.push(left + u64::from(latency), Event::Delivered(packet));
@@ -285,7 +304,7 @@ impl Engine<'_> {
     fn move_up(&mut self, vc: u32, packet: u32, at: Tick) {
         let delay = match self.network.targets[self.vcs[vc as usize].channel as usize] {
             Target::Switch(_) => self.network.routing,
-            Target::Nic(_) | Target::Memory => 0,
+            Target::SendingNic(_) | Target::ReceivingNic(_) | Target::End => 0,
         };
         let ready = at + u64::from(delay);
         let state = &mut self.vcs[vc as usize];

@@ -77,9 +77,10 @@ impl Engine<'_> {
 
     /// The channel that the header at the front of a buffer will most likely take.
     fn likely_output(&self, vc: u32) -> u32 {
-        let Target::Switch(switch) = self.network.targets[self.vcs[vc as usize].channel as usize]
-        else {
-            return NONE;
+        let switch = match self.network.targets[self.vcs[vc as usize].channel as usize] {
+            Target::Switch(switch) => switch,
+            Target::SendingNic(host) => return self.network.host_out[host as usize],
+            Target::ReceivingNic(_) | Target::End => return NONE,
         };
         let worm = self.vcs[vc as usize].front as usize;
         let tag = self.tags[worm * self.tags_per_worm + self.worms[worm].hop as usize];

@@ -3,7 +3,7 @@
 
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node, Port};
 use crosstie_routing::{Route, Routing, Tag};
-use crosstie_sim::wormhole::{Bus, ChannelCount, Config, EPOCH, Packet, Tick};
+use crosstie_sim::wormhole::{Bus, ChannelCount, Config, EPOCH, Ends, Packet, Tick};
 use std::collections::VecDeque;
 
 /// Something that can be compared with the engine.
@@ -50,8 +50,11 @@ struct Mux {
 #[derive(Clone, Copy, PartialEq)]
 enum Target {
     Switch(usize),
-    Nic(usize),
-    Memory,
+    /// The NIC of a host, on the way out: a switch with one input and one output.
+    Sending(usize),
+    /// The NIC of a host, on the way in.
+    Receiving(usize),
+    End,
 }
 
 #[derive(Clone, Copy)]
@@ -74,9 +77,17 @@ pub struct Reference {
     /// Per switch: the inputs whose headers wait, in the order in which they are served.
     line: Vec<Vec<usize>>,
     choice: Vec<usize>,
+    /// Per host: the channel into the fabric, the one out of memory, and the two ways on from the
+    /// NIC, into memory and no further.
     host_out: Vec<usize>,
-    drains: Vec<usize>,
+    memory_out: Vec<usize>,
+    writes: Vec<usize>,
+    intakes: Vec<usize>,
+    /// Per host: packets in memory, packets in the NIC, and VCs whose headers wait in the NIC.
     queues: Vec<VecDeque<(usize, Tick)>>,
+    nic_queues: Vec<VecDeque<(usize, Tick)>>,
+    nic_lines: Vec<Vec<usize>>,
+    nic_turns: Vec<usize>,
     groups: Vec<Vec<Port>>,
     packets: Vec<Packet>,
     tags: Vec<Vec<Tag>>,
@@ -99,25 +110,31 @@ impl Reference {
         let mut muxes = Vec::new();
         for channel in fabric.channels() {
             let ends = fabric.channel(channel);
-            let cost = if matches!(ends.from.node, Node::Host(_)) { read } else { config.ticks };
             let target = match ends.to.node {
                 Node::Switch(s) => Target::Switch(s.0 as usize),
-                Node::Host(h) if shared => Target::Nic(h.0 as usize),
-                Node::Host(_) => Target::Memory,
+                Node::Host(h) if shared => Target::Receiving(h.0 as usize),
+                Node::Host(_) => Target::End,
             };
             let first = channels.len() * v;
-            channels.push(Channel { target, cost, latency });
+            channels.push(Channel { target, cost: config.ticks, latency });
             muxes.push(Mux { vcs: (first..first + v).collect(), last: v - 1, busy_until: 0 });
         }
         let host_out: Vec<usize> = fabric.hosts().map(|h| fabric.host_out(h).0 as usize).collect();
-        let mut drains = Vec::new();
+        let (mut memory_out, mut writes, mut intakes) = (host_out.clone(), vec![], vec![]);
         if shared {
-            for &out in &host_out {
+            let mut add = |target, cost| {
                 let first = channels.len() * v;
-                drains.push(channels.len());
-                channels.push(Channel { target: Target::Memory, cost: write, latency: write });
-                muxes[out].vcs.extend(first..first + v);
-                muxes[out].last = 2 * v - 1;
+                channels.push(Channel { target, cost, latency: cost });
+                muxes.push(Mux { vcs: (first..first + v).collect(), last: v - 1, busy_until: 0 });
+                channels.len() - 1
+            };
+            memory_out = (0..host_out.len()).map(|h| add(Target::Sending(h), read)).collect();
+            writes = host_out.iter().map(|_| add(Target::End, write)).collect();
+            intakes = host_out.iter().map(|_| add(Target::End, config.ticks)).collect();
+            for (&into, &out) in memory_out.iter().zip(&writes) {
+                let shared = std::mem::take(&mut muxes[out].vcs);
+                muxes[into].vcs.extend(shared);
+                muxes[into].last = 2 * v - 1;
             }
         }
         let port = |s, p, turn: fn(ChannelId) -> ChannelId| {
@@ -143,8 +160,13 @@ impl Reference {
             line: vec![Vec::new(); switches],
             choice: vec![0; switches],
             queues: vec![VecDeque::new(); host_out.len()],
+            nic_queues: vec![VecDeque::new(); host_out.len()],
+            nic_lines: vec![Vec::new(); host_out.len()],
+            nic_turns: vec![0; host_out.len()],
             host_out,
-            drains,
+            memory_out,
+            writes,
+            intakes,
             groups: routing.groups().to_vec(),
             packets: Vec::new(),
             tags: Vec::new(),
@@ -157,7 +179,11 @@ impl Reference {
     pub fn inject(&mut self, at: Tick, packet: Packet, routing: &dyn Routing) {
         let mut route = Route::default();
         routing.route(HostId(packet.from), HostId(packet.to), &mut route);
-        self.queues[packet.from as usize].push_back((self.packets.len(), at));
+        let queues = match packet.ends {
+            Ends::Memories => &mut self.queues,
+            Ends::Nics => &mut self.nic_queues,
+        };
+        queues[packet.from as usize].push_back((self.packets.len(), at));
         self.packets.push(packet);
         self.tags.push(route.tags().to_vec());
         self.hop.push(0);
@@ -168,8 +194,9 @@ impl Reference {
             self.credits_arrive();
             self.release();
             self.headers();
-            self.allocate();
             self.start_packets();
+            self.leave_nics();
+            self.allocate();
             self.send();
             self.now += 1;
         }
@@ -211,9 +238,12 @@ impl Reference {
                 && self.vcs[vc].header.is_none()
             {
                 self.vcs[vc].header = Some((packet, self.now));
-                if let Target::Nic(host) = self.channels[vc / self.v()].target {
-                    let drain = self.drains[host] * self.v() + vc % self.v();
-                    self.connect(packet, Some(vc), drain);
+                if let Target::Receiving(host) = self.channels[vc / self.v()].target {
+                    let way = match self.packets[packet].ends {
+                        Ends::Memories => self.writes[host],
+                        Ends::Nics => self.intakes[host],
+                    };
+                    self.connect(packet, Some(vc), way * self.v() + vc % self.v());
                 }
             }
         }
@@ -281,7 +311,7 @@ impl Reference {
         let vcs = channel * self.v()..(channel + 1) * self.v();
         let free = vcs.filter(|&vc| self.vcs[vc].packet.is_none());
         let credits = |vc: usize| match self.channels[channel].target {
-            Target::Memory => self.config.buffer,
+            Target::End => self.config.buffer,
             _ => self.vcs[vc].credits,
         };
         free.map(|vc| (vc, credits(vc))).max_by_key(|&(vc, c)| (c, std::cmp::Reverse(vc)))
@@ -297,12 +327,47 @@ impl Reference {
 
     fn start_packets(&mut self) {
         for host in 0..self.queues.len() {
-            while let Some(&(packet, at)) = self.queues[host].front()
+            while let Some(&(packet, at)) = self.nic_queues[host].front()
                 && at <= self.now
                 && let Some((vc, _)) = self.best_vc(self.host_out[host])
             {
+                self.nic_queues[host].pop_front();
+                self.connect(packet, None, vc);
+            }
+            while let Some(&(packet, at)) = self.queues[host].front()
+                && at <= self.now
+                && let Some((vc, _)) = self.best_vc(self.memory_out[host])
+            {
                 self.queues[host].pop_front();
                 self.connect(packet, None, vc);
+            }
+        }
+    }
+
+    /// Headers in the sending buffers of NICs take the link, first come, first served.
+    fn leave_nics(&mut self) {
+        let v = self.v();
+        if self.writes.is_empty() {
+            return;
+        }
+        for host in 0..self.queues.len() {
+            let first = self.memory_out[host] * v;
+            for step in 0..v {
+                let vc = first + (self.nic_turns[host] + step) % v;
+                if self.vcs[vc].header.is_some_and(|(_, at)| at == self.now) {
+                    self.nic_lines[host].push(vc);
+                }
+            }
+            for vc in std::mem::take(&mut self.nic_lines[host]) {
+                let (packet, since) = self.vcs[vc].header.expect("it waits");
+                match self.best_vc(self.host_out[host]) {
+                    None => self.nic_lines[host].push(vc),
+                    Some((to, _)) => {
+                        self.nic_turns[host] = (vc - first + 1) % v;
+                        self.counts[vc / v].waiting += self.now - since;
+                        self.connect(packet, Some(vc), to);
+                    }
+                }
             }
         }
     }
@@ -333,7 +398,7 @@ impl Reference {
                 order.filter(|&place| self.has_flit(self.muxes[mux].vcs[place])).collect();
             let sender = places.iter().copied().find(|&place| {
                 let vc = self.muxes[mux].vcs[place];
-                self.channels[vc / self.v()].target == Target::Memory || self.vcs[vc].credits > 0
+                self.channels[vc / self.v()].target == Target::End || self.vcs[vc].credits > 0
             });
             match sender {
                 Some(place) => {
@@ -364,7 +429,7 @@ impl Reference {
         }
         let id = self.packets[packet].id;
         let arrives = now + Tick::from(latency);
-        if target != Target::Memory {
+        if target != Target::End {
             self.vcs[vc].credits -= 1;
             self.vcs[vc].buffer.push_back(Flit { packet, index, usable: arrives });
             let filling = self.vcs[vc].buffer.len() as u32;
@@ -378,7 +443,7 @@ impl Reference {
         if index + 1 == self.packets[packet].flits {
             self.events.push((now, Event::Tail { id, channel: vc / v, vc: vc % v }));
             self.vcs[vc].tail_gone = Some(now + Tick::from(cost));
-            if target == Target::Memory {
+            if target == Target::End {
                 self.events.push((arrives, Event::Delivered { id }));
             }
         }
