@@ -8,6 +8,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::fabric::FabricArguments;
+use crate::rails::RailsArguments;
 use crate::report::ReportArguments;
 use crate::routes::RoutesArguments;
 use crate::run::RunArguments;
@@ -19,6 +20,7 @@ Examples:
   crosstie report results/quickstart            draw figures and report again, without running
   crosstie fabric --tree 4,3                    describe a 4-ary 3-tree
   crosstie routes network.anynet --certify      can this network deadlock under its routing?
+  crosstie rails --nodes 20                     how many rails join 20 nodes, each one-way per node?
 
 Exit codes:
   0 done   1 the answer is no   2 a mistake in the input   3 a bug in Crosstie   130 interrupted
@@ -98,6 +100,8 @@ pub enum Verb {
     Fabric(FabricArguments),
     /// Compute routes: length, balance, deadlock certificate, single routes
     Routes(RoutesArguments),
+    /// Allocate rails statically: how many are needed, and who transmits on which
+    Rails(RailsArguments),
     /// Print completions for a shell
     #[command(after_help = crate::manual::COMPLETION_EXAMPLES)]
     Completions {

@@ -3,7 +3,7 @@
 //! | file | is |
 //! |---|---|
 //! | `arguments` | the declaration of the command line |
-//! | `run`, `report`, `check`, `fabric`, `routes`, `manual` | the verbs |
+//! | `run`, `report`, `check`, `fabric`, `routes`, `rails`, `manual` | the verbs |
 //! | `source` | networks from files, experiments and flags |
 //! | `experiment` | experiment files, checked all together |
 //! | `console`, `progress` | where words go |
@@ -19,6 +19,7 @@ mod fabric;
 mod interrupt;
 mod manual;
 mod progress;
+mod rails;
 mod report;
 mod routes;
 mod run;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
             Verb::Check { files } => check::check(&files, &console),
             Verb::Fabric(fabric) => fabric::fabric(&fabric, &console),
             Verb::Routes(routes) => routes::routes(&routes, &console),
+            Verb::Rails(rails) => rails::rails(&rails, &console),
             Verb::Completions { shell } => manual::completions(shell, &console),
             Verb::Man { dir } => manual::man(dir.as_deref(), &console),
         }

@@ -5,3 +5,4 @@ mod experiments;
 mod invocation;
 mod mistakes;
 mod networks;
+mod rails;

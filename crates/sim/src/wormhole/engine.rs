@@ -57,8 +57,12 @@ pub trait Observer {
     fn delivered(&mut self, _delivery: &Delivery) {}
     /// The first flit of packet `id` left on a channel.
     fn head(&mut self, _id: u64, _channel: u32, _vc: u32, _at: Tick) {}
-    /// The last flit of packet `id` left on a channel.
+    /// The last flit of packet `id` left on a channel. Told when it has left.
     fn tail(&mut self, _id: u64, _channel: u32, _vc: u32, _at: Tick) {}
+    /// Whether the engine is to stop after the tick it is in.
+    fn interrupts(&self) -> bool {
+        false
+    }
 }
 
 /// An observer that looks away.
@@ -294,11 +298,16 @@ impl<'a> Engine<'a> {
         self.wheel.push(at, Event::Host(packet.from));
     }
 
-    /// Runs every tick before `until`, then stands at `until`.
+    /// Runs every tick before `until`, then stands at `until`; or stands after the tick in which the
+    /// observer interrupted.
     pub fn run_until(&mut self, until: Tick, observer: &mut impl Observer) {
         while let Some(tick) = self.wheel.advance(until) {
             self.now = tick;
             self.step(observer);
+            if observer.interrupts() {
+                self.now = tick + 1;
+                return;
+            }
         }
         self.now = self.now.max(until);
     }

@@ -1,0 +1,18 @@
+//! Who and what: nodes, rails, processing elements, messages.
+
+/// A node of the cluster, numbered from 0. It has one NIC on every rail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// A rail, numbered from 0; also the NIC that a node has on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RailId(pub u32);
+
+/// A processing element (PE) of a node, numbered from 0 within its node: what sends messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PeId(pub u32);
+
+/// A message, numbered by the application; different from all others that the same node has under
+/// way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageId(pub u64);
