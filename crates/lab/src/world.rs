@@ -116,6 +116,7 @@ impl World {
             routing: &*self.network.routing,
             rails: self.rails,
             config: &self.config,
+            cluster: None,
             workload: &self.workload,
             seed: self.seed,
             effort: self.effort,

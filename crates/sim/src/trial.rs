@@ -7,7 +7,12 @@
 //! **Nodes and rails.** A node has one NIC on each rail, every rail is a copy of the same fabric.
 //! A message goes on one rail; each node takes its rails in turn. Loads count per rail.
 //!
-//! **Messages and packets.** A message becomes one packet or several ([`Packing`]), all queued at
+//! **Schemes.** With a [`ClusterSpec`] the nodes have processing elements that send independently, and
+//! a rail scheme decides which part of a message goes on which rail
+//! ([`Cluster`](crate::cluster::Cluster)). Processes are numbered node by node; messages between
+//! processes of one node stay off the network and are left out.
+//!
+//! **Messages and packets.** Without a scheme, a message becomes one packet or several ([`Packing`]), all queued at
 //! once. Its latency runs from the cycle it is handed over to the delivery of its last flit. Loads
 //! count whole packets, overhead included, so that 1 is a full link.
 //!
@@ -34,9 +39,10 @@ pub use packing::Packing;
 pub use search::{Searched, TrialError};
 pub use workload::Workload;
 
+use crate::cluster::{Cluster, ClusterSpec};
 use crate::measure::{Estimate, Outcome, Steady, SteadySpec, Verdict};
 use crate::traffic::{Traffic, TrafficError};
-use crate::wormhole::{Bus, Config, Engine, Layout, Part};
+use crate::wormhole::{Bus, Config, Engine, Layout, Part, Tick};
 use crosstie_fabric::Fabric;
 use crosstie_routing::Routing;
 use crosstie_units::Seed;
@@ -56,7 +62,9 @@ pub struct Trial<'a> {
     pub rails: u32,
     /// Switches, links and buses.
     pub config: &'a Config,
-    /// What the nodes send.
+    /// The processing elements of nodes and their rail scheme, if they have one.
+    pub cluster: Option<&'a ClusterSpec>,
+    /// What the nodes, or their processing elements, send.
     pub workload: &'a Workload,
     /// Where all randomness comes from.
     pub seed: Seed,
@@ -88,17 +96,28 @@ impl Effort {
 }
 
 impl Trial<'_> {
+    /// Processes per node that send independently.
+    fn pes(&self) -> u32 {
+        self.cluster.map_or(1, |spec| spec.pes)
+    }
+
     /// Runs the network at a load, in flits per cycle, rail and sending host.
     ///
     /// `watch` is told after every window how many cycles have been simulated, and may break off;
     /// the answer is then `None`. The result depends on nothing but the trial and the load.
+    ///
+    /// # Panics
+    /// If the rail scheme does not fit the network; [`Cluster::new`](crate::cluster::Cluster::new)
+    /// tells beforehand.
     pub fn run(
         &self,
         load: f64,
         watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Option<Findings>, TrafficError> {
         let hosts = self.fabric.hosts().len() as u32;
-        let traffic = self.workload.traffic(self.seed, hosts, self.rails, load)?;
+        let pes = self.pes();
+        let share = load / f64::from(pes);
+        let traffic = self.workload.traffic(self.seed, hosts * pes, self.rails, share)?;
         let mut run = Run::new(self, traffic);
         let window = self.effort.window();
         let mut steady = Steady::new(SteadySpec {
@@ -136,6 +155,7 @@ impl Trial<'_> {
 struct Run<'a> {
     trial: &'a Trial<'a>,
     engine: Engine<'a>,
+    cluster: Option<Cluster>,
     traffic: Traffic,
     ledger: Ledger,
     marks: Marks,
@@ -149,6 +169,9 @@ impl<'a> Run<'a> {
         Run {
             trial,
             engine: Engine::new(fabric, trial.routing, rails, config),
+            cluster: trial
+                .cluster
+                .map(|spec| Cluster::new(fabric, spec).expect("the rail scheme fits the network")),
             traffic,
             ledger: Ledger::new(workload.packing, hosts, rails, config.ticks, window),
             marks: Marks::new(window),
@@ -159,15 +182,27 @@ impl<'a> Run<'a> {
     fn advance(&mut self, until: u64) {
         while self.traffic.next_cycle() < until {
             let message = self.traffic.draw();
-            self.engine.run_until(self.ledger.tick(message.cycle), &mut self.ledger);
-            self.ledger.send(&mut self.engine, message);
+            self.simulate_until(self.ledger.tick(message.cycle));
+            match &mut self.cluster {
+                None => self.ledger.send(&mut self.engine, message),
+                Some(cluster) => self.ledger.hand_over(&mut self.engine, cluster, message),
+            }
         }
-        self.engine.run_until(self.ledger.tick(until), &mut self.ledger);
+        self.simulate_until(self.ledger.tick(until));
+    }
+
+    fn simulate_until(&mut self, tick: Tick) {
+        match &mut self.cluster {
+            None => self.engine.run_until(tick, &mut self.ledger),
+            Some(cluster) => cluster.run_until(&mut self.engine, tick, &mut self.ledger),
+        }
     }
 
     /// What may be said at the end, given a final verdict.
     fn conclude(&mut self, load: f64, verdict: &Verdict) -> Findings {
         let outcome = *verdict.outcome().expect("the verdict is final");
+        let violations = self.cluster.as_ref().map_or(0, Cluster::violations);
+        assert_eq!(violations, 0, "no input of the rail scheme breaks its protocol");
         let ending = match verdict {
             Verdict::Saturated(_) => Ending::Saturated,
             Verdict::NotConverged(_, doubts) => Ending::NotConverged(doubts.clone()),
@@ -186,7 +221,8 @@ impl<'a> Run<'a> {
     fn measured(&mut self, outcome: &Outcome) -> Measured {
         let (totals, config) = (self.ledger.totals, self.trial.config);
         let ticks_per_cycle = u64::from(config.ticks);
-        let senders = f64::from(self.traffic.senders()) * f64::from(self.trial.rails);
+        let nodes = f64::from(self.traffic.senders()) / f64::from(self.trial.pes());
+        let senders = nodes * f64::from(self.trial.rails);
         let accepted = Estimate {
             mean: outcome.accepted.mean / senders,
             half_width: outcome.accepted.half_width / senders,

@@ -188,8 +188,8 @@ mod tests {
         assert_eq!(
             findings(Ending::Deadlocked(deadlock)).note(&fabric, 2),
             "deadlock found at cycle 1000: packets wait for each other along switch:0 -> 0 on rail \
-             0, then 1 -> switch:1 on rail 1, then the bus of host 1 on rail 0, and back to the \
-             first (5 buffers stuck in all)"
+             0, then 1 -> switch:1 on rail 1, then the bus of host 1 (reading) on rail 0, and back \
+             to the first (5 buffers stuck in all)"
         );
         let long = Deadlock { circle: vec![0; 40], stuck: 99 };
         let note = findings(Ending::Deadlocked(long)).note(&fabric, 1);

@@ -1,9 +1,11 @@
 //! The books of a run: messages handed over, packets delivered, latencies.
 
 use super::Packing;
+use crate::cluster::{Books, Cluster};
 use crate::measure::{LatencyLog, Window};
 use crate::traffic::Message;
 use crate::wormhole::{Delivery, EPOCH, Ends, Engine, Observer, Packet, Tick};
+use crosstie_protocol::{NodeId, PeId};
 
 /// What has been counted since the run began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -96,6 +98,33 @@ impl Ledger {
         self.longest_packet = self.longest_packet.max(u64::from(flits));
     }
 
+    /// Hands a message of a process to its node. The message's length is in bytes.
+    pub fn hand_over(&mut self, engine: &mut Engine<'_>, cluster: &mut Cluster, message: Message) {
+        let pes = cluster.spec().pes;
+        let (from, to) = (NodeId(message.from / pes), NodeId(message.to / pes));
+        if from != to {
+            let pe = PeId(message.from % pes);
+            let bytes = u64::from(message.flits);
+            let flits = cluster.send(engine, (from, pe), to, bytes, self);
+            self.totals.generated += flits;
+            self.longest_packet = self.longest_packet.max(flits);
+        }
+    }
+
+    fn count_packet(&mut self, delivery: &Delivery) {
+        self.totals.packets += 1;
+        self.totals.network += delivery.delivered - delivery.injected;
+        self.totals.switches += u64::from(delivery.switches);
+    }
+
+    fn count_message(&mut self, handed_over: Tick, delivered: Tick) {
+        let latency = delivered - handed_over;
+        self.totals.messages += 1;
+        self.totals.latency += latency;
+        let cycle = (delivered - EPOCH) / self.ticks;
+        self.log.record(cycle, latency.div_ceil(self.ticks));
+    }
+
     /// Finds a place for a message of several packets.
     fn enter(&mut self, packets: u32) -> u32 {
         match self.spare.pop() {
@@ -127,11 +156,8 @@ impl Ledger {
 impl Observer for Ledger {
     #[inline]
     fn delivered(&mut self, delivery: &Delivery) {
-        let totals = &mut self.totals;
-        totals.delivered += u64::from(delivery.packet.flits);
-        totals.packets += 1;
-        totals.network += delivery.delivered - delivery.injected;
-        totals.switches += u64::from(delivery.switches);
+        self.totals.delivered += u64::from(delivery.packet.flits);
+        self.count_packet(delivery);
         if delivery.packet.id != WHOLE {
             let missing = &mut self.missing[delivery.packet.id as usize];
             *missing -= 1;
@@ -141,11 +167,18 @@ impl Observer for Ledger {
             self.spare.push(delivery.packet.id as u32);
         }
         // All packets of a message are queued in the tick it was handed over.
-        let latency = delivery.delivered - delivery.queued;
-        totals.messages += 1;
-        totals.latency += latency;
-        let cycle = (delivery.delivered - EPOCH) / self.ticks;
-        self.log.record(cycle, latency.div_ceil(self.ticks));
+        self.count_message(delivery.queued, delivery.delivered);
+    }
+}
+
+impl Books for Ledger {
+    fn stripe_delivered(&mut self, delivery: &Delivery) {
+        self.count_packet(delivery);
+    }
+
+    fn message_delivered(&mut self, handed_over: Tick, at: Tick, flits: u64) {
+        self.totals.delivered += flits;
+        self.count_message(handed_over, at);
     }
 }
 

@@ -31,6 +31,11 @@ impl Layout {
         Layout { channels, hosts: fabric.hosts().len() as u32, rails }
     }
 
+    /// Hosts on one rail.
+    pub fn hosts(&self) -> u32 {
+        self.hosts
+    }
+
     /// Channels of the fabric on all rails.
     pub(super) fn in_fabric(&self) -> u32 {
         self.rails * self.channels

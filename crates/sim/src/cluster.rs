@@ -1,0 +1,392 @@
+//! Nodes with several rails: the machines of a rail scheme on top of the wormhole engine.
+//!
+//! A [`Cluster`] has one [`Node`] machine per node and drives all of them: what a machine wants sent
+//! becomes a packet on its rail, and what the engine tells becomes an input of a machine. Stripes of
+//! messages go from memory to memory and cross the I/O buses. Control packets go from NIC to NIC over
+//! the same links; the processor of the receiving NIC takes its time over each, one after the other,
+//! before the machine hears of it. A machine reacts in the tick after the one in which something
+//! happened.
+
+mod books;
+mod bus_watch;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+pub use books::Books;
+pub use bus_watch::BusWatch;
+pub use spec::ClusterSpec;
+
+use crate::wormhole::{Delivery, EPOCH, Ends, Engine, Layout, Observer, Packet, Part, Tick};
+use crosstie_fabric::{Fabric, Node as End};
+use crosstie_protocol::{
+    Action, Control, Input, Machine, MessageId, Node, NodeError, NodeId, NodeSpec, Parcel, PeId,
+    RailId,
+};
+use crosstie_units::Time;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// A packet under way.
+#[derive(Debug, Clone)]
+enum Cargo {
+    Data(Parcel),
+    Control { rail: RailId, from: NodeId, to: NodeId, packet: Control },
+}
+
+/// Something that comes at a known tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    /// The processor of a NIC has handled a control packet.
+    Processed { cargo: u64 },
+    /// The first flit of a stripe is on the last channel to a NIC.
+    Arriving { node: u32, rail: u32 },
+    /// A machine asked to be called.
+    Timeout { node: u32 },
+}
+
+/// What the engine told, to be handled after its tick.
+#[derive(Debug, Clone, Copy)]
+enum Notice {
+    /// The last flit of a stripe has left its node.
+    Sent { cargo: u64 },
+    /// A stripe has arrived whole, or a control packet is in its NIC.
+    Delivered(Delivery),
+}
+
+/// A message that has not been delivered whole.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    handed_over: Tick,
+    flits: u64,
+}
+
+/// The nodes of a cluster, and everything between them and the engine.
+pub struct Cluster {
+    spec: ClusterSpec,
+    nodes: Vec<Node>,
+    /// When the machine of each node asked to be called.
+    alarms: Vec<Option<Tick>>,
+    /// Until when the processor of each NIC is busy, by `rail * nodes + node`.
+    processors: Vec<Tick>,
+    timers: BinaryHeap<Reverse<(Tick, u64, Timer)>>,
+    timers_set: u64,
+    messages: BTreeMap<u64, Pending>,
+    next_message: u64,
+    ear: Ear,
+}
+
+impl Cluster {
+    /// Idle nodes, one for each host of the fabric.
+    pub fn new(fabric: &Fabric, spec: &ClusterSpec) -> Result<Cluster, NodeError> {
+        let count = fabric.hosts().len() as u32;
+        let node = |id| {
+            let ClusterSpec { pes, rails, window, .. } = *spec;
+            Node::new(NodeSpec { id: NodeId(id), pes, rails, window }, &spec.scheme)
+        };
+        Ok(Cluster {
+            nodes: (0..count).map(node).collect::<Result<_, _>>()?,
+            alarms: vec![None; count as usize],
+            processors: vec![EPOCH; (count * spec.rails) as usize],
+            timers: BinaryHeap::new(),
+            timers_set: 0,
+            messages: BTreeMap::new(),
+            next_message: 0,
+            ear: Ear::new(fabric, spec.rails),
+            spec: spec.clone(),
+        })
+    }
+
+    /// Hands a message to a processing element at the tick where the engine stands; gives its length
+    /// in flits.
+    pub fn send(
+        &mut self,
+        engine: &mut Engine<'_>,
+        (from, pe): (NodeId, PeId),
+        to: NodeId,
+        bytes: u64,
+        books: &mut impl Books,
+    ) -> u64 {
+        let flits = self.spec.flits(bytes);
+        let id = self.next_message;
+        self.next_message += 1;
+        self.messages.insert(id, Pending { handed_over: engine.now(), flits });
+        let input = Input::Send { pe, message: MessageId(id), to, bytes };
+        self.tell(engine, from, input, books);
+        flits
+    }
+
+    /// Runs engine and machines up to a tick.
+    pub fn run_until(&mut self, engine: &mut Engine<'_>, until: Tick, books: &mut impl Books) {
+        loop {
+            let timer = self.timers.peek().map_or(Tick::MAX, |Reverse((at, ..))| *at);
+            if timer <= engine.now() {
+                let Reverse((_, _, timer)) = self.timers.pop().expect("one is due");
+                self.ring(engine, timer, books);
+            } else if engine.now() < until {
+                engine.run_until(timer.min(until), &mut self.ear);
+                self.hear(engine, books);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// What it is made of.
+    pub fn spec(&self) -> &ClusterSpec {
+        &self.spec
+    }
+
+    /// Whether every message has been delivered and every node is at rest.
+    pub fn is_idle(&self) -> bool {
+        self.messages.is_empty() && self.nodes.iter().all(Node::is_idle)
+    }
+
+    /// Inputs that broke the protocol, over all nodes: 0 unless there is a bug.
+    pub fn violations(&self) -> u64 {
+        self.nodes.iter().map(Node::violations).sum()
+    }
+
+    /// What has met on buses and NICs.
+    pub fn bus_watch(&self) -> BusWatch {
+        self.ear.watch.clone()
+    }
+
+    fn time(&self, tick: Tick) -> Time {
+        self.spec.tick * tick
+    }
+
+    fn set_timer(&mut self, at: Tick, timer: Timer) {
+        self.timers.push(Reverse((at, self.timers_set, timer)));
+        self.timers_set += 1;
+    }
+
+    /// Something due has come.
+    fn ring(&mut self, engine: &mut Engine<'_>, timer: Timer, books: &mut impl Books) {
+        match timer {
+            Timer::Processed { cargo } => {
+                let Cargo::Control { rail, from, to, packet } = self.ear.take(cargo) else {
+                    unreachable!("processors handle control packets");
+                };
+                self.tell(engine, to, Input::Control { rail, from, packet }, books);
+            }
+            Timer::Arriving { node, rail } => {
+                self.tell(engine, NodeId(node), Input::Arriving { rail: RailId(rail) }, books);
+            }
+            Timer::Timeout { node } => {
+                if self.alarms[node as usize].is_some_and(|at| at <= engine.now()) {
+                    self.alarms[node as usize] = None;
+                    let now = self.time(engine.now());
+                    self.nodes[node as usize].handle_timeout(now);
+                    self.serve(engine, NodeId(node), books);
+                }
+            }
+        }
+    }
+
+    /// Handles what the engine told during its last tick.
+    fn hear(&mut self, engine: &mut Engine<'_>, books: &mut impl Books) {
+        for (at, node, rail) in std::mem::take(&mut self.ear.arriving) {
+            self.set_timer(at, Timer::Arriving { node, rail });
+        }
+        for notice in std::mem::take(&mut self.ear.notices) {
+            match notice {
+                Notice::Sent { cargo } => {
+                    let Cargo::Data(parcel) = &self.ear.cargo[cargo as usize] else {
+                        unreachable!("only stripes are listened for");
+                    };
+                    let (from, rail, message) = (parcel.from, parcel.stripe.rail, parcel.message);
+                    self.tell(engine, from, Input::Sent { rail, message }, books);
+                }
+                Notice::Delivered(delivery) => self.arrive(engine, &delivery, books),
+            }
+        }
+    }
+
+    fn arrive(&mut self, engine: &mut Engine<'_>, delivery: &Delivery, books: &mut impl Books) {
+        let id = delivery.packet.id;
+        match self.ear.cargo[id as usize] {
+            Cargo::Data(_) => {
+                books.stripe_delivered(delivery);
+                let Cargo::Data(parcel) = self.ear.take(id) else { unreachable!("it is data") };
+                self.tell(engine, parcel.to, Input::Arrived(parcel), books);
+            }
+            Cargo::Control { .. } => {
+                let processor = &mut self.processors[delivery.packet.to as usize];
+                *processor = delivery.delivered.max(*processor) + Tick::from(self.spec.response);
+                let done = *processor;
+                self.set_timer(done, Timer::Processed { cargo: id });
+            }
+        }
+    }
+
+    /// Tells a machine what has happened and does what it then wants.
+    fn tell(
+        &mut self,
+        engine: &mut Engine<'_>,
+        node: NodeId,
+        input: Input,
+        books: &mut impl Books,
+    ) {
+        let now = self.time(engine.now());
+        self.nodes[node.0 as usize].handle(now, input);
+        self.serve(engine, node, books);
+    }
+
+    fn serve(&mut self, engine: &mut Engine<'_>, node: NodeId, books: &mut impl Books) {
+        let now = self.time(engine.now());
+        while let Some(action) = self.nodes[node.0 as usize].poll_action(now) {
+            match action {
+                Action::Transmit(parcel) => {
+                    let (rail, to) = (parcel.stripe.rail, parcel.to);
+                    let flits = self.spec.flits(parcel.stripe.len()) as u32;
+                    self.transmit(engine, (rail, node, to), flits, Cargo::Data(parcel));
+                }
+                Action::Control { rail, to, packet } => {
+                    let cargo = Cargo::Control { rail, from: node, to, packet };
+                    self.transmit(engine, (rail, node, to), self.spec.control, cargo);
+                }
+                Action::Deliver { message, .. } => {
+                    let Pending { handed_over, flits } =
+                        self.messages.remove(&message.0).expect("a message is delivered once");
+                    books.message_delivered(handed_over, engine.now(), flits);
+                }
+                Action::Complete { .. } => {}
+            }
+        }
+        let alarm = self.nodes[node.0 as usize]
+            .poll_timeout()
+            .map(|at| at.ps().div_ceil(self.spec.tick.ps()).max(engine.now() + 1));
+        if alarm != self.alarms[node.0 as usize] {
+            self.alarms[node.0 as usize] = alarm;
+            if let Some(at) = alarm {
+                self.set_timer(at, Timer::Timeout { node: node.0 });
+            }
+        }
+    }
+
+    fn transmit(
+        &mut self,
+        engine: &mut Engine<'_>,
+        (rail, from, to): (RailId, NodeId, NodeId),
+        flits: u32,
+        cargo: Cargo,
+    ) {
+        let ends = match cargo {
+            Cargo::Data(_) => Ends::Memories,
+            Cargo::Control { .. } => Ends::Nics,
+        };
+        let host = |node: NodeId| rail.0 * self.nodes.len() as u32 + node.0;
+        let (from, to) = (host(from), host(to));
+        let id = self.ear.put(cargo);
+        engine.inject(engine.now(), Packet { from, to, flits, id, ends });
+    }
+}
+
+/// Listens to the engine and remembers what concerns the nodes.
+struct Ear {
+    /// What each fabric channel is to its host, if it leads to or from one.
+    doors: Vec<Door>,
+    layout: Layout,
+    cargo: Vec<Cargo>,
+    spare: Vec<u64>,
+    notices: Vec<Notice>,
+    /// First flits on the last channel to a NIC: when that is noticed, at which node and rail.
+    arriving: Vec<(Tick, u32, u32)>,
+    watch: BusWatch,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Door {
+    Out,
+    In { node: u32 },
+    Neither,
+}
+
+impl Ear {
+    fn new(fabric: &Fabric, rails: u32) -> Ear {
+        let door =
+            |channel| match (fabric.channel(channel).from.node, fabric.channel(channel).to.node) {
+                (End::Host(_), _) => Door::Out,
+                (_, End::Host(host)) => Door::In { node: host.0 },
+                _ => Door::Neither,
+            };
+        Ear {
+            doors: fabric.channels().map(door).collect(),
+            layout: Layout::new(fabric, rails),
+            cargo: Vec::new(),
+            spare: Vec::new(),
+            notices: Vec::new(),
+            arriving: Vec::new(),
+            watch: BusWatch::new(rails * fabric.hosts().len() as u32),
+        }
+    }
+
+    fn put(&mut self, cargo: Cargo) -> u64 {
+        match self.spare.pop() {
+            Some(id) => {
+                self.cargo[id as usize] = cargo;
+                id
+            }
+            None => {
+                self.cargo.push(cargo);
+                self.cargo.len() as u64 - 1
+            }
+        }
+    }
+
+    fn take(&mut self, id: u64) -> Cargo {
+        self.spare.push(id);
+        self.cargo[id as usize].clone()
+    }
+
+    fn is_data(&self, id: u64) -> bool {
+        matches!(self.cargo[id as usize], Cargo::Data(_))
+    }
+}
+
+impl Observer for Ear {
+    fn delivered(&mut self, delivery: &Delivery) {
+        if self.is_data(delivery.packet.id) {
+            self.watch.has_arrived(delivery.packet.to);
+        }
+        self.notices.push(Notice::Delivered(*delivery));
+    }
+
+    fn head(&mut self, id: u64, channel: u32, _vc: u32, at: Tick) {
+        if !self.is_data(id) {
+            return;
+        }
+        let (rail, part) = self.layout.place(channel);
+        match part {
+            Part::Fabric(channel) => {
+                if let Door::In { node } = self.doors[channel.0 as usize] {
+                    self.arriving.push((at + 1, node, rail));
+                    self.watch.arrives(rail * self.layout.hosts() + node);
+                }
+            }
+            Part::Read(host) => self.watch.reads(rail * self.layout.hosts() + host.0),
+            Part::Write(host) => self.watch.writes(rail * self.layout.hosts() + host.0),
+            Part::Intake(_) => {}
+        }
+    }
+
+    fn tail(&mut self, id: u64, channel: u32, _vc: u32, _at: Tick) {
+        if !self.is_data(id) {
+            return;
+        }
+        let (rail, part) = self.layout.place(channel);
+        match part {
+            Part::Fabric(channel) if self.doors[channel.0 as usize] == Door::Out => {
+                self.notices.push(Notice::Sent { cargo: id });
+            }
+            Part::Fabric(_) | Part::Intake(_) => {}
+            Part::Read(host) => self.watch.has_read(rail * self.layout.hosts() + host.0),
+            Part::Write(host) => self.watch.has_written(rail * self.layout.hosts() + host.0),
+        }
+    }
+
+    fn interrupts(&self) -> bool {
+        !self.notices.is_empty() || !self.arriving.is_empty()
+    }
+}

@@ -1,0 +1,136 @@
+//! Clusters under every scheme: nothing lost, nothing left, and no conflict where none may be.
+
+use super::*;
+use crate::wormhole::{Bus, Config};
+use crosstie_fabric::tree;
+use crosstie_protocol::{Allocation, Scheme, StripingRatio, matrix};
+use crosstie_routing::TreeAdaptive;
+use crosstie_units::Seed;
+use std::sync::Arc;
+
+#[derive(Default)]
+struct Delivered {
+    messages: u64,
+    flits: u64,
+    stripes: u64,
+    stripe_flits: u64,
+}
+
+impl Books for Delivered {
+    fn stripe_delivered(&mut self, delivery: &Delivery) {
+        self.stripes += 1;
+        self.stripe_flits += u64::from(delivery.packet.flits);
+    }
+    fn message_delivered(&mut self, handed_over: Tick, at: Tick, flits: u64) {
+        assert!(at >= handed_over + flits / 4, "four rails carry four flits a tick at most");
+        self.messages += 1;
+        self.flits += flits;
+    }
+}
+
+const RAILS: u32 = 4;
+const PES: u32 = 2;
+
+fn spec(scheme: Scheme) -> ClusterSpec {
+    ClusterSpec {
+        scheme,
+        pes: PES,
+        rails: RAILS,
+        window: 2,
+        flit: 2,
+        overhead: 0,
+        control: 24,
+        response: 300,
+        tick: Time::from_ns(5),
+    }
+}
+
+fn schemes() -> Vec<Scheme> {
+    let patience = Some(Time::from_ns(3_000));
+    let mut all = vec![Scheme::Basic];
+    for ratio in [StripingRatio::ONE, StripingRatio::ALL] {
+        all.push(Scheme::LocalDynamic { ratio });
+        all.push(Scheme::Dynamic { ratio, patience: None });
+        all.push(Scheme::Dynamic { ratio, patience });
+        all.push(Scheme::Hybrid { ratio, patience: None, threshold: 1024 });
+    }
+    all
+}
+
+/// Runs 400 messages between 16 nodes at once, gives the cluster and what it delivered.
+fn rush(scheme: Scheme, nodes: u32, bus: Bus, seed: u64) -> (Cluster, Delivered) {
+    let fabric = tree(4, 2).unwrap();
+    let routing = TreeAdaptive::new(&fabric).unwrap();
+    let config = Config { bus, ..Config::default() };
+    let mut engine = Engine::new(&fabric, &routing, RAILS, &config);
+    let mut cluster = Cluster::new(&fabric, &spec(scheme)).unwrap();
+    let mut books = Delivered::default();
+    let mut draw = Seed(seed).stream("messages", 0);
+    let (mut handed_over, mut flits) = (0, 0);
+    for _ in 0..400 {
+        let wait = draw.below(200);
+        cluster.run_until(&mut engine, EPOCH + handed_over * 50 + wait, &mut books);
+        let from = NodeId(draw.below(u64::from(nodes)) as u32);
+        let to = NodeId((from.0 + 1 + draw.below(u64::from(nodes) - 1) as u32) % nodes);
+        let pe = PeId(draw.below(u64::from(PES)) as u32);
+        let bytes = draw.exponential(3000.0) as u64 + 1;
+        flits += cluster.send(&mut engine, (from, pe), to, bytes, &mut books);
+        handed_over += 1;
+    }
+    cluster.run_until(&mut engine, 4_000_000, &mut books);
+    let name = cluster.spec.scheme.name();
+    assert_eq!((books.messages, books.flits), (handed_over, flits), "{name}");
+    assert!(cluster.is_idle() && engine.is_at_rest(), "{name}");
+    assert_eq!(cluster.violations(), 0, "{name}");
+    // Each stripe rounds up to whole flits.
+    assert!((flits..flits + books.stripes).contains(&books.stripe_flits), "{name}");
+    (cluster, books)
+}
+
+const HALF: Bus = Bus::Shared { read: 1, write: 1 };
+
+#[test]
+fn every_scheme_delivers_every_message_once_and_whole() {
+    for scheme in schemes() {
+        for bus in [HALF, Bus::Full] {
+            rush(scheme.clone(), 16, bus, 1);
+        }
+    }
+}
+
+#[test]
+fn dynamic_allocation_never_lets_data_meet() {
+    for scheme in schemes().into_iter().filter(|s| matches!(s, Scheme::Dynamic { .. })) {
+        for seed in 1..4 {
+            let (cluster, _) = rush(scheme.clone(), 16, HALF, seed);
+            let BusWatch { opposed, crowded, .. } = cluster.bus_watch();
+            assert_eq!((opposed, crowded), (0, 0));
+        }
+    }
+    // The others do let them meet, so the watch is awake.
+    let (cluster, _) = rush(Scheme::Basic, 16, HALF, 1);
+    let BusWatch { opposed, crowded, .. } = cluster.bus_watch();
+    assert!(opposed > 10 && crowded > 10, "{opposed} {crowded}");
+}
+
+#[test]
+fn static_allocation_has_no_opposing_data() {
+    // Four rails serve six nodes.
+    let allocation = Allocation::new(matrix::algorithm2(RAILS, 6).unwrap()).unwrap();
+    let fabric = crosstie_fabric::single(6).unwrap();
+    let routing = crosstie_routing::Shortest::new(&fabric);
+    let mut engine = Engine::new(&fabric, &routing, RAILS, &Config::default());
+    let scheme = Scheme::Static(Arc::new(allocation));
+    let mut cluster = Cluster::new(&fabric, &spec(scheme)).unwrap();
+    let mut books = Delivered::default();
+    for from in 0..6 {
+        for to in (0..6).filter(|&to| to != from) {
+            let at = (NodeId(from), PeId(from % PES));
+            cluster.send(&mut engine, at, NodeId(to), 2000, &mut books);
+        }
+    }
+    cluster.run_until(&mut engine, 1_000_000, &mut books);
+    assert_eq!((books.messages, cluster.violations()), (30, 0));
+    assert!(cluster.is_idle());
+    assert_eq!(cluster.bus_watch().opposed, 0);
+}
