@@ -16,6 +16,7 @@ mod network;
 mod outcome;
 mod progress;
 mod run;
+mod scheme;
 mod world;
 
 pub use error::LabError;

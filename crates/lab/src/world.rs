@@ -1,6 +1,7 @@
 //! What one point describes, ready to be tried.
 
-use crate::{LabError, Network, destination, hardware};
+use crate::{LabError, Network, destination, hardware, scheme};
+use crosstie_sim::cluster::ClusterSpec;
 use crosstie_sim::traffic::{Arrival, Size, TrafficError};
 use crosstie_sim::trial::{Effort, Trial, Workload};
 use crosstie_sim::wormhole::Config;
@@ -14,6 +15,7 @@ pub struct World {
     network: Arc<Network>,
     rails: u32,
     config: Config,
+    cluster: Option<ClusterSpec>,
     workload: Workload,
     seed: Seed,
     effort: Effort,
@@ -41,6 +43,7 @@ impl World {
         let mut remarks = network.remarks.clone();
         hardware::check_memory(spec, &network.fabric)?;
         let config = hardware::config(spec, &mut remarks)?;
+        let cluster = scheme::cluster(spec, &network.fabric, &config)?;
         let to = &spec.traffic.destination;
         let workload = Workload {
             arrival: match spec.traffic.arrival {
@@ -65,7 +68,8 @@ impl World {
             max_cycles: measure.max_cycles,
         };
         let (rails, seed, goal) = (spec.cluster.rails, spec.seed, spec.goal());
-        let world = World { network, rails, config, workload, seed, effort, goal, remarks };
+        let world =
+            World { network, rails, config, cluster, workload, seed, effort, goal, remarks };
         world.check_traffic()?;
         Ok(world)
     }
@@ -116,7 +120,7 @@ impl World {
             routing: &*self.network.routing,
             rails: self.rails,
             config: &self.config,
-            cluster: None,
+            cluster: self.cluster.as_ref(),
             workload: &self.workload,
             seed: self.seed,
             effort: self.effort,

@@ -132,11 +132,6 @@ impl Cluster {
         }
     }
 
-    /// What it is made of.
-    pub fn spec(&self) -> &ClusterSpec {
-        &self.spec
-    }
-
     /// Whether every message has been delivered and every node is at rest.
     pub fn is_idle(&self) -> bool {
         self.messages.is_empty() && self.nodes.iter().all(Node::is_idle)

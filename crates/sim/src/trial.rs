@@ -9,8 +9,8 @@
 //!
 //! **Schemes.** With a [`ClusterSpec`] the nodes have processing elements that send independently, and
 //! a rail scheme decides which part of a message goes on which rail
-//! ([`Cluster`](crate::cluster::Cluster)). Processes are numbered node by node; messages between
-//! processes of one node stay off the network and are left out.
+//! ([`Cluster`](crate::cluster::Cluster)). All processing elements of a node follow its destination
+//! pattern, and share its load evenly.
 //!
 //! **Messages and packets.** Without a scheme, a message becomes one packet or several ([`Packing`]), all queued at
 //! once. Its latency runs from the cycle it is handed over to the delivery of its last flit. Loads
@@ -44,6 +44,7 @@ use crate::measure::{Estimate, Outcome, Steady, SteadySpec, Verdict};
 use crate::traffic::{Traffic, TrafficError};
 use crate::wormhole::{Bus, Config, Engine, Layout, Part, Tick};
 use crosstie_fabric::Fabric;
+use crosstie_protocol::PeId;
 use crosstie_routing::Routing;
 use crosstie_units::Seed;
 use ledger::Ledger;
@@ -96,11 +97,6 @@ impl Effort {
 }
 
 impl Trial<'_> {
-    /// Processes per node that send independently.
-    fn pes(&self) -> u32 {
-        self.cluster.map_or(1, |spec| spec.pes)
-    }
-
     /// Runs the network at a load, in flits per cycle, rail and sending host.
     ///
     /// `watch` is told after every window how many cycles have been simulated, and may break off;
@@ -115,9 +111,12 @@ impl Trial<'_> {
         watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Option<Findings>, TrafficError> {
         let hosts = self.fabric.hosts().len() as u32;
-        let pes = self.pes();
-        let share = load / f64::from(pes);
-        let traffic = self.workload.traffic(self.seed, hosts * pes, self.rails, share)?;
+        let pes = self.cluster.map_or(1, |spec| spec.pes);
+        let traffic = |pe: u32| {
+            let seed = if pe == 0 { self.seed } else { self.seed.child("pe", u64::from(pe)) };
+            self.workload.traffic(seed, hosts, self.rails, load / f64::from(pes))
+        };
+        let traffic = (0..pes).map(traffic).collect::<Result<_, _>>()?;
         let mut run = Run::new(self, traffic);
         let window = self.effort.window();
         let mut steady = Steady::new(SteadySpec {
@@ -156,13 +155,14 @@ struct Run<'a> {
     trial: &'a Trial<'a>,
     engine: Engine<'a>,
     cluster: Option<Cluster>,
-    traffic: Traffic,
+    /// What the processing elements of one number send, on all nodes; one without a scheme.
+    traffic: Vec<Traffic>,
     ledger: Ledger,
     marks: Marks,
 }
 
 impl<'a> Run<'a> {
-    fn new(trial: &'a Trial<'a>, traffic: Traffic) -> Run<'a> {
+    fn new(trial: &'a Trial<'a>, traffic: Vec<Traffic>) -> Run<'a> {
         let Trial { fabric, rails, config, workload, .. } = *trial;
         let window = trial.effort.window();
         let hosts = fabric.hosts().len() as u32;
@@ -180,12 +180,19 @@ impl<'a> Run<'a> {
 
     /// Simulates every cycle before this one.
     fn advance(&mut self, until: u64) {
-        while self.traffic.next_cycle() < until {
-            let message = self.traffic.draw();
+        let next = |traffic: &[Traffic]| {
+            let cycles = traffic.iter().map(Traffic::next_cycle);
+            cycles.enumerate().min_by_key(|&(_, cycle)| cycle).expect("somebody sends")
+        };
+        while let (pe, cycle) = next(&self.traffic)
+            && cycle < until
+        {
+            let message = self.traffic[pe].draw();
             self.simulate_until(self.ledger.tick(message.cycle));
+            let Run { engine, ledger, .. } = self;
             match &mut self.cluster {
-                None => self.ledger.send(&mut self.engine, message),
-                Some(cluster) => self.ledger.hand_over(&mut self.engine, cluster, message),
+                None => ledger.send(engine, message),
+                Some(cluster) => ledger.hand_over(engine, cluster, PeId(pe as u32), message),
             }
         }
         self.simulate_until(self.ledger.tick(until));
@@ -221,8 +228,7 @@ impl<'a> Run<'a> {
     fn measured(&mut self, outcome: &Outcome) -> Measured {
         let (totals, config) = (self.ledger.totals, self.trial.config);
         let ticks_per_cycle = u64::from(config.ticks);
-        let nodes = f64::from(self.traffic.senders()) / f64::from(self.trial.pes());
-        let senders = nodes * f64::from(self.trial.rails);
+        let senders = f64::from(self.traffic[0].senders()) * f64::from(self.trial.rails);
         let accepted = Estimate {
             mean: outcome.accepted.mean / senders,
             half_width: outcome.accepted.half_width / senders,

@@ -46,6 +46,6 @@ pub use results::{ChannelRow, ColumnMeaning, Meta, ResultSet, ResultsError, Stor
 pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
     Arrival, Bus, Cluster, Destination, Fabric, Goal, Link, Measure, Nic, Packet, Part, Routing,
-    Saturation, Size, Spec, Switch, Traffic, Tree,
+    Saturation, Scheme, Size, Spec, Switch, Traffic, Tree,
 };
 pub use study::Study;

@@ -345,6 +345,18 @@ mod tests {
                 "bus=asymmetric(read=3 MB/s, write=2 MB/s)",
             ]
         );
+        let schemes = "product.scheme = ['basic', 'dynamic', {dynamic.striping = 0}, \
+                       {hybrid.threshold = '1 KiB'}, {hybrid.threshold = '2 KiB'}]";
+        assert_eq!(
+            points(schemes),
+            [
+                "scheme=basic",
+                "scheme=dynamic",
+                "scheme=dynamic(striping=0)",
+                "scheme=hybrid(threshold=1 KiB)",
+                "scheme=hybrid(threshold=2 KiB)",
+            ]
+        );
         assert_eq!(points("product.switch = [{buffer = 64}]"), ["switch=buffer=64"]);
         assert_eq!(points("product.seed = [9007199254740993]"), ["seed=9007199254740993"]);
     }

@@ -62,7 +62,7 @@ error: unknown key `trafic`
   |  ^^^^^^ no key has this name
   |
   = help: did you mean `traffic`?
-  = help: known here: title, citation, description, sweep, figure, seed, cluster, fabric, routing, switch, link, bus, nic, traffic, measure
+  = help: known here: title, citation, description, sweep, figure, seed, cluster, scheme, fabric, routing, switch, link, bus, nic, traffic, measure
 "#,
     );
 }
@@ -344,6 +344,171 @@ error: this routing knows trees only
   |  ^^^^^^^ expected a fabric of the kind `tree`
   |
   = help: use `routing.shortest = {}`, or leave `routing` out
+"#,
+    );
+}
+
+#[test]
+fn several_pes_without_a_scheme() {
+    with(
+        "[cluster]\npes = 4\n",
+        r#"
+error: several processing elements without a scheme
+  --> x.toml:12:7
+   |
+12 | pes = 4
+   |       ^ without a scheme, a node sends as one
+   |
+   = help: say how they share the rails: `scheme = "basic"`, or leave `pes` out
+"#,
+    );
+}
+
+#[test]
+fn no_pes() {
+    with(
+        "[cluster]\npes = 0\n",
+        r#"
+error: wrong value for `cluster.pes`
+  --> x.toml:12:7
+   |
+12 | pes = 0
+   |       ^ found `0`, expected a whole number from 1 to 64
+"#,
+    );
+}
+
+#[test]
+fn scheme_misspelt() {
+    changed(
+        "seed = 1",
+        "seed = 1\nscheme = 'localdynamic'",
+        r#"
+error: unknown choice `localdynamic`
+ --> x.toml:3:10
+  |
+3 | scheme = 'localdynamic'
+  |          ^^^^^^^^^^^^^^ not a choice for `scheme`
+  |
+  = help: did you mean `local-dynamic`?
+  = help: known here: static, basic, local-dynamic, dynamic, hybrid
+"#,
+    );
+}
+
+#[test]
+fn key_that_the_scheme_lacks() {
+    with(
+        "[scheme.dynamic]\nthreshold = '4 KiB'\n",
+        r#"
+error: unknown key `threshold`
+  --> x.toml:12:1
+   |
+12 | threshold = '4 KiB'
+   | ^^^^^^^^^ `scheme.dynamic` has no such key
+   |
+   = help: known here: striping, timeout
+"#,
+    );
+}
+
+#[test]
+fn striping_beyond_all_rails() {
+    with(
+        "[scheme.local-dynamic]\nstriping = 4\n",
+        r#"
+error: wrong value for `scheme.local-dynamic.striping`
+  --> x.toml:12:12
+   |
+12 | striping = 4
+   |            ^ found `4`, expected a striping ratio from 0 to 1
+"#,
+    );
+}
+
+#[test]
+fn no_time_to_answer() {
+    with(
+        "[scheme.dynamic]\ntimeout = '0 us'\n",
+        r#"
+error: wrong value for `scheme.dynamic.timeout`
+  --> x.toml:12:11
+   |
+12 | timeout = '0 us'
+   |           ^^^^^^ found "0 us", expected a time from "1 ns" to "1 s"
+"#,
+    );
+}
+
+#[test]
+fn packets_of_a_fixed_size_under_a_scheme() {
+    with(
+        r#"[nic]
+packet = "320 B"
+[sweep.product]
+scheme = ["basic", "dynamic"]
+"#,
+        r#"
+error: packets of a fixed size under a scheme
+  --> x.toml:12:10
+   |
+12 | packet = "320 B"
+   |          ^^^^^^^ expected "message": each stripe of a message is one packet
+   |
+   = help: leave `nic.packet` out, or leave `scheme` out
+   = help: found at point 0: scheme = basic
+"#,
+    );
+}
+
+#[test]
+fn static_allocation_with_too_few_rails() {
+    with(
+        r#"[cluster]
+rails = 4
+[sweep.product]
+scheme = ["basic", "static"]
+"#,
+        r#"
+error: too few rails for static allocation
+  --> x.toml:14:20
+   |
+14 | scheme = ["basic", "static"]
+   |                    ^^^^^^^^ 64 hosts need at least 8 rails, but there are 4
+   |
+   = help: set `cluster.rails = 8`, or take at most 6 hosts, all that 4 rails can join
+   = help: found at point 1: scheme = static
+"#,
+    );
+}
+
+#[test]
+fn static_allocation_with_more_hosts_than_any_rails_can_join() {
+    changed(
+        "n = 3\n",
+        "n = 8\n[cluster]\nrails = 16\n[scheme.static]\n",
+        r#"
+error: too few rails for static allocation
+ --> x.toml:9:1
+  |
+9 | [scheme.static]
+  | ^^^^^^^^^^^^^^^ 65536 hosts need at least 19 rails, but there are 16
+  |
+  = help: take at most 12870 hosts, all that 16 rails can join
+"#,
+    );
+}
+
+#[test]
+fn control_packet_of_nothing() {
+    with(
+        "[nic]\ncontrol = '0 B'\nresponse = 200\n",
+        r#"
+error: wrong value for `nic.control`
+  --> x.toml:12:11
+   |
+12 | control = '0 B'
+   |           ^^^^^ found "0 B", expected a size from "1 B" to "64 KiB"
 "#,
     );
 }

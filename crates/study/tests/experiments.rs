@@ -4,13 +4,20 @@ use std::path::{Path, PathBuf};
 
 use crosstie_study::{Spec, Study};
 
+/// All of them, those in folders of their own included.
 fn experiments() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
-        .collect();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "toml") {
+                files.push(path);
+            }
+        }
+    }
     files.sort();
     files
 }
@@ -51,10 +58,26 @@ fn every_point_survives_being_written_and_read() {
 fn the_examples_of_the_reference_are_sound() {
     let reference = include_str!("../../../experiments/README.md");
     let blocks: Vec<_> = reference.split("```toml\n").skip(1).collect();
-    assert_eq!(blocks.len(), 2);
+    assert_eq!(blocks.len(), 3);
     for block in blocks {
         let text = block.split("```").next().unwrap();
         Study::parse("README.md", text).unwrap_or_else(|mistake| panic!("{mistake}"));
+    }
+}
+
+#[test]
+fn the_reference_lists_every_experiment_with_its_points() {
+    let reference = include_str!("../../../experiments/README.md");
+    for path in experiments() {
+        let study = Study::load(&path).unwrap();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+        let name = path.strip_prefix(folder).unwrap().display().to_string();
+        let searches = study.points().iter().all(|point| point.spec.measure.saturation.is_some());
+        let points = study.points().len();
+        let points = if searches { format!("{points} searches") } else { points.to_string() };
+        let row = reference.lines().find(|line| line.starts_with(&format!("| [{name}]({name}) |")));
+        let row = row.unwrap_or_else(|| panic!("the reference lacks {name}"));
+        assert!(row.ends_with(&format!("| {points} |")), "{name} has {points}: {row}");
     }
 }
 

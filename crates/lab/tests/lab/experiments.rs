@@ -11,7 +11,9 @@ fn folder() -> PathBuf {
 
 #[test]
 fn every_point_of_every_experiment_can_be_built() {
-    let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let files = [folder(), folder().join("coll")]
+        .into_iter()
+        .flat_map(|folder| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
     let experiments = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
     let mut built = 0;
     for path in experiments {

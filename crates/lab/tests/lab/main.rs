@@ -5,3 +5,4 @@ mod experiments;
 mod mistakes;
 mod physics;
 mod runs;
+mod schemes;

@@ -98,17 +98,18 @@ impl Ledger {
         self.longest_packet = self.longest_packet.max(u64::from(flits));
     }
 
-    /// Hands a message of a process to its node. The message's length is in bytes.
-    pub fn hand_over(&mut self, engine: &mut Engine<'_>, cluster: &mut Cluster, message: Message) {
-        let pes = cluster.spec().pes;
-        let (from, to) = (NodeId(message.from / pes), NodeId(message.to / pes));
-        if from != to {
-            let pe = PeId(message.from % pes);
-            let bytes = u64::from(message.flits);
-            let flits = cluster.send(engine, (from, pe), to, bytes, self);
-            self.totals.generated += flits;
-            self.longest_packet = self.longest_packet.max(flits);
-        }
+    /// Hands a message to a processing element of its node. The message's length is in bytes.
+    pub fn hand_over(
+        &mut self,
+        engine: &mut Engine<'_>,
+        cluster: &mut Cluster,
+        pe: PeId,
+        message: Message,
+    ) {
+        let (from, to) = (NodeId(message.from), NodeId(message.to));
+        let flits = cluster.send(engine, (from, pe), to, u64::from(message.flits), self);
+        self.totals.generated += flits;
+        self.longest_packet = self.longest_packet.max(flits);
     }
 
     fn count_packet(&mut self, delivery: &Delivery) {

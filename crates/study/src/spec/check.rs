@@ -2,8 +2,11 @@
 
 use toml::de::DeTable;
 
-use super::limits::MOST_HOSTS;
-use super::{Destination, Fabric, Link, Measure, Part, Routing, Size, Spec, Traffic};
+use super::limits::{MOST_HOSTS, MOST_RAILS};
+use super::scheme::{least_static_rails, most_static_nodes};
+use super::{
+    Destination, Fabric, Link, Measure, Packet, Part, Routing, Scheme, Size, Spec, Traffic,
+};
 use crate::document::{self, Fault};
 
 /// The most parts of a mixture.
@@ -32,6 +35,7 @@ impl Clash {
 pub(super) fn check(spec: &Spec, root: &DeTable<'_>) -> Result<(), Fault> {
     fabric(&spec.fabric)
         .and_then(|()| routing(spec))
+        .and_then(|()| scheme(spec))
         .and_then(|()| link(&spec.link))
         .and_then(|()| load(spec))
         .and_then(|()| size(&spec.traffic))
@@ -69,6 +73,47 @@ fn routing(spec: &Spec) -> Result<(), Clash> {
             .help("use `routing.shortest = {}`, or leave `routing` out"));
     }
     Ok(())
+}
+
+fn scheme(spec: &Spec) -> Result<(), Clash> {
+    let Some(scheme) = &spec.scheme else {
+        return match spec.cluster.pes {
+            1 => Ok(()),
+            _ => {
+                let title = "several processing elements without a scheme";
+                let label = "without a scheme, a node sends as one";
+                Err(clash("cluster.pes", title, label)
+                    .help("say how they share the rails: `scheme = \"basic\"`, or leave `pes` out"))
+            }
+        };
+    };
+    if let Packet::Payload(_) = spec.nic.packet {
+        let label = "expected \"message\": each stripe of a message is one packet";
+        return Err(clash("nic.packet", "packets of a fixed size under a scheme", label)
+            .help("leave `nic.packet` out, or leave `scheme` out"));
+    }
+    match (scheme, spec.fabric.hosts()) {
+        (Scheme::Static {}, Some(hosts)) => static_rails(spec.cluster.rails, hosts),
+        _ => Ok(()),
+    }
+}
+
+/// Static allocation joins every pair of nodes only with rails enough.
+fn static_rails(rails: u32, hosts: u32) -> Result<(), Clash> {
+    let (most, least) = (most_static_nodes(rails), least_static_rails(hosts));
+    if u64::from(hosts) <= most {
+        return Ok(());
+    }
+    let label = format!("{hosts} hosts need at least {least} rails, but there are {rails}");
+    let clash = clash("scheme.static", "too few rails for static allocation", label);
+    let fewer = match most {
+        // A fabric has at least two hosts, and one rail cannot join them.
+        ..2 => None,
+        most => Some(format!("take at most {most} hosts, all that {rails} rails can join")),
+    };
+    let more = (least <= MOST_RAILS).then(|| format!("set `cluster.rails = {least}`"));
+    let ways: Vec<_> = more.into_iter().chain(fewer).collect();
+    Err(if ways.is_empty() { clash } else { clash.help(ways.join(", or ")) })
 }
 
 fn link(link: &Link) -> Result<(), Clash> {

@@ -12,6 +12,9 @@ use serde::de::{Error, Unexpected, Visitor};
 /// The most hosts a fabric may have.
 pub(crate) const MOST_HOSTS: u32 = 65_536;
 
+/// The most rails of a cluster.
+pub(crate) const MOST_RAILS: u32 = 16;
+
 /// Declares the readers of whole numbers, each with its range.
 macro_rules! wholes {
     ($($name:ident: $type:ty = $range:expr;)*) => {$(
@@ -24,7 +27,8 @@ macro_rules! wholes {
 
 wholes! {
     seed: u64 = 0..=i64::MAX;
-    rails: u32 = 1..=16;
+    rails: u32 = 1..=i64::from(MOST_RAILS);
+    pes: u32 = 1..=64;
     arity: u32 = 2..=64;
     levels: u32 = 1..=16;
     hosts: u32 = 2..=i64::from(MOST_HOSTS);
@@ -33,6 +37,7 @@ wholes! {
     virtual_channels: u32 = 1..=8;
     buffer: u32 = 1..=65_536;
     routing_delay: u32 = 1..=1000;
+    response: u32 = 0..=1_000_000;
     distance: u32 = 1..=64;
     cycles: u64 = 100..=1_000_000_000_000;
 }
@@ -63,6 +68,7 @@ const fn closed(low: f64, high: f64) -> (Bound<f64>, Bound<f64>) {
 reals! {
     load_value = "a load above 0 and at most 1", positive(1.0);
     share = "a share from 0 to 1", closed(0.0, 1.0);
+    striping = "a striping ratio from 0 to 1", closed(0.0, 1.0);
     precision = "a precision from 0.0001 to 0.5", closed(0.0001, 0.5);
     confidence = "a confidence from 0.5 to 0.9999", closed(0.5, 0.9999);
     saturation_precision = "a precision from 0.0001 to 0.2", closed(0.0001, 0.2);
@@ -92,8 +98,16 @@ quantities! {
     flit: Bytes = "a size", Bytes::new(1)..=Bytes::new(1024);
     message: Bytes = "a size", MESSAGE;
     overhead: Bytes = "a size", Bytes::new(0)..=Bytes::new(1 << 20);
+    control: Bytes = "a size", Bytes::new(1)..=Bytes::new(1 << 16);
+    threshold: Bytes = "a size", Bytes::new(0)..=Bytes::new(1 << 30);
     rate: Rate = "a rate", per_second(1_000)..=per_second(1_000_000_000_000);
     wire: Time = "a time", Time::ZERO..=Time::from_ns(1_000_000);
+    some_time: Time = "a time", Time::from_ns(1)..=Time::from_ns(1_000_000_000);
+}
+
+/// A time-out, for a key that may be missing.
+pub(crate) fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
+    some_time(from).map(Some)
 }
 
 /// A message size, or `None` for the word that stands in its place.

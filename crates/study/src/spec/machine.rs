@@ -14,11 +14,15 @@ pub struct Cluster {
     /// Independent copies of the fabric; each node has one NIC on each.
     #[serde(deserialize_with = "limits::rails")]
     pub rails: u32,
+    /// Processing elements of each node. Each sends on its own, all of them alike; more than one
+    /// makes a difference under a [`super::Scheme`] only.
+    #[serde(deserialize_with = "limits::pes")]
+    pub pes: u32,
 }
 
 impl Default for Cluster {
     fn default() -> Cluster {
-        Cluster { rails: 1 }
+        Cluster { rails: 1, pes: 1 }
     }
 }
 
@@ -194,11 +198,23 @@ pub struct Nic {
     /// Bytes added to every packet.
     #[serde(deserialize_with = "limits::overhead")]
     pub overhead: Bytes,
+    /// Bytes of a control packet, all told: the schemes that reserve send them between NICs.
+    #[serde(deserialize_with = "limits::control")]
+    pub control: Bytes,
+    /// Cycles a NIC takes to handle a control packet.
+    #[serde(deserialize_with = "limits::response")]
+    pub response: u32,
 }
 
 impl Default for Nic {
     fn default() -> Nic {
-        Nic { packet: Packet::Message, overhead: Bytes::new(0) }
+        Nic {
+            packet: Packet::Message,
+            overhead: Bytes::new(0),
+            // "A few tens of flits" of 2 bytes, and "a few hundreds of cycles" in Coll et al.
+            control: Bytes::new(48),
+            response: 300,
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod check;
 pub(crate) mod limits;
 mod machine;
 mod measure;
+mod scheme;
 mod traffic;
 
 use crosstie_units::Seed;
@@ -12,6 +13,7 @@ use toml::de::DeTable;
 
 pub use machine::{Bus, Cluster, Fabric, Link, Nic, Packet, Routing, Switch, Tree};
 pub use measure::{Goal, Measure, Saturation};
+pub use scheme::Scheme;
 pub use traffic::{Arrival, Destination, Part, Size, Traffic};
 
 use crate::diagnostic::Diagnostic;
@@ -27,6 +29,10 @@ pub struct Spec {
     pub seed: Seed,
     /// The nodes as a whole.
     pub cluster: Cluster,
+    /// How the processing elements of a node share its rails; `None`: a node sends one message after
+    /// another, and they take the rails in turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheme: Option<Scheme>,
     /// The network of one rail.
     pub fabric: Fabric,
     /// How packets find their way through it.
@@ -53,6 +59,7 @@ struct Draft {
     seed: u64,
     #[serde(default)]
     cluster: Cluster,
+    scheme: Option<Scheme>,
     fabric: Fabric,
     routing: Option<Routing>,
     #[serde(default)]
@@ -77,6 +84,7 @@ impl From<Draft> for Spec {
         Spec {
             seed: Seed(draft.seed),
             cluster: draft.cluster,
+            scheme: draft.scheme,
             fabric: draft.fabric,
             routing,
             switch: draft.switch,
@@ -91,9 +99,9 @@ impl From<Draft> for Spec {
 
 impl Spec {
     /// The top-level keys of a spec.
-    pub(crate) const KEYS: [&'static str; 10] = [
-        "seed", "cluster", "fabric", "routing", "switch", "link", "bus", "nic", "traffic",
-        "measure",
+    pub(crate) const KEYS: [&'static str; 11] = [
+        "seed", "cluster", "scheme", "fabric", "routing", "switch", "link", "bus", "nic",
+        "traffic", "measure",
     ];
 
     /// Reads the text made by [`Spec::to_toml`]; `name` stands for the file in error messages.
@@ -160,6 +168,8 @@ impl Spec {
 
 #[cfg(test)]
 mod tests {
+    use crosstie_units::{Bytes, Time};
+
     use super::*;
 
     const LEAST: &str = "
@@ -178,6 +188,7 @@ mod tests {
 
 [cluster]
 rails = 1
+pes = 1
 
 [fabric.tree]
 k = 4
@@ -201,6 +212,8 @@ wire = "15 ns"
 [nic]
 packet = "message"
 overhead = "0 B"
+control = "48 B"
+response = 300
 
 [traffic]
 load = 0.3
@@ -240,7 +253,13 @@ channels = true
             ("routing", "shortest = {}"),
             ("bus", "asymmetric = {read = '200 MB/s', write = '275 MB/s'}"),
             ("bus", "full = {}"),
+            ("scheme", "basic = {}"),
+            ("scheme", "local-dynamic = {}"),
+            ("scheme", "local-dynamic.striping = 0.5"),
+            ("scheme", "dynamic.timeout = '20 us'"),
+            ("scheme", "hybrid = {striping = 0, timeout = '1 ms', threshold = '1 KiB'}"),
             ("nic", "packet = '320 B', overhead = '12 B'"),
+            ("nic", "control = '64 B', response = 200"),
             ("link", "flit = '8 B', rate = '10 Gbit/s', wire = '49.2 ns'"),
             ("traffic.arrival", "bernoulli = {}"),
             ("traffic.arrival", "constant = {}"),
@@ -262,6 +281,44 @@ channels = true
             assert_eq!(spec, again);
             assert_eq!(spec.to_toml(), again.to_toml());
         }
+    }
+
+    #[test]
+    fn schemes_have_defaults() {
+        let scheme = |text: &str| {
+            let text = format!("{LEAST}\ncluster.pes = 4\nscheme = {text}");
+            let spec = Spec::from_toml("scheme", &text).unwrap_or_else(|e| panic!("{e}"));
+            spec.scheme.expect("a scheme")
+        };
+        let threshold = Bytes::new(4096);
+        let long = [
+            ("basic", Scheme::Basic {}),
+            ("local-dynamic", Scheme::LocalDynamic { striping: 1.0 }),
+            ("dynamic", Scheme::Dynamic { striping: 1.0, timeout: None }),
+            ("hybrid", Scheme::Hybrid { striping: 1.0, timeout: None, threshold }),
+        ];
+        for (name, long) in long {
+            assert_eq!(scheme(&format!("'{name}'")), long);
+            assert_eq!(scheme(&format!("{{{name} = {{}}}}")), long);
+        }
+        assert_eq!(
+            scheme("{dynamic = {striping = 0, timeout = '20 us'}}"),
+            Scheme::Dynamic { striping: 0.0, timeout: Some(Time::from_ns(20_000)) }
+        );
+        assert_eq!(Spec::from_toml("least", LEAST).unwrap().scheme, None);
+    }
+
+    #[test]
+    fn static_allocation_is_for_as_many_hosts_as_the_rails_can_join() {
+        let six = LEAST.replace("fabric.tree = {k = 4, n = 3}", "fabric.single.hosts = 6");
+        let spec = |text: &str, rails: u32| {
+            Spec::from_toml("six", &format!("{text}\nscheme = 'static'\ncluster.rails = {rails}"))
+        };
+        assert_eq!(spec(&six, 4).unwrap().scheme, Some(Scheme::Static {}));
+        assert!(spec(&six, 3).is_err());
+        // Only its file can tell how many hosts a network has.
+        let file = LEAST.replace("tree = {k = 4, n = 3}", "file.path = 'net.anynet'");
+        assert!(spec(&file, 1).is_ok());
     }
 
     #[test]
