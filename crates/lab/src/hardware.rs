@@ -7,6 +7,8 @@ use crosstie_sim::wormhole::{Bus, Config};
 use crosstie_study::{self as study, Link, Packet, Spec};
 use crosstie_units::{Bytes, Rate};
 
+/// What a shared bus moves in one turn: a write-block of QsNet (Petrini, 2.2).
+const BURST: Bytes = Bytes::new(64);
 /// How many times slower than a link a bus may be.
 const SLOWEST_BUS: f64 = 1000.0;
 /// The most memory that the buffers of a simulated network may take, in bytes.
@@ -20,6 +22,7 @@ pub(crate) fn config(spec: &Spec, remarks: &mut Vec<String>) -> Result<Config, L
         buffer: spec.switch.buffer,
         routing_delay: spec.switch.routing_delay,
         wire: spec.link.wire_cycles() as u32,
+        burst: BURST.get().div_ceil(spec.link.flit.get()) as u32,
         ..Config::default()
     };
     Ok(match spec.bus {

@@ -9,7 +9,7 @@
 //!
 //! **Schemes.** With a [`ClusterSpec`] the nodes have processing elements that send independently, and
 //! a rail scheme decides which part of a message goes on which rail
-//! ([`Cluster`](crate::cluster::Cluster)). All processing elements of a node follow its destination
+//! ([`Cluster`]). All processing elements of a node follow its destination
 //! pattern, and share its load evenly.
 //!
 //! **Messages and packets.** Without a scheme, a message becomes one packet or several ([`Packing`]), all queued at
@@ -103,7 +103,7 @@ impl Trial<'_> {
     /// the answer is then `None`. The result depends on nothing but the trial and the load.
     ///
     /// # Panics
-    /// If the rail scheme does not fit the network; [`Cluster::new`](crate::cluster::Cluster::new)
+    /// If the rail scheme does not fit the network; [`Cluster::new`]
     /// tells beforehand.
     pub fn run(
         &self,

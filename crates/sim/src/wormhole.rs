@@ -22,7 +22,8 @@
 //! A host with a full-duplex bus takes every flit as it comes. With a shared bus (half duplex or
 //! asymmetric) a packet crosses the bus into the NIC's sending buffers before it goes on the link,
 //! and at its destination waits in the NIC's receiving buffers to cross the bus into memory. Both
-//! directions of a bus share one multiplexer: it moves one flit at a time, in or out. A packet that
+//! directions of a bus share one multiplexer: it moves one flit at a time, in or out, and goes on with
+//! the same VC for up to `burst` flits, as long as they follow each other without a pause. A packet that
 //! begins and ends in NICs ([`Ends::Nics`]) crosses no bus; it goes before packets from memory
 //! where both wait for the link, and the NIC takes it in as it comes.
 //!
@@ -36,6 +37,7 @@
 //! ever undone, and the result equals the tick-by-tick rules above exactly; the tests hold it to a
 //! model that simply executes them.
 
+mod bus;
 mod config;
 mod deadlock;
 mod engine;

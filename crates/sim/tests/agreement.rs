@@ -165,13 +165,15 @@ fn configs() -> impl Strategy<Value = Config> {
         (1u32..4, 0u32..4, 0u32..4).prop_map(|(ticks, r, w)| (ticks, Some((r, w)))),
         (2u32..4).prop_map(|ticks| (ticks, None)),
     ];
-    (1u8..4, prop_oneof![1u32..8, 8u32..40], 0u32..7, 0u32..5, bus).prop_map(
-        |(virtual_channels, buffer, routing_delay, wire, (ticks, shared))| Config {
+    let burst = prop_oneof![Just(1u32), 2u32..9, Just(32u32)];
+    (1u8..4, prop_oneof![1u32..8, 8u32..40], 0u32..7, 0u32..5, bus, burst).prop_map(
+        |(virtual_channels, buffer, routing_delay, wire, (ticks, shared), burst)| Config {
             virtual_channels,
             buffer,
             routing_delay,
             wire,
             ticks,
+            burst,
             bus: match shared {
                 None => Bus::Full,
                 Some((r, w)) => Bus::Shared { read: ticks + r, write: ticks + w },

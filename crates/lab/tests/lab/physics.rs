@@ -12,7 +12,7 @@ fn tree(keys: &str) -> String {
         traffic.size.fixed.size = "64 B"
         measure.precision = 0.05
         measure.min-cycles = 4000
-        measure.max-cycles = 40_000
+        measure.max-cycles = 100_000
         measure.channels = false
         {keys}
         "#

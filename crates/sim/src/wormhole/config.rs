@@ -27,12 +27,15 @@ pub struct Config {
     pub wire: u32,
     /// The bus of every host.
     pub bus: Bus,
+    /// Flits that a shared bus moves in one go before another packet has its turn, at least 1.
+    pub burst: u32,
     /// Ticks per cycle: 1 unless a bus speed is not a whole fraction of the link speed.
     pub ticks: u32,
 }
 
 impl Default for Config {
-    /// QsNet as simulated by Coll: 2 VCs of 128 flits, 6 cycles of routing, half-duplex bus.
+    /// QsNet as simulated by Coll: 2 VCs of 128 flits, 6 cycles of routing, half-duplex bus; the bus
+    /// moves blocks of 64 bytes, 32 flits.
     fn default() -> Self {
         Self {
             virtual_channels: 2,
@@ -40,6 +43,7 @@ impl Default for Config {
             routing_delay: 6,
             wire: 0,
             bus: Bus::Shared { read: 1, write: 1 },
+            burst: 32,
             ticks: 1,
         }
     }

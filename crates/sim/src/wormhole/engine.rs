@@ -203,6 +203,7 @@ impl<'a> Engine<'a> {
     pub fn new(fabric: &Fabric, routing: &'a dyn Routing, rails: u32, config: &Config) -> Self {
         assert!((1..=8).contains(&config.virtual_channels), "1 to 8 virtual channels");
         assert!(config.buffer > 0 && config.ticks > 0 && rails > 0, "nothing may be zero");
+        assert!((1..=1 << 15).contains(&config.burst), "1 to 2^15 flits in a turn of a bus");
         if let super::Bus::Shared { read, write } = config.bus {
             assert!(read.min(write) >= config.ticks, "a bus is no faster than a link");
         }
@@ -363,7 +364,7 @@ impl<'a> Engine<'a> {
 
     /// What every channel has done since the counters were reset, and for how many ticks.
     ///
-    /// [`Layout`] says which is which.
+    /// [`Layout`](super::Layout) says which is which.
     pub fn counts(&mut self) -> (&[ChannelCount], Tick) {
         self.settle_counts();
         (&self.counts, self.now - self.counting_since)

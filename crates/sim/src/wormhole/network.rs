@@ -2,6 +2,7 @@
 
 use super::{Bus, Config, Layout};
 use crosstie_fabric::{ChannelId, Fabric, Node};
+use std::ops::Range;
 
 /// No virtual channel, no packet, no host.
 pub(super) const NONE: u32 = u32::MAX;
@@ -68,6 +69,10 @@ pub(super) struct Network {
     pub port_out: Vec<u32>,
     /// The port by which each channel enters its switch.
     pub in_port: Vec<u32>,
+    /// The multiplexers of shared buses.
+    pub buses: Range<u32>,
+    /// Flits in one turn of a shared bus.
+    pub burst: u32,
     /// Switches of the fabric on all rails; NICs follow.
     pub switches: u32,
     /// The channel into the fabric of each host.
@@ -94,6 +99,8 @@ impl Network {
             first_port: vec![0],
             port_out: Vec::new(),
             in_port: Vec::new(),
+            buses: layout.in_fabric()..layout.in_fabric() + layout.ends(),
+            burst: config.burst,
             switches: rails * fabric.switches().len() as u32,
             host_out: Vec::new(),
             memory_out: Vec::new(),

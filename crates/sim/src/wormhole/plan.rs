@@ -15,22 +15,27 @@ use super::{EPOCH, NEVER, Tick};
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Plan {
     /// Who sends, one bit per VC of the multiplexer; 0 for no plan.
-    members: u32,
-    first: u8,
+    pub members: u32,
+    pub first: u8,
     /// Ticks of the plan in which nothing is sent are blocked: a flit waits for a credit.
     pauses_blocked: bool,
     /// Flits to be sent, all members together.
-    slots: u32,
+    pub slots: u32,
     /// Ticks from one turn of a member to its next.
-    period: u32,
+    pub period: u32,
     start: Tick,
     /// When the last flit has left the channel: the next decision.
-    end: Tick,
+    pub end: Tick,
     /// The channel counters have seen what lies before this tick.
     counted: Tick,
 }
 
 impl Plan {
+    /// One VC sending every `period` ticks from `start` on; nothing is said yet of how long.
+    pub fn solo(first: u8, start: Tick, period: u32) -> Plan {
+        Plan { members: 1 << first, first, period, start, counted: start, ..Plan::default() }
+    }
+
     fn is_solo(&self) -> bool {
         self.members.is_power_of_two()
     }
@@ -46,11 +51,13 @@ impl Plan {
 #[repr(align(64))]
 pub(super) struct Mux {
     /// VCs that hold a packet, one bit each.
-    active: u32,
+    pub active: u32,
     /// The VC that sent last.
-    last: u8,
-    in_todo: bool,
-    plan: Plan,
+    pub last: u8,
+    pub in_todo: bool,
+    /// Flits of its turn that it had sent when the plan was made, or (without a plan) has sent.
+    pub streak: u16,
+    pub plan: Plan,
     /// When the next decision is due.
     wake: Tick,
     /// Idle since then, if there is no plan.
@@ -63,6 +70,7 @@ impl Default for Mux {
             active: 0,
             last: 31,
             in_todo: false,
+            streak: 0,
             plan: Plan::default(),
             wake: NEVER,
             idle_since: EPOCH,
@@ -79,7 +87,7 @@ impl Mux {
 
 /// The bits of a mask in round-robin order: from `first` upwards, then from 0.
 #[inline]
-fn in_turn(mask: u32, first: u8) -> impl Iterator<Item = u32> {
+pub(super) fn in_turn(mask: u32, first: u8) -> impl Iterator<Item = u32> {
     let mut rotated = mask.rotate_right(u32::from(first));
     std::iter::from_fn(move || {
         (rotated != 0).then(|| {
@@ -97,16 +105,16 @@ fn share(slots: u32, rank: u32, members: u32) -> u32 {
 }
 
 /// What the next flit of a VC waits for.
-struct Outlook {
+pub(super) struct Outlook {
     /// When the flit is there.
-    arrives: Tick,
+    pub arrives: Tick,
     /// When it is there and may be sent.
-    ready: Tick,
+    pub ready: Tick,
 }
 
 impl Engine<'_> {
     #[inline]
-    fn vc_of(&self, mux: u32, bit: u32) -> u32 {
+    pub(super) fn vc_of(&self, mux: u32, bit: u32) -> u32 {
         match bit.checked_sub(self.network.vcs) {
             None => mux * self.network.vcs + bit,
             Some(number) => self.network.sharing_vcs[mux as usize] + number,
@@ -133,7 +141,7 @@ impl Engine<'_> {
     }
 
     #[inline]
-    fn wake_at(&mut self, mux: u32, at: Tick) {
+    pub(super) fn wake_at(&mut self, mux: u32, at: Tick) {
         let state = &mut self.muxes[mux as usize];
         if state.wake != at {
             state.wake = at;
@@ -163,6 +171,9 @@ impl Engine<'_> {
     /// All of the plan has happened.
     fn fulfil(&mut self, mux: u32, observer: &mut impl Observer) {
         self.count_plan(mux, self.muxes[mux as usize].plan.end);
+        if self.network.buses.contains(&mux) {
+            self.end_streak(mux);
+        }
         let state = &mut self.muxes[mux as usize];
         let plan = state.plan;
         let Plan { members, slots, end, .. } = plan;
@@ -188,7 +199,7 @@ impl Engine<'_> {
     }
 
     /// How many slots of a plan lie before a tick.
-    fn slots_before(&self, mux: u32, plan: &Plan, tick: Tick) -> u32 {
+    pub(super) fn slots_before(&self, mux: u32, plan: &Plan, tick: Tick) -> u32 {
         let past = tick - plan.start;
         let period = u64::from(plan.period);
         if plan.is_solo() {
@@ -222,7 +233,7 @@ impl Engine<'_> {
     }
 
     /// Shortens a plan to `slots`, and with it everything that was built on the rest.
-    fn cut(&mut self, mux: u32, slots: u32) {
+    pub(super) fn cut(&mut self, mux: u32, slots: u32) {
         self.cuts.push((mux, slots));
         while let Some((mux, slots)) = self.cuts.pop() {
             let mut plan = self.muxes[mux as usize].plan;
@@ -312,14 +323,14 @@ impl Engine<'_> {
         (flit, credit)
     }
 
-    fn outlook(&self, vc: u32) -> Outlook {
+    pub(super) fn outlook(&self, vc: u32) -> Outlook {
         let (arrives, credit) = self.waits_for(vc, 0);
         Outlook { arrives, ready: arrives.max(credit) }
     }
 
     /// How many flits of a VC, at most `limit`, may certainly be sent at `at`, `at + step`, ...
     #[inline]
-    fn certain(&self, vc: u32, limit: u32, at: Tick, step: u32) -> u32 {
+    pub(super) fn certain(&self, vc: u32, limit: u32, at: Tick, step: u32) -> u32 {
         let Vc { feeder, sink, latency, .. } = self.vcs[vc as usize];
         let mut certain = limit;
         if feeder != NONE {
@@ -337,6 +348,9 @@ impl Engine<'_> {
     /// Decides what a multiplexer does from this tick on.
     pub(super) fn plan(&mut self, mux: u32, observer: &mut impl Observer) {
         let now = self.now;
+        if self.network.buses.contains(&mux) && self.keeps_turn(mux) {
+            return;
+        }
         if self.muxes[mux as usize].plan.members != 0 {
             let mut shorter = self.muxes[mux as usize].plan;
             shorter.slots = self.slots_before(mux, &shorter, now);
@@ -350,8 +364,13 @@ impl Engine<'_> {
             self.fulfil(mux, observer);
         }
         self.muxes[mux as usize].in_todo = false;
+        // A turn of a bus goes on if no tick was idle.
+        let in_turn_still = self.muxes[mux as usize].idle_since == now;
         self.count_blocked(mux);
 
+        if self.network.buses.contains(&mux) {
+            return self.plan_bus(mux, in_turn_still, observer);
+        }
         if self.plan_back_to_back(mux, observer) {
             return;
         }
@@ -384,6 +403,17 @@ impl Engine<'_> {
         } else {
             self.plan_turns(mux, &mut plan);
         }
+        self.conclude(mux, plan, &others, observer);
+    }
+
+    /// Makes a plan that lasts until there is news of the others.
+    pub(super) fn conclude(
+        &mut self,
+        mux: u32,
+        mut plan: Plan,
+        others: &Outlook,
+        observer: &mut impl Observer,
+    ) {
         // Somebody else becomes ready, or blocked during pauses: decide again then.
         let news =
             if plan.has_open_pauses(&self.vcs[self.vc_of(mux, u32::from(plan.first)) as usize]) {
@@ -394,6 +424,17 @@ impl Engine<'_> {
         if news != NEVER {
             plan.slots = self.slots_before(mux, &plan, news);
         }
+        self.enact(mux, plan, news, observer);
+    }
+
+    /// Puts a plan into force, to be looked at again when it ends or when there is news.
+    pub(super) fn enact(
+        &mut self,
+        mux: u32,
+        mut plan: Plan,
+        news: Tick,
+        observer: &mut impl Observer,
+    ) {
         plan.end = self.end_of(mux, &plan);
         self.muxes[mux as usize].plan = plan;
         self.wake_at(mux, plan.end.min(news));
@@ -434,7 +475,7 @@ impl Engine<'_> {
 
     /// One VC can send: how far, at which pace? `blocked` says that another VC has a flit but no
     /// credit.
-    fn plan_alone(&self, mux: u32, plan: &mut Plan, blocked: bool) {
+    pub(super) fn plan_alone(&self, mux: u32, plan: &mut Plan, blocked: bool) {
         let vc = self.vc_of(mux, u32::from(plan.first));
         let Vc { cost, remaining, feeder, latency, .. } = self.vcs[vc as usize];
         plan.period = cost;

@@ -45,6 +45,9 @@ struct Mux {
     vcs: Vec<usize>,
     last: usize,
     busy_until: Tick,
+    /// Flits that one VC may send in a row, and how many the last one has sent.
+    burst: u32,
+    streak: u32,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -117,7 +120,13 @@ impl Reference {
             };
             let first = channels.len() * v;
             channels.push(Channel { target, cost: config.ticks, latency });
-            muxes.push(Mux { vcs: (first..first + v).collect(), last: v - 1, busy_until: 0 });
+            muxes.push(Mux {
+                vcs: (first..first + v).collect(),
+                last: v - 1,
+                busy_until: 0,
+                burst: 1,
+                streak: 0,
+            });
         }
         let host_out: Vec<usize> = fabric.hosts().map(|h| fabric.host_out(h).0 as usize).collect();
         let (mut memory_out, mut writes, mut intakes) = (host_out.clone(), vec![], vec![]);
@@ -125,7 +134,13 @@ impl Reference {
             let mut add = |target, cost| {
                 let first = channels.len() * v;
                 channels.push(Channel { target, cost, latency: cost });
-                muxes.push(Mux { vcs: (first..first + v).collect(), last: v - 1, busy_until: 0 });
+                muxes.push(Mux {
+                    vcs: (first..first + v).collect(),
+                    last: v - 1,
+                    busy_until: 0,
+                    burst: 1,
+                    streak: 0,
+                });
                 channels.len() - 1
             };
             memory_out = (0..host_out.len()).map(|h| add(Target::Sending(h), read)).collect();
@@ -135,6 +150,7 @@ impl Reference {
                 let shared = std::mem::take(&mut muxes[out].vcs);
                 muxes[into].vcs.extend(shared);
                 muxes[into].last = 2 * v - 1;
+                muxes[into].burst = config.burst;
             }
         }
         let port = |s, p, turn: fn(ChannelId) -> ChannelId| {
@@ -396,10 +412,18 @@ impl Reference {
             let order = (1..=count).map(|step| (self.muxes[mux].last + step) % count);
             let places: Vec<usize> =
                 order.filter(|&place| self.has_flit(self.muxes[mux].vcs[place])).collect();
-            let sender = places.iter().copied().find(|&place| {
+            let can_send = |place: usize| {
                 let vc = self.muxes[mux].vcs[place];
                 self.channels[vc / self.v()].target == Target::End || self.vcs[vc].credits > 0
-            });
+            };
+            let Mux { last, streak, burst, busy_until, .. } = self.muxes[mux];
+            let goes_on = busy_until == self.now
+                && streak < burst
+                && places.contains(&last)
+                && can_send(last);
+            let sender =
+                if goes_on { Some(last) } else { places.iter().copied().find(|&p| can_send(p)) };
+            self.muxes[mux].streak = if goes_on { streak + 1 } else { 1 };
             match sender {
                 Some(place) => {
                     let vc = self.muxes[mux].vcs[place];
