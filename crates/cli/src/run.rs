@@ -25,7 +25,7 @@ use glance::glance;
 const EXAMPLES: &str = "\
 Examples:
   crosstie run experiments/quickstart.toml              into results/quickstart/
-  crosstie run a.toml b.toml --out /tmp/trial           into /tmp/trial/a/ and /tmp/trial/b/
+  crosstie run a.toml b.toml --out trial                into trial/a/ and trial/b/
   crosstie run study.toml --json | jq '.rows[].accepted'
 
 Points that are finished already are skipped: after Ctrl-C, run the same command again to go on.
