@@ -39,6 +39,7 @@
 
 mod bus;
 mod config;
+mod counting;
 mod deadlock;
 mod engine;
 mod layout;

@@ -85,3 +85,8 @@ pub fn ring() -> String {
         })
         .collect()
 }
+
+/// A column that a row must have.
+pub fn get(row: &Row, column: &str) -> f64 {
+    row.measured(column).unwrap_or_else(|| panic!("{column} in {row:?}"))
+}

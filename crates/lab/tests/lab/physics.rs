@@ -1,6 +1,6 @@
 //! What networks must do whatever the code looks like.
 
-use crate::bench::{Bench, ring};
+use crate::bench::{Bench, get, ring};
 use crosstie_study::{Row, Status};
 
 fn tree(keys: &str) -> String {
@@ -17,10 +17,6 @@ fn tree(keys: &str) -> String {
         {keys}
         "#
     )
-}
-
-fn get(row: &Row, column: &str) -> f64 {
-    row.measured(column).unwrap_or_else(|| panic!("{column} in {row:?}"))
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Rail schemes, from the experiment file to the row.
 
-use crate::bench::Bench;
+use crate::bench::{Bench, get};
 use crosstie_study::Row;
 
 fn rows(keys: &str) -> Vec<Row> {
@@ -17,10 +17,6 @@ fn rows(keys: &str) -> Vec<Row> {
         {keys}
         "#
     ))
-}
-
-fn get(row: &Row, column: &str) -> f64 {
-    row.measured(column).unwrap_or_else(|| panic!("{column} in {row:?}"))
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Plans: which virtual channel of a channel sends in which tick, as far ahead as is certain.
 //!
-//! One file, because planning, cutting and counting all hang on the one rule that turns slots into
-//! ticks.
+//! One file, because planning and cutting hang on the one rule that turns slots into ticks.
 
 use super::engine::{Engine, Event, Observer, Vc, grants, sends};
 use super::network::NONE;
@@ -18,16 +17,16 @@ pub(super) struct Plan {
     pub members: u32,
     pub first: u8,
     /// Ticks of the plan in which nothing is sent are blocked: a flit waits for a credit.
-    pauses_blocked: bool,
+    pub pauses_blocked: bool,
     /// Flits to be sent, all members together.
     pub slots: u32,
     /// Ticks from one turn of a member to its next.
     pub period: u32,
-    start: Tick,
+    pub start: Tick,
     /// When the last flit has left the channel: the next decision.
     pub end: Tick,
     /// The channel counters have seen what lies before this tick.
-    counted: Tick,
+    pub counted: Tick,
 }
 
 impl Plan {
@@ -36,7 +35,7 @@ impl Plan {
         Plan { members: 1 << first, first, period, start, counted: start, ..Plan::default() }
     }
 
-    fn is_solo(&self) -> bool {
+    pub fn is_solo(&self) -> bool {
         self.members.is_power_of_two()
     }
 
@@ -61,7 +60,7 @@ pub(super) struct Mux {
     /// When the next decision is due.
     wake: Tick,
     /// Idle since then, if there is no plan.
-    idle_since: Tick,
+    pub idle_since: Tick,
 }
 
 impl Default for Mux {
@@ -100,7 +99,7 @@ pub(super) fn in_turn(mask: u32, first: u8) -> impl Iterator<Item = u32> {
 
 /// How many of `slots` turns fall to the member in place `rank` of `members`.
 #[inline]
-fn share(slots: u32, rank: u32, members: u32) -> u32 {
+pub(super) fn share(slots: u32, rank: u32, members: u32) -> u32 {
     if members == 1 { slots } else { (slots + members - 1 - rank) / members }
 }
 
@@ -623,81 +622,6 @@ impl Engine<'_> {
         // What is ready already waits for the flit that is leaving, and `wake` is when it has left.
         if news < wake && news > self.now {
             self.wake_at(mux, news);
-        }
-    }
-
-    /// The multiplexer has been idle until now: was a flit waiting for a credit?
-    ///
-    /// A flit that is there and has a credit is sent at once, so any flit that was there in an
-    /// idle tick had none.
-    fn count_blocked(&mut self, mux: u32) {
-        let Mux { active, idle_since, .. } = self.muxes[mux as usize];
-        if idle_since >= self.now {
-            return;
-        }
-        self.muxes[mux as usize].idle_since = self.now;
-        let arrives = |bit| self.vcs[self.vc_of(mux, bit) as usize].arrives;
-        let waiting = in_turn(active, 0).map(arrives).min().unwrap_or(NEVER);
-        let begin = waiting.max(idle_since);
-        if begin < self.now {
-            self.count_blocked_ticks(mux, self.now - begin);
-        }
-    }
-
-    /// Only a channel with buffers ahead of it lacks credits: on a shared bus, the way in.
-    fn count_blocked_ticks(&mut self, mux: u32, ticks: Tick) {
-        let channel = self.vcs[self.vc_of(mux, 0) as usize].channel;
-        self.counts[channel as usize].blocked += ticks;
-    }
-
-    /// Counts what a plan does before tick `upto`.
-    #[inline]
-    fn count_plan(&mut self, mux: u32, upto: Tick) {
-        let plan = &self.muxes[mux as usize].plan;
-        if plan.is_solo() && upto == plan.end && plan.counted == plan.start && !plan.pauses_blocked
-        {
-            let channel = self.vcs[self.vc_of(mux, u32::from(plan.first)) as usize].channel;
-            self.counts[channel as usize].flits += u64::from(plan.slots);
-        } else {
-            self.count_part(mux, upto);
-        }
-    }
-
-    /// The general case of [`Self::count_plan`].
-    fn count_part(&mut self, mux: u32, upto: Tick) {
-        let plan = self.muxes[mux as usize].plan;
-        let (counted, before) = (plan.counted, |tick| self.slots_before(mux, &plan, tick));
-        if upto <= counted {
-            return;
-        }
-        let had = if counted == plan.start { 0 } else { before(counted) };
-        let has = if upto >= plan.end { plan.slots } else { before(upto) };
-        let count = plan.members.count_ones();
-        for (rank, bit) in (0..).zip(in_turn(plan.members, plan.first)) {
-            let channel = self.vcs[self.vc_of(mux, bit) as usize].channel;
-            let sent = share(has, rank, count) - share(had, rank, count);
-            self.counts[channel as usize].flits += u64::from(sent);
-        }
-        if plan.pauses_blocked {
-            let cost = self.vcs[self.vc_of(mux, u32::from(plan.first)) as usize].cost;
-            let busy = |slots: u32, tick| {
-                let last = plan.start + u64::from(slots - 1) * u64::from(plan.period);
-                u64::from(slots - 1) * u64::from(cost) + u64::from(cost).min(tick - last)
-            };
-            let before = if had == 0 { 0 } else { busy(had, counted) };
-            self.count_blocked_ticks(mux, (upto - counted) - (busy(has, upto) - before));
-        }
-        self.muxes[mux as usize].plan.counted = upto;
-    }
-
-    /// Brings all counters up to date with `now`.
-    pub(super) fn settle_counts(&mut self) {
-        for mux in 0..self.muxes.len() as u32 {
-            if self.muxes[mux as usize].plan.members == 0 {
-                self.count_blocked(mux);
-            } else {
-                self.count_plan(mux, self.now);
-            }
         }
     }
 }
