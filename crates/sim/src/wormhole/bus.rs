@@ -14,7 +14,7 @@ impl Engine<'_> {
 
     /// Whether the flits of a plan follow each other without a pause.
     fn is_unbroken(&self, mux: u32, plan: &Plan) -> bool {
-        plan.period == self.vcs[self.vc_of(mux, u32::from(plan.first)) as usize].cost
+        plan.period == self.vcs[self.vc_of(mux, u32::from(plan.first))].cost
     }
 
     /// Something new has turned up during a plan: if a turn is under way, it is played to its end.
@@ -53,7 +53,7 @@ impl Engine<'_> {
         for bit in in_turn(active, (last + 1) % 32) {
             let vc = self.vc_of(mux, bit);
             let Outlook { arrives, ready } = self.outlook(vc);
-            self.vcs[vc as usize].arrives = arrives;
+            self.vcs[vc].arrives = arrives;
             if ready <= now {
                 ready_now |= 1 << bit;
                 chosen = chosen.or(Some(bit));
@@ -72,7 +72,7 @@ impl Engine<'_> {
         self.muxes[mux as usize].streak = streak;
 
         let vc = self.vc_of(mux, first);
-        let Vc { cost, remaining, .. } = self.vcs[vc as usize];
+        let Vc { cost, remaining, .. } = self.vcs[vc];
         let mut plan = Plan::solo(first as u8, now, cost);
         let contested = !ready_now.is_power_of_two();
         plan.slots = self.certain(vc, remaining, now, cost);

@@ -15,7 +15,7 @@ impl Engine<'_> {
             return;
         }
         self.muxes[mux as usize].idle_since = self.now;
-        let arrives = |bit| self.vcs[self.vc_of(mux, bit) as usize].arrives;
+        let arrives = |bit| self.vcs[self.vc_of(mux, bit)].arrives;
         let waiting = in_turn(active, 0).map(arrives).min().unwrap_or(NEVER);
         let begin = waiting.max(idle_since);
         if begin < self.now {
@@ -25,7 +25,7 @@ impl Engine<'_> {
 
     /// Only a channel with buffers ahead of it lacks credits: on a shared bus, the way in.
     fn count_blocked_ticks(&mut self, mux: u32, ticks: Tick) {
-        let channel = self.vcs[self.vc_of(mux, 0) as usize].channel;
+        let channel = self.vcs[self.vc_of(mux, 0)].channel;
         self.counts[channel as usize].blocked += ticks;
     }
 
@@ -35,7 +35,7 @@ impl Engine<'_> {
         let plan = &self.muxes[mux as usize].plan;
         if plan.is_solo() && upto == plan.end && plan.counted == plan.start && !plan.pauses_blocked
         {
-            let channel = self.vcs[self.vc_of(mux, u32::from(plan.first)) as usize].channel;
+            let channel = self.vcs[self.vc_of(mux, u32::from(plan.first))].channel;
             self.counts[channel as usize].flits += u64::from(plan.slots);
         } else {
             self.count_part(mux, upto);
@@ -53,12 +53,12 @@ impl Engine<'_> {
         let has = if upto >= plan.end { plan.slots } else { before(upto) };
         let count = plan.members.count_ones();
         for (rank, bit) in (0..).zip(in_turn(plan.members, plan.first)) {
-            let channel = self.vcs[self.vc_of(mux, bit) as usize].channel;
+            let channel = self.vcs[self.vc_of(mux, bit)].channel;
             let sent = share(has, rank, count) - share(had, rank, count);
             self.counts[channel as usize].flits += u64::from(sent);
         }
         if plan.pauses_blocked {
-            let cost = self.vcs[self.vc_of(mux, u32::from(plan.first)) as usize].cost;
+            let cost = self.vcs[self.vc_of(mux, u32::from(plan.first))].cost;
             let busy = |slots: u32, tick| {
                 let last = plan.start + u64::from(slots - 1) * u64::from(plan.period);
                 u64::from(slots - 1) * u64::from(cost) + u64::from(cost).min(tick - last)

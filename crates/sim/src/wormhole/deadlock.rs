@@ -22,7 +22,7 @@ impl Engine<'_> {
     /// rule waits, directly or not, only for other such buffers.
     pub fn deadlock(&self) -> Option<Deadlock> {
         let occupied: Vec<u32> =
-            (0..self.vcs.len() as u32).filter(|&vc| self.vcs[vc as usize].front != NONE).collect();
+            (0..self.vcs.len() as u32).filter(|&vc| self.vcs[vc].front != NONE).collect();
         let mut movable = vec![false; self.vcs.len()];
         loop {
             let before = movable.iter().filter(|&&m| m).count();
@@ -52,17 +52,17 @@ impl Engine<'_> {
     /// channel.
     pub fn longest_wait(&self) -> Option<(Tick, u32)> {
         let waiting = (0..self.vcs.len() as u32).filter(|&vc| {
-            let vc = &self.vcs[vc as usize];
+            let vc = &self.vcs[vc];
             vc.front != NONE && vc.next == NONE && vc.ready <= self.now
         });
         waiting
-            .map(|vc| (self.now - self.vcs[vc as usize].ready, vc / self.network.vcs))
+            .map(|vc| (self.now - self.vcs[vc].ready, vc / self.network.vcs))
             .max_by_key(|&(ticks, channel)| (ticks, std::cmp::Reverse(channel)))
     }
 
     /// The virtual channels into which the front packet of a buffer goes, or may go.
     fn ways(&self, vc: u32) -> impl Iterator<Item = Way> + '_ {
-        let state = &self.vcs[vc as usize];
+        let state = &self.vcs[vc];
         let mut channels = Vec::new();
         let target = self.network.targets[state.channel as usize];
         match (state.next, target) {
@@ -99,7 +99,7 @@ impl Engine<'_> {
 
     /// Whether a packet can go this way, now or once others have moved.
     fn open(&self, way: Way, movable: &[bool]) -> bool {
-        let state = &self.vcs[way.vc as usize];
+        let state = &self.vcs[way.vc];
         if state.sink || movable[way.vc as usize] {
             return true;
         }

@@ -4,7 +4,7 @@ use super::network::{NONE, Network, Target};
 use super::plan::Mux;
 use super::switching::Switch;
 use super::timeline::Timelines;
-use super::warm::BATCH;
+use super::warm::{BATCH, PASSES};
 use super::wheel::Wheel;
 use super::{Config, EPOCH, NEVER, Tick};
 use crosstie_fabric::{Fabric, HostId};
@@ -156,8 +156,7 @@ pub(super) enum Event {
 pub struct Engine<'a> {
     pub(super) network: Network,
     pub(super) routing: &'a dyn Routing,
-    pub(super) lines: Timelines,
-    pub(super) vcs: Vec<Vc>,
+    pub(super) vcs: Timelines<Vc>,
     pub(super) muxes: Vec<Mux>,
     pub(super) switches: Vec<Switch>,
     /// Free VCs per channel, one bit each.
@@ -208,13 +207,7 @@ impl<'a> Engine<'a> {
             assert!(read.min(write) >= config.ticks, "a bus is no faster than a link");
         }
         let network = Network::new(fabric, rails, config);
-        let vcs = network.wires.len() * network.vcs as usize;
         let ports = network.port_out.len();
-        // Events are at least a cycle apart.
-        let mut lines = Timelines::new(2 * vcs, config.wire + 2);
-        for vc in 0..vcs {
-            lines.grant_past(grants(vc as u32), u64::from(config.buffer));
-        }
         let port_tag = |port: &crosstie_fabric::Port| {
             assert!(port.0 < GROUP, "fewer than 2^15 ports per switch");
             port.0
@@ -241,11 +234,16 @@ impl<'a> Engine<'a> {
                 latency: wire.latency,
             }
         };
+        // Events are at least a cycle apart.
+        let count = network.wires.len() as u32 * network.vcs;
+        let mut vcs = Timelines::new((0..count).map(idle), config.wire + 2);
+        for vc in 0..count {
+            vcs.grant_past(grants(vc), u64::from(config.buffer));
+        }
         let reach = u64::from(config.buffer) * 2 * u64::from(config.ticks);
         Engine {
             routing,
-            lines,
-            vcs: (0..vcs as u32).map(idle).collect(),
+            vcs,
             muxes: vec![Mux::default(); network.wires.len()],
             switches: vec![Switch::default(); network.first_port.len() - 1],
             free: vec![((1u16 << config.virtual_channels) - 1) as u8; network.wires.len()],
@@ -333,8 +331,8 @@ impl<'a> Engine<'a> {
         self.in_flight() == 0
             && self.queued() == 0
             && (0..self.vcs.len() as u32).all(|vc| {
-                let Vc { packet, front, sink, .. } = self.vcs[vc as usize];
-                let credits = self.lines.known(grants(vc)) - self.lines.known(sends(vc));
+                let Vc { packet, front, sink, .. } = self.vcs[vc];
+                let credits = self.vcs.known(grants(vc)) - self.vcs.known(sends(vc));
                 (packet, front) == (NONE, NONE) && (sink || credits == whole)
             })
     }
@@ -373,9 +371,16 @@ impl<'a> Engine<'a> {
     fn step(&mut self, observer: &mut impl Observer) {
         let mut due = std::mem::take(&mut self.due);
         self.wheel.take(&mut due);
-        for batch in due.chunks(BATCH) {
-            self.warm(batch);
-            for &event in batch {
+        let batch = |number: Option<usize>| {
+            let begin = number.map_or(due.len(), |n| due.len().min(n * BATCH));
+            &due[begin..due.len().min(begin + BATCH)]
+        };
+        let passes = if self.is_large() { PASSES } else { 0 };
+        for number in 0..due.len().div_ceil(BATCH) + passes {
+            for pass in 0..passes {
+                self.warm(batch(number.checked_sub(pass)), pass);
+            }
+            for &event in batch(number.checked_sub(passes)) {
                 match event {
                     Event::Mux(mux) => self.wake(mux, observer),
                     Event::Header(vc) => self.header_routed(vc),

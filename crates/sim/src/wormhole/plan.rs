@@ -77,13 +77,6 @@ impl Default for Mux {
     }
 }
 
-impl Mux {
-    /// When the next decision is due.
-    pub fn wake(&self) -> Tick {
-        self.wake
-    }
-}
-
 /// The bits of a mask in round-robin order: from `first` upwards, then from 0.
 #[inline]
 pub(super) fn in_turn(mask: u32, first: u8) -> impl Iterator<Item = u32> {
@@ -128,7 +121,7 @@ impl Engine<'_> {
 
     /// A VC has been given a packet: its multiplexer decides afresh in this tick.
     pub(super) fn activate(&mut self, vc: u32) {
-        let Vc { mux, bit, .. } = self.vcs[vc as usize];
+        let Vc { mux, bit, .. } = self.vcs[vc];
         self.muxes[mux as usize].active |= 1 << bit;
         self.decide_now(mux);
     }
@@ -181,7 +174,7 @@ impl Engine<'_> {
         let count = members.count_ones();
         for (rank, bit) in (0..).zip(in_turn(members, plan.first)) {
             let vc = self.vc_of(mux, bit);
-            let state = &mut self.vcs[vc as usize];
+            let state = &mut self.vcs[vc];
             state.remaining -= share(slots, rank, count);
             state.planned = false;
             if count == 1 || (slots - 1) % count == rank {
@@ -211,7 +204,7 @@ impl Engine<'_> {
                 break;
             }
             begun += 1;
-            rest = rest.saturating_sub(u64::from(self.vcs[self.vc_of(mux, bit) as usize].cost));
+            rest = rest.saturating_sub(u64::from(self.vcs[self.vc_of(mux, bit)].cost));
         }
         begun.min(u64::from(plan.slots)) as u32
     }
@@ -220,14 +213,14 @@ impl Engine<'_> {
     #[inline]
     fn end_of(&self, mux: u32, plan: &Plan) -> Tick {
         if plan.is_solo() {
-            let cost = self.vcs[self.vc_of(mux, u32::from(plan.first)) as usize].cost;
+            let cost = self.vcs[self.vc_of(mux, u32::from(plan.first))].cost;
             let last = u64::from(plan.slots - 1) * u64::from(plan.period);
             return plan.start + last + u64::from(cost);
         }
         let count = plan.members.count_ones();
         let (round, rank) = ((plan.slots - 1) / count, (plan.slots - 1) % count);
         let turns = in_turn(plan.members, plan.first).take(rank as usize + 1);
-        let ticks: u32 = turns.map(|bit| self.vcs[self.vc_of(mux, bit) as usize].cost).sum();
+        let ticks: u32 = turns.map(|bit| self.vcs[self.vc_of(mux, bit)].cost).sum();
         plan.start + u64::from(round) * u64::from(plan.period) + u64::from(ticks)
     }
 
@@ -261,22 +254,22 @@ impl Engine<'_> {
 
     /// Takes back the last `flits` flits planned for a VC, and notes whose plans that cuts short.
     fn take_back(&mut self, vc: u32, flits: u32) {
-        let Vc { sink, next: consumer, feeder, .. } = self.vcs[vc as usize];
+        let Vc { sink, next: consumer, feeder, .. } = self.vcs[vc];
         if !sink {
-            self.lines.cut(sends(vc), flits);
+            self.vcs.cut(sends(vc), flits);
             // The consumer may have planned to pass on flits that now do not come.
-            let promised = self.lines.known(grants(vc)) - u64::from(self.network.depth);
-            let coming = self.lines.known(sends(vc));
+            let promised = self.vcs.known(grants(vc)) - u64::from(self.network.depth);
+            let coming = self.vcs.known(sends(vc));
             if promised == coming && consumer != NONE {
-                self.vcs[consumer as usize].arrives = NEVER;
+                self.vcs[consumer].arrives = NEVER;
             }
             self.cut_member(consumer, promised.saturating_sub(coming));
         }
         if feeder != NONE {
-            self.lines.cut(grants(feeder), flits);
+            self.vcs.cut(grants(feeder), flits);
             // The producer may have planned to use credits that now do not come.
-            let promised = self.lines.known(sends(feeder));
-            let coming = self.lines.known(grants(feeder));
+            let promised = self.vcs.known(sends(feeder));
+            let coming = self.vcs.known(grants(feeder));
             self.cut_member(feeder, promised.saturating_sub(coming));
         }
     }
@@ -286,7 +279,7 @@ impl Engine<'_> {
         if flits == 0 {
             return;
         }
-        let Vc { mux, bit, .. } = self.vcs[vc as usize];
+        let Vc { mux, bit, .. } = self.vcs[vc];
         let plan = self.muxes[mux as usize].plan;
         let count = plan.members.count_ones();
         let rank = in_turn(plan.members, plan.first)
@@ -300,24 +293,24 @@ impl Engine<'_> {
     /// How many flits have left the buffer of a VC, planned ones included.
     #[inline]
     fn passed_on(&self, vc: u32) -> u64 {
-        self.lines.known(grants(vc)) - u64::from(self.network.depth)
+        self.vcs.known(grants(vc)) - u64::from(self.network.depth)
     }
 
     /// What the flit `ahead` places after the next one to be sent into a VC waits for: when it is
     /// there, and when it has a credit.
     #[inline]
     fn waits_for(&self, vc: u32, ahead: u64) -> (Tick, Tick) {
-        let Vc { feeder, sink, latency, .. } = self.vcs[vc as usize];
+        let Vc { feeder, sink, latency, .. } = self.vcs[vc];
         let flit = if feeder == NONE {
             0
         } else {
             let index = self.passed_on(feeder) + ahead;
-            self.lines.effect(sends(feeder), index, self.vcs[feeder as usize].latency)
+            self.vcs.effect(sends(feeder), index, self.vcs[feeder].latency)
         };
         let credit = if sink {
             0
         } else {
-            self.lines.effect(grants(vc), self.lines.known(sends(vc)) + ahead, latency)
+            self.vcs.effect(grants(vc), self.vcs.known(sends(vc)) + ahead, latency)
         };
         (flit, credit)
     }
@@ -330,16 +323,16 @@ impl Engine<'_> {
     /// How many flits of a VC, at most `limit`, may certainly be sent at `at`, `at + step`, ...
     #[inline]
     pub(super) fn certain(&self, vc: u32, limit: u32, at: Tick, step: u32) -> u32 {
-        let Vc { feeder, sink, latency, .. } = self.vcs[vc as usize];
+        let Vc { feeder, sink, latency, .. } = self.vcs[vc];
         let mut certain = limit;
         if feeder != NONE {
             let next = self.passed_on(feeder);
-            let latency = self.vcs[feeder as usize].latency;
-            certain = self.lines.in_time(sends(feeder), next, certain, Beat { at, step, latency });
+            let latency = self.vcs[feeder].latency;
+            certain = self.vcs.in_time(sends(feeder), next, certain, Beat { at, step, latency });
         }
         if !sink {
-            let next = self.lines.known(sends(vc));
-            certain = self.lines.in_time(grants(vc), next, certain, Beat { at, step, latency });
+            let next = self.vcs.known(sends(vc));
+            certain = self.vcs.in_time(grants(vc), next, certain, Beat { at, step, latency });
         }
         certain
     }
@@ -382,13 +375,13 @@ impl Engine<'_> {
         for bit in in_turn(active, (last + 1) % 32) {
             let vc = self.vc_of(mux, bit);
             let Outlook { arrives, ready } = self.outlook(vc);
-            self.vcs[vc as usize].arrives = arrives;
+            self.vcs[vc].arrives = arrives;
             if ready <= turn {
                 if plan.members == 0 {
                     plan.first = bit as u8;
                 }
                 plan.members |= 1 << bit;
-                turn += u64::from(self.vcs[vc as usize].cost);
+                turn += u64::from(self.vcs[vc].cost);
             } else {
                 others.ready = others.ready.min(ready);
                 others.arrives = others.arrives.min(arrives);
@@ -414,12 +407,11 @@ impl Engine<'_> {
         observer: &mut impl Observer,
     ) {
         // Somebody else becomes ready, or blocked during pauses: decide again then.
-        let news =
-            if plan.has_open_pauses(&self.vcs[self.vc_of(mux, u32::from(plan.first)) as usize]) {
-                others.ready.min(others.arrives)
-            } else {
-                others.ready
-            };
+        let news = if plan.has_open_pauses(&self.vcs[self.vc_of(mux, u32::from(plan.first))]) {
+            others.ready.min(others.arrives)
+        } else {
+            others.ready
+        };
         if news != NEVER {
             plan.slots = self.slots_before(mux, &plan, news);
         }
@@ -450,7 +442,7 @@ impl Engine<'_> {
         }
         let (start, first) = (self.now, members.trailing_zeros() as u8);
         let vc = self.vc_of(mux, u32::from(first));
-        let Vc { remaining, cost: period, .. } = self.vcs[vc as usize];
+        let Vc { remaining, cost: period, .. } = self.vcs[vc];
         let slots = self.certain(vc, remaining, start, period);
         if slots < remaining.min(2) {
             return false;
@@ -466,7 +458,7 @@ impl Engine<'_> {
             end,
             counted: start,
         };
-        self.vcs[vc as usize].planned = true;
+        self.vcs[vc].planned = true;
         self.wake_at(mux, end);
         self.announce_run(vc, Run { start, stride: period, count: slots }, observer);
         true
@@ -476,7 +468,7 @@ impl Engine<'_> {
     /// credit.
     pub(super) fn plan_alone(&self, mux: u32, plan: &mut Plan, blocked: bool) {
         let vc = self.vc_of(mux, u32::from(plan.first));
-        let Vc { cost, remaining, feeder, latency, .. } = self.vcs[vc as usize];
+        let Vc { cost, remaining, feeder, latency, .. } = self.vcs[vc];
         plan.period = cost;
         plan.slots = self.certain(vc, remaining, plan.start, cost);
         if plan.slots > 1 || remaining == 1 {
@@ -490,22 +482,17 @@ impl Engine<'_> {
         }
         let pace = (second - plan.start) as u32;
         let on_credit = || {
-            let next = self.lines.known(sends(vc)) + 1;
-            self.lines.on_time(
-                grants(vc),
-                next,
-                remaining,
-                Beat { at: second, step: pace, latency },
-            )
+            let next = self.vcs.known(sends(vc)) + 1;
+            self.vcs.on_time(grants(vc), next, remaining, Beat { at: second, step: pace, latency })
         };
         let supply = |limit, exactly| {
             let (line, next) = (sends(feeder), self.passed_on(feeder) + 1);
-            let latency = self.vcs[feeder as usize].latency;
+            let latency = self.vcs[feeder].latency;
             let beat = |at| Beat { at, step: pace, latency };
             if exactly {
-                self.lines.on_time(line, next, limit, beat(second))
+                self.vcs.on_time(line, next, limit, beat(second))
             } else {
-                self.lines.in_time(line, next, limit, beat(plan.start + u64::from(cost)))
+                self.vcs.in_time(line, next, limit, beat(plan.start + u64::from(cost)))
             }
         };
         // A pause is blocked if the flit was there when it began; if not, it must not have been
@@ -526,12 +513,12 @@ impl Engine<'_> {
     fn plan_turns(&self, mux: u32, plan: &mut Plan) {
         let count = plan.members.count_ones();
         let vc = |bit| self.vc_of(mux, bit);
-        let cost = |bit| self.vcs[vc(bit) as usize].cost;
+        let cost = |bit| self.vcs[vc(bit)].cost;
         plan.period = in_turn(plan.members, 0).map(cost).sum();
         plan.slots = u32::MAX;
         let mut turn = plan.start;
         for (rank, bit) in (0..).zip(in_turn(plan.members, plan.first)) {
-            let Vc { remaining, head_waits, .. } = self.vcs[vc(bit) as usize];
+            let Vc { remaining, head_waits, .. } = self.vcs[vc(bit)];
             let limit = remaining.min(plan.slots / count + 1);
             let certain = self.certain(vc(bit), limit, turn, plan.period);
             let slots = if certain == remaining {
@@ -554,9 +541,9 @@ impl Engine<'_> {
         let count = members.count_ones();
         for (rank, bit) in (0..).zip(in_turn(members, first)) {
             let vc = self.vc_of(mux, bit);
-            self.vcs[vc as usize].planned = true;
+            self.vcs[vc].planned = true;
             let run = Run { start, stride: period, count: share(slots, rank, count) };
-            start += u64::from(self.vcs[vc as usize].cost);
+            start += u64::from(self.vcs[vc].cost);
             if run.count > 0 {
                 self.announce_run(vc, run, observer);
             }
@@ -564,19 +551,19 @@ impl Engine<'_> {
     }
 
     fn announce_run(&mut self, vc: u32, run: Run, observer: &mut impl Observer) {
-        let Vc { sink, next, feeder, latency, head_waits, .. } = self.vcs[vc as usize];
+        let Vc { sink, next, feeder, latency, head_waits, .. } = self.vcs[vc];
         if head_waits {
             self.head_leaves(vc, observer);
         }
         if !sink {
-            self.lines.push(sends(vc), run, self.now, latency);
+            self.vcs.push(sends(vc), run, self.now, latency);
             if next != NONE {
                 self.look_again(next);
             }
         }
         if feeder != NONE {
-            let Vc { latency, packet, .. } = self.vcs[feeder as usize];
-            self.lines.push(grants(feeder), run, self.now, latency);
+            let Vc { latency, packet, .. } = self.vcs[feeder];
+            self.vcs.push(grants(feeder), run, self.now, latency);
             if packet != NONE {
                 self.look_again(feeder);
             }
@@ -585,7 +572,7 @@ impl Engine<'_> {
 
     fn head_leaves(&mut self, vc: u32, observer: &mut impl Observer) {
         let now = self.now;
-        let state = &mut self.vcs[vc as usize];
+        let state = &mut self.vcs[vc];
         state.head_waits = false;
         let Vc { packet, feeder, sink, channel, latency, .. } = *state;
         let worm = &mut self.worms[packet as usize];
@@ -601,7 +588,7 @@ impl Engine<'_> {
     /// More is known about what a VC waits for; if it is not part of a plan, it may now have a time.
     #[inline]
     fn look_again(&mut self, vc: u32) {
-        let Vc { mux, planned, .. } = self.vcs[vc as usize];
+        let Vc { mux, planned, .. } = self.vcs[vc];
         if planned {
             return;
         }
@@ -612,11 +599,11 @@ impl Engine<'_> {
         let wake = *wake;
         let open_pauses = plan.members != 0 && {
             let first = self.vc_of(mux, u32::from(plan.first));
-            plan.has_open_pauses(&self.vcs[first as usize])
+            plan.has_open_pauses(&self.vcs[first])
         };
         let Outlook { arrives, ready } = self.outlook(vc);
         if arrives > self.now {
-            self.vcs[vc as usize].arrives = arrives;
+            self.vcs[vc].arrives = arrives;
         }
         let news = if open_pauses { arrives } else { ready };
         // What is ready already waits for the flit that is leaving, and `wake` is when it has left.

@@ -26,7 +26,7 @@ impl Switch {
 impl Engine<'_> {
     /// The header at the front of a buffer has been routed: it asks from now on.
     pub(super) fn header_routed(&mut self, vc: u32) {
-        match self.network.targets[self.vcs[vc as usize].channel as usize] {
+        match self.network.targets[self.vcs[vc].channel as usize] {
             Target::Switch(switch) => {
                 self.line_up(switch, vc);
                 self.arbitrate_soon(switch);
@@ -38,7 +38,7 @@ impl Engine<'_> {
             // The way on has a VC for every VC of the link; it is free whenever a new packet is at
             // the front.
             Target::ReceivingNic(host) => {
-                let packet = self.vcs[vc as usize].front;
+                let packet = self.vcs[vc].front;
                 let channel = match self.worms[packet as usize].packet.ends {
                     Ends::Memories => self.network.host_write[host as usize],
                     Ends::Nics => self.network.host_intake[host as usize],
@@ -61,7 +61,7 @@ impl Engine<'_> {
         let inputs = self.line_of(switch + 1) - line;
         let Switch { waiting, turn, .. } = &mut self.switches[switch as usize];
         let rank = |vc: u32| {
-            let Vc { channel, bit, .. } = self.vcs[vc as usize];
+            let Vc { channel, bit, .. } = self.vcs[vc];
             let input = self.network.in_port[channel as usize] * self.network.vcs + u32::from(bit);
             (input as usize + inputs - *turn as usize) % inputs
         };
@@ -69,7 +69,7 @@ impl Engine<'_> {
         *waiting += 1;
         while place > line {
             let before = self.line[place - 1];
-            if self.vcs[before as usize].ready < self.now || rank(before) < rank(vc) {
+            if self.vcs[before].ready < self.now || rank(before) < rank(vc) {
                 break;
             }
             self.line[place] = before;
@@ -113,7 +113,7 @@ impl Engine<'_> {
     /// Gives the header at the front of a buffer an output VC, if it can have one.
     fn serve_header(&mut self, switch: u32, vc: u32) -> bool {
         let first_port = self.network.first_port[switch as usize];
-        let Vc { front: packet, channel, bit, ready, .. } = self.vcs[vc as usize];
+        let Vc { front: packet, channel, bit, ready, .. } = self.vcs[vc];
         let hop = self.worms[packet as usize].hop as usize;
         let is_nic = switch >= self.network.switches;
         let tag = if is_nic { 0 } else { self.tags[packet as usize * self.tags_per_worm + hop] };
@@ -189,13 +189,13 @@ impl Engine<'_> {
 
     /// Credits in hand for sending into a VC.
     pub(super) fn credits(&self, vc: u32) -> u64 {
-        let Vc { sink, latency, .. } = self.vcs[vc as usize];
+        let Vc { sink, latency, .. } = self.vcs[vc];
         if sink {
             return u64::from(self.network.depth);
         }
         // Grants that have crossed the wire by now: those that happened before now - latency + 1.
         let visible = (self.now + 1).saturating_sub(u64::from(latency));
-        self.lines.before(grants(vc), visible) - self.lines.before(sends(vc), self.now)
+        self.vcs.before(grants(vc), visible) - self.vcs.before(sends(vc), self.now)
     }
 
     /// Starts queued packets of hosts on free VCs: first those of the NIC, on the link.
@@ -225,21 +225,21 @@ impl Engine<'_> {
     /// Gives output VC `to` to a packet whose flits come from `from`.
     fn connect(&mut self, packet: u32, from: u32, to: u32) {
         let flits = self.worms[packet as usize].packet.flits;
-        let vc = &mut self.vcs[to as usize];
+        let vc = &mut self.vcs[to];
         (vc.packet, vc.feeder, vc.remaining) = (packet, from, flits);
         (vc.head_waits, vc.arrives) = (true, NEVER);
         self.free[vc.channel as usize] &= !(1 << (to - vc.channel * self.network.vcs));
         if from != NONE {
-            self.vcs[from as usize].next = to;
+            self.vcs[from].next = to;
         }
         self.activate(to);
     }
 
     /// The tail of the packet in output VC `vc` has left.
     pub(super) fn release(&mut self, vc: u32, observer: &mut impl Observer) {
-        let Vc { packet, feeder, channel, cost, latency, sink, .. } = self.vcs[vc as usize];
+        let Vc { packet, feeder, channel, cost, latency, sink, .. } = self.vcs[vc];
         let number = vc - channel * self.network.vcs;
-        self.vcs[vc as usize].packet = NONE;
+        self.vcs[vc].packet = NONE;
         let left = self.now - u64::from(cost);
         let id = self.worms[packet as usize].packet.id;
         observer.tail(id, channel, number, left);
@@ -264,21 +264,21 @@ impl Engine<'_> {
     /// The front packet of a buffer is gone; the one behind it moves up.
     fn next_in_buffer(&mut self, vc: u32) {
         let (first, last) = {
-            let vc = &mut self.vcs[vc as usize];
+            let vc = &mut self.vcs[vc];
             (vc.front, vc.next) = (NONE, NONE);
             vc.behind
         };
         if first != NONE {
             let Behind { packet, next, head_arrives } = self.behind[first as usize];
             self.spare_behind.push(first);
-            self.vcs[vc as usize].behind = if first == last { (NONE, NONE) } else { (next, last) };
+            self.vcs[vc].behind = if first == last { (NONE, NONE) } else { (next, last) };
             self.move_up(vc, packet, head_arrives.max(self.now));
         }
     }
 
     /// A header comes in at the end of a VC's buffer at tick `at`.
     pub(super) fn enter(&mut self, vc: u32, packet: u32, at: Tick) {
-        if self.vcs[vc as usize].front == NONE {
+        if self.vcs[vc].front == NONE {
             return self.move_up(vc, packet, at);
         }
         let entry = Behind { packet, next: NONE, head_arrives: at };
@@ -292,22 +292,22 @@ impl Engine<'_> {
                 self.behind.len() as u32 - 1
             }
         };
-        let (first, last) = self.vcs[vc as usize].behind;
+        let (first, last) = self.vcs[vc].behind;
         if first == NONE {
-            self.vcs[vc as usize].behind = (id, id);
+            self.vcs[vc].behind = (id, id);
         } else {
             self.behind[last as usize].next = id;
-            self.vcs[vc as usize].behind = (first, id);
+            self.vcs[vc].behind = (first, id);
         }
     }
 
     fn move_up(&mut self, vc: u32, packet: u32, at: Tick) {
-        let delay = match self.network.targets[self.vcs[vc as usize].channel as usize] {
+        let delay = match self.network.targets[self.vcs[vc].channel as usize] {
             Target::Switch(_) => self.network.routing,
             Target::SendingNic(_) | Target::ReceivingNic(_) | Target::End => 0,
         };
         let ready = at + u64::from(delay);
-        let state = &mut self.vcs[vc as usize];
+        let state = &mut self.vcs[vc];
         (state.front, state.ready) = (packet, ready);
         // A tail and the next header may change places within one tick, and routing may be instant.
         if ready <= self.now {

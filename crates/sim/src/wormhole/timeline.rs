@@ -6,7 +6,9 @@
 //! their effect has reached the other end of the wire. The end of a timeline may lie in the future:
 //! those events are planned, and [`Timelines::cut`] takes back the last of them.
 
+use super::warm::fetch;
 use super::{NEVER, Tick};
+use std::ops::{Index, IndexMut};
 
 /// The time of an event so long ago that nobody needs to know when it was. Simulated time begins at
 /// [`super::EPOCH`], after it.
@@ -105,39 +107,75 @@ struct Line {
     earlier: u32,
 }
 
-/// The two timelines of a buffer; one cache line.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(align(64))]
-struct Pair([Line; 2]);
-
-/// All timelines of a network in one flat store.
+/// What has two timelines, and the two. Whoever asks for the one nearly always asks for the other:
+/// two neighbouring cache lines, which the processor fetches together.
 #[derive(Debug)]
-pub(super) struct Timelines {
-    pairs: Vec<Pair>,
+#[repr(align(128))]
+struct Entry<T> {
+    owner: T,
+    lines: [Line; 2],
+}
+
+/// Things with two timelines each, in one flat store: `timelines[i]` is thing `i`, and its lines
+/// are `2i` and `2i + 1`.
+#[derive(Debug)]
+pub(super) struct Timelines<T> {
+    entries: Vec<Entry<T>>,
     earlier: Vec<Run>,
     /// Room for earlier runs per line: one for each event that can be on the wire.
     room: usize,
 }
 
-impl Timelines {
+impl<T> Index<u32> for Timelines<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, owner: u32) -> &T {
+        &self.entries[owner as usize].owner
+    }
+}
+
+impl<T> IndexMut<u32> for Timelines<T> {
+    #[inline]
+    fn index_mut(&mut self, owner: u32) -> &mut T {
+        &mut self.entries[owner as usize].owner
+    }
+}
+
+impl<T> Timelines<T> {
     /// `events` is how many events may at most be on the wire at a time.
-    pub fn new(lines: usize, events: u32) -> Self {
+    pub fn new(owners: impl ExactSizeIterator<Item = T>, events: u32) -> Self {
         let room = events as usize + 1;
         Self {
-            pairs: vec![Pair::default(); lines.div_ceil(2)],
-            earlier: vec![Run::default(); lines * room],
+            earlier: vec![Run::default(); 2 * owners.len() * room],
+            entries: owners.map(|owner| Entry { owner, lines: Default::default() }).collect(),
             room,
         }
     }
 
+    /// Asks for a thing and its lines without waiting for them.
+    #[inline]
+    pub fn fetch(&self, owner: u32) {
+        if let Some(entry) = self.entries.get(owner as usize) {
+            fetch(std::slice::from_ref(&entry.owner), 0);
+            fetch(&entry.lines, 0);
+        }
+    }
+
+    /// How many things there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     #[inline]
     fn line(&self, line: usize) -> &Line {
-        &self.pairs[line / 2].0[line % 2]
+        &self.entries[line / 2].lines[line % 2]
     }
 
     #[inline]
     fn line_mut(&mut self, line: usize) -> &mut Line {
-        &mut self.pairs[line / 2].0[line % 2]
+        &mut self.entries[line / 2].lines[line % 2]
     }
 
     /// How many events are known, planned ones included.
@@ -175,7 +213,7 @@ impl Timelines {
     /// Appends events to a line whose latest run must still be remembered.
     #[cold]
     fn push_behind(&mut self, line: usize, run: Run, now: Tick, latency: u32) {
-        let Line { latest, earlier, .. } = &mut self.pairs[line / 2].0[line % 2];
+        let Line { latest, earlier, .. } = &mut self.entries[line / 2].lines[line % 2];
         let store = &mut self.earlier[line * self.room..(line + 1) * self.room];
         let mut n = *earlier as usize;
         let old = store[..n].iter().take_while(|r| r.last() + u64::from(latency) <= now).count();
@@ -188,7 +226,7 @@ impl Timelines {
 
     /// Takes back the last `events` events.
     pub fn cut(&mut self, line: usize, mut events: u32) {
-        let Line { known, latest, earlier } = &mut self.pairs[line / 2].0[line % 2];
+        let Line { known, latest, earlier } = &mut self.entries[line / 2].lines[line % 2];
         *known -= u64::from(events);
         loop {
             let taken = events.min(latest.count);
@@ -351,7 +389,7 @@ mod tests {
             operations in prop::collection::vec((1u32..6, 1u32..4, 0u64..4, 0u32..5), 1..40),
             (limit, step, delay) in (1u32..20, 1u32..4, 0u64..10),
         ) {
-            let mut lines = Timelines::new(1, latency);
+            let mut lines = Timelines::new([()].into_iter(), latency);
             let mut plain = Plain::default();
             let mut now = 1;
             for (count, stride, gap, cut) in operations {
