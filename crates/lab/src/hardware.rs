@@ -2,7 +2,7 @@
 
 use crate::LabError;
 use crosstie_fabric::Fabric;
-use crosstie_sim::trial::Packing;
+use crosstie_sim::Packing;
 use crosstie_sim::wormhole::{Bus, Config};
 use crosstie_study::{self as study, Link, Packet, Spec};
 use crosstie_units::{Bytes, Rate};

@@ -1,6 +1,7 @@
 //! Rail schemes: from the experiment file to the machines.
 
 use crate::LabError;
+use crate::hardware::packing;
 use crosstie_fabric::Fabric;
 use crosstie_protocol::{Allocation, Scheme, StripingRatio, matrix};
 use crosstie_sim::cluster::{Cluster, ClusterSpec};
@@ -23,8 +24,7 @@ pub(crate) fn cluster(
         rails: spec.cluster.rails,
         // A NIC keeps every virtual channel of its link busy if it can.
         window: spec.switch.virtual_channels,
-        flit: spec.link.flit.get(),
-        overhead: spec.nic.overhead.get(),
+        packing: packing(spec),
         control: spec.nic.control.get().div_ceil(spec.link.flit.get()) as u32,
         response: spec.nic.response * ticks,
         tick: Time::from_ps((spec.link.cycle().ps() / u64::from(ticks)).max(1)),

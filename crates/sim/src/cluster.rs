@@ -1,14 +1,16 @@
 //! Nodes with several rails: the machines of a rail scheme on top of the wormhole engine.
 //!
 //! A [`Cluster`] has one [`Node`] machine per node and drives all of them: what a machine wants sent
-//! becomes a packet on its rail, and what the engine tells becomes an input of a machine. Stripes of
-//! messages go from memory to memory and cross the I/O buses. Control packets go from NIC to NIC over
+//! becomes packets on its rail, and what the engine tells becomes an input of a machine. Stripes of
+//! messages, cut into packets or whole, go from memory to memory and cross the I/O buses. Control packets go from NIC to NIC over
 //! the same links; the processor of the receiving NIC takes its time over each, one after the other,
 //! before the machine hears of it. A machine reacts in the tick after the one in which something
 //! happened.
 
 mod books;
 mod bus_watch;
+mod ear;
+mod shipment;
 mod spec;
 #[cfg(test)]
 mod tests;
@@ -17,22 +19,16 @@ pub use books::Books;
 pub use bus_watch::BusWatch;
 pub use spec::ClusterSpec;
 
-use crate::wormhole::{Delivery, EPOCH, Ends, Engine, Layout, Observer, Packet, Part, Tick};
-use crosstie_fabric::{Fabric, Node as End};
+use crate::wormhole::{EPOCH, Ends, Engine, Packet, Tick};
+use crosstie_fabric::Fabric;
 use crosstie_protocol::{
-    Action, Control, Input, Machine, MessageId, Node, NodeError, NodeId, NodeSpec, Parcel, PeId,
-    RailId,
+    Action, Input, Machine, MessageId, Node, NodeError, NodeId, NodeSpec, PeId, RailId,
 };
 use crosstie_units::Time;
+use ear::{Ear, Notice};
+use shipment::{Cargo, Shipment};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-
-/// A packet under way.
-#[derive(Debug, Clone)]
-enum Cargo {
-    Data(Parcel),
-    Control { rail: RailId, from: NodeId, to: NodeId, packet: Control },
-}
 
 /// Something that comes at a known tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,15 +39,6 @@ enum Timer {
     Arriving { node: u32, rail: u32 },
     /// A machine asked to be called.
     Timeout { node: u32 },
-}
-
-/// What the engine told, to be handled after its tick.
-#[derive(Debug, Clone, Copy)]
-enum Notice {
-    /// The last flit of a stripe has left its node.
-    Sent { cargo: u64 },
-    /// A stripe has arrived whole, or a control packet is in its NIC.
-    Delivered(Delivery),
 }
 
 /// A message that has not been delivered whole.
@@ -104,14 +91,14 @@ impl Cluster {
         engine: &mut Engine<'_>,
         (from, pe): (NodeId, PeId),
         to: NodeId,
-        bytes: u64,
+        bytes: u32,
         books: &mut impl Books,
     ) -> u64 {
-        let flits = self.spec.flits(bytes);
+        let flits = self.spec.packing.message_flits(bytes);
         let id = self.next_message;
         self.next_message += 1;
         self.messages.insert(id, Pending { handed_over: engine.now(), flits });
-        let input = Input::Send { pe, message: MessageId(id), to, bytes };
+        let input = Input::Send { pe, message: MessageId(id), to, bytes: u64::from(bytes) };
         self.tell(engine, from, input, books);
         flits
     }
@@ -184,33 +171,28 @@ impl Cluster {
         for (at, node, rail) in std::mem::take(&mut self.ear.arriving) {
             self.set_timer(at, Timer::Arriving { node, rail });
         }
+        for delivery in self.ear.packets.drain(..) {
+            books.packet_delivered(&delivery);
+        }
         for notice in std::mem::take(&mut self.ear.notices) {
             match notice {
                 Notice::Sent { cargo } => {
-                    let Cargo::Data(parcel) = &self.ear.cargo[cargo as usize] else {
-                        unreachable!("only stripes are listened for");
-                    };
+                    let parcel = &self.ear.shipment(cargo).parcel;
                     let (from, rail, message) = (parcel.from, parcel.stripe.rail, parcel.message);
                     self.tell(engine, from, Input::Sent { rail, message }, books);
                 }
-                Notice::Delivered(delivery) => self.arrive(engine, &delivery, books),
-            }
-        }
-    }
-
-    fn arrive(&mut self, engine: &mut Engine<'_>, delivery: &Delivery, books: &mut impl Books) {
-        let id = delivery.packet.id;
-        match self.ear.cargo[id as usize] {
-            Cargo::Data(_) => {
-                books.stripe_delivered(delivery);
-                let Cargo::Data(parcel) = self.ear.take(id) else { unreachable!("it is data") };
-                self.tell(engine, parcel.to, Input::Arrived(parcel), books);
-            }
-            Cargo::Control { .. } => {
-                let processor = &mut self.processors[delivery.packet.to as usize];
-                *processor = delivery.delivered.max(*processor) + Tick::from(self.spec.response);
-                let done = *processor;
-                self.set_timer(done, Timer::Processed { cargo: id });
+                Notice::Arrived { cargo } => {
+                    let Cargo::Data(Shipment { parcel, .. }) = self.ear.take(cargo) else {
+                        unreachable!("what arrives in memory is data");
+                    };
+                    self.tell(engine, parcel.to, Input::Arrived(parcel), books);
+                }
+                Notice::Control { cargo, nic, at } => {
+                    let processor = &mut self.processors[nic as usize];
+                    *processor = at.max(*processor) + Tick::from(self.spec.response);
+                    let done = *processor;
+                    self.set_timer(done, Timer::Processed { cargo });
+                }
             }
         }
     }
@@ -233,13 +215,21 @@ impl Cluster {
         while let Some(action) = self.nodes[node.0 as usize].poll_action(now) {
             match action {
                 Action::Transmit(parcel) => {
-                    let (rail, to) = (parcel.stripe.rail, parcel.to);
-                    let flits = self.spec.flits(parcel.stripe.len()) as u32;
-                    self.transmit(engine, (rail, node, to), flits, Cargo::Data(parcel));
+                    let (rail, to, bytes) =
+                        (parcel.stripe.rail, parcel.to, parcel.stripe.len() as u32);
+                    let packing = self.spec.packing;
+                    let (full, last) = packing.cut(bytes.max(1));
+                    let cargo = self.ear.put(Cargo::Data(Shipment::new(parcel, full + 1)));
+                    for _ in 0..full {
+                        let flits = packing.flits(packing.payload.unwrap_or(bytes));
+                        self.inject(engine, (rail, node, to), flits, cargo, Ends::Memories);
+                    }
+                    let flits = packing.flits(last);
+                    self.inject(engine, (rail, node, to), flits, cargo, Ends::Memories);
                 }
                 Action::Control { rail, to, packet } => {
-                    let cargo = Cargo::Control { rail, from: node, to, packet };
-                    self.transmit(engine, (rail, node, to), self.spec.control, cargo);
+                    let cargo = self.ear.put(Cargo::Control { rail, from: node, to, packet });
+                    self.inject(engine, (rail, node, to), self.spec.control, cargo, Ends::Nics);
                 }
                 Action::Deliver { message, .. } => {
                     let Pending { handed_over, flits } =
@@ -260,128 +250,16 @@ impl Cluster {
         }
     }
 
-    fn transmit(
-        &mut self,
+    fn inject(
+        &self,
         engine: &mut Engine<'_>,
         (rail, from, to): (RailId, NodeId, NodeId),
         flits: u32,
-        cargo: Cargo,
+        id: u64,
+        ends: Ends,
     ) {
-        let ends = match cargo {
-            Cargo::Data(_) => Ends::Memories,
-            Cargo::Control { .. } => Ends::Nics,
-        };
         let host = |node: NodeId| rail.0 * self.nodes.len() as u32 + node.0;
         let (from, to) = (host(from), host(to));
-        let id = self.ear.put(cargo);
         engine.inject(engine.now(), Packet { from, to, flits, id, ends });
-    }
-}
-
-/// Listens to the engine and remembers what concerns the nodes.
-struct Ear {
-    /// What each fabric channel is to its host, if it leads to or from one.
-    doors: Vec<Door>,
-    layout: Layout,
-    cargo: Vec<Cargo>,
-    spare: Vec<u64>,
-    notices: Vec<Notice>,
-    /// First flits on the last channel to a NIC: when that is noticed, at which node and rail.
-    arriving: Vec<(Tick, u32, u32)>,
-    watch: BusWatch,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Door {
-    Out,
-    In { node: u32 },
-    Neither,
-}
-
-impl Ear {
-    fn new(fabric: &Fabric, rails: u32) -> Ear {
-        let door =
-            |channel| match (fabric.channel(channel).from.node, fabric.channel(channel).to.node) {
-                (End::Host(_), _) => Door::Out,
-                (_, End::Host(host)) => Door::In { node: host.0 },
-                _ => Door::Neither,
-            };
-        Ear {
-            doors: fabric.channels().map(door).collect(),
-            layout: Layout::new(fabric, rails),
-            cargo: Vec::new(),
-            spare: Vec::new(),
-            notices: Vec::new(),
-            arriving: Vec::new(),
-            watch: BusWatch::new(rails * fabric.hosts().len() as u32),
-        }
-    }
-
-    fn put(&mut self, cargo: Cargo) -> u64 {
-        match self.spare.pop() {
-            Some(id) => {
-                self.cargo[id as usize] = cargo;
-                id
-            }
-            None => {
-                self.cargo.push(cargo);
-                self.cargo.len() as u64 - 1
-            }
-        }
-    }
-
-    fn take(&mut self, id: u64) -> Cargo {
-        self.spare.push(id);
-        self.cargo[id as usize].clone()
-    }
-
-    fn is_data(&self, id: u64) -> bool {
-        matches!(self.cargo[id as usize], Cargo::Data(_))
-    }
-}
-
-impl Observer for Ear {
-    fn delivered(&mut self, delivery: &Delivery) {
-        if self.is_data(delivery.packet.id) {
-            self.watch.has_arrived(delivery.packet.to);
-        }
-        self.notices.push(Notice::Delivered(*delivery));
-    }
-
-    fn head(&mut self, id: u64, channel: u32, _vc: u32, at: Tick) {
-        if !self.is_data(id) {
-            return;
-        }
-        let (rail, part) = self.layout.place(channel);
-        match part {
-            Part::Fabric(channel) => {
-                if let Door::In { node } = self.doors[channel.0 as usize] {
-                    self.arriving.push((at + 1, node, rail));
-                    self.watch.arrives(rail * self.layout.hosts() + node);
-                }
-            }
-            Part::Read(host) => self.watch.reads(rail * self.layout.hosts() + host.0),
-            Part::Write(host) => self.watch.writes(rail * self.layout.hosts() + host.0),
-            Part::Intake(_) => {}
-        }
-    }
-
-    fn tail(&mut self, id: u64, channel: u32, _vc: u32, _at: Tick) {
-        if !self.is_data(id) {
-            return;
-        }
-        let (rail, part) = self.layout.place(channel);
-        match part {
-            Part::Fabric(channel) if self.doors[channel.0 as usize] == Door::Out => {
-                self.notices.push(Notice::Sent { cargo: id });
-            }
-            Part::Fabric(_) | Part::Intake(_) => {}
-            Part::Read(host) => self.watch.has_read(rail * self.layout.hosts() + host.0),
-            Part::Write(host) => self.watch.has_written(rail * self.layout.hosts() + host.0),
-        }
-    }
-
-    fn interrupts(&self) -> bool {
-        !self.notices.is_empty() || !self.arriving.is_empty()
     }
 }

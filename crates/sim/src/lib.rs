@@ -2,6 +2,9 @@
 
 pub mod cluster;
 pub mod measure;
+mod packing;
 pub mod traffic;
 pub mod trial;
 pub mod wormhole;
+
+pub use packing::Packing;

@@ -29,13 +29,11 @@
 mod findings;
 mod ledger;
 mod marks;
-mod packing;
 mod patience;
 mod search;
 mod workload;
 
 pub use findings::{ChannelUse, Ending, Findings, Measured, Starvation, channel_name};
-pub use packing::Packing;
 pub use search::{Searched, TrialError};
 pub use workload::Workload;
 

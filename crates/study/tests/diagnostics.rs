@@ -441,27 +441,6 @@ error: wrong value for `scheme.dynamic.timeout`
 }
 
 #[test]
-fn packets_of_a_fixed_size_under_a_scheme() {
-    with(
-        r#"[nic]
-packet = "320 B"
-[sweep.product]
-scheme = ["basic", "dynamic"]
-"#,
-        r#"
-error: packets of a fixed size under a scheme
-  --> x.toml:12:10
-   |
-12 | packet = "320 B"
-   |          ^^^^^^^ expected "message": each stripe of a message is one packet
-   |
-   = help: leave `nic.packet` out, or leave `scheme` out
-   = help: found at point 0: scheme = basic
-"#,
-    );
-}
-
-#[test]
 fn static_allocation_with_too_few_rails() {
     with(
         r#"[cluster]

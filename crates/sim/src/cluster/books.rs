@@ -4,8 +4,8 @@ use crate::wormhole::{Delivery, Tick};
 
 /// Writes down what a cluster delivers.
 pub trait Books {
-    /// A stripe has reached the memory of its destination.
-    fn stripe_delivered(&mut self, _delivery: &Delivery) {}
+    /// A packet of a stripe has reached the memory of its destination.
+    fn packet_delivered(&mut self, _delivery: &Delivery) {}
 
     /// A message is whole: when it was handed over, when its last stripe arrived, its flits.
     fn message_delivered(&mut self, handed_over: Tick, at: Tick, flits: u64);

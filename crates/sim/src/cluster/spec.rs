@@ -1,5 +1,6 @@
 //! What a cluster is made of, beyond its fabric.
 
+use crate::Packing;
 use crosstie_protocol::Scheme;
 use crosstie_units::Time;
 
@@ -14,21 +15,12 @@ pub struct ClusterSpec {
     pub rails: u32,
     /// Stripes that a NIC has under way at once.
     pub window: u32,
-    /// Bytes in a flit.
-    pub flit: u64,
-    /// Bytes added to every stripe on the wire.
-    pub overhead: u64,
+    /// How stripes become packets.
+    pub packing: Packing,
     /// Flits of a control packet.
     pub control: u32,
     /// Ticks that the processor of a NIC takes to handle a control packet.
     pub response: u32,
     /// How long a tick is, for the time-outs of the scheme.
     pub tick: Time,
-}
-
-impl ClusterSpec {
-    /// The flits of so many bytes as one packet.
-    pub fn flits(&self, bytes: u64) -> u64 {
-        (bytes + self.overhead).div_ceil(self.flit).max(1)
-    }
 }

@@ -1,7 +1,8 @@
 //! Clusters under every scheme: nothing lost, nothing left, and no conflict where none may be.
 
 use super::*;
-use crate::wormhole::{Bus, Config};
+use crate::Packing;
+use crate::wormhole::{Bus, Config, Delivery};
 use crosstie_fabric::tree;
 use crosstie_protocol::{Allocation, Scheme, StripingRatio, matrix};
 use crosstie_routing::TreeAdaptive;
@@ -12,14 +13,14 @@ use std::sync::Arc;
 struct Delivered {
     messages: u64,
     flits: u64,
-    stripes: u64,
-    stripe_flits: u64,
+    packets: u64,
+    packet_flits: u64,
 }
 
 impl Books for Delivered {
-    fn stripe_delivered(&mut self, delivery: &Delivery) {
-        self.stripes += 1;
-        self.stripe_flits += u64::from(delivery.packet.flits);
+    fn packet_delivered(&mut self, delivery: &Delivery) {
+        self.packets += 1;
+        self.packet_flits += u64::from(delivery.packet.flits);
     }
     fn message_delivered(&mut self, handed_over: Tick, at: Tick, flits: u64) {
         assert!(at >= handed_over + flits / 4, "four rails carry four flits a tick at most");
@@ -31,14 +32,16 @@ impl Books for Delivered {
 const RAILS: u32 = 4;
 const PES: u32 = 2;
 
-fn spec(scheme: Scheme) -> ClusterSpec {
+/// Stripes go whole, or in packets of the QsNet's size.
+const PAYLOADS: [Option<u32>; 2] = [None, Some(320)];
+
+fn spec(scheme: Scheme, payload: Option<u32>) -> ClusterSpec {
     ClusterSpec {
         scheme,
         pes: PES,
         rails: RAILS,
         window: 2,
-        flit: 2,
-        overhead: 0,
+        packing: Packing { flit: 2, payload, overhead: 0 },
         control: 24,
         response: 300,
         tick: Time::from_ns(5),
@@ -58,22 +61,23 @@ fn schemes() -> Vec<Scheme> {
 }
 
 /// Runs 400 messages between 16 nodes at once, gives the cluster and what it delivered.
-fn rush(scheme: Scheme, nodes: u32, bus: Bus, seed: u64) -> (Cluster, Delivered) {
+fn rush(scheme: Scheme, payload: Option<u32>, bus: Bus, seed: u64) -> (Cluster, Delivered) {
     let fabric = tree(4, 2).unwrap();
     let routing = TreeAdaptive::new(&fabric).unwrap();
     let config = Config { bus, ..Config::default() };
     let mut engine = Engine::new(&fabric, &routing, RAILS, &config);
-    let mut cluster = Cluster::new(&fabric, &spec(scheme)).unwrap();
+    let mut cluster = Cluster::new(&fabric, &spec(scheme, payload)).unwrap();
     let mut books = Delivered::default();
+    let nodes = 16;
     let mut draw = Seed(seed).stream("messages", 0);
     let (mut handed_over, mut flits) = (0, 0);
     for _ in 0..400 {
         let wait = draw.below(200);
         cluster.run_until(&mut engine, EPOCH + handed_over * 50 + wait, &mut books);
-        let from = NodeId(draw.below(u64::from(nodes)) as u32);
-        let to = NodeId((from.0 + 1 + draw.below(u64::from(nodes) - 1) as u32) % nodes);
+        let from = NodeId(draw.below(nodes) as u32);
+        let to = NodeId((from.0 + 1 + draw.below(nodes - 1) as u32) % nodes as u32);
         let pe = PeId(draw.below(u64::from(PES)) as u32);
-        let bytes = draw.exponential(3000.0) as u64 + 1;
+        let bytes = draw.exponential(3000.0) as u32 + 1;
         flits += cluster.send(&mut engine, (from, pe), to, bytes, &mut books);
         handed_over += 1;
     }
@@ -83,7 +87,7 @@ fn rush(scheme: Scheme, nodes: u32, bus: Bus, seed: u64) -> (Cluster, Delivered)
     assert!(cluster.is_idle() && engine.is_at_rest(), "{name}");
     assert_eq!(cluster.violations(), 0, "{name}");
     // Each stripe rounds up to whole flits.
-    assert!((flits..flits + books.stripes).contains(&books.stripe_flits), "{name}");
+    assert!((flits..flits + books.packets).contains(&books.packet_flits), "{name}");
     (cluster, books)
 }
 
@@ -93,7 +97,9 @@ const HALF: Bus = Bus::Shared { read: 1, write: 1 };
 fn every_scheme_delivers_every_message_once_and_whole() {
     for scheme in schemes() {
         for bus in [HALF, Bus::Full] {
-            rush(scheme.clone(), 16, bus, 1);
+            for payload in PAYLOADS {
+                rush(scheme.clone(), payload, bus, 1);
+            }
         }
     }
 }
@@ -102,13 +108,15 @@ fn every_scheme_delivers_every_message_once_and_whole() {
 fn dynamic_allocation_never_lets_data_meet() {
     for scheme in schemes().into_iter().filter(|s| matches!(s, Scheme::Dynamic { .. })) {
         for seed in 1..4 {
-            let (cluster, _) = rush(scheme.clone(), 16, HALF, seed);
-            let BusWatch { opposed, crowded, .. } = cluster.bus_watch();
-            assert_eq!((opposed, crowded), (0, 0));
+            for payload in PAYLOADS {
+                let (cluster, _) = rush(scheme.clone(), payload, HALF, seed);
+                let BusWatch { opposed, crowded, .. } = cluster.bus_watch();
+                assert_eq!((opposed, crowded), (0, 0));
+            }
         }
     }
     // The others do let them meet, so the watch is awake.
-    let (cluster, _) = rush(Scheme::Basic, 16, HALF, 1);
+    let (cluster, _) = rush(Scheme::Basic, None, HALF, 1);
     let BusWatch { opposed, crowded, .. } = cluster.bus_watch();
     assert!(opposed > 10 && crowded > 10, "{opposed} {crowded}");
 }
@@ -121,7 +129,7 @@ fn static_allocation_has_no_opposing_data() {
     let routing = crosstie_routing::Shortest::new(&fabric);
     let mut engine = Engine::new(&fabric, &routing, RAILS, &Config::default());
     let scheme = Scheme::Static(Arc::new(allocation));
-    let mut cluster = Cluster::new(&fabric, &spec(scheme)).unwrap();
+    let mut cluster = Cluster::new(&fabric, &spec(scheme, None)).unwrap();
     let mut books = Delivered::default();
     for from in 0..6 {
         for to in (0..6).filter(|&to| to != from) {

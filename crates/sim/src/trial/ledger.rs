@@ -1,6 +1,6 @@
 //! The books of a run: messages handed over, packets delivered, latencies.
 
-use super::Packing;
+use crate::Packing;
 use crate::cluster::{Books, Cluster};
 use crate::measure::{LatencyLog, Window};
 use crate::traffic::Message;
@@ -107,7 +107,7 @@ impl Ledger {
         message: Message,
     ) {
         let (from, to) = (NodeId(message.from), NodeId(message.to));
-        let flits = cluster.send(engine, (from, pe), to, u64::from(message.flits), self);
+        let flits = cluster.send(engine, (from, pe), to, message.flits, self);
         self.totals.generated += flits;
         self.longest_packet = self.longest_packet.max(flits);
     }
@@ -173,7 +173,7 @@ impl Observer for Ledger {
 }
 
 impl Books for Ledger {
-    fn stripe_delivered(&mut self, delivery: &Delivery) {
+    fn packet_delivered(&mut self, delivery: &Delivery) {
         self.count_packet(delivery);
     }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Packing;
 use crate::measure::Saturation;
 use crate::traffic::{Arrival, Destination, Size};
 use crosstie_fabric::{End, FabricBuilder, HostId, Port, Shape, SwitchId, tree};

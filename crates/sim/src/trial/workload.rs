@@ -1,6 +1,6 @@
 //! What the nodes send, in the units of an application: bytes, and a load per rail.
 
-use super::Packing;
+use crate::Packing;
 use crate::traffic::{Arrival, Destination, Size, Traffic, TrafficError, TrafficSpec};
 use crosstie_units::Seed;
 

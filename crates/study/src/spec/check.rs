@@ -4,9 +4,7 @@ use toml::de::DeTable;
 
 use super::limits::{MOST_HOSTS, MOST_RAILS};
 use super::scheme::{least_static_rails, most_static_nodes};
-use super::{
-    Destination, Fabric, Link, Measure, Packet, Part, Routing, Scheme, Size, Spec, Traffic,
-};
+use super::{Destination, Fabric, Link, Measure, Part, Routing, Scheme, Size, Spec, Traffic};
 use crate::document::{self, Fault};
 
 /// The most parts of a mixture.
@@ -87,11 +85,6 @@ fn scheme(spec: &Spec) -> Result<(), Clash> {
             }
         };
     };
-    if let Packet::Payload(_) = spec.nic.packet {
-        let label = "expected \"message\": each stripe of a message is one packet";
-        return Err(clash("nic.packet", "packets of a fixed size under a scheme", label)
-            .help("leave `nic.packet` out, or leave `scheme` out"));
-    }
     match (scheme, spec.fabric.hosts()) {
         (Scheme::Static {}, Some(hosts)) => static_rails(spec.cluster.rails, hosts),
         _ => Ok(()),

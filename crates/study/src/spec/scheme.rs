@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::limits;
 
 /// By which rule messages take rails. A message is cut into one stripe for each rail it takes, and
-/// each stripe is one packet.
+/// `nic.packet` says whether a stripe is one packet or several.
 ///
 /// The *striping ratio* tells how many of the rails at hand a message takes: 0 is one of them, 1 all
 /// of them.

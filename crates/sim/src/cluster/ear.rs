@@ -1,0 +1,150 @@
+//! The engine's observer: it remembers what concerns the nodes.
+
+use super::BusWatch;
+use super::shipment::{Cargo, Place, Shipment};
+use crate::wormhole::{Delivery, Layout, Observer, Part, Tick};
+use crosstie_fabric::{Fabric, Node as End};
+
+/// What the engine told, to be handled after its tick.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Notice {
+    /// The last flit of a stripe has left its node.
+    Sent { cargo: u64 },
+    /// A stripe is in memory, all of it.
+    Arrived { cargo: u64 },
+    /// A control packet came to its NIC.
+    Control { cargo: u64, nic: u32, at: Tick },
+}
+
+/// Listens to the engine and remembers what concerns the nodes. A NIC is `rail * nodes + node`.
+pub(super) struct Ear {
+    /// What each fabric channel is to its host, if it leads to or from one.
+    doors: Vec<Door>,
+    layout: Layout,
+    cargo: Vec<Cargo>,
+    spare: Vec<u64>,
+    pub notices: Vec<Notice>,
+    /// First flits of stripes on the last channel to a NIC: when that is noticed, at which node and
+    /// rail.
+    pub arriving: Vec<(Tick, u32, u32)>,
+    /// Packets of data delivered.
+    pub packets: Vec<Delivery>,
+    pub watch: BusWatch,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Door {
+    Out,
+    In { node: u32 },
+    Neither,
+}
+
+impl Ear {
+    pub fn new(fabric: &Fabric, rails: u32) -> Ear {
+        let door =
+            |channel| match (fabric.channel(channel).from.node, fabric.channel(channel).to.node) {
+                (End::Host(_), _) => Door::Out,
+                (_, End::Host(host)) => Door::In { node: host.0 },
+                _ => Door::Neither,
+            };
+        Ear {
+            doors: fabric.channels().map(door).collect(),
+            layout: Layout::new(fabric, rails),
+            cargo: Vec::new(),
+            spare: Vec::new(),
+            notices: Vec::new(),
+            arriving: Vec::new(),
+            packets: Vec::new(),
+            watch: BusWatch::new(rails * fabric.hosts().len() as u32),
+        }
+    }
+
+    /// Keeps cargo until it is taken; packets carry its number.
+    pub fn put(&mut self, cargo: Cargo) -> u64 {
+        match self.spare.pop() {
+            Some(id) => {
+                self.cargo[id as usize] = cargo;
+                id
+            }
+            None => {
+                self.cargo.push(cargo);
+                self.cargo.len() as u64 - 1
+            }
+        }
+    }
+
+    pub fn take(&mut self, id: u64) -> Cargo {
+        self.spare.push(id);
+        self.cargo[id as usize].clone()
+    }
+
+    /// A stripe under way.
+    ///
+    /// # Panics
+    /// If the cargo is a control packet.
+    pub fn shipment(&self, id: u64) -> &Shipment {
+        match &self.cargo[id as usize] {
+            Cargo::Data(shipment) => shipment,
+            Cargo::Control { .. } => unreachable!("only stripes are listened for"),
+        }
+    }
+}
+
+impl Observer for Ear {
+    fn delivered(&mut self, delivery: &Delivery) {
+        let (cargo, nic) = (delivery.packet.id, delivery.packet.to);
+        match &mut self.cargo[cargo as usize] {
+            Cargo::Control { .. } => {
+                self.notices.push(Notice::Control { cargo, nic, at: delivery.delivered });
+            }
+            Cargo::Data(shipment) => {
+                self.packets.push(*delivery);
+                if shipment.ends(Place::Arrival) {
+                    self.watch.has_arrived(nic);
+                    self.notices.push(Notice::Arrived { cargo });
+                }
+            }
+        }
+    }
+
+    fn head(&mut self, id: u64, channel: u32, _vc: u32, at: Tick) {
+        let Cargo::Data(shipment) = &mut self.cargo[id as usize] else { return };
+        let (rail, part) = self.layout.place(channel);
+        let nic = |node: u32| rail * self.layout.hosts() + node;
+        match part {
+            Part::Fabric(channel) => {
+                if let Door::In { node } = self.doors[channel.0 as usize]
+                    && shipment.begins(Place::Arrival)
+                {
+                    self.arriving.push((at + 1, node, rail));
+                    self.watch.arrives(nic(node));
+                }
+            }
+            Part::Read(host) if shipment.begins(Place::Read) => self.watch.reads(nic(host.0)),
+            Part::Write(host) if shipment.begins(Place::Write) => self.watch.writes(nic(host.0)),
+            Part::Read(_) | Part::Write(_) | Part::Intake(_) => {}
+        }
+    }
+
+    fn tail(&mut self, id: u64, channel: u32, _vc: u32, _at: Tick) {
+        let Cargo::Data(shipment) = &mut self.cargo[id as usize] else { return };
+        let (rail, part) = self.layout.place(channel);
+        let nic = |node: u32| rail * self.layout.hosts() + node;
+        match part {
+            Part::Fabric(channel) => {
+                if self.doors[channel.0 as usize] == Door::Out && shipment.ends(Place::Departure) {
+                    self.notices.push(Notice::Sent { cargo: id });
+                }
+            }
+            Part::Read(host) if shipment.ends(Place::Read) => self.watch.has_read(nic(host.0)),
+            Part::Write(host) if shipment.ends(Place::Write) => {
+                self.watch.has_written(nic(host.0));
+            }
+            Part::Read(_) | Part::Write(_) | Part::Intake(_) => {}
+        }
+    }
+
+    fn interrupts(&self) -> bool {
+        !self.notices.is_empty() || !self.arriving.is_empty()
+    }
+}
