@@ -22,13 +22,13 @@ pub use spec::ClusterSpec;
 use crate::wormhole::{EPOCH, Ends, Engine, Packet, Tick};
 use crosstie_fabric::Fabric;
 use crosstie_protocol::{
-    Action, Input, Machine, MessageId, Node, NodeError, NodeId, NodeSpec, PeId, RailId,
+    Action, Input, Machine, MessageId, Node, NodeError, NodeId, NodeSpec, Parcel, PeId, RailId,
 };
 use crosstie_units::Time;
 use ear::{Ear, Notice};
 use shipment::{Cargo, Shipment};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 /// Something that comes at a known tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +39,15 @@ enum Timer {
     Arriving { node: u32, rail: u32 },
     /// A machine asked to be called.
     Timeout { node: u32 },
+}
+
+/// The stripes that a NIC sends.
+#[derive(Debug, Clone, Default)]
+struct Feed {
+    /// Those with packets that have not been given to the engine.
+    stripes: VecDeque<u64>,
+    /// Packets that have, and have not left the node.
+    leaving: u32,
 }
 
 /// A message that has not been delivered whole.
@@ -56,6 +65,8 @@ pub struct Cluster {
     alarms: Vec<Option<Tick>>,
     /// Until when the processor of each NIC is busy, by `rail * nodes + node`.
     processors: Vec<Tick>,
+    /// What each NIC has to send, in the same order.
+    feeds: Vec<Feed>,
     timers: BinaryHeap<Reverse<(Tick, u64, Timer)>>,
     timers_set: u64,
     messages: BTreeMap<u64, Pending>,
@@ -75,6 +86,7 @@ impl Cluster {
             nodes: (0..count).map(node).collect::<Result<_, _>>()?,
             alarms: vec![None; count as usize],
             processors: vec![EPOCH; (count * spec.rails) as usize],
+            feeds: vec![Feed::default(); (count * spec.rails) as usize],
             timers: BinaryHeap::new(),
             timers_set: 0,
             messages: BTreeMap::new(),
@@ -176,10 +188,17 @@ impl Cluster {
         }
         for notice in std::mem::take(&mut self.ear.notices) {
             match notice {
-                Notice::Sent { cargo } => {
-                    let parcel = &self.ear.shipment(cargo).parcel;
-                    let (from, rail, message) = (parcel.from, parcel.stripe.rail, parcel.message);
-                    self.tell(engine, from, Input::Sent { rail, message }, books);
+                Notice::Left { cargo, last } => {
+                    let shipment = self.ear.shipment(cargo);
+                    shipment.leaving -= 1;
+                    let Parcel { from, message, ref stripe, .. } = shipment.parcel;
+                    let rail = stripe.rail;
+                    if last {
+                        self.tell(engine, from, Input::Sent { rail, message }, books);
+                    }
+                    let nic = self.nic(rail, from);
+                    self.feeds[nic as usize].leaving -= 1;
+                    self.feed(engine, nic);
                 }
                 Notice::Arrived { cargo } => {
                     let Cargo::Data(Shipment { parcel, .. }) = self.ear.take(cargo) else {
@@ -215,21 +234,17 @@ impl Cluster {
         while let Some(action) = self.nodes[node.0 as usize].poll_action(now) {
             match action {
                 Action::Transmit(parcel) => {
-                    let (rail, to, bytes) =
-                        (parcel.stripe.rail, parcel.to, parcel.stripe.len() as u32);
-                    let packing = self.spec.packing;
-                    let (full, last) = packing.cut(bytes.max(1));
+                    let nic = self.nic(parcel.stripe.rail, node);
+                    let (full, _) = self.spec.packing.cut(bytes(&parcel));
                     let cargo = self.ear.put(Cargo::Data(Shipment::new(parcel, full + 1)));
-                    for _ in 0..full {
-                        let flits = packing.flits(packing.payload.unwrap_or(bytes));
-                        self.inject(engine, (rail, node, to), flits, cargo, Ends::Memories);
-                    }
-                    let flits = packing.flits(last);
-                    self.inject(engine, (rail, node, to), flits, cargo, Ends::Memories);
+                    self.feeds[nic as usize].stripes.push_back(cargo);
+                    self.feed(engine, nic);
                 }
                 Action::Control { rail, to, packet } => {
-                    let cargo = self.ear.put(Cargo::Control { rail, from: node, to, packet });
-                    self.inject(engine, (rail, node, to), self.spec.control, cargo, Ends::Nics);
+                    let (from, flits) = (self.nic(rail, node), self.spec.control);
+                    let id = self.ear.put(Cargo::Control { rail, from: node, to, packet });
+                    let to = self.nic(rail, to);
+                    engine.inject(engine.now(), Packet { from, to, flits, id, ends: Ends::Nics });
                 }
                 Action::Deliver { message, .. } => {
                     let Pending { handed_over, flits } =
@@ -250,16 +265,45 @@ impl Cluster {
         }
     }
 
-    fn inject(
-        &self,
-        engine: &mut Engine<'_>,
-        (rail, from, to): (RailId, NodeId, NodeId),
-        flits: u32,
-        id: u64,
-        ends: Ends,
-    ) {
-        let host = |node: NodeId| rail.0 * self.nodes.len() as u32 + node.0;
-        let (from, to) = (host(from), host(to));
-        engine.inject(engine.now(), Packet { from, to, flits, id, ends });
+    /// A NIC, as the engine numbers hosts.
+    fn nic(&self, rail: RailId, node: NodeId) -> u32 {
+        rail.0 * self.nodes.len() as u32 + node.0
     }
+
+    /// Gives the engine packets of a NIC, one for each stripe in its window. A stripe has several
+    /// under way if there are not as many stripes: one that is held up does not hold up the others.
+    fn feed(&mut self, engine: &mut Engine<'_>, from: u32) {
+        let packing = self.spec.packing;
+        while self.feeds[from as usize].leaving < self.spec.window {
+            let Feed { stripes, leaving } = &mut self.feeds[from as usize];
+            let idle = stripes.iter().position(|&id| self.ear.shipment(id).leaving == 0);
+            let Some(id) = stripes.remove(idle.unwrap_or(0)) else { return };
+            let shipment = self.ear.shipment(id);
+            shipment.waiting -= 1;
+            shipment.leaving += 1;
+            *leaving += 1;
+            let (_, last) = packing.cut(bytes(&shipment.parcel));
+            let payload = match (shipment.waiting, packing.payload) {
+                (0, _) | (_, None) => last,
+                (_, Some(payload)) => payload,
+            };
+            if shipment.waiting > 0 {
+                stripes.push_back(id);
+            }
+            let (rail, to) = (shipment.parcel.stripe.rail, shipment.parcel.to);
+            let packet = Packet {
+                from,
+                to: self.nic(rail, to),
+                flits: packing.flits(payload),
+                id,
+                ends: Ends::Memories,
+            };
+            engine.inject(engine.now(), packet);
+        }
+    }
+}
+
+/// The length of a stripe; even nothing takes a byte to send.
+fn bytes(parcel: &Parcel) -> u32 {
+    (parcel.stripe.len() as u32).max(1)
 }

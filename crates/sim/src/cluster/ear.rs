@@ -8,8 +8,8 @@ use crosstie_fabric::{Fabric, Node as End};
 /// What the engine told, to be handled after its tick.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Notice {
-    /// The last flit of a stripe has left its node.
-    Sent { cargo: u64 },
+    /// A packet of a stripe has left its node; the stripe has if it was the last.
+    Left { cargo: u64, last: bool },
     /// A stripe is in memory, all of it.
     Arrived { cargo: u64 },
     /// A control packet came to its NIC.
@@ -82,8 +82,8 @@ impl Ear {
     ///
     /// # Panics
     /// If the cargo is a control packet.
-    pub fn shipment(&self, id: u64) -> &Shipment {
-        match &self.cargo[id as usize] {
+    pub fn shipment(&mut self, id: u64) -> &mut Shipment {
+        match &mut self.cargo[id as usize] {
             Cargo::Data(shipment) => shipment,
             Cargo::Control { .. } => unreachable!("only stripes are listened for"),
         }
@@ -132,8 +132,9 @@ impl Observer for Ear {
         let nic = |node: u32| rail * self.layout.hosts() + node;
         match part {
             Part::Fabric(channel) => {
-                if self.doors[channel.0 as usize] == Door::Out && shipment.ends(Place::Departure) {
-                    self.notices.push(Notice::Sent { cargo: id });
+                if self.doors[channel.0 as usize] == Door::Out {
+                    let last = shipment.ends(Place::Departure);
+                    self.notices.push(Notice::Left { cargo: id, last });
                 }
             }
             Part::Read(host) if shipment.ends(Place::Read) => self.watch.has_read(nic(host.0)),
