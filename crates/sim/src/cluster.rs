@@ -15,7 +15,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use books::Books;
+pub use books::{Books, Receipt};
 pub use bus_watch::BusWatch;
 pub use spec::ClusterSpec;
 
@@ -53,6 +53,7 @@ struct Feed {
 /// A message that has not been delivered whole.
 #[derive(Debug, Clone, Copy)]
 struct Pending {
+    from: (NodeId, PeId),
     handed_over: Tick,
     flits: u64,
 }
@@ -109,7 +110,7 @@ impl Cluster {
         let flits = self.spec.packing.message_flits(bytes);
         let id = self.next_message;
         self.next_message += 1;
-        self.messages.insert(id, Pending { handed_over: engine.now(), flits });
+        self.messages.insert(id, Pending { from: (from, pe), handed_over: engine.now(), flits });
         let input = Input::Send { pe, message: MessageId(id), to, bytes: u64::from(bytes) };
         self.tell(engine, from, input, books);
         flits
@@ -247,9 +248,10 @@ impl Cluster {
                     engine.inject(engine.now(), Packet { from, to, flits, id, ends: Ends::Nics });
                 }
                 Action::Deliver { message, .. } => {
-                    let Pending { handed_over, flits } =
+                    let Pending { from, handed_over, flits } =
                         self.messages.remove(&message.0).expect("a message is delivered once");
-                    books.message_delivered(handed_over, engine.now(), flits);
+                    let delivered = engine.now();
+                    books.message_delivered(&Receipt { from, handed_over, delivered, flits });
                 }
                 Action::Complete { .. } => {}
             }

@@ -1,7 +1,7 @@
 //! The books of a run: messages handed over, packets delivered, latencies.
 
 use crate::Packing;
-use crate::cluster::{Books, Cluster};
+use crate::cluster::{Books, Cluster, Receipt};
 use crate::measure::{LatencyLog, Window};
 use crate::traffic::Message;
 use crate::wormhole::{Delivery, EPOCH, Ends, Engine, Observer, Packet, Tick};
@@ -177,9 +177,9 @@ impl Books for Ledger {
         self.count_packet(delivery);
     }
 
-    fn message_delivered(&mut self, handed_over: Tick, at: Tick, flits: u64) {
-        self.totals.delivered += flits;
-        self.count_message(handed_over, at);
+    fn message_delivered(&mut self, receipt: &Receipt) {
+        self.totals.delivered += receipt.flits;
+        self.count_message(receipt.handed_over, receipt.delivered);
     }
 }
 
