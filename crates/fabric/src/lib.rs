@@ -2,8 +2,8 @@
 //!
 //! A [`Fabric`] is one rail: a graph whose nodes are hosts (the place where one NIC plugs in) and
 //! switches. A *link* joins two ports; each link is two *channels*, one per direction. Fabrics come
-//! from builders ([`tree()`], [`pruned_tree()`], [`single()`]) or from files, and do not change
-//! afterwards.
+//! from builders ([`tree()`], [`pruned_tree()`], [`single()`], [`irregular()`]) or from files, and do not
+//! change afterwards.
 //!
 //! ```
 //! use crosstie_fabric::{Metrics, tree};
@@ -27,6 +27,7 @@ pub mod dot;
 pub mod draw;
 mod graph;
 pub mod graphml;
+mod irregular;
 mod metrics;
 #[cfg(test)]
 mod networks;
@@ -39,6 +40,7 @@ pub use graph::{
     Channel, ChannelId, End, Fabric, FabricBuilder, FabricError, HostId, LinkId, Node, Port, Shape,
     SwitchId,
 };
+pub use irregular::{Irregular, IrregularError, irregular};
 pub use metrics::{Distances, Metrics};
 pub use reading::ReadError;
 pub use search::{Search, distances_from};
