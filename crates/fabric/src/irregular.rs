@@ -16,12 +16,9 @@ mod wiring;
 
 use crosstie_units::Seed;
 
-use crate::reading::MAX_PORTS;
+use crate::reading::{MAX_HOSTS, MAX_PORTS};
 use crate::{End, Fabric, FabricBuilder, Port, Shape, SwitchId};
 use wiring::Degree;
-
-/// The most hosts, as in a tree.
-const MAX_HOSTS: u64 = 1 << 20;
 
 /// The size of a random irregular network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

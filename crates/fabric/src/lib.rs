@@ -19,14 +19,21 @@
 //! |---|---|---|
 //! | BookSim's [`anynet`] | yes | yes, without ports |
 //! | [`graphml`] | yes | yes |
+//! | plain [`edge_list`] | yes | no |
+//! | InfiniBand's [`ibnetdiscover`] | yes | no |
 //! | Graphviz [`dot`] | no | yes |
 //! | SVG picture ([`draw`]) | no | yes, small networks |
+//!
+//! [`Format`] tells which of them a file is in.
 
 pub mod anynet;
 pub mod dot;
 pub mod draw;
+pub mod edge_list;
+mod format;
 mod graph;
 pub mod graphml;
+pub mod ibnetdiscover;
 mod irregular;
 mod metrics;
 #[cfg(test)]
@@ -36,6 +43,7 @@ mod search;
 mod single;
 mod tree;
 
+pub use format::Format;
 pub use graph::{
     Channel, ChannelId, End, Fabric, FabricBuilder, FabricError, HostId, LinkId, Node, Port, Shape,
     SwitchId,
