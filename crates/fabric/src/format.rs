@@ -49,8 +49,8 @@ impl Format {
         match self {
             Format::Anynet => "BookSim's anynet format",
             Format::Graphml => "GraphML",
-            Format::EdgeList => "a list of links",
-            Format::Ibnetdiscover => "the output of ibnetdiscover",
+            Format::EdgeList => "the edge list format",
+            Format::Ibnetdiscover => "the format of ibnetdiscover",
         }
     }
 
