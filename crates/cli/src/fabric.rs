@@ -19,6 +19,8 @@ const EXAMPLES: &str = "\
 Examples:
   crosstie fabric --tree 4,3                            a 4-ary 3-tree: 64 hosts
   crosstie fabric --tree 4,4,128 --json                 128 hosts on half of a 4-ary 4-tree
+  crosstie fabric --irregular 16,8,4 --seed 7           16 switches with 8 ports and 4 hosts each
+  crosstie fabric subnet.txt                            what ibnetdiscover printed of a subnet
   crosstie fabric ring.anynet --write ring.svg          draw a network of BookSim's
   crosstie fabric --tree 2,3 --format dot | dot -Tpdf   draw with Graphviz
   crosstie fabric experiments/quickstart.toml           the network of an experiment";

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use crosstie_fabric::{Fabric, ReadError, anynet, graphml, pruned_tree, single, tree};
+use crosstie_fabric::{Fabric, Format, Irregular, irregular, pruned_tree, single, tree};
 use crosstie_study::Spec;
+use crosstie_units::Seed;
 
 use crate::console::Console;
 use crate::exit::Failure;
@@ -21,17 +22,26 @@ const LARGEST: u64 = (64 << 20) + 1;
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct Source {
-    /// A network (.anynet, .graphml) or an experiment (.toml)
+    /// A network (.anynet, .graphml, .edges, output of ibnetdiscover) or an experiment (.toml)
     #[arg(value_name = "SOURCE")]
     file: Option<PathBuf>,
 
     /// A k-ary n-tree instead of a file, pruned if it has fewer than K^N hosts
-    #[arg(long, value_name = "K,N[,HOSTS]")]
+    #[arg(long, value_name = "K,N[,H]")]
     tree: Option<TreeSize>,
 
-    /// All hosts on one switch instead of a file
-    #[arg(long, value_name = "HOSTS")]
+    /// One switch with H hosts instead of a file
+    #[arg(long, value_name = "H")]
     single: Option<u32>,
+
+    /// A random irregular network instead of a file: S switches with P ports and H hosts each
+    #[arg(long, value_name = "S,P,H", requires = "seed")]
+    irregular: Option<IrregularSize>,
+
+    /// The number from which the random network follows
+    #[arg(long, value_name = "N", requires = "irregular")]
+    #[arg(conflicts_with_all = ["file", "tree", "single"])]
+    seed: Option<u64>,
 
     /// The point of the experiment to take the network from [default: all that differ]
     #[arg(long, value_name = "N", requires = "file")]
@@ -49,7 +59,7 @@ pub struct Network {
 
 impl Source {
     /// The names of the arguments of which a verb needs one.
-    pub const ARGUMENTS: [&'static str; 3] = ["file", "tree", "single"];
+    pub const ARGUMENTS: [&'static str; 4] = ["file", "tree", "single", "irregular"];
 
     /// Builds or reads what is named: at least one network.
     pub fn networks(&self, console: &Console) -> Result<Vec<Network>, Failure> {
@@ -58,23 +68,18 @@ impl Source {
             built.map_err(Failure::user)?
         } else if let Some(hosts) = self.single {
             single(hosts).map_err(Failure::user)?
+        } else if let (Some(IrregularSize(shape)), Some(seed)) = (self.irregular, self.seed) {
+            irregular(&shape, Seed(seed)).map_err(Failure::user)?
         } else {
             let file = self.file.as_deref().unwrap_or(Path::new(""));
-            match Kind::of(file) {
-                Some(Kind::Experiment) => return self.in_experiment(file, console),
-                Some(Kind::Network(read)) if self.point.is_none() => read_network(file, read)?,
-                Some(Kind::Network(_)) => {
-                    let reason = "--point takes a point of an experiment, and this is a network";
-                    return Err(Failure::user(format!("`{}`: {reason}", file.display())));
-                }
-                None => {
-                    return Err(Failure::user(format!(
-                        "`{}` does not say what it is: expected a network (.anynet, .graphml) or an \
-                         experiment (.toml)",
-                        file.display()
-                    )));
-                }
+            if is_experiment(file) {
+                return self.in_experiment(file, console);
             }
+            if self.point.is_some() {
+                let reason = "--point takes a point of an experiment, and this is a network";
+                return Err(Failure::user(format!("`{}`: {reason}", file.display())));
+            }
+            read_network(file)?
         };
         Ok(vec![Network { fabric, routings: Vec::new() }])
     }
@@ -118,28 +123,13 @@ impl Source {
     }
 }
 
-/// A reader of network files: from the network's name and the file's text.
-type Reader = fn(&str, &str) -> Result<Fabric, ReadError>;
-
-/// What a file is, told by its ending.
-enum Kind {
-    Experiment,
-    Network(Reader),
-}
-
-impl Kind {
-    fn of(path: &Path) -> Option<Kind> {
-        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "toml" => Some(Kind::Experiment),
-            "anynet" => Some(Kind::Network(|name, text| Ok(anynet::read(name, text)?.fabric))),
-            "graphml" => Some(Kind::Network(graphml::read)),
-            _ => None,
-        }
-    }
+/// Whether a file is an experiment, told by its ending. Any other file is a network.
+fn is_experiment(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
 }
 
 /// Reads a network file; the network is called after it.
-fn read_network(path: &Path, read: Reader) -> Result<Fabric, Failure> {
+fn read_network(path: &Path) -> Result<Fabric, Failure> {
     let refused = |reason: &dyn std::fmt::Display| {
         Failure::user(format!("cannot read `{}`: {reason}", path.display()))
     };
@@ -148,7 +138,11 @@ fn read_network(path: &Path, read: Reader) -> Result<Fabric, Failure> {
     file.take(LARGEST).read_to_end(&mut bytes).map_err(|error| refused(&error))?;
     let text = String::from_utf8(bytes).map_err(|_| refused(&"it is not text in UTF-8"))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    read(&name, &text).map_err(|error| refused(&error))
+    let format = Format::of(&path.to_string_lossy(), &text);
+    format.read(&name, &text).map_err(|error| {
+        let (path, format) = (path.display(), format.name());
+        Failure::user(format!("cannot read `{path}` as a network in {format}: {error}"))
+    })
 }
 
 /// The numbers of a tree, as in `4,3` or `4,3,32`.
@@ -178,6 +172,33 @@ impl FromStr for TreeSize {
     }
 }
 
+/// The numbers of a random irregular network, as in `16,8,4`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct IrregularSize(Irregular);
+
+impl FromStr for IrregularSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<IrregularSize, String> {
+        let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+        let numbers = match *parts {
+            [switches, ports, hosts] => {
+                switches.parse().ok().zip(ports.parse().ok()).zip(hosts.parse().ok())
+            }
+            _ => None,
+        };
+        numbers
+            .map(|((switches, ports), hosts_per_switch)| {
+                IrregularSize(Irregular { switches, ports, hosts_per_switch })
+            })
+            .ok_or_else(|| {
+                "expected three whole numbers: switches, ports of each switch and hosts on each \
+                 switch, such as 16,8,4"
+                    .to_owned()
+            })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,9 +214,19 @@ mod tests {
     }
 
     #[test]
-    fn endings_tell_files_apart() {
-        assert!(matches!(Kind::of(Path::new("a/B.TOML")), Some(Kind::Experiment)));
-        assert!(matches!(Kind::of(Path::new("ring.anynet")), Some(Kind::Network(_))));
-        assert!(Kind::of(Path::new("ring.txt")).is_none() && Kind::of(Path::new("")).is_none());
+    fn irregular_networks_are_three_numbers() {
+        let shape = Irregular { switches: 16, ports: 8, hosts_per_switch: 4 };
+        assert_eq!("16, 8,4".parse(), Ok(IrregularSize(shape)));
+        for wrong in ["", "16", "16,8", "16,8,4,7", "16,8,-4", "16,8,70000"] {
+            assert!(wrong.parse::<IrregularSize>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn endings_tell_experiments_from_networks() {
+        assert!(is_experiment(Path::new("a/B.TOML")));
+        for network in ["ring.anynet", "ring.txt", "toml", ""] {
+            assert!(!is_experiment(Path::new(network)), "{network}");
+        }
     }
 }

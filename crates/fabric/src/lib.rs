@@ -2,8 +2,8 @@
 //!
 //! A [`Fabric`] is one rail: a graph whose nodes are hosts (the place where one NIC plugs in) and
 //! switches. A *link* joins two ports; each link is two *channels*, one per direction. Fabrics come
-//! from builders ([`tree()`], [`pruned_tree()`], [`single()`]) or from files, and do not change
-//! afterwards.
+//! from builders ([`tree()`], [`pruned_tree()`], [`single()`], [`irregular()`]) or from files, and do not
+//! change afterwards.
 //!
 //! ```
 //! use crosstie_fabric::{Metrics, tree};
@@ -19,14 +19,22 @@
 //! |---|---|---|
 //! | BookSim's [`anynet`] | yes | yes, without ports |
 //! | [`graphml`] | yes | yes |
+//! | plain [`edge_list`] | yes | no |
+//! | InfiniBand's [`ibnetdiscover`] | yes | no |
 //! | Graphviz [`dot`] | no | yes |
 //! | SVG picture ([`draw`]) | no | yes, small networks |
+//!
+//! [`Format`] tells which of them a file is in.
 
 pub mod anynet;
 pub mod dot;
 pub mod draw;
+pub mod edge_list;
+mod format;
 mod graph;
 pub mod graphml;
+pub mod ibnetdiscover;
+mod irregular;
 mod metrics;
 #[cfg(test)]
 mod networks;
@@ -35,10 +43,12 @@ mod search;
 mod single;
 mod tree;
 
+pub use format::Format;
 pub use graph::{
     Channel, ChannelId, End, Fabric, FabricBuilder, FabricError, HostId, LinkId, Node, Port, Shape,
     SwitchId,
 };
+pub use irregular::{Irregular, IrregularError, irregular};
 pub use metrics::{Distances, Metrics};
 pub use reading::ReadError;
 pub use search::{Search, distances_from};

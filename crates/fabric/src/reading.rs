@@ -5,6 +5,9 @@ use crate::FabricError;
 /// The longest text a reader accepts.
 const MAX_BYTES: usize = 64 << 20;
 
+/// The most hosts that a number may ask for: a million is beyond every machine built.
+pub(crate) const MAX_HOSTS: u64 = 1 << 20;
+
 /// The most switch ports a file may ask for, linked or not: a few bytes of text can claim 65,535.
 pub(crate) const MAX_PORTS: u64 = 1 << 24;
 

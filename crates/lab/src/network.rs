@@ -1,7 +1,9 @@
 //! A fabric with its routing, from their descriptions or from a file.
 
 use crate::LabError;
-use crosstie_fabric::{ChannelId, Fabric, ReadError, anynet, graphml, pruned_tree, single};
+use crosstie_fabric::{
+    ChannelId, Fabric, Format, Irregular, ReadError, anynet, irregular, pruned_tree, single,
+};
 use crosstie_routing::{Certificate, Routing, Shortest, TreeAdaptive, TreeDeterministic, certify};
 use crosstie_study as study;
 use std::path::{Path, PathBuf};
@@ -39,6 +41,7 @@ impl Network {
             study::Fabric::Single { hosts } => single(*hosts).map_err(|error| {
                 LabError::setting("fabric.single.hosts", error, "take fewer hosts")
             })?,
+            study::Fabric::Irregular(network) => draw(network)?,
             study::Fabric::File { path } => read(path, &locate(path), &mut remarks)?,
         };
         let not_a_tree = |error| {
@@ -61,12 +64,28 @@ impl Network {
     }
 }
 
-fn build_tree(tree: &study::Tree) -> Result<Fabric, LabError> {
-    let narrow = |key: &str, value: u32| {
-        u16::try_from(value).map_err(|_| {
-            LabError::setting(key, format!("found {value}, expected a small number"), "lower it")
-        })
+fn narrow(key: &str, value: u32) -> Result<u16, LabError> {
+    u16::try_from(value).map_err(|_| {
+        LabError::setting(key, format!("found {value}, expected a small number"), "lower it")
+    })
+}
+
+fn draw(network: &study::Irregular) -> Result<Fabric, LabError> {
+    let shape = Irregular {
+        switches: network.switches,
+        ports: narrow("fabric.irregular.ports", network.ports)?,
+        hosts_per_switch: narrow("fabric.irregular.hosts-per-switch", network.hosts_per_switch)?,
     };
+    irregular(&shape, network.seed).map_err(|error| {
+        LabError::setting(
+            "fabric.irregular",
+            error,
+            "change `switches`, `ports` or `hosts-per-switch`",
+        )
+    })
+}
+
+fn build_tree(tree: &study::Tree) -> Result<Fabric, LabError> {
     let (k, n) = (narrow("fabric.tree.k", tree.k)?, narrow("fabric.tree.n", tree.n)?);
     pruned_tree(k, n, tree.hosts)
         .map_err(|error| LabError::setting("fabric.tree", error, "lower `k`, `n` or `hosts`"))
@@ -77,13 +96,11 @@ fn read(name: &str, path: &Path, remarks: &mut Vec<String>) -> Result<Fabric, La
         |problem: String, help: &str| LabError::input(FILE_KEY, path.into(), problem, help);
     let text = std::fs::read_to_string(path)
         .map_err(|error| refuse(error.to_string(), "paths are relative to the experiment file"))?;
-    let format = if name.ends_with(".graphml") { "GraphML" } else { "BookSim's anynet format" };
+    let format = Format::of(name, &text);
     let malformed = |error: ReadError| {
-        refuse(error.to_string(), &format!("expected a connected network in {format}"))
+        refuse(error.to_string(), &format!("expected a connected network in {}", format.name()))
     };
-    let fabric = if name.ends_with(".graphml") {
-        graphml::read(name, &text).map_err(malformed)?
-    } else {
+    let fabric = if format == Format::Anynet {
         let anynet::Anynet { fabric, latency } = anynet::read(name, &text).map_err(malformed)?;
         let others = latency.iter().filter(|&&cycles| cycles != 1).count();
         if others > 0 {
@@ -94,6 +111,8 @@ fn read(name: &str, path: &Path, remarks: &mut Vec<String>) -> Result<Fabric, La
             ));
         }
         fabric
+    } else {
+        format.read(name, &text).map_err(malformed)?
     };
     match fabric.switches().find(|&switch| fabric.ports(switch) > MOST_PORTS) {
         None => Ok(fabric),

@@ -80,7 +80,7 @@ error: unknown choice `tre`
   |         ^^^ not a choice for `fabric`
   |
   = help: did you mean `tree`?
-  = help: known here: tree, single, file
+  = help: known here: tree, single, irregular, file
 "#,
     );
 }
@@ -327,6 +327,68 @@ error: a load, although the saturation point is searched for
   |        ^^^ expected no load here
   |
   = help: remove `traffic.load`, or remove `measure.saturation`
+"#,
+    );
+}
+
+#[test]
+fn more_hosts_than_ports() {
+    changed(
+        "[fabric.tree]\nk = 4\nn = 3\n",
+        "[fabric.irregular]\nswitches = 16\nports = 8\nhosts-per-switch = 9\nseed = 1\n",
+        r#"
+error: more hosts than ports
+ --> x.toml:7:20
+  |
+7 | hosts-per-switch = 9
+  |                    ^ found 9, expected at most ports = 8
+"#,
+    );
+}
+
+#[test]
+fn switches_without_ports_for_links() {
+    changed(
+        "[fabric.tree]\nk = 4\nn = 3\n",
+        "[fabric.irregular]\nswitches = 16\nports = 8\nhosts-per-switch = 7\nseed = 1\n",
+        r#"
+error: the switches cannot be connected
+ --> x.toml:7:20
+  |
+7 | hosts-per-switch = 7
+  |                    ^ leaves 1 of 8 ports for links, expected 2 or more
+  |
+  = help: raise `ports`, or lower `hosts-per-switch`
+"#,
+    );
+}
+
+#[test]
+fn too_many_hosts_on_too_many_switches() {
+    changed(
+        "[fabric.tree]\nk = 4\nn = 3\n",
+        "[fabric.irregular]\nswitches = 60000\nports = 8\nhosts-per-switch = 4\nseed = 1\n",
+        r#"
+error: the wrong number of hosts
+ --> x.toml:5:12
+  |
+5 | switches = 60000
+  |            ^^^^^ 60000 switches with 4 hosts each, expected 2 to 65536 hosts
+"#,
+    );
+}
+
+#[test]
+fn a_random_network_without_a_seed() {
+    changed(
+        "[fabric.tree]\nk = 4\nn = 3\n",
+        "[fabric.irregular]\nswitches = 16\nports = 8\nhosts-per-switch = 4\n",
+        r#"
+error: missing key `seed`
+ --> x.toml:4:1
+  |
+4 | [fabric.irregular]
+  | ^^^^^^^^^^^^^^^^^^ `fabric.irregular` needs `seed`
 "#,
     );
 }

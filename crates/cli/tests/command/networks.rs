@@ -57,6 +57,46 @@ fn every_format_can_be_written_and_the_readable_ones_read() {
 }
 
 #[test]
+fn an_irregular_network_follows_from_its_seed() {
+    let described = |seed: &str| {
+        let arguments = ["fabric", "--irregular", "16,8,4", "--seed", seed, "--json"];
+        run(&arguments).expect(0).json()["networks"][0].clone()
+    };
+    let network = described("7");
+    let name = "irregular network of 16 switches with 8 ports and 4 hosts each, seed 7";
+    assert_eq!(network["name"], name);
+    assert_eq!((network["hosts"].as_u64(), network["links"].as_u64()), (Some(64), Some(96)));
+    assert_eq!(
+        (network["free_ports"].as_u64(), network["parallel_links"].as_u64()),
+        (Some(0), Some(0))
+    );
+    assert_eq!(described("7"), network);
+    assert_ne!(described("8")["distances"], network["distances"]);
+}
+
+#[test]
+fn networks_are_read_whatever_their_files_are_called() {
+    let folder = tempdir().unwrap();
+    let subnet = "#\n# Topology file: generated on a day\n#\n\nvendid=0x2c9\n\
+                  Switch\t36 \"S-1\"\t\t# \"leaf\" base port 0 lid 1 lmc 0\n\
+                  [1]\t\"H-1\"[1](1) \t\t# \"node 1 HCA-1\" lid 2 4xEDR\n\
+                  [2]\t\"H-2\"[1](2) \t\t# \"node 2 HCA-1\" lid 3 4xEDR\n";
+    for (file, text, hosts) in [
+        ("ring.txt", RING, 5),
+        ("subnet.out", subnet, 2),
+        ("links", "a s\nb s\ns t\nt c\n", 3),
+        ("links.edges", "# three switches\n0 1\n1 2\n2 0\nhosts-per-switch 4\n", 12),
+    ] {
+        fs::write(folder.path().join(file), text).unwrap();
+        let network = run_in(folder.path(), &["fabric", file, "--json"]).expect(0).json();
+        assert_eq!(network["networks"][0]["hosts"], hosts, "{file}");
+    }
+    let arguments = ["routes", "subnet.out", "--from", "node 1 HCA-1", "--to", "1"];
+    let end = run_in(folder.path(), &arguments).expect(0);
+    assert!(end.stdout.contains("leave by port 2"), "the port numbers of InfiniBand: {end:?}");
+}
+
+#[test]
 fn the_networks_of_an_experiment() {
     let file = repository("experiments/tree-size.toml");
     let file = file.to_str().unwrap();
@@ -141,6 +181,8 @@ fn mistakes_about_networks_are_told_and_exit_2() {
     let write = |name: &str, text: &[u8]| fs::write(folder.path().join(name), text).unwrap();
     write("ring.anynet", RING.as_bytes());
     write("broken.anynet", b"router 0 node 0\nrouter 1 nod 1\n");
+    write("links.txt", b"a b\noops\n");
+    write("subnet.txt", b"Switch 8 \"S-1\"\noops\n");
     write("binary.graphml", &[0xff; 100]);
     write("name.graphml", b"<graphml><graph><node id='a'/></graph></graphml>");
     for (arguments, words) in [
@@ -154,7 +196,14 @@ fn mistakes_about_networks_are_told_and_exit_2() {
         ("fabric --tree 4,2 --single 4", "cannot be used with"),
         ("fabric absent.anynet", "`absent.anynet`: No such file"),
         ("fabric absent.toml", "there is no such file"),
-        ("fabric ring.txt", ".anynet, .graphml"),
+        ("fabric absent.txt", "`absent.txt`: No such file"),
+        ("fabric links.txt", "as a network in the edge list format: line 2: found 1 words"),
+        ("fabric subnet.txt", "as a network in the format of ibnetdiscover: line 2: found `oops`"),
+        ("fabric --irregular 16,8,4", "--seed <N>"),
+        ("fabric --tree 4,2 --seed 1", "cannot be used with"),
+        ("fabric --irregular 16,8 --seed 1", "such as 16,8,4"),
+        ("fabric --irregular 16,5,4 --seed 1", "take more ports or fewer hosts per switch"),
+        ("fabric --irregular 16,8,4 --single 4", "cannot be used with"),
         ("fabric broken.anynet", "line 2: found `nod`"),
         ("fabric binary.graphml", "not text in UTF-8"),
         ("fabric name.graphml", "line 1: "),

@@ -25,8 +25,23 @@ fn a_network_file_that_is_none() {
     );
     let pieces = refusal(&[("net.anynet", "router 0 node 0\nrouter 1 node 1\n")], keys);
     assert!(pieces.contains("the network is in pieces"), "{pieces}");
+    let loops = refusal(&[("net", "a b\nb b\n")], "fabric.file.path = 'net'");
+    assert!(loops.contains("line 2: found a link from `b` to itself"), "{loops}");
+    assert!(loops.contains("expected a connected network in the edge list format"), "{loops}");
     let garbage = refusal(&[("net.graphml", "\u{1}")], "fabric.file.path = 'net.graphml'");
     assert!(garbage.contains("expected a connected network in GraphML"), "{garbage}");
+}
+
+#[test]
+fn an_irregular_network_that_is_too_large() {
+    let keys =
+        "fabric.irregular = {switches = 60000, ports = 4096, hosts-per-switch = 1, seed = 1}";
+    let error = refusal(&[], keys);
+    assert!(
+        error.starts_with("`fabric.irregular`: 60000 hosts and 245760000 switch ports"),
+        "{error}"
+    );
+    assert!(error.contains("help: change `switches`, `ports` or `hosts-per-switch`"), "{error}");
 }
 
 #[test]

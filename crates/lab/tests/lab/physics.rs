@@ -84,6 +84,26 @@ fn a_ring_with_shortest_paths_deadlocks_and_the_channels_are_named() {
 }
 
 #[test]
+fn a_sweep_runs_over_many_irregular_networks() {
+    let rows = Bench::with(&[]).rows(
+        r#"
+        title = "Random networks"
+        seed = 1
+        fabric.irregular = { switches = 8, ports = 6, hosts-per-switch = 2, seed = 0 }
+        bus = "full"
+        traffic.load = 0.05
+        traffic.size.fixed.size = "64 B"
+        measure = { precision = 0.1, max-cycles = 50_000 }
+        sweep.zip.'fabric.irregular.seed' = [1, 2, 1]
+        "#,
+    );
+    let [one, two, again] = rows.as_slice() else { panic!("{rows:?}") };
+    assert_eq!(one.status, Status::Converged);
+    assert_ne!(one.measured, two.measured);
+    assert_eq!(one.measured, again.measured);
+}
+
+#[test]
 fn rails_share_the_messages_of_a_node() {
     let rows =
         Bench::with(&[]).rows(&tree("sweep.product.'cluster.rails' = [1, 3]\ntraffic.load = 0.2"));

@@ -4,7 +4,9 @@ use toml::de::DeTable;
 
 use super::limits::{MOST_HOSTS, MOST_RAILS};
 use super::scheme::{least_static_rails, most_static_nodes};
-use super::{Destination, Fabric, Link, Measure, Part, Routing, Scheme, Size, Spec, Traffic};
+use super::{
+    Destination, Fabric, Irregular, Link, Measure, Part, Routing, Scheme, Size, Spec, Traffic, Tree,
+};
 use crate::document::{self, Fault};
 
 /// The most parts of a mixture.
@@ -48,7 +50,14 @@ pub(super) fn check(spec: &Spec, root: &DeTable<'_>) -> Result<(), Fault> {
 }
 
 fn fabric(fabric: &Fabric) -> Result<(), Clash> {
-    let Fabric::Tree(tree) = fabric else { return Ok(()) };
+    match fabric {
+        Fabric::Tree(tree) => whole_tree(tree),
+        Fabric::Irregular(network) => irregular(network),
+        Fabric::Single { .. } | Fabric::File { .. } => Ok(()),
+    }
+}
+
+fn whole_tree(tree: &Tree) -> Result<(), Clash> {
     let (k, n, hosts) = (tree.k, tree.n, tree.hosts);
     let leaves = k.checked_pow(n).filter(|&leaves| leaves <= MOST_HOSTS).ok_or_else(|| {
         let label = format!("{k}^{n} leaves, expected at most {MOST_HOSTS}");
@@ -58,6 +67,28 @@ fn fabric(fabric: &Fabric) -> Result<(), Clash> {
         let label = format!("found {hosts} hosts, expected at most {k}^{n} = {leaves}");
         return Err(clash("fabric.tree.hosts", "more hosts than leaves", label)
             .help("leave `hosts` out for a full tree, or raise `n`"));
+    }
+    Ok(())
+}
+
+fn irregular(network: &Irregular) -> Result<(), Clash> {
+    let Irregular { switches, ports, hosts_per_switch, .. } = *network;
+    let at = |key: &str| format!("fabric.irregular.{key}");
+    if hosts_per_switch > ports {
+        let label = format!("found {hosts_per_switch}, expected at most ports = {ports}");
+        return Err(clash(at("hosts-per-switch"), "more hosts than ports", label));
+    }
+    if !(2..=MOST_HOSTS).contains(&network.hosts()) {
+        let label = format!(
+            "{switches} switches with {hosts_per_switch} hosts each, expected 2 to {MOST_HOSTS} hosts"
+        );
+        return Err(clash(at("switches"), "the wrong number of hosts", label));
+    }
+    let (left, needed) = (ports - hosts_per_switch, (switches - 1).min(2));
+    if left < needed {
+        let label = format!("leaves {left} of {ports} ports for links, expected {needed} or more");
+        return Err(clash(at("hosts-per-switch"), "the switches cannot be connected", label)
+            .help("raise `ports`, or lower `hosts-per-switch`"));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crosstie_units::{Bytes, Rate, Time};
+use crosstie_units::{Bytes, Rate, Seed, Time};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::limits;
@@ -38,10 +38,12 @@ pub enum Fabric {
         #[serde(deserialize_with = "limits::ports")]
         hosts: u32,
     },
+    /// A random irregular network.
+    Irregular(Irregular),
     /// A network from a file.
     File {
-        /// Its path, relative to the experiment file; the ending tells the format.
-        #[serde(deserialize_with = "limits::network")]
+        /// Its path, relative to the experiment file; its ending or its text tells the format.
+        #[serde(deserialize_with = "limits::file")]
         path: String,
     },
 }
@@ -52,6 +54,7 @@ impl Fabric {
         match self {
             Fabric::Tree(tree) => Some(tree.hosts),
             Fabric::Single { hosts } => Some(*hosts),
+            Fabric::Irregular(irregular) => Some(irregular.hosts()),
             Fabric::File { .. } => None,
         }
     }
@@ -85,6 +88,31 @@ impl From<TreeDraft> for Tree {
     fn from(draft: TreeDraft) -> Tree {
         let TreeDraft { k, n, hosts } = draft;
         Tree { k, n, hosts: hosts.unwrap_or(k.saturating_pow(n)) }
+    }
+}
+
+/// A random irregular network: at most one link between two switches, all of it connected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Irregular {
+    /// How many switches.
+    #[serde(deserialize_with = "limits::switches")]
+    pub switches: u32,
+    /// Ports of each switch, for hosts and links together.
+    #[serde(deserialize_with = "limits::ports")]
+    pub ports: u32,
+    /// Hosts on each switch.
+    #[serde(deserialize_with = "limits::hosts_per_switch")]
+    pub hosts_per_switch: u32,
+    /// The number from which its cables follow, and nothing else.
+    #[serde(deserialize_with = "limits::own_seed")]
+    pub seed: Seed,
+}
+
+impl Irregular {
+    /// How many hosts it has.
+    pub fn hosts(&self) -> u32 {
+        self.switches.saturating_mul(self.hosts_per_switch)
     }
 }
 

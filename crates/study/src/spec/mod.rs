@@ -11,7 +11,7 @@ use crosstie_units::Seed;
 use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
-pub use machine::{Bus, Cluster, Fabric, Link, Nic, Packet, Routing, Switch, Tree};
+pub use machine::{Bus, Cluster, Fabric, Irregular, Link, Nic, Packet, Routing, Switch, Tree};
 pub use measure::{Goal, Measure, Saturation};
 pub use scheme::Scheme;
 pub use traffic::{Arrival, Destination, Part, Size, Traffic};
@@ -79,7 +79,9 @@ impl From<Draft> for Spec {
     fn from(draft: Draft) -> Spec {
         let routing = draft.routing.unwrap_or(match draft.fabric {
             Fabric::Tree(_) => Routing::TreeAdaptive {},
-            Fabric::Single { .. } | Fabric::File { .. } => Routing::Shortest {},
+            Fabric::Single { .. } | Fabric::Irregular(_) | Fabric::File { .. } => {
+                Routing::Shortest {}
+            }
         });
         Spec {
             seed: Seed(draft.seed),
@@ -249,6 +251,7 @@ channels = true
         for (key, value) in [
             ("fabric", "file.path = 'net.anynet'"),
             ("fabric", "tree = {k = 4, n = 4, hosts = 128}"),
+            ("fabric", "irregular = {switches = 16, ports = 8, hosts-per-switch = 4, seed = 7}"),
             ("routing", "tree-deterministic = {}"),
             ("routing", "shortest = {}"),
             ("bus", "asymmetric = {read = '200 MB/s', write = '275 MB/s'}"),
