@@ -8,12 +8,15 @@
 //! A [`World`] is what one point describes: a fabric, a routing, the hardware, what the nodes
 //! send. Below this crate nobody sees a key of an experiment file; above it nobody sees the
 //! simulator.
+//!
+//! [`paper`] knows the papers whose evaluation can be reproduced.
 
 mod destination;
 mod error;
 mod hardware;
 mod network;
 mod outcome;
+pub mod paper;
 mod progress;
 mod run;
 mod scheme;

@@ -6,6 +6,7 @@
 //!
 //! Results are [`Row`]s, one per point. A [`Store`] writes them to a folder as points finish, and a
 //! [`ResultSet`] reads the folder again. This crate knows nothing of the simulator between the two.
+//! What a paper claims about such results is read by [`paper`].
 //!
 //! ```
 //! let study = crosstie_study::Study::parse("example", r#"
@@ -29,6 +30,7 @@ mod document;
 mod figure;
 mod fingerprint;
 mod nearest;
+pub mod paper;
 mod point;
 mod results;
 mod row;

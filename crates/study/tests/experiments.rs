@@ -4,13 +4,17 @@ use std::path::{Path, PathBuf};
 
 use crosstie_study::{Spec, Study};
 
-/// All of them, those in folders of their own included.
+/// All of them, those in folders of their own included. What a paper publishes and what its quick
+/// form changes are no experiments.
 fn experiments() -> Vec<PathBuf> {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments")];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
+            if path.ends_with("quick") || path.ends_with("published.toml") {
+                continue;
+            }
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "toml") {

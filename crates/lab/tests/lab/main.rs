@@ -3,6 +3,7 @@
 mod bench;
 mod experiments;
 mod mistakes;
+mod papers;
 mod physics;
 mod runs;
 mod schemes;

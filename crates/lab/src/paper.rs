@@ -1,0 +1,75 @@
+//! Papers and how to reproduce them.
+//!
+//! A [`Paper`] has *parts*, which are experiment files, and a file of what it *publishes*. The rows
+//! of the parts are the [`Evidence`]; a module per paper measures each claim on it, and
+//! [`Paper::findings`] puts published and measured side by side.
+//!
+//! To add a paper: a folder `experiments/NAME` with its parts and `published.toml`, a module here
+//! with its measures, and its line in [`PAPERS`].
+
+mod coll;
+mod evidence;
+mod part;
+
+use crosstie_study::Diagnostic;
+use crosstie_study::paper::{Claim, Finding, Measured, Missing, Published};
+
+pub use evidence::{Estimate, Evidence};
+pub use part::{Part, Scale};
+
+/// What a measure returns: nothing if the paper's module has no measure for the claim.
+pub type Outcome = Option<Result<Measured, Missing>>;
+
+/// A paper that can be reproduced.
+#[derive(Debug)]
+pub struct Paper {
+    /// Its name on the command line and of its folder of results.
+    pub name: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// Who published it, and where.
+    pub citation: &'static str,
+    /// Its experiments, in the order of the paper.
+    pub parts: &'static [Part],
+    /// The text of its file of claims.
+    published: &'static str,
+    /// Measures a claim.
+    measure: fn(&Claim, &Evidence) -> Outcome,
+    /// Why the measurement of a claim differs, or what is open about it; by the claim's id.
+    remark: fn(&str) -> Option<&'static str>,
+}
+
+/// All papers.
+pub const PAPERS: &[Paper] = &[coll::PAPER];
+
+impl Paper {
+    /// The paper of that name.
+    pub fn named(name: &str) -> Option<&'static Paper> {
+        PAPERS.iter().find(|paper| paper.name == name)
+    }
+
+    /// The part of that name.
+    pub fn part(&self, name: &str) -> Option<&'static Part> {
+        self.parts.iter().find(|part| part.name == name)
+    }
+
+    /// What it publishes.
+    pub fn published(&self) -> Result<Published, Diagnostic> {
+        Published::parse(&format!("{}/published.toml", self.name), self.published)
+    }
+
+    /// Every claim beside what the evidence says of it, in the order of the paper.
+    pub fn findings(&self, claims: &[Claim], evidence: &Evidence) -> Vec<Finding> {
+        claims.iter().map(|claim| self.finding(claim, evidence)).collect()
+    }
+
+    fn finding(&self, claim: &Claim, evidence: &Evidence) -> Finding {
+        let unmeasured = || Err(Missing("no measure is defined for this claim".to_owned()));
+        let outcome = (self.measure)(claim, evidence).unwrap_or_else(unmeasured);
+        let mut finding = Finding { claim: claim.clone(), outcome, remark: None };
+        if finding.agreement() == crosstie_study::paper::Agreement::Differs {
+            finding.remark = (self.remark)(&claim.id).map(str::to_owned);
+        }
+        finding
+    }
+}

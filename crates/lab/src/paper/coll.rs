@@ -1,0 +1,80 @@
+//! Coll et al., "Using Multirail Networks in High Performance Clusters".
+
+use super::{Evidence, Outcome, Paper, Part};
+use crosstie_protocol::{largest_cluster, rails_algorithm1, rails_optimal};
+use crosstie_study::paper::{Claim, Measured};
+
+/// A file of `experiments/coll`.
+macro_rules! text {
+    ($folder:literal, $name:literal) => {
+        include_str!(concat!("../../../../experiments/coll/", $folder, $name, ".toml"))
+    };
+}
+
+/// An experiment file of `experiments/coll`, and the changes to it in `quick`.
+macro_rules! part {
+    ($name:literal) => {
+        Part { name: $name, experiment: text!("", $name), quick: Some(text!("quick/", $name)) }
+    };
+}
+
+pub(super) const PAPER: Paper = Paper {
+    name: "coll-multirail",
+    title: "Using Multirail Networks in High Performance Clusters",
+    citation: "Coll, Frachtenberg, Petrini, Hoisie, Gurvits: Using Multirail Networks in High \
+               Performance Clusters",
+    parts: &[
+        part!("fig07-10-4k"),
+        part!("fig07-10-64k"),
+        part!("fig11"),
+        part!("fig12"),
+        part!("fig13"),
+        part!("fig14"),
+        part!("fig15"),
+        part!("fig16"),
+        part!("fig17-20-striped"),
+        part!("fig17-20-unstriped"),
+    ],
+    published: text!("", "published"),
+    measure,
+    remark,
+};
+
+fn measure(claim: &Claim, _evidence: &Evidence) -> Outcome {
+    if let Some(measured) = allocation(&claim.id) {
+        return Some(Ok(measured));
+    }
+    Some(Ok(match claim.id.as_str() {
+        "intro.raw_bw" => Measured::beyond("a property of the hardware; the experiments use it"),
+        "intro.user_bw" | "intro.pci_bw" | "intro.pci_bidir" => {
+            Measured::beyond("measured on hardware of the time, which no simulation replaces")
+        }
+        _ => return None,
+    }))
+}
+
+/// Static allocation is arithmetic: `static.max_nodes.r6` and its kin need no rows.
+fn allocation(id: &str) -> Option<Measured> {
+    let number = |prefix: &str| id.strip_prefix(prefix)?.parse::<u32>().ok();
+    let count = if let Some(rails) = number("static.max_nodes.r") {
+        largest_cluster(rails) as f64
+    } else if let Some(rails) = number("static.alg1.max_nodes.r") {
+        most_nodes_of_algorithm1(rails)
+    } else if let Some(nodes) = number("static.rails.optimal.n") {
+        f64::from(rails_optimal(nodes))
+    } else {
+        f64::from(rails_algorithm1(number("static.rails.log.n")?))
+    };
+    Some(Measured::number(count))
+}
+
+/// The most nodes for which Algorithm 1 needs no more than `rails` rails.
+fn most_nodes_of_algorithm1(rails: u32) -> f64 {
+    let fits = |nodes: &u32| rails_algorithm1(*nodes) <= rails;
+    f64::from((2..).take_while(fits).last().unwrap_or(1))
+}
+
+/// Why the measurement of a claim differs, or what is open about it.
+fn remark(_id: &str) -> Option<&'static str> {
+    None
+}

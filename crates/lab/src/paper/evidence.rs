@@ -1,0 +1,262 @@
+//! The rows of a paper's parts, and how a measure asks for them.
+
+use crosstie_study::paper::Missing;
+use crosstie_study::{Row, Setting};
+
+/// The rows of the parts that have been run to their end.
+///
+/// Rows are picked by the swept keys of their part, as tables show them: `("scheme", "basic")`,
+/// `("cluster.rails", "4")`, `("traffic.size.exponential.mean", "64 KiB")`. A choice with keys of
+/// its own goes by its name alone where that tells it apart within the sweep, and else by
+/// `dynamic(striping=0)`. Columns are those of [`crosstie_study::COLUMNS`], or swept keys.
+#[derive(Debug, Default)]
+pub struct Evidence {
+    parts: Vec<(String, Vec<Row>)>,
+}
+
+/// A measured value and how sure it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The value.
+    pub value: f64,
+    /// Half of the width of its confidence interval, or of the gap that a search left; 0 if exact.
+    pub half_width: f64,
+}
+
+impl Estimate {
+    /// Whether this is larger beyond noise: the two intervals do not overlap.
+    pub fn exceeds(self, other: Estimate) -> bool {
+        self.value - other.value > self.half_width + other.half_width
+    }
+}
+
+impl Evidence {
+    /// Adds the rows of a part.
+    pub fn add(&mut self, part: &str, rows: Vec<Row>) {
+        self.parts.push((part.to_owned(), rows));
+    }
+
+    /// All rows of a part.
+    pub fn rows(&self, part: &str) -> Result<&[Row], Missing> {
+        let found = self.parts.iter().find(|(name, _)| name == part);
+        found
+            .map(|(_, rows)| rows.as_slice())
+            .ok_or_else(|| Missing(format!("{part} has not been run to its end")))
+    }
+
+    /// The rows of a part with these settings; at least one.
+    pub fn pick(&self, part: &str, settings: &[(&str, &str)]) -> Result<Vec<&Row>, Missing> {
+        let fits = |row: &Row| {
+            settings.iter().all(|(key, text)| {
+                row.setting(key).is_some_and(|setting| setting.to_string() == *text)
+            })
+        };
+        let rows: Vec<&Row> = self.rows(part)?.iter().filter(|row| fits(row)).collect();
+        match rows.is_empty() {
+            true => Err(Missing(format!("{part} has no point with {}", listed(settings)))),
+            false => Ok(rows),
+        }
+    }
+
+    /// A column of the one row with these settings.
+    pub fn number(
+        &self,
+        part: &str,
+        settings: &[(&str, &str)],
+        column: &str,
+    ) -> Result<f64, Missing> {
+        Ok(self.estimate(part, settings, column)?.value)
+    }
+
+    /// The same with its half-width.
+    pub fn estimate(
+        &self,
+        part: &str,
+        settings: &[(&str, &str)],
+        column: &str,
+    ) -> Result<Estimate, Missing> {
+        match self.pick(part, settings)?.as_slice() {
+            [row] => estimate(row, column).ok_or_else(|| {
+                let (place, status) = (listed(settings), row.status);
+                Missing(format!("{part} measured no {column} at {place}: it ended {status}"))
+            }),
+            rows => {
+                let (count, place) = (rows.len(), listed(settings));
+                Err(Missing(format!("{part} has {count} points with {place}, expected one")))
+            }
+        }
+    }
+
+    /// A column against another one or a swept key, over the rows with these settings, by rising x.
+    /// Points where one of them was not measured, such as latency beyond saturation, are left out.
+    pub fn curve(
+        &self,
+        part: &str,
+        settings: &[(&str, &str)],
+        x: &str,
+        y: &str,
+    ) -> Result<Vec<(f64, f64)>, Missing> {
+        let estimates = self.estimates(part, settings, x, y)?;
+        Ok(estimates.into_iter().map(|(x, y)| (x, y.value)).collect())
+    }
+
+    /// The same with half-widths.
+    pub fn estimates(
+        &self,
+        part: &str,
+        settings: &[(&str, &str)],
+        x: &str,
+        y: &str,
+    ) -> Result<Vec<(f64, Estimate)>, Missing> {
+        let rows = self.pick(part, settings)?;
+        let place = |row: &Row| match row.setting(x) {
+            Some(setting) => setting.number(),
+            None => row.measured(x),
+        };
+        let known = rows.iter().filter_map(|row| Some((place(row)?, estimate(row, y)?)));
+        let mut curve: Vec<(f64, Estimate)> = known.collect();
+        curve.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        match curve.is_empty() {
+            true => {
+                Err(Missing(format!("{part} measured no {y} against {x} at {}", listed(settings))))
+            }
+            false => Ok(curve),
+        }
+    }
+
+    /// The values that a swept key takes in a part, in the order of the sweep.
+    pub fn values(&self, part: &str, key: &str) -> Result<Vec<String>, Missing> {
+        let mut values: Vec<String> = Vec::new();
+        for setting in self.rows(part)?.iter().filter_map(|row| row.setting(key)) {
+            let text = Setting::to_string(setting);
+            if !values.contains(&text) {
+                values.push(text);
+            }
+        }
+        match values.is_empty() {
+            true => Err(Missing(format!("{part} does not sweep {key}"))),
+            false => Ok(values),
+        }
+    }
+}
+
+/// A measured column with its half-width, where one was kept.
+fn estimate(row: &Row, column: &str) -> Option<Estimate> {
+    let value = row.measured(column)?;
+    let stem = column.strip_suffix("_mean").unwrap_or(column);
+    let bounds = || {
+        let bound = |end: &str| row.measured(&format!("{column}_{end}"));
+        Some((bound("high")? - bound("low")?) / 2.0)
+    };
+    let half_width = row.measured(&format!("{stem}_ci")).or_else(bounds).unwrap_or(0.0);
+    Some(Estimate { value, half_width })
+}
+
+fn listed(settings: &[(&str, &str)]) -> String {
+    match settings {
+        [] => "any settings".to_owned(),
+        settings => {
+            let list: Vec<_> =
+                settings.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+            list.join(", ")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosstie_study::Status;
+
+    fn row(scheme: &str, load: f64, measured: &[(&str, f64)]) -> Row {
+        Row {
+            point: 0,
+            settings: vec![
+                ("scheme".to_owned(), Setting::Text(scheme.to_owned())),
+                ("traffic.load".to_owned(), Setting::Number(load)),
+            ],
+            status: Status::Saturated,
+            note: String::new(),
+            measured: measured.iter().map(|(name, x)| ((*name).to_owned(), *x)).collect(),
+        }
+    }
+
+    fn evidence() -> Evidence {
+        let mut evidence = Evidence::default();
+        evidence.add(
+            "fig7",
+            vec![
+                row("dynamic(striping=0)", 0.4, &[("accepted", 0.35)]),
+                row("basic", 0.4, &[("accepted", 0.3), ("accepted_ci", 0.01)]),
+                row(
+                    "basic",
+                    0.1,
+                    &[("accepted", 0.1), ("latency_mean", 90.0), ("latency_ci", 2.0)],
+                ),
+                row(
+                    "dynamic(striping=0)",
+                    0.1,
+                    &[
+                        ("saturation", 0.5),
+                        ("saturation_low", 0.49),
+                        ("saturation_high", 0.51),
+                        ("latency_mean", 93.0),
+                    ],
+                ),
+            ],
+        );
+        evidence
+    }
+
+    #[test]
+    fn curves_are_picked_by_settings_and_sorted() {
+        let evidence = evidence();
+        let basic = [("scheme", "basic")];
+        let accepted = evidence.curve("fig7", &basic, "traffic.load", "accepted").unwrap();
+        assert_eq!(accepted, [(0.1, 0.1), (0.4, 0.3)]);
+        let latency = evidence.curve("fig7", &basic, "accepted", "latency_mean").unwrap();
+        assert_eq!(latency, [(0.1, 90.0)], "a saturated point has no latency");
+        assert_eq!(evidence.values("fig7", "scheme").unwrap(), ["dynamic(striping=0)", "basic"]);
+    }
+
+    #[test]
+    fn estimates_know_their_half_widths() {
+        let evidence = evidence();
+        let at = |scheme, load, column| {
+            evidence.estimate("fig7", &[("scheme", scheme), ("traffic.load", load)], column)
+        };
+        let estimate = |value, half_width| Ok(Estimate { value, half_width });
+        assert_eq!(at("basic", "0.1", "latency_mean"), estimate(90.0, 2.0));
+        assert_eq!(at("basic", "0.4", "accepted"), estimate(0.3, 0.01));
+        assert_eq!(at("dynamic(striping=0)", "0.1", "latency_mean"), estimate(93.0, 0.0));
+        let saturation = at("dynamic(striping=0)", "0.1", "saturation").unwrap();
+        assert!((saturation.half_width - 0.01).abs() < 1e-12);
+        let (larger, smaller) =
+            (at("dynamic(striping=0)", "0.1", "latency_mean"), at("basic", "0.1", "latency_mean"));
+        assert!(larger.clone().unwrap().exceeds(smaller.clone().unwrap()));
+        assert!(!smaller.unwrap().exceeds(larger.unwrap()));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let evidence = evidence();
+        let missing = |part, settings: &[(&str, &str)], column| {
+            evidence.number(part, settings, column).unwrap_err().to_string()
+        };
+        assert_eq!(missing("fig8", &[], "accepted"), "fig8 has not been run to its end");
+        let none = [("scheme", "static")];
+        assert_eq!(missing("fig7", &none, "accepted"), "fig7 has no point with scheme = static");
+        let two = [("scheme", "basic")];
+        assert_eq!(
+            missing("fig7", &two, "accepted"),
+            "fig7 has 2 points with scheme = basic, expected one"
+        );
+        let saturated = [("scheme", "basic"), ("traffic.load", "0.4")];
+        assert_eq!(
+            missing("fig7", &saturated, "latency_mean"),
+            "fig7 measured no latency_mean at scheme = basic, traffic.load = 0.4: it ended saturated"
+        );
+        assert!(evidence.curve("fig7", &two, "load", "accepted").is_err());
+        assert!(evidence.values("fig7", "seed").is_err());
+    }
+}

@@ -1,0 +1,102 @@
+//! The experiments of a paper, whole or in small.
+
+use crosstie_study::{Diagnostic, Study};
+use toml::{Table, Value};
+
+/// How much of a paper to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// All of it.
+    Full,
+    /// Smaller experiments with the same questions.
+    Quick,
+}
+
+/// One experiment of a paper.
+#[derive(Debug)]
+pub struct Part {
+    /// Its name: that of the experiment file, and of its folder of results.
+    pub name: &'static str,
+    /// The text of the experiment file.
+    pub(super) experiment: &'static str,
+    /// What [`Scale::Quick`] changes in it.
+    pub(super) quick: Option<&'static str>,
+}
+
+impl Part {
+    /// The experiment.
+    pub fn study(&self, scale: Scale) -> Result<Study, Diagnostic> {
+        match (scale, self.quick) {
+            (Scale::Quick, Some(changes)) => {
+                let text = changed(self.experiment, changes)
+                    .unwrap_or_else(|error| panic!("{} or its quick form: {error}", self.name));
+                Study::parse(&format!("quick/{}.toml", self.name), &text)
+            }
+            _ => Study::parse(&format!("{}.toml", self.name), self.experiment),
+        }
+    }
+}
+
+/// The key of a file of changes that lists, by dotted path, what to leave out.
+const REMOVE: &str = "remove";
+
+/// An experiment with changes: what `remove` lists is left out, then tables are merged key by key and
+/// everything else is replaced. Within a table, plain values come before tables: swept keys may
+/// change places.
+fn changed(experiment: &str, changes: &str) -> Result<String, String> {
+    let mut table: Table = experiment.parse().map_err(|e: toml::de::Error| e.to_string())?;
+    let mut changes: Table = changes.parse().map_err(|e: toml::de::Error| e.to_string())?;
+    if let Some(paths) = changes.remove(REMOVE) {
+        for path in paths.as_array().ok_or("`remove` is a list of keys")? {
+            let path = path.as_str().ok_or("`remove` is a list of keys")?;
+            remove(&mut table, path).ok_or_else(|| format!("there is no `{path}` to remove"))?;
+        }
+    }
+    merge(&mut table, changes);
+    toml::to_string(&table).map_err(|error| error.to_string())
+}
+
+fn remove(table: &mut Table, path: &str) -> Option<Value> {
+    match path.split_once('.') {
+        None => table.remove(path),
+        Some((key, rest)) => remove(table.get_mut(key)?.as_table_mut()?, rest),
+    }
+}
+
+fn merge(table: &mut Table, changes: Table) {
+    for (key, change) in changes {
+        match (table.get_mut(&key), change) {
+            (Some(Value::Table(inner)), Value::Table(change)) => merge(inner, change),
+            (_, change) => {
+                table.insert(key, change);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXPERIMENT: &str = "seed = 1\n[measure]\nprecision = 0.05\n[measure.saturation]\n\
+                              precision = 0.01\n[sweep.product]\nscheme = ['basic', 'dynamic']\n\
+                              traffic.load = [0.1, 0.2, 0.3]\n";
+
+    #[test]
+    fn tables_are_merged_and_lists_replaced() {
+        let changes = "remove = ['measure.saturation']\nmeasure.max-cycles = 100\n\
+                       sweep.product.traffic.load = [0.2]\n";
+        let text = changed(EXPERIMENT, changes).unwrap();
+        let expected = "seed = 1\nmeasure = { precision = 0.05, max-cycles = 100 }\n\
+                        [sweep.product]\nscheme = ['basic', 'dynamic']\ntraffic.load = [0.2]\n";
+        assert_eq!(text.parse::<Table>().unwrap(), expected.parse::<Table>().unwrap());
+    }
+
+    #[test]
+    fn what_is_not_there_cannot_be_removed() {
+        for path in ["nic", "measure.satiation", "seed.of"] {
+            let mistake = changed(EXPERIMENT, &format!("remove = ['{path}']")).unwrap_err();
+            assert_eq!(mistake, format!("there is no `{path}` to remove"));
+        }
+    }
+}

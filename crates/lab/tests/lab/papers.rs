@@ -1,0 +1,143 @@
+//! The papers: their files are sound, and every claim finds what it is measured by.
+
+use crosstie_lab::paper::{Evidence, PAPERS, Paper, Part, Scale};
+use crosstie_study::paper::{Agreement, Finding};
+use crosstie_study::{COLUMNS, Point, Row, Status, Study};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Claims that no measure is defined for.
+const UNMEASURED: [&str; 40] = [
+    "metric.ceiling",
+    "metric.presaturation",
+    "metric.postsaturation",
+    "headline.dynamic_vs_local",
+    "headline.dynamic_vs_basic",
+    "f7_10.basic_size",
+    "f7_10.dynamic_size",
+    "f7_10.short_order",
+    "f7_10.long_order",
+    "f7_10.local_latency",
+    "striping.bandwidth",
+    "striping.latency",
+    "striping.full_best",
+    "f10.dynamic_striping_gain",
+    "f10.local_striping_gain",
+    "f10.latency_crossover",
+    "f11.size_crossover",
+    "f12.gain_32",
+    "f12.gain_128",
+    "f12.loss_min",
+    "f12.loss_max",
+    "f13.dynamic_size",
+    "f13.basic_size",
+    "f13.dynamic_rails",
+    "f13.improve_size",
+    "f14.dynamic",
+    "f14.basic_loss",
+    "f15.basic",
+    "f15.striped",
+    "f15.unstriped",
+    "f16.dynamic",
+    "f16.others",
+    "f17_20.bandwidth",
+    "f17_20.latency",
+    "f17_20.latency_unstriped",
+    "concl.hybrid_vs_dynamic",
+    "concl.hybrid_vs_basic",
+    "concl.hybrid_vs_local",
+    "concl.rails_linear",
+    "concl.superlinear_size",
+];
+
+fn study(part: &Part, scale: Scale) -> Study {
+    part.study(scale).unwrap_or_else(|mistake| panic!("{mistake}"))
+}
+
+fn findings(paper: &Paper, evidence: &Evidence) -> Vec<Finding> {
+    let published = paper.published().unwrap_or_else(|mistake| panic!("{mistake}"));
+    paper.findings(&published.claims, evidence)
+}
+
+/// A row as the point could have given it: every column, with a number of its own.
+fn invented(point: &Point) -> Row {
+    let value = |(i, column): (usize, &crosstie_study::Column)| {
+        (column.name.to_owned(), 1.0 + 0.01 * f64::from(point.index) + i as f64)
+    };
+    Row {
+        point: point.index,
+        settings: point.settings.clone(),
+        status: Status::Converged,
+        note: String::new(),
+        measured: COLUMNS.iter().enumerate().map(value).collect(),
+    }
+}
+
+#[test]
+fn every_claim_finds_its_evidence_whole_and_in_small() {
+    for paper in PAPERS {
+        for scale in [Scale::Full, Scale::Quick] {
+            let mut evidence = Evidence::default();
+            for part in paper.parts {
+                let study = study(part, scale);
+                evidence.add(part.name, study.points().iter().map(invented).collect());
+            }
+            for Finding { claim, outcome, .. } in findings(paper, &evidence) {
+                let unmeasured = UNMEASURED.contains(&claim.id.as_str());
+                assert_eq!(outcome.is_err(), unmeasured, "{}, {scale:?}: {outcome:?}", claim.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn without_rows_only_arithmetic_and_the_uncheckable_are_told() {
+    for paper in PAPERS {
+        for finding in findings(paper, &Evidence::default()) {
+            let id = finding.claim.id.as_str();
+            let expected = match id.split('.').next().unwrap() {
+                "static" => Agreement::Agrees,
+                "intro" => Agreement::NotCheckable,
+                _ => Agreement::Missing,
+            };
+            assert_eq!(finding.agreement(), expected, "{id}: {:?}", finding.outcome);
+        }
+    }
+}
+
+#[test]
+fn the_quick_form_of_a_part_is_smaller() {
+    for part in PAPERS.iter().flat_map(|paper| paper.parts) {
+        let (full, quick) = (study(part, Scale::Full), study(part, Scale::Quick));
+        let keys = |study: &Study| study.keys().iter().cloned().collect::<BTreeSet<String>>();
+        assert_eq!(keys(&full), keys(&quick), "{}: the same keys are swept", part.name);
+        assert_eq!(full.figures, quick.figures, "{}: the same figures are drawn", part.name);
+        assert!(quick.points().len() <= full.points().len(), "{}", part.name);
+    }
+}
+
+#[test]
+fn every_file_of_a_paper_belongs_to_a_part() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/coll");
+    let stems = |folder: PathBuf| -> BTreeSet<String> {
+        let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        paths
+            .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+            .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+            .collect()
+    };
+    let parts: BTreeSet<String> =
+        Paper::named("coll-multirail").unwrap().parts.iter().map(|part| part.name.into()).collect();
+    let mut files = stems(folder.clone());
+    assert!(files.remove("published"));
+    assert_eq!(files, parts);
+    assert_eq!(stems(folder.join("quick")), parts);
+}
+
+#[test]
+fn papers_and_parts_are_found_by_name() {
+    assert!(Paper::named("coll").is_none());
+    let paper = Paper::named("coll-multirail").unwrap();
+    assert_eq!(paper.part("fig12").unwrap().name, "fig12");
+    assert!(paper.part("fig2").is_none());
+}
