@@ -1,5 +1,7 @@
 //! Coll et al., "Using Multirail Networks in High Performance Clusters".
 
+mod figures;
+
 use super::{Evidence, Outcome, Paper, Part};
 use crosstie_protocol::{largest_cluster, rails_algorithm1, rails_optimal};
 use crosstie_study::paper::{Claim, Measured};
@@ -34,15 +36,19 @@ pub(super) const PAPER: Paper = Paper {
         part!("fig16"),
         part!("fig17-20-striped"),
         part!("fig17-20-unstriped"),
+        part!("worms"),
     ],
     published: text!("", "published"),
     measure,
     remark,
 };
 
-fn measure(claim: &Claim, _evidence: &Evidence) -> Outcome {
+fn measure(claim: &Claim, evidence: &Evidence) -> Outcome {
     if let Some(measured) = allocation(&claim.id) {
         return Some(Ok(measured));
+    }
+    if let Some(measured) = figures::measure(&claim.id, evidence) {
+        return Some(measured);
     }
     Some(Ok(match claim.id.as_str() {
         "intro.raw_bw" => Measured::beyond("a property of the hardware; the experiments use it"),
