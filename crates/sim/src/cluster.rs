@@ -2,10 +2,12 @@
 //!
 //! A [`Cluster`] has one [`Node`] machine per node and drives all of them: what a machine wants sent
 //! becomes packets on its rail, and what the engine tells becomes an input of a machine. Stripes of
-//! messages, cut into packets or whole, go from memory to memory and cross the I/O buses. Control packets go from NIC to NIC over
-//! the same links; the processor of the receiving NIC takes its time over each, one after the other,
-//! before the machine hears of it. A machine reacts in the tick after the one in which something
-//! happened.
+//! messages, cut into packets or whole, go from memory to memory and cross the I/O buses. A NIC has
+//! only so many packets under way: as in the QsNet, where a packet keeps its virtual channel until it
+//! has been acknowledged (the acknowledgement itself takes no time here). Control packets go from NIC
+//! to NIC over the same links; the processor of the receiving NIC takes its time over each, one after
+//! the other, before the machine hears of it. A machine reacts in the tick after the one in which
+//! something happened.
 
 mod books;
 mod bus_watch;
@@ -46,8 +48,8 @@ enum Timer {
 struct Feed {
     /// Those with packets that have not been given to the engine.
     stripes: VecDeque<u64>,
-    /// Packets that have, and have not left the node.
-    leaving: u32,
+    /// Packets that have, and have not arrived.
+    under_way: u32,
 }
 
 /// A message that has not been delivered whole.
@@ -189,23 +191,21 @@ impl Cluster {
         }
         for notice in std::mem::take(&mut self.ear.notices) {
             match notice {
-                Notice::Left { cargo, last } => {
-                    let shipment = self.ear.shipment(cargo);
-                    shipment.leaving -= 1;
-                    let Parcel { from, message, ref stripe, .. } = shipment.parcel;
+                Notice::Sent { cargo } => {
+                    let Parcel { from, message, ref stripe, .. } = self.ear.shipment(cargo).parcel;
                     let rail = stripe.rail;
-                    if last {
-                        self.tell(engine, from, Input::Sent { rail, message }, books);
-                    }
-                    let nic = self.nic(rail, from);
-                    self.feeds[nic as usize].leaving -= 1;
-                    self.feed(engine, nic);
+                    self.tell(engine, from, Input::Sent { rail, message }, books);
                 }
-                Notice::Arrived { cargo } => {
-                    let Cargo::Data(Shipment { parcel, .. }) = self.ear.take(cargo) else {
-                        unreachable!("what arrives in memory is data");
-                    };
-                    self.tell(engine, parcel.to, Input::Arrived(parcel), books);
+                Notice::Arrived { cargo, nic, last } => {
+                    self.ear.shipment(cargo).under_way -= 1;
+                    self.feeds[nic as usize].under_way -= 1;
+                    self.feed(engine, nic);
+                    if last {
+                        let Cargo::Data(Shipment { parcel, .. }) = self.ear.take(cargo) else {
+                            unreachable!("what arrives in memory is data");
+                        };
+                        self.tell(engine, parcel.to, Input::Arrived(parcel), books);
+                    }
                 }
                 Notice::Control { cargo, nic, at } => {
                     let processor = &mut self.processors[nic as usize];
@@ -272,18 +272,19 @@ impl Cluster {
         rail.0 * self.nodes.len() as u32 + node.0
     }
 
-    /// Gives the engine packets of a NIC, one for each stripe in its window. A stripe has several
-    /// under way if there are not as many stripes: one that is held up does not hold up the others.
+    /// Gives the engine packets of a NIC until as many are under way as its window has room for. A
+    /// stripe has several of them only if there are not as many stripes: one that is held up does not
+    /// hold up the others.
     fn feed(&mut self, engine: &mut Engine<'_>, from: u32) {
         let packing = self.spec.packing;
-        while self.feeds[from as usize].leaving < self.spec.window {
-            let Feed { stripes, leaving } = &mut self.feeds[from as usize];
-            let idle = stripes.iter().position(|&id| self.ear.shipment(id).leaving == 0);
+        while self.feeds[from as usize].under_way < self.spec.window {
+            let Feed { stripes, under_way } = &mut self.feeds[from as usize];
+            let idle = stripes.iter().position(|&id| self.ear.shipment(id).under_way == 0);
             let Some(id) = stripes.remove(idle.unwrap_or(0)) else { return };
             let shipment = self.ear.shipment(id);
             shipment.waiting -= 1;
-            shipment.leaving += 1;
-            *leaving += 1;
+            shipment.under_way += 1;
+            *under_way += 1;
             let (_, last) = packing.cut(bytes(&shipment.parcel));
             let payload = match (shipment.waiting, packing.payload) {
                 (0, _) | (_, None) => last,

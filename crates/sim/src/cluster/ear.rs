@@ -8,10 +8,10 @@ use crosstie_fabric::{Fabric, Node as End};
 /// What the engine told, to be handled after its tick.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Notice {
-    /// A packet of a stripe has left its node; the stripe has if it was the last.
-    Left { cargo: u64, last: bool },
-    /// A stripe is in memory, all of it.
-    Arrived { cargo: u64 },
+    /// The last flit of a stripe has left its node.
+    Sent { cargo: u64 },
+    /// A packet from a NIC is in memory; all of its stripe is if it was the last.
+    Arrived { cargo: u64, nic: u32, last: bool },
     /// A control packet came to its NIC.
     Control { cargo: u64, nic: u32, at: Tick },
 }
@@ -99,10 +99,11 @@ impl Observer for Ear {
             }
             Cargo::Data(shipment) => {
                 self.packets.push(*delivery);
-                if shipment.ends(Place::Arrival) {
+                let last = shipment.ends(Place::Arrival);
+                if last {
                     self.watch.has_arrived(nic);
-                    self.notices.push(Notice::Arrived { cargo });
                 }
+                self.notices.push(Notice::Arrived { cargo, nic: delivery.packet.from, last });
             }
         }
     }
@@ -132,9 +133,8 @@ impl Observer for Ear {
         let nic = |node: u32| rail * self.layout.hosts() + node;
         match part {
             Part::Fabric(channel) => {
-                if self.doors[channel.0 as usize] == Door::Out {
-                    let last = shipment.ends(Place::Departure);
-                    self.notices.push(Notice::Left { cargo: id, last });
+                if self.doors[channel.0 as usize] == Door::Out && shipment.ends(Place::Departure) {
+                    self.notices.push(Notice::Sent { cargo: id });
                 }
             }
             Part::Read(host) if shipment.ends(Place::Read) => self.watch.has_read(nic(host.0)),

@@ -15,8 +15,8 @@ pub(super) struct Shipment {
     pub parcel: Parcel,
     /// Packets that have not been given to the engine.
     pub waiting: u32,
-    /// Packets that have, and have not left the node.
-    pub leaving: u32,
+    /// Packets that have, and have not arrived.
+    pub under_way: u32,
     /// At which places one of its packets has been, by [`Place`].
     begun: [bool; 4],
     /// How many of its packets have still to pass each place.
@@ -38,7 +38,7 @@ pub(super) enum Place {
 
 impl Shipment {
     pub fn new(parcel: Parcel, packets: u32) -> Shipment {
-        Shipment { parcel, waiting: packets, leaving: 0, begun: [false; 4], left: [packets; 4] }
+        Shipment { parcel, waiting: packets, under_way: 0, begun: [false; 4], left: [packets; 4] }
     }
 
     /// A packet comes to a place; true if it is the first.

@@ -13,7 +13,7 @@ pub struct ClusterSpec {
     pub pes: u32,
     /// Rails: copies of the fabric, and NICs per node.
     pub rails: u32,
-    /// Stripes that a NIC has under way at once.
+    /// Stripes that a NIC sends at once, and packets that it has under way.
     pub window: u32,
     /// How stripes become packets.
     pub packing: Packing,
