@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crosstie_study::{Figure, ResultSet, ResultsError};
 
 use crate::figure;
-use crate::page::page;
+use crate::page::{PaperReport, page, paper_page};
 
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +57,14 @@ pub fn write(results: &ResultSet, folder: &Path) -> Result<Vec<PathBuf>, WriteEr
     }
     files.push(write_whole(folder.join("report.html"), page(results, &channels).as_bytes())?);
     Ok(files)
+}
+
+/// Writes the page of a paper, `report.html`, into a folder, which is made if missing, and returns the
+/// file. The folders of the parts are left alone.
+pub fn write_paper(paper: &PaperReport<'_>, folder: &Path) -> Result<PathBuf, WriteError> {
+    fs::create_dir_all(folder)
+        .map_err(|source| WriteError::Refused { path: folder.to_owned(), source })?;
+    write_whole(folder.join("report.html"), paper_page(paper).as_bytes())
 }
 
 /// File names of the figures: safe on every system, and different from each other.

@@ -4,12 +4,14 @@
 //!
 //! - [`figure::draw`] turns rows into a line figure (SVG);
 //! - [`page()`] says everything about an experiment in one HTML file;
-//! - [`Terminal`] shows a table and small curves in a terminal;
-//! - [`write()`] puts figures and page into a folder.
+//! - [`paper_page`] puts what a paper publishes beside what was measured, with all its figures;
+//! - [`Terminal`] shows a table and small curves in a terminal, and the claims of a paper;
+//! - [`write()`] and [`write_paper`] put figures and pages into a folder.
 //!
 //! The feature `png` adds figures as pixels.
 
 mod caption;
+mod comparison;
 mod escape;
 pub mod figure;
 mod folder;
@@ -20,6 +22,6 @@ pub mod png;
 mod tabular;
 mod terminal;
 
-pub use folder::{WriteError, write};
-pub use page::page;
+pub use folder::{WriteError, write, write_paper};
+pub use page::{PaperPart, PaperReport, page, paper_page};
 pub use terminal::Terminal;

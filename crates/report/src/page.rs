@@ -1,10 +1,12 @@
-//! One HTML file that says everything: figures, table, channels, specification, how to rerun.
+//! One HTML file that says everything: figures, table, channels, specification, how to rerun; and one
+//! for a paper with all its parts.
 //!
-//! The file needs no network and no other file. Its policy header forbids both, and every foreign
+//! A file needs no network and no other file. Its policy header forbids both, and every foreign
 //! text is escaped, so that a result folder from a stranger can be opened without fear.
 
 mod channels;
 mod glossary;
+mod paper;
 mod table;
 
 use std::fmt::Write;
@@ -14,6 +16,8 @@ use crosstie_study::{ChannelRow, ResultSet, Status};
 use crate::escape::{escape, one_line};
 use crate::figure::{self, status_words};
 use crate::number;
+
+pub use paper::{PaperPart, PaperReport, paper_page};
 
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
@@ -25,24 +29,33 @@ pub fn page(results: &ResultSet, channels: &[ChannelRow]) -> String {
         title => one_line(title),
     };
     let title = escape(&title);
-    let mut html = format!(
+    let mut body = String::new();
+    header(&mut body, &title, results);
+    if !results.figures.is_empty() {
+        body.push_str("<section id=\"figures\" aria-label=\"Figures\">\n");
+        figures(&mut body, results);
+        body.push_str("</section>\n");
+    }
+    table::section(&mut body, &results.rows);
+    channels::section(&mut body, &results.rows, channels);
+    rerun(&mut body, results);
+    glossary::section(&mut body, &results.rows);
+    document(&title, &results.meta.crosstie, &body)
+}
+
+/// A whole document round a body; the title is escaped already.
+fn document(title: &str, version: &str, body: &str) -> String {
+    format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>\n\
          <meta name=\"generator\" content=\"crosstie {}\"/>\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n",
-        escape(&one_line(&results.meta.crosstie))
-    );
-    header(&mut html, &title, results);
-    figures(&mut html, results);
-    table::section(&mut html, &results.rows);
-    channels::section(&mut html, &results.rows, channels);
-    rerun(&mut html, results);
-    glossary::section(&mut html, &results.rows);
-    html.push_str("</main>\n<div id=\"tip\" role=\"status\" hidden=\"\"></div>\n");
-    let _ = write!(html, "<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
-    html
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
+         <div id=\"tip\" role=\"status\" hidden=\"\"></div>\n<script>\n{SCRIPT}</script>\n</body>\n\
+         </html>\n",
+        escape(&one_line(version))
+    )
 }
 
 fn header(html: &mut String, title: &str, results: &ResultSet) {
@@ -78,11 +91,9 @@ fn fact(html: &mut String, name: &str, value: &str, class: &str) {
     let _ = writeln!(html, "<div class=\"{class}\"><dt>{name}</dt><dd>{value}</dd></div>");
 }
 
+/// All figures of an experiment.
 fn figures(html: &mut String, results: &ResultSet) {
-    if results.figures.is_empty() {
-        return;
-    }
-    html.push_str("<section id=\"figures\" aria-label=\"Figures\">\n");
+    html.push_str("<div class=\"figures\">\n");
     for figure in &results.figures {
         let svg = figure::draw(figure, &results.rows);
         let name = escape(&one_line(&figure.name));
@@ -93,7 +104,7 @@ fn figures(html: &mut String, results: &ResultSet) {
              </figure>"
         );
     }
-    html.push_str("</section>\n");
+    html.push_str("</div>\n");
 }
 
 fn rerun(html: &mut String, results: &ResultSet) {

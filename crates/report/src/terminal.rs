@@ -1,8 +1,10 @@
-//! Results in a terminal: an aligned table, and a small curve per series.
+//! Results in a terminal: an aligned table, a small curve per series, and a paper's claims.
 
+mod claims;
 mod sparkline;
 mod table;
 
+use crosstie_study::paper::Finding;
 use crosstie_study::{Figure, Row};
 
 use crate::number;
@@ -28,6 +30,12 @@ impl Terminal {
     /// One line per curve of a figure: its first column as blocks along x, all to one scale.
     pub fn sparklines(&self, figure: &Figure, rows: &[Row]) -> String {
         sparkline::sparklines(self, figure, rows)
+    }
+
+    /// One line per claim of a paper, published beside measured; then those that differ in full, and
+    /// a count.
+    pub fn claims(&self, findings: &[Finding]) -> String {
+        claims::claims(self, findings)
     }
 
     fn spell(&self, text: &str) -> String {

@@ -17,6 +17,12 @@ pub(super) fn section(html: &mut String, rows: &[Row]) {
         html.push_str("<p>No point has been run yet.</p>\n</section>\n");
         return;
     }
+    table(html, rows);
+    html.push_str("</section>\n");
+}
+
+/// Writes the table alone.
+pub(super) fn table(html: &mut String, rows: &[Row]) {
     let keys = tabular::setting_keys(rows);
     let columns = tabular::measured_columns(rows);
     let notes = rows.iter().any(|row| !row.note.is_empty());
@@ -60,10 +66,10 @@ pub(super) fn section(html: &mut String, rows: &[Row]) {
         }
         html.push_str("</tr>\n");
     }
-    html.push_str("</tbody>\n</table>\n</div>\n</section>\n");
+    html.push_str("</tbody>\n</table>\n</div>\n");
 }
 
-fn head(html: &mut String, class: &str, name: &str, unit: &str, meaning: &str) {
+pub(super) fn head(html: &mut String, class: &str, name: &str, unit: &str, meaning: &str) {
     let (name, meaning) = (escape(&one_line(name)), escape(&one_line(meaning)));
     let _ = write!(
         html,
@@ -79,7 +85,7 @@ fn number_cell(html: &mut String, value: f64, text: &str) {
     };
 }
 
-fn text_cell(html: &mut String, class: &str, text: &str) {
+pub(super) fn text_cell(html: &mut String, class: &str, text: &str) {
     let text = escape(&one_line(text));
     let _ = match class {
         "" => write!(html, "<td>{text}</td>"),

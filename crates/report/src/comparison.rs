@@ -1,0 +1,133 @@
+//! Published and measured in words: what the page and the terminal share.
+
+use crosstie_study::paper::{Agreement, Certainty, Claim, Finding, Measured, Target, Tolerance};
+
+use crate::number;
+
+/// What was published: "49%", "20 to 37%", or a shape. Of an unreadable number, how it looks and
+/// what it can have been.
+pub(crate) fn published(claim: &Claim) -> String {
+    let unit = |text: String| with_unit(text, &claim.unit);
+    let text = match &claim.target {
+        Target::Value(value) => unit(number::chosen(*value)),
+        Target::Range { min, max } => unit(range(*min, *max)),
+        Target::Shape(shape) => shape.clone(),
+    };
+    match (&claim.pattern, claim.kind) {
+        (Some(pattern), Certainty::Unreadable) => format!("{pattern}: {text}"),
+        _ => text,
+    }
+}
+
+/// What still agrees with a claim, where that is more than what was published.
+pub(crate) fn accepted(claim: &Claim) -> Option<String> {
+    if matches!(claim.tolerance, None | Some(Tolerance::Exact)) {
+        return None;
+    }
+    let (min, max) = claim.accepted()?;
+    let ends = [min, max].map(|end| end.is_finite().then_some(end));
+    Some(with_unit(range(ends[0], ends[1]), &claim.unit))
+}
+
+/// What was measured, or why nothing was.
+pub(crate) fn measured(finding: &Finding) -> String {
+    match &finding.outcome {
+        Ok(Measured::Number { value, spread: None }) => {
+            with_unit(number::measured(*value), &finding.claim.unit)
+        }
+        Ok(Measured::Number { value, spread: Some(spread) }) => {
+            with_unit(number::plus_minus(*value, *spread), &finding.claim.unit)
+        }
+        Ok(Measured::Shape { text, .. }) => text.clone(),
+        Ok(Measured::Beyond { why }) => why.clone(),
+        Err(missing) => missing.to_string(),
+    }
+}
+
+/// How many findings agree, differ and so on: "41 agree, 3 differ".
+pub(crate) fn count(findings: &[Finding]) -> String {
+    let counts = Agreement::ALL.map(|agreement| {
+        let count = findings.iter().filter(|finding| finding.agreement() == agreement).count();
+        (agreement, count)
+    });
+    let words: Vec<String> = counts
+        .into_iter()
+        .filter(|&(agreement, count)| count > 0 || agreement == Agreement::Agrees)
+        .map(|(agreement, count)| format!("{count} {}", verb(agreement, count)))
+        .collect();
+    words.join(", ")
+}
+
+fn verb(agreement: Agreement, count: usize) -> &'static str {
+    match (agreement, count) {
+        (Agreement::Agrees, 1) => "agrees",
+        (Agreement::Agrees, _) => "agree",
+        (Agreement::Differs, 1) => "differs",
+        (Agreement::Differs, _) => "differ",
+        (Agreement::NotCheckable, _) => "not checkable",
+        (Agreement::Missing, _) => "missing",
+    }
+}
+
+fn range(min: Option<f64>, max: Option<f64>) -> String {
+    match (min, max) {
+        (Some(min), Some(max)) => format!("{} to {}", number::chosen(min), number::chosen(max)),
+        (Some(min), None) => format!("at least {}", number::chosen(min)),
+        (None, Some(max)) => format!("at most {}", number::chosen(max)),
+        (None, None) => number::MISSING.to_owned(),
+    }
+}
+
+fn with_unit(number: String, unit: &str) -> String {
+    match unit {
+        "" => number,
+        "%" => number + "%",
+        unit => format!("{number} {unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosstie_study::paper::{Missing, Published};
+
+    fn claim(rest: &str) -> Claim {
+        let text = format!("[[claim]]\nid = 'x'\nsource = 'Figure 1'\nsays = 'gain'\n{rest}");
+        let published = Published::parse("x", &text).unwrap_or_else(|mistake| panic!("{mistake}"));
+        published.claims.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn claims_in_words() {
+        let value = claim("kind = 'stated'\nvalue = 49\nunit = '%'\ntolerance = { abs = 15 }");
+        assert_eq!(published(&value), "49%");
+        assert_eq!(accepted(&value).as_deref(), Some("34 to 64%"));
+        let lost = claim("kind = 'unreadable'\nmin = 20\nmax = 99\npattern = 'dd%'\nunit = '%'");
+        assert_eq!(published(&lost), "dd%: 20 to 99%");
+        assert_eq!(accepted(&lost), None);
+        let bound = claim("kind = 'inferred'\nmax = 50\npattern = 'dd'\ntolerance = { abs = 1 }");
+        assert_eq!(published(&bound), "at most 50");
+        assert_eq!(accepted(&bound).as_deref(), Some("at most 51"));
+        let exact = claim("kind = 'stated'\nvalue = 6\nunit = 'rails'\ntolerance = 'exact'");
+        assert_eq!((published(&exact).as_str(), accepted(&exact)), ("6 rails", None));
+        let shape = claim("kind = 'stated'\nshape = 'rises'\ntolerance = { rel = 0.1 }");
+        assert_eq!((published(&shape).as_str(), accepted(&shape)), ("rises", None));
+    }
+
+    #[test]
+    fn findings_in_words_and_counted() {
+        let claim = claim("kind = 'stated'\nvalue = 49\nunit = '%'\ntolerance = { abs = 15 }");
+        let finding = |outcome| Finding { claim: claim.clone(), outcome, remark: None };
+        let findings = [
+            finding(Ok(Measured::about(44.25, 2.5))),
+            finding(Ok(Measured::number(12.0))),
+            finding(Ok(Measured::number(13.0))),
+            finding(Err(Missing("fig12 has not been run to its end".into()))),
+        ];
+        assert_eq!(measured(&findings[0]), "44.2 ± 2.5%");
+        assert_eq!(measured(&findings[1]), "12%");
+        assert_eq!(measured(&findings[3]), "fig12 has not been run to its end");
+        assert_eq!(count(&findings), "1 agrees, 2 differ, 1 missing");
+        assert_eq!(count(&[]), "0 agree");
+    }
+}

@@ -1,0 +1,204 @@
+//! The page of a paper: claims beside measurements, then every part with its figures and its table.
+
+use std::fmt::Write;
+
+use crosstie_study::ResultSet;
+use crosstie_study::paper::{Agreement, Finding, Parameter};
+
+use super::table::{head, table, text_cell};
+use super::{document, fact, figures};
+use crate::comparison;
+use crate::escape::{escape, one_line};
+use crate::number;
+
+/// A paper that has been reproduced.
+#[derive(Debug)]
+pub struct PaperReport<'a> {
+    /// The title of the paper.
+    pub title: &'a str,
+    /// Who published it, and where.
+    pub citation: &'a str,
+    /// Whether its experiments were run in small.
+    pub quick: bool,
+    /// The version of Crosstie that measured.
+    pub version: &'a str,
+    /// The command that does it again.
+    pub rerun: &'a str,
+    /// Its claims beside what was measured.
+    pub findings: &'a [Finding],
+    /// What the experiments take from it.
+    pub parameters: &'a [Parameter],
+    /// Its experiments.
+    pub parts: &'a [PaperPart],
+}
+
+/// An experiment of a paper.
+#[derive(Debug)]
+pub struct PaperPart {
+    /// Its name, and that of its folder beside the page.
+    pub name: String,
+    /// What it is about.
+    pub title: String,
+    /// What came out; `None` if it has not been run.
+    pub results: Option<ResultSet>,
+}
+
+/// The page as one HTML document.
+pub fn paper_page(paper: &PaperReport<'_>) -> String {
+    let title = escape(&one_line(paper.title));
+    let mut body = String::new();
+    header(&mut body, &title, paper);
+    claims(&mut body, paper.findings);
+    parts(&mut body, paper.parts);
+    parameters(&mut body, paper.parameters);
+    let _ = writeln!(
+        body,
+        "<section id=\"rerun\">\n<h2>How to rerun</h2>\n<p>With Crosstie {}:</p>\n\
+         <pre><code>{}</code></pre>\n\
+         <p>The same seed gives the same numbers on any machine and any number of threads.</p>\n\
+         </section>",
+        escape(&one_line(paper.version)),
+        escape(paper.rerun)
+    );
+    document(&title, paper.version, &body)
+}
+
+fn header(html: &mut String, title: &str, paper: &PaperReport<'_>) {
+    let _ = writeln!(
+        html,
+        "<header>\n<h1>{title}</h1>\n<p class=\"citation\">{}</p>\n\
+         <p>What the paper publishes beside what was measured here: {}.</p>",
+        escape(paper.citation),
+        comparison::count(paper.findings)
+    );
+    if paper.quick {
+        html.push_str(
+            "<p><strong>The quick form:</strong> smaller clusters, shorter runs, fewer points. It \
+             shows the shapes; the numbers are those of the full form.</p>\n",
+        );
+    }
+    html.push_str("<dl class=\"facts\">\n");
+    for agreement in Agreement::ALL {
+        let count = paper.findings.iter().filter(|f| f.agreement() == agreement).count();
+        fact(html, agreement.words(), &number::measured(count as f64), agreement.word());
+    }
+    let run = paper.parts.iter().filter(|part| part.results.is_some()).count();
+    fact(html, "parts run", &format!("{run} of {}", paper.parts.len()), "");
+    fact(html, "version", paper.version, "");
+    html.push_str("</dl>\n</header>\n");
+}
+
+fn claims(html: &mut String, findings: &[Finding]) {
+    html.push_str(
+        "<section id=\"claims\">\n<h2>Published and measured</h2>\n<p class=\"hint\">Stated: legible \
+         in the paper. Inferred: it follows from something stated. Unreadable: digits are lost, d \
+         stands for one, and only bounds are compared. Click a head to sort.</p>\n\
+         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Claims\">\n\
+         <table class=\"results\">\n<thead><tr>",
+    );
+    for (name, meaning) in [
+        ("claim", "what the paper says something about"),
+        ("source", "where the paper says it"),
+        ("kind", "how sure it is what the paper says"),
+        ("published", "what the paper says, and what is accepted as the same"),
+        ("measured", "what was measured here"),
+        ("agreement", "whether the two agree"),
+        ("remark", "the reason or the open question where they differ; how the claim was read"),
+    ] {
+        head(html, "", name, "", meaning);
+    }
+    html.push_str("</tr></thead>\n<tbody>\n");
+    for finding in findings {
+        let claim = &finding.claim;
+        html.push_str("<tr>");
+        let _ = write!(
+            html,
+            "<td class=\"words\">{}<br/><small>{}</small></td>",
+            escape(&one_line(&claim.says)),
+            escape(&one_line(&claim.id))
+        );
+        text_cell(html, "", &claim.source);
+        text_cell(html, "", claim.kind.word());
+        let accepted = comparison::accepted(claim);
+        let accepted =
+            accepted.map(|text| format!("<br/><small>accepted: {}</small>", escape(&text)));
+        let _ = write!(
+            html,
+            "<td class=\"words\">{}{}</td>",
+            escape(&one_line(&comparison::published(claim))),
+            accepted.unwrap_or_default()
+        );
+        text_cell(html, "words", &comparison::measured(finding));
+        let agreement = finding.agreement();
+        text_cell(html, &format!("status {}", agreement.word()), agreement.words());
+        let texts = [finding.remark.as_deref(), claim.note.as_deref()];
+        let texts: Vec<String> =
+            texts.into_iter().flatten().map(|text| escape(&one_line(text))).collect();
+        let _ = writeln!(html, "<td class=\"note\">{}</td></tr>", texts.join("<br/>"));
+    }
+    html.push_str("</tbody>\n</table>\n</div>\n</section>\n");
+}
+
+fn parts(html: &mut String, parts: &[PaperPart]) {
+    for part in parts {
+        let name = escape(&one_line(&part.name));
+        let title = escape(&one_line(&part.title));
+        let _ = writeln!(html, "<section class=\"part\">\n<h2>{title}</h2>");
+        match &part.results {
+            None => {
+                let _ = writeln!(html, "<p>{name} has not been run to its end.</p>");
+            }
+            Some(results) => {
+                for text in results.meta.description.iter().map(|text| text.trim()) {
+                    let _ = writeln!(html, "<p>{}</p>", escape(text));
+                }
+                figures(html, results);
+                let _ = writeln!(
+                    html,
+                    "<details>\n<summary>All {} points as a table</summary>",
+                    results.rows.len()
+                );
+                table(html, &results.rows);
+                let _ = writeln!(
+                    html,
+                    "</details>\n<p class=\"hint\">Everything about this part: \
+                     <a href=\"{name}/report.html\">{name}/report.html</a></p>"
+                );
+            }
+        }
+        html.push_str("</section>\n");
+    }
+}
+
+fn parameters(html: &mut String, parameters: &[Parameter]) {
+    if parameters.is_empty() {
+        return;
+    }
+    html.push_str(
+        "<section id=\"parameters\">\n<h2>Machine and workload</h2>\n<p class=\"hint\">What the \
+         paper gives, and what the experiments use.</p>\n<div class=\"scroll\" tabindex=\"0\" \
+         role=\"region\" aria-label=\"Parameters\">\n<table class=\"results\">\n<thead><tr>",
+    );
+    for (name, meaning) in [
+        ("parameter", "what it is"),
+        ("source", "where the paper gives it"),
+        ("kind", "how sure it is what the paper gives"),
+        ("published", "what the paper gives; d is a lost digit"),
+        ("used", "what the experiments use"),
+        ("note", "why"),
+    ] {
+        head(html, "", name, "", meaning);
+    }
+    html.push_str("</tr></thead>\n<tbody>\n");
+    for parameter in parameters {
+        html.push_str("<tr>");
+        text_cell(html, "words", &parameter.says);
+        text_cell(html, "", &parameter.source);
+        text_cell(html, "", parameter.kind.word());
+        text_cell(html, "words", &parameter.published);
+        text_cell(html, "words", &parameter.used);
+        text_cell(html, "note", parameter.note.as_deref().unwrap_or_default());
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</tbody>\n</table>\n</div>\n</section>\n");
+}

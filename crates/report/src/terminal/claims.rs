@@ -1,0 +1,105 @@
+//! Claims beside measurements: a line each, and in full where they differ.
+
+use crosstie_study::paper::{Agreement, Finding};
+
+use super::Terminal;
+use crate::comparison;
+use crate::escape::{one_line, shortened};
+
+/// Space between columns.
+const GAP: usize = 2;
+/// A column of words is not cut below this.
+const LEAST: usize = 12;
+
+pub(super) fn claims(terminal: &Terminal, findings: &[Finding]) -> String {
+    let cells = |cell: &dyn Fn(&Finding) -> String, head: &str| -> Vec<String> {
+        let spell = |text: String| terminal.spell(&one_line(&text));
+        std::iter::once(head.to_owned()).chain(findings.iter().map(|f| spell(cell(f)))).collect()
+    };
+    let mut columns = [
+        cells(&|finding| finding.claim.id.clone(), "claim"),
+        cells(&|finding| finding.claim.kind.word().to_owned(), "kind"),
+        cells(&|finding| comparison::published(&finding.claim), "published"),
+        cells(&comparison::measured, "measured"),
+    ];
+    let width = |cells: &[String]| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let agreement = Agreement::ALL.map(|agreement| agreement.words().len());
+    let agreement = agreement.into_iter().max().unwrap_or(0);
+    // Published and measured share what the others leave, and a short one leaves its half.
+    let rest = terminal
+        .width
+        .saturating_sub(width(&columns[0]) + width(&columns[1]) + agreement + 4 * GAP);
+    let least = (rest / 2).max(LEAST);
+    let (published, measured) = (width(&columns[2]), width(&columns[3]));
+    let measured = measured.min(least.max(rest.saturating_sub(published)));
+    let published = published.min(rest.saturating_sub(measured).max(LEAST));
+    for (column, room) in [(2, published), (3, measured)] {
+        for cell in &mut columns[column] {
+            *cell = terminal.spell(&shortened(cell, room));
+        }
+    }
+    let widths = columns.each_ref().map(|cells| width(cells));
+    let mut text = String::new();
+    for line in 0..=findings.len() {
+        let padded = columns.iter().zip(widths).map(|(cells, width)| {
+            let cell = &cells[line];
+            format!("{cell:<width$}{:GAP$}", "")
+        });
+        let start: String = padded.collect();
+        let room = terminal.width.saturating_sub(agreement);
+        let start = terminal.spell(&shortened(&start, room));
+        let end = match line.checked_sub(1).map(|i| findings[i].agreement()) {
+            None => "agreement".to_owned(),
+            Some(agreement) if terminal.colour => {
+                format!("\x1b[{}m{agreement}\x1b[0m", ansi(agreement))
+            }
+            Some(agreement) => agreement.to_string(),
+        };
+        text += &format!("{start}{end}\n");
+    }
+    text + &differences(terminal, findings) + "\n" + &comparison::count(findings) + "\n"
+}
+
+/// Every claim that differs, in full.
+fn differences(terminal: &Terminal, findings: &[Finding]) -> String {
+    let mut text = String::new();
+    for finding in findings.iter().filter(|f| f.agreement() == Agreement::Differs) {
+        let claim = &finding.claim;
+        text += &format!("\n{}, {}: {}\n", claim.id, claim.source, claim.says);
+        let accepted = comparison::accepted(claim);
+        let accepted = accepted.map(|text| format!(" (accepted: {text})")).unwrap_or_default();
+        let published = format!("published: {}{accepted}", comparison::published(claim));
+        let measured = format!("measured:  {}", comparison::measured(finding));
+        let remark = finding.remark.as_ref().map(|remark| format!("remark:    {remark}"));
+        for line in [Some(published), Some(measured), remark].into_iter().flatten() {
+            text += &wrapped(&one_line(&line), terminal.width);
+        }
+    }
+    let lines = text.lines().map(|line| terminal.spell(&one_line(line)) + "\n");
+    lines.collect()
+}
+
+/// A text broken into lines of at most `width`, indented, the first less than the others.
+fn wrapped(text: &str, width: usize) -> String {
+    let (mut lines, mut line) = (String::new(), "  ".to_owned());
+    for word in text.split(' ') {
+        let longer = line.chars().count() + 1 + word.chars().count();
+        if longer > width && !line.trim().is_empty() {
+            lines += &(line.trim_end().to_owned() + "\n");
+            line = "    ".to_owned();
+        } else if !line.trim().is_empty() {
+            line.push(' ');
+        }
+        line += word;
+    }
+    lines + line.trim_end() + "\n"
+}
+
+fn ansi(agreement: Agreement) -> &'static str {
+    match agreement {
+        Agreement::Agrees => "32",
+        Agreement::Differs => "35",
+        Agreement::NotCheckable => "2",
+        Agreement::Missing => "33",
+    }
+}

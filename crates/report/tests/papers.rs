@@ -1,0 +1,205 @@
+//! The page and the terminal table of a paper.
+
+mod samples;
+
+use crosstie_report::{PaperPart, PaperReport, Terminal, paper_page, write_paper};
+use crosstie_study::paper::{Finding, Measured, Missing, Parameter, Published};
+use proptest::prelude::*;
+use roxmltree::{Document, ParsingOptions};
+
+const PUBLISHED: &str = "
+[[claim]]
+id = 'headline'
+source = 'Abstract'
+says = 'largest gain of dynamic over local-dynamic'
+kind = 'stated'
+value = 49
+unit = '%'
+tolerance = { abs = 15 }
+
+[[claim]]
+id = 'f12.loss'
+source = 'Figure 12'
+says = 'loss from 32 to 128 nodes'
+kind = 'unreadable'
+min = 2
+max = 9
+pattern = 'd%'
+unit = '%'
+note = 'one digit that is not 1'
+
+[[claim]]
+id = 'f16.dynamic'
+source = 'Figure 16'
+says = 'saturation point of dynamic by message size'
+kind = 'stated'
+shape = 'rises'
+
+[[claim]]
+id = 'intro.pci'
+source = 'Section 1'
+says = 'bandwidth of a PCI bus'
+kind = 'inferred'
+value = 300
+unit = 'MB/s'
+tolerance = 'exact'
+
+[[parameter]]
+id = 'par.rails'
+source = 'Section 5.1'
+says = 'rails where nothing else is said'
+kind = 'stated'
+published = '4'
+used = '4'
+";
+
+fn published() -> Published {
+    Published::parse("published", PUBLISHED).unwrap_or_else(|mistake| panic!("{mistake}"))
+}
+
+/// One finding of every kind.
+fn findings() -> Vec<Finding> {
+    let outcomes = [
+        Ok(Measured::about(41.25, 2.5)),
+        Ok(Measured::number(14.0)),
+        Err(Missing("fig16 has not been run to its end".to_owned())),
+        Ok(Measured::beyond("a property of hardware of the time")),
+    ];
+    let findings = published().claims.into_iter().zip(outcomes);
+    findings
+        .map(|(claim, outcome)| {
+            let remark = (claim.id == "f12.loss").then(|| "the topology is a guess".to_owned());
+            Finding { claim, outcome, remark }
+        })
+        .collect()
+}
+
+fn parts() -> Vec<PaperPart> {
+    let part = |name: &str, results| PaperPart {
+        name: name.to_owned(),
+        title: format!("All of {name}"),
+        results,
+    };
+    vec![part("fig12", Some(samples::results())), part("fig16", None)]
+}
+
+fn html(findings: &[Finding], parameters: &[Parameter], parts: &[PaperPart], text: &str) -> String {
+    paper_page(&PaperReport {
+        title: text,
+        citation: text,
+        quick: true,
+        version: text,
+        rerun: text,
+        findings,
+        parameters,
+        parts,
+    })
+}
+
+/// Parses a page without its script and style, which are no XML.
+fn assert_well_formed(html: &str) {
+    let mut markup = html.to_owned();
+    for tag in ["style", "script"] {
+        let start = markup.find(&format!("<{tag}>")).unwrap();
+        let end = markup.rfind(&format!("</{tag}>")).unwrap();
+        markup.replace_range(start..end + tag.len() + 3, "");
+    }
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    Document::parse_with_options(&markup, options).unwrap();
+}
+
+#[test]
+fn the_page_has_claims_parts_and_parameters() {
+    let html = html(&findings(), &published().parameters, &parts(), "Rails");
+    for words in [
+        "1 agrees, 1 differs, 1 not checkable, 1 missing",
+        "<strong>The quick form:</strong>",
+        "49%<br/><small>accepted: 34 to 64%</small>",
+        "<td class=\"words\"><span>41.2 ± 2.5%</span></td>",
+        "d%: 2 to 9%",
+        "<td class=\"status differs\"><span>differs</span></td>",
+        "<td class=\"note\">the topology is a guess<br/>one digit that is not 1</td>",
+        "fig16 has not been run to its end.",
+        "<summary>All 42 points as a table</summary>",
+        "<a href=\"fig12/report.html\">",
+        "rails where nothing else is said",
+    ] {
+        assert!(html.contains(words), "no `{words}`");
+    }
+    assert_eq!(html.matches("<figure ").count(), 3);
+    assert_well_formed(&html);
+}
+
+#[test]
+fn the_page_is_written_into_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let (findings, parts) = (findings(), parts());
+    let paper = PaperReport {
+        title: "Rails",
+        citation: "Coll et al.",
+        quick: false,
+        version: "0.1.0",
+        rerun: "crosstie paper coll-multirail",
+        findings: &findings,
+        parameters: &[],
+        parts: &parts,
+    };
+    let file = write_paper(&paper, &folder.path().join("coll")).unwrap();
+    assert_eq!(file, folder.path().join("coll/report.html"));
+    let html = std::fs::read_to_string(file).unwrap();
+    assert!(html.contains("<pre><code>crosstie paper coll-multirail</code></pre>"));
+    assert!(!html.contains("The quick form") && !html.contains("Machine and workload"));
+}
+
+#[test]
+fn the_terminal_lists_claims_and_tells_differences_in_full() {
+    let terminal = Terminal { width: 72, unicode: true, colour: false };
+    assert_eq!(
+        terminal.claims(&findings()),
+        "\
+claim        kind        published    measured             agreement
+headline     stated      49%          41.2 ± 2.5%          agrees
+f12.loss     unreadable  d%: 2 to 9%  14%                  differs
+f16.dynamic  stated      rises        fig16 has not been…  missing
+intro.pci    inferred    300 MB/s     a property of hard…  not checkable
+
+f12.loss, Figure 12: loss from 32 to 128 nodes
+  published: d%: 2 to 9%
+  measured:  14%
+  remark:    the topology is a guess
+
+1 agrees, 1 differs, 1 not checkable, 1 missing
+"
+    );
+    let coloured = Terminal { colour: true, unicode: false, ..terminal }.claims(&findings());
+    assert!(coloured.contains("\x1b[35mdiffers\x1b[0m\n") && coloured.contains("41.2 +- 2.5%"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_text_makes_a_well_formed_page_and_short_lines(
+        text in any::<String>(),
+        number in samples::any_number(),
+        width in 0usize..200,
+    ) {
+        let mut findings = findings();
+        for finding in &mut findings {
+            let claim = &mut finding.claim;
+            for field in [&mut claim.id, &mut claim.source, &mut claim.says, &mut claim.unit] {
+                text.clone_into(field);
+            }
+            finding.remark = Some(text.clone());
+        }
+        findings[0].outcome = Ok(Measured::about(number, number));
+        findings[1].outcome = Ok(Measured::shape(false, text.as_str()));
+        let mut parts = parts();
+        (text.clone_into(&mut parts[0].name), text.clone_into(&mut parts[1].title));
+        assert_well_formed(&html(&findings, &published().parameters, &parts, &text));
+        let shown = Terminal { width, unicode: false, colour: false }.claims(&findings);
+        prop_assert!(shown.is_ascii() && !shown.contains('\x1b'));
+        let table = shown.lines().take(1 + findings.len());
+        let most = width.max(40);
+        prop_assert!(table.into_iter().all(|line| line.len() <= most), "{shown}");
+    }
+}
