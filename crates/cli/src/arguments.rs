@@ -8,6 +8,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::fabric::FabricArguments;
+use crate::paper::PaperArguments;
 use crate::rails::RailsArguments;
 use crate::report::ReportArguments;
 use crate::routes::RoutesArguments;
@@ -20,6 +21,7 @@ Examples:
   crosstie report results/quickstart            draw figures and report again, without running
   crosstie fabric --tree 4,3                    describe a 4-ary 3-tree
   crosstie routes network.anynet --certify      can this network deadlock under its routing?
+  crosstie paper coll-multirail --quick         a paper's claims beside what the simulator finds
   crosstie rails --nodes 20                     how many rails join 20 nodes, each one-way per node?
 
 Exit codes:
@@ -96,6 +98,8 @@ pub enum Verb {
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
     },
+    /// Reproduce a paper: what it publishes beside what is measured
+    Paper(PaperArguments),
     /// Describe, convert or draw a network
     Fabric(FabricArguments),
     /// Compute routes: length, balance, deadlock certificate, single routes

@@ -3,7 +3,7 @@
 //! | file | is |
 //! |---|---|
 //! | `arguments` | the declaration of the command line |
-//! | `run`, `report`, `check`, `fabric`, `routes`, `rails`, `manual` | the verbs |
+//! | `run`, `report`, `check`, `paper`, `fabric`, `routes`, `rails`, `manual` | the verbs |
 //! | `source` | networks from files, experiments and flags |
 //! | `experiment` | experiment files, checked all together |
 //! | `console`, `progress` | where words go |
@@ -18,6 +18,7 @@ mod experiment;
 mod fabric;
 mod interrupt;
 mod manual;
+mod paper;
 mod progress;
 mod rails;
 mod report;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
             Verb::Run(run) => run::run(&run, arguments.global.threads, &console),
             Verb::Report(report) => report::report(&report, &console),
             Verb::Check { files } => check::check(&files, &console),
+            Verb::Paper(paper) => paper::paper(&paper, arguments.global.threads, &console),
             Verb::Fabric(fabric) => fabric::fabric(&fabric, &console),
             Verb::Routes(routes) => routes::routes(&routes, &console),
             Verb::Rails(rails) => rails::rails(&rails, &console),

@@ -29,12 +29,14 @@ pub struct Meter {
 #[derive(Debug)]
 enum View {
     Bar(ProgressBar),
-    Lines { name: String },
+    Lines,
     Nothing,
 }
 
 #[derive(Debug)]
 struct State {
+    /// What runs.
+    name: String,
     tally: Tally,
     /// The time simulated so far for each point that runs.
     running: BTreeMap<u32, Time>,
@@ -60,12 +62,21 @@ impl Meter {
         } else if console.draws_progress() {
             View::Bar(bar(name, points))
         } else {
-            View::Lines { name: name.to_owned() }
+            View::Lines
         };
         let tally =
             Tally { points, done: 0, running: 0, simulated: Time::ZERO, elapsed: Duration::ZERO };
-        let state = State { tally, running: BTreeMap::new(), shown: Duration::ZERO };
+        let running = BTreeMap::new();
+        let state = State { name: name.to_owned(), tally, running, shown: Duration::ZERO };
         Meter { view, began: Instant::now(), state: Mutex::new(state) }
+    }
+
+    /// Goes on under another name: the next part of the same work.
+    pub fn rename(&self, name: &str) {
+        if let View::Bar(bar) = &self.view {
+            bar.set_prefix(name.to_owned());
+        }
+        self.change(|state| name.clone_into(&mut state.name));
     }
 
     /// Clears the bar: what it says is no longer true.
@@ -79,12 +90,12 @@ impl Meter {
         // Whoever panicked while holding it left whole numbers behind.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut state);
-        let State { tally, running, shown } = &mut *state;
+        let State { name, tally, running, shown } = &mut *state;
         tally.running = running.len();
         tally.elapsed = self.began.elapsed();
         let every = match self.view {
             View::Bar(_) => TEXT_EVERY,
-            View::Lines { .. } => LINE_EVERY,
+            View::Lines => LINE_EVERY,
             View::Nothing => return,
         };
         if tally.elapsed.saturating_sub(*shown) < every {
@@ -96,7 +107,7 @@ impl Meter {
                 bar.set_position(tally.done as u64);
                 bar.set_message(tally.to_string());
             }
-            View::Lines { name } => console::complain(&format!("{name}: {tally}")),
+            View::Lines => console::complain(&format!("{name}: {tally}")),
             View::Nothing => {}
         }
     }

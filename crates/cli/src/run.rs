@@ -78,9 +78,7 @@ pub fn run(arguments: &RunArguments, threads: Option<NonZeroUsize>, console: &Co
     let studies = experiment::load_all(&arguments.files, console)?;
     let folders = folders(&arguments.out, &arguments.files)?;
     let interrupted = interrupt::watch()?;
-    let threads =
-        threads.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let options = RunOptions { threads, cancel: &interrupted };
+    let options = RunOptions { threads: self::threads(threads), cancel: &interrupted };
     for ((file, study), folder) in arguments.files.iter().zip(&studies).zip(&folders) {
         let points = study.points().len();
         let experiment = Experiment { title: &study.title, file, folder, points };
@@ -144,14 +142,7 @@ fn simulate(
     console: &Console,
 ) -> Result<RunSummary, Failure> {
     let folder = target.folder;
-    let open = || Store::open(folder, study, env!("CARGO_PKG_VERSION"));
-    let mut store = open()?;
-    if fresh {
-        // The folder was opened first, so nobody else is writing to it.
-        drop(store);
-        forget(folder)?;
-        store = open()?;
-    }
+    let store = open(study, folder, fresh)?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let (points, left) = (target.points, store.pending().len());
     match points - left {
@@ -165,6 +156,24 @@ fn simulate(
     let summary = crosstie_lab::run(study, store, options, &meter);
     meter.close();
     Ok(summary?)
+}
+
+/// As many threads as wanted, else one per core.
+pub fn threads(wanted: Option<NonZeroUsize>) -> NonZeroUsize {
+    wanted.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// Opens the folder of a study's results; a fresh one knows no finished points.
+pub fn open<'a>(study: &'a Study, folder: &Path, fresh: bool) -> Result<Store<'a>, Failure> {
+    let open = || Store::open(folder, study, env!("CARGO_PKG_VERSION"));
+    let store = open()?;
+    if !fresh {
+        return Ok(store);
+    }
+    // The folder was opened first, so nobody else is writing to it.
+    drop(store);
+    forget(folder)?;
+    Ok(open()?)
 }
 
 /// Makes a folder of results forget which points are finished.

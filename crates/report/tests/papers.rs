@@ -176,7 +176,7 @@ f12.loss, Figure 12: loss from 32 to 128 nodes
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
     fn any_text_makes_a_well_formed_page_and_short_lines(
         text in any::<String>(),

@@ -5,8 +5,8 @@ use std::process::Stdio;
 use crate::invocation::{command, end, repository, run};
 use tempfile::tempdir;
 
-const VERBS: [&str; 8] =
-    ["run", "report", "check", "fabric", "routes", "rails", "completions", "man"];
+const VERBS: [&str; 9] =
+    ["run", "report", "check", "paper", "fabric", "routes", "rails", "completions", "man"];
 
 #[test]
 fn help_names_every_verb_with_examples_and_exit_codes() {

@@ -5,4 +5,5 @@ mod experiments;
 mod invocation;
 mod mistakes;
 mod networks;
+mod papers;
 mod rails;

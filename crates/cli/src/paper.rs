@@ -1,0 +1,195 @@
+//! `crosstie paper`: a paper's evaluation again, published beside measured.
+
+mod catalogue;
+mod session;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::builder::FalseyValueParser;
+use clap::{ArgAction, Args};
+use crosstie_lab::paper::{Evidence, Paper, Part, Scale};
+use crosstie_report::{PaperPart, PaperReport};
+use crosstie_study::paper::{Agreement, Finding};
+use serde::Serialize;
+
+use crate::console::{self, Console};
+use crate::exit::{Answer, Failure, Verdict};
+use session::Session;
+
+const EXAMPLES: &str = "\
+Examples:
+  crosstie paper                                        which papers there are, and their parts
+  crosstie paper coll-multirail --quick                 smaller experiments: a few minutes
+  crosstie paper coll-multirail                         all of it, into results/coll-multirail/
+  crosstie paper coll-multirail --only fig12,fig14      run these parts; the others as they are
+  crosstie paper coll-multirail --json | jq '.claims[] | select(.agreement == \"differs\")'
+
+Points that are finished already are skipped: after Ctrl-C, run the same command again to go on.
+The exit code is 0 also when claims differ from what was measured: that is a finding.";
+
+/// Arguments of `crosstie paper`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct PaperArguments {
+    /// The paper; without it, papers and their parts are listed
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+
+    /// Run smaller experiments with the same questions, into a folder of their own
+    #[arg(long, requires = "name")]
+    quick: bool,
+
+    /// Run only these parts; parts that were run before still count
+    #[arg(long, value_name = "PART,...", value_delimiter = ',', requires = "name")]
+    only: Vec<String>,
+
+    /// Where results go, into a folder named after the paper
+    #[arg(long, value_name = "FOLDER", env = "CROSSTIE_OUT", hide_env_values = true)]
+    #[arg(default_value = "results")]
+    out: PathBuf,
+
+    /// Run all points again, also those that are finished already
+    #[arg(long, env = "CROSSTIE_FRESH", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new(), action = ArgAction::SetTrue)]
+    fresh: bool,
+}
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Document<'a> {
+    paper: Header<'a>,
+    parts: Vec<PartState<'a>>,
+    counts: Counts,
+    claims: &'a [Finding],
+}
+
+#[derive(Serialize)]
+struct Header<'a> {
+    name: &'a str,
+    title: &'a str,
+    citation: &'a str,
+    quick: bool,
+    report: PathBuf,
+}
+
+#[derive(Serialize)]
+struct PartState<'a> {
+    name: &'a str,
+    title: &'a str,
+    finished: bool,
+}
+
+#[derive(Serialize)]
+struct Counts {
+    agrees: usize,
+    differs: usize,
+    not_checkable: usize,
+    missing: usize,
+}
+
+/// Lists papers, or reproduces one.
+pub fn paper(
+    arguments: &PaperArguments,
+    threads: Option<NonZeroUsize>,
+    console: &Console,
+) -> Verdict {
+    let Some(name) = &arguments.name else { return catalogue::list(console) };
+    let paper = catalogue::find(name)?;
+    let chosen = chosen(paper, &arguments.only)?;
+    let scale = if arguments.quick { Scale::Quick } else { Scale::Full };
+    // The two forms have different points: neither may take the place of the other.
+    let folder = match scale {
+        Scale::Full => arguments.out.join(paper.name),
+        Scale::Quick => arguments.out.join(format!("{}-quick", paper.name)),
+    };
+    // A paper's files are part of the program.
+    let published = paper.published().map_err(Failure::ours)?;
+    let session = Session { paper, scale, folder: &folder, console };
+    let progress = session.run(&chosen, arguments.fresh, threads)?;
+
+    let parts = session.parts()?;
+    let mut evidence = Evidence::default();
+    for part in &parts {
+        if let Some(results) = &part.results {
+            evidence.add(&part.name, results.rows.clone());
+        }
+    }
+    let findings = paper.findings(&published.claims, &evidence);
+    let quick = if arguments.quick { " --quick" } else { "" };
+    let report = crosstie_report::write_paper(
+        &PaperReport {
+            title: paper.title,
+            citation: paper.citation,
+            quick: arguments.quick,
+            version: env!("CARGO_PKG_VERSION"),
+            rerun: &format!("crosstie paper {}{quick}", paper.name),
+            findings: &findings,
+            parameters: &published.parameters,
+            parts: &parts,
+        },
+        &folder,
+    )?;
+    if progress.cancelled {
+        // Also when quiet: whoever interrupted wants to know what is left.
+        console::complain(&format!(
+            "interrupted: {} of {} points are finished and kept in {}; run the same command again \
+             to go on",
+            progress.finished,
+            progress.points,
+            folder.display()
+        ));
+        return Ok(Answer::Interrupted);
+    }
+    if console.json {
+        console.print_json(&Document {
+            paper: Header {
+                name: paper.name,
+                title: paper.title,
+                citation: paper.citation,
+                quick: arguments.quick,
+                report,
+            },
+            parts: parts.iter().map(PartState::of).collect(),
+            counts: Counts::of(&findings),
+            claims: &findings,
+        })?;
+    } else {
+        let claims = console.terminal().claims(&findings);
+        console.print(&format!("{}\n\n{claims}\nreport: {}\n", paper.title, report.display()))?;
+    }
+    Ok(Answer::Yes)
+}
+
+impl PartState<'_> {
+    fn of(part: &PaperPart) -> PartState<'_> {
+        let PaperPart { name, title, results } = part;
+        PartState { name, title, finished: results.is_some() }
+    }
+}
+
+impl Counts {
+    fn of(findings: &[Finding]) -> Counts {
+        let count = |agreement| findings.iter().filter(|f| f.agreement() == agreement).count();
+        Counts {
+            agrees: count(Agreement::Agrees),
+            differs: count(Agreement::Differs),
+            not_checkable: count(Agreement::NotCheckable),
+            missing: count(Agreement::Missing),
+        }
+    }
+}
+
+/// The parts to run: those named, in the order of the paper, or all.
+fn chosen(paper: &'static Paper, only: &[String]) -> Result<Vec<&'static Part>, Failure> {
+    if let Some(name) = only.iter().find(|name| paper.part(name).is_none()) {
+        let known: Vec<&str> = paper.parts.iter().map(|part| part.name).collect();
+        return Err(Failure::user(format!(
+            "`{}` has no part `{name}`\nhelp: its parts are {}",
+            paper.name,
+            known.join(", ")
+        )));
+    }
+    let wanted = |part: &&Part| only.is_empty() || only.iter().any(|name| name == part.name);
+    Ok(paper.parts.iter().filter(wanted).collect())
+}

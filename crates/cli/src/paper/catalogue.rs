@@ -1,0 +1,77 @@
+//! Which papers there are.
+
+use crosstie_lab::paper::{PAPERS, Paper, Scale};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::exit::{Answer, Failure, Verdict};
+use crate::experiment;
+
+#[derive(Serialize)]
+struct Listing {
+    papers: Vec<Entry>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    name: &'static str,
+    title: &'static str,
+    citation: &'static str,
+    claims: usize,
+    parts: Vec<PartEntry>,
+}
+
+#[derive(Serialize)]
+struct PartEntry {
+    name: &'static str,
+    title: String,
+    points: usize,
+    quick_points: usize,
+}
+
+/// Prints all papers with their parts.
+pub fn list(console: &Console) -> Verdict {
+    let papers = PAPERS.iter().map(entry).collect::<Result<Vec<Entry>, Failure>>()?;
+    if console.json {
+        console.print_json(&Listing { papers })?;
+        return Ok(Answer::Yes);
+    }
+    let mut text = String::new();
+    for Entry { name, citation, claims, parts, .. } in &papers {
+        text += &format!("{name}: {citation}\n  {claims} claims, {} parts\n", parts.len());
+        let width = parts.iter().map(|part| part.name.len()).max().unwrap_or(0);
+        for PartEntry { name, title, points, quick_points } in parts {
+            let points = experiment::points(*points);
+            text += &format!("  {name:<width$}  {title} ({points}, {quick_points} with --quick)\n");
+        }
+    }
+    console.print(&text)?;
+    Ok(Answer::Yes)
+}
+
+fn entry(paper: &'static Paper) -> Result<Entry, Failure> {
+    let parts = paper.parts.iter().map(|part| {
+        let study = |scale| part.study(scale).map_err(Failure::ours);
+        let (full, quick) = (study(Scale::Full)?, study(Scale::Quick)?);
+        let (points, quick_points) = (full.points().len(), quick.points().len());
+        Ok(PartEntry { name: part.name, title: full.title, points, quick_points })
+    });
+    Ok(Entry {
+        name: paper.name,
+        title: paper.title,
+        citation: paper.citation,
+        claims: paper.published().map_err(Failure::ours)?.claims.len(),
+        parts: parts.collect::<Result<_, Failure>>()?,
+    })
+}
+
+/// The paper of that name.
+pub fn find(name: &str) -> Result<&'static Paper, Failure> {
+    Paper::named(name).ok_or_else(|| {
+        let known: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
+        Failure::user(format!(
+            "there is no paper `{name}`\nhelp: known are {}; `crosstie paper` lists their parts",
+            known.join(", ")
+        ))
+    })
+}

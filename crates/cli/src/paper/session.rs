@@ -1,0 +1,111 @@
+//! Running the parts of a paper, and reading what is finished.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use crosstie_lab::RunOptions;
+use crosstie_lab::paper::{Paper, Part, Scale};
+use crosstie_report::PaperPart;
+use crosstie_study::{ResultSet, Study};
+
+use crate::console::Console;
+use crate::exit::Failure;
+use crate::progress::Meter;
+use crate::{experiment, interrupt, report, run};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A paper, how much of it, and where its results are.
+pub struct Session<'a> {
+    pub paper: &'static Paper,
+    pub scale: Scale,
+    pub folder: &'a Path,
+    pub console: &'a Console,
+}
+
+/// How far the parts to run have come.
+pub struct Progress {
+    pub points: usize,
+    pub finished: usize,
+    pub cancelled: bool,
+}
+
+impl Session<'_> {
+    /// Runs what is not finished yet of these parts, one after the other, each as `crosstie run`
+    /// does.
+    pub fn run(
+        &self,
+        parts: &[&'static Part],
+        fresh: bool,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<Progress, Failure> {
+        let studies = parts.iter().map(|part| self.study(part));
+        let studies = studies.collect::<Result<Vec<Study>, Failure>>()?;
+        // All folders are opened first: what is wrong with one shows before anything runs.
+        let mut stores = Vec::new();
+        for (part, study) in parts.iter().zip(&studies) {
+            stores.push(run::open(study, &self.place(part), fresh)?);
+        }
+        let points: usize = studies.iter().map(|study| study.points().len()).sum();
+        let left: usize = stores.iter().map(|store| store.pending().len()).sum();
+        let (name, count) = (self.paper.name, experiment::points(points));
+        let parts_run = match parts {
+            [part] => part.name.to_owned(),
+            parts => format!("{} parts", parts.len()),
+        };
+        match points - left {
+            0 => self.console.remark(format_args!("{name}: {parts_run}, {count}")),
+            done => self.console.remark(format_args!(
+                "{name}: {parts_run}, {done} of {count} finished already and skipped; --fresh runs \
+                 them again"
+            )),
+        }
+        let interrupted = interrupt::watch()?;
+        let options = RunOptions { threads: run::threads(threads), cancel: &interrupted };
+        let meter = Meter::new(name, left, self.console);
+        let mut progress = Progress { points, finished: 0, cancelled: false };
+        for ((part, study), store) in parts.iter().zip(&studies).zip(stores) {
+            if progress.cancelled {
+                progress.finished += store.rows().len();
+                continue;
+            }
+            meter.rename(&format!("{name} {}", part.name));
+            let summary = crosstie_lab::run(study, store, options, &meter);
+            let summary = summary.inspect_err(|_| meter.close())?;
+            progress.finished += summary.rows.len();
+            progress.cancelled = summary.cancelled;
+            let place = self.place(part);
+            crosstie_report::write(&report::open(&place)?, &place)?;
+        }
+        meter.close();
+        Ok(progress)
+    }
+
+    /// All parts of the paper, with the results of those that are finished.
+    pub fn parts(&self) -> Result<Vec<PaperPart>, Failure> {
+        let parts = self.paper.parts.iter().map(|part| {
+            let study = self.study(part)?;
+            let results = finished(&study, &self.place(part));
+            Ok(PaperPart { name: part.name.to_owned(), title: study.title, results })
+        });
+        parts.collect()
+    }
+
+    fn study(&self, part: &Part) -> Result<Study, Failure> {
+        // A paper's files are part of the program: a mistake in them is ours.
+        part.study(self.scale).map_err(Failure::ours)
+    }
+
+    fn place(&self, part: &Part) -> PathBuf {
+        self.folder.join(part.name)
+    }
+}
+
+/// The results in a folder, if they are those of all points of this very study. Anything else there,
+/// an older version or a part of the points, is no evidence.
+fn finished(study: &Study, folder: &Path) -> Option<ResultSet> {
+    let results = ResultSet::open(folder).ok()?;
+    let whole = results.meta.finished == study.points().len();
+    let same = results.study == study.to_toml() && results.meta.crosstie == VERSION;
+    (whole && same).then_some(results)
+}
