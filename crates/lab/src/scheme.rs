@@ -22,6 +22,7 @@ pub(crate) fn cluster(
         scheme: scheme(wanted, spec.cluster.rails, fabric)?,
         pes: spec.cluster.pes,
         rails: spec.cluster.rails,
+        transfers: spec.nic.transfers,
         // A NIC keeps every virtual channel of its link busy if it can.
         window: spec.switch.virtual_channels,
         packing: packing(spec),

@@ -82,7 +82,7 @@ impl Cluster {
     pub fn new(fabric: &Fabric, spec: &ClusterSpec) -> Result<Cluster, NodeError> {
         let count = fabric.hosts().len() as u32;
         let node = |id| {
-            let ClusterSpec { pes, rails, window, .. } = *spec;
+            let ClusterSpec { pes, rails, transfers: window, .. } = *spec;
             Node::new(NodeSpec { id: NodeId(id), pes, rails, window }, &spec.scheme)
         };
         Ok(Cluster {

@@ -13,7 +13,9 @@ pub struct ClusterSpec {
     pub pes: u32,
     /// Rails: copies of the fabric, and NICs per node.
     pub rails: u32,
-    /// Stripes that a NIC sends at once, and packets that it has under way.
+    /// Stripes that a NIC sends at once; the others wait in its queue.
+    pub transfers: u32,
+    /// Packets that a NIC has under way at once.
     pub window: u32,
     /// How stripes become packets.
     pub packing: Packing,

@@ -45,6 +45,7 @@ fn spec(scheme: Scheme, payload: Option<u32>) -> ClusterSpec {
         scheme,
         pes: PES,
         rails: RAILS,
+        transfers: 2,
         window: 2,
         packing: Packing { flit: 2, payload, overhead: 0 },
         control: 24,
@@ -161,7 +162,7 @@ proptest! {
         // A control packet takes 300 ticks to be answered, and much longer if they come in crowds.
         (response, patience) in (1..400u32, prop::option::of(20..3000u64)),
         (mean, gap) in (prop::sample::select(vec![40.0, 700.0, 8000.0]), 1..400u64),
-        payload in prop::option::of(50..1000u32),
+        (payload, transfers) in (prop::option::of(50..1000u32), 1..4u32),
         full_bus in any::<bool>(),
     ) {
         let ratio = StripingRatio::new(ratio).unwrap();
@@ -177,7 +178,7 @@ proptest! {
         let bus = if full_bus { Bus::Full } else { HALF };
         let config = Config { bus, ..Config::default() };
         let mut engine = Engine::new(&fabric, &routing, RAILS, &config);
-        let spec = ClusterSpec { response, ..spec(scheme, payload) };
+        let spec = ClusterSpec { response, transfers, ..spec(scheme, payload) };
         let mut cluster = Cluster::new(&fabric, &spec).unwrap();
         let mut books = Delivered::default();
         let mut draw = Seed(seed).stream("messages", 0);

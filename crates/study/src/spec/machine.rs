@@ -232,6 +232,9 @@ pub struct Nic {
     /// Cycles a NIC takes to handle a control packet.
     #[serde(deserialize_with = "limits::response")]
     pub response: u32,
+    /// Stripes of messages that a NIC sends at once under a scheme; the others wait in its queue.
+    #[serde(deserialize_with = "limits::transfers")]
+    pub transfers: u32,
 }
 
 impl Default for Nic {
@@ -242,6 +245,7 @@ impl Default for Nic {
             // "A few tens of flits" of 2 bytes, and "a few hundreds of cycles" in Coll et al.
             control: Bytes::new(48),
             response: 300,
+            transfers: 1,
         }
     }
 }

@@ -216,6 +216,7 @@ packet = "message"
 overhead = "0 B"
 control = "48 B"
 response = 300
+transfers = 1
 
 [traffic]
 load = 0.3
@@ -262,7 +263,7 @@ channels = true
             ("scheme", "dynamic.timeout = '20 us'"),
             ("scheme", "hybrid = {striping = 0, timeout = '1 ms', threshold = '1 KiB'}"),
             ("nic", "packet = '320 B', overhead = '12 B'"),
-            ("nic", "control = '64 B', response = 200"),
+            ("nic", "control = '64 B', response = 200, transfers = 2"),
             ("link", "flit = '8 B', rate = '10 Gbit/s', wire = '49.2 ns'"),
             ("traffic.arrival", "bernoulli = {}"),
             ("traffic.arrival", "constant = {}"),
