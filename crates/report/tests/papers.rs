@@ -194,7 +194,8 @@ proptest! {
         findings[0].outcome = Ok(Measured::about(number, number));
         findings[1].outcome = Ok(Measured::shape(false, text.as_str()));
         let mut parts = parts();
-        (text.clone_into(&mut parts[0].name), text.clone_into(&mut parts[1].title));
+        text.clone_into(&mut parts[0].name);
+        text.clone_into(&mut parts[1].title);
         assert_well_formed(&html(&findings, &published().parameters, &parts, &text));
         let shown = Terminal { width, unicode: false, colour: false }.claims(&findings);
         prop_assert!(shown.is_ascii() && !shown.contains('\x1b'));
