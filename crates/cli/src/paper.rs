@@ -126,6 +126,7 @@ pub fn paper(
             rerun: &format!("crosstie paper {}{quick}", paper.name),
             findings: &findings,
             parameters: &published.parameters,
+            drawings: &(paper.drawings)(),
             parts: &parts,
         },
         &folder,

@@ -7,13 +7,15 @@
 //! To add a paper: a folder `experiments/NAME` with its parts and `published.toml`, a module here
 //! with its measures, and its line in [`PAPERS`].
 
+mod allocation;
 mod coll;
 mod evidence;
 mod part;
 
-use crosstie_study::Diagnostic;
-use crosstie_study::paper::{Claim, Finding, Measured, Missing, Published};
+use crosstie_study::paper::{Agreement, Claim, Finding, Measured, Missing, Published};
+use crosstie_study::{Diagnostic, Figure, Row};
 
+pub use allocation::rails_by_nodes;
 pub use evidence::{Estimate, Evidence};
 pub use part::{Part, Scale};
 
@@ -31,6 +33,8 @@ pub struct Paper {
     pub citation: &'static str,
     /// Its experiments, in the order of the paper.
     pub parts: &'static [Part],
+    /// Its figures that are calculated, with the rows they are drawn from.
+    pub drawings: fn() -> Vec<(Figure, Vec<Row>)>,
     /// The text of its file of claims.
     published: &'static str,
     /// Measures a claim.
@@ -67,7 +71,7 @@ impl Paper {
         let unmeasured = || Err(Missing("no measure is defined for this claim".to_owned()));
         let outcome = (self.measure)(claim, evidence).unwrap_or_else(unmeasured);
         let mut finding = Finding { claim: claim.clone(), outcome, remark: None };
-        if finding.agreement() == crosstie_study::paper::Agreement::Differs {
+        if finding.agreement() == Agreement::Differs {
             finding.remark = (self.remark)(&claim.id).map(str::to_owned);
         }
         finding

@@ -11,10 +11,10 @@ mod table;
 
 use std::fmt::Write;
 
-use crosstie_study::{ChannelRow, ResultSet, Status};
+use crosstie_study::{ChannelRow, Figure, ResultSet, Row, Status};
 
 use crate::escape::{escape, one_line};
-use crate::figure::{self, status_words};
+use crate::figure::{draw, status_words};
 use crate::number;
 
 pub use paper::{PaperPart, PaperReport, paper_page};
@@ -94,17 +94,22 @@ fn fact(html: &mut String, name: &str, value: &str, class: &str) {
 /// All figures of an experiment.
 fn figures(html: &mut String, results: &ResultSet) {
     html.push_str("<div class=\"figures\">\n");
-    for figure in &results.figures {
-        let svg = figure::draw(figure, &results.rows);
-        let name = escape(&one_line(&figure.name));
-        let _ = writeln!(
-            html,
-            "<figure data-name=\"{name}\">\n{svg}<figcaption>{name} \
-             <button type=\"button\" class=\"save\" hidden=\"\">save as SVG</button></figcaption>\n\
-             </figure>"
-        );
+    for drawn in &results.figures {
+        figure(html, drawn, &results.rows);
     }
     html.push_str("</div>\n");
+}
+
+/// One figure, which can be saved.
+fn figure(html: &mut String, figure: &Figure, rows: &[Row]) {
+    let svg = draw(figure, rows);
+    let name = escape(&one_line(&figure.name));
+    let _ = writeln!(
+        html,
+        "<figure data-name=\"{name}\">\n{svg}<figcaption>{name} \
+         <button type=\"button\" class=\"save\" hidden=\"\">save as SVG</button></figcaption>\n\
+         </figure>"
+    );
 }
 
 fn rerun(html: &mut String, results: &ResultSet) {

@@ -2,9 +2,10 @@
 
 mod figures;
 
-use super::{Evidence, Outcome, Paper, Part};
+use super::{Evidence, Outcome, Paper, Part, rails_by_nodes};
 use crosstie_protocol::{largest_cluster, rails_algorithm1, rails_optimal};
 use crosstie_study::paper::{Claim, Measured};
+use crosstie_study::{Figure, Row};
 
 /// A file of `experiments/coll`.
 macro_rules! text {
@@ -38,10 +39,18 @@ pub(super) const PAPER: Paper = Paper {
         part!("fig17-20-unstriped"),
         part!("worms"),
     ],
+    drawings,
     published: text!("", "published"),
     measure,
     remark,
 };
+
+/// Figure 2.
+fn drawings() -> Vec<(Figure, Vec<Row>)> {
+    let (figure, rows) = rails_by_nodes();
+    let title = Some("Figure 2: rails needed under static allocation".to_owned());
+    vec![(Figure { title, ..figure }, rows)]
+}
 
 fn measure(claim: &Claim, evidence: &Evidence) -> Outcome {
     if let Some(measured) = allocation(&claim.id) {

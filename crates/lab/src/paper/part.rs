@@ -39,6 +39,8 @@ impl Part {
 
 /// The key of a file of changes that lists, by dotted path, what to leave out.
 const REMOVE: &str = "remove";
+/// The key that says in words what changes; it ends the description.
+const QUICK: &str = "quick";
 
 /// An experiment with changes: what `remove` lists is left out, then tables are merged key by key and
 /// everything else is replaced. Within a table, plain values come before tables: swept keys may
@@ -52,7 +54,12 @@ fn changed(experiment: &str, changes: &str) -> Result<String, String> {
             remove(&mut table, path).ok_or_else(|| format!("there is no `{path}` to remove"))?;
         }
     }
+    let words = changes.remove(QUICK).ok_or("`quick` must say what changes")?;
+    let words = words.as_str().ok_or("`quick` is a text")?;
     merge(&mut table, changes);
+    let description = table.get("description").and_then(Value::as_str).unwrap_or_default().trim();
+    let description = format!("{description} The quick form: {words}");
+    table.insert("description".to_owned(), description.trim_start().into());
     toml::to_string(&table).map_err(|error| error.to_string())
 }
 
@@ -84,12 +91,21 @@ mod tests {
 
     #[test]
     fn tables_are_merged_and_lists_replaced() {
-        let changes = "remove = ['measure.saturation']\nmeasure.max-cycles = 100\n\
-                       sweep.product.traffic.load = [0.2]\n";
+        let changes = "quick = 'one load.'\nremove = ['measure.saturation']\n\
+                       measure.max-cycles = 100\nsweep.product.traffic.load = [0.2]\n";
         let text = changed(EXPERIMENT, changes).unwrap();
-        let expected = "seed = 1\nmeasure = { precision = 0.05, max-cycles = 100 }\n\
+        let expected = "seed = 1\ndescription = 'The quick form: one load.'\nmeasure = { precision = 0.05, max-cycles = 100 }\n\
                         [sweep.product]\nscheme = ['basic', 'dynamic']\ntraffic.load = [0.2]\n";
         assert_eq!(text.parse::<Table>().unwrap(), expected.parse::<Table>().unwrap());
+    }
+
+    #[test]
+    fn a_quick_form_says_what_it_changes() {
+        let mistake = changed(EXPERIMENT, "seed = 2").unwrap_err();
+        assert_eq!(mistake, "`quick` must say what changes");
+        let described = format!("description = 'Rails.'\n{EXPERIMENT}");
+        let text = changed(&described, "quick = 'fewer.'").unwrap();
+        assert!(text.contains("\"Rails. The quick form: fewer.\""), "{text}");
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use crosstie_study::ResultSet;
 use crosstie_study::paper::{Agreement, Finding, Parameter};
+use crosstie_study::{Figure, ResultSet, Row};
 
 use super::table::{head, table, text_cell};
-use super::{document, fact, figures};
+use super::{document, fact, figure, figures};
 use crate::comparison;
 use crate::escape::{escape, one_line};
 use crate::number;
@@ -28,6 +28,8 @@ pub struct PaperReport<'a> {
     pub findings: &'a [Finding],
     /// What the experiments take from it.
     pub parameters: &'a [Parameter],
+    /// Its figures that are calculated, each from rows made for it.
+    pub drawings: &'a [(Figure, Vec<Row>)],
     /// Its experiments.
     pub parts: &'a [PaperPart],
 }
@@ -48,7 +50,9 @@ pub fn paper_page(paper: &PaperReport<'_>) -> String {
     let title = escape(&one_line(paper.title));
     let mut body = String::new();
     header(&mut body, &title, paper);
+    differences(&mut body, paper.findings);
     claims(&mut body, paper.findings);
+    drawings(&mut body, paper.drawings);
     parts(&mut body, paper.parts);
     parameters(&mut body, paper.parameters);
     let _ = writeln!(
@@ -74,7 +78,7 @@ fn header(html: &mut String, title: &str, paper: &PaperReport<'_>) {
     if paper.quick {
         html.push_str(
             "<p><strong>The quick form:</strong> smaller clusters, shorter runs, fewer points. It \
-             shows the shapes; the numbers are those of the full form.</p>\n",
+             shows shapes; numbers to rely on need the full form.</p>\n",
         );
     }
     html.push_str("<dl class=\"facts\">\n");
@@ -88,12 +92,47 @@ fn header(html: &mut String, title: &str, paper: &PaperReport<'_>) {
     html.push_str("</dl>\n</header>\n");
 }
 
+/// What does not agree, in full and first.
+fn differences(html: &mut String, findings: &[Finding]) {
+    let differs = |finding: &&Finding| finding.agreement() == Agreement::Differs;
+    if !findings.iter().any(|finding| differs(&finding)) {
+        return;
+    }
+    html.push_str("<section id=\"differences\">\n<h2>What differs</h2>\n<ul>\n");
+    for finding in findings.iter().filter(differs) {
+        let claim = &finding.claim;
+        let line = |text: &str| escape(&one_line(text));
+        let _ = writeln!(
+            html,
+            "<li>{} ({}). Published: {}. Measured: {}.{}</li>",
+            line(&claim.says),
+            line(&claim.source),
+            line(&comparison::published(claim)),
+            line(&comparison::measured(finding)),
+            finding.remark.as_ref().map(|text| format!("<br/>{}", line(text))).unwrap_or_default()
+        );
+    }
+    html.push_str("</ul>\n</section>\n");
+}
+
+/// Figures that need no experiment.
+fn drawings(html: &mut String, drawings: &[(Figure, Vec<Row>)]) {
+    if drawings.is_empty() {
+        return;
+    }
+    html.push_str("<section class=\"part\">\n<h2>Calculated</h2>\n<div class=\"figures\">\n");
+    for (drawing, rows) in drawings {
+        figure(html, drawing, rows);
+    }
+    html.push_str("</div>\n</section>\n");
+}
+
 fn claims(html: &mut String, findings: &[Finding]) {
     html.push_str(
         "<section id=\"claims\">\n<h2>Published and measured</h2>\n<p class=\"hint\">Stated: legible \
          in the paper. Inferred: it follows from something stated. Unreadable: digits are lost, d \
          stands for one, and only bounds are compared. Click a head to sort.</p>\n\
-         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Claims\">\n\
+         <div class=\"scroll whole\" tabindex=\"0\" role=\"region\" aria-label=\"Claims\">\n\
          <table class=\"results\">\n<thead><tr>",
     );
     for (name, meaning) in [
