@@ -28,19 +28,37 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod acyclic;
+mod balanced;
 mod certificate;
+mod dfs;
 mod fault;
+mod itb;
+mod moves;
 #[cfg(test)]
 mod networks;
+mod order;
 mod route;
+mod scheme;
 mod shortest;
+mod smart;
 mod summary;
+mod table;
 mod tree;
+mod turns;
+mod updown;
 mod walk;
+mod wiring;
 
 pub use certificate::{Certificate, certify};
+pub use dfs::dfs;
 pub use fault::{Fault, RouteFault};
+pub use itb::{place_itbs, split_by_order};
+pub use order::{Order, Root};
 pub use route::{GroupId, Leg, Route, Routing, Tag};
+pub use scheme::{Choice, Pick, Scheme, SchemeError};
 pub use shortest::Shortest;
 pub use summary::{Load, Summary};
+pub use table::RouteTable;
 pub use tree::{NotATree, TreeAdaptive, TreeDeterministic};
+pub use updown::updown;

@@ -1,0 +1,185 @@
+//! The routing schemes of Flich et al., "Combining In-Transit Buffers with Optimized Routing Schemes
+//! to Boost the Performance of Networks with Source Routing", by name.
+
+use crosstie_fabric::{Fabric, HostId, SwitchId};
+use crosstie_units::{Seed, Stream};
+
+use crate::balanced::balanced;
+use crate::moves::{Breach, Moves, Toward};
+use crate::table::Draft;
+use crate::wiring::Wiring;
+use crate::{Order, Root, RouteTable, dfs, place_itbs, smart::smart, split_by_order, updown};
+
+/// Which of several equally good ways a pair of hosts takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pick {
+    /// Any, each with equal probability.
+    Random,
+    /// The one that leaves the load most even.
+    Balanced,
+}
+
+/// Which of several minimal ways a pair of hosts takes if stops make all of them possible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// Any, each with equal probability.
+    Random,
+    /// One that needs no stop if there is one, else one with the fewest stops.
+    CompliantFirst,
+}
+
+/// A way of making routes on any network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// Minimal routes, deadlock or not.
+    Minimal {
+        /// Which of several.
+        pick: Pick,
+    },
+    /// Shortest legal routes in the order of a breadth-first tree (UD).
+    UpDown {
+        /// Where the tree begins.
+        root: Root,
+        /// Which of several.
+        pick: Pick,
+    },
+    /// Shortest legal routes in the order of a depth-first tree (DFS).
+    Dfs {
+        /// Where the tree begins.
+        root: Root,
+        /// Which of several.
+        pick: Pick,
+    },
+    /// Balanced routes over an acyclic set of turns, searched for (SMART).
+    Smart {
+        /// How many changes are tried.
+        moves: u32,
+    },
+    /// Minimal routes with stops where they break the order of UD: UD_ITB, or UD_MITB with
+    /// [`Choice::CompliantFirst`].
+    UpDownItb {
+        /// Where the tree begins.
+        root: Root,
+        /// Which of several.
+        choice: Choice,
+    },
+    /// Minimal routes with stops where they break the order of DFS (DFS_ITB).
+    DfsItb {
+        /// Where the tree begins.
+        root: Root,
+        /// Which of several.
+        choice: Choice,
+    },
+    /// Balanced minimal routes with stops where they form a cycle (B_ITB).
+    BalancedItb,
+}
+
+/// Why a scheme has no routes for a network.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SchemeError {
+    /// The root does not exist.
+    #[error(
+        "switch {} cannot be the root: the network has {switches} switches, numbered from 0 to {}",
+        switch.0, switches - 1
+    )]
+    NoSuchRoot {
+        /// The root asked for.
+        switch: SwitchId,
+        /// How many switches there are.
+        switches: usize,
+    },
+    /// The table would be too large.
+    #[error("{hosts} hosts: routes are written down for at most {most} hosts")]
+    TooManyHosts {
+        /// How many there are.
+        hosts: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// A stop is needed where there is no host.
+    #[error(
+        "packets would have to stop at switch {}, which carries no host: use a scheme that follows \
+         an order, such as up-down-itb",
+        switch.0
+    )]
+    NoHostToStopAt {
+        /// The switch.
+        switch: SwitchId,
+    },
+}
+
+impl Scheme {
+    /// Makes the routes of a network.
+    pub fn routes(self, fabric: &Fabric, seed: Seed) -> Result<RouteTable, SchemeError> {
+        let wiring = Wiring::of(fabric);
+        match self {
+            Scheme::Minimal { pick } => pick.routes(fabric, &Moves::free(&wiring), seed),
+            Scheme::UpDown { root, pick } => {
+                legal(fabric, &wiring, &updown(fabric, root)?, pick, seed)
+            }
+            Scheme::Dfs { root, pick } => legal(fabric, &wiring, &dfs(fabric, root)?, pick, seed),
+            Scheme::Smart { moves } => {
+                let turns = smart(fabric, moves, seed)?;
+                balanced(fabric, &Moves::turned(&wiring, &turns), 1, seed)
+            }
+            Scheme::UpDownItb { root, choice } => {
+                stopping(fabric, &wiring, &updown(fabric, root)?, choice, seed)
+            }
+            Scheme::DfsItb { root, choice } => {
+                stopping(fabric, &wiring, &dfs(fabric, root)?, choice, seed)
+            }
+            Scheme::BalancedItb => place_itbs(balanced(fabric, &Moves::free(&wiring), 0, seed)?),
+        }
+    }
+}
+
+impl Pick {
+    fn routes(self, fabric: &Fabric, moves: &Moves, seed: Seed) -> Result<RouteTable, SchemeError> {
+        match self {
+            Pick::Random => random(fabric, moves, seed),
+            Pick::Balanced => balanced(fabric, moves, 0, seed),
+        }
+    }
+}
+
+fn legal(
+    fabric: &Fabric,
+    wiring: &Wiring,
+    order: &Order,
+    pick: Pick,
+    seed: Seed,
+) -> Result<RouteTable, SchemeError> {
+    pick.routes(fabric, &Moves::ordered(wiring, order, Breach::Forbidden), seed)
+}
+
+fn stopping(
+    fabric: &Fabric,
+    wiring: &Wiring,
+    order: &Order,
+    choice: Choice,
+    seed: Seed,
+) -> Result<RouteTable, SchemeError> {
+    let breach = match choice {
+        Choice::Random => Breach::Free,
+        Choice::CompliantFirst => Breach::Costly,
+    };
+    split_by_order(random(fabric, &Moves::ordered(wiring, order, breach), seed)?, order)
+}
+
+/// For each pair of hosts one of the cheapest ways, at random.
+fn random(fabric: &Fabric, moves: &Moves, seed: Seed) -> Result<RouteTable, SchemeError> {
+    let draft = Draft::new(fabric)?;
+    let wiring = draft.wiring().clone();
+    // Hosts of one switch share the search, and sources the stream of their destination.
+    let mut shared: Option<(SwitchId, Toward)> = None;
+    let mut drawn: Option<(HostId, Stream)> = None;
+    Ok(draft.fill(|from, to, way| {
+        let target = wiring.place(to).switch;
+        let known = shared.take().filter(|(switch, _)| *switch == target);
+        let (_, toward) = shared.insert(known.unwrap_or_else(|| (target, moves.toward(target))));
+        let known = drawn.take().filter(|(host, _)| *host == to);
+        let stream = || (to, seed.stream("ways", u64::from(to.0)));
+        let (_, stream) = drawn.insert(known.unwrap_or_else(stream));
+        toward.draw(moves, moves.start(wiring.place(from).switch), stream, way);
+    }))
+}
