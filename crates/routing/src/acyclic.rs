@@ -34,11 +34,11 @@ impl Acyclic {
     pub fn insert(&mut self, wiring: &Wiring, (a, b): (HopId, HopId)) -> bool {
         let (low, high) = (self.place[b as usize], self.place[a as usize]);
         if low <= high {
-            let after = self.reach(b, low..=high, |hop| self.turns.after(wiring, hop));
-            if after.contains(&a) {
+            let after = self.reach(b, low..=high, a, |hop| self.turns.after(wiring, hop));
+            if after.last() == Some(&a) {
                 return false;
             }
-            let before = self.reach(a, low..=high, |hop| self.turns.before(wiring, hop));
+            let before = self.reach(a, low..=high, b, |hop| self.turns.before(wiring, hop));
             self.reorder(before, after);
         }
         self.turns.set(wiring, (a, b), true);
@@ -50,25 +50,33 @@ impl Acyclic {
         self.turns.set(wiring, turn, false);
     }
 
-    /// Everything reached from a hop, itself included, by way of hops with places in a range.
+    /// Everything reached from a hop, itself included, by way of hops with places in a range. The
+    /// search ends when it meets the goal, which is then the last one found.
     fn reach<I: Iterator<Item = HopId>>(
         &self,
         start: HopId,
         range: RangeInclusive<u32>,
+        goal: HopId,
         next: impl Fn(HopId) -> I,
     ) -> Vec<HopId> {
         let mut seen = vec![false; (range.end() - range.start() + 1) as usize];
-        let mut meet = |hop: HopId| {
-            let place = self.place[hop as usize];
-            range.contains(&place)
-                && !std::mem::replace(&mut seen[(place - range.start()) as usize], true)
-        };
-        meet(start);
         let mut found = vec![start];
         let mut head = 0;
         while let Some(&hop) = found.get(head) {
             head += 1;
-            found.extend(next(hop).filter(|&hop| meet(hop)));
+            for hop in next(hop) {
+                let place = self.place[hop as usize];
+                if !range.contains(&place) {
+                    continue;
+                }
+                if std::mem::replace(&mut seen[(place - range.start()) as usize], true) {
+                    continue;
+                }
+                found.push(hop);
+                if hop == goal {
+                    return found;
+                }
+            }
         }
         found
     }

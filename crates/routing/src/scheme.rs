@@ -183,3 +183,6 @@ fn random(fabric: &Fabric, moves: &Moves, seed: Seed) -> Result<RouteTable, Sche
         toward.draw(moves, moves.start(wiring.place(from).switch), stream, way);
     }))
 }
+
+#[cfg(test)]
+mod tests;
