@@ -30,6 +30,11 @@ impl Acyclic {
         &self.turns
     }
 
+    /// The set alone.
+    pub fn into_turns(self) -> Turns {
+        self.turns
+    }
+
     /// Adds a turn unless it closes a cycle, and says whether it did.
     pub fn insert(&mut self, wiring: &Wiring, (a, b): (HopId, HopId)) -> bool {
         let (low, high) = (self.place[b as usize], self.place[a as usize]);

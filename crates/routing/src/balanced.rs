@@ -5,7 +5,7 @@
 //! hop decides and the others settle ties. A few sweeps reach a state in which hardly a pair still
 //! moves.
 
-use crosstie_fabric::{Fabric, HostId};
+use crosstie_fabric::HostId;
 use crosstie_units::Seed;
 
 use crate::moves::{HOP, Moves, Toward};
@@ -22,18 +22,17 @@ const POWER: i32 = 8;
 /// Routes that follow a rule and are balanced. Each is at most `slack` hops longer than the shortest
 /// its rule allows.
 pub(crate) fn balanced(
-    fabric: &Fabric,
+    draft: Draft,
     moves: &Moves,
     slack: u32,
     seed: Seed,
 ) -> Result<RouteTable, SchemeError> {
-    let draft = Draft::new(fabric)?;
     let wiring = draft.wiring();
     let toward: Vec<Option<Toward>> = (wiring.switches())
         .map(|t| (!wiring.residents(t).is_empty()).then(|| moves.toward(t)))
         .collect();
     let ways = Ways::settle(wiring, moves, &toward, slack, seed);
-    Ok(draft.fill(|from, to, way| way.extend_from_slice(ways.get(from, to))))
+    draft.fill(|from, to, way| way.extend_from_slice(ways.get(from, to)))
 }
 
 /// A way for every ordered pair of hosts.

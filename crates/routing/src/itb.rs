@@ -14,9 +14,8 @@ use crate::{Order, RouteTable, SchemeError};
 /// order.
 ///
 /// Fails if a route turns so at a switch without hosts.
-pub fn split_by_order(routes: RouteTable, order: &Order) -> Result<RouteTable, SchemeError> {
-    let legal = Turns::legal(routes.wiring(), order);
-    stop_elsewhere(routes, &legal)
+pub fn split_by_order(routes: &RouteTable, order: &Order) -> Result<RouteTable, SchemeError> {
+    routes.stopping_off(Turns::legal(routes.wiring(), order))
 }
 
 /// Puts stops where the routes could wait for each other in a circle.
@@ -26,7 +25,7 @@ pub fn split_by_order(routes: RouteTable, order: &Order) -> Result<RouteTable, S
 /// without hosts come before all others, since there is nowhere to stop.
 ///
 /// Fails if these alone form a cycle.
-pub fn place_itbs(routes: RouteTable) -> Result<RouteTable, SchemeError> {
+pub fn place_itbs(routes: &RouteTable) -> Result<RouteTable, SchemeError> {
     let wiring = routes.wiring();
     let mut acyclic = Acyclic::new(wiring);
     let mut uses = vec![0u64; acyclic.turns().numbers()];
@@ -40,11 +39,5 @@ pub fn place_itbs(routes: RouteTable) -> Result<RouteTable, SchemeError> {
     for turn in taken {
         acyclic.insert(wiring, turn);
     }
-    let kept = acyclic.turns().clone();
-    stop_elsewhere(routes, &kept)
-}
-
-fn stop_elsewhere(routes: RouteTable, kept: &Turns) -> Result<RouteTable, SchemeError> {
-    let wiring = routes.wiring().clone();
-    routes.stopping_at(|a, b| !kept.has(&wiring, a, b))
+    routes.stopping_off(acyclic.into_turns())
 }

@@ -7,8 +7,8 @@ use crosstie_units::{Seed, Stream};
 use crate::balanced::balanced;
 use crate::moves::{Breach, Moves, Toward};
 use crate::table::Draft;
-use crate::wiring::Wiring;
-use crate::{Order, Root, RouteTable, dfs, place_itbs, smart::smart, split_by_order, updown};
+use crate::turns::Turns;
+use crate::{Order, Root, RouteTable, dfs, place_itbs, smart::smart, updown};
 
 /// Which of several equally good ways a pair of hosts takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,50 +111,51 @@ pub enum SchemeError {
 impl Scheme {
     /// Makes the routes of a network.
     pub fn routes(self, fabric: &Fabric, seed: Seed) -> Result<RouteTable, SchemeError> {
-        let wiring = Wiring::of(fabric);
+        let draft = Draft::new(fabric)?;
+        let free = |draft: &Draft| Moves::free(draft.wiring());
         match self {
-            Scheme::Minimal { pick } => pick.routes(fabric, &Moves::free(&wiring), seed),
-            Scheme::UpDown { root, pick } => {
-                legal(fabric, &wiring, &updown(fabric, root)?, pick, seed)
+            Scheme::Minimal { pick } => {
+                let moves = free(&draft);
+                pick.routes(draft, &moves, seed)
             }
-            Scheme::Dfs { root, pick } => legal(fabric, &wiring, &dfs(fabric, root)?, pick, seed),
+            Scheme::UpDown { root, pick } => legal(draft, &updown(fabric, root)?, pick, seed),
+            Scheme::Dfs { root, pick } => legal(draft, &dfs(fabric, root)?, pick, seed),
             Scheme::Smart { moves } => {
                 let turns = smart(fabric, moves, seed)?;
-                balanced(fabric, &Moves::turned(&wiring, &turns), 1, seed)
+                let moves = Moves::turned(draft.wiring(), &turns);
+                balanced(draft, &moves, 1, seed)
             }
             Scheme::UpDownItb { root, choice } => {
-                stopping(fabric, &wiring, &updown(fabric, root)?, choice, seed)
+                stopping(draft, &updown(fabric, root)?, choice, seed)
             }
-            Scheme::DfsItb { root, choice } => {
-                stopping(fabric, &wiring, &dfs(fabric, root)?, choice, seed)
+            Scheme::DfsItb { root, choice } => stopping(draft, &dfs(fabric, root)?, choice, seed),
+            Scheme::BalancedItb => {
+                let moves = free(&draft);
+                place_itbs(&balanced(draft, &moves, 0, seed)?)
             }
-            Scheme::BalancedItb => place_itbs(balanced(fabric, &Moves::free(&wiring), 0, seed)?),
         }
     }
 }
 
 impl Pick {
-    fn routes(self, fabric: &Fabric, moves: &Moves, seed: Seed) -> Result<RouteTable, SchemeError> {
+    fn routes(self, draft: Draft, moves: &Moves, seed: Seed) -> Result<RouteTable, SchemeError> {
         match self {
-            Pick::Random => random(fabric, moves, seed),
-            Pick::Balanced => balanced(fabric, moves, 0, seed),
+            Pick::Random => random(draft, moves, seed),
+            Pick::Balanced => balanced(draft, moves, 0, seed),
         }
     }
 }
 
-fn legal(
-    fabric: &Fabric,
-    wiring: &Wiring,
-    order: &Order,
-    pick: Pick,
-    seed: Seed,
-) -> Result<RouteTable, SchemeError> {
-    pick.routes(fabric, &Moves::ordered(wiring, order, Breach::Forbidden), seed)
+/// Shortest legal routes.
+fn legal(draft: Draft, order: &Order, pick: Pick, seed: Seed) -> Result<RouteTable, SchemeError> {
+    let moves = Moves::ordered(draft.wiring(), order, Breach::Forbidden);
+    pick.routes(draft, &moves, seed)
 }
 
+/// Minimal routes with stops where they are not legal. Where a switch carries no host and no packet
+/// can stop, ways round it are taken.
 fn stopping(
-    fabric: &Fabric,
-    wiring: &Wiring,
+    draft: Draft,
     order: &Order,
     choice: Choice,
     seed: Seed,
@@ -163,17 +164,18 @@ fn stopping(
         Choice::Random => Breach::Free,
         Choice::CompliantFirst => Breach::Costly,
     };
-    split_by_order(random(fabric, &Moves::ordered(wiring, order, breach), seed)?, order)
+    let moves = Moves::ordered(draft.wiring(), order, breach);
+    let kept = Turns::legal(draft.wiring(), order);
+    random(draft.stopping_off(kept), &moves, seed)
 }
 
 /// For each pair of hosts one of the cheapest ways, at random.
-fn random(fabric: &Fabric, moves: &Moves, seed: Seed) -> Result<RouteTable, SchemeError> {
-    let draft = Draft::new(fabric)?;
+fn random(draft: Draft, moves: &Moves, seed: Seed) -> Result<RouteTable, SchemeError> {
     let wiring = draft.wiring().clone();
     // Hosts of one switch share the search, and sources the stream of their destination.
     let mut shared: Option<(SwitchId, Toward)> = None;
     let mut drawn: Option<(HostId, Stream)> = None;
-    Ok(draft.fill(|from, to, way| {
+    draft.fill(|from, to, way| {
         let target = wiring.place(to).switch;
         let known = shared.take().filter(|(switch, _)| *switch == target);
         let (_, toward) = shared.insert(known.unwrap_or_else(|| (target, moves.toward(target))));
@@ -181,7 +183,7 @@ fn random(fabric: &Fabric, moves: &Moves, seed: Seed) -> Result<RouteTable, Sche
         let stream = || (to, seed.stream("ways", u64::from(to.0)));
         let (_, stream) = drawn.insert(known.unwrap_or_else(stream));
         toward.draw(moves, moves.start(wiring.place(from).switch), stream, way);
-    }))
+    })
 }
 
 #[cfg(test)]

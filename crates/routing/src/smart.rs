@@ -41,7 +41,7 @@ pub(crate) fn smart(fabric: &Fabric, moves: u32, seed: Seed) -> Result<Turns, Sc
             acyclic = changed;
         }
     }
-    Ok(acyclic.turns().clone())
+    Ok(acyclic.into_turns())
 }
 
 /// Adds a random turn and makes room for it; false if there is none to add.

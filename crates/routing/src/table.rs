@@ -5,8 +5,9 @@
 //! stop, after which the packet is back at the same switch. A thousand switches with four hosts
 //! each have sixteen million routes, which take about 16 bytes each.
 
-use crosstie_fabric::{Fabric, HostId, Port, SwitchId};
+use crosstie_fabric::{Fabric, HostId, Port};
 
+use crate::turns::Turns;
 use crate::wiring::{Behind, HopId, Wiring};
 use crate::{Route, Routing, SchemeError, Tag};
 
@@ -33,6 +34,10 @@ struct Step {
 /// A table being written, destination by destination and within that source by source.
 pub(crate) struct Draft {
     table: RouteTable,
+    /// The turns that may be taken without a stop; `None` if all may.
+    kept: Option<Turns>,
+    /// How often hosts of each switch have been stopped at.
+    served: Vec<u32>,
 }
 
 impl Draft {
@@ -46,9 +51,16 @@ impl Draft {
     }
 
     fn on(wiring: Wiring) -> Draft {
+        let served = vec![0; wiring.switches().len()];
         let mut start = Vec::with_capacity(wiring.hosts().len().pow(2) + 1);
         start.push(0);
-        Draft { table: RouteTable { wiring, ports: Vec::new(), start } }
+        let table = RouteTable { wiring, ports: Vec::new(), start };
+        Draft { table, kept: None, served }
+    }
+
+    /// Routes are to stop wherever they do not take one of these turns.
+    pub fn stopping_off(self, kept: Turns) -> Draft {
+        Draft { kept: Some(kept), ..self }
     }
 
     /// What the table is about.
@@ -57,20 +69,44 @@ impl Draft {
     }
 
     /// Writes every route as a way between switches, which `way` puts into the list it is given.
-    pub fn fill(mut self, mut way: impl FnMut(HostId, HostId, &mut Vec<HopId>)) -> RouteTable {
+    pub fn fill(
+        mut self,
+        mut way: impl FnMut(HostId, HostId, &mut Vec<HopId>),
+    ) -> Result<RouteTable, SchemeError> {
         let mut hops = Vec::new();
-        for to in self.table.wiring.hosts() {
-            for from in self.table.wiring.hosts() {
-                hops.clear();
-                if from != to {
-                    way(from, to, &mut hops);
-                }
-                let port = |&hop: &HopId| self.table.wiring.hop(hop).port;
-                self.table.ports.extend(hops.iter().map(port));
-                self.end();
+        for (from, to) in self.table.pairs() {
+            hops.clear();
+            if from != to {
+                way(from, to, &mut hops);
             }
+            let mut last = None;
+            for &hop in &hops {
+                self.step(self.table.wiring.hop(hop).port, last.map(|last| (last, hop)))?;
+                last = Some(hop);
+            }
+            self.end();
         }
-        self.table
+        Ok(self.table)
+    }
+
+    /// Writes one step of a route, after a stop if its turn is not kept. The hosts of a switch serve
+    /// in turn, so that each is used as often as the others.
+    fn step(&mut self, port: Port, turn: Option<(HopId, HopId)>) -> Result<(), SchemeError> {
+        let wiring = &self.table.wiring;
+        let kept = |(a, b)| self.kept.as_ref().is_none_or(|kept| kept.has(wiring, a, b));
+        if let Some((_, hop)) = turn.filter(|&turn| !kept(turn)) {
+            let switch = wiring.hop(hop).from;
+            let residents = wiring.residents(switch);
+            if residents.is_empty() {
+                return Err(SchemeError::NoHostToStopAt { switch });
+            }
+            let served = &mut self.served[switch.0 as usize];
+            let host = residents[*served as usize % residents.len()];
+            *served += 1;
+            self.table.ports.push(wiring.place(host).port);
+        }
+        self.table.ports.push(port);
+        Ok(())
     }
 
     fn end(&mut self) {
@@ -123,37 +159,16 @@ impl RouteTable {
         }
     }
 
-    /// The same routes with a stop at every turn that is not to be taken. The hosts of a switch
-    /// serve in turn, so that each is used as often as the others.
-    pub(crate) fn stopping_at(
-        self,
-        cut: impl Fn(HopId, HopId) -> bool,
-    ) -> Result<RouteTable, SchemeError> {
-        let mut draft = Draft::on(self.wiring.clone());
-        let mut served = vec![0usize; self.wiring.switches().len()];
+    /// The same routes with a stop at every turn that is not kept.
+    pub(crate) fn stopping_off(&self, kept: Turns) -> Result<RouteTable, SchemeError> {
+        let mut draft = Draft::on(self.wiring.clone()).stopping_off(kept);
         for (from, to) in self.pairs() {
             for Step { port, turn, .. } in self.steps(from, to) {
-                if let Some((_, b)) = turn.filter(|&(a, b)| cut(a, b)) {
-                    let switch = self.wiring.hop(b).from;
-                    draft.table.ports.push(self.stop(switch, &mut served)?);
-                }
-                draft.table.ports.push(port);
+                draft.step(port, turn)?;
             }
             draft.end();
         }
         Ok(draft.table)
-    }
-
-    /// The port of the host whose turn it is at a switch.
-    fn stop(&self, switch: SwitchId, served: &mut [usize]) -> Result<Port, SchemeError> {
-        let residents = self.wiring.residents(switch);
-        if residents.is_empty() {
-            return Err(SchemeError::NoHostToStopAt { switch });
-        }
-        let turn = &mut served[switch.0 as usize];
-        let host = residents[*turn % residents.len()];
-        *turn += 1;
-        Ok(self.wiring.place(host).port)
     }
 }
 

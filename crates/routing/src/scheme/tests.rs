@@ -1,7 +1,7 @@
 use super::*;
 use crate::networks::{irregular as any_network, ring};
-use crate::turns::Turns;
-use crate::{Certificate, Route, Routing, Summary, Tag, certify};
+use crate::wiring::Wiring;
+use crate::{Certificate, Route, Routing, Summary, Tag, certify, split_by_order};
 use crosstie_fabric::{Irregular, Node, Search, irregular};
 use proptest::prelude::*;
 
@@ -207,9 +207,9 @@ fn minimal_routes_alone_can_deadlock() {
         assert!(!certify(&fabric, &routes).unwrap().is_deadlock_free());
         // The same routes with stops can not.
         let order = updown(&fabric, Root::Central).unwrap();
-        let split = split_by_order(routes.clone(), &order).unwrap();
+        let split = split_by_order(&routes, &order).unwrap();
         assert!(certify(&fabric, &split).unwrap().is_deadlock_free());
-        assert!(certify(&fabric, &place_itbs(routes).unwrap()).unwrap().is_deadlock_free());
+        assert!(certify(&fabric, &place_itbs(&routes).unwrap()).unwrap().is_deadlock_free());
     }
 }
 
@@ -343,7 +343,8 @@ fn smart_turns_join_everybody_and_form_no_cycle() {
     let turns = smart(&fabric, 100, Seed(1)).unwrap();
     let legal = Turns::legal(&wiring, &dfs(&fabric, Root::FewestRestrictions).unwrap());
     assert_ne!(turns, legal, "a hundred moves change something");
-    let routes = balanced(&fabric, &Moves::turned(&wiring, &turns), 1, Seed(1)).unwrap();
+    let draft = Draft::new(&fabric).unwrap();
+    let routes = balanced(draft, &Moves::turned(&wiring, &turns), 1, Seed(1)).unwrap();
     for (from, to) in pairs(&fabric) {
         let legs = followed(&fabric, &routes, from, to);
         let hop = |w: &[SwitchId]| wiring.out(w[0]).find(|&h| wiring.hop(h).to == w[1]).unwrap();
