@@ -32,6 +32,7 @@ mod acyclic;
 mod balanced;
 mod certificate;
 mod dfs;
+pub mod export;
 mod fault;
 mod itb;
 mod moves;
