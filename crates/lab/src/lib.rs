@@ -15,12 +15,14 @@ mod hardware;
 mod network;
 mod outcome;
 mod progress;
+mod routing;
 mod run;
 mod scheme;
 mod world;
 
 pub use error::LabError;
-pub use network::Network;
+pub use network::{Network, build_fabric};
 pub use progress::{Progress, Silent};
+pub use routing::{RoutingError, routing};
 pub use run::{RunOptions, RunSummary, run};
 pub use world::World;

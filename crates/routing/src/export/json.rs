@@ -12,17 +12,19 @@ use crate::{Leg, Route, Routing};
 /// Writes one JSON document, on one line:
 ///
 /// ```text
-/// {"network": "...", "hosts": ["h0", ...], "switches": ["s0", ...],
+/// {"format": 1, "network": "...", "hosts": ["h0", ...], "switches": ["s0", ...],
 ///  "routes": [{"from": 0, "to": 9, "legs": [{"steps": [[5], [3]], "stop": 12},
 ///                                           {"steps": [[6], [1]], "stop": null}]}, ...]}
 /// ```
 ///
-/// Hosts are numbered as in the list of their names. A step lists the ports that a switch may take,
+/// `format` changes when a reader of the old form would go wrong. Hosts are numbered as in the list of their names. A step lists the ports that a switch may take,
 /// several if it has a choice.
 pub fn json(fabric: &Fabric, routing: &dyn Routing, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &Document { fabric, routing }).map_err(io::Error::from)?;
     writeln!(out)
 }
+
+const FORMAT: u32 = 1;
 
 struct Document<'a> {
     fabric: &'a Fabric,
@@ -34,7 +36,8 @@ impl Serialize for Document<'_> {
         let fabric = self.fabric;
         let hosts = fabric.hosts().map(|host| fabric.label(Node::Host(host)));
         let switches = fabric.switches().map(|switch| fabric.label(Node::Switch(switch)));
-        let mut document = to.serialize_struct("Routes", 4)?;
+        let mut document = to.serialize_struct("Routes", 5)?;
+        document.serialize_field("format", &FORMAT)?;
         document.serialize_field("network", fabric.name())?;
         document.serialize_field("hosts", &hosts.collect::<Vec<_>>())?;
         document.serialize_field("switches", &switches.collect::<Vec<_>>())?;
