@@ -73,6 +73,7 @@ fn picked(pick: study::Pick) -> Pick {
     match pick {
         study::Pick::Random => Pick::Random,
         study::Pick::Balanced => Pick::Balanced,
+        study::Pick::Destination => Pick::Destination,
     }
 }
 

@@ -39,6 +39,7 @@ mod moves;
 #[cfg(test)]
 mod networks;
 mod order;
+mod random;
 mod route;
 mod scheme;
 mod shortest;

@@ -57,6 +57,8 @@ pub struct Moves {
     first_back: Vec<u32>,
     /// The state of a packet that enters the network at each switch.
     start: Vec<State>,
+    /// The state at each switch that allows the least.
+    strictest: Vec<State>,
 }
 
 impl Moves {
@@ -67,8 +69,8 @@ impl Moves {
             let out = wiring.out(switches[state as usize]);
             out.map(|hop| Move { hop, to: wiring.hop(hop).to.0, cost: HOP })
         };
-        let start = switches.iter().map(|switch| switch.0).collect();
-        Moves::new(switches.clone(), start, moves)
+        let start: Vec<State> = switches.iter().map(|switch| switch.0).collect();
+        Moves::new(switches.clone(), start.clone(), start, moves)
     }
 
     /// No hop up after a hop down. State 2s is switch s on the way up, 2s + 1 on the way down.
@@ -86,7 +88,8 @@ impl Moves {
             })
         };
         let start = wiring.switches().map(|switch| 2 * switch.0).collect();
-        Moves::new(twice.clone(), start, moves)
+        let strictest = wiring.switches().map(|switch| 2 * switch.0 + 1).collect();
+        Moves::new(twice.clone(), start, strictest, moves)
     }
 
     /// Only these turns. State h is the end of hop h; the states after those are the starts.
@@ -101,12 +104,14 @@ impl Moves {
             out.filter(move |&hop| arrived.is_none_or(|came| turns.has(wiring, came, hop)))
                 .map(|hop| Move { hop, to: hop, cost: HOP })
         };
-        Moves::new(switch_of.clone(), start, moves)
+        // What a packet may do depends on where it came from: no state allows the least.
+        Moves::new(switch_of.clone(), start.clone(), start, moves)
     }
 
     fn new<I: Iterator<Item = Move>>(
         switch_of: Vec<SwitchId>,
         start: Vec<State>,
+        strictest: Vec<State>,
         from: impl Fn(State) -> I,
     ) -> Moves {
         let states = switch_of.len();
@@ -132,7 +137,7 @@ impl Moves {
                 *slot += 1;
             }
         }
-        Moves { switch_of, moves, first, back, first_back, start }
+        Moves { switch_of, moves, first, back, first_back, start, strictest }
     }
 
     /// How many states there are.
@@ -143,6 +148,11 @@ impl Moves {
     /// The state of a packet that enters the network at a switch.
     pub fn start(&self, switch: SwitchId) -> State {
         self.start[switch.0 as usize]
+    }
+
+    /// The state at a switch that allows the least: what may be done in it may be done in any.
+    pub fn strictest(&self, switch: SwitchId) -> State {
+        self.strictest[switch.0 as usize]
     }
 
     /// The moves from a state.
@@ -204,11 +214,11 @@ impl Toward {
     }
 
     /// The moves with which a cheapest way goes on.
-    pub fn best<'a>(
+    pub fn best<'a, 'm: 'a>(
         &'a self,
-        moves: &'a Moves,
+        moves: &'m Moves,
         state: State,
-    ) -> impl Iterator<Item = &'a Move> + 'a {
+    ) -> impl Iterator<Item = &'m Move> + 'a {
         let cost = self.cost[state as usize];
         // A state without a way has no move to one with a way, so the sum does not overflow.
         let best = move |step: &&Move| {
@@ -221,20 +231,32 @@ impl Toward {
     pub fn draw(&self, moves: &Moves, from: State, stream: &mut Stream, way: &mut Vec<HopId>) {
         way.clear();
         let mut state = from;
-        while self.cost[state as usize] != 0 {
-            let mut left = stream.unit() * self.ways[state as usize];
-            let mut chosen = None;
-            for step in self.best(moves, state) {
-                chosen = Some(step);
-                left -= self.ways[step.to as usize];
-                if left < 0.0 {
-                    break;
-                }
-            }
-            let step = chosen.expect("a state with a way has a best move");
+        while let Some(step) = self.step(moves, state, stream) {
             way.push(step.hop);
             state = step.to;
         }
+    }
+
+    /// The first move of such a way; `None` at its end.
+    pub fn step<'a>(
+        &self,
+        moves: &'a Moves,
+        state: State,
+        stream: &mut Stream,
+    ) -> Option<&'a Move> {
+        if self.cost[state as usize] == 0 {
+            return None;
+        }
+        let mut left = stream.unit() * self.ways[state as usize];
+        let mut chosen = None;
+        for step in self.best(moves, state) {
+            chosen = Some(step);
+            left -= self.ways[step.to as usize];
+            if left < 0.0 {
+                break;
+            }
+        }
+        chosen
     }
 
     /// Adds to the load of each hop what crosses it if `amount` at each state is shared evenly by

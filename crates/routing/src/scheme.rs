@@ -1,14 +1,14 @@
 //! The routing schemes of Flich et al., "Combining In-Transit Buffers with Optimized Routing Schemes
 //! to Boost the Performance of Networks with Source Routing", by name.
 
-use crosstie_fabric::{Fabric, HostId, SwitchId};
-use crosstie_units::{Seed, Stream};
+use crosstie_fabric::{Fabric, SwitchId};
+use crosstie_units::Seed;
 
 use crate::balanced::balanced;
-use crate::moves::{Breach, Moves, Toward};
+use crate::moves::{Breach, Moves};
 use crate::table::Draft;
 use crate::turns::Turns;
-use crate::{Order, Root, RouteTable, dfs, place_itbs, smart::smart, updown};
+use crate::{Order, Root, RouteTable, dfs, place_itbs, random, smart::smart, updown};
 
 /// Which of several equally good ways a pair of hosts takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,9 @@ pub enum Pick {
     Random,
     /// The one that leaves the load most even.
     Balanced,
+    /// The same for all that meet at a switch on their way to one destination, as forwarding tables
+    /// need it. Under an order, routes may then be longer than the shortest legal ones.
+    Destination,
 }
 
 /// Which of several minimal ways a pair of hosts takes if stops make all of them possible.
@@ -140,7 +143,8 @@ impl Scheme {
 impl Pick {
     fn routes(self, draft: Draft, moves: &Moves, seed: Seed) -> Result<RouteTable, SchemeError> {
         match self {
-            Pick::Random => random(draft, moves, seed),
+            Pick::Random => random::by_pair(draft, moves, seed),
+            Pick::Destination => random::by_destination(draft, moves, seed),
             Pick::Balanced => balanced(draft, moves, 0, seed),
         }
     }
@@ -166,24 +170,7 @@ fn stopping(
     };
     let moves = Moves::ordered(draft.wiring(), order, breach);
     let kept = Turns::legal(draft.wiring(), order);
-    random(draft.stopping_off(kept), &moves, seed)
-}
-
-/// For each pair of hosts one of the cheapest ways, at random.
-fn random(draft: Draft, moves: &Moves, seed: Seed) -> Result<RouteTable, SchemeError> {
-    let wiring = draft.wiring().clone();
-    // Hosts of one switch share the search, and sources the stream of their destination.
-    let mut shared: Option<(SwitchId, Toward)> = None;
-    let mut drawn: Option<(HostId, Stream)> = None;
-    draft.fill(|from, to, way| {
-        let target = wiring.place(to).switch;
-        let known = shared.take().filter(|(switch, _)| *switch == target);
-        let (_, toward) = shared.insert(known.unwrap_or_else(|| (target, moves.toward(target))));
-        let known = drawn.take().filter(|(host, _)| *host == to);
-        let stream = || (to, seed.stream("ways", u64::from(to.0)));
-        let (_, stream) = drawn.insert(known.unwrap_or_else(stream));
-        toward.draw(moves, moves.start(wiring.place(from).switch), stream, way);
-    })
+    random::by_pair(draft.stopping_off(kept), &moves, seed)
 }
 
 #[cfg(test)]

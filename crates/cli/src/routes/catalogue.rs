@@ -187,9 +187,9 @@ impl RoutingName {
             RoutingName::UpDown => {
                 "Up*/down* as in Autonet (UD). The switches are ordered by their distance from a root; a \
                  route goes towards the root for a while, then away, and never turns back. The shortest \
-                 such route, ties at random or with pick=balanced for an even load. root=N, central \
-                 (default), remote or fewest-restrictions. Free of deadlock, not minimal, crowded near \
-                 the root."
+                 such route, ties at random; pick=balanced for an even load, pick=destination for routes \
+                 that forwarding tables can hold. root=N, central (default), remote or \
+                 fewest-restrictions. Free of deadlock, not minimal, crowded near the root."
             }
             RoutingName::Dfs => {
                 "As up-down, but the order is that of a depth-first search, which forbids fewer turns \

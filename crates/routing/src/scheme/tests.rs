@@ -1,8 +1,9 @@
 use super::*;
+use crate::export::ForwardingTables;
 use crate::networks::{irregular as any_network, ring};
 use crate::wiring::Wiring;
 use crate::{Certificate, Route, Routing, Summary, Tag, certify, split_by_order};
-use crosstie_fabric::{Irregular, Node, Search, irregular};
+use crosstie_fabric::{HostId, Irregular, Node, Search, irregular};
 use proptest::prelude::*;
 
 const UD: Scheme = Scheme::UpDown { root: Root::Central, pick: Pick::Random };
@@ -15,6 +16,8 @@ const DFS_MITB: Scheme =
 const MINIMAL: Scheme = Scheme::Minimal { pick: Pick::Random };
 /// Few moves: what holds for Smart holds after any number of them.
 const SMART: Scheme = Scheme::Smart { moves: 30 };
+const TABLED_UD: Scheme = Scheme::UpDown { root: Root::Central, pick: Pick::Destination };
+const TABLED_DFS: Scheme = Scheme::Dfs { root: Root::FewestRestrictions, pick: Pick::Destination };
 const BALANCED_UD: Scheme = Scheme::UpDown { root: Root::Central, pick: Pick::Balanced };
 
 /// Schemes that promise freedom from deadlock.
@@ -316,6 +319,22 @@ fn ties_are_drawn_evenly() {
     }
     // Four standard deviations.
     assert!((910..1090).contains(&clockwise), "{clockwise} of 2000");
+}
+
+#[test]
+fn destinations_alone_can_decide() {
+    let fabric = paper(16, 1);
+    let minimal = Scheme::Minimal { pick: Pick::Destination };
+    for scheme in [TABLED_UD, TABLED_DFS, minimal] {
+        let routes = scheme.routes(&fabric, Seed(1)).unwrap();
+        assert!(ForwardingTables::of(&fabric, &routes).is_ok(), "{scheme:?}");
+    }
+    let links = |scheme: Scheme| {
+        let routes = scheme.routes(&fabric, Seed(1)).unwrap();
+        Summary::of(&fabric, &routes).unwrap().mean_links()
+    };
+    assert_eq!(links(minimal), links(MINIMAL));
+    assert!((1.0..1.2).contains(&(links(TABLED_UD) / links(UD))), "not much longer");
 }
 
 #[test]

@@ -260,7 +260,7 @@ channels = true
             ("routing", "minimal.pick = 'balanced'"),
             ("routing", "up-down = {}"),
             ("routing", "up-down = {root = 3, pick = 'balanced', seed = 9}"),
-            ("routing", "dfs.root = 'remote'"),
+            ("routing", "dfs = {root = 'remote', pick = 'destination'}"),
             ("routing", "smart.moves = 50"),
             ("routing", "up-down-mitb.root = 'fewest-restrictions'"),
             ("routing", "up-down-itb = {}"),

@@ -156,6 +156,8 @@ pub enum Pick {
     Random,
     /// The one that leaves the load most even.
     Balanced,
+    /// The same for all that meet at a switch on their way to one destination.
+    Destination,
 }
 
 /// Which of several minimal routes a pair of hosts takes where stops make all of them possible.
