@@ -5,7 +5,7 @@ use crate::routing::{self, RoutingError};
 use crosstie_fabric::{
     ChannelId, Fabric, Format, Irregular, ReadError, anynet, irregular, pruned_tree, single,
 };
-use crosstie_routing::{Certificate, Routing, SchemeError, certify};
+use crosstie_routing::{Certificate, MethodError, Routing, certify};
 use crosstie_study as study;
 use crosstie_units::Seed;
 use std::path::{Path, PathBuf};
@@ -41,10 +41,10 @@ impl Network {
         let refuse = |error: RoutingError| {
             let help = match error {
                 RoutingError::NotATree(_) => "set `routing = \"shortest\"`, or leave it out",
-                RoutingError::Scheme(SchemeError::NoSuchRoot { .. }) => {
+                RoutingError::Method(MethodError::NoSuchRoot { .. }) => {
                     "give another `root`, or leave it out"
                 }
-                RoutingError::Scheme(_) => "choose another routing",
+                RoutingError::Method(_) => "choose another routing",
             };
             LabError::setting("routing", error, help)
         };

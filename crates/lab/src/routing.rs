@@ -2,7 +2,7 @@
 
 use crosstie_fabric::{Fabric, SwitchId};
 use crosstie_routing::{
-    Choice, NotATree, Pick, Root, Routing, Scheme, SchemeError, Shortest, TreeAdaptive,
+    Choice, Method, MethodError, NotATree, Pick, Root, Routing, Shortest, TreeAdaptive,
     TreeDeterministic,
 };
 use crosstie_study as study;
@@ -14,9 +14,9 @@ pub enum RoutingError {
     /// A tree routing on something else.
     #[error(transparent)]
     NotATree(#[from] NotATree),
-    /// A scheme has no routes for this fabric.
+    /// A method has no routes for this fabric.
     #[error(transparent)]
-    Scheme(#[from] SchemeError),
+    Method(#[from] MethodError),
 }
 
 /// Computes the routes of a fabric. A routing that draws at random and has no seed of its own draws
@@ -26,33 +26,33 @@ pub fn routing(
     wanted: &study::Routing,
     seed: Seed,
 ) -> Result<Box<dyn Routing>, RoutingError> {
-    let (scheme, own_seed) = match *wanted {
+    let (method, own_seed) = match *wanted {
         study::Routing::TreeAdaptive {} => return Ok(Box::new(TreeAdaptive::new(fabric)?)),
         study::Routing::TreeDeterministic {} => {
             return Ok(Box::new(TreeDeterministic::new(fabric)?));
         }
         study::Routing::Shortest {} => return Ok(Box::new(Shortest::new(fabric))),
-        study::Routing::Minimal { pick, seed } => (Scheme::Minimal { pick: picked(pick) }, seed),
+        study::Routing::Minimal { pick, seed } => (Method::Minimal { pick: picked(pick) }, seed),
         study::Routing::UpDown { root, pick, seed } => {
-            (Scheme::UpDown { root: rooted(root), pick: picked(pick) }, seed)
+            (Method::UpDown { root: rooted(root), pick: picked(pick) }, seed)
         }
         study::Routing::Dfs { root, pick, seed } => {
-            (Scheme::Dfs { root: rooted(root), pick: picked(pick) }, seed)
+            (Method::Dfs { root: rooted(root), pick: picked(pick) }, seed)
         }
-        study::Routing::Smart { moves, seed } => (Scheme::Smart { moves }, seed),
+        study::Routing::Smart { moves, seed } => (Method::Smart { moves }, seed),
         study::Routing::UpDownMitb { root, seed } => {
             let choice = Choice::CompliantFirst;
-            (Scheme::UpDownItb { root: rooted(root), choice }, seed)
+            (Method::UpDownItb { root: rooted(root), choice }, seed)
         }
         study::Routing::UpDownItb { root, seed } => {
-            (Scheme::UpDownItb { root: rooted(root), choice: Choice::Random }, seed)
+            (Method::UpDownItb { root: rooted(root), choice: Choice::Random }, seed)
         }
         study::Routing::DfsItb { root, choice, seed } => {
-            (Scheme::DfsItb { root: rooted(root), choice: chosen(choice) }, seed)
+            (Method::DfsItb { root: rooted(root), choice: chosen(choice) }, seed)
         }
-        study::Routing::BalancedItb { seed } => (Scheme::BalancedItb, seed),
+        study::Routing::BalancedItb { seed } => (Method::BalancedItb, seed),
     };
-    Ok(Box::new(scheme.routes(fabric, own_seed.unwrap_or(seed))?))
+    Ok(Box::new(method.routes(fabric, own_seed.unwrap_or(seed))?))
 }
 
 /// Whether a routing is free of deadlock by its kind, on any fabric.

@@ -10,12 +10,12 @@ use crosstie_fabric::{Fabric, SwitchId};
 
 use crate::order::total_distances;
 use crate::wiring::Wiring;
-use crate::{Order, Root, SchemeError};
+use crate::{MethodError, Order, Root};
 
 /// The order of DFS routing: as a depth-first search meets the switches. Of the neighbours it could
 /// go to next it takes the one with the most links into the tree, then the one farthest from all
 /// others, then the lowest number.
-pub fn dfs(fabric: &Fabric, root: Root) -> Result<Order, SchemeError> {
+pub fn dfs(fabric: &Fabric, root: Root) -> Result<Order, MethodError> {
     let wiring = Wiring::of(fabric);
     let remoteness = total_distances(fabric);
     root.grow(fabric, &wiring, |root| Order::of_row(&depth_first(&wiring, &remoteness, root)))

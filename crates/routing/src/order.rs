@@ -7,7 +7,7 @@
 
 use crosstie_fabric::{Fabric, Search, SwitchId};
 
-use crate::SchemeError;
+use crate::MethodError;
 use crate::wiring::{HopId, Wiring};
 
 /// A row of switches.
@@ -73,13 +73,13 @@ impl Root {
         fabric: &Fabric,
         wiring: &Wiring,
         order_from: impl Fn(SwitchId) -> Order,
-    ) -> Result<Order, SchemeError> {
+    ) -> Result<Order, MethodError> {
         let switches = wiring.switches().len();
         // Two hosts on one cable have no switch to choose, and need none.
         let Some(first) = wiring.switches().next() else { return Ok(Order::of_row(&[])) };
         let root = match self {
             Root::Switch(switch) if (switch.0 as usize) < switches => switch,
-            Root::Switch(switch) => return Err(SchemeError::NoSuchRoot { switch, switches }),
+            Root::Switch(switch) => return Err(MethodError::NoSuchRoot { switch, switches }),
             Root::Central => {
                 let total = total_distances(fabric);
                 wiring.switches().min_by_key(|s| total[s.0 as usize]).unwrap_or(first)

@@ -9,7 +9,7 @@ use crosstie_fabric::{Fabric, HostId, Port};
 
 use crate::turns::Turns;
 use crate::wiring::{Behind, HopId, Wiring};
-use crate::{Route, Routing, SchemeError, Tag};
+use crate::{MethodError, Route, Routing, Tag};
 
 /// The most hosts of a network whose routes are written down: they are 67 million routes.
 const MOST_HOSTS: usize = 1 << 13;
@@ -42,10 +42,10 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// An empty table.
-    pub fn new(fabric: &Fabric) -> Result<Draft, SchemeError> {
+    pub fn new(fabric: &Fabric) -> Result<Draft, MethodError> {
         let hosts = fabric.hosts().len();
         if hosts > MOST_HOSTS {
-            return Err(SchemeError::TooManyHosts { hosts, most: MOST_HOSTS });
+            return Err(MethodError::TooManyHosts { hosts, most: MOST_HOSTS });
         }
         Ok(Draft::on(Wiring::of(fabric)))
     }
@@ -72,7 +72,7 @@ impl Draft {
     pub fn fill(
         mut self,
         mut way: impl FnMut(HostId, HostId, &mut Vec<HopId>),
-    ) -> Result<RouteTable, SchemeError> {
+    ) -> Result<RouteTable, MethodError> {
         let mut hops = Vec::new();
         for (from, to) in self.table.pairs() {
             hops.clear();
@@ -91,14 +91,14 @@ impl Draft {
 
     /// Writes one step of a route, after a stop if its turn is not kept. The hosts of a switch serve
     /// in turn, so that each is used as often as the others.
-    fn step(&mut self, port: Port, turn: Option<(HopId, HopId)>) -> Result<(), SchemeError> {
+    fn step(&mut self, port: Port, turn: Option<(HopId, HopId)>) -> Result<(), MethodError> {
         let wiring = &self.table.wiring;
         let kept = |(a, b)| self.kept.as_ref().is_none_or(|kept| kept.has(wiring, a, b));
         if let Some((_, hop)) = turn.filter(|&turn| !kept(turn)) {
             let switch = wiring.hop(hop).from;
             let residents = wiring.residents(switch);
             if residents.is_empty() {
-                return Err(SchemeError::NoHostToStopAt { switch });
+                return Err(MethodError::NoHostToStopAt { switch });
             }
             let served = &mut self.served[switch.0 as usize];
             let host = residents[*served as usize % residents.len()];
@@ -160,7 +160,7 @@ impl RouteTable {
     }
 
     /// The same routes with a stop at every turn that is not kept.
-    pub(crate) fn stopping_off(&self, kept: Turns) -> Result<RouteTable, SchemeError> {
+    pub(crate) fn stopping_off(&self, kept: Turns) -> Result<RouteTable, MethodError> {
         let mut draft = Draft::on(self.wiring.clone()).stopping_off(kept);
         for (from, to) in self.pairs() {
             for Step { port, turn, .. } in self.steps(from, to) {

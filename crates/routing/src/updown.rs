@@ -6,10 +6,10 @@
 use crosstie_fabric::{Fabric, Search};
 
 use crate::wiring::Wiring;
-use crate::{Order, Root, SchemeError};
+use crate::{MethodError, Order, Root};
 
 /// The order of up*/down* routing: by distance from the root, then by number.
-pub fn updown(fabric: &Fabric, root: Root) -> Result<Order, SchemeError> {
+pub fn updown(fabric: &Fabric, root: Root) -> Result<Order, MethodError> {
     root.grow(fabric, &Wiring::of(fabric), |root| {
         let mut search = Search::new(fabric);
         let level = search.from(root);

@@ -1,4 +1,4 @@
-//! How packets find their way. The schemes for irregular networks are those of Flich et al.,
+//! How packets find their way. The routings for irregular networks are those of Flich et al.,
 //! "Combining In-Transit Buffers with Optimized Routing Schemes".
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The routing schemes of Flich et al., "Combining In-Transit Buffers with Optimized Routing Schemes
+//! The routing methods of Flich et al., "Combining In-Transit Buffers with Optimized Routing Schemes
 //! to Boost the Performance of Networks with Source Routing", by name.
 
 use crosstie_fabric::{Fabric, SwitchId};
@@ -33,7 +33,7 @@ pub enum Choice {
 
 /// A way of making routes on any network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scheme {
+pub enum Method {
     /// Minimal routes, deadlock or not.
     Minimal {
         /// Which of several.
@@ -77,9 +77,9 @@ pub enum Scheme {
     BalancedItb,
 }
 
-/// Why a scheme has no routes for a network.
+/// Why a method has no routes for a network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SchemeError {
+pub enum MethodError {
     /// The root does not exist.
     #[error(
         "switch {} cannot be the root: the network has {switches} switches, numbered from 0 to {}",
@@ -101,7 +101,7 @@ pub enum SchemeError {
     },
     /// A stop is needed where there is no host.
     #[error(
-        "packets would have to stop at switch {}, which carries no host: use a scheme that follows \
+        "packets would have to stop at switch {}, which carries no host: use a method that follows \
          an order, such as up-down-itb",
         switch.0
     )]
@@ -111,28 +111,28 @@ pub enum SchemeError {
     },
 }
 
-impl Scheme {
+impl Method {
     /// Makes the routes of a network.
-    pub fn routes(self, fabric: &Fabric, seed: Seed) -> Result<RouteTable, SchemeError> {
+    pub fn routes(self, fabric: &Fabric, seed: Seed) -> Result<RouteTable, MethodError> {
         let draft = Draft::new(fabric)?;
         let free = |draft: &Draft| Moves::free(draft.wiring());
         match self {
-            Scheme::Minimal { pick } => {
+            Method::Minimal { pick } => {
                 let moves = free(&draft);
                 pick.routes(draft, &moves, seed)
             }
-            Scheme::UpDown { root, pick } => legal(draft, &updown(fabric, root)?, pick, seed),
-            Scheme::Dfs { root, pick } => legal(draft, &dfs(fabric, root)?, pick, seed),
-            Scheme::Smart { moves } => {
+            Method::UpDown { root, pick } => legal(draft, &updown(fabric, root)?, pick, seed),
+            Method::Dfs { root, pick } => legal(draft, &dfs(fabric, root)?, pick, seed),
+            Method::Smart { moves } => {
                 let turns = smart(fabric, moves, seed)?;
                 let moves = Moves::turned(draft.wiring(), &turns);
                 balanced(draft, &moves, 1, seed)
             }
-            Scheme::UpDownItb { root, choice } => {
+            Method::UpDownItb { root, choice } => {
                 stopping(draft, &updown(fabric, root)?, choice, seed)
             }
-            Scheme::DfsItb { root, choice } => stopping(draft, &dfs(fabric, root)?, choice, seed),
-            Scheme::BalancedItb => {
+            Method::DfsItb { root, choice } => stopping(draft, &dfs(fabric, root)?, choice, seed),
+            Method::BalancedItb => {
                 let moves = free(&draft);
                 place_itbs(&balanced(draft, &moves, 0, seed)?)
             }
@@ -141,7 +141,7 @@ impl Scheme {
 }
 
 impl Pick {
-    fn routes(self, draft: Draft, moves: &Moves, seed: Seed) -> Result<RouteTable, SchemeError> {
+    fn routes(self, draft: Draft, moves: &Moves, seed: Seed) -> Result<RouteTable, MethodError> {
         match self {
             Pick::Random => random::by_pair(draft, moves, seed),
             Pick::Destination => random::by_destination(draft, moves, seed),
@@ -151,7 +151,7 @@ impl Pick {
 }
 
 /// Shortest legal routes.
-fn legal(draft: Draft, order: &Order, pick: Pick, seed: Seed) -> Result<RouteTable, SchemeError> {
+fn legal(draft: Draft, order: &Order, pick: Pick, seed: Seed) -> Result<RouteTable, MethodError> {
     let moves = Moves::ordered(draft.wiring(), order, Breach::Forbidden);
     pick.routes(draft, &moves, seed)
 }
@@ -163,7 +163,7 @@ fn stopping(
     order: &Order,
     choice: Choice,
     seed: Seed,
-) -> Result<RouteTable, SchemeError> {
+) -> Result<RouteTable, MethodError> {
     let breach = match choice {
         Choice::Random => Breach::Free,
         Choice::CompliantFirst => Breach::Costly,

@@ -6,23 +6,23 @@ use crate::{Certificate, Route, Routing, Summary, Tag, certify, split_by_order};
 use crosstie_fabric::{HostId, Irregular, Node, Search, irregular};
 use proptest::prelude::*;
 
-const UD: Scheme = Scheme::UpDown { root: Root::Central, pick: Pick::Random };
-const DFS: Scheme = Scheme::Dfs { root: Root::FewestRestrictions, pick: Pick::Random };
-const UD_ITB: Scheme = Scheme::UpDownItb { root: Root::Central, choice: Choice::Random };
-const UD_MITB: Scheme = Scheme::UpDownItb { root: Root::Central, choice: Choice::CompliantFirst };
-const DFS_ITB: Scheme = Scheme::DfsItb { root: Root::FewestRestrictions, choice: Choice::Random };
-const DFS_MITB: Scheme =
-    Scheme::DfsItb { root: Root::FewestRestrictions, choice: Choice::CompliantFirst };
-const MINIMAL: Scheme = Scheme::Minimal { pick: Pick::Random };
+const UD: Method = Method::UpDown { root: Root::Central, pick: Pick::Random };
+const DFS: Method = Method::Dfs { root: Root::FewestRestrictions, pick: Pick::Random };
+const UD_ITB: Method = Method::UpDownItb { root: Root::Central, choice: Choice::Random };
+const UD_MITB: Method = Method::UpDownItb { root: Root::Central, choice: Choice::CompliantFirst };
+const DFS_ITB: Method = Method::DfsItb { root: Root::FewestRestrictions, choice: Choice::Random };
+const DFS_MITB: Method =
+    Method::DfsItb { root: Root::FewestRestrictions, choice: Choice::CompliantFirst };
+const MINIMAL: Method = Method::Minimal { pick: Pick::Random };
 /// Few moves: what holds for Smart holds after any number of them.
-const SMART: Scheme = Scheme::Smart { moves: 30 };
-const TABLED_UD: Scheme = Scheme::UpDown { root: Root::Central, pick: Pick::Destination };
-const TABLED_DFS: Scheme = Scheme::Dfs { root: Root::FewestRestrictions, pick: Pick::Destination };
-const BALANCED_UD: Scheme = Scheme::UpDown { root: Root::Central, pick: Pick::Balanced };
+const SMART: Method = Method::Smart { moves: 30 };
+const TABLED_UD: Method = Method::UpDown { root: Root::Central, pick: Pick::Destination };
+const TABLED_DFS: Method = Method::Dfs { root: Root::FewestRestrictions, pick: Pick::Destination };
+const BALANCED_UD: Method = Method::UpDown { root: Root::Central, pick: Pick::Balanced };
 
-/// Schemes that promise freedom from deadlock.
-const SAFE: [Scheme; 9] =
-    [UD, BALANCED_UD, DFS, SMART, UD_ITB, UD_MITB, DFS_ITB, DFS_MITB, Scheme::BalancedItb];
+/// Methods that promise freedom from deadlock.
+const SAFE: [Method; 9] =
+    [UD, BALANCED_UD, DFS, SMART, UD_ITB, UD_MITB, DFS_ITB, DFS_MITB, Method::BalancedItb];
 
 /// The networks of the paper: 8 ports, 4 of them for hosts.
 fn paper(switches: u32, seed: u64) -> Fabric {
@@ -98,13 +98,13 @@ fn legal_lengths(fabric: &Fabric, order: &Order) -> Vec<Vec<usize>> {
 fn every_scheme_arrives_and_cannot_deadlock() {
     for (switches, seed) in [(8, 1), (8, 2), (16, 3), (16, 4), (24, 5)] {
         let fabric = paper(switches, seed);
-        for scheme in SAFE {
-            let routes = scheme.routes(&fabric, Seed(seed)).unwrap();
+        for method in SAFE {
+            let routes = method.routes(&fabric, Seed(seed)).unwrap();
             for (from, to) in pairs(&fabric) {
                 followed(&fabric, &routes, from, to);
             }
             let certificate = certify(&fabric, &routes).unwrap();
-            assert!(certificate.is_deadlock_free(), "{scheme:?} on seed {seed}");
+            assert!(certificate.is_deadlock_free(), "{method:?} on seed {seed}");
         }
     }
 }
@@ -114,10 +114,10 @@ fn without_stops_routes_are_the_shortest_legal_ones() {
     for seed in 1..4 {
         let fabric = paper(16, seed);
         let (ud, dfs) = (updown(&fabric, Root::Central), dfs(&fabric, Root::FewestRestrictions));
-        for (scheme, order) in [(UD, ud.clone()), (BALANCED_UD, ud), (DFS, dfs)] {
+        for (method, order) in [(UD, ud.clone()), (BALANCED_UD, ud), (DFS, dfs)] {
             let order = order.unwrap();
             let (routes, least) =
-                (scheme.routes(&fabric, Seed(seed)).unwrap(), legal_lengths(&fabric, &order));
+                (method.routes(&fabric, Seed(seed)).unwrap(), legal_lengths(&fabric, &order));
             for (from, to) in pairs(&fabric) {
                 let legs = followed(&fabric, &routes, from, to);
                 let [leg] = &legs[..] else { panic!("{legs:?} has a stop") };
@@ -137,13 +137,13 @@ fn with_stops_routes_are_minimal_and_their_legs_legal() {
         let ud = updown(&fabric, Root::Central).unwrap();
         let dfs = dfs(&fabric, Root::FewestRestrictions).unwrap();
         let least = legal_lengths(&fabric, &ud);
-        for (scheme, order) in [
+        for (method, order) in [
             (UD_ITB, Some(&ud)),
             (UD_MITB, Some(&ud)),
             (DFS_ITB, Some(&dfs)),
-            (Scheme::BalancedItb, None),
+            (Method::BalancedItb, None),
         ] {
-            let routes = scheme.routes(&fabric, Seed(seed)).unwrap();
+            let routes = method.routes(&fabric, Seed(seed)).unwrap();
             for (from, to) in pairs(&fabric) {
                 let legs = followed(&fabric, &routes, from, to);
                 let (source, target) =
@@ -156,7 +156,7 @@ fn with_stops_routes_are_minimal_and_their_legs_legal() {
                 if let Some(order) = order {
                     assert!(legs.iter().all(|leg| is_legal(order, leg)), "{legs:?}");
                 }
-                if scheme == UD_MITB {
+                if method == UD_MITB {
                     let legal = least[source.0 as usize][target.0 as usize] == distance;
                     assert_eq!(legs.len() == 1, legal, "stops only if no minimal way is legal");
                 }
@@ -165,25 +165,25 @@ fn with_stops_routes_are_minimal_and_their_legs_legal() {
     }
 }
 
-/// What the paper says of the ring of five with root 0: the scheme, minimal routes, stops.
+/// What the paper says of the ring of five with root 0: the method, minimal routes, stops.
 #[test]
 fn the_ring_of_five_is_as_published() {
     let ring = ring(5);
     let root = Root::Switch(SwitchId(0));
     let summary =
-        |scheme: Scheme| Summary::of(&ring, &scheme.routes(&ring, Seed(1)).unwrap()).unwrap();
+        |method: Method| Summary::of(&ring, &method.routes(&ring, Seed(1)).unwrap()).unwrap();
     for pick in [Pick::Random, Pick::Balanced] {
-        assert_eq!(summary(Scheme::UpDown { root, pick }).minimal, 18);
-        assert_eq!(summary(Scheme::Dfs { root, pick }).minimal, 18);
+        assert_eq!(summary(Method::UpDown { root, pick }).minimal, 18);
+        assert_eq!(summary(Method::Dfs { root, pick }).minimal, 18);
     }
     for choice in [Choice::Random, Choice::CompliantFirst] {
-        for (scheme, switch, ends) in [
-            (Scheme::UpDownItb { root, choice }, 3, [2, 4]),
-            (Scheme::DfsItb { root, choice }, 4, [0, 3]),
+        for (method, switch, ends) in [
+            (Method::UpDownItb { root, choice }, 3, [2, 4]),
+            (Method::DfsItb { root, choice }, 4, [0, 3]),
         ] {
-            let found = summary(scheme);
+            let found = summary(method);
             assert_eq!((found.minimal, found.stops, found.mean_stops()), (20, 2, 0.1));
-            let routes = scheme.routes(&ring, Seed(1)).unwrap();
+            let routes = method.routes(&ring, Seed(1)).unwrap();
             for (from, to) in pairs(&ring) {
                 let legs = followed(&ring, &routes, from, to);
                 let stops = ends.contains(&from.0) && ends.contains(&to.0);
@@ -193,7 +193,7 @@ fn the_ring_of_five_is_as_published() {
         }
     }
     // One stop each way round.
-    assert_eq!(summary(Scheme::BalancedItb).stops, 2);
+    assert_eq!(summary(Method::BalancedItb).stops, 2);
 }
 
 #[test]
@@ -258,8 +258,8 @@ fn minimal_shares_and_restrictions_are_as_published() {
 #[test]
 fn stops_per_route_are_as_published() {
     let fabric = paper(64, 1);
-    let stops = |scheme: Scheme| {
-        let routes = scheme.routes(&fabric, Seed(1)).unwrap();
+    let stops = |method: Method| {
+        let routes = method.routes(&fabric, Seed(1)).unwrap();
         let mut route = Route::default();
         let stops = |(from, to)| {
             routes.route(from, to, &mut route);
@@ -277,8 +277,8 @@ fn stops_per_route_are_as_published() {
 #[test]
 fn the_hosts_of_a_switch_serve_alike() {
     let fabric = paper(16, 1);
-    for scheme in [UD_ITB, UD_MITB, DFS_ITB, Scheme::BalancedItb] {
-        let routes = scheme.routes(&fabric, Seed(1)).unwrap();
+    for method in [UD_ITB, UD_MITB, DFS_ITB, Method::BalancedItb] {
+        let routes = method.routes(&fabric, Seed(1)).unwrap();
         let mut served = vec![0; fabric.hosts().len()];
         let mut route = Route::default();
         for (from, to) in pairs(&fabric) {
@@ -287,7 +287,7 @@ fn the_hosts_of_a_switch_serve_alike() {
         }
         for of_switch in served.chunks(4) {
             let (least, most) = (of_switch.iter().min().unwrap(), of_switch.iter().max().unwrap());
-            assert!(most - least <= 1, "{scheme:?}: {of_switch:?}");
+            assert!(most - least <= 1, "{method:?}: {of_switch:?}");
         }
         assert!(served.iter().sum::<u32>() > 0);
     }
@@ -296,13 +296,13 @@ fn the_hosts_of_a_switch_serve_alike() {
 #[test]
 fn balance_is_worth_the_work() {
     let fabric = paper(16, 2);
-    let busiest = |scheme: Scheme| {
-        let routes = scheme.routes(&fabric, Seed(1)).unwrap();
+    let busiest = |method: Method| {
+        let routes = method.routes(&fabric, Seed(1)).unwrap();
         Summary::of(&fabric, &routes).unwrap().load.unwrap().max
     };
     assert!(busiest(BALANCED_UD) < busiest(UD));
-    assert!(busiest(Scheme::BalancedItb) < 0.9 * busiest(MINIMAL));
-    assert!(busiest(Scheme::Smart { moves: 200 }) < 0.8 * busiest(DFS));
+    assert!(busiest(Method::BalancedItb) < 0.9 * busiest(MINIMAL));
+    assert!(busiest(Method::Smart { moves: 200 }) < 0.8 * busiest(DFS));
 }
 
 #[test]
@@ -324,13 +324,13 @@ fn ties_are_drawn_evenly() {
 #[test]
 fn destinations_alone_can_decide() {
     let fabric = paper(16, 1);
-    let minimal = Scheme::Minimal { pick: Pick::Destination };
-    for scheme in [TABLED_UD, TABLED_DFS, minimal] {
-        let routes = scheme.routes(&fabric, Seed(1)).unwrap();
-        assert!(ForwardingTables::of(&fabric, &routes).is_ok(), "{scheme:?}");
+    let minimal = Method::Minimal { pick: Pick::Destination };
+    for method in [TABLED_UD, TABLED_DFS, minimal] {
+        let routes = method.routes(&fabric, Seed(1)).unwrap();
+        assert!(ForwardingTables::of(&fabric, &routes).is_ok(), "{method:?}");
     }
-    let links = |scheme: Scheme| {
-        let routes = scheme.routes(&fabric, Seed(1)).unwrap();
+    let links = |method: Method| {
+        let routes = method.routes(&fabric, Seed(1)).unwrap();
         Summary::of(&fabric, &routes).unwrap().mean_links()
     };
     assert_eq!(links(minimal), links(MINIMAL));
@@ -340,8 +340,8 @@ fn destinations_alone_can_decide() {
 #[test]
 fn the_seed_decides_everything() {
     let fabric = paper(8, 1);
-    let all = |scheme: Scheme, seed| {
-        let routes = scheme.routes(&fabric, Seed(seed)).unwrap();
+    let all = |method: Method, seed| {
+        let routes = method.routes(&fabric, Seed(seed)).unwrap();
         let route = |(from, to)| {
             let mut route = Route::default();
             routes.route(from, to, &mut route);
@@ -349,9 +349,9 @@ fn the_seed_decides_everything() {
         };
         pairs(&fabric).map(route).collect::<Vec<_>>()
     };
-    for scheme in SAFE {
-        assert_eq!(all(scheme, 1), all(scheme, 1));
-        assert_ne!(all(scheme, 1), all(scheme, 2), "{scheme:?}");
+    for method in SAFE {
+        assert_eq!(all(method, 1), all(method, 1));
+        assert_ne!(all(method, 1), all(method, 2), "{method:?}");
     }
 }
 
@@ -378,16 +378,16 @@ proptest! {
     /// Parallel links, switches without hosts and networks without cycles included.
     #[test]
     fn any_network_is_routed_without_deadlock(fabric in any_network(), seed in any::<u64>()) {
-        for scheme in SAFE {
-            match scheme.routes(&fabric, Seed(seed)) {
+        for method in SAFE {
+            match method.routes(&fabric, Seed(seed)) {
                 Ok(routes) => {
                     prop_assert!(certify(&fabric, &routes).unwrap().is_deadlock_free());
                     for (from, to) in pairs(&fabric) {
                         followed(&fabric, &routes, from, to);
                     }
                 }
-                Err(SchemeError::NoHostToStopAt { switch }) => {
-                    prop_assert_eq!(scheme, Scheme::BalancedItb);
+                Err(MethodError::NoHostToStopAt { switch }) => {
+                    prop_assert_eq!(method, Method::BalancedItb);
                     prop_assert!(fabric.hosts().all(|h| fabric.switch_of(h) != Some(switch)));
                 }
                 Err(other) => prop_assert!(false, "{other}"),
