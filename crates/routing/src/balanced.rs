@@ -82,7 +82,7 @@ impl Ways {
                 load.change(ways.get(from, to), -1.0);
                 response.find(moves, target(to), start(from), &load, &mut way);
                 if repeats_a_switch(wiring, &way) {
-                    // Only a detour can pass a switch twice. The shortest ways do not.
+                    // A detour that passes a switch twice: the pair keeps the way it had.
                     way.clear();
                     way.extend_from_slice(ways.get(from, to));
                 }
