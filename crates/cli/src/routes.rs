@@ -1,21 +1,27 @@
 //! `crosstie routes`: how packets find their way, and whether they can block each other for good.
 
 mod catalogue;
+mod format;
 mod overview;
 mod passage;
 mod proof;
+mod spread;
 
 use clap::{ArgGroup, Args};
 use crosstie_fabric::Fabric;
+use crosstie_study::Routing;
+use crosstie_units::Seed;
 use serde::Serialize;
 
 use crate::console::Console;
 use crate::exit::{Answer, Failure, Verdict};
 use crate::source::{Network, Source};
-pub use catalogue::RoutingName;
+use catalogue::{RoutingName, RoutingParser, Wanted};
+use format::Format;
 use overview::Overview;
 use passage::Passage;
 use proof::Proof;
+use spread::Spread;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,6 +29,10 @@ Examples:
   crosstie routes --tree 4,3 --certify                  the proof that they cannot deadlock
   crosstie routes ring.anynet --certify                 exits 1 and prints the cycle if they can
   crosstie routes --tree 4,2 --from 1 --to 14           one route, switch by switch
+  crosstie routes --irregular 32,8,4 --seeds 1..30 --routing up-down
+                                                        least, mean and most over 30 networks
+  crosstie routes --irregular 16,8,4 --seed 1 --routing dfs,root=0 --export text
+                                                        every route, for another program
   crosstie routes experiments/quickstart.toml --json    every network and routing of an experiment
   crosstie routes --list                                what each routing does";
 
@@ -37,10 +47,16 @@ pub struct RoutesArguments {
     #[command(flatten)]
     source: Source,
 
-    /// The routing, one of --list [default: as in the experiment; else tree-adaptive on trees and
-    /// shortest elsewhere]
-    #[arg(long, value_name = "NAME", hide_possible_values = true)]
-    routing: Option<RoutingName>,
+    /// The routing, one of --list, perhaps with keys as in up-down,root=0,pick=balanced [default: as
+    /// in the experiment; else tree-adaptive on trees and shortest elsewhere]
+    #[arg(long, value_name = "NAME[,KEY=VALUE...]", value_parser = RoutingParser)]
+    #[arg(hide_possible_values = true)]
+    routing: Option<Routing>,
+
+    /// The number from which a routing draws among equally good routes [default: that of a random
+    /// network, else 1]
+    #[arg(long, value_name = "N")]
+    routing_seed: Option<u64>,
 
     /// Prove that packets cannot wait for each other in a circle, or show the circle and exit 1
     #[arg(long, conflicts_with_all = ["from", "to"])]
@@ -54,8 +70,12 @@ pub struct RoutesArguments {
     #[arg(long, value_name = "HOST", requires = "from")]
     to: Option<String>,
 
+    /// Print every route for another program
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["certify", "from", "to"])]
+    export: Option<Format>,
+
     /// Say what each routing does
-    #[arg(long, conflicts_with_all = ["routing", "certify", "from", "to"])]
+    #[arg(long, conflicts_with_all = ["routing", "routing_seed", "certify", "from", "to", "export"])]
     list: bool,
 }
 
@@ -79,23 +99,16 @@ pub fn routes(arguments: &RoutesArguments, console: &Console) -> Verdict {
         return list(console);
     }
     let networks = arguments.source.networks(console)?;
-    let network = |Network { fabric, routings }: Network| {
-        if fabric.hosts().len() > MOST_HOSTS {
-            return Err(Failure::user(format!(
-                "{} has {} hosts; routes are followed between at most {MOST_HOSTS}",
-                fabric.name(),
-                fabric.hosts().len()
-            )));
-        }
-        let named: Vec<RoutingName> = arguments.routing.into_iter().collect();
-        let usual = vec![RoutingName::usual(&fabric)];
-        let chosen = [named, routings, usual].into_iter().find(|names| !names.is_empty());
-        Ok((fabric, chosen.unwrap_or_default()))
-    };
-    let worlds = networks.into_iter().map(network).collect::<Result<Vec<_>, Failure>>()?;
+    let last_seed = networks.iter().skip(1).filter_map(|network| network.seed).next_back();
+    let worlds = (networks.into_iter())
+        .map(|network| arguments.world(network))
+        .collect::<Result<Vec<_>, Failure>>()?;
+    if let Some(format) = arguments.export {
+        return export(&worlds, format, console);
+    }
     match (&arguments.from, &arguments.to) {
         (Some(from), Some(to)) => {
-            answer(&worlds, console, |fabric, name| Passage::find(fabric, name, from, to))?;
+            answer(&worlds, console, |fabric, wanted| Passage::find(fabric, wanted, from, to))?;
         }
         _ if arguments.certify => {
             let proofs = answer(&worlds, console, Proof::find)?;
@@ -103,36 +116,98 @@ pub fn routes(arguments: &RoutesArguments, console: &Console) -> Verdict {
                 return Ok(Answer::No);
             }
         }
-        _ => _ = answer(&worlds, console, Overview::of)?,
+        _ => match last_seed {
+            Some(last) => compare(&worlds, last, console)?,
+            None => _ = answer(&worlds, console, Overview::of)?,
+        },
     }
+    Ok(Answer::Yes)
+}
+
+/// A network and its routings, at least one.
+type World = (Fabric, Vec<Wanted>);
+
+impl RoutesArguments {
+    /// The network with the routing asked for, else with those of the experiment, else with the
+    /// usual one.
+    fn world(&self, network: Network) -> Result<World, Failure> {
+        let Network { fabric, routings, seed } = network;
+        if fabric.hosts().len() > MOST_HOSTS {
+            return Err(Failure::user(format!(
+                "{} has {} hosts; routes are followed between at most {MOST_HOSTS}",
+                fabric.name(),
+                fabric.hosts().len()
+            )));
+        }
+        let seed = self.routing_seed.map(Seed).or(seed).unwrap_or(Seed(1));
+        let named: Vec<Routing> = self.routing.iter().cloned().collect();
+        let usual = vec![RoutingName::usual(&fabric)];
+        let chosen = [named, routings, usual].into_iter().find(|names| !names.is_empty());
+        let wanted = chosen.into_iter().flatten().map(|routing| Wanted { routing, seed });
+        let wanted = wanted.collect();
+        Ok((fabric, wanted))
+    }
+}
+
+/// Sums up the routes of random networks that differ in their seeds alone.
+fn compare(worlds: &[World], last: Seed, console: &Console) -> Result<(), Failure> {
+    let [(first, routings), ..] = worlds else { return Ok(()) };
+    let mut answers = Vec::new();
+    for (i, wanted) in routings.iter().enumerate() {
+        let content = Spread::of(worlds.iter().map(|(fabric, wanted)| (fabric, &wanted[i])))?;
+        // The name of a random network ends in its seed.
+        let network = format!("{} to {}", first.name(), last.0);
+        answers.push(Answered { network, routing: wanted.name(), content });
+    }
+    print(answers, console).map(|_| ())
+}
+
+/// Prints every route of one network under one routing.
+fn export(worlds: &[World], format: Format, console: &Console) -> Verdict {
+    let ([(fabric, wanted)], Some(_)) = (worlds, worlds.first().filter(|(_, w)| w.len() == 1))
+    else {
+        return Err(Failure::user(
+            "--export prints the routes of one network under one routing: choose them with --point, \
+             --seed or --routing",
+        ));
+    };
+    let text = format.write(fabric, &*wanted[0].on(fabric)?)?;
+    console.print(&text)?;
     Ok(Answer::Yes)
 }
 
 /// Asks one question on every network under each of its routings, and prints the answers.
 fn answer<T: Serialize + ToString>(
-    worlds: &[(Fabric, Vec<RoutingName>)],
+    worlds: &[World],
     console: &Console,
-    question: impl Fn(&Fabric, RoutingName) -> Result<T, Failure>,
+    question: impl Fn(&Fabric, &Wanted) -> Result<T, Failure>,
 ) -> Result<Vec<T>, Failure> {
     let mut answers = Vec::new();
-    for (fabric, names) in worlds {
-        for &name in names {
+    for (fabric, routings) in worlds {
+        for wanted in routings {
             let network = fabric.name().to_owned();
-            let content = question(fabric, name)?;
-            answers.push(Answered { network, routing: name.name(), content });
+            let content = question(fabric, wanted)?;
+            answers.push(Answered { network, routing: wanted.name(), content });
         }
     }
+    print(answers, console)
+}
+
+/// Prints answers and hands them back.
+fn print<T: Serialize + ToString>(
+    answers: Vec<Answered<T>>,
+    console: &Console,
+) -> Result<Vec<T>, Failure> {
+    let listing = Listing { routes: answers };
     if console.json {
-        let listing = Listing { routes: answers };
         console.print_json(&listing)?;
-        answers = listing.routes;
     } else {
         let text =
             |a: &Answered<T>| format!("{}, {}\n{}", a.network, a.routing, a.content.to_string());
-        let texts: Vec<String> = answers.iter().map(text).collect();
+        let texts: Vec<String> = listing.routes.iter().map(text).collect();
         console.tell(&texts.join("\n"))?;
     }
-    Ok(answers.into_iter().map(|answered| answered.content).collect())
+    Ok(listing.routes.into_iter().map(|answered| answered.content).collect())
 }
 
 /// Says what each routing does.

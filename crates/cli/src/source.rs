@@ -7,13 +7,12 @@ use std::str::FromStr;
 
 use clap::Args;
 use crosstie_fabric::{Fabric, Format, Irregular, irregular, pruned_tree, single, tree};
-use crosstie_study::Spec;
+use crosstie_study::{Routing, Spec};
 use crosstie_units::Seed;
 
 use crate::console::Console;
 use crate::exit::Failure;
 use crate::experiment;
-use crate::routes::RoutingName;
 
 /// The largest network file that is read, a little more than the readers accept.
 const LARGEST: u64 = (64 << 20) + 1;
@@ -38,10 +37,10 @@ pub struct Source {
     #[arg(long, value_name = "S,P,H", requires = "seed")]
     irregular: Option<IrregularSize>,
 
-    /// The number from which the random network follows
-    #[arg(long, value_name = "N", requires = "irregular")]
+    /// The number from which the random network follows, or a range such as 1..30 for many networks
+    #[arg(long, visible_alias = "seeds", value_name = "N", requires = "irregular")]
     #[arg(conflicts_with_all = ["file", "tree", "single"])]
-    seed: Option<u64>,
+    seed: Option<Seeds>,
 
     /// The point of the experiment to take the network from [default: all that differ]
     #[arg(long, value_name = "N", requires = "file")]
@@ -54,7 +53,9 @@ pub struct Network {
     /// The network.
     pub fabric: Fabric,
     /// Its routings, each once.
-    pub routings: Vec<RoutingName>,
+    pub routings: Vec<Routing>,
+    /// The number it follows from, if it was drawn at random here.
+    pub seed: Option<Seed>,
 }
 
 impl Source {
@@ -68,8 +69,12 @@ impl Source {
             built.map_err(Failure::user)?
         } else if let Some(hosts) = self.single {
             single(hosts).map_err(Failure::user)?
-        } else if let (Some(IrregularSize(shape)), Some(seed)) = (self.irregular, self.seed) {
-            irregular(&shape, Seed(seed)).map_err(Failure::user)?
+        } else if let (Some(IrregularSize(shape)), Some(seeds)) = (self.irregular, self.seed) {
+            let drawn = |seed| {
+                let fabric = irregular(&shape, Seed(seed)).map_err(Failure::user)?;
+                Ok(Network { fabric, routings: Vec::new(), seed: Some(Seed(seed)) })
+            };
+            return (seeds.first..=seeds.last).map(drawn).collect();
         } else {
             let file = self.file.as_deref().unwrap_or(Path::new(""));
             if is_experiment(file) {
@@ -81,7 +86,7 @@ impl Source {
             }
             read_network(file)?
         };
-        Ok(vec![Network { fabric, routings: Vec::new() }])
+        Ok(vec![Network { fabric, routings: Vec::new(), seed: None }])
     }
 
     /// The different networks of an experiment's points, in order of first appearance.
@@ -102,22 +107,21 @@ impl Source {
                 std::slice::from_ref(chosen)
             }
         };
-        let mut wanted: Vec<(&Spec, Vec<RoutingName>)> = Vec::new();
+        let mut wanted: Vec<(&Spec, Vec<Routing>)> = Vec::new();
         for spec in points.iter().map(|point| &point.spec) {
             let alike = |(other, _): &(&Spec, _)| other.fabric == spec.fabric;
             let i = wanted.iter().position(alike).unwrap_or_else(|| {
                 wanted.push((spec, Vec::new()));
                 wanted.len() - 1
             });
-            let routing = RoutingName::from(&spec.routing);
-            if !wanted[i].1.contains(&routing) {
-                wanted[i].1.push(routing);
+            if !wanted[i].1.contains(&spec.routing) {
+                wanted[i].1.push(spec.routing.clone());
             }
         }
         let locate = |path: &str| experiment.locate(path);
         let network = |(spec, routings): (&Spec, _)| {
-            let built = crosstie_lab::Network::build(&spec.fabric, &spec.routing, &locate)?;
-            Ok(Network { fabric: built.fabric, routings })
+            let (fabric, _) = crosstie_lab::build_fabric(&spec.fabric, &locate)?;
+            Ok(Network { fabric, routings, seed: None })
         };
         wanted.into_iter().map(network).collect()
     }
@@ -172,6 +176,33 @@ impl FromStr for TreeSize {
     }
 }
 
+/// One seed, or all from the first to the last, as in `7` or `1..30`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seeds {
+    first: u64,
+    last: u64,
+}
+
+/// The most networks of one range.
+const MOST_SEEDS: u64 = 1000;
+
+impl FromStr for Seeds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Seeds, String> {
+        let (first, last) = text.split_once("..").unwrap_or((text, text));
+        match (first.trim().parse(), last.trim().parse()) {
+            (Ok(first), Ok(last)) if first <= last && last - first < MOST_SEEDS => {
+                Ok(Seeds { first, last })
+            }
+            _ => Err(format!(
+                "expected a whole number such as 7, or a range of at most {MOST_SEEDS} such as 1..30, \
+                 which includes both ends"
+            )),
+        }
+    }
+}
+
 /// The numbers of a random irregular network, as in `16,8,4`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct IrregularSize(Irregular);
@@ -219,6 +250,15 @@ mod tests {
         assert_eq!("16, 8,4".parse(), Ok(IrregularSize(shape)));
         for wrong in ["", "16", "16,8", "16,8,4,7", "16,8,-4", "16,8,70000"] {
             assert!(wrong.parse::<IrregularSize>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn seeds_are_a_number_or_a_range() {
+        assert_eq!("7".parse(), Ok(Seeds { first: 7, last: 7 }));
+        assert_eq!("1..30".parse(), Ok(Seeds { first: 1, last: 30 }));
+        for wrong in ["", "x", "-1", "3..2", "1..", "1..5000", "0..18446744073709551615"] {
+            assert!(wrong.parse::<Seeds>().is_err(), "{wrong}");
         }
     }
 

@@ -18,12 +18,14 @@ mod network;
 mod outcome;
 pub mod paper;
 mod progress;
+mod routing;
 mod run;
 mod scheme;
 mod world;
 
 pub use error::LabError;
-pub use network::Network;
+pub use network::{Network, build_fabric};
 pub use progress::{Progress, Silent};
+pub use routing::{RoutingError, routing};
 pub use run::{RunOptions, RunSummary, run};
 pub use world::World;

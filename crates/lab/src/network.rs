@@ -1,11 +1,13 @@
 //! A fabric with its routing, from their descriptions or from a file.
 
 use crate::LabError;
+use crate::routing::{self, RoutingError};
 use crosstie_fabric::{
     ChannelId, Fabric, Format, Irregular, ReadError, anynet, irregular, pruned_tree, single,
 };
-use crosstie_routing::{Certificate, Routing, Shortest, TreeAdaptive, TreeDeterministic, certify};
+use crosstie_routing::{Certificate, MethodError, Routing, certify};
 use crosstie_study as study;
+use crosstie_units::Seed;
 use std::path::{Path, PathBuf};
 
 /// A fabric and the routing on it, checked, with what a reader of the results should know.
@@ -35,33 +37,40 @@ impl Network {
         routing: &study::Routing,
         locate: &dyn Fn(&str) -> PathBuf,
     ) -> Result<Network, LabError> {
-        let mut remarks = Vec::new();
-        let fabric = match fabric {
-            study::Fabric::Tree(tree) => build_tree(tree)?,
-            study::Fabric::Single { hosts } => single(*hosts).map_err(|error| {
-                LabError::setting("fabric.single.hosts", error, "take fewer hosts")
-            })?,
-            study::Fabric::Irregular(network) => draw(network)?,
-            study::Fabric::File { path } => read(path, &locate(path), &mut remarks)?,
+        let (fabric, mut remarks) = build_fabric(fabric, locate)?;
+        let refuse = |error: RoutingError| {
+            let help = match error {
+                RoutingError::NotATree(_) => "set `routing = \"shortest\"`, or leave it out",
+                RoutingError::Method(MethodError::NoSuchRoot { .. }) => {
+                    "give another `root`, or leave it out"
+                }
+                RoutingError::Method(_) => "choose another routing",
+            };
+            LabError::setting("routing", error, help)
         };
-        let not_a_tree = |error| {
-            LabError::setting("routing", error, "set `routing = \"shortest\"`, or leave it out")
-        };
-        let routing: Box<dyn Routing> = match routing {
-            study::Routing::TreeAdaptive {} => {
-                Box::new(TreeAdaptive::new(&fabric).map_err(not_a_tree)?)
-            }
-            study::Routing::TreeDeterministic {} => {
-                Box::new(TreeDeterministic::new(&fabric).map_err(not_a_tree)?)
-            }
-            study::Routing::Shortest {} => {
-                let routing = Box::new(Shortest::new(&fabric));
-                remarks.extend(deadlock_remark(&fabric, &*routing)?);
-                routing
-            }
-        };
-        Ok(Network { fabric, routing, remarks })
+        // A spec that was read has given its routing a seed.
+        let routes = routing::routing(&fabric, routing, Seed(0)).map_err(refuse)?;
+        if !routing::is_safe(routing) {
+            remarks.extend(deadlock_remark(&fabric, &*routes)?);
+        }
+        Ok(Network { fabric, routing: routes, remarks })
     }
+}
+
+/// Builds or reads a fabric, with what a reader of the results should know.
+pub fn build_fabric(
+    fabric: &study::Fabric,
+    locate: &dyn Fn(&str) -> PathBuf,
+) -> Result<(Fabric, Vec<String>), LabError> {
+    let mut remarks = Vec::new();
+    let fabric = match fabric {
+        study::Fabric::Tree(tree) => build_tree(tree)?,
+        study::Fabric::Single { hosts } => single(*hosts)
+            .map_err(|error| LabError::setting("fabric.single.hosts", error, "take fewer hosts"))?,
+        study::Fabric::Irregular(network) => draw(network)?,
+        study::Fabric::File { path } => read(path, &locate(path), &mut remarks)?,
+    };
+    Ok((fabric, remarks))
 }
 
 fn narrow(key: &str, value: u32) -> Result<u16, LabError> {

@@ -10,6 +10,12 @@
 //! | [`TreeDeterministic`] | k-ary n-trees | yes |
 //! | [`TreeAdaptive`] | k-ary n-trees | yes |
 //! | [`Shortest`] | anything | not in general |
+//! | [`Method::UpDown`], [`Method::Dfs`], [`Method::Smart`] | anything | yes |
+//! | [`Method::UpDownItb`], [`Method::DfsItb`], [`Method::BalancedItb`] | anything; with stops | yes |
+//! | [`Method::Minimal`] | anything | no, and there to show it |
+//!
+//! A [`Method`] writes all its routes into a [`RouteTable`]; [`split_by_order`] and [`place_itbs`] put
+//! stops into the routes of any table. [`export`] writes routes for other programs.
 //!
 //! Every routing can be asked for the proof: [`certify`] follows all its routes and returns an order
 //! of the channels, or the cycle along which packets may wait for each other. [`Summary`] tells how
@@ -28,19 +34,39 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod acyclic;
+mod balanced;
 mod certificate;
+mod dfs;
+pub mod export;
 mod fault;
+mod itb;
+mod method;
+mod moves;
 #[cfg(test)]
 mod networks;
+mod order;
+mod random;
 mod route;
 mod shortest;
+mod smart;
 mod summary;
+mod table;
 mod tree;
+mod turns;
+mod updown;
 mod walk;
+mod wiring;
 
 pub use certificate::{Certificate, certify};
+pub use dfs::dfs;
 pub use fault::{Fault, RouteFault};
+pub use itb::{place_itbs, split_by_order};
+pub use method::{Choice, Method, MethodError, Pick};
+pub use order::{Order, Root};
 pub use route::{GroupId, Leg, Route, Routing, Tag};
 pub use shortest::Shortest;
 pub use summary::{Load, Summary};
+pub use table::RouteTable;
 pub use tree::{NotATree, TreeAdaptive, TreeDeterministic};
+pub use updown::updown;

@@ -10,11 +10,15 @@ use crate::{Route, RouteFault, Routing};
 pub struct Summary {
     /// Routes, one per ordered pair of different hosts.
     pub routes: u64,
-    /// Routes that cross no more switches than they must.
+    /// Routes that cross no more links between switches than they must, stops or not.
     pub minimal: u64,
     /// Routes with at least one stop in transit.
     pub stopping: u64,
-    /// Switches crossed by all routes together.
+    /// Stops of all routes together.
+    pub stops: u64,
+    /// Routes by the number of links between switches that they cross: `lengths[n]` cross n.
+    pub lengths: Vec<u64>,
+    /// Switches crossed by all routes together; the switch of a stop counts twice.
     pub switches_crossed: u64,
     /// Switches crossed by the longest route.
     pub longest: usize,
@@ -32,6 +36,8 @@ pub struct Load {
     pub mean: f64,
     /// Routes on the most loaded channel.
     pub max: f64,
+    /// Standard deviation of the routes per channel.
+    pub deviation: f64,
 }
 
 impl Summary {
@@ -46,6 +52,8 @@ impl Summary {
                 routes: 0,
                 minimal: 0,
                 stopping: 0,
+                stops: 0,
+                lengths: Vec::new(),
                 switches_crossed: 0,
                 longest: 0,
                 load: None,
@@ -64,6 +72,17 @@ impl Summary {
     pub fn mean_switches(&self) -> f64 {
         self.switches_crossed as f64 / self.routes as f64
     }
+
+    /// The mean number of links between switches that a route crosses.
+    pub fn mean_links(&self) -> f64 {
+        let links: u64 = (0..).zip(&self.lengths).map(|(links, routes)| links * routes).sum();
+        links as f64 / self.routes as f64
+    }
+
+    /// The mean number of stops of a route.
+    pub fn mean_stops(&self) -> f64 {
+        self.stops as f64 / self.routes as f64
+    }
 }
 
 struct Tally<'a> {
@@ -77,14 +96,21 @@ struct Tally<'a> {
 
 impl Visitor for Tally<'_> {
     fn route(&mut self, from: HostId, to: HostId, route: &Route) {
-        let crossed = route.tags().len();
+        let (crossed, legs) = (route.tags().len(), route.legs().count());
+        // A leg leaves its last switch for a host.
+        let links = crossed.saturating_sub(legs);
+        let minimal = links == self.links_needed(from, to);
         let summary = &mut self.summary;
         summary.routes += 1;
-        summary.stopping += u64::from(route.legs().nth(1).is_some());
+        summary.minimal += u64::from(minimal);
+        summary.stopping += u64::from(legs > 1);
+        summary.stops += legs as u64 - 1;
+        if summary.lengths.len() <= links {
+            summary.lengths.resize(links + 1, 0);
+        }
+        summary.lengths[links] += 1;
         summary.switches_crossed += crossed as u64;
         summary.longest = summary.longest.max(crossed);
-        let needed = self.switches_needed(from, to);
-        self.summary.minimal += u64::from(crossed == needed);
     }
 
     fn hold(&mut self, channel: ChannelId, traffic: f64) {
@@ -95,7 +121,7 @@ impl Visitor for Tally<'_> {
 }
 
 impl Tally<'_> {
-    fn switches_needed(&mut self, from: HostId, to: HostId) -> usize {
+    fn links_needed(&mut self, from: HostId, to: HostId) -> usize {
         let (Some(source), Some(target)) = (self.fabric.switch_of(from), self.fabric.switch_of(to))
         else {
             // Two hosts on one cable.
@@ -104,7 +130,7 @@ impl Tally<'_> {
         if self.distances.0 != Some(target) {
             self.distances = (Some(target), self.search.from(target).to_vec());
         }
-        self.distances.1[source.0 as usize] as usize + 1
+        self.distances.1[source.0 as usize] as usize
     }
 
     fn balance(&self) -> Option<Load> {
@@ -117,7 +143,9 @@ impl Tally<'_> {
             .collect();
         let min = loads.iter().copied().reduce(f64::min)?;
         let max = loads.iter().copied().reduce(f64::max)?;
-        Some(Load { min, mean: loads.iter().sum::<f64>() / loads.len() as f64, max })
+        let mean = loads.iter().sum::<f64>() / loads.len() as f64;
+        let squares = loads.iter().map(|load| (load - mean).powi(2)).sum::<f64>();
+        Some(Load { min, mean, max, deviation: (squares / loads.len() as f64).sqrt() })
     }
 }
 
@@ -199,6 +227,9 @@ mod tests {
         // One to four hops, one more switch than hops, one more for a stop.
         assert_eq!((summary.switches_crossed, summary.longest), (5 * (2 + 3 + 5 + 6), 6));
         // Each clockwise channel carries 1 + 2 + 3 + 4 routes, the others none.
-        assert_eq!(summary.load, Some(Load { min: 0.0, mean: 5.0, max: 10.0 }));
+        let load = Load { min: 0.0, mean: 5.0, max: 10.0, deviation: 5.0 };
+        assert_eq!(summary.load, Some(load));
+        assert_eq!((summary.lengths.as_slice(), summary.stops), (&[0, 5, 5, 5, 5][..], 10));
+        assert_eq!((summary.mean_links(), summary.mean_stops()), (2.5, 0.5));
     }
 }

@@ -5,8 +5,6 @@
 //! passes through it; states are taken in order of the number of tags that remain, most first, so
 //! that a state is complete when its turn comes.
 
-use std::collections::HashMap;
-
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node, SwitchId};
 
 use crate::{Route, RouteFault, Routing, Tag, fault::Fault};
@@ -32,7 +30,7 @@ pub fn walk(
     let mut walk = Walk {
         fabric,
         routing,
-        tails: Tails::default(),
+        tails: Tails::new(fabric.hosts().len()),
         states: Vec::new(),
         by_length: Vec::new(),
         on_channel: vec![Vec::new(); fabric.channels().len()],
@@ -174,7 +172,7 @@ impl Walk<'_> {
 }
 
 /// What remains of a leg.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tail {
     /// No tag: the packet must be at this host.
     End { host: HostId },
@@ -182,39 +180,79 @@ enum Tail {
     More { tag: Tag, rest: u32 },
 }
 
-/// Tails, each kept once and numbered.
-#[derive(Default)]
+/// Tails, each kept once and numbered: a forest whose roots are the ends and whose branches are
+/// tags put before what is there.
 struct Tails {
-    list: Vec<(Tail, usize)>,
-    numbers: HashMap<Tail, u32>,
+    list: Vec<Branch>,
+    /// The end at each host, or [`NO_TAIL`].
+    ends: Vec<u32>,
 }
 
+#[derive(Clone, Copy)]
+struct Branch {
+    tail: Tail,
+    length: usize,
+    /// The latest tail that has one tag more, and of those with one tag more than `rest` the one
+    /// before this; [`NO_TAIL`] if there is none. They differ in their first tag, so there are
+    /// hardly more than a switch has ports.
+    longer: u32,
+    sibling: u32,
+}
+
+const NO_TAIL: u32 = u32::MAX;
+
 impl Tails {
+    fn new(hosts: usize) -> Tails {
+        Tails { list: Vec::new(), ends: vec![NO_TAIL; hosts] }
+    }
+
     fn intern(&mut self, tags: &[Tag], end: HostId) -> u32 {
-        let mut tail = self.number(Tail::End { host: end }, 0);
+        let mut tail = self.ends[end.0 as usize];
+        if tail == NO_TAIL {
+            tail = self.add(Tail::End { host: end }, 0, NO_TAIL);
+            self.ends[end.0 as usize] = tail;
+        }
         for (length, &tag) in (1..).zip(tags.iter().rev()) {
-            tail = self.number(Tail::More { tag, rest: tail }, length);
+            tail = self.longer(tail, tag, length);
         }
         tail
     }
 
-    fn number(&mut self, tail: Tail, length: usize) -> u32 {
-        *self.numbers.entry(tail).or_insert_with(|| {
-            self.list.push((tail, length));
-            self.list.len() as u32 - 1
-        })
+    /// The tail with one more tag.
+    fn longer(&mut self, rest: u32, tag: Tag, length: usize) -> u32 {
+        let latest = self.list[rest as usize].longer;
+        let wanted = Tail::More { tag, rest };
+        let mut tail = latest;
+        while tail != NO_TAIL {
+            let branch = &self.list[tail as usize];
+            if branch.tail == wanted {
+                return tail;
+            }
+            tail = branch.sibling;
+        }
+        tail = self.add(wanted, length, latest);
+        self.list[rest as usize].longer = tail;
+        tail
+    }
+
+    fn add(&mut self, tail: Tail, length: usize, sibling: u32) -> u32 {
+        self.list.push(Branch { tail, length, longer: NO_TAIL, sibling });
+        self.list.len() as u32 - 1
     }
 
     fn split(&self, tail: u32) -> Tail {
-        self.list[tail as usize].0
+        self.list[tail as usize].tail
     }
 
     fn length(&self, tail: u32) -> usize {
-        self.list[tail as usize].1
+        self.list[tail as usize].length
     }
 
     fn clear(&mut self) {
-        self.list.clear();
-        self.numbers.clear();
+        for branch in self.list.drain(..) {
+            if let Tail::End { host } = branch.tail {
+                self.ends[host.0 as usize] = NO_TAIL;
+            }
+        }
     }
 }

@@ -7,7 +7,7 @@ use crosstie_fabric::{Fabric, HostId, Node, Port};
 use crosstie_routing::{Route, Routing, Tag};
 use serde::Serialize;
 
-use super::RoutingName;
+use super::Wanted;
 use crate::exit::Failure;
 
 /// More switches than these in one step are counted, not listed.
@@ -52,7 +52,7 @@ impl Passage {
     /// The route between two hosts given by number or label.
     pub fn find(
         fabric: &Fabric,
-        name: RoutingName,
+        wanted: &Wanted,
         from: &str,
         to: &str,
     ) -> Result<Passage, Failure> {
@@ -64,7 +64,7 @@ impl Passage {
                 from.0
             )));
         }
-        let routing = name.on(fabric).map_err(Failure::user)?;
+        let routing = wanted.on(fabric)?;
         let mut route = Route::default();
         routing.route(from, to, &mut route);
         let mut start = from;
@@ -198,8 +198,9 @@ mod tests {
     #[test]
     fn adaptive_ascent_names_every_ancestor() {
         let fabric = tree(4, 2).unwrap();
-        let text =
-            Passage::find(&fabric, RoutingName::TreeAdaptive, "1", "3,2").unwrap().to_string();
+        let text = Passage::find(&fabric, &Wanted::plain("tree-adaptive"), "1", "3,2")
+            .unwrap()
+            .to_string();
         assert_eq!(
             text,
             "  host 1 (0,1) to host 14 (3,2), 3 switches\n    \
@@ -213,7 +214,7 @@ mod tests {
     fn many_ancestors_are_counted() {
         let fabric = tree(4, 3).unwrap();
         let text =
-            Passage::find(&fabric, RoutingName::TreeAdaptive, "0", "63").unwrap().to_string();
+            Passage::find(&fabric, &Wanted::plain("tree-adaptive"), "0", "63").unwrap().to_string();
         assert!(
             text.contains("  3  one of 16 switches                    leave by port 3\n"),
             "{text}"
@@ -223,7 +224,7 @@ mod tests {
     #[test]
     fn hosts_must_exist_and_differ() {
         let fabric = single(4).unwrap();
-        let find = |from, to| match Passage::find(&fabric, RoutingName::Shortest, from, to) {
+        let find = |from, to| match Passage::find(&fabric, &Wanted::plain("shortest"), from, to) {
             Err(Failure::User(text)) => text,
             other => panic!("{other:?}"),
         };

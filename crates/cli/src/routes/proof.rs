@@ -6,7 +6,7 @@ use crosstie_fabric::{ChannelId, Fabric};
 use crosstie_routing::{Certificate, certify};
 use serde::Serialize;
 
-use super::RoutingName;
+use super::Wanted;
 use crate::exit::Failure;
 
 /// The proof that a routing cannot deadlock, or the cycle along which it can.
@@ -26,8 +26,8 @@ pub struct Proof {
 
 impl Proof {
     /// Follows all routes and looks for an order of the channels.
-    pub fn find(fabric: &Fabric, name: RoutingName) -> Result<Proof, Failure> {
-        let routing = name.on(fabric).map_err(Failure::user)?;
+    pub fn find(fabric: &Fabric, wanted: &Wanted) -> Result<Proof, Failure> {
+        let routing = wanted.on(fabric)?;
         let certificate = certify(fabric, &*routing).map_err(Failure::ours)?;
         let words = |channels: &[ChannelId]| channels.iter().map(|&c| fabric.describe(c)).collect();
         let (order, cycle) = match &certificate {
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_ring_can_deadlock_and_the_circle_is_shown() {
         let ring = crosstie_fabric::anynet::read("ring", RING).unwrap().fabric;
-        let proof = Proof::find(&ring, RoutingName::Shortest).unwrap();
+        let proof = Proof::find(&ring, &Wanted::plain("shortest")).unwrap();
         assert!(!proof.is_deadlock_free());
         assert_eq!((proof.order.len(), proof.cycle.len()), (0, 5));
         let text = proof.to_string();
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_tree_cannot() {
         let tree = crosstie_fabric::tree(4, 3).unwrap();
-        let proof = Proof::find(&tree, RoutingName::TreeAdaptive).unwrap();
+        let proof = Proof::find(&tree, &Wanted::plain("tree-adaptive")).unwrap();
         assert_eq!(proof.order.len(), 384);
         assert!(proof.to_string().starts_with("  deadlock-free: order of 384 channels, "));
     }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_tree_routing_needs_a_tree() {
         let ring = crosstie_fabric::anynet::read("ring", RING).unwrap().fabric;
-        let Err(Failure::User(text)) = Proof::find(&ring, RoutingName::TreeAdaptive) else {
+        let Err(Failure::User(text)) = Proof::find(&ring, &Wanted::plain("tree-adaptive")) else {
             panic!("accepted")
         };
         assert!(text.contains("\"ring\" is not one"), "{text}");

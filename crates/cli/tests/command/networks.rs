@@ -166,6 +166,41 @@ fn one_route_is_shown_switch_by_switch() {
 }
 
 #[test]
+fn many_networks_are_summed_up() {
+    let arguments = ["routes", "--irregular", "16,8,4", "--seeds", "1..3", "--routing"];
+    let with = |routing| run(&[&arguments[..], &[routing]].concat()).expect(0).stdout;
+    let text = with("up-down");
+    assert!(text.contains("seed 1 to 3, up-down\n"), "{text}");
+    assert!(text.contains("deadlock-free       3 of 3"), "{text}");
+    let text = with("minimal");
+    assert!(text.contains("deadlock-free       0 of 3"), "{text}");
+    assert!(text.contains("minimal routes, %       100.0     100.0     100.0"), "{text}");
+    let arguments = [&arguments[..], &["up-down-itb", "--json"]].concat();
+    let document = run(&arguments).expect(0).json();
+    let spread = &document["routes"][0];
+    assert_eq!((&spread["deadlock_free"], &spread["networks"]), (&3.into(), &3.into()));
+    assert!(spread["mean_stops"]["min"].as_f64().unwrap() > 0.1);
+}
+
+#[test]
+fn a_ring_is_made_safe() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("ring.anynet"), RING).unwrap();
+    for routing in ["up-down,root=0", "dfs", "smart,moves=10", "up-down-itb", "balanced-itb"] {
+        let arguments = ["routes", "ring.anynet", "--certify", "--routing", routing];
+        run_in(folder.path(), &arguments).expect(0);
+    }
+    let export = |routing: &str, format: &str| {
+        let arguments = ["routes", "ring.anynet", "--routing", routing, "--export", format];
+        run_in(folder.path(), &arguments).expect(0)
+    };
+    let text = export("up-down-mitb,root=0", "text").stdout;
+    assert_eq!(text.lines().filter(|line| line.contains('(')).count(), 1 + 2, "{text}");
+    assert_eq!(export("up-down-itb", "json").json()["routes"].as_array().unwrap().len(), 20);
+    assert!(export("shortest", "opensm").stdout.starts_with("Unicast lids [0x0-0xa] of switch "));
+}
+
+#[test]
 fn every_routing_is_documented() {
     let text = run(&["routes", "--list"]).expect(0).stdout;
     let document = run(&["routes", "--list", "--json"]).expect(0).json();
@@ -213,7 +248,12 @@ fn mistakes_about_networks_are_told_and_exit_2() {
         ("fabric --tree 4,5 --format svg", "write DOT or GraphML"),
         ("fabric --tree 4,2 --format pdf", "invalid value 'pdf'"),
         ("routes ring.anynet --routing tree-adaptive", "\"ring\" is not one"),
-        ("routes ring.anynet --routing up-down", "invalid value 'up-down'"),
+        ("routes ring.anynet --routing up-dwn", "did you mean `up-down`?"),
+        ("routes ring.anynet --routing up-down,root=7", "switch 7 cannot be the root"),
+        ("routes ring.anynet --routing up-down-itb --export opensm", "stops at host"),
+        ("routes --tree 4,2 --export opensm", "use a deterministic routing"),
+        ("routes --irregular 16,8,4 --seeds 1..2 --export text", "one network under one routing"),
+        ("routes --irregular 16,8,4 --seeds 2..1", "such as 1..30"),
         ("routes ring.anynet --from 0 --to 5", "numbered from 0 to 4"),
         ("routes ring.anynet --from 0 --to 0", "two different hosts"),
         ("routes ring.anynet --from 0", "--to <HOST>"),

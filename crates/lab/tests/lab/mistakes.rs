@@ -45,6 +45,16 @@ fn an_irregular_network_that_is_too_large() {
 }
 
 #[test]
+fn a_root_that_is_none() {
+    let network = "fabric.irregular = {switches = 8, ports = 6, hosts-per-switch = 2, seed = 1}";
+    assert_eq!(
+        refusal(&[], &format!("{network}\nrouting.up-down.root = 8")),
+        "`routing`: switch 8 cannot be the root: the network has 8 switches, numbered from 0 to 7\n  \
+         help: give another `root`, or leave it out"
+    );
+}
+
+#[test]
 fn a_permutation_that_is_none() {
     let keys = "fabric.tree = {k = 2, n = 2}\ntraffic.destination.permutation.file = 'p.txt'";
     for (content, problem) in [

@@ -104,6 +104,27 @@ fn a_sweep_runs_over_many_irregular_networks() {
 }
 
 #[test]
+fn routings_of_irregular_networks_run_and_the_unsafe_one_is_named() {
+    let rows = Bench::with(&[]).rows(
+        r#"
+        title = "Irregular"
+        seed = 1
+        fabric.irregular = { switches = 8, ports = 6, hosts-per-switch = 2, seed = 1 }
+        bus = "full"
+        traffic.load = 0.05
+        traffic.size.fixed.size = "64 B"
+        measure = { precision = 0.1, max-cycles = 50_000 }
+        sweep.product.routing = ["up-down", "dfs", { smart.moves = 20 }, "minimal"]
+        "#,
+    );
+    let [safe @ .., minimal] = rows.as_slice() else { panic!("{rows:?}") };
+    for row in safe {
+        assert_eq!((row.status, row.note.as_str()), (Status::Converged, ""));
+    }
+    assert!(minimal.note.contains("the routing is not deadlock-free"), "{}", minimal.note);
+}
+
+#[test]
 fn rails_share_the_messages_of_a_node() {
     let rows =
         Bench::with(&[]).rows(&tree("sweep.product.'cluster.rails' = [1, 3]\ntraffic.load = 0.2"));

@@ -41,6 +41,7 @@ wholes! {
     routing_delay: u32 = 1..=1000;
     response: u32 = 0..=1_000_000;
     transfers: u32 = 1..=64;
+    moves: u32 = 0..=1_000_000;
     distance: u32 = 1..=64;
     cycles: u64 = 100..=1_000_000_000_000;
 }

@@ -116,18 +116,6 @@ impl Irregular {
     }
 }
 
-/// How packets find their way.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub enum Routing {
-    /// Up a tree by any free link, then down the only way.
-    TreeAdaptive {},
-    /// Up a tree by links fixed by the destination, then down the only way.
-    TreeDeterministic {},
-    /// Any network, along shortest paths.
-    Shortest {},
-}
-
 /// The switches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]

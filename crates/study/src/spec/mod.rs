@@ -4,6 +4,7 @@ mod check;
 pub(crate) mod limits;
 mod machine;
 mod measure;
+mod routing;
 mod scheme;
 mod traffic;
 
@@ -11,8 +12,9 @@ use crosstie_units::Seed;
 use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
-pub use machine::{Bus, Cluster, Fabric, Irregular, Link, Nic, Packet, Routing, Switch, Tree};
+pub use machine::{Bus, Cluster, Fabric, Irregular, Link, Nic, Packet, Switch, Tree};
 pub use measure::{Goal, Measure, Saturation};
+pub use routing::{Choice, Pick, Root, Routing};
 pub use scheme::Scheme;
 pub use traffic::{Arrival, Destination, Part, Size, Traffic};
 
@@ -83,6 +85,7 @@ impl From<Draft> for Spec {
                 Routing::Shortest {}
             }
         });
+        let routing = routing.seeded(Seed(draft.seed));
         Spec {
             seed: Seed(draft.seed),
             cluster: draft.cluster,
@@ -255,6 +258,15 @@ channels = true
             ("fabric", "irregular = {switches = 16, ports = 8, hosts-per-switch = 4, seed = 7}"),
             ("routing", "tree-deterministic = {}"),
             ("routing", "shortest = {}"),
+            ("routing", "minimal.pick = 'balanced'"),
+            ("routing", "up-down = {}"),
+            ("routing", "up-down = {root = 3, pick = 'balanced', seed = 9}"),
+            ("routing", "dfs = {root = 'remote', pick = 'destination'}"),
+            ("routing", "smart.moves = 50"),
+            ("routing", "up-down-mitb.root = 'fewest-restrictions'"),
+            ("routing", "up-down-itb = {}"),
+            ("routing", "dfs-itb.choice = 'compliant-first'"),
+            ("routing", "balanced-itb.seed = 4"),
             ("bus", "asymmetric = {read = '200 MB/s', write = '275 MB/s'}"),
             ("bus", "full = {}"),
             ("scheme", "basic = {}"),
@@ -310,6 +322,19 @@ channels = true
             Scheme::Dynamic { striping: 0.0, timeout: Some(Time::from_ns(20_000)) }
         );
         assert_eq!(Spec::from_toml("least", LEAST).unwrap().scheme, None);
+    }
+
+    #[test]
+    fn routings_draw_from_the_seed_of_the_experiment_or_from_their_own() {
+        let routing = |text: &str| {
+            let text = format!("{LEAST}\nrouting = {text}");
+            Spec::from_toml("routing", &text).unwrap_or_else(|e| panic!("{e}")).routing
+        };
+        let (root, pick) = (Root::Central, Pick::Random);
+        let seed = |number| Some(Seed(number));
+        assert_eq!(routing("'up-down'"), Routing::UpDown { root, pick, seed: seed(7) });
+        assert_eq!(routing("{balanced-itb.seed = 8}"), Routing::BalancedItb { seed: seed(8) });
+        assert_eq!(routing("{smart = {}}"), Routing::Smart { moves: 2000, seed: seed(7) });
     }
 
     #[test]

@@ -1,0 +1,194 @@
+//! Routes written down: one for every ordered pair of hosts.
+//!
+//! A route is kept as the ports a packet leaves by, switch by switch, two bytes each. The last one,
+//! which leads to the destination, goes without saying; any other port that leads to a host is a
+//! stop, after which the packet is back at the same switch. A thousand switches with four hosts
+//! each have sixteen million routes, which take about 16 bytes each.
+
+use crosstie_fabric::{Fabric, HostId, Port};
+
+use crate::turns::Turns;
+use crate::wiring::{Behind, HopId, Wiring};
+use crate::{MethodError, Route, Routing, Tag};
+
+/// The most hosts of a network whose routes are written down: they are 67 million routes.
+const MOST_HOSTS: usize = 1 << 13;
+
+/// One route for every ordered pair of hosts.
+#[derive(Debug, Clone)]
+pub struct RouteTable {
+    wiring: Wiring,
+    ports: Vec<Port>,
+    /// The route from f to t is `ports[start[t * hosts + f]..start[t * hosts + f + 1]]`.
+    start: Vec<u32>,
+}
+
+/// One switch of a route.
+struct Step {
+    port: Port,
+    behind: Behind,
+    /// The hop before and the one taken now, if no stop is between them.
+    turn: Option<(HopId, HopId)>,
+}
+
+/// A table being written, destination by destination and within that source by source.
+pub(crate) struct Draft {
+    table: RouteTable,
+    /// The turns that may be taken without a stop; `None` if all may.
+    kept: Option<Turns>,
+    /// How often hosts of each switch have been stopped at.
+    served: Vec<u32>,
+}
+
+impl Draft {
+    /// An empty table.
+    pub fn new(fabric: &Fabric) -> Result<Draft, MethodError> {
+        let hosts = fabric.hosts().len();
+        if hosts > MOST_HOSTS {
+            return Err(MethodError::TooManyHosts { hosts, most: MOST_HOSTS });
+        }
+        Ok(Draft::on(Wiring::of(fabric)))
+    }
+
+    fn on(wiring: Wiring) -> Draft {
+        let served = vec![0; wiring.switches().len()];
+        let mut start = Vec::with_capacity(wiring.hosts().len().pow(2) + 1);
+        start.push(0);
+        let table = RouteTable { wiring, ports: Vec::new(), start };
+        Draft { table, kept: None, served }
+    }
+
+    /// Routes are to stop wherever they do not take one of these turns.
+    pub fn stopping_off(self, kept: Turns) -> Draft {
+        Draft { kept: Some(kept), ..self }
+    }
+
+    /// What the table is about.
+    pub fn wiring(&self) -> &Wiring {
+        &self.table.wiring
+    }
+
+    /// Writes every route as a way between switches, which `way` puts into the list it is given.
+    pub fn fill(
+        mut self,
+        mut way: impl FnMut(HostId, HostId, &mut Vec<HopId>),
+    ) -> Result<RouteTable, MethodError> {
+        let mut hops = Vec::new();
+        for (from, to) in self.table.pairs() {
+            hops.clear();
+            if from != to {
+                way(from, to, &mut hops);
+            }
+            let mut last = None;
+            for &hop in &hops {
+                self.step(self.table.wiring.hop(hop).port, last.map(|last| (last, hop)))?;
+                last = Some(hop);
+            }
+            self.end();
+        }
+        Ok(self.table)
+    }
+
+    /// Writes one step of a route, after a stop if its turn is not kept. The hosts of a switch serve
+    /// in turn, so that each is used as often as the others.
+    fn step(&mut self, port: Port, turn: Option<(HopId, HopId)>) -> Result<(), MethodError> {
+        let wiring = &self.table.wiring;
+        let kept = |(a, b)| self.kept.as_ref().is_none_or(|kept| kept.has(wiring, a, b));
+        if let Some((_, hop)) = turn.filter(|&turn| !kept(turn)) {
+            let switch = wiring.hop(hop).from;
+            let residents = wiring.residents(switch);
+            if residents.is_empty() {
+                return Err(MethodError::NoHostToStopAt { switch });
+            }
+            let served = &mut self.served[switch.0 as usize];
+            let host = residents[*served as usize % residents.len()];
+            *served += 1;
+            self.table.ports.push(wiring.place(host).port);
+        }
+        self.table.ports.push(port);
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        let end = u32::try_from(self.table.ports.len());
+        self.table
+            .start
+            .push(end.expect("so few hosts have fewer than 2^32 ports on their routes"));
+    }
+}
+
+impl RouteTable {
+    /// The wiring of the network.
+    pub(crate) fn wiring(&self) -> &Wiring {
+        &self.wiring
+    }
+
+    fn ports(&self, from: HostId, to: HostId) -> &[Port] {
+        let pair = to.0 as usize * self.wiring.hosts().len() + from.0 as usize;
+        &self.ports[self.start[pair] as usize..self.start[pair + 1] as usize]
+    }
+
+    /// A route, switch by switch, without the last step, which leads to the destination.
+    fn steps(&self, from: HostId, to: HostId) -> impl Iterator<Item = Step> + '_ {
+        let mut switch = self.wiring.place(from).switch;
+        let mut last = None;
+        self.ports(from, to).iter().map(move |&port| {
+            let (behind, before) = (self.wiring.behind(switch, port), last);
+            last = match behind {
+                Behind::Hop(hop) => Some(hop),
+                Behind::Host(_) | Behind::Nothing => None,
+            };
+            if let Some(hop) = last {
+                switch = self.wiring.hop(hop).to;
+            }
+            Step { port, behind, turn: before.zip(last) }
+        })
+    }
+
+    /// All pairs of hosts in the order of the table, (source, destination).
+    fn pairs(&self) -> impl Iterator<Item = (HostId, HostId)> + use<> {
+        let hosts = self.wiring.hosts();
+        let sources = self.wiring.hosts().len() as u32;
+        hosts.flat_map(move |to| (0..sources).map(move |from| (HostId(from), to)))
+    }
+
+    /// Calls `visit` with every turn of every route.
+    pub(crate) fn turns(&self, mut visit: impl FnMut(HopId, HopId)) {
+        for (from, to) in self.pairs() {
+            self.steps(from, to).filter_map(|step| step.turn).for_each(|(a, b)| visit(a, b));
+        }
+    }
+
+    /// The same routes with a stop at every turn that is not kept.
+    pub(crate) fn stopping_off(&self, kept: Turns) -> Result<RouteTable, MethodError> {
+        let mut draft = Draft::on(self.wiring.clone()).stopping_off(kept);
+        for (from, to) in self.pairs() {
+            for Step { port, turn, .. } in self.steps(from, to) {
+                draft.step(port, turn)?;
+            }
+            draft.end();
+        }
+        Ok(draft.table)
+    }
+}
+
+impl Routing for RouteTable {
+    fn groups(&self) -> &[Vec<Port>] {
+        &[]
+    }
+
+    fn route(&self, from: HostId, to: HostId, route: &mut Route) {
+        route.clear();
+        if self.wiring.hosts().len() == 0 {
+            // Two hosts on one cable need no tag.
+            return;
+        }
+        for Step { port, behind, .. } in self.steps(from, to) {
+            route.push(Tag::Port(port));
+            if let Behind::Host(host) = behind {
+                route.stop(host);
+            }
+        }
+        route.push(Tag::Port(self.wiring.place(to).port));
+    }
+}
