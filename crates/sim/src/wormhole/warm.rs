@@ -8,9 +8,9 @@
 use super::engine::{Engine, Event, GROUP};
 use super::network::{NONE, Target};
 
-/// From this many virtual channels on (about 200 bytes each), the state outgrows a second-level
-/// cache of 2 MiB.
-const LARGE: usize = 8192;
+/// From this many virtual channels on (128 bytes each, and what belongs to them), the state outgrows
+/// a second-level cache of 2 MiB.
+const LARGE: usize = 1 << 14;
 
 /// Events warmed at a time: enough to keep memory busy, few enough for their lines to be still
 /// there when their turn comes.
