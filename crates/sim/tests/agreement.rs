@@ -4,7 +4,9 @@ mod reference;
 
 use crosstie_fabric::{End, Fabric, FabricBuilder, HostId, Port, Shape};
 use crosstie_routing::{GroupId, Route, Routing, Tag};
-use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Ends, Engine, Observer, Packet, Tick};
+use crosstie_sim::wormhole::{
+    Bus, Config, Delivery, EPOCH, Ends, Engine, Flow, Observer, Packet, Tick,
+};
 use proptest::prelude::*;
 use reference::{Event, Reference};
 
@@ -166,18 +168,27 @@ fn configs() -> impl Strategy<Value = Config> {
         (2u32..4).prop_map(|ticks| (ticks, None)),
     ];
     let burst = prop_oneof![Just(1u32), 2u32..9, Just(32u32)];
-    (1u8..4, prop_oneof![1u32..8, 8u32..40], 0u32..7, 0u32..5, bus, burst).prop_map(
-        |(virtual_channels, buffer, routing_delay, wire, (ticks, shared), burst)| Config {
-            virtual_channels,
-            buffer,
-            routing_delay,
-            wire,
-            ticks,
-            burst,
-            bus: match shared {
+    let buffer = prop_oneof![1u32..8, 8u32..40];
+    // Go mark, distance to the stop mark, slack beyond what the wire needs.
+    let marks = prop_oneof![
+        Just(None),
+        (0u32..12, 1u32..9, 0u32..3).prop_map(Some),
+        (0u32..40, 1u32..20, Just(0u32)).prop_map(Some),
+    ];
+    (1u8..4, buffer, marks, 0u32..7, 0u32..5, bus, burst).prop_map(
+        |(virtual_channels, buffer, marks, routing_delay, wire, (ticks, shared), burst)| {
+            let (buffer, flow) = match marks {
+                None => (buffer, Flow::Credits),
+                Some((go, distance, slack)) => {
+                    let stop = go + distance;
+                    (stop + 2 * wire + slack, Flow::StopAndGo { stop, go })
+                }
+            };
+            let bus = match shared {
                 None => Bus::Full,
                 Some((r, w)) => Bus::Shared { read: ticks + r, write: ticks + w },
-            },
+            };
+            Config { virtual_channels, buffer, flow, routing_delay, wire, bus, burst, ticks }
         },
     )
 }

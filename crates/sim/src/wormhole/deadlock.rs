@@ -1,7 +1,8 @@
 //! Finding a deadlock that has happened, and naming the channels in it.
 
 use super::Tick;
-use super::engine::{Engine, GROUP};
+use super::engine::{Engine, GROUP, grants, sends};
+use super::flow::Ahead;
 use super::network::{NONE, Target};
 
 /// Packets that wait for each other and will never move.
@@ -100,13 +101,28 @@ impl Engine<'_> {
     /// Whether a packet can go this way, now or once others have moved.
     fn open(&self, way: Way, movable: &[bool]) -> bool {
         let state = &self.vcs[way.vc];
-        if state.sink || movable[way.vc as usize] {
+        // Whatever comes into an empty buffer moves up to its front.
+        if state.ahead.is_end() || state.front == NONE || movable[way.vc as usize] {
             return true;
         }
         match (way.held, state.packet) {
-            (true, _) => self.credits(way.vc) > 0,
+            (true, _) => self.takes(way.vc, 1),
             (false, NONE) => true,
-            (false, _) => u64::from(state.remaining) <= self.credits(way.vc),
+            (false, _) => self.takes(way.vc, state.remaining),
+        }
+    }
+
+    /// Whether this many flits more find room in a buffer, though none leaves it any more.
+    fn takes(&self, vc: u32, flits: u32) -> bool {
+        match self.vcs[vc].ahead {
+            Ahead::End => true,
+            Ahead::Credits => {
+                // Credits that are on the wire come back.
+                let granted = self.vcs.before(grants(vc), self.now);
+                granted - self.vcs.before(sends(vc), self.now) >= u64::from(flits)
+            }
+            // A sender that is not stopped sends; when it cannot send any more, it is stopped.
+            Ahead::StopAndGo => !self.stays_stopped(vc),
         }
     }
 }

@@ -1,12 +1,13 @@
 //! The engine's state, its clock, and what it shows to the outside.
 
+use super::flow::{Ahead, Gate};
 use super::network::{NONE, Network, Target};
 use super::plan::Mux;
 use super::switching::Switch;
 use super::timeline::Timelines;
 use super::warm::{BATCH, PASSES};
 use super::wheel::Wheel;
-use super::{Config, EPOCH, NEVER, Tick};
+use super::{Config, EPOCH, Flow, NEVER, Tick};
 use crosstie_fabric::{Fabric, HostId};
 use crosstie_routing::{Route, Routing, Tag};
 use std::collections::VecDeque;
@@ -76,7 +77,8 @@ impl Observer for Silent {}
 pub struct ChannelCount {
     /// Flits sent.
     pub flits: u64,
-    /// Ticks in which it sent nothing although a flit was ready, for want of a credit.
+    /// Ticks in which it sent nothing although a flit was ready, for want of a credit or because it
+    /// was told to stop.
     pub blocked: u64,
     /// Ticks that headers at the end of this channel waited for an output, after their routing
     /// delay, summed over headers and counted when they got it.
@@ -113,8 +115,8 @@ pub(super) struct Vc {
     /// Its multiplexer, and its bit there.
     pub mux: u32,
     pub bit: u8,
-    /// Its flits end here: no buffer, no credits, nobody downstream.
-    pub sink: bool,
+    /// What a sender into it has to heed.
+    pub ahead: Ahead,
     /// Ticks for which a flit occupies the channel.
     pub cost: u32,
     /// Ticks from sending a flit until the other end can use it, and for a credit to come back.
@@ -157,6 +159,8 @@ pub struct Engine<'a> {
     pub(super) network: Network,
     pub(super) routing: &'a dyn Routing,
     pub(super) vcs: Timelines<Vc>,
+    /// What senders know of buffers with stop-and-go flow control; empty with credits.
+    pub(super) gates: Vec<Gate>,
     pub(super) muxes: Vec<Mux>,
     pub(super) switches: Vec<Switch>,
     /// Free VCs per channel, one bit each.
@@ -196,16 +200,13 @@ impl<'a> Engine<'a> {
     /// A network at rest: `rails` copies of `fabric`.
     ///
     /// # Panics
-    /// If the configuration is out of range: 1 to 8 virtual channels, at least one flit of buffer,
-    /// one tick per cycle and one rail, a bus no faster than a link, and fewer than 2^15 ports per
-    /// switch.
+    /// If [`Config::check`] refuses the configuration, if there is no rail, or if a switch has 2^15
+    /// ports or more.
     pub fn new(fabric: &Fabric, routing: &'a dyn Routing, rails: u32, config: &Config) -> Self {
-        assert!((1..=8).contains(&config.virtual_channels), "1 to 8 virtual channels");
-        assert!(config.buffer > 0 && config.ticks > 0 && rails > 0, "nothing may be zero");
-        assert!((1..=1 << 15).contains(&config.burst), "1 to 2^15 flits in a turn of a bus");
-        if let super::Bus::Shared { read, write } = config.bus {
-            assert!(read.min(write) >= config.ticks, "a bus is no faster than a link");
+        if let Err(error) = config.check() {
+            panic!("{error}");
         }
+        assert!(rails > 0, "at least one rail");
         let network = Network::new(fabric, rails, config);
         let ports = network.port_out.len();
         let port_tag = |port: &crosstie_fabric::Port| {
@@ -229,14 +230,26 @@ impl<'a> Engine<'a> {
                 channel,
                 mux: wire.mux,
                 bit: wire.bit + (vc % network.vcs) as u8,
-                sink: network.targets[channel as usize] == Target::End,
+                ahead: match (network.targets[channel as usize], config.flow) {
+                    (Target::End, _) => Ahead::End,
+                    (_, Flow::Credits) => Ahead::Credits,
+                    (_, Flow::StopAndGo { .. }) => Ahead::StopAndGo,
+                },
                 cost: wire.cost,
                 latency: wire.latency,
             }
         };
-        // Events are at least a cycle apart.
+        // Events are at least a cycle apart. With stop and go, a flit matters to its sender until the
+        // signal it causes is back.
         let count = network.wires.len() as u32 * network.vcs;
-        let mut vcs = Timelines::new((0..count).map(idle), config.wire + 2);
+        let (remembered, gates) = match config.flow {
+            Flow::Credits => (config.wire + 2, Vec::new()),
+            Flow::StopAndGo { stop, go } => {
+                let gate = |vc| Gate::new(stop, go, &network.wires[(vc / network.vcs) as usize]);
+                (2 * config.wire + 2, (0..count).map(gate).collect())
+            }
+        };
+        let mut vcs = Timelines::new((0..count).map(idle), remembered);
         for vc in 0..count {
             vcs.grant_past(grants(vc), u64::from(config.buffer));
         }
@@ -244,6 +257,7 @@ impl<'a> Engine<'a> {
         Engine {
             routing,
             vcs,
+            gates,
             muxes: vec![Mux::default(); network.wires.len()],
             switches: vec![Switch::default(); network.first_port.len() - 1],
             free: vec![((1u16 << config.virtual_channels) - 1) as u8; network.wires.len()],
@@ -331,9 +345,9 @@ impl<'a> Engine<'a> {
         self.in_flight() == 0
             && self.queued() == 0
             && (0..self.vcs.len() as u32).all(|vc| {
-                let Vc { packet, front, sink, .. } = self.vcs[vc];
-                let credits = self.vcs.known(grants(vc)) - self.vcs.known(sends(vc));
-                (packet, front) == (NONE, NONE) && (sink || credits == whole)
+                let Vc { packet, front, ahead, .. } = self.vcs[vc];
+                let room = self.vcs.known(grants(vc)) - self.vcs.known(sends(vc));
+                (packet, front) == (NONE, NONE) && (ahead.is_end() || room == whole)
             })
     }
 
@@ -457,8 +471,8 @@ pub(super) fn sends(vc: u32) -> usize {
     2 * vc as usize
 }
 
-/// The timeline of credits granted to the sender into a VC; as many as its buffer is deep were
-/// granted before time began.
+/// The timeline of flits leaving the buffer of a VC, each of which grants a credit to the sender
+/// into it; as many credits as the buffer is deep were granted before time began.
 #[inline]
 pub(super) fn grants(vc: u32) -> usize {
     2 * vc as usize + 1

@@ -1,6 +1,7 @@
 //! Release and allocation: how headers get output virtual channels.
 
 use super::engine::{Behind, Ends, Engine, Event, GROUP, Observer, Vc, grants, sends};
+use super::flow::Ahead;
 use super::network::{NONE, Origin, Target};
 use super::{NEVER, Tick};
 
@@ -187,11 +188,13 @@ impl Engine<'_> {
         (best, most)
     }
 
-    /// Credits in hand for sending into a VC.
+    /// Credits in hand for sending into a VC; with stop and go, all or nothing.
     pub(super) fn credits(&self, vc: u32) -> u64 {
-        let Vc { sink, latency, .. } = self.vcs[vc];
-        if sink {
-            return u64::from(self.network.depth);
+        let Vc { ahead, latency, .. } = self.vcs[vc];
+        match ahead {
+            Ahead::Credits => {}
+            Ahead::StopAndGo if self.is_stopped(vc) => return 0,
+            Ahead::StopAndGo | Ahead::End => return u64::from(self.network.depth),
         }
         // Grants that have crossed the wire by now: those that happened before now - latency + 1.
         let visible = (self.now + 1).saturating_sub(u64::from(latency));
@@ -237,7 +240,7 @@ impl Engine<'_> {
 
     /// The tail of the packet in output VC `vc` has left.
     pub(super) fn release(&mut self, vc: u32, observer: &mut impl Observer) {
-        let Vc { packet, feeder, channel, cost, latency, sink, .. } = self.vcs[vc];
+        let Vc { packet, feeder, channel, cost, latency, ahead, .. } = self.vcs[vc];
         let number = vc - channel * self.network.vcs;
         self.vcs[vc].packet = NONE;
         let left = self.now - u64::from(cost);
@@ -253,7 +256,7 @@ impl Engine<'_> {
             }
             Origin::Nobody => {}
         }
-        if sink {
+        if ahead.is_end() {
             self.wheel.push(left + u64::from(latency), Event::Delivered(packet));
         }
         if feeder != NONE {

@@ -3,7 +3,7 @@
 
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node, Port};
 use crosstie_routing::{Route, Routing, Tag};
-use crosstie_sim::wormhole::{Bus, ChannelCount, Config, EPOCH, Ends, Packet, Tick};
+use crosstie_sim::wormhole::{Bus, ChannelCount, Config, EPOCH, Ends, Flow, Packet, Tick};
 use std::collections::VecDeque;
 
 /// Something that can be compared with the engine.
@@ -33,6 +33,10 @@ struct Vc {
     tail_gone: Option<Tick>,
     credits: u32,
     credits_on_the_way: VecDeque<Tick>,
+    /// What the receiver said last, and what the sender has heard.
+    says_stop: bool,
+    stopped: bool,
+    signals_on_the_way: VecDeque<(Tick, bool)>,
     buffer: VecDeque<Flit>,
     /// The VC to which the packet at the front of the buffer goes.
     to: Option<usize>,
@@ -208,6 +212,7 @@ impl Reference {
     pub fn run_until(&mut self, until: Tick) {
         while self.now < until {
             self.credits_arrive();
+            self.signals();
             self.release();
             self.headers();
             self.start_packets();
@@ -227,6 +232,28 @@ impl Reference {
             while vc.credits_on_the_way.front().is_some_and(|&at| at <= self.now) {
                 vc.credits_on_the_way.pop_front();
                 vc.credits += 1;
+            }
+        }
+    }
+
+    /// Receivers look at their buffers and say *stop* or *go*; senders hear what has crossed the wire.
+    fn signals(&mut self) {
+        let Flow::StopAndGo { stop, go } = self.config.flow else { return };
+        let (now, v) = (self.now, self.v());
+        for (number, vc) in self.vcs.iter_mut().enumerate() {
+            let Channel { latency, cost, .. } = self.channels[number / v];
+            let filling = vc.buffer.iter().filter(|flit| flit.usable <= now).count() as u32;
+            self.fullest = self.fullest.max(filling);
+            let says_stop = if vc.says_stop { filling > go } else { filling >= stop };
+            if says_stop != vc.says_stop {
+                vc.says_stop = says_stop;
+                vc.signals_on_the_way.push_back((now + Tick::from(latency - cost), says_stop));
+            }
+            while let Some(&(at, stopped)) = vc.signals_on_the_way.front()
+                && at <= now
+            {
+                vc.signals_on_the_way.pop_front();
+                vc.stopped = stopped;
             }
         }
     }
@@ -326,9 +353,11 @@ impl Reference {
     fn best_vc(&self, channel: usize) -> Option<(usize, u32)> {
         let vcs = channel * self.v()..(channel + 1) * self.v();
         let free = vcs.filter(|&vc| self.vcs[vc].packet.is_none());
-        let credits = |vc: usize| match self.channels[channel].target {
-            Target::End => self.config.buffer,
-            _ => self.vcs[vc].credits,
+        let credits = |vc: usize| match (self.channels[channel].target, self.config.flow) {
+            (Target::End, _) => self.config.buffer,
+            (_, Flow::Credits) => self.vcs[vc].credits,
+            (_, Flow::StopAndGo { .. }) if self.vcs[vc].stopped => 0,
+            (_, Flow::StopAndGo { .. }) => self.config.buffer,
         };
         free.map(|vc| (vc, credits(vc))).max_by_key(|&(vc, c)| (c, std::cmp::Reverse(vc)))
     }
@@ -403,6 +432,15 @@ impl Reference {
         }
     }
 
+    /// Whether a flit may be sent into a VC.
+    fn may_send(&self, vc: usize) -> bool {
+        match (self.channels[vc / self.v()].target, self.config.flow) {
+            (Target::End, _) => true,
+            (_, Flow::Credits) => self.vcs[vc].credits > 0,
+            (_, Flow::StopAndGo { .. }) => !self.vcs[vc].stopped,
+        }
+    }
+
     fn send(&mut self) {
         for mux in 0..self.muxes.len() {
             if self.muxes[mux].busy_until > self.now {
@@ -412,10 +450,7 @@ impl Reference {
             let order = (1..=count).map(|step| (self.muxes[mux].last + step) % count);
             let places: Vec<usize> =
                 order.filter(|&place| self.has_flit(self.muxes[mux].vcs[place])).collect();
-            let can_send = |place: usize| {
-                let vc = self.muxes[mux].vcs[place];
-                self.channels[vc / self.v()].target == Target::End || self.vcs[vc].credits > 0
-            };
+            let can_send = |place: usize| self.may_send(self.muxes[mux].vcs[place]);
             let Mux { last, streak, burst, busy_until, .. } = self.muxes[mux];
             let goes_on = busy_until == self.now
                 && streak < burst
@@ -449,13 +484,17 @@ impl Reference {
             let flit = self.vcs[from].buffer.pop_front().expect("a sender has a flit");
             assert_eq!((flit.packet, flit.index), (packet, index), "flits stay in order");
             let back = Tick::from(self.channels[from / v].latency);
-            self.vcs[from].credits_on_the_way.push_back(now + back);
+            if self.config.flow == Flow::Credits {
+                self.vcs[from].credits_on_the_way.push_back(now + back);
+            }
         }
         let id = self.packets[packet].id;
         let arrives = now + Tick::from(latency);
         if target != Target::End {
-            self.vcs[vc].credits -= 1;
             self.vcs[vc].buffer.push_back(Flit { packet, index, usable: arrives });
+        }
+        if target != Target::End && self.config.flow == Flow::Credits {
+            self.vcs[vc].credits -= 1;
             let filling = self.vcs[vc].buffer.len() as u32;
             let on_the_way = self.vcs[vc].credits_on_the_way.len() as u32;
             assert_eq!(filling + self.vcs[vc].credits + on_the_way, self.config.buffer);
