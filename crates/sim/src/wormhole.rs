@@ -19,6 +19,9 @@
 //!    credit, round robin. The flit can leave the next node one cycle plus the wire delay later; the
 //!    credit for the place it freed reaches the node before equally late.
 //!
+//! With [`Config::consumes_headers`] a switch takes the header off in the tick in which it gives the
+//! packet an output, and the flit behind it is the header for the next switch.
+//!
 //! With [`Flow::StopAndGo`] there are no credits. The receiver looks at its buffer at the beginning of
 //! every tick: flits that have arrived, without those that left in earlier ticks. It says *stop*
 //! when they rise to the stop mark and *go* when they fall to the go mark; the sender hears it after

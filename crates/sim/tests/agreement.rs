@@ -175,8 +175,9 @@ fn configs() -> impl Strategy<Value = Config> {
         (0u32..12, 1u32..9, 0u32..3).prop_map(Some),
         (0u32..40, 1u32..20, Just(0u32)).prop_map(Some),
     ];
-    (1u8..4, buffer, marks, 0u32..7, 0u32..5, bus, burst).prop_map(
-        |(virtual_channels, buffer, marks, routing_delay, wire, (ticks, shared), burst)| {
+    (1u8..4, buffer, marks, (0u32..7, any::<bool>()), 0u32..5, bus, burst).prop_map(
+        |(virtual_channels, buffer, marks, switch, wire, (ticks, shared), burst)| {
+            let (routing_delay, consumes_headers) = switch;
             let (buffer, flow) = match marks {
                 None => (buffer, Flow::Credits),
                 Some((go, distance, slack)) => {
@@ -188,7 +189,17 @@ fn configs() -> impl Strategy<Value = Config> {
                 None => Bus::Full,
                 Some((r, w)) => Bus::Shared { read: ticks + r, write: ticks + w },
             };
-            Config { virtual_channels, buffer, flow, routing_delay, wire, bus, burst, ticks }
+            Config {
+                virtual_channels,
+                buffer,
+                flow,
+                routing_delay,
+                consumes_headers,
+                wire,
+                bus,
+                burst,
+                ticks,
+            }
         },
     )
 }

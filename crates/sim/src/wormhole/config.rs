@@ -40,6 +40,9 @@ pub struct Config {
     pub flow: Flow,
     /// Cycles from a header's arrival at the front of its buffer to its request for an output.
     pub routing_delay: u32,
+    /// Whether every switch takes off the flit that tells it the way. A packet then starts with one
+    /// flit more for every switch of its route.
+    pub consumes_headers: bool,
     /// Cycles a flit spends on the wire, beyond the one cycle it takes to leave.
     pub wire: u32,
     /// The bus of every host.
@@ -59,6 +62,7 @@ impl Default for Config {
             buffer: 128,
             flow: Flow::Credits,
             routing_delay: 6,
+            consumes_headers: false,
             wire: 0,
             bus: Bus::Shared { read: 1, write: 1 },
             burst: 32,
@@ -196,6 +200,7 @@ mod tests {
             virtual_channels: 1,
             buffer: 80,
             flow: Flow::StopAndGo { stop: 56, go: 40 },
+            consumes_headers: true,
             wire: 8,
             bus: Bus::Full,
             ..Config::default()

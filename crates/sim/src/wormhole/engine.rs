@@ -19,7 +19,8 @@ pub struct Packet {
     pub from: u32,
     /// Destination on the same rail, numbered likewise.
     pub to: u32,
-    /// Length, header and tail included; at least 1.
+    /// Length, header and tail included, without the flits that switches take off
+    /// ([`Config::consumes_headers`]); at least 1.
     pub flits: u32,
     /// The sender's own number for it, given back on delivery.
     pub id: u64,
@@ -139,6 +140,8 @@ pub(super) struct Worm {
     pub injected: Tick,
     /// The tag the header obeys next.
     pub hop: u32,
+    /// Flits that it has on its present channel beyond `packet.flits`.
+    pub headers: u32,
 }
 
 /// What can happen at a tick.
@@ -242,13 +245,17 @@ impl<'a> Engine<'a> {
         // Events are at least a cycle apart. With stop and go, a flit matters to its sender until the
         // signal it causes is back.
         let count = network.wires.len() as u32 * network.vcs;
-        let (remembered, gates) = match config.flow {
+        let (mut remembered, gates) = match config.flow {
             Flow::Credits => (config.wire + 2, Vec::new()),
             Flow::StopAndGo { stop, go } => {
                 let gate = |vc| Gate::new(stop, go, &network.wires[(vc / network.vcs) as usize]);
                 (2 * config.wire + 2, (0..count).map(gate).collect())
             }
         };
+        if config.consumes_headers {
+            // A header is taken off in the tick in which the flit behind it may leave.
+            remembered *= 2;
+        }
         let mut vcs = Timelines::new((0..count).map(idle), remembered);
         for vc in 0..count {
             vcs.grant_past(grants(vc), u64::from(config.buffer));
@@ -414,7 +421,7 @@ impl<'a> Engine<'a> {
 
     /// Puts a queued packet into the network's books and writes its tags.
     pub(super) fn new_worm(&mut self, packet: Packet, queued: Tick) -> u32 {
-        let worm = Worm { packet, queued, injected: NEVER, hop: 0 };
+        let worm = Worm { packet, queued, injected: NEVER, hop: 0, headers: 0 };
         let id = match self.spare_worms.pop() {
             Some(id) => {
                 self.worms[id as usize] = worm;
@@ -431,6 +438,9 @@ impl<'a> Engine<'a> {
         let tags = self.route.tags();
         if tags.len() > self.tags_per_worm {
             self.widen_tags(self.route.tags().len());
+        }
+        if self.network.consumes_headers {
+            self.worms[id as usize].headers = self.route.tags().len() as u32;
         }
         let base = id as usize * self.tags_per_worm;
         for (slot, tag) in self.tags[base..].iter_mut().zip(self.route.tags()) {

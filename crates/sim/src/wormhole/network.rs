@@ -55,6 +55,8 @@ pub(super) struct Network {
     pub vcs: u32,
     pub depth: u32,
     pub routing: u32,
+    /// Switches take off the flit that they have obeyed.
+    pub consumes_headers: bool,
     pub wires: Vec<Wire>,
     /// Who asks for the virtual channels of each channel.
     pub origins: Vec<Origin>,
@@ -92,6 +94,7 @@ impl Network {
             vcs: u32::from(config.virtual_channels),
             depth: config.buffer,
             routing: config.routing_delay * config.ticks,
+            consumes_headers: config.consumes_headers,
             wires: Vec::new(),
             origins: Vec::new(),
             targets: Vec::new(),

@@ -581,14 +581,20 @@ impl Engine<'_> {
             }
         }
         if feeder != NONE {
-            let Vc { latency, packet, ahead, .. } = self.vcs[feeder];
-            if ahead != Ahead::Credits {
-                self.settle(feeder);
-            }
-            self.vcs.push(grants(feeder), run, self.now, latency);
-            if packet != NONE {
-                self.look_again(feeder);
-            }
+            self.leave(feeder, run);
+        }
+    }
+
+    /// Flits leave the buffer of a VC, now and as planned.
+    #[inline]
+    pub(super) fn leave(&mut self, vc: u32, run: Run) {
+        let Vc { latency, packet, ahead, .. } = self.vcs[vc];
+        if ahead != Ahead::Credits {
+            self.settle(vc);
+        }
+        self.vcs.push(grants(vc), run, self.now, latency);
+        if packet != NONE {
+            self.look_again(vc);
         }
     }
 

@@ -1,8 +1,11 @@
 //! Release and allocation: how headers get output virtual channels.
 
-use super::engine::{Behind, Ends, Engine, Event, GROUP, Observer, Vc, grants, sends};
+use super::engine::{
+    Behind, Ends, Engine, Event, GROUP, Observer, Packet, Vc, Worm, grants, sends,
+};
 use super::flow::Ahead;
 use super::network::{NONE, Origin, Target};
+use super::timeline::Run;
 use super::{NEVER, Tick};
 
 /// The arbitration state of one switch.
@@ -134,7 +137,13 @@ impl Engine<'_> {
             return false;
         }
         let (to, _) = self.best_vc(out);
-        self.worms[packet as usize].hop += u32::from(!is_nic);
+        if !is_nic {
+            self.worms[packet as usize].hop += 1;
+            if self.network.consumes_headers {
+                self.worms[packet as usize].headers -= 1;
+                self.leave(vc, Run { start: self.now, stride: 0, count: 1 });
+            }
+        }
         let input = self.network.in_port[channel as usize] * self.network.vcs + u32::from(bit);
         self.switches[switch as usize].turn = input + 1;
         self.counts[channel as usize].waiting += self.now - ready.max(self.counting_since);
@@ -227,9 +236,9 @@ impl Engine<'_> {
 
     /// Gives output VC `to` to a packet whose flits come from `from`.
     fn connect(&mut self, packet: u32, from: u32, to: u32) {
-        let flits = self.worms[packet as usize].packet.flits;
+        let Worm { packet: Packet { flits, .. }, headers, .. } = self.worms[packet as usize];
         let vc = &mut self.vcs[to];
-        (vc.packet, vc.feeder, vc.remaining) = (packet, from, flits);
+        (vc.packet, vc.feeder, vc.remaining) = (packet, from, flits + headers);
         (vc.head_waits, vc.arrives) = (true, NEVER);
         self.free[vc.channel as usize] &= !(1 << (to - vc.channel * self.network.vcs));
         if from != NONE {

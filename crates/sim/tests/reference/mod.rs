@@ -29,6 +29,8 @@ struct Vc {
     /// The VC whose buffer that packet comes from; `None` for a host's memory.
     from: Option<usize>,
     sent: u32,
+    /// Flits of that packet on this channel.
+    length: u32,
     /// When the tail has left the channel.
     tail_gone: Option<Tick>,
     credits: u32,
@@ -315,6 +317,10 @@ impl Reference {
                     None => self.line[switch].push(input),
                     Some(out) => {
                         self.hop[packet] += 1;
+                        if self.config.consumes_headers {
+                            let header = self.leave(vc);
+                            assert_eq!((header.packet, header.index), (packet, 0));
+                        }
                         self.turn[switch] = (input + 1) % inputs;
                         self.counts[vc / v].waiting += self.now - (since + delay);
                         self.connect(packet, Some(vc), out);
@@ -363,8 +369,13 @@ impl Reference {
     }
 
     fn connect(&mut self, packet: usize, from: Option<usize>, to: usize) {
+        let headers = match self.config.consumes_headers {
+            true => (self.tags[packet].len() - self.hop[packet]) as u32,
+            false => 0,
+        };
         let vc = &mut self.vcs[to];
         (vc.packet, vc.from, vc.sent) = (Some(packet), from, 0);
+        vc.length = self.packets[packet].flits + headers;
         if let Some(from) = from {
             self.vcs[from].to = Some(to);
         }
@@ -473,6 +484,17 @@ impl Reference {
         }
     }
 
+    /// The first flit of a buffer leaves it.
+    fn leave(&mut self, vc: usize) -> Flit {
+        let flit = self.vcs[vc].buffer.pop_front().expect("what leaves is there");
+        assert!(flit.usable <= self.now);
+        if self.config.flow == Flow::Credits {
+            let back = Tick::from(self.channels[vc / self.v()].latency);
+            self.vcs[vc].credits_on_the_way.push_back(self.now + back);
+        }
+        flit
+    }
+
     fn send_flit(&mut self, vc: usize) {
         let (now, v) = (self.now, self.v());
         let Channel { target, cost, latency } = self.channels[vc / v];
@@ -481,12 +503,14 @@ impl Reference {
         self.vcs[vc].sent += 1;
         self.counts[vc / v].flits += 1;
         if let Some(from) = self.vcs[vc].from {
-            let flit = self.vcs[from].buffer.pop_front().expect("a sender has a flit");
-            assert_eq!((flit.packet, flit.index), (packet, index), "flits stay in order");
-            let back = Tick::from(self.channels[from / v].latency);
-            if self.config.flow == Flow::Credits {
-                self.vcs[from].credits_on_the_way.push_back(now + back);
-            }
+            let flit = self.leave(from);
+            let in_switch = matches!(self.channels[from / v].target, Target::Switch(_));
+            let taken_off = u32::from(self.config.consumes_headers && in_switch);
+            assert_eq!(
+                (flit.packet, flit.index),
+                (packet, index + taken_off),
+                "flits stay in order"
+            );
         }
         let id = self.packets[packet].id;
         let arrives = now + Tick::from(latency);
@@ -503,7 +527,7 @@ impl Reference {
         if index == 0 {
             self.events.push((now, Event::Head { id, channel: vc / v, vc: vc % v }));
         }
-        if index + 1 == self.packets[packet].flits {
+        if index + 1 == self.vcs[vc].length {
             self.events.push((now, Event::Tail { id, channel: vc / v, vc: vc % v }));
             self.vcs[vc].tail_gone = Some(now + Tick::from(cost));
             if target == Target::End {
