@@ -27,6 +27,12 @@
 //! when they rise to the stop mark and *go* when they fall to the go mark; the sender hears it after
 //! the wire delay, before it sends. A VC counts as one with all credits or with none.
 //!
+//! With [`Config::in_transit`] a route may stop at hosts on its way. The NIC of such a host keeps the
+//! packet in its pool and sends it on, first come, first served and before packets of its own, from
+//! `recognition + setup` cycles after the packet began to arrive, while the rest may still be coming
+//! in. A pool that has room for no more than what is on the wire says *stop*, and *go* when a flit has
+//! left. Packets for the host itself never wait for it.
+//!
 //! A host with a full-duplex bus takes every flit as it comes. With a shared bus (half duplex or
 //! asymmetric) a packet crosses the bus into the NIC's sending buffers before it goes on the link,
 //! and at its destination waits in the NIC's receiving buffers to cross the bus into memory. Both
@@ -59,7 +65,7 @@ mod timeline;
 mod warm;
 mod wheel;
 
-pub use config::{Bus, Config, ConfigError, Flow};
+pub use config::{Bus, Config, ConfigError, Flow, InTransit};
 pub use deadlock::Deadlock;
 pub use engine::{ChannelCount, Delivery, Ends, Engine, Observer, Packet, Silent};
 pub use layout::{Layout, Part};

@@ -29,6 +29,24 @@ pub enum Flow {
     },
 }
 
+/// How NICs pass on packets that stop at their host on the way (in-transit buffers).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InTransit {
+    /// Cycles from the moment a packet begins to arrive until the NIC knows that it is to go on.
+    pub recognition: u32,
+    /// Cycles from then until it may begin to leave.
+    pub setup: u32,
+    /// Flits that the NIC can hold; virtual channels have equal shares of it.
+    pub pool: u32,
+}
+
+impl InTransit {
+    /// Flits in the share of a virtual channel.
+    pub(super) fn share(&self, virtual_channels: u8) -> u32 {
+        self.pool / u32::from(virtual_channels)
+    }
+}
+
 /// Everything about the hardware that the topology does not say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -45,6 +63,8 @@ pub struct Config {
     pub consumes_headers: bool,
     /// Cycles a flit spends on the wire, beyond the one cycle it takes to leave.
     pub wire: u32,
+    /// In-transit buffers in all NICs, or none; with them the bus must be [`Bus::Full`].
+    pub in_transit: Option<InTransit>,
     /// The bus of every host.
     pub bus: Bus,
     /// Flits that a shared bus moves in one go before another packet has its turn, at least 1.
@@ -64,6 +84,7 @@ impl Default for Config {
             routing_delay: 6,
             consumes_headers: false,
             wire: 0,
+            in_transit: None,
             bus: Bus::Shared { read: 1, write: 1 },
             burst: 32,
             ticks: 1,
@@ -126,6 +147,23 @@ pub enum ConfigError {
         /// Flits that it holds.
         buffer: u32,
     },
+    /// In-transit buffers behind a shared bus.
+    #[error("found in-transit buffers and a shared bus, expected a full-duplex bus beside them")]
+    SharedBus,
+    /// A packet that goes on before it has come.
+    #[error("found in-transit packets that take no time, expected at least 1 cycle in all")]
+    Instant,
+    /// Flits that are on the wire when a pool is full would find no room.
+    #[error(
+        "found {share} flits of in-transit pool per virtual channel, expected more than the \
+         2 x {wire} flits that may be on the wire"
+    )]
+    Pool {
+        /// Flits that the share of a virtual channel holds.
+        share: u32,
+        /// Cycles on the wire.
+        wire: u32,
+    },
 }
 
 impl Config {
@@ -157,6 +195,20 @@ impl Config {
                 let Config { wire, buffer, .. } = *self;
                 return Err(ConfigError::Slack { stop, wire, needed, buffer });
             }
+        }
+        self.in_transit.map_or(Ok(()), |in_transit| self.check_in_transit(in_transit))
+    }
+
+    fn check_in_transit(&self, in_transit: InTransit) -> Result<(), ConfigError> {
+        if self.bus != Bus::Full {
+            return Err(ConfigError::SharedBus);
+        }
+        if in_transit.recognition == 0 && in_transit.setup == 0 {
+            return Err(ConfigError::Instant);
+        }
+        let (share, wire) = (in_transit.share(self.virtual_channels), self.wire);
+        if u64::from(share) <= 2 * u64::from(wire) {
+            return Err(ConfigError::Pool { share, wire });
         }
         Ok(())
     }
@@ -202,6 +254,7 @@ mod tests {
             flow: Flow::StopAndGo { stop: 56, go: 40 },
             consumes_headers: true,
             wire: 8,
+            in_transit: Some(InTransit { recognition: 44, setup: 32, pool: 512 * 1024 }),
             bus: Bus::Full,
             ..Config::default()
         }
@@ -224,12 +277,19 @@ mod tests {
     #[test]
     fn what_cannot_be_built_is_named() {
         let default = Config::default;
+        let with_pool = |recognition, pool| {
+            let in_transit = Some(InTransit { recognition, setup: 0, pool });
+            Config { virtual_channels: 2, in_transit, ..myrinet() }
+        };
         let cases = [
             (Config { virtual_channels: 9, ..default() }, "found 9 virtual channels"),
             (Config { buffer: 0, ..default() }, "found 0 flits of buffer"),
             (Config { ticks: 0, ..default() }, "found 0 ticks per cycle"),
             (Config { burst: 0, ..default() }, "found bursts of 0 flits"),
             (Config { ticks: 2, ..default() }, "moves a flit in 1 ticks, but a link takes 2"),
+            (Config { bus: default().bus, ..myrinet() }, "in-transit buffers and a shared bus"),
+            (with_pool(44, 32), "found 16 flits of in-transit pool"),
+            (with_pool(0, 33), "in-transit packets that take no time"),
         ];
         for (config, expected) in cases {
             let message = config.check().unwrap_err().to_string();

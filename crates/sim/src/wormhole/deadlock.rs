@@ -1,7 +1,7 @@
 //! Finding a deadlock that has happened, and naming the channels in it.
 
 use super::Tick;
-use super::engine::{Engine, GROUP, grants, sends};
+use super::engine::{Engine, GROUP, STOP, grants, sends};
 use super::flow::Ahead;
 use super::network::{NONE, Target};
 
@@ -70,7 +70,7 @@ impl Engine<'_> {
             (NONE, Target::ReceivingNic(host)) => {
                 channels.push(self.network.host_write[host as usize]);
             }
-            (NONE, Target::SendingNic(host)) => {
+            (NONE, Target::SendingNic(host) | Target::Host(host)) => {
                 channels.push(self.network.host_out[host as usize]);
             }
             _ => {}
@@ -78,7 +78,7 @@ impl Engine<'_> {
         if let (NONE, Target::Switch(switch)) = (state.next, target) {
             let worm = state.front as usize;
             let hop = self.worms[worm].hop as usize;
-            let tag = self.tags[worm * self.tags_per_worm + hop];
+            let tag = self.tags[worm * self.tags_per_worm + hop] & !STOP;
             let first_port = self.network.first_port[switch as usize];
             let channel =
                 |port: u16| self.network.port_out[(first_port + u32::from(port)) as usize];
@@ -115,7 +115,7 @@ impl Engine<'_> {
     /// Whether this many flits more find room in a buffer, though none leaves it any more.
     fn takes(&self, vc: u32, flits: u32) -> bool {
         match self.vcs[vc].ahead {
-            Ahead::End => true,
+            Ahead::End | Ahead::Memory => true,
             Ahead::Credits => {
                 // Credits that are on the wire come back.
                 let granted = self.vcs.before(grants(vc), self.now);

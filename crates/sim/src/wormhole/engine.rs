@@ -162,7 +162,7 @@ pub struct Engine<'a> {
     pub(super) network: Network,
     pub(super) routing: &'a dyn Routing,
     pub(super) vcs: Timelines<Vc>,
-    /// What senders know of buffers with stop-and-go flow control; empty with credits.
+    /// What senders know of buffers whose receivers say *stop* and *go*; empty if there are none.
     pub(super) gates: Vec<Gate>,
     pub(super) muxes: Vec<Mux>,
     pub(super) switches: Vec<Switch>,
@@ -199,11 +199,14 @@ pub struct Engine<'a> {
 /// Marks a tag that is a group.
 pub(super) const GROUP: u16 = 1 << 15;
 
+/// Marks a tag that leads into an in-transit buffer.
+pub(super) const STOP: u16 = 1 << 14;
+
 impl<'a> Engine<'a> {
     /// A network at rest: `rails` copies of `fabric`.
     ///
     /// # Panics
-    /// If [`Config::check`] refuses the configuration, if there is no rail, or if a switch has 2^15
+    /// If [`Config::check`] refuses the configuration, if there is no rail, or if a switch has 2^14
     /// ports or more.
     pub fn new(fabric: &Fabric, routing: &'a dyn Routing, rails: u32, config: &Config) -> Self {
         if let Err(error) = config.check() {
@@ -213,7 +216,7 @@ impl<'a> Engine<'a> {
         let network = Network::new(fabric, rails, config);
         let ports = network.port_out.len();
         let port_tag = |port: &crosstie_fabric::Port| {
-            assert!(port.0 < GROUP, "fewer than 2^15 ports per switch");
+            assert!(port.0 < STOP, "fewer than 2^14 ports per switch");
             port.0
         };
         let idle = |vc: u32| {
@@ -235,6 +238,7 @@ impl<'a> Engine<'a> {
                 bit: wire.bit + (vc % network.vcs) as u8,
                 ahead: match (network.targets[channel as usize], config.flow) {
                     (Target::End, _) => Ahead::End,
+                    (Target::Host(_), _) => Ahead::Memory,
                     (_, Flow::Credits) => Ahead::Credits,
                     (_, Flow::StopAndGo { .. }) => Ahead::StopAndGo,
                 },
@@ -242,16 +246,17 @@ impl<'a> Engine<'a> {
                 latency: wire.latency,
             }
         };
-        // Events are at least a cycle apart. With stop and go, a flit matters to its sender until the
+        // Events are at least a cycle apart. Where there is a gate, a flit matters to its sender until the
         // signal it causes is back.
         let count = network.wires.len() as u32 * network.vcs;
-        let (mut remembered, gates) = match config.flow {
-            Flow::Credits => (config.wire + 2, Vec::new()),
-            Flow::StopAndGo { stop, go } => {
-                let gate = |vc| Gate::new(stop, go, &network.wires[(vc / network.vcs) as usize]);
-                (2 * config.wire + 2, (0..count).map(gate).collect())
-            }
+        let gate = |vc: u32| {
+            let channel = (vc / network.vcs) as usize;
+            let is_pool = matches!(network.targets[channel], Target::Host(_));
+            Gate::new(config, is_pool, &network.wires[channel])
         };
+        let has_gates = config.flow != Flow::Credits || config.in_transit.is_some();
+        let gates: Vec<Gate> = (0..count).filter(|_| has_gates).map(gate).collect();
+        let mut remembered = if has_gates { 2 * config.wire + 2 } else { config.wire + 2 };
         if config.consumes_headers {
             // A header is taken off in the tick in which the flit behind it may leave.
             remembered *= 2;
@@ -352,9 +357,9 @@ impl<'a> Engine<'a> {
         self.in_flight() == 0
             && self.queued() == 0
             && (0..self.vcs.len() as u32).all(|vc| {
-                let Vc { packet, front, ahead, .. } = self.vcs[vc];
+                let Vc { packet, front, .. } = self.vcs[vc];
                 let room = self.vcs.known(grants(vc)) - self.vcs.known(sends(vc));
-                (packet, front) == (NONE, NONE) && (ahead.is_end() || room == whole)
+                (packet, front) == (NONE, NONE) && room == whole
             })
     }
 
@@ -372,6 +377,20 @@ impl<'a> Engine<'a> {
     /// Flits delivered, in whole packets, since time began.
     pub fn flits_delivered(&self) -> u64 {
         self.flits_delivered
+    }
+
+    /// The most flits that the in-transit buffers of each host have held since time began, in the
+    /// fullest share of a virtual channel. How long they were full is told by
+    /// [`ChannelCount::blocked`] of the channel into the host.
+    ///
+    /// Empty without [`Config::in_transit`].
+    pub fn pool_peaks(&self) -> Vec<u32> {
+        let peak = |&channel: &u32| {
+            let first = channel * self.network.vcs;
+            (first..first + self.network.vcs).map(|vc| self.peak(vc)).max().expect("a VC")
+        };
+        let hosts = self.network.host_in.iter().filter(|_| self.network.in_transit.is_some());
+        hosts.map(peak).collect()
     }
 
     /// Starts counting channel use afresh.
@@ -443,11 +462,23 @@ impl<'a> Engine<'a> {
             self.worms[id as usize].headers = self.route.tags().len() as u32;
         }
         let base = id as usize * self.tags_per_worm;
-        for (slot, tag) in self.tags[base..].iter_mut().zip(self.route.tags()) {
-            *slot = match *tag {
-                Tag::Port(port) => port.0,
-                Tag::Group(group) => GROUP | group.0,
-            };
+        let mut slots = self.tags[base..].iter_mut();
+        for leg in self.route.legs() {
+            let mut last = None;
+            for (tag, slot) in leg.tags.iter().zip(&mut slots) {
+                *slot = match *tag {
+                    Tag::Port(port) => port.0,
+                    Tag::Group(group) => GROUP | group.0,
+                };
+                last = Some(slot);
+            }
+            if let Some(host) = leg.stop {
+                assert!(
+                    self.network.in_transit.is_some(),
+                    "a route stops at {host:?}, but NICs have no in-transit buffers"
+                );
+                *last.expect("a leg crosses a switch") |= STOP;
+            }
         }
         id
     }

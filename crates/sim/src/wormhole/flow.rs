@@ -12,7 +12,7 @@
 use super::engine::{Engine, Vc, grants, sends};
 use super::network::Wire;
 use super::timeline::Timelines;
-use super::{EPOCH, NEVER, Tick};
+use super::{Config, EPOCH, Flow, NEVER, Tick};
 
 /// What a sender into a virtual channel has to heed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,21 +24,23 @@ pub(super) enum Ahead {
     End,
     /// A buffer whose receiver says *stop* and *go*.
     StopAndGo,
+    /// Nothing: the NIC at the end has in-transit buffers, but this packet goes to memory.
+    Memory,
 }
 
 impl Ahead {
     /// Whether flits end here.
     #[inline]
     pub fn is_end(self) -> bool {
-        self == Ahead::End
+        matches!(self, Ahead::End | Ahead::Memory)
     }
 }
 
 /// A buffer as its sender sees it: how many flits have come and gone, and what it was told last.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gate {
-    stop: u32,
-    go: u32,
+    stop: u64,
+    go: u64,
     /// Ticks after which the sender sees that a flit has come in, counted from sending it.
     seen_in: u32,
     /// Ticks after which it sees that a flit has gone out.
@@ -47,12 +49,24 @@ pub(super) struct Gate {
     at: Tick,
     came: u64,
     left: u64,
+    /// The most that has been in it, if it is an in-transit buffer.
+    peak: u64,
+    is_pool: bool,
     stopped: bool,
 }
 
 impl Gate {
-    /// An empty buffer at the end of a wire.
-    pub fn new(stop: u32, go: u32, wire: &Wire) -> Gate {
+    /// An empty buffer at the end of a wire: an in-transit buffer, or that of a virtual channel.
+    pub fn new(config: &Config, is_pool: bool, wire: &Wire) -> Gate {
+        let (stop, go) = match (config.in_transit, config.flow) {
+            (Some(in_transit), _) if is_pool => {
+                let stop = in_transit.share(config.virtual_channels) - 2 * config.wire;
+                (stop.into(), u64::from(stop) - 1)
+            }
+            (_, Flow::StopAndGo { stop, go }) => (stop.into(), go.into()),
+            // Its credits keep it from filling.
+            (_, Flow::Credits) => (u64::MAX, 0),
+        };
         let back = wire.latency - wire.cost;
         Gate {
             stop,
@@ -63,6 +77,8 @@ impl Gate {
             at: EPOCH,
             came: 0,
             left: 0,
+            peak: 0,
+            is_pool,
             stopped: false,
         }
     }
@@ -76,20 +92,16 @@ impl Gate {
         loop {
             let filling = self.filling();
             let at = if self.stopped {
-                lines.out_seen(self, self.left + (filling - u64::from(self.go)) - 1)
+                lines.out_seen(self, self.left + (filling - self.go - 1))
             } else {
-                lines.in_seen(self, self.came + (u64::from(self.stop) - filling) - 1)
+                lines.in_seen(self, self.came.saturating_add(self.stop - filling - 1))
             };
             if at == NEVER {
                 return NEVER;
             }
             self.look(lines, at);
             let filling = self.filling();
-            let turned = if self.stopped {
-                filling <= u64::from(self.go)
-            } else {
-                filling >= u64::from(self.stop)
-            };
+            let turned = if self.stopped { filling <= self.go } else { filling >= self.stop };
             if turned {
                 self.stopped = !self.stopped;
                 return at;
@@ -104,6 +116,18 @@ impl Gate {
             *self = next;
         }
         self.look(lines, to);
+    }
+
+    /// The most that will have been in it by a tick. Leaps as [`Self::turn`] does.
+    fn peak_by(mut self, lines: &Lines, to: Tick) -> u64 {
+        loop {
+            let at = lines.in_seen(&self, self.came + (self.peak - self.filling()));
+            if at > to {
+                return self.peak;
+            }
+            self.look(lines, at);
+            self.peak = self.peak.max(self.filling());
+        }
     }
 
     fn look(&mut self, lines: &Lines, at: Tick) {
@@ -180,9 +204,21 @@ impl Engine<'_> {
     /// Brings the sender's view of a buffer up to now, before its timelines forget; says for how long
     /// they must remember a flit that is sent.
     pub(super) fn settle(&mut self, vc: u32) -> u32 {
-        let gate = self.gate(&self.known_lines(vc), self.now);
+        let lines = self.known_lines(vc);
+        let mut gate = self.gate(&lines, self.now);
+        if gate.is_pool {
+            gate.peak = self.gates[vc as usize].peak_by(&lines, self.now);
+        }
         self.gates[vc as usize] = gate;
         gate.seen_in
+    }
+
+    /// The most flits that have been in an in-transit buffer before now.
+    pub(super) fn peak(&self, vc: u32) -> u32 {
+        let gate = self.gates[vc as usize];
+        // The sender sees the last tick that is over as late as what left in it.
+        let peak = gate.peak_by(&self.known_lines(vc), self.now + u64::from(gate.seen_out) - 2);
+        u32::try_from(peak).expect("a pool has at most 2^32 flits")
     }
 
     /// Whether the sender into a VC knows now that it must not send.

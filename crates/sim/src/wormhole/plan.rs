@@ -325,7 +325,7 @@ impl Engine<'_> {
         let arrives = self.flit_comes(vc, 0);
         let ready = match self.vcs[vc].ahead {
             Ahead::Credits => arrives.max(self.credit_comes(vc, 0)),
-            Ahead::End => arrives,
+            Ahead::End | Ahead::Memory => arrives,
             Ahead::StopAndGo => self.goes_from(vc, arrives),
         };
         Outlook { arrives, ready }
@@ -346,7 +346,7 @@ impl Engine<'_> {
                 let next = self.vcs.known(sends(vc));
                 self.vcs.in_time(grants(vc), next, certain, Beat { at, step, latency })
             }
-            Ahead::End => certain,
+            Ahead::End | Ahead::Memory => certain,
             Ahead::StopAndGo => self.goes_for(vc, certain, at, step),
         }
     }
@@ -492,7 +492,7 @@ impl Engine<'_> {
         let flit = self.flit_comes(vc, 1);
         let second = match ahead {
             Ahead::Credits => flit.max(self.credit_comes(vc, 1)),
-            Ahead::End | Ahead::StopAndGo => flit,
+            Ahead::End | Ahead::Memory | Ahead::StopAndGo => flit,
         };
         // What is stopped comes at no pace of its own.
         if second <= plan.start + u64::from(cost) || second - plan.start > u64::from(u16::MAX) {

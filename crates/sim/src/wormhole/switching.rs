@@ -1,7 +1,7 @@
 //! Release and allocation: how headers get output virtual channels.
 
 use super::engine::{
-    Behind, Ends, Engine, Event, GROUP, Observer, Packet, Vc, Worm, grants, sends,
+    Behind, Ends, Engine, Event, GROUP, Observer, Packet, STOP, Vc, Worm, grants, sends,
 };
 use super::flow::Ahead;
 use super::network::{NONE, Origin, Target};
@@ -38,6 +38,10 @@ impl Engine<'_> {
             Target::SendingNic(host) => {
                 self.line_up(self.network.nic(host), vc);
                 self.arbitrate_soon(self.network.nic(host));
+            }
+            Target::Host(host) => {
+                self.line_up(self.network.nic(host), vc);
+                self.host_todo.push(host);
             }
             // The way on has a VC for every VC of the link; it is free whenever a new packet is at
             // the front.
@@ -121,6 +125,8 @@ impl Engine<'_> {
         let hop = self.worms[packet as usize].hop as usize;
         let is_nic = switch >= self.network.switches;
         let tag = if is_nic { 0 } else { self.tags[packet as usize * self.tags_per_worm + hop] };
+        let stops = tag & STOP != 0;
+        let tag = tag & !STOP;
         let out = if tag & GROUP == 0 {
             self.network.port_out[(first_port + u32::from(tag)) as usize]
         } else {
@@ -137,6 +143,9 @@ impl Engine<'_> {
             return false;
         }
         let (to, _) = self.best_vc(out);
+        if self.network.in_transit.is_some() {
+            self.address(to, stops);
+        }
         if !is_nic {
             self.worms[packet as usize].hop += 1;
             if self.network.consumes_headers {
@@ -149,6 +158,16 @@ impl Engine<'_> {
         self.counts[channel as usize].waiting += self.now - ready.max(self.counting_since);
         self.connect(packet, vc, to);
         true
+    }
+
+    /// Says whether the packet that is given a VC stops at its end, if that is a host; for a free VC,
+    /// it does not.
+    fn address(&mut self, to: u32, stops: bool) {
+        match self.network.targets[self.vcs[to].channel as usize] {
+            Target::Host(_) if stops => self.vcs[to].ahead = Ahead::StopAndGo,
+            Target::Host(_) => self.vcs[to].ahead = Ahead::Memory,
+            target => assert!(!stops, "a route stops at {target:?}, expected a host"),
+        }
     }
 
     /// The channel with the most free VCs, then the most credits, then the first in turn; `NONE` if
@@ -203,17 +222,23 @@ impl Engine<'_> {
         match ahead {
             Ahead::Credits => {}
             Ahead::StopAndGo if self.is_stopped(vc) => return 0,
-            Ahead::StopAndGo | Ahead::End => return u64::from(self.network.depth),
+            Ahead::StopAndGo | Ahead::End | Ahead::Memory => {
+                return u64::from(self.network.depth);
+            }
         }
         // Grants that have crossed the wire by now: those that happened before now - latency + 1.
         let visible = (self.now + 1).saturating_sub(u64::from(latency));
         self.vcs.before(grants(vc), visible) - self.vcs.before(sends(vc), self.now)
     }
 
-    /// Starts queued packets of hosts on free VCs: first those of the NIC, on the link.
+    /// Starts queued packets of hosts on free VCs: first those in transit, then those of the NIC, on
+    /// the link.
     pub(super) fn start_packets(&mut self) {
         let mut todo = std::mem::take(&mut self.host_todo);
         for host in todo.drain(..) {
+            if self.network.in_transit.is_some() {
+                self.serve(self.network.nic(host));
+            }
             let link = self.network.host_out[host as usize];
             self.start_from(host, Ends::Nics, link);
             let memory = self.network.memory_out[host as usize];
@@ -267,6 +292,8 @@ impl Engine<'_> {
         }
         if ahead.is_end() {
             self.wheel.push(left + u64::from(latency), Event::Delivered(packet));
+        } else if ahead == Ahead::StopAndGo && self.network.in_transit.is_some() {
+            self.address(vc, false);
         }
         if feeder != NONE {
             self.next_in_buffer(feeder);
@@ -284,7 +311,7 @@ impl Engine<'_> {
             let Behind { packet, next, head_arrives } = self.behind[first as usize];
             self.spare_behind.push(first);
             self.vcs[vc].behind = if first == last { (NONE, NONE) } else { (next, last) };
-            self.move_up(vc, packet, head_arrives.max(self.now));
+            self.move_up(vc, packet, head_arrives);
         }
     }
 
@@ -314,11 +341,16 @@ impl Engine<'_> {
     }
 
     fn move_up(&mut self, vc: u32, packet: u32, at: Tick) {
-        let delay = match self.network.targets[self.vcs[vc].channel as usize] {
-            Target::Switch(_) => self.network.routing,
-            Target::SendingNic(_) | Target::ReceivingNic(_) | Target::End => 0,
+        let front = at.max(self.now);
+        let ready = match self.network.targets[self.vcs[vc].channel as usize] {
+            Target::Switch(_) => front + u64::from(self.network.routing),
+            // The NIC looks at every packet as it comes, wherever it stands.
+            Target::Host(_) => {
+                let delay = self.network.in_transit.expect("with hosts that pass packets on");
+                front.max(at + u64::from(delay))
+            }
+            Target::SendingNic(_) | Target::ReceivingNic(_) | Target::End => front,
         };
-        let ready = at + u64::from(delay);
         let state = &mut self.vcs[vc];
         (state.front, state.ready) = (packet, ready);
         // A tail and the next header may change places within one tick, and routing may be instant.

@@ -29,8 +29,9 @@ struct Vc {
     /// The VC whose buffer that packet comes from; `None` for a host's memory.
     from: Option<usize>,
     sent: u32,
-    /// Flits of that packet on this channel.
+    /// Flits of that packet on this channel, and whether they go into memory at its end.
     length: u32,
+    ends: bool,
     /// When the tail has left the channel.
     tail_gone: Option<Tick>,
     credits: u32,
@@ -63,6 +64,8 @@ enum Target {
     Sending(usize),
     /// The NIC of a host, on the way in.
     Receiving(usize),
+    /// A host whose NIC has in-transit buffers.
+    Host(usize),
     End,
 }
 
@@ -100,11 +103,15 @@ pub struct Reference {
     groups: Vec<Vec<Port>>,
     packets: Vec<Packet>,
     tags: Vec<Vec<Tag>>,
+    /// Per packet: the hosts at which it stops, and how many switches it has crossed by then.
+    stops: Vec<Vec<(usize, HostId)>>,
     hop: Vec<usize>,
     pub events: Vec<(Tick, Event)>,
     pub counts: Vec<ChannelCount>,
-    /// The fullest any buffer has been, and the sum of its parts where that must be constant.
+    /// The fullest any buffer has been.
     pub fullest: u32,
+    /// Per host: the most that has been in an in-transit buffer.
+    pub pool_peaks: Vec<u32>,
 }
 
 impl Reference {
@@ -122,6 +129,7 @@ impl Reference {
             let target = match ends.to.node {
                 Node::Switch(s) => Target::Switch(s.0 as usize),
                 Node::Host(h) if shared => Target::Receiving(h.0 as usize),
+                Node::Host(h) if config.in_transit.is_some() => Target::Host(h.0 as usize),
                 Node::Host(_) => Target::End,
             };
             let first = channels.len() * v;
@@ -195,6 +203,8 @@ impl Reference {
             hop: Vec::new(),
             events: Vec::new(),
             fullest: 0,
+            pool_peaks: vec![0; config.in_transit.map_or(0, |_| fabric.hosts().len())],
+            stops: Vec::new(),
         }
     }
 
@@ -208,6 +218,12 @@ impl Reference {
         queues[packet.from as usize].push_back((self.packets.len(), at));
         self.packets.push(packet);
         self.tags.push(route.tags().to_vec());
+        let (mut crossed, mut stops) = (0, Vec::new());
+        for leg in route.legs() {
+            crossed += leg.tags.len();
+            stops.extend(leg.stop.map(|host| (crossed, host)));
+        }
+        self.stops.push(stops);
         self.hop.push(0);
     }
 
@@ -217,6 +233,7 @@ impl Reference {
             self.signals();
             self.release();
             self.headers();
+            self.leave_pools();
             self.start_packets();
             self.leave_nics();
             self.allocate();
@@ -238,14 +255,35 @@ impl Reference {
         }
     }
 
+    /// The stop and the go mark of a buffer, if it has them.
+    fn marks(&self, channel: usize) -> Option<(u32, u32)> {
+        match (self.channels[channel].target, self.config.in_transit, self.config.flow) {
+            (Target::End, ..) => None,
+            (Target::Host(_), Some(in_transit), _) => {
+                let share = in_transit.pool / u32::from(self.config.virtual_channels);
+                let stop = share - 2 * self.config.wire;
+                Some((stop, stop - 1))
+            }
+            (.., Flow::StopAndGo { stop, go }) => Some((stop, go)),
+            (.., Flow::Credits) => None,
+        }
+    }
+
     /// Receivers look at their buffers and say *stop* or *go*; senders hear what has crossed the wire.
     fn signals(&mut self) {
-        let Flow::StopAndGo { stop, go } = self.config.flow else { return };
-        let (now, v) = (self.now, self.v());
-        for (number, vc) in self.vcs.iter_mut().enumerate() {
-            let Channel { latency, cost, .. } = self.channels[number / v];
-            let filling = vc.buffer.iter().filter(|flit| flit.usable <= now).count() as u32;
-            self.fullest = self.fullest.max(filling);
+        let now = self.now;
+        for number in 0..self.vcs.len() {
+            let channel = number / self.v();
+            let Channel { latency, cost, target } = self.channels[channel];
+            let Some((stop, go)) = self.marks(channel) else { continue };
+            let vc = &mut self.vcs[number];
+            let filling = vc.buffer.partition_point(|flit| flit.usable <= now) as u32;
+            match target {
+                Target::Host(host) => {
+                    self.pool_peaks[host] = self.pool_peaks[host].max(filling);
+                }
+                _ => self.fullest = self.fullest.max(filling),
+            }
             let says_stop = if vc.says_stop { filling > go } else { filling >= stop };
             if says_stop != vc.says_stop {
                 vc.says_stop = says_stop;
@@ -283,7 +321,14 @@ impl Reference {
                 && self.vcs[vc].header.is_none()
             {
                 self.vcs[vc].header = Some((packet, self.now));
-                if let Target::Receiving(host) = self.channels[vc / self.v()].target {
+                let Channel { target, cost, .. } = self.channels[vc / self.v()];
+                if let (Target::Host(_), Some(nic)) = (target, self.config.in_transit) {
+                    // Counted from when the packet began to arrive, wherever it had to stand.
+                    let ready = usable - Tick::from(cost)
+                        + Tick::from((nic.recognition + nic.setup) * self.config.ticks);
+                    self.vcs[vc].header = Some((packet, self.now.max(ready)));
+                }
+                if let Target::Receiving(host) = target {
                     let way = match self.packets[packet].ends {
                         Ends::Memories => self.writes[host],
                         Ends::Nics => self.intakes[host],
@@ -360,7 +405,7 @@ impl Reference {
         let vcs = channel * self.v()..(channel + 1) * self.v();
         let free = vcs.filter(|&vc| self.vcs[vc].packet.is_none());
         let credits = |vc: usize| match (self.channels[channel].target, self.config.flow) {
-            (Target::End, _) => self.config.buffer,
+            (Target::End | Target::Host(_), _) => self.config.buffer,
             (_, Flow::Credits) => self.vcs[vc].credits,
             (_, Flow::StopAndGo { .. }) if self.vcs[vc].stopped => 0,
             (_, Flow::StopAndGo { .. }) => self.config.buffer,
@@ -376,6 +421,15 @@ impl Reference {
         let vc = &mut self.vcs[to];
         (vc.packet, vc.from, vc.sent) = (Some(packet), from, 0);
         vc.length = self.packets[packet].flits + headers;
+        vc.ends = match self.channels[to / self.config.virtual_channels as usize].target {
+            Target::End => true,
+            Target::Host(host) => {
+                let stop = self.stops[packet].iter().find(|stop| stop.0 == self.hop[packet]);
+                assert!(stop.is_none_or(|stop| stop.1.0 as usize == host), "a stop on the way");
+                stop.is_none()
+            }
+            _ => false,
+        };
         if let Some(from) = from {
             self.vcs[from].to = Some(to);
         }
@@ -400,29 +454,39 @@ impl Reference {
         }
     }
 
-    /// Headers in the sending buffers of NICs take the link, first come, first served.
-    fn leave_nics(&mut self) {
-        let v = self.v();
-        if self.writes.is_empty() {
-            return;
+    /// Headers in in-transit buffers take the link.
+    fn leave_pools(&mut self) {
+        for host in 0..self.pool_peaks.len() {
+            // The two directions of a link are neighbours.
+            self.leave_nic(host, self.host_out[host] ^ 1);
         }
-        for host in 0..self.queues.len() {
-            let first = self.memory_out[host] * v;
-            for step in 0..v {
-                let vc = first + (self.nic_turns[host] + step) % v;
-                if self.vcs[vc].header.is_some_and(|(_, at)| at == self.now) {
-                    self.nic_lines[host].push(vc);
-                }
+    }
+
+    /// Headers in the sending buffers of NICs take the link.
+    fn leave_nics(&mut self) {
+        for host in 0..self.writes.len() {
+            self.leave_nic(host, self.memory_out[host]);
+        }
+    }
+
+    /// Headers in the buffers of a channel take the link of a host, first come, first served.
+    fn leave_nic(&mut self, host: usize, channel: usize) {
+        let v = self.v();
+        let first = channel * v;
+        for step in 0..v {
+            let vc = first + (self.nic_turns[host] + step) % v;
+            if self.vcs[vc].header.is_some_and(|(_, at)| at == self.now) {
+                self.nic_lines[host].push(vc);
             }
-            for vc in std::mem::take(&mut self.nic_lines[host]) {
-                let (packet, since) = self.vcs[vc].header.expect("it waits");
-                match self.best_vc(self.host_out[host]) {
-                    None => self.nic_lines[host].push(vc),
-                    Some((to, _)) => {
-                        self.nic_turns[host] = (vc - first + 1) % v;
-                        self.counts[vc / v].waiting += self.now - since;
-                        self.connect(packet, Some(vc), to);
-                    }
+        }
+        for vc in std::mem::take(&mut self.nic_lines[host]) {
+            let (packet, since) = self.vcs[vc].header.expect("it waits");
+            match self.best_vc(self.host_out[host]) {
+                None => self.nic_lines[host].push(vc),
+                Some((to, _)) => {
+                    self.nic_turns[host] = (vc - first + 1) % v;
+                    self.counts[channel].waiting += self.now - since;
+                    self.connect(packet, Some(vc), to);
                 }
             }
         }
@@ -445,10 +509,10 @@ impl Reference {
 
     /// Whether a flit may be sent into a VC.
     fn may_send(&self, vc: usize) -> bool {
-        match (self.channels[vc / self.v()].target, self.config.flow) {
-            (Target::End, _) => true,
-            (_, Flow::Credits) => self.vcs[vc].credits > 0,
-            (_, Flow::StopAndGo { .. }) => !self.vcs[vc].stopped,
+        match self.marks(vc / self.v()) {
+            _ if self.vcs[vc].ends => true,
+            None => self.vcs[vc].credits > 0,
+            Some(_) => !self.vcs[vc].stopped,
         }
     }
 
@@ -488,7 +552,7 @@ impl Reference {
     fn leave(&mut self, vc: usize) -> Flit {
         let flit = self.vcs[vc].buffer.pop_front().expect("what leaves is there");
         assert!(flit.usable <= self.now);
-        if self.config.flow == Flow::Credits {
+        if self.marks(vc / self.v()).is_none() {
             let back = Tick::from(self.channels[vc / self.v()].latency);
             self.vcs[vc].credits_on_the_way.push_back(self.now + back);
         }
@@ -497,7 +561,7 @@ impl Reference {
 
     fn send_flit(&mut self, vc: usize) {
         let (now, v) = (self.now, self.v());
-        let Channel { target, cost, latency } = self.channels[vc / v];
+        let Channel { cost, latency, .. } = self.channels[vc / v];
         let packet = self.vcs[vc].packet.expect("a sender has a packet");
         let index = self.vcs[vc].sent;
         self.vcs[vc].sent += 1;
@@ -514,10 +578,11 @@ impl Reference {
         }
         let id = self.packets[packet].id;
         let arrives = now + Tick::from(latency);
-        if target != Target::End {
+        let ends = self.vcs[vc].ends;
+        if !ends {
             self.vcs[vc].buffer.push_back(Flit { packet, index, usable: arrives });
         }
-        if target != Target::End && self.config.flow == Flow::Credits {
+        if !ends && self.marks(vc / v).is_none() {
             self.vcs[vc].credits -= 1;
             let filling = self.vcs[vc].buffer.len() as u32;
             let on_the_way = self.vcs[vc].credits_on_the_way.len() as u32;
@@ -530,7 +595,7 @@ impl Reference {
         if index + 1 == self.vcs[vc].length {
             self.events.push((now, Event::Tail { id, channel: vc / v, vc: vc % v }));
             self.vcs[vc].tail_gone = Some(now + Tick::from(cost));
-            if target == Target::End {
+            if ends {
                 self.events.push((arrives, Event::Delivered { id }));
             }
         }
