@@ -8,6 +8,9 @@
 //!
 //! More room than is known can only help: with the same flits sent, a buffer that empties sooner is
 //! stopped for less time. So what is certain stays certain unless departures are taken back.
+//!
+//! In-transit buffers push back in the same way. What is marked `cold` here is so for a network with
+//! credits, which must not pay for it.
 
 use super::engine::{Engine, Vc, grants, sends};
 use super::network::Wire;
@@ -84,11 +87,11 @@ impl Gate {
     }
 
     /// Moves on to the next *stop* or *go* and says when it is seen; [`NEVER`] if none is known to
-    /// come.
+    /// come by `limit`.
     ///
     /// The filling changes by single flits, so it cannot reach a mark before as many have come, or
     /// gone, as are missing: leap to that tick, and see what went the other way meanwhile.
-    fn turn(&mut self, lines: &Lines) -> Tick {
+    fn turn(&mut self, lines: &Lines, limit: Tick) -> Tick {
         loop {
             let filling = self.filling();
             let at = if self.stopped {
@@ -96,12 +99,18 @@ impl Gate {
             } else {
                 lines.in_seen(self, self.came.saturating_add(self.stop - filling - 1))
             };
-            if at == NEVER {
+            if at > limit || at == NEVER {
                 return NEVER;
             }
-            self.look(lines, at);
-            let filling = self.filling();
-            let turned = if self.stopped { filling <= self.go } else { filling >= self.stop };
+            let turned = if self.stopped {
+                self.look(lines, at);
+                self.filling() <= self.go
+            } else {
+                // No two flits come in one tick.
+                (self.at, self.came) = (at, self.came + (self.stop - filling));
+                self.left = lines.out_by(self, at);
+                self.filling() == self.stop
+            };
             if turned {
                 self.stopped = !self.stopped;
                 return at;
@@ -112,7 +121,7 @@ impl Gate {
     /// Moves on to a tick.
     fn pass(&mut self, lines: &Lines, to: Tick) {
         let mut next = *self;
-        while next.turn(lines) <= to {
+        while next.turn(lines, to) != NEVER {
             *self = next;
         }
         self.look(lines, to);
@@ -197,12 +206,15 @@ impl Engine<'_> {
     /// A buffer as its sender sees it at a tick that is not over.
     fn gate(&self, lines: &Lines, at: Tick) -> Gate {
         let mut gate = self.gates[lines.vc as usize];
-        gate.pass(lines, at);
+        if gate.at < at {
+            gate.pass(lines, at);
+        }
         gate
     }
 
     /// Brings the sender's view of a buffer up to now, before its timelines forget; says for how long
     /// they must remember a flit that is sent.
+    #[cold]
     pub(super) fn settle(&mut self, vc: u32) -> u32 {
         let lines = self.known_lines(vc);
         let mut gate = self.gate(&lines, self.now);
@@ -221,20 +233,25 @@ impl Engine<'_> {
         u32::try_from(peak).expect("a pool has at most 2^32 flits")
     }
 
-    /// Whether the sender into a VC knows now that it must not send.
-    pub(super) fn is_stopped(&self, vc: u32) -> bool {
-        self.gate(&self.known_lines(vc), self.now).stopped
+    /// What counts as credits in hand for a VC without credits: all or nothing.
+    #[cold]
+    pub(super) fn credits_or_none(&self, vc: u32) -> u64 {
+        let stopped = self.vcs[vc].ahead == Ahead::StopAndGo
+            && self.gate(&self.known_lines(vc), self.now).stopped;
+        if stopped { 0 } else { u64::from(self.network.depth) }
     }
 
     /// Whether the sender into a VC is stopped, and no *go* is on its way.
+    #[cold]
     pub(super) fn stays_stopped(&self, vc: u32) -> bool {
         let lines = self.known_lines(vc);
         let mut gate = self.gate(&lines, self.now);
-        gate.stopped && gate.turn(&lines) == NEVER
+        gate.stopped && gate.turn(&lines, NEVER) == NEVER
     }
 
     /// The first tick from `from` on, but not before now, in which the sender into a VC is not
     /// stopped; [`NEVER`] if it is not yet known.
+    #[inline(never)]
     pub(super) fn goes_from(&self, vc: u32, from: Tick) -> Tick {
         if from == NEVER {
             return NEVER;
@@ -242,39 +259,42 @@ impl Engine<'_> {
         let lines = self.known_lines(vc);
         let from = from.max(self.now);
         let mut gate = self.gate(&lines, from);
-        if gate.stopped { gate.turn(&lines) } else { from }
+        if gate.stopped { gate.turn(&lines, NEVER) } else { from }
     }
 
     /// How many flits, at most `limit`, the sender into a VC is certain not to be stopped for if it
     /// sends them at `at`, `at + step`, ...
+    #[inline(never)]
     pub(super) fn goes_for(&self, vc: u32, limit: u32, at: Tick, step: u32) -> u32 {
         let lines = self.lines(vc, (limit, at, step));
         let mut gate = self.gate(&lines, at);
-        if gate.stopped {
+        if gate.stopped || limit == 0 {
             return 0;
         }
-        match gate.turn(&lines) {
+        let last = at + u64::from(limit - 1) * u64::from(step);
+        match gate.turn(&lines, last) {
             NEVER => limit,
-            stop => (stop - at).div_ceil(u64::from(step)).min(u64::from(limit)) as u32,
+            stop => (stop - at).div_ceil(u64::from(step)) as u32,
         }
     }
 
     /// How many of the flits planned last for a VC would meet a *stop*, now that departures from its
     /// buffer have been taken back.
+    #[cold]
     pub(super) fn doubtful(&self, vc: u32) -> u64 {
         let lines = self.known_lines(vc);
         let known = self.vcs.known(sends(vc));
         let mut gate = self.gates[vc as usize];
-        let mut stop = if gate.stopped { gate.at } else { gate.turn(&lines) };
+        let mut stop = if gate.stopped { gate.at } else { gate.turn(&lines, NEVER) };
         while stop != NEVER {
             let first = self.vcs.before(sends(vc), stop);
             if first == known {
                 break;
             }
-            if self.vcs.effect(sends(vc), first, 0) < gate.turn(&lines) {
+            if self.vcs.effect(sends(vc), first, 0) < gate.turn(&lines, NEVER) {
                 return known - first;
             }
-            stop = gate.turn(&lines);
+            stop = gate.turn(&lines, NEVER);
         }
         0
     }

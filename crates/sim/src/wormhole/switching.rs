@@ -105,6 +105,8 @@ impl Engine<'_> {
     }
 
     /// Goes once along the line of a switch; who gets no output stays in line.
+    // One of the two callers serves every header of the network.
+    #[inline(always)]
     fn serve(&mut self, switch: u32) {
         let line = self.line_of(switch);
         let mut stay = line;
@@ -119,6 +121,7 @@ impl Engine<'_> {
     }
 
     /// Gives the header at the front of a buffer an output VC, if it can have one.
+    #[inline(always)]
     fn serve_header(&mut self, switch: u32, vc: u32) -> bool {
         let first_port = self.network.first_port[switch as usize];
         let Vc { front: packet, channel, bit, ready, .. } = self.vcs[vc];
@@ -162,6 +165,7 @@ impl Engine<'_> {
 
     /// Says whether the packet that is given a VC stops at its end, if that is a host; for a free VC,
     /// it does not.
+    #[cold]
     fn address(&mut self, to: u32, stops: bool) {
         match self.network.targets[self.vcs[to].channel as usize] {
             Target::Host(_) if stops => self.vcs[to].ahead = Ahead::StopAndGo,
@@ -202,6 +206,7 @@ impl Engine<'_> {
     }
 
     /// The free VC of a channel with the most credits, and one more than their number.
+    #[inline(always)]
     fn best_vc(&self, channel: u32) -> (u32, u64) {
         let mut free = self.free[channel as usize];
         let (mut best, mut most) = (NONE, 0);
@@ -216,15 +221,12 @@ impl Engine<'_> {
         (best, most)
     }
 
-    /// Credits in hand for sending into a VC; with stop and go, all or nothing.
+    /// Credits in hand for sending into a VC.
+    #[inline]
     pub(super) fn credits(&self, vc: u32) -> u64 {
         let Vc { ahead, latency, .. } = self.vcs[vc];
-        match ahead {
-            Ahead::Credits => {}
-            Ahead::StopAndGo if self.is_stopped(vc) => return 0,
-            Ahead::StopAndGo | Ahead::End | Ahead::Memory => {
-                return u64::from(self.network.depth);
-            }
+        if ahead != Ahead::Credits {
+            return self.credits_or_none(vc);
         }
         // Grants that have crossed the wire by now: those that happened before now - latency + 1.
         let visible = (self.now + 1).saturating_sub(u64::from(latency));
@@ -237,7 +239,7 @@ impl Engine<'_> {
         let mut todo = std::mem::take(&mut self.host_todo);
         for host in todo.drain(..) {
             if self.network.in_transit.is_some() {
-                self.serve(self.network.nic(host));
+                self.serve_pool(host);
             }
             let link = self.network.host_out[host as usize];
             self.start_from(host, Ends::Nics, link);
@@ -245,6 +247,12 @@ impl Engine<'_> {
             self.start_from(host, Ends::Memories, memory);
         }
         self.host_todo = todo;
+    }
+
+    /// Starts packets that wait in the in-transit buffers of a host.
+    #[cold]
+    fn serve_pool(&mut self, host: u32) {
+        self.serve(self.network.nic(host));
     }
 
     fn start_from(&mut self, host: u32, ends: Ends, channel: u32) {
