@@ -1,13 +1,13 @@
 //! The engine's state, its clock, and what it shows to the outside.
 
-use super::flow::{Ahead, Gate};
-use super::network::{NONE, Network, Target};
+use super::flow::{Ahead, Gate, gates};
+use super::network::{NONE, Network};
 use super::plan::Mux;
 use super::switching::Switch;
 use super::timeline::Timelines;
 use super::warm::{BATCH, PASSES};
 use super::wheel::Wheel;
-use super::{Config, EPOCH, Flow, NEVER, Tick};
+use super::{Config, EPOCH, NEVER, Tick};
 use crosstie_fabric::{Fabric, HostId};
 use crosstie_routing::{Route, Routing, Tag};
 use std::collections::VecDeque;
@@ -236,12 +236,7 @@ impl<'a> Engine<'a> {
                 channel,
                 mux: wire.mux,
                 bit: wire.bit + (vc % network.vcs) as u8,
-                ahead: match (network.targets[channel as usize], config.flow) {
-                    (Target::End, _) => Ahead::End,
-                    (Target::Host(_), _) => Ahead::Memory,
-                    (_, Flow::Credits) => Ahead::Credits,
-                    (_, Flow::StopAndGo { .. }) => Ahead::StopAndGo,
-                },
+                ahead: Ahead::of(network.targets[channel as usize], config.flow),
                 cost: wire.cost,
                 latency: wire.latency,
             }
@@ -249,14 +244,8 @@ impl<'a> Engine<'a> {
         // Events are at least a cycle apart. Where there is a gate, a flit matters to its sender until the
         // signal it causes is back.
         let count = network.wires.len() as u32 * network.vcs;
-        let gate = |vc: u32| {
-            let channel = (vc / network.vcs) as usize;
-            let is_pool = matches!(network.targets[channel], Target::Host(_));
-            Gate::new(config, is_pool, &network.wires[channel])
-        };
-        let has_gates = config.flow != Flow::Credits || config.in_transit.is_some();
-        let gates: Vec<Gate> = (0..count).filter(|_| has_gates).map(gate).collect();
-        let mut remembered = if has_gates { 2 * config.wire + 2 } else { config.wire + 2 };
+        let gates = gates(&network, config);
+        let mut remembered = if gates.is_empty() { config.wire + 2 } else { 2 * config.wire + 2 };
         if config.consumes_headers {
             // A header is taken off in the tick in which the flit behind it may leave.
             remembered *= 2;
@@ -377,20 +366,6 @@ impl<'a> Engine<'a> {
     /// Flits delivered, in whole packets, since time began.
     pub fn flits_delivered(&self) -> u64 {
         self.flits_delivered
-    }
-
-    /// The most flits that the in-transit buffers of each host have held since time began, in the
-    /// fullest share of a virtual channel. How long they were full is told by
-    /// [`ChannelCount::blocked`] of the channel into the host.
-    ///
-    /// Empty without [`Config::in_transit`].
-    pub fn pool_peaks(&self) -> Vec<u32> {
-        let peak = |&channel: &u32| {
-            let first = channel * self.network.vcs;
-            (first..first + self.network.vcs).map(|vc| self.peak(vc)).max().expect("a VC")
-        };
-        let hosts = self.network.host_in.iter().filter(|_| self.network.in_transit.is_some());
-        hosts.map(peak).collect()
     }
 
     /// Starts counting channel use afresh.

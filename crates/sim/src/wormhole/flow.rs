@@ -13,7 +13,7 @@
 //! credits, which must not pay for it.
 
 use super::engine::{Engine, Vc, grants, sends};
-use super::network::Wire;
+use super::network::{Network, Target, Wire};
 use super::timeline::Timelines;
 use super::{Config, EPOCH, Flow, NEVER, Tick};
 
@@ -32,6 +32,16 @@ pub(super) enum Ahead {
 }
 
 impl Ahead {
+    /// What is ahead of a sender whose flits go to a target.
+    pub fn of(target: Target, flow: Flow) -> Ahead {
+        match (target, flow) {
+            (Target::End, _) => Ahead::End,
+            (Target::Host(_), _) => Ahead::Memory,
+            (_, Flow::Credits) => Ahead::Credits,
+            (_, Flow::StopAndGo { .. }) => Ahead::StopAndGo,
+        }
+    }
+
     /// Whether flits end here.
     #[inline]
     pub fn is_end(self) -> bool {
@@ -58,9 +68,20 @@ pub(super) struct Gate {
     stopped: bool,
 }
 
+/// The gates of all virtual channels; none if no receiver says *stop* and *go*.
+pub(super) fn gates(network: &Network, config: &Config) -> Vec<Gate> {
+    if config.flow == Flow::Credits && config.in_transit.is_none() {
+        return Vec::new();
+    }
+    let gate =
+        |(target, wire): (&Target, _)| Gate::new(config, matches!(target, Target::Host(_)), wire);
+    let channels = network.targets.iter().zip(&network.wires).map(gate);
+    channels.flat_map(|gate| std::iter::repeat_n(gate, network.vcs as usize)).collect()
+}
+
 impl Gate {
     /// An empty buffer at the end of a wire: an in-transit buffer, or that of a virtual channel.
-    pub fn new(config: &Config, is_pool: bool, wire: &Wire) -> Gate {
+    fn new(config: &Config, is_pool: bool, wire: &Wire) -> Gate {
         let (stop, go) = match (config.in_transit, config.flow) {
             (Some(in_transit), _) if is_pool => {
                 let stop = in_transit.share(config.virtual_channels) - 2 * config.wire;
@@ -226,11 +247,25 @@ impl Engine<'_> {
     }
 
     /// The most flits that have been in an in-transit buffer before now.
-    pub(super) fn peak(&self, vc: u32) -> u32 {
+    fn peak(&self, vc: u32) -> u32 {
         let gate = self.gates[vc as usize];
         // The sender sees the last tick that is over as late as what left in it.
         let peak = gate.peak_by(&self.known_lines(vc), self.now + u64::from(gate.seen_out) - 2);
         u32::try_from(peak).expect("a pool has at most 2^32 flits")
+    }
+
+    /// The most flits that the in-transit buffers of each host have held since time began, in the
+    /// fullest share of a virtual channel. How long they were full is told by
+    /// [`ChannelCount::blocked`](super::ChannelCount::blocked) of the channel into the host.
+    ///
+    /// Empty without [`Config::in_transit`].
+    pub fn pool_peaks(&self) -> Vec<u32> {
+        let peak = |&channel: &u32| {
+            let first = channel * self.network.vcs;
+            (first..first + self.network.vcs).map(|vc| self.peak(vc)).max().expect("a VC")
+        };
+        let hosts = self.network.host_in.iter().filter(|_| self.network.in_transit.is_some());
+        hosts.map(peak).collect()
     }
 
     /// What counts as credits in hand for a VC without credits: all or nothing.
