@@ -4,7 +4,7 @@
 use crosstie_fabric::{Fabric, Node, tree};
 use crosstie_routing::TreeAdaptive;
 use crosstie_sim::traffic::{Arrival, Destination, Size, Traffic, TrafficSpec};
-use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Ends, Engine, Observer, Packet};
+use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Ends, Engine, Flow, Observer, Packet};
 use crosstie_units::Seed;
 use std::time::Instant;
 
@@ -14,16 +14,45 @@ struct Work {
     flits: u32,
     load: f64,
     cycles: u64,
+    machine: Machine,
 }
 
+/// Whose links a work has.
+#[derive(Clone, Copy)]
+enum Machine {
+    Qsnet,
+    Myrinet,
+}
+
+impl Machine {
+    fn config(self) -> Config {
+        let qsnet = Config { bus: Bus::Full, ..Config::default() };
+        match self {
+            Machine::Qsnet => qsnet,
+            Machine::Myrinet => Config {
+                virtual_channels: 1,
+                buffer: 80,
+                flow: Flow::StopAndGo { stop: 56, go: 40 },
+                routing_delay: 23,
+                wire: 8,
+                ..qsnet
+            },
+        }
+    }
+}
+
+use Machine::{Myrinet, Qsnet};
+
 const WORKS: &[Work] = &[
-    Work { name: "A 0.1", n: 4, flits: 32, load: 0.1, cycles: 200_000 },
-    Work { name: "A 0.3", n: 4, flits: 32, load: 0.3, cycles: 80_000 },
-    Work { name: "A 0.5", n: 4, flits: 32, load: 0.5, cycles: 50_000 },
-    Work { name: "B 0.3", n: 4, flits: 2048, load: 0.3, cycles: 400_000 },
-    Work { name: "C 0.3", n: 5, flits: 32, load: 0.3, cycles: 20_000 },
-    Work { name: "64 hosts 0.3", n: 3, flits: 32, load: 0.3, cycles: 400_000 },
-    Work { name: "4096 hosts 0.3", n: 6, flits: 32, load: 0.3, cycles: 4_000 },
+    Work { name: "A 0.1", n: 4, flits: 32, load: 0.1, cycles: 200_000, machine: Qsnet },
+    Work { name: "A 0.3", n: 4, flits: 32, load: 0.3, cycles: 80_000, machine: Qsnet },
+    Work { name: "A 0.5", n: 4, flits: 32, load: 0.5, cycles: 50_000, machine: Qsnet },
+    Work { name: "B 0.3", n: 4, flits: 2048, load: 0.3, cycles: 400_000, machine: Qsnet },
+    Work { name: "C 0.3", n: 5, flits: 32, load: 0.3, cycles: 20_000, machine: Qsnet },
+    Work { name: "64 hosts 0.3", n: 3, flits: 32, load: 0.3, cycles: 400_000, machine: Qsnet },
+    Work { name: "4096 hosts 0.3", n: 6, flits: 32, load: 0.3, cycles: 4_000, machine: Qsnet },
+    Work { name: "M 0.1", n: 4, flits: 512, load: 0.1, cycles: 400_000, machine: Myrinet },
+    Work { name: "M 0.3", n: 4, flits: 512, load: 0.3, cycles: 200_000, machine: Myrinet },
 ];
 
 /// Runs per work; the best one counts, being the least disturbed. The works take turns, so that
@@ -120,7 +149,7 @@ fn main() {
 fn measure(work: &Work, share: f64) -> Outcome {
     let fabric = tree(4, work.n).expect("a valid tree");
     let routing = TreeAdaptive::new(&fabric).expect("a tree");
-    let config = Config { bus: Bus::Full, ..Config::default() };
+    let config = work.machine.config();
     let spec = TrafficSpec {
         load: work.load,
         arrival: Arrival::Exponential,

@@ -1,4 +1,4 @@
-//! The wormhole engine: source-routed packets, virtual channels, credits; flit-exact.
+//! The wormhole engine: source-routed packets, virtual channels, credits or stop and go; flit-exact.
 //!
 //! # The machine
 //!
@@ -18,6 +18,20 @@
 //! 3. **Send.** Every channel that is not busy sends one flit, from the VCs that have both a flit and a
 //!    credit, round robin. The flit can leave the next node one cycle plus the wire delay later; the
 //!    credit for the place it freed reaches the node before equally late.
+//!
+//! With [`Config::consumes_headers`] a switch takes the header off in the tick in which it gives the
+//! packet an output, and the flit behind it is the header for the next switch.
+//!
+//! With [`Flow::StopAndGo`] there are no credits. The receiver looks at its buffer at the beginning of
+//! every tick: flits that have arrived, without those that left in earlier ticks. It says *stop*
+//! when they rise to the stop mark and *go* when they fall to the go mark; the sender hears it after
+//! the wire delay, before it sends. A VC counts as one with all credits or with none.
+//!
+//! With [`Config::in_transit`] a route may stop at hosts on its way. The NIC of such a host keeps the
+//! packet in its pool and sends it on, first come, first served and before packets of its own, from
+//! `recognition + setup` cycles after the packet began to arrive, while the rest may still be coming
+//! in. A pool that has room for no more than what is on the wire says *stop*, and *go* when a flit has
+//! left. Packets for the host itself never wait for it.
 //!
 //! A host with a full-duplex bus takes every flit as it comes. With a shared bus (half duplex or
 //! asymmetric) a packet crosses the bus into the NIC's sending buffers before it goes on the link,
@@ -42,6 +56,7 @@ mod config;
 mod counting;
 mod deadlock;
 mod engine;
+mod flow;
 mod layout;
 mod network;
 mod plan;
@@ -50,7 +65,7 @@ mod timeline;
 mod warm;
 mod wheel;
 
-pub use config::{Bus, Config};
+pub use config::{Bus, Config, ConfigError, Flow, InTransit};
 pub use deadlock::Deadlock;
 pub use engine::{ChannelCount, Delivery, Ends, Engine, Observer, Packet, Silent};
 pub use layout::{Layout, Part};

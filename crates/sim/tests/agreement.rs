@@ -1,128 +1,14 @@
 //! The engine agrees with the reference model, tick for tick, on random small networks.
 
+mod networks;
 mod reference;
 
-use crosstie_fabric::{End, Fabric, FabricBuilder, HostId, Port, Shape};
-use crosstie_routing::{GroupId, Route, Routing, Tag};
-use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Ends, Engine, Observer, Packet, Tick};
+use crosstie_sim::wormhole::{
+    Bus, Config, Delivery, EPOCH, Ends, Engine, Flow, InTransit, Observer, Packet, Tick,
+};
+use networks::networks;
 use proptest::prelude::*;
 use reference::{Event, Reference};
-
-/// Routes by a formula on switch numbers, for the networks below.
-struct Formula {
-    kind: Network,
-    groups: Vec<Vec<Port>>,
-}
-
-/// A family of small networks. Every switch has `hosts` hosts on its first ports.
-#[derive(Debug, Clone, Copy)]
-enum Network {
-    /// Switches in a ring, packets go clockwise: deadlocks under load.
-    Ring { switches: u16, hosts: u16 },
-    /// Switches in a line, joined by parallel links; the switch chooses among them.
-    Line { switches: u16, hosts: u16, links: u16 },
-    /// Leaves under spines; the leaf chooses the spine.
-    Tree { leaves: u16, hosts: u16, spines: u16 },
-}
-
-impl Network {
-    fn hosts_per_switch(self) -> u16 {
-        match self {
-            Network::Ring { hosts, .. }
-            | Network::Line { hosts, .. }
-            | Network::Tree { hosts, .. } => hosts,
-        }
-    }
-
-    fn fabric(self) -> Fabric {
-        let mut builder = FabricBuilder::default();
-        let hosts = self.hosts_per_switch();
-        let with_hosts = match self {
-            Network::Ring { switches, .. } | Network::Line { switches, .. } => switches,
-            Network::Tree { leaves, .. } => leaves,
-        };
-        let switches: Vec<_> =
-            (0..with_hosts).map(|s| builder.switch(format!("s{s}"), hosts + 16)).collect();
-        for &switch in &switches {
-            for port in 0..hosts {
-                let host = builder.host(format!("h{port}"));
-                builder.connect(End::host(host), End::switch(switch, Port(port)));
-            }
-        }
-        match self {
-            Network::Ring { switches: n, .. } => {
-                for s in 0..n {
-                    builder.connect(
-                        End::switch(switches[s as usize], Port(hosts)),
-                        End::switch(switches[((s + 1) % n) as usize], Port(hosts + 1)),
-                    );
-                }
-            }
-            Network::Line { switches: n, links, .. } => {
-                for s in 0..n - 1 {
-                    for link in 0..links {
-                        builder.connect(
-                            End::switch(switches[s as usize], Port(hosts + link)),
-                            End::switch(switches[s as usize + 1], Port(hosts + 8 + link)),
-                        );
-                    }
-                }
-            }
-            Network::Tree { leaves, spines, .. } => {
-                for spine in 0..spines {
-                    let top = builder.switch(format!("t{spine}"), leaves);
-                    for leaf in 0..leaves {
-                        builder.connect(
-                            End::switch(switches[leaf as usize], Port(hosts + spine)),
-                            End::switch(top, Port(leaf)),
-                        );
-                    }
-                }
-            }
-        }
-        builder.build("test", Shape::Irregular).unwrap()
-    }
-
-    fn routing(self) -> Formula {
-        let hosts = self.hosts_per_switch();
-        let ports = |first: u16, count: u16| (first..first + count).map(Port).collect();
-        let groups = match self {
-            Network::Ring { .. } => vec![],
-            Network::Line { links, .. } => vec![ports(hosts, links), ports(hosts + 8, links)],
-            Network::Tree { spines, .. } => vec![ports(hosts, spines)],
-        };
-        Formula { kind: self, groups }
-    }
-}
-
-impl Routing for Formula {
-    fn groups(&self) -> &[Vec<Port>] {
-        &self.groups
-    }
-
-    fn route(&self, from: HostId, to: HostId, route: &mut Route) {
-        route.clear();
-        let hosts = u32::from(self.kind.hosts_per_switch());
-        let (a, b) = (from.0 / hosts, to.0 / hosts);
-        match self.kind {
-            Network::Ring { switches, .. } => {
-                let n = u32::from(switches);
-                (0..(b + n - a) % n).for_each(|_| route.push(Tag::Port(Port(hosts as u16))));
-            }
-            Network::Line { .. } => {
-                let group = Tag::Group(GroupId(u16::from(b < a)));
-                (0..a.abs_diff(b)).for_each(|_| route.push(group));
-            }
-            Network::Tree { .. } => {
-                if a != b {
-                    route.push(Tag::Group(GroupId(0)));
-                    route.push(Tag::Port(Port(b as u16)));
-                }
-            }
-        }
-        route.push(Tag::Port(Port((to.0 % hosts) as u16)));
-    }
-}
 
 /// Writes down what the engine does.
 #[derive(Default)]
@@ -142,22 +28,6 @@ impl Observer for Log {
     }
 }
 
-fn networks() -> impl Strategy<Value = Network> {
-    prop_oneof![
-        (2u16..6, 1u16..4).prop_map(|(switches, hosts)| Network::Ring { switches, hosts }),
-        (1u16..5, 2u16..4, 1u16..4).prop_map(|(switches, hosts, links)| Network::Line {
-            switches,
-            hosts,
-            links
-        }),
-        (2u16..5, 1u16..5, 1u16..4).prop_map(|(leaves, hosts, spines)| Network::Tree {
-            leaves,
-            hosts,
-            spines
-        }),
-    ]
-}
-
 fn configs() -> impl Strategy<Value = Config> {
     let bus = prop_oneof![
         Just((1, None)),
@@ -166,18 +36,45 @@ fn configs() -> impl Strategy<Value = Config> {
         (2u32..4).prop_map(|ticks| (ticks, None)),
     ];
     let burst = prop_oneof![Just(1u32), 2u32..9, Just(32u32)];
-    (1u8..4, prop_oneof![1u32..8, 8u32..40], 0u32..7, 0u32..5, bus, burst).prop_map(
-        |(virtual_channels, buffer, routing_delay, wire, (ticks, shared), burst)| Config {
-            virtual_channels,
-            buffer,
-            routing_delay,
-            wire,
-            ticks,
-            burst,
-            bus: match shared {
-                None => Bus::Full,
-                Some((r, w)) => Bus::Shared { read: ticks + r, write: ticks + w },
-            },
+    let buffer = prop_oneof![1u32..8, 8u32..40];
+    // Go mark, distance to the stop mark, slack beyond what the wire needs.
+    let marks = prop_oneof![
+        Just(None),
+        (0u32..12, 1u32..9, 0u32..3).prop_map(Some),
+        (0u32..40, 1u32..20, Just(0u32)).prop_map(Some),
+    ];
+    // Recognition, set-up, and what a pool holds beyond what the wire needs.
+    let in_transit = prop::option::of((0u32..12, 1u32..5, prop_oneof![1u32..9, 1u32..200]));
+    (1u8..4, (buffer, marks), (0u32..7, any::<bool>()), 0u32..5, bus, burst, in_transit).prop_map(
+        |(virtual_channels, (buffer, marks), switch, wire, (ticks, shared), burst, in_transit)| {
+            let (routing_delay, consumes_headers) = switch;
+            let (buffer, flow) = match marks {
+                None => (buffer, Flow::Credits),
+                Some((go, distance, slack)) => {
+                    let stop = go + distance;
+                    (stop + 2 * wire + slack, Flow::StopAndGo { stop, go })
+                }
+            };
+            let (bus, in_transit) = match (shared, in_transit) {
+                (Some((r, w)), None) => (Bus::Shared { read: ticks + r, write: ticks + w }, None),
+                (_, in_transit) => (Bus::Full, in_transit),
+            };
+            let in_transit = in_transit.map(|(recognition, setup, room)| {
+                let pool = u32::from(virtual_channels) * (2 * wire + room);
+                InTransit { recognition, setup, pool }
+            });
+            Config {
+                virtual_channels,
+                buffer,
+                flow,
+                routing_delay,
+                consumes_headers,
+                wire,
+                in_transit,
+                bus,
+                burst,
+                ticks,
+            }
         },
     )
 }
@@ -198,9 +95,10 @@ proptest! {
         network in networks(),
         config in configs(),
         load in loads(),
+        one_in in 1u64..4,
     ) {
         let fabric = network.fabric();
-        let routing = network.routing();
+        let routing = network.routing(config.in_transit.map(|_| one_in));
         let hosts = fabric.hosts().len() as u32;
         let mut engine = Engine::new(&fabric, &routing, 1, &config);
         let mut reference = Reference::new(&fabric, &routing, &config);
@@ -237,6 +135,15 @@ proptest! {
             prop_assert_eq!(ours, theirs, "channel {}", channel);
         }
         prop_assert_eq!(counts.len(), reference.counts.len());
-        prop_assert!(reference.fullest <= config.buffer);
+        let most = match config.flow {
+            Flow::Credits => config.buffer,
+            Flow::StopAndGo { stop, .. } => stop + 2 * config.wire,
+        };
+        prop_assert!(reference.fullest <= most);
+        prop_assert_eq!(engine.pool_peaks(), reference.pool_peaks);
+        if let Some(InTransit { pool, .. }) = config.in_transit {
+            let share = pool / u32::from(config.virtual_channels);
+            prop_assert!(engine.pool_peaks().into_iter().all(|peak| peak <= share));
+        }
     }
 }

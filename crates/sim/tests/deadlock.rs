@@ -2,7 +2,7 @@
 
 use crosstie_fabric::{ChannelId, End, Fabric, FabricBuilder, HostId, Node, Port, Shape, tree};
 use crosstie_routing::{Route, Routing, Tag, TreeAdaptive};
-use crosstie_sim::wormhole::{Bus, Config, EPOCH, Ends, Engine, Packet, Silent};
+use crosstie_sim::wormhole::{Bus, Config, EPOCH, Ends, Engine, Flow, Packet, Silent};
 use crosstie_units::Seed;
 
 const CLOCKWISE: Port = Port(2);
@@ -43,10 +43,20 @@ fn config() -> Config {
     Config { virtual_channels: 1, buffer: 4, bus: Bus::Full, ..Config::default() }
 }
 
+fn stop_and_go() -> Config {
+    Config { buffer: 9, flow: Flow::StopAndGo { stop: 3, go: 1 }, wire: 3, ..config() }
+}
+
 #[test]
 fn a_circle_of_waiting_packets_is_named() {
+    for config in [config(), stop_and_go()] {
+        names_the_circle(&config);
+    }
+}
+
+fn names_the_circle(config: &Config) {
     let fabric = ring();
-    let mut engine = Engine::new(&fabric, &Ring, 1, &config());
+    let mut engine = Engine::new(&fabric, &Ring, 1, config);
     // Host 2s sends to host 2s + 4, two switches on: each packet holds one ring channel and
     // wants the next.
     for s in 0..SIZE {
@@ -84,15 +94,17 @@ fn a_circle_of_waiting_packets_is_named() {
 #[test]
 fn a_queue_behind_a_busy_host_is_no_deadlock() {
     let fabric = ring();
-    let mut engine = Engine::new(&fabric, &Ring, 1, &config());
-    for from in [2, 3, 4, 5] {
-        for _ in 0..20 {
-            engine.inject(EPOCH, Packet { from, to: 0, flits: 50, id: 0, ends: Ends::Memories });
+    for config in [config(), Config { wire: 5, ..config() }, stop_and_go()] {
+        let mut engine = Engine::new(&fabric, &Ring, 1, &config);
+        for from in [2, 3, 4, 5] {
+            for flits in (1..50).step_by(3) {
+                engine.inject(EPOCH, Packet { from, to: 0, flits, id: 0, ends: Ends::Memories });
+            }
         }
-    }
-    while engine.in_flight() + engine.queued() > 0 {
-        assert_eq!(engine.deadlock(), None);
-        engine.run_until(engine.now() + 37, &mut Silent);
+        while engine.in_flight() + engine.queued() > 0 {
+            assert_eq!(engine.deadlock(), None, "at tick {}", engine.now());
+            engine.run_until(engine.now() + 7, &mut Silent);
+        }
     }
 }
 
@@ -100,8 +112,14 @@ fn a_queue_behind_a_busy_host_is_no_deadlock() {
 fn a_saturated_tree_is_no_deadlock() {
     let fabric = tree(4, 2).unwrap();
     let routing = TreeAdaptive::new(&fabric).unwrap();
-    for bus in [Bus::Full, Bus::Shared { read: 1, write: 1 }] {
-        let config = Config { buffer: 3, bus, ..Config::default() };
+    let credits = Config { buffer: 3, ..Config::default() };
+    let marks = Flow::StopAndGo { stop: 4, go: 2 };
+    for config in [
+        Config { bus: Bus::Full, ..credits.clone() },
+        Config { bus: Bus::Full, wire: 3, ..credits.clone() },
+        Config { bus: Bus::Full, flow: marks, buffer: 10, wire: 3, ..credits.clone() },
+        credits,
+    ] {
         let mut engine = Engine::new(&fabric, &routing, 1, &config);
         let mut draw = Seed(1).stream("pairs", 0);
         for id in 0..2000 {

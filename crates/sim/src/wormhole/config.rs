@@ -14,6 +14,39 @@ pub enum Bus {
     },
 }
 
+/// How a receiver keeps a sender from overrunning its buffer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Flow {
+    /// The sender spends a credit per flit; one comes back for every flit that leaves the buffer.
+    #[default]
+    Credits,
+    /// The receiver says *stop* and *go*; between the two the sender sends nothing.
+    StopAndGo {
+        /// Flits in the buffer at which the receiver says *stop*.
+        stop: u32,
+        /// Flits in the buffer at which it says *go* again.
+        go: u32,
+    },
+}
+
+/// How NICs pass on packets that stop at their host on the way (in-transit buffers).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InTransit {
+    /// Cycles from the moment a packet begins to arrive until the NIC knows that it is to go on.
+    pub recognition: u32,
+    /// Cycles from then until it may begin to leave.
+    pub setup: u32,
+    /// Flits that the NIC can hold; virtual channels have equal shares of it.
+    pub pool: u32,
+}
+
+impl InTransit {
+    /// Flits in the share of a virtual channel.
+    pub(super) fn share(&self, virtual_channels: u8) -> u32 {
+        self.pool / u32::from(virtual_channels)
+    }
+}
+
 /// Everything about the hardware that the topology does not say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -21,10 +54,17 @@ pub struct Config {
     pub virtual_channels: u8,
     /// Flits of buffer per virtual channel.
     pub buffer: u32,
+    /// What keeps those buffers from overflowing.
+    pub flow: Flow,
     /// Cycles from a header's arrival at the front of its buffer to its request for an output.
     pub routing_delay: u32,
+    /// Whether every switch takes off the flit that tells it the way. A packet then starts with one
+    /// flit more for every switch of its route.
+    pub consumes_headers: bool,
     /// Cycles a flit spends on the wire, beyond the one cycle it takes to leave.
     pub wire: u32,
+    /// In-transit buffers in all NICs, or none; with them the bus must be [`Bus::Full`].
+    pub in_transit: Option<InTransit>,
     /// The bus of every host.
     pub bus: Bus,
     /// Flits that a shared bus moves in one go before another packet has its turn, at least 1.
@@ -40,8 +80,11 @@ impl Default for Config {
         Self {
             virtual_channels: 2,
             buffer: 128,
+            flow: Flow::Credits,
             routing_delay: 6,
+            consumes_headers: false,
             wire: 0,
+            in_transit: None,
             bus: Bus::Shared { read: 1, write: 1 },
             burst: 32,
             ticks: 1,
@@ -49,7 +92,127 @@ impl Default for Config {
     }
 }
 
+/// Why parameters were refused. Every case is the describer's to mend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// Too many virtual channels, or none.
+    #[error("found {found} virtual channels per channel, expected 1 to 8")]
+    VirtualChannels {
+        /// How many.
+        found: u8,
+    },
+    /// Something of which there must be at least one is not there.
+    #[error("found 0 {of}, expected at least 1")]
+    Nothing {
+        /// What is missing.
+        of: &'static str,
+    },
+    /// A turn of a bus that is too long to be counted.
+    #[error("found bursts of {found} flits on the bus, expected 1 to 32768")]
+    Burst {
+        /// Flits in a turn.
+        found: u32,
+    },
+    /// A bus that is faster than a link.
+    #[error(
+        "found a bus that moves a flit in {found} ticks, but a link takes {ticks}: a bus is no \
+         faster than a link"
+    )]
+    FastBus {
+        /// Ticks per flit of the bus.
+        found: u32,
+        /// Ticks per flit of a link.
+        ticks: u32,
+    },
+    /// The receiver would say *go* before it has said *stop*.
+    #[error("found go mark {go} and stop mark {stop}, expected the go mark to be the lower one")]
+    Marks {
+        /// The stop mark.
+        stop: u32,
+        /// The go mark.
+        go: u32,
+    },
+    /// Flits that are on the wire when the receiver says *stop* would find no room.
+    #[error(
+        "stop mark {stop} and 2 x {wire} flits on the wire need a buffer of {needed} flits, found \
+         {buffer}: deepen the buffer, lower the stop mark or shorten the wire"
+    )]
+    Slack {
+        /// The stop mark.
+        stop: u32,
+        /// Cycles on the wire.
+        wire: u32,
+        /// Flits that the buffer must hold.
+        needed: u64,
+        /// Flits that it holds.
+        buffer: u32,
+    },
+    /// In-transit buffers behind a shared bus.
+    #[error("found in-transit buffers and a shared bus, expected a full-duplex bus beside them")]
+    SharedBus,
+    /// A packet that goes on before it has come.
+    #[error("found in-transit packets that take no time, expected at least 1 cycle in all")]
+    Instant,
+    /// Flits that are on the wire when a pool is full would find no room.
+    #[error(
+        "found {share} flits of in-transit pool per virtual channel, expected more than the \
+         2 x {wire} flits that may be on the wire"
+    )]
+    Pool {
+        /// Flits that the share of a virtual channel holds.
+        share: u32,
+        /// Cycles on the wire.
+        wire: u32,
+    },
+}
+
 impl Config {
+    /// Whether a machine like this can be built.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        if !(1..=8).contains(&self.virtual_channels) {
+            return Err(ConfigError::VirtualChannels { found: self.virtual_channels });
+        }
+        for (number, of) in [(self.buffer, "flits of buffer"), (self.ticks, "ticks per cycle")] {
+            if number == 0 {
+                return Err(ConfigError::Nothing { of });
+            }
+        }
+        if !(1..=1 << 15).contains(&self.burst) {
+            return Err(ConfigError::Burst { found: self.burst });
+        }
+        if let Bus::Shared { read, write } = self.bus {
+            let found = read.min(write);
+            if found < self.ticks {
+                return Err(ConfigError::FastBus { found, ticks: self.ticks });
+            }
+        }
+        if let Flow::StopAndGo { stop, go } = self.flow {
+            if go >= stop {
+                return Err(ConfigError::Marks { stop, go });
+            }
+            let needed = u64::from(stop) + 2 * u64::from(self.wire);
+            if needed > u64::from(self.buffer) {
+                let Config { wire, buffer, .. } = *self;
+                return Err(ConfigError::Slack { stop, wire, needed, buffer });
+            }
+        }
+        self.in_transit.map_or(Ok(()), |in_transit| self.check_in_transit(in_transit))
+    }
+
+    fn check_in_transit(&self, in_transit: InTransit) -> Result<(), ConfigError> {
+        if self.bus != Bus::Full {
+            return Err(ConfigError::SharedBus);
+        }
+        if in_transit.recognition == 0 && in_transit.setup == 0 {
+            return Err(ConfigError::Instant);
+        }
+        let (share, wire) = (in_transit.share(self.virtual_channels), self.wire);
+        if u64::from(share) <= 2 * u64::from(wire) {
+            return Err(ConfigError::Pool { share, wire });
+        }
+        Ok(())
+    }
+
     /// Sets a bus on which a flit takes `read` and `write` cycles (at least 1), choosing the number
     /// of ticks per cycle (at most 32) that comes closest.
     pub fn with_shared_bus(mut self, read: f64, write: f64) -> Self {
@@ -81,5 +244,56 @@ mod tests {
         assert_eq!((config.ticks, config.bus), (11, Bus::Shared { read: 22, write: 16 }));
         let half = Config::default().with_shared_bus(1.0, 1.0);
         assert_eq!(half, Config::default());
+    }
+
+    /// 80 flits of slack, stop at 56, go at 40, 8 flits on the wire.
+    fn myrinet() -> Config {
+        Config {
+            virtual_channels: 1,
+            buffer: 80,
+            flow: Flow::StopAndGo { stop: 56, go: 40 },
+            consumes_headers: true,
+            wire: 8,
+            in_transit: Some(InTransit { recognition: 44, setup: 32, pool: 512 * 1024 }),
+            bus: Bus::Full,
+            ..Config::default()
+        }
+    }
+
+    #[test]
+    fn marks_must_leave_room_for_what_is_on_the_wire() {
+        assert_eq!(myrinet().check(), Ok(()));
+        assert_eq!(Config { buffer: 72, ..myrinet() }.check(), Ok(()));
+        let shallow = Config { buffer: 71, ..myrinet() }.check().unwrap_err();
+        assert_eq!(
+            shallow.to_string(),
+            "stop mark 56 and 2 x 8 flits on the wire need a buffer of 72 flits, found 71: deepen \
+             the buffer, lower the stop mark or shorten the wire"
+        );
+        let upside_down = Config { flow: Flow::StopAndGo { stop: 40, go: 40 }, ..myrinet() };
+        assert_eq!(upside_down.check(), Err(ConfigError::Marks { stop: 40, go: 40 }));
+    }
+
+    #[test]
+    fn what_cannot_be_built_is_named() {
+        let default = Config::default;
+        let with_pool = |recognition, pool| {
+            let in_transit = Some(InTransit { recognition, setup: 0, pool });
+            Config { virtual_channels: 2, in_transit, ..myrinet() }
+        };
+        let cases = [
+            (Config { virtual_channels: 9, ..default() }, "found 9 virtual channels"),
+            (Config { buffer: 0, ..default() }, "found 0 flits of buffer"),
+            (Config { ticks: 0, ..default() }, "found 0 ticks per cycle"),
+            (Config { burst: 0, ..default() }, "found bursts of 0 flits"),
+            (Config { ticks: 2, ..default() }, "moves a flit in 1 ticks, but a link takes 2"),
+            (Config { bus: default().bus, ..myrinet() }, "in-transit buffers and a shared bus"),
+            (with_pool(44, 32), "found 16 flits of in-transit pool"),
+            (with_pool(0, 33), "in-transit packets that take no time"),
+        ];
+        for (config, expected) in cases {
+            let message = config.check().unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
     }
 }

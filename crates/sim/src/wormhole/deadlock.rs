@@ -1,7 +1,8 @@
 //! Finding a deadlock that has happened, and naming the channels in it.
 
 use super::Tick;
-use super::engine::{Engine, GROUP};
+use super::engine::{Engine, GROUP, STOP, grants, sends};
+use super::flow::Ahead;
 use super::network::{NONE, Target};
 
 /// Packets that wait for each other and will never move.
@@ -69,7 +70,7 @@ impl Engine<'_> {
             (NONE, Target::ReceivingNic(host)) => {
                 channels.push(self.network.host_write[host as usize]);
             }
-            (NONE, Target::SendingNic(host)) => {
+            (NONE, Target::SendingNic(host) | Target::Host(host)) => {
                 channels.push(self.network.host_out[host as usize]);
             }
             _ => {}
@@ -77,7 +78,7 @@ impl Engine<'_> {
         if let (NONE, Target::Switch(switch)) = (state.next, target) {
             let worm = state.front as usize;
             let hop = self.worms[worm].hop as usize;
-            let tag = self.tags[worm * self.tags_per_worm + hop];
+            let tag = self.tags[worm * self.tags_per_worm + hop] & !STOP;
             let first_port = self.network.first_port[switch as usize];
             let channel =
                 |port: u16| self.network.port_out[(first_port + u32::from(port)) as usize];
@@ -100,13 +101,28 @@ impl Engine<'_> {
     /// Whether a packet can go this way, now or once others have moved.
     fn open(&self, way: Way, movable: &[bool]) -> bool {
         let state = &self.vcs[way.vc];
-        if state.sink || movable[way.vc as usize] {
+        // Whatever comes into an empty buffer moves up to its front.
+        if state.ahead.is_end() || state.front == NONE || movable[way.vc as usize] {
             return true;
         }
         match (way.held, state.packet) {
-            (true, _) => self.credits(way.vc) > 0,
+            (true, _) => self.takes(way.vc, 1),
             (false, NONE) => true,
-            (false, _) => u64::from(state.remaining) <= self.credits(way.vc),
+            (false, _) => self.takes(way.vc, state.remaining),
+        }
+    }
+
+    /// Whether this many flits more find room in a buffer, though none leaves it any more.
+    fn takes(&self, vc: u32, flits: u32) -> bool {
+        match self.vcs[vc].ahead {
+            Ahead::End | Ahead::Memory => true,
+            Ahead::Credits => {
+                // Credits that are on the wire come back.
+                let granted = self.vcs.before(grants(vc), self.now);
+                granted - self.vcs.before(sends(vc), self.now) >= u64::from(flits)
+            }
+            // A sender that is not stopped sends; when it cannot send any more, it is stopped.
+            Ahead::StopAndGo => !self.stays_stopped(vc),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The engine's state, its clock, and what it shows to the outside.
 
-use super::network::{NONE, Network, Target};
+use super::flow::{Ahead, Gate, gates};
+use super::network::{NONE, Network};
 use super::plan::Mux;
 use super::switching::Switch;
 use super::timeline::Timelines;
@@ -18,7 +19,8 @@ pub struct Packet {
     pub from: u32,
     /// Destination on the same rail, numbered likewise.
     pub to: u32,
-    /// Length, header and tail included; at least 1.
+    /// Length, header and tail included, without the flits that switches take off
+    /// ([`Config::consumes_headers`]); at least 1.
     pub flits: u32,
     /// The sender's own number for it, given back on delivery.
     pub id: u64,
@@ -76,7 +78,8 @@ impl Observer for Silent {}
 pub struct ChannelCount {
     /// Flits sent.
     pub flits: u64,
-    /// Ticks in which it sent nothing although a flit was ready, for want of a credit.
+    /// Ticks in which it sent nothing although a flit was ready, for want of a credit or because it
+    /// was told to stop.
     pub blocked: u64,
     /// Ticks that headers at the end of this channel waited for an output, after their routing
     /// delay, summed over headers and counted when they got it.
@@ -113,8 +116,8 @@ pub(super) struct Vc {
     /// Its multiplexer, and its bit there.
     pub mux: u32,
     pub bit: u8,
-    /// Its flits end here: no buffer, no credits, nobody downstream.
-    pub sink: bool,
+    /// What a sender into it has to heed.
+    pub ahead: Ahead,
     /// Ticks for which a flit occupies the channel.
     pub cost: u32,
     /// Ticks from sending a flit until the other end can use it, and for a credit to come back.
@@ -137,6 +140,8 @@ pub(super) struct Worm {
     pub injected: Tick,
     /// The tag the header obeys next.
     pub hop: u32,
+    /// Flits that it has on its present channel beyond `packet.flits`.
+    pub headers: u32,
 }
 
 /// What can happen at a tick.
@@ -157,6 +162,8 @@ pub struct Engine<'a> {
     pub(super) network: Network,
     pub(super) routing: &'a dyn Routing,
     pub(super) vcs: Timelines<Vc>,
+    /// What senders know of buffers whose receivers say *stop* and *go*; empty if there are none.
+    pub(super) gates: Vec<Gate>,
     pub(super) muxes: Vec<Mux>,
     pub(super) switches: Vec<Switch>,
     /// Free VCs per channel, one bit each.
@@ -192,24 +199,24 @@ pub struct Engine<'a> {
 /// Marks a tag that is a group.
 pub(super) const GROUP: u16 = 1 << 15;
 
+/// Marks a tag that leads into an in-transit buffer.
+pub(super) const STOP: u16 = 1 << 14;
+
 impl<'a> Engine<'a> {
     /// A network at rest: `rails` copies of `fabric`.
     ///
     /// # Panics
-    /// If the configuration is out of range: 1 to 8 virtual channels, at least one flit of buffer,
-    /// one tick per cycle and one rail, a bus no faster than a link, and fewer than 2^15 ports per
-    /// switch.
+    /// If [`Config::check`] refuses the configuration, if there is no rail, or if a switch has 2^14
+    /// ports or more.
     pub fn new(fabric: &Fabric, routing: &'a dyn Routing, rails: u32, config: &Config) -> Self {
-        assert!((1..=8).contains(&config.virtual_channels), "1 to 8 virtual channels");
-        assert!(config.buffer > 0 && config.ticks > 0 && rails > 0, "nothing may be zero");
-        assert!((1..=1 << 15).contains(&config.burst), "1 to 2^15 flits in a turn of a bus");
-        if let super::Bus::Shared { read, write } = config.bus {
-            assert!(read.min(write) >= config.ticks, "a bus is no faster than a link");
+        if let Err(error) = config.check() {
+            panic!("{error}");
         }
+        assert!(rails > 0, "at least one rail");
         let network = Network::new(fabric, rails, config);
         let ports = network.port_out.len();
         let port_tag = |port: &crosstie_fabric::Port| {
-            assert!(port.0 < GROUP, "fewer than 2^15 ports per switch");
+            assert!(port.0 < STOP, "fewer than 2^14 ports per switch");
             port.0
         };
         let idle = |vc: u32| {
@@ -229,14 +236,21 @@ impl<'a> Engine<'a> {
                 channel,
                 mux: wire.mux,
                 bit: wire.bit + (vc % network.vcs) as u8,
-                sink: network.targets[channel as usize] == Target::End,
+                ahead: Ahead::of(network.targets[channel as usize], config.flow),
                 cost: wire.cost,
                 latency: wire.latency,
             }
         };
-        // Events are at least a cycle apart.
+        // Events are at least a cycle apart. Where there is a gate, a flit matters to its sender until the
+        // signal it causes is back.
         let count = network.wires.len() as u32 * network.vcs;
-        let mut vcs = Timelines::new((0..count).map(idle), config.wire + 2);
+        let gates = gates(&network, config);
+        let mut remembered = if gates.is_empty() { config.wire + 2 } else { 2 * config.wire + 2 };
+        if config.consumes_headers {
+            // A header is taken off in the tick in which the flit behind it may leave.
+            remembered *= 2;
+        }
+        let mut vcs = Timelines::new((0..count).map(idle), remembered);
         for vc in 0..count {
             vcs.grant_past(grants(vc), u64::from(config.buffer));
         }
@@ -244,6 +258,7 @@ impl<'a> Engine<'a> {
         Engine {
             routing,
             vcs,
+            gates,
             muxes: vec![Mux::default(); network.wires.len()],
             switches: vec![Switch::default(); network.first_port.len() - 1],
             free: vec![((1u16 << config.virtual_channels) - 1) as u8; network.wires.len()],
@@ -331,9 +346,9 @@ impl<'a> Engine<'a> {
         self.in_flight() == 0
             && self.queued() == 0
             && (0..self.vcs.len() as u32).all(|vc| {
-                let Vc { packet, front, sink, .. } = self.vcs[vc];
-                let credits = self.vcs.known(grants(vc)) - self.vcs.known(sends(vc));
-                (packet, front) == (NONE, NONE) && (sink || credits == whole)
+                let Vc { packet, front, .. } = self.vcs[vc];
+                let room = self.vcs.known(grants(vc)) - self.vcs.known(sends(vc));
+                (packet, front) == (NONE, NONE) && room == whole
             })
     }
 
@@ -400,7 +415,7 @@ impl<'a> Engine<'a> {
 
     /// Puts a queued packet into the network's books and writes its tags.
     pub(super) fn new_worm(&mut self, packet: Packet, queued: Tick) -> u32 {
-        let worm = Worm { packet, queued, injected: NEVER, hop: 0 };
+        let worm = Worm { packet, queued, injected: NEVER, hop: 0, headers: 0 };
         let id = match self.spare_worms.pop() {
             Some(id) => {
                 self.worms[id as usize] = worm;
@@ -418,12 +433,27 @@ impl<'a> Engine<'a> {
         if tags.len() > self.tags_per_worm {
             self.widen_tags(self.route.tags().len());
         }
+        if self.network.consumes_headers {
+            self.worms[id as usize].headers = self.route.tags().len() as u32;
+        }
         let base = id as usize * self.tags_per_worm;
-        for (slot, tag) in self.tags[base..].iter_mut().zip(self.route.tags()) {
-            *slot = match *tag {
-                Tag::Port(port) => port.0,
-                Tag::Group(group) => GROUP | group.0,
-            };
+        let mut slots = self.tags[base..].iter_mut();
+        for leg in self.route.legs() {
+            let mut last = None;
+            for (tag, slot) in leg.tags.iter().zip(&mut slots) {
+                *slot = match *tag {
+                    Tag::Port(port) => port.0,
+                    Tag::Group(group) => GROUP | group.0,
+                };
+                last = Some(slot);
+            }
+            if let Some(host) = leg.stop {
+                assert!(
+                    self.network.in_transit.is_some(),
+                    "a route stops at {host:?}, but NICs have no in-transit buffers"
+                );
+                *last.expect("a leg crosses a switch") |= STOP;
+            }
         }
         id
     }
@@ -457,8 +487,8 @@ pub(super) fn sends(vc: u32) -> usize {
     2 * vc as usize
 }
 
-/// The timeline of credits granted to the sender into a VC; as many as its buffer is deep were
-/// granted before time began.
+/// The timeline of flits leaving the buffer of a VC, each of which grants a credit to the sender
+/// into it; as many credits as the buffer is deep were granted before time began.
 #[inline]
 pub(super) fn grants(vc: u32) -> usize {
     2 * vc as usize + 1

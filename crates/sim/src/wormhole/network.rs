@@ -1,6 +1,6 @@
 //! The network as flat arrays: what the engine looks up while it runs.
 
-use super::{Bus, Config, Layout};
+use super::{Bus, Config, InTransit, Layout};
 use crosstie_fabric::{ChannelId, Fabric, Node};
 use std::ops::Range;
 
@@ -16,6 +16,8 @@ pub(super) enum Target {
     SendingNic(u32),
     /// Into the receiving buffers of the NIC of a host.
     ReceivingNic(u32),
+    /// To a host whose NIC has in-transit buffers: into these, or to memory.
+    Host(u32),
     /// To an end that takes everything: no buffer, no credits.
     End,
 }
@@ -49,12 +51,18 @@ pub(super) struct Wire {
 
 /// A copy of the fabric per rail, then (if the bus is shared) the buses and intakes of all hosts, as
 /// [`Layout`] numbers them. The NIC of a host with a shared bus is a switch with one input, the bus,
-/// and one output, the link; these follow the switches of the fabric.
+/// and one output, the link; these follow the switches of the fabric. So does a NIC with in-transit
+/// buffers; its one input is the link from the switch.
 #[derive(Debug)]
 pub(super) struct Network {
     pub vcs: u32,
     pub depth: u32,
     pub routing: u32,
+    /// Ticks from the arrival of a header in an in-transit buffer until it may go on; `None` without
+    /// such buffers.
+    pub in_transit: Option<u32>,
+    /// Switches take off the flit that they have obeyed.
+    pub consumes_headers: bool,
     pub wires: Vec<Wire>,
     /// Who asks for the virtual channels of each channel.
     pub origins: Vec<Origin>,
@@ -77,6 +85,8 @@ pub(super) struct Network {
     pub switches: u32,
     /// The channel into the fabric of each host.
     pub host_out: Vec<u32>,
+    /// The channel out of the fabric into each host.
+    pub host_in: Vec<u32>,
     /// The channel by which packets leave the memory of each host.
     pub memory_out: Vec<u32>,
     /// The bus for writing of each host, if it is shared.
@@ -92,6 +102,11 @@ impl Network {
             vcs: u32::from(config.virtual_channels),
             depth: config.buffer,
             routing: config.routing_delay * config.ticks,
+            in_transit: config.in_transit.map(|InTransit { recognition, setup, .. }| {
+                // A header has arrived a cycle after it began to arrive.
+                (recognition + setup - 1) * config.ticks
+            }),
+            consumes_headers: config.consumes_headers,
             wires: Vec::new(),
             origins: Vec::new(),
             targets: Vec::new(),
@@ -103,6 +118,7 @@ impl Network {
             burst: config.burst,
             switches: rails * fabric.switches().len() as u32,
             host_out: Vec::new(),
+            host_in: Vec::new(),
             memory_out: Vec::new(),
             host_write: Vec::new(),
             host_intake: Vec::new(),
@@ -111,7 +127,12 @@ impl Network {
             network.add_rail(fabric, rail, config);
         }
         match config.bus {
-            Bus::Full => network.memory_out = network.host_out.clone(),
+            Bus::Full => {
+                network.memory_out = network.host_out.clone();
+                if config.in_transit.is_some() {
+                    network.add_nics();
+                }
+            }
             Bus::Shared { read, write } => network.add_buses(layout.ends(), config, read, write),
         }
         network
@@ -140,21 +161,22 @@ impl Network {
             let target = match ends.to.node {
                 Node::Switch(s) => Target::Switch(rail * switches + s.0),
                 Node::Host(h) if shared => Target::ReceivingNic(rail * hosts + h.0),
+                Node::Host(h) if config.in_transit.is_some() => Target::Host(rail * hosts + h.0),
                 Node::Host(_) => Target::End,
             };
             let channel = self.add_channel(origin, target, config.ticks, latency);
             self.in_port[channel as usize] = u32::from(ends.to.port.0);
         }
         self.host_out.extend(fabric.hosts().map(|h| id(fabric.host_out(h))));
+        self.host_in.extend(fabric.hosts().map(|h| id(fabric.host_out(h).reverse())));
     }
 
     fn add_buses(&mut self, hosts: u32, config: &Config, read: u32, write: u32) {
         for host in 0..hosts {
             let bus = self.add_channel(Origin::Memory(host), Target::SendingNic(host), read, read);
             self.memory_out.push(bus);
-            self.port_out.push(self.host_out[host as usize]);
-            self.first_port.push(self.port_out.len() as u32);
         }
+        self.add_nics();
         for host in 0..hosts {
             let bus = self.add_channel(Origin::Nobody, Target::End, write, write);
             self.host_write.push(bus);
@@ -166,6 +188,14 @@ impl Network {
         for _ in 0..hosts {
             let intake = self.add_channel(Origin::Nobody, Target::End, config.ticks, config.ticks);
             self.host_intake.push(intake);
+        }
+    }
+
+    /// Makes the NIC of every host a switch with one port.
+    fn add_nics(&mut self) {
+        for &link in &self.host_out {
+            self.port_out.push(link);
+            self.first_port.push(self.port_out.len() as u32);
         }
     }
 

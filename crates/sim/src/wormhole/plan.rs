@@ -3,6 +3,7 @@
 //! One file, because planning and cutting hang on the one rule that turns slots into ticks.
 
 use super::engine::{Engine, Event, Observer, Vc, grants, sends};
+use super::flow::Ahead;
 use super::network::NONE;
 use super::timeline::{Beat, Run};
 use super::{EPOCH, NEVER, Tick};
@@ -254,8 +255,8 @@ impl Engine<'_> {
 
     /// Takes back the last `flits` flits planned for a VC, and notes whose plans that cuts short.
     fn take_back(&mut self, vc: u32, flits: u32) {
-        let Vc { sink, next: consumer, feeder, .. } = self.vcs[vc];
-        if !sink {
+        let Vc { ahead, next: consumer, feeder, .. } = self.vcs[vc];
+        if !ahead.is_end() {
             self.vcs.cut(sends(vc), flits);
             // The consumer may have planned to pass on flits that now do not come.
             let promised = self.vcs.known(grants(vc)) - u64::from(self.network.depth);
@@ -267,10 +268,14 @@ impl Engine<'_> {
         }
         if feeder != NONE {
             self.vcs.cut(grants(feeder), flits);
-            // The producer may have planned to use credits that now do not come.
-            let promised = self.vcs.known(sends(feeder));
-            let coming = self.vcs.known(grants(feeder));
-            self.cut_member(feeder, promised.saturating_sub(coming));
+            // The producer may have planned to use room that now does not come.
+            let lost = if self.vcs[feeder].ahead == Ahead::Credits {
+                let promised = self.vcs.known(sends(feeder));
+                promised.saturating_sub(self.vcs.known(grants(feeder)))
+            } else {
+                self.doubtful(feeder)
+            };
+            self.cut_member(feeder, lost);
         }
     }
 
@@ -296,45 +301,54 @@ impl Engine<'_> {
         self.vcs.known(grants(vc)) - u64::from(self.network.depth)
     }
 
-    /// What the flit `ahead` places after the next one to be sent into a VC waits for: when it is
-    /// there, and when it has a credit.
+    /// When the flit `places` after the next one to be sent into a VC is there.
     #[inline]
-    fn waits_for(&self, vc: u32, ahead: u64) -> (Tick, Tick) {
-        let Vc { feeder, sink, latency, .. } = self.vcs[vc];
-        let flit = if feeder == NONE {
-            0
-        } else {
-            let index = self.passed_on(feeder) + ahead;
-            self.vcs.effect(sends(feeder), index, self.vcs[feeder].latency)
-        };
-        let credit = if sink {
-            0
-        } else {
-            self.vcs.effect(grants(vc), self.vcs.known(sends(vc)) + ahead, latency)
-        };
-        (flit, credit)
+    fn flit_comes(&self, vc: u32, places: u64) -> Tick {
+        match self.vcs[vc].feeder {
+            NONE => 0,
+            feeder => {
+                let index = self.passed_on(feeder) + places;
+                self.vcs.effect(sends(feeder), index, self.vcs[feeder].latency)
+            }
+        }
     }
 
+    /// When there is a credit for the flit `places` after the next one to be sent into a VC.
+    #[inline]
+    fn credit_comes(&self, vc: u32, places: u64) -> Tick {
+        let next = self.vcs.known(sends(vc)) + places;
+        self.vcs.effect(grants(vc), next, self.vcs[vc].latency)
+    }
+
+    #[inline]
     pub(super) fn outlook(&self, vc: u32) -> Outlook {
-        let (arrives, credit) = self.waits_for(vc, 0);
-        Outlook { arrives, ready: arrives.max(credit) }
+        let arrives = self.flit_comes(vc, 0);
+        let ready = match self.vcs[vc].ahead {
+            Ahead::Credits => arrives.max(self.credit_comes(vc, 0)),
+            Ahead::End | Ahead::Memory => arrives,
+            Ahead::StopAndGo => self.goes_from(vc, arrives),
+        };
+        Outlook { arrives, ready }
     }
 
     /// How many flits of a VC, at most `limit`, may certainly be sent at `at`, `at + step`, ...
     #[inline]
     pub(super) fn certain(&self, vc: u32, limit: u32, at: Tick, step: u32) -> u32 {
-        let Vc { feeder, sink, latency, .. } = self.vcs[vc];
+        let Vc { feeder, ahead, latency, .. } = self.vcs[vc];
         let mut certain = limit;
         if feeder != NONE {
             let next = self.passed_on(feeder);
             let latency = self.vcs[feeder].latency;
             certain = self.vcs.in_time(sends(feeder), next, certain, Beat { at, step, latency });
         }
-        if !sink {
-            let next = self.vcs.known(sends(vc));
-            certain = self.vcs.in_time(grants(vc), next, certain, Beat { at, step, latency });
+        match ahead {
+            Ahead::Credits => {
+                let next = self.vcs.known(sends(vc));
+                self.vcs.in_time(grants(vc), next, certain, Beat { at, step, latency })
+            }
+            Ahead::End | Ahead::Memory => certain,
+            Ahead::StopAndGo => self.goes_for(vc, certain, at, step),
         }
-        certain
     }
 
     /// Decides what a multiplexer does from this tick on.
@@ -468,16 +482,20 @@ impl Engine<'_> {
     /// credit.
     pub(super) fn plan_alone(&self, mux: u32, plan: &mut Plan, blocked: bool) {
         let vc = self.vc_of(mux, u32::from(plan.first));
-        let Vc { cost, remaining, feeder, latency, .. } = self.vcs[vc];
+        let Vc { cost, remaining, feeder, latency, ahead, .. } = self.vcs[vc];
         plan.period = cost;
         plan.slots = self.certain(vc, remaining, plan.start, cost);
         if plan.slots > 1 || remaining == 1 {
             return;
         }
         // It cannot send back to back. If its flits or its credits come evenly, follow their pace.
-        let (flit, credit) = self.waits_for(vc, 1);
-        let second = flit.max(credit);
-        if second == NEVER || second - plan.start > u64::from(u16::MAX) {
+        let flit = self.flit_comes(vc, 1);
+        let second = match ahead {
+            Ahead::Credits => flit.max(self.credit_comes(vc, 1)),
+            Ahead::End | Ahead::Memory | Ahead::StopAndGo => flit,
+        };
+        // What is stopped comes at no pace of its own.
+        if second <= plan.start + u64::from(cost) || second - plan.start > u64::from(u16::MAX) {
             return;
         }
         let pace = (second - plan.start) as u32;
@@ -551,22 +569,32 @@ impl Engine<'_> {
     }
 
     fn announce_run(&mut self, vc: u32, run: Run, observer: &mut impl Observer) {
-        let Vc { sink, next, feeder, latency, head_waits, .. } = self.vcs[vc];
+        let Vc { ahead, next, feeder, latency, head_waits, .. } = self.vcs[vc];
         if head_waits {
             self.head_leaves(vc, observer);
         }
-        if !sink {
-            self.vcs.push(sends(vc), run, self.now, latency);
+        if !ahead.is_end() {
+            let memory = if ahead == Ahead::Credits { latency } else { self.settle(vc) };
+            self.vcs.push(sends(vc), run, self.now, memory);
             if next != NONE {
                 self.look_again(next);
             }
         }
         if feeder != NONE {
-            let Vc { latency, packet, .. } = self.vcs[feeder];
-            self.vcs.push(grants(feeder), run, self.now, latency);
-            if packet != NONE {
-                self.look_again(feeder);
-            }
+            self.leave(feeder, run);
+        }
+    }
+
+    /// Flits leave the buffer of a VC, now and as planned.
+    #[inline]
+    pub(super) fn leave(&mut self, vc: u32, run: Run) {
+        let Vc { latency, packet, ahead, .. } = self.vcs[vc];
+        if ahead != Ahead::Credits {
+            self.settle(vc);
+        }
+        self.vcs.push(grants(vc), run, self.now, latency);
+        if packet != NONE {
+            self.look_again(vc);
         }
     }
 
@@ -574,13 +602,13 @@ impl Engine<'_> {
         let now = self.now;
         let state = &mut self.vcs[vc];
         state.head_waits = false;
-        let Vc { packet, feeder, sink, channel, latency, .. } = *state;
+        let Vc { packet, feeder, ahead, channel, latency, .. } = *state;
         let worm = &mut self.worms[packet as usize];
         if feeder == NONE {
             worm.injected = now;
         }
         observer.head(worm.packet.id, channel, vc - channel * self.network.vcs, now);
-        if !sink {
+        if !ahead.is_end() {
             self.enter(vc, packet, now + u64::from(latency));
         }
     }

@@ -1,7 +1,11 @@
 //! Release and allocation: how headers get output virtual channels.
 
-use super::engine::{Behind, Ends, Engine, Event, GROUP, Observer, Vc, grants, sends};
+use super::engine::{
+    Behind, Ends, Engine, Event, GROUP, Observer, Packet, STOP, Vc, Worm, grants, sends,
+};
+use super::flow::Ahead;
 use super::network::{NONE, Origin, Target};
+use super::timeline::Run;
 use super::{NEVER, Tick};
 
 /// The arbitration state of one switch.
@@ -34,6 +38,10 @@ impl Engine<'_> {
             Target::SendingNic(host) => {
                 self.line_up(self.network.nic(host), vc);
                 self.arbitrate_soon(self.network.nic(host));
+            }
+            Target::Host(host) => {
+                self.line_up(self.network.nic(host), vc);
+                self.host_todo.push(host);
             }
             // The way on has a VC for every VC of the link; it is free whenever a new packet is at
             // the front.
@@ -97,6 +105,8 @@ impl Engine<'_> {
     }
 
     /// Goes once along the line of a switch; who gets no output stays in line.
+    // One of the two callers serves every header of the network.
+    #[inline(always)]
     fn serve(&mut self, switch: u32) {
         let line = self.line_of(switch);
         let mut stay = line;
@@ -111,12 +121,15 @@ impl Engine<'_> {
     }
 
     /// Gives the header at the front of a buffer an output VC, if it can have one.
+    #[inline(always)]
     fn serve_header(&mut self, switch: u32, vc: u32) -> bool {
         let first_port = self.network.first_port[switch as usize];
         let Vc { front: packet, channel, bit, ready, .. } = self.vcs[vc];
         let hop = self.worms[packet as usize].hop as usize;
         let is_nic = switch >= self.network.switches;
         let tag = if is_nic { 0 } else { self.tags[packet as usize * self.tags_per_worm + hop] };
+        let stops = tag & STOP != 0;
+        let tag = tag & !STOP;
         let out = if tag & GROUP == 0 {
             self.network.port_out[(first_port + u32::from(tag)) as usize]
         } else {
@@ -133,12 +146,32 @@ impl Engine<'_> {
             return false;
         }
         let (to, _) = self.best_vc(out);
-        self.worms[packet as usize].hop += u32::from(!is_nic);
+        if self.network.in_transit.is_some() {
+            self.address(to, stops);
+        }
+        if !is_nic {
+            self.worms[packet as usize].hop += 1;
+            if self.network.consumes_headers {
+                self.worms[packet as usize].headers -= 1;
+                self.leave(vc, Run { start: self.now, stride: 0, count: 1 });
+            }
+        }
         let input = self.network.in_port[channel as usize] * self.network.vcs + u32::from(bit);
         self.switches[switch as usize].turn = input + 1;
         self.counts[channel as usize].waiting += self.now - ready.max(self.counting_since);
         self.connect(packet, vc, to);
         true
+    }
+
+    /// Says whether the packet that is given a VC stops at its end, if that is a host; for a free VC,
+    /// it does not.
+    #[cold]
+    fn address(&mut self, to: u32, stops: bool) {
+        match self.network.targets[self.vcs[to].channel as usize] {
+            Target::Host(_) if stops => self.vcs[to].ahead = Ahead::StopAndGo,
+            Target::Host(_) => self.vcs[to].ahead = Ahead::Memory,
+            target => assert!(!stops, "a route stops at {target:?}, expected a host"),
+        }
     }
 
     /// The channel with the most free VCs, then the most credits, then the first in turn; `NONE` if
@@ -173,6 +206,7 @@ impl Engine<'_> {
     }
 
     /// The free VC of a channel with the most credits, and one more than their number.
+    #[inline(always)]
     fn best_vc(&self, channel: u32) -> (u32, u64) {
         let mut free = self.free[channel as usize];
         let (mut best, mut most) = (NONE, 0);
@@ -188,26 +222,37 @@ impl Engine<'_> {
     }
 
     /// Credits in hand for sending into a VC.
+    #[inline]
     pub(super) fn credits(&self, vc: u32) -> u64 {
-        let Vc { sink, latency, .. } = self.vcs[vc];
-        if sink {
-            return u64::from(self.network.depth);
+        let Vc { ahead, latency, .. } = self.vcs[vc];
+        if ahead != Ahead::Credits {
+            return self.credits_or_none(vc);
         }
         // Grants that have crossed the wire by now: those that happened before now - latency + 1.
         let visible = (self.now + 1).saturating_sub(u64::from(latency));
         self.vcs.before(grants(vc), visible) - self.vcs.before(sends(vc), self.now)
     }
 
-    /// Starts queued packets of hosts on free VCs: first those of the NIC, on the link.
+    /// Starts queued packets of hosts on free VCs: first those in transit, then those of the NIC, on
+    /// the link.
     pub(super) fn start_packets(&mut self) {
         let mut todo = std::mem::take(&mut self.host_todo);
         for host in todo.drain(..) {
+            if self.network.in_transit.is_some() {
+                self.serve_pool(host);
+            }
             let link = self.network.host_out[host as usize];
             self.start_from(host, Ends::Nics, link);
             let memory = self.network.memory_out[host as usize];
             self.start_from(host, Ends::Memories, memory);
         }
         self.host_todo = todo;
+    }
+
+    /// Starts packets that wait in the in-transit buffers of a host.
+    #[cold]
+    fn serve_pool(&mut self, host: u32) {
+        self.serve(self.network.nic(host));
     }
 
     fn start_from(&mut self, host: u32, ends: Ends, channel: u32) {
@@ -224,9 +269,9 @@ impl Engine<'_> {
 
     /// Gives output VC `to` to a packet whose flits come from `from`.
     fn connect(&mut self, packet: u32, from: u32, to: u32) {
-        let flits = self.worms[packet as usize].packet.flits;
+        let Worm { packet: Packet { flits, .. }, headers, .. } = self.worms[packet as usize];
         let vc = &mut self.vcs[to];
-        (vc.packet, vc.feeder, vc.remaining) = (packet, from, flits);
+        (vc.packet, vc.feeder, vc.remaining) = (packet, from, flits + headers);
         (vc.head_waits, vc.arrives) = (true, NEVER);
         self.free[vc.channel as usize] &= !(1 << (to - vc.channel * self.network.vcs));
         if from != NONE {
@@ -237,7 +282,7 @@ impl Engine<'_> {
 
     /// The tail of the packet in output VC `vc` has left.
     pub(super) fn release(&mut self, vc: u32, observer: &mut impl Observer) {
-        let Vc { packet, feeder, channel, cost, latency, sink, .. } = self.vcs[vc];
+        let Vc { packet, feeder, channel, cost, latency, ahead, .. } = self.vcs[vc];
         let number = vc - channel * self.network.vcs;
         self.vcs[vc].packet = NONE;
         let left = self.now - u64::from(cost);
@@ -253,8 +298,10 @@ impl Engine<'_> {
             }
             Origin::Nobody => {}
         }
-        if sink {
+        if ahead.is_end() {
             self.wheel.push(left + u64::from(latency), Event::Delivered(packet));
+        } else if ahead == Ahead::StopAndGo && self.network.in_transit.is_some() {
+            self.address(vc, false);
         }
         if feeder != NONE {
             self.next_in_buffer(feeder);
@@ -272,7 +319,7 @@ impl Engine<'_> {
             let Behind { packet, next, head_arrives } = self.behind[first as usize];
             self.spare_behind.push(first);
             self.vcs[vc].behind = if first == last { (NONE, NONE) } else { (next, last) };
-            self.move_up(vc, packet, head_arrives.max(self.now));
+            self.move_up(vc, packet, head_arrives);
         }
     }
 
@@ -302,11 +349,16 @@ impl Engine<'_> {
     }
 
     fn move_up(&mut self, vc: u32, packet: u32, at: Tick) {
-        let delay = match self.network.targets[self.vcs[vc].channel as usize] {
-            Target::Switch(_) => self.network.routing,
-            Target::SendingNic(_) | Target::ReceivingNic(_) | Target::End => 0,
+        let front = at.max(self.now);
+        let ready = match self.network.targets[self.vcs[vc].channel as usize] {
+            Target::Switch(_) => front + u64::from(self.network.routing),
+            // The NIC looks at every packet as it comes, wherever it stands.
+            Target::Host(_) => {
+                let delay = self.network.in_transit.expect("with hosts that pass packets on");
+                front.max(at + u64::from(delay))
+            }
+            Target::SendingNic(_) | Target::ReceivingNic(_) | Target::End => front,
         };
-        let ready = at + u64::from(delay);
         let state = &mut self.vcs[vc];
         (state.front, state.ready) = (packet, ready);
         // A tail and the next header may change places within one tick, and routing may be instant.

@@ -5,7 +5,7 @@
 //! one batch of them is worked off, the lines of the next ones are on their way. Nothing is changed
 //! and nothing is decided; a small network, whose state stays in the cache anyway, does without.
 
-use super::engine::{Engine, Event, GROUP};
+use super::engine::{Engine, Event, GROUP, STOP};
 use super::network::{NONE, Target};
 
 /// From this many virtual channels on (128 bytes each, and what belongs to them), the state outgrows
@@ -90,14 +90,14 @@ impl Engine<'_> {
     fn fetch_outputs(&self, vc: u32) {
         let switch = match self.target(vc) {
             Target::Switch(switch) => switch,
-            Target::SendingNic(host) => {
+            Target::SendingNic(host) | Target::Host(host) => {
                 self.fetch_output(self.network.host_out[host as usize]);
                 return;
             }
             Target::ReceivingNic(_) | Target::End => return,
         };
         let worm = self.vcs[vc].front as usize;
-        let tag = self.tags[worm * self.tags_per_worm + self.worms[worm].hop as usize];
+        let tag = self.tags[worm * self.tags_per_worm + self.worms[worm].hop as usize] & !STOP;
         let first_port = self.network.first_port[switch as usize];
         let out = |port: u16| self.network.port_out[(first_port + u32::from(port)) as usize];
         if tag & GROUP == 0 {

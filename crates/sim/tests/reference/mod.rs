@@ -3,7 +3,7 @@
 
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node, Port};
 use crosstie_routing::{Route, Routing, Tag};
-use crosstie_sim::wormhole::{Bus, ChannelCount, Config, EPOCH, Ends, Packet, Tick};
+use crosstie_sim::wormhole::{Bus, ChannelCount, Config, EPOCH, Ends, Flow, Packet, Tick};
 use std::collections::VecDeque;
 
 /// Something that can be compared with the engine.
@@ -29,10 +29,17 @@ struct Vc {
     /// The VC whose buffer that packet comes from; `None` for a host's memory.
     from: Option<usize>,
     sent: u32,
+    /// Flits of that packet on this channel, and whether they go into memory at its end.
+    length: u32,
+    ends: bool,
     /// When the tail has left the channel.
     tail_gone: Option<Tick>,
     credits: u32,
     credits_on_the_way: VecDeque<Tick>,
+    /// What the receiver said last, and what the sender has heard.
+    says_stop: bool,
+    stopped: bool,
+    signals_on_the_way: VecDeque<(Tick, bool)>,
     buffer: VecDeque<Flit>,
     /// The VC to which the packet at the front of the buffer goes.
     to: Option<usize>,
@@ -57,6 +64,8 @@ enum Target {
     Sending(usize),
     /// The NIC of a host, on the way in.
     Receiving(usize),
+    /// A host whose NIC has in-transit buffers.
+    Host(usize),
     End,
 }
 
@@ -94,11 +103,15 @@ pub struct Reference {
     groups: Vec<Vec<Port>>,
     packets: Vec<Packet>,
     tags: Vec<Vec<Tag>>,
+    /// Per packet: the hosts at which it stops, and how many switches it has crossed by then.
+    stops: Vec<Vec<(usize, HostId)>>,
     hop: Vec<usize>,
     pub events: Vec<(Tick, Event)>,
     pub counts: Vec<ChannelCount>,
-    /// The fullest any buffer has been, and the sum of its parts where that must be constant.
+    /// The fullest any buffer has been.
     pub fullest: u32,
+    /// Per host: the most that has been in an in-transit buffer.
+    pub pool_peaks: Vec<u32>,
 }
 
 impl Reference {
@@ -116,6 +129,7 @@ impl Reference {
             let target = match ends.to.node {
                 Node::Switch(s) => Target::Switch(s.0 as usize),
                 Node::Host(h) if shared => Target::Receiving(h.0 as usize),
+                Node::Host(h) if config.in_transit.is_some() => Target::Host(h.0 as usize),
                 Node::Host(_) => Target::End,
             };
             let first = channels.len() * v;
@@ -189,6 +203,8 @@ impl Reference {
             hop: Vec::new(),
             events: Vec::new(),
             fullest: 0,
+            pool_peaks: vec![0; config.in_transit.map_or(0, |_| fabric.hosts().len())],
+            stops: Vec::new(),
         }
     }
 
@@ -202,14 +218,22 @@ impl Reference {
         queues[packet.from as usize].push_back((self.packets.len(), at));
         self.packets.push(packet);
         self.tags.push(route.tags().to_vec());
+        let (mut crossed, mut stops) = (0, Vec::new());
+        for leg in route.legs() {
+            crossed += leg.tags.len();
+            stops.extend(leg.stop.map(|host| (crossed, host)));
+        }
+        self.stops.push(stops);
         self.hop.push(0);
     }
 
     pub fn run_until(&mut self, until: Tick) {
         while self.now < until {
             self.credits_arrive();
+            self.signals();
             self.release();
             self.headers();
+            self.leave_pools();
             self.start_packets();
             self.leave_nics();
             self.allocate();
@@ -227,6 +251,49 @@ impl Reference {
             while vc.credits_on_the_way.front().is_some_and(|&at| at <= self.now) {
                 vc.credits_on_the_way.pop_front();
                 vc.credits += 1;
+            }
+        }
+    }
+
+    /// The stop and the go mark of a buffer, if it has them.
+    fn marks(&self, channel: usize) -> Option<(u32, u32)> {
+        match (self.channels[channel].target, self.config.in_transit, self.config.flow) {
+            (Target::End, ..) => None,
+            (Target::Host(_), Some(in_transit), _) => {
+                let share = in_transit.pool / u32::from(self.config.virtual_channels);
+                let stop = share - 2 * self.config.wire;
+                Some((stop, stop - 1))
+            }
+            (.., Flow::StopAndGo { stop, go }) => Some((stop, go)),
+            (.., Flow::Credits) => None,
+        }
+    }
+
+    /// Receivers look at their buffers and say *stop* or *go*; senders hear what has crossed the wire.
+    fn signals(&mut self) {
+        let now = self.now;
+        for number in 0..self.vcs.len() {
+            let channel = number / self.v();
+            let Channel { latency, cost, target } = self.channels[channel];
+            let Some((stop, go)) = self.marks(channel) else { continue };
+            let vc = &mut self.vcs[number];
+            let filling = vc.buffer.partition_point(|flit| flit.usable <= now) as u32;
+            match target {
+                Target::Host(host) => {
+                    self.pool_peaks[host] = self.pool_peaks[host].max(filling);
+                }
+                _ => self.fullest = self.fullest.max(filling),
+            }
+            let says_stop = if vc.says_stop { filling > go } else { filling >= stop };
+            if says_stop != vc.says_stop {
+                vc.says_stop = says_stop;
+                vc.signals_on_the_way.push_back((now + Tick::from(latency - cost), says_stop));
+            }
+            while let Some(&(at, stopped)) = vc.signals_on_the_way.front()
+                && at <= now
+            {
+                vc.signals_on_the_way.pop_front();
+                vc.stopped = stopped;
             }
         }
     }
@@ -254,7 +321,14 @@ impl Reference {
                 && self.vcs[vc].header.is_none()
             {
                 self.vcs[vc].header = Some((packet, self.now));
-                if let Target::Receiving(host) = self.channels[vc / self.v()].target {
+                let Channel { target, cost, .. } = self.channels[vc / self.v()];
+                if let (Target::Host(_), Some(nic)) = (target, self.config.in_transit) {
+                    // Counted from when the packet began to arrive, wherever it had to stand.
+                    let ready = usable - Tick::from(cost)
+                        + Tick::from((nic.recognition + nic.setup) * self.config.ticks);
+                    self.vcs[vc].header = Some((packet, self.now.max(ready)));
+                }
+                if let Target::Receiving(host) = target {
                     let way = match self.packets[packet].ends {
                         Ends::Memories => self.writes[host],
                         Ends::Nics => self.intakes[host],
@@ -288,6 +362,10 @@ impl Reference {
                     None => self.line[switch].push(input),
                     Some(out) => {
                         self.hop[packet] += 1;
+                        if self.config.consumes_headers {
+                            let header = self.leave(vc);
+                            assert_eq!((header.packet, header.index), (packet, 0));
+                        }
                         self.turn[switch] = (input + 1) % inputs;
                         self.counts[vc / v].waiting += self.now - (since + delay);
                         self.connect(packet, Some(vc), out);
@@ -326,16 +404,32 @@ impl Reference {
     fn best_vc(&self, channel: usize) -> Option<(usize, u32)> {
         let vcs = channel * self.v()..(channel + 1) * self.v();
         let free = vcs.filter(|&vc| self.vcs[vc].packet.is_none());
-        let credits = |vc: usize| match self.channels[channel].target {
-            Target::End => self.config.buffer,
-            _ => self.vcs[vc].credits,
+        let credits = |vc: usize| match (self.channels[channel].target, self.config.flow) {
+            (Target::End | Target::Host(_), _) => self.config.buffer,
+            (_, Flow::Credits) => self.vcs[vc].credits,
+            (_, Flow::StopAndGo { .. }) if self.vcs[vc].stopped => 0,
+            (_, Flow::StopAndGo { .. }) => self.config.buffer,
         };
         free.map(|vc| (vc, credits(vc))).max_by_key(|&(vc, c)| (c, std::cmp::Reverse(vc)))
     }
 
     fn connect(&mut self, packet: usize, from: Option<usize>, to: usize) {
+        let headers = match self.config.consumes_headers {
+            true => (self.tags[packet].len() - self.hop[packet]) as u32,
+            false => 0,
+        };
         let vc = &mut self.vcs[to];
         (vc.packet, vc.from, vc.sent) = (Some(packet), from, 0);
+        vc.length = self.packets[packet].flits + headers;
+        vc.ends = match self.channels[to / self.config.virtual_channels as usize].target {
+            Target::End => true,
+            Target::Host(host) => {
+                let stop = self.stops[packet].iter().find(|stop| stop.0 == self.hop[packet]);
+                assert!(stop.is_none_or(|stop| stop.1.0 as usize == host), "a stop on the way");
+                stop.is_none()
+            }
+            _ => false,
+        };
         if let Some(from) = from {
             self.vcs[from].to = Some(to);
         }
@@ -360,29 +454,39 @@ impl Reference {
         }
     }
 
-    /// Headers in the sending buffers of NICs take the link, first come, first served.
-    fn leave_nics(&mut self) {
-        let v = self.v();
-        if self.writes.is_empty() {
-            return;
+    /// Headers in in-transit buffers take the link.
+    fn leave_pools(&mut self) {
+        for host in 0..self.pool_peaks.len() {
+            // The two directions of a link are neighbours.
+            self.leave_nic(host, self.host_out[host] ^ 1);
         }
-        for host in 0..self.queues.len() {
-            let first = self.memory_out[host] * v;
-            for step in 0..v {
-                let vc = first + (self.nic_turns[host] + step) % v;
-                if self.vcs[vc].header.is_some_and(|(_, at)| at == self.now) {
-                    self.nic_lines[host].push(vc);
-                }
+    }
+
+    /// Headers in the sending buffers of NICs take the link.
+    fn leave_nics(&mut self) {
+        for host in 0..self.writes.len() {
+            self.leave_nic(host, self.memory_out[host]);
+        }
+    }
+
+    /// Headers in the buffers of a channel take the link of a host, first come, first served.
+    fn leave_nic(&mut self, host: usize, channel: usize) {
+        let v = self.v();
+        let first = channel * v;
+        for step in 0..v {
+            let vc = first + (self.nic_turns[host] + step) % v;
+            if self.vcs[vc].header.is_some_and(|(_, at)| at == self.now) {
+                self.nic_lines[host].push(vc);
             }
-            for vc in std::mem::take(&mut self.nic_lines[host]) {
-                let (packet, since) = self.vcs[vc].header.expect("it waits");
-                match self.best_vc(self.host_out[host]) {
-                    None => self.nic_lines[host].push(vc),
-                    Some((to, _)) => {
-                        self.nic_turns[host] = (vc - first + 1) % v;
-                        self.counts[vc / v].waiting += self.now - since;
-                        self.connect(packet, Some(vc), to);
-                    }
+        }
+        for vc in std::mem::take(&mut self.nic_lines[host]) {
+            let (packet, since) = self.vcs[vc].header.expect("it waits");
+            match self.best_vc(self.host_out[host]) {
+                None => self.nic_lines[host].push(vc),
+                Some((to, _)) => {
+                    self.nic_turns[host] = (vc - first + 1) % v;
+                    self.counts[channel].waiting += self.now - since;
+                    self.connect(packet, Some(vc), to);
                 }
             }
         }
@@ -403,6 +507,15 @@ impl Reference {
         }
     }
 
+    /// Whether a flit may be sent into a VC.
+    fn may_send(&self, vc: usize) -> bool {
+        match self.marks(vc / self.v()) {
+            _ if self.vcs[vc].ends => true,
+            None => self.vcs[vc].credits > 0,
+            Some(_) => !self.vcs[vc].stopped,
+        }
+    }
+
     fn send(&mut self) {
         for mux in 0..self.muxes.len() {
             if self.muxes[mux].busy_until > self.now {
@@ -412,10 +525,7 @@ impl Reference {
             let order = (1..=count).map(|step| (self.muxes[mux].last + step) % count);
             let places: Vec<usize> =
                 order.filter(|&place| self.has_flit(self.muxes[mux].vcs[place])).collect();
-            let can_send = |place: usize| {
-                let vc = self.muxes[mux].vcs[place];
-                self.channels[vc / self.v()].target == Target::End || self.vcs[vc].credits > 0
-            };
+            let can_send = |place: usize| self.may_send(self.muxes[mux].vcs[place]);
             let Mux { last, streak, burst, busy_until, .. } = self.muxes[mux];
             let goes_on = busy_until == self.now
                 && streak < burst
@@ -438,24 +548,42 @@ impl Reference {
         }
     }
 
+    /// The first flit of a buffer leaves it.
+    fn leave(&mut self, vc: usize) -> Flit {
+        let flit = self.vcs[vc].buffer.pop_front().expect("what leaves is there");
+        assert!(flit.usable <= self.now);
+        if self.marks(vc / self.v()).is_none() {
+            let back = Tick::from(self.channels[vc / self.v()].latency);
+            self.vcs[vc].credits_on_the_way.push_back(self.now + back);
+        }
+        flit
+    }
+
     fn send_flit(&mut self, vc: usize) {
         let (now, v) = (self.now, self.v());
-        let Channel { target, cost, latency } = self.channels[vc / v];
+        let Channel { cost, latency, .. } = self.channels[vc / v];
         let packet = self.vcs[vc].packet.expect("a sender has a packet");
         let index = self.vcs[vc].sent;
         self.vcs[vc].sent += 1;
         self.counts[vc / v].flits += 1;
         if let Some(from) = self.vcs[vc].from {
-            let flit = self.vcs[from].buffer.pop_front().expect("a sender has a flit");
-            assert_eq!((flit.packet, flit.index), (packet, index), "flits stay in order");
-            let back = Tick::from(self.channels[from / v].latency);
-            self.vcs[from].credits_on_the_way.push_back(now + back);
+            let flit = self.leave(from);
+            let in_switch = matches!(self.channels[from / v].target, Target::Switch(_));
+            let taken_off = u32::from(self.config.consumes_headers && in_switch);
+            assert_eq!(
+                (flit.packet, flit.index),
+                (packet, index + taken_off),
+                "flits stay in order"
+            );
         }
         let id = self.packets[packet].id;
         let arrives = now + Tick::from(latency);
-        if target != Target::End {
-            self.vcs[vc].credits -= 1;
+        let ends = self.vcs[vc].ends;
+        if !ends {
             self.vcs[vc].buffer.push_back(Flit { packet, index, usable: arrives });
+        }
+        if !ends && self.marks(vc / v).is_none() {
+            self.vcs[vc].credits -= 1;
             let filling = self.vcs[vc].buffer.len() as u32;
             let on_the_way = self.vcs[vc].credits_on_the_way.len() as u32;
             assert_eq!(filling + self.vcs[vc].credits + on_the_way, self.config.buffer);
@@ -464,10 +592,10 @@ impl Reference {
         if index == 0 {
             self.events.push((now, Event::Head { id, channel: vc / v, vc: vc % v }));
         }
-        if index + 1 == self.packets[packet].flits {
+        if index + 1 == self.vcs[vc].length {
             self.events.push((now, Event::Tail { id, channel: vc / v, vc: vc % v }));
             self.vcs[vc].tail_gone = Some(now + Tick::from(cost));
-            if target == Target::End {
+            if ends {
                 self.events.push((arrives, Event::Delivered { id }));
             }
         }
