@@ -7,8 +7,9 @@ use crosstie_sim::wormhole::{Bus, Config};
 use crosstie_study::{self as study, Link, Packet, Spec};
 use crosstie_units::{Bytes, Rate};
 
-/// What a shared bus moves in one turn: a write-block of QsNet (Petrini, 2.2).
-const BURST: Bytes = Bytes::new(64);
+/// What a shared bus moves in one turn: the payload of a QsNet packet (Petrini, 2.2), so that one
+/// packet follows the other.
+const BURST: Bytes = Bytes::new(320);
 /// How many times slower than a link a bus may be.
 const SLOWEST_BUS: f64 = 1000.0;
 /// The most memory that the buffers of a simulated network may take, in bytes.

@@ -1,4 +1,4 @@
-//! Requests that meet: the scenarios of section 5 of the digest.
+//! Requests that meet: the scenarios of the paper and some more.
 
 use super::rail::Rail;
 use crate::Control;
