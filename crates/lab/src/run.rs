@@ -105,12 +105,13 @@ fn prepare<'a>(study: &Study, points: &[&'a Point]) -> Result<Vec<Job<'a>>, LabE
             World::on(Arc::clone(&network), spec, &locate).map_err(|e| e.found_at(point))?;
         }
         let size = network.fabric.hosts().len() as f64 * f64::from(spec.cluster.rails);
+        let length = spec.measure.max_cycles as f64;
         let runs = match spec.goal() {
             Goal::Load(load) => load,
             // About eight runs around half of the full load.
             Goal::Saturation(_) => 4.0,
         };
-        jobs.push(Job { point, network, weight: size * runs });
+        jobs.push(Job { point, network, weight: size * length * runs });
     }
     Ok(jobs)
 }

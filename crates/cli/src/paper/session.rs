@@ -1,12 +1,13 @@
 //! Running the parts of a paper, and reading what is finished.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crosstie_lab::RunOptions;
 use crosstie_lab::paper::{Paper, Part, Scale};
 use crosstie_report::PaperPart;
-use crosstie_study::{ResultSet, Study};
+use crosstie_study::{Fingerprint, ResultSet, Row, Store, Study};
 
 use crate::console::Console;
 use crate::exit::Failure;
@@ -64,16 +65,21 @@ impl Session<'_> {
         let options = RunOptions { threads: run::threads(threads), cancel: &interrupted };
         let meter = Meter::new(name, left, self.console);
         let mut progress = Progress { points, finished: 0, cancelled: false };
-        for ((part, study), store) in parts.iter().zip(&studies).zip(stores) {
+        let mut known = BTreeMap::new();
+        for ((part, study), mut store) in parts.iter().zip(&studies).zip(stores) {
             if progress.cancelled {
                 progress.finished += store.rows().len();
                 continue;
             }
             meter.rename(&format!("{name} {}", part.name));
+            take_over(&mut store, &known, &meter)?;
             let summary = crosstie_lab::run(study, store, options, &meter);
             let summary = summary.inspect_err(|_| meter.close())?;
             progress.finished += summary.rows.len();
             progress.cancelled = summary.cancelled;
+            for row in summary.rows {
+                known.insert(study.points()[row.point as usize].fingerprint(), row);
+            }
             let place = self.place(part);
             crosstie_report::write(&report::open(&place)?, &place)?;
         }
@@ -101,6 +107,27 @@ impl Session<'_> {
     }
 }
 
+/// Figures of a paper share points: what has run for one of them need not run for the next.
+fn take_over(
+    store: &mut Store<'_>,
+    known: &BTreeMap<Fingerprint, Row>,
+    progress: &dyn crosstie_lab::Progress,
+) -> Result<(), Failure> {
+    for point in store.pending() {
+        // The counters of channels stay where they were measured.
+        if point.spec.measure.channels {
+            continue;
+        }
+        if let Some(row) = known.get(&point.fingerprint()) {
+            let settings = point.settings.clone();
+            let row = Row { point: point.index, settings, ..row.clone() };
+            store.record(&row, &[])?;
+            progress.point_done(&row, 0, 0);
+        }
+    }
+    Ok(())
+}
+
 /// The results in a folder, if they are those of all points of this very study. Anything else there,
 /// an older version or a part of the points, is no evidence.
 fn finished(study: &Study, folder: &Path) -> Option<ResultSet> {
@@ -108,4 +135,40 @@ fn finished(study: &Study, folder: &Path) -> Option<ResultSet> {
     let whole = results.meta.finished == study.points().len();
     let same = results.study == study.to_toml() && results.meta.crosstie == VERSION;
     (whole && same).then_some(results)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosstie_study::Status;
+
+    const PART: &str = "title = 'A part'\nseed = 1\nfabric.single.hosts = 4\n\
+                        measure.channels = false\ntraffic.size.fixed.size = '64 B'\n\
+                        sweep.product.traffic.load = ";
+
+    struct Unwatched;
+    impl crosstie_lab::Progress for Unwatched {}
+
+    #[test]
+    fn a_point_that_parts_share_runs_once() {
+        let study = |loads: &str| Study::parse("part.toml", &format!("{PART}{loads}\n")).unwrap();
+        let (first, second) = (study("[0.1, 0.2]"), study("[0.2, 0.3]"));
+        let point = &first.points()[1];
+        let row = Row {
+            point: point.index,
+            settings: point.settings.clone(),
+            status: Status::Converged,
+            note: String::new(),
+            measured: vec![("accepted".to_owned(), 0.19)],
+        };
+        let known = BTreeMap::from([(point.fingerprint(), row)]);
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), &second, VERSION).unwrap();
+        take_over(&mut store, &known, &Unwatched).unwrap();
+        let left: Vec<u32> = store.pending().iter().map(|point| point.index).collect();
+        assert_eq!(left, [1], "only the load of 0.3 is left");
+        let [row] = &store.rows()[..] else { panic!("one row is known") };
+        assert_eq!((row.point, row.measured("accepted")), (0, Some(0.19)));
+        assert_eq!(row.settings, second.points()[0].settings);
+    }
 }
