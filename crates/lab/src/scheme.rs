@@ -21,6 +21,7 @@ pub(crate) fn cluster(
     let cluster = ClusterSpec {
         scheme: scheme(wanted, spec.cluster.rails, fabric)?,
         pes: spec.cluster.pes,
+        blocking: spec.cluster.blocking,
         rails: spec.cluster.rails,
         transfers: spec.nic.transfers,
         // A NIC keeps every virtual channel of its link busy if it can.

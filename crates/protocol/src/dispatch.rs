@@ -22,6 +22,9 @@ pub(crate) struct Dispatch {
     rails: u32,
     /// Messages of each PE, the one to be sent next first.
     pes: Vec<VecDeque<Outgoing>>,
+    /// PEs that wait for a message to leave before they start the next one.
+    held: Vec<bool>,
+    blocking: bool,
     outbox: Outbox,
     reassembly: Reassembly,
     pub actions: VecDeque<Action>,
@@ -35,6 +38,8 @@ impl Dispatch {
             node: spec.id,
             rails: spec.rails,
             pes: (0..spec.pes).map(|_| VecDeque::new()).collect(),
+            held: vec![false; spec.pes as usize],
+            blocking: spec.blocking,
             outbox: Outbox::new(spec.rails, spec.window),
             reassembly: Reassembly::default(),
             actions: VecDeque::new(),
@@ -47,22 +52,23 @@ impl Dispatch {
         RailSet::all(self.rails)
     }
 
-    /// Queues a message; true if it is the next one of its PE.
+    /// Queues a message; true if its PE can start it.
     pub fn queue(&mut self, pe: PeId, outgoing: Outgoing) -> bool {
         let queue = &mut self.pes[pe.0 as usize];
         queue.push_back(outgoing);
-        queue.len() == 1
+        queue.len() == 1 && !self.held[pe.0 as usize]
     }
 
-    /// The message that a PE has to send next.
+    /// The message that a PE can start next.
     pub fn head(&self, pe: PeId) -> Option<&Outgoing> {
-        self.pes[pe.0 as usize].front()
+        self.pes[pe.0 as usize].front().filter(|_| !self.held[pe.0 as usize])
     }
 
     /// Hands the next message of a PE to NICs, in equal stripes.
     pub fn send(&mut self, pe: PeId, rails: RailSet, reserved: bool) {
         let head = self.pes[pe.0 as usize].pop_front();
         let Outgoing { message, to, bytes } = head.expect("a PE sends a message that it has");
+        self.held[pe.0 as usize] = self.blocking;
         for stripe in split(bytes, rails) {
             let (rail, from) = (stripe.rail, self.node);
             let parcel = Parcel { from, to, message, length: bytes, stripe, reserved };
@@ -77,17 +83,20 @@ impl Dispatch {
         }
     }
 
-    /// A stripe has left the node.
-    pub fn sent(&mut self, rail: RailId, message: MessageId) {
-        match self.outbox.sent(rail, message) {
-            Ok(done) => {
-                if let Some(pe) = done {
-                    self.actions.push_back(Action::Complete { pe, message });
-                }
-                self.start(rail);
-            }
-            Err(Stray) => self.strays += 1,
+    /// A stripe has left the node. A PE that has waited for that and has more to send, if there is
+    /// one.
+    pub fn sent(&mut self, rail: RailId, message: MessageId) -> Option<PeId> {
+        let Ok(done) = self.outbox.sent(rail, message) else {
+            self.strays += 1;
+            return None;
+        };
+        if let Some(pe) = done {
+            self.actions.push_back(Action::Complete { pe, message });
         }
+        self.start(rail);
+        let pe = done?;
+        let held = std::mem::replace(&mut self.held[pe.0 as usize], false);
+        (held && self.head(pe).is_some()).then_some(pe)
     }
 
     /// A stripe has arrived.

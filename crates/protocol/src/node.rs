@@ -18,6 +18,8 @@ pub struct NodeSpec {
     pub rails: u32,
     /// Stripes that a NIC transmits at once; the others wait in its queue, first come first served.
     pub window: u32,
+    /// Whether a PE waits until its message has left the node before it starts the next one.
+    pub blocking: bool,
 }
 
 /// Why a node cannot be made.
@@ -54,7 +56,7 @@ pub enum NodeError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// A PE sends a message. Messages of one PE are sent one after another: each starts when the one
-    /// before has been handed to NICs.
+    /// before has been handed to NICs or, if sends are blocking, has left the node.
     Send {
         /// The PE.
         pe: PeId,
@@ -198,8 +200,11 @@ impl Machine for Node {
                 self.rules.control(now, rail, from, packet, &mut self.dispatch);
             }
             Input::Sent { rail, message } if self.knows(rail) => {
-                self.dispatch.sent(rail, message);
+                let released = self.dispatch.sent(rail, message);
                 self.rules.sent(now, rail, &mut self.dispatch);
+                if let Some(pe) = released {
+                    self.rules.ready(now, pe, &mut self.dispatch);
+                }
             }
             Input::Arriving { rail } if self.knows(rail) => self.rules.arriving(rail),
             Input::Arrived(parcel) if self.knows(parcel.stripe.rail) => {

@@ -6,7 +6,7 @@ use crosstie_protocol::*;
 use crosstie_units::Time;
 
 fn spec(id: u32, pes: u32, rails: u32) -> NodeSpec {
-    NodeSpec { id: NodeId(id), pes, rails, window: 1 }
+    NodeSpec { id: NodeId(id), pes, rails, window: 1, blocking: false }
 }
 
 fn send(node: &mut Node, pe: u32, to: u32, message: u64, bytes: u64) {
@@ -51,6 +51,18 @@ fn basic_takes_rails_in_turn_by_pe_whatever_the_nics_do() {
     sent(&mut node, 0, 2);
     assert_eq!(actions(&mut node), [(2, None), (3, Some(0))]);
     assert_eq!(node.free(), None, "no status is kept");
+}
+
+#[test]
+fn a_pe_with_blocking_sends_has_one_message_under_way() {
+    let spec = NodeSpec { blocking: true, ..spec(0, 2, 4) };
+    let mut node = Node::new(spec, &Scheme::LocalDynamic { ratio: StripingRatio::ONE }).unwrap();
+    for (pe, message) in [(0, 0), (0, 1), (0, 2), (1, 3)] {
+        send(&mut node, pe, 1, message, 10);
+    }
+    assert_eq!(actions(&mut node), [(0, Some(0)), (3, Some(1))], "though rails are idle");
+    sent(&mut node, 0, 0);
+    assert_eq!(actions(&mut node), [(0, None), (1, Some(2))], "when it has left, the next starts");
 }
 
 #[test]

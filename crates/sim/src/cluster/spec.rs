@@ -11,6 +11,9 @@ pub struct ClusterSpec {
     pub scheme: Scheme,
     /// Processing elements per node.
     pub pes: u32,
+    /// Whether a processing element waits until its message has left the node before it starts the
+    /// next one.
+    pub blocking: bool,
     /// Rails: copies of the fabric, and NICs per node.
     pub rails: u32,
     /// Stripes that a NIC sends at once; the others wait in its queue.

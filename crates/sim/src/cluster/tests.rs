@@ -44,6 +44,7 @@ fn spec(scheme: Scheme, payload: Option<u32>) -> ClusterSpec {
     ClusterSpec {
         scheme,
         pes: PES,
+        blocking: false,
         rails: RAILS,
         transfers: 2,
         window: 2,
@@ -163,7 +164,7 @@ proptest! {
         (response, patience) in (1..400u32, prop::option::of(20..3000u64)),
         (mean, gap) in (prop::sample::select(vec![40.0, 700.0, 8000.0]), 1..400u64),
         (payload, transfers) in (prop::option::of(50..1000u32), 1..4u32),
-        full_bus in any::<bool>(),
+        (full_bus, blocking) in any::<(bool, bool)>(),
     ) {
         let ratio = StripingRatio::new(ratio).unwrap();
         let patience = patience.map(|ticks| Time::from_ns(5) * ticks);
@@ -178,7 +179,7 @@ proptest! {
         let bus = if full_bus { Bus::Full } else { HALF };
         let config = Config { bus, ..Config::default() };
         let mut engine = Engine::new(&fabric, &routing, RAILS, &config);
-        let spec = ClusterSpec { response, transfers, ..spec(scheme, payload) };
+        let spec = ClusterSpec { response, transfers, blocking, ..spec(scheme, payload) };
         let mut cluster = Cluster::new(&fabric, &spec).unwrap();
         let mut books = Delivered::default();
         let mut draw = Seed(seed).stream("messages", 0);

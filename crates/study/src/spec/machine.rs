@@ -18,11 +18,14 @@ pub struct Cluster {
     /// makes a difference under a [`super::Scheme`] only.
     #[serde(deserialize_with = "limits::pes")]
     pub pes: u32,
+    /// Whether a processing element under a scheme waits until its message has left the node before
+    /// it starts the next one.
+    pub blocking: bool,
 }
 
 impl Default for Cluster {
     fn default() -> Cluster {
-        Cluster { rails: 1, pes: 1 }
+        Cluster { rails: 1, pes: 1, blocking: true }
     }
 }
 

@@ -194,6 +194,7 @@ mod tests {
 [cluster]
 rails = 1
 pes = 1
+blocking = true
 
 [fabric.tree]
 k = 4
