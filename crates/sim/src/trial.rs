@@ -12,7 +12,7 @@
 //! ([`Cluster`]). All processing elements of a node follow its destination
 //! pattern, and share its load evenly.
 //!
-//! **Messages and packets.** Without a scheme, a message becomes one packet or several ([`Packing`]), all queued at
+//! **Messages and packets.** Without a scheme, a message becomes one packet or several ([`Packing`](crate::Packing)), all queued at
 //! once. Its latency runs from the cycle it is handed over to the delivery of its last flit. Loads
 //! count whole packets, overhead included, so that 1 is a full link.
 //!

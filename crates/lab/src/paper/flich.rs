@@ -66,6 +66,10 @@ fn remark(id: &str) -> Option<&'static str> {
             "the text says that routes are chosen at random; 0.3 is what the choice of compliant \
              routes first gives (`routing.dfs-itb.choice`)",
         ),
+        "util.smart.in15_20" => Some(
+            "mean utilisation is traffic times links per route over 0.64 flits/ns: 15 to 20 % at this \
+             traffic means routes of 3.2 to 4.3 links, longer than networks of 32 switches have",
+        ),
         _ => None,
     }
 }
