@@ -113,6 +113,7 @@ pub fn paper(
     for part in &parts {
         if let Some(results) = &part.results {
             evidence.add(&part.name, results.rows.clone());
+            evidence.add_channels(&part.name, results.channels()?);
         }
     }
     let findings = paper.findings(&published.claims, &evidence);

@@ -3,15 +3,17 @@
 use crate::LabError;
 use crosstie_fabric::Fabric;
 use crosstie_sim::Packing;
-use crosstie_sim::wormhole::{Bus, Config};
+use crosstie_sim::wormhole::{Bus, Config, Flow, InTransit};
 use crosstie_study::{self as study, Link, Packet, Spec};
-use crosstie_units::{Bytes, Rate};
+use crosstie_units::{Bytes, Rate, Time};
 
 /// What a shared bus moves in one turn: the payload of a QsNet packet (Petrini, 2.2), so that one
 /// packet follows the other.
 const BURST: Bytes = Bytes::new(320);
 /// How many times slower than a link a bus may be.
 const SLOWEST_BUS: f64 = 1000.0;
+/// The most cycles that a NIC may take to recognise a packet, or to set up its departure.
+const LONGEST_DELAY: u32 = 1 << 20;
 /// The most memory that the buffers of a simulated network may take, in bytes.
 const MOST_MEMORY: u64 = 4 << 30;
 
@@ -21,8 +23,17 @@ pub(crate) fn config(spec: &Spec, remarks: &mut Vec<String>) -> Result<Config, L
         // The ranges of the experiment file lie within the types.
         virtual_channels: spec.switch.virtual_channels as u8,
         buffer: spec.switch.buffer,
+        flow: match spec.switch.flow {
+            study::Flow::Credits {} => Flow::Credits,
+            study::Flow::StopAndGo { stop, go } => Flow::StopAndGo { stop, go },
+        },
         routing_delay: spec.switch.routing_delay,
+        consumes_headers: spec.switch.consumes_headers,
         wire: spec.link.wire_cycles() as u32,
+        in_transit: match &spec.nic.in_transit {
+            Some(nics) => Some(in_transit(nics, &spec.link)?),
+            None => None,
+        },
         burst: BURST.get().div_ceil(spec.link.flit.get()) as u32,
         ..Config::default()
     };
@@ -34,6 +45,24 @@ pub(crate) fn config(spec: &Spec, remarks: &mut Vec<String>) -> Result<Config, L
             let write = flit_cycles("bus.asymmetric.write", write, &spec.link, remarks)?;
             config.with_shared_bus(read, write)
         }
+    })
+}
+
+/// In-transit buffers, in cycles and flits.
+fn in_transit(nics: &study::InTransit, link: &Link) -> Result<InTransit, LabError> {
+    let cycles = |key: &str, time: Time| {
+        let found = link.cycles(time);
+        u32::try_from(found).ok().filter(|&cycles| cycles <= LONGEST_DELAY).ok_or_else(|| {
+            let problem =
+                format!("found {time}, {found} cycles, expected at most {LONGEST_DELAY} cycles");
+            LabError::setting(key, problem, "shorten it, or lower `link.rate`")
+        })
+    };
+    Ok(InTransit {
+        recognition: cycles("nic.in-transit.recognition", nics.recognition)?,
+        setup: cycles("nic.in-transit.setup", nics.setup)?,
+        // The range of the experiment file lies within the type.
+        pool: (nics.pool.get() / link.flit.get()) as u32,
     })
 }
 

@@ -5,7 +5,7 @@ use crate::routing::{self, RoutingError};
 use crosstie_fabric::{
     ChannelId, Fabric, Format, Irregular, ReadError, anynet, irregular, pruned_tree, single,
 };
-use crosstie_routing::{Certificate, MethodError, Routing, certify};
+use crosstie_routing::{Certificate, MethodError, Routing, Summary, certify};
 use crosstie_study as study;
 use crosstie_units::Seed;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,8 @@ pub struct Network {
     pub fabric: Fabric,
     /// How packets find their way.
     pub routing: Box<dyn Routing>,
+    /// What is to be said of all routes together, on an irregular network.
+    pub summary: Option<Summary>,
     /// Sentences for the note of every row.
     pub remarks: Vec<String>,
 }
@@ -53,7 +55,11 @@ impl Network {
         if !routing::is_safe(routing) {
             remarks.extend(deadlock_remark(&fabric, &*routes)?);
         }
-        Ok(Network { fabric, routing: routes, remarks })
+        let summary = match routing::is_of_a_method(routing) {
+            true => Some(Summary::of(&fabric, &*routes)?),
+            false => None,
+        };
+        Ok(Network { fabric, routing: routes, summary, remarks })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{LabError, World};
 use crosstie_fabric::{Channel, ChannelId, Fabric, HostId, Node, Shape};
+use crosstie_routing::Summary;
 use crosstie_sim::measure::Saturation;
 use crosstie_sim::trial::{ChannelUse, Ending, Findings, Measured, Searched};
 use crosstie_sim::wormhole::{Layout, Part};
@@ -153,6 +154,7 @@ fn load_columns(world: &World, findings: &Findings, measured: &Measured) -> Colu
             .map(|(_, c)| c.utilisation),
     );
     let blocked = Spread::of(channels.map(|channel| channel.blocked));
+    let summary = world.network().summary.as_ref();
     let mut columns = Columns::new();
     extend(
         &mut columns,
@@ -169,6 +171,9 @@ fn load_columns(world: &World, findings: &Findings, measured: &Measured) -> Colu
             ("utilisation_max", busy.map(|busy| busy.max)),
             ("blocked_mean", blocked.map(|blocked| blocked.mean)),
             ("blocked_max", blocked.map(|blocked| blocked.max)),
+            ("minimal_share", summary.map(Summary::minimal_share)),
+            ("stops_mean", summary.map(Summary::mean_stops)),
+            ("pool_peak", measured.pool_peak.map(f64::from)),
         ],
     );
     columns

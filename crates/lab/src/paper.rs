@@ -10,6 +10,7 @@
 mod allocation;
 mod coll;
 mod evidence;
+mod flich;
 mod part;
 
 use crosstie_study::paper::{Agreement, Claim, Finding, Measured, Missing, Published};
@@ -44,7 +45,7 @@ pub struct Paper {
 }
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[coll::PAPER];
+pub const PAPERS: &[Paper] = &[coll::PAPER, flich::PAPER];
 
 impl Paper {
     /// The paper of that name.

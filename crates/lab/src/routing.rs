@@ -60,6 +60,16 @@ pub(crate) fn is_safe(routing: &study::Routing) -> bool {
     !matches!(routing, study::Routing::Shortest {} | study::Routing::Minimal { .. })
 }
 
+/// Whether a routing is one of the methods, whose routes are all written down.
+pub(crate) fn is_of_a_method(routing: &study::Routing) -> bool {
+    !matches!(
+        routing,
+        study::Routing::TreeAdaptive {}
+            | study::Routing::TreeDeterministic {}
+            | study::Routing::Shortest {}
+    )
+}
+
 fn rooted(root: study::Root) -> Root {
     match root {
         study::Root::Switch(number) => Root::Switch(SwitchId(number)),

@@ -12,7 +12,7 @@
 //! ([`Cluster`]). All processing elements of a node follow its destination
 //! pattern, and share its load evenly.
 //!
-//! **Messages and packets.** Without a scheme, a message becomes one packet or several ([`Packing`]), all queued at
+//! **Messages and packets.** Without a scheme, a message becomes one packet or several ([`Packing`](crate::Packing)), all queued at
 //! once. Its latency runs from the cycle it is handed over to the delivery of its last flit. Loads
 //! count whole packets, overhead included, so that 1 is a full link.
 //!
@@ -238,6 +238,7 @@ impl<'a> Run<'a> {
             |sum: u64, unit: u64| (packets > 0).then(|| sum as f64 / (packets * unit) as f64);
         let ticks = (outcome.cycles - mark.cycle) * ticks_per_cycle;
         let layout = Layout::new(self.trial.fabric, self.trial.rails);
+        let pool_peak = self.engine.pool_peaks().into_iter().max();
         let (counts, _) = self.engine.counts();
         let channels = (0..)
             .zip(mark.channels.iter().zip(counts))
@@ -255,6 +256,7 @@ impl<'a> Run<'a> {
             packets,
             network_mean: mean(totals.network - mark.totals.network, ticks_per_cycle),
             switches_mean: mean(totals.switches - mark.totals.switches, 1),
+            pool_peak,
             channels,
         }
     }

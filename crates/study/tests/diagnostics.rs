@@ -44,7 +44,7 @@ error: unknown key `virtal-channels`
    | ^^^^^^^^^^^^^^^ `switch` has no such key
    |
    = help: did you mean `virtual-channels`?
-   = help: known here: virtual-channels, buffer, routing-delay
+   = help: known here: virtual-channels, buffer, routing-delay, flow, consumes-headers
 "#,
     );
 }
@@ -770,7 +770,7 @@ error: unknown column `latncy_ci`
    |                  ^^^^^^^^^^^ no column has this name
    |
    = help: did you mean `latency_ci`?
-   = help: known here: offered, accepted, accepted_ci, latency_mean, latency_ci, latency_p50, latency_p99, latency_p999, latency_max, network_mean, hops_mean, packets, warmup, cycles, utilisation_mean, utilisation_max, blocked_mean, blocked_max, saturation, saturation_low, saturation_high
+   = help: known here: offered, accepted, accepted_ci, latency_mean, latency_ci, latency_p50, latency_p99, latency_p999, latency_max, network_mean, hops_mean, packets, warmup, cycles, utilisation_mean, utilisation_max, blocked_mean, blocked_max, minimal_share, stops_mean, pool_peak, saturation, saturation_low, saturation_high
 "#,
     );
 }
@@ -883,4 +883,111 @@ fn colours_are_added_on_request() {
 #[test]
 fn the_file_they_all_derive_from_is_sound() {
     assert_eq!(Study::parse("x.toml", SOUND).unwrap().points().len(), 1);
+}
+
+#[test]
+fn a_routing_with_stops_and_nics_that_pass_nothing_on() {
+    with(
+        "[routing.up-down-itb]\n",
+        r#"
+error: this routing stops at hosts, but NICs pass nothing on
+  --> x.toml:11:2
+   |
+11 | [routing.up-down-itb]
+   |  ^^^^^^^ expected NICs with in-transit buffers
+   |
+   = help: add `nic.in-transit = {}` and `bus = "full"`
+"#,
+    );
+}
+
+#[test]
+fn in_transit_buffers_behind_a_shared_bus() {
+    with(
+        "[nic.in-transit]\nsetup = \"200 ns\"\n",
+        r#"
+error: in-transit buffers behind a bus of one way at a time
+  --> x.toml:11:1
+   |
+11 | [nic.in-transit]
+   | ^^^^^^^^^^^^^^^^ expected a full-duplex bus beside them
+   |
+   = help: set `bus = "full"`
+"#,
+    );
+}
+
+#[test]
+fn in_transit_packets_in_no_time() {
+    with(
+        "[bus.full]\n[nic.in-transit]\nsetup = \"0 ns\"\nrecognition = \"0 ns\"\n",
+        r#"
+error: in-transit packets that take no time
+  --> x.toml:12:1
+   |
+12 | [nic.in-transit]
+   | ^^^^^^^^^^^^^^^^ expected recognition or setup above 0
+"#,
+    );
+}
+
+#[test]
+fn a_pool_smaller_than_what_is_on_the_wire() {
+    with(
+        "[bus.full]\n[nic.in-transit]\npool = \"24 B\"\n",
+        r#"
+error: the pool is too small
+  --> x.toml:13:8
+   |
+13 | pool = "24 B"
+   |        ^^^^^^ 6 flits per virtual channel, expected more than the 2 x 3 on the wire
+"#,
+    );
+}
+
+#[test]
+fn a_go_mark_above_the_stop_mark() {
+    with(
+        "[switch.flow.stop-and-go]\nstop = 40\ngo = 56\n",
+        r#"
+error: go is not below stop
+  --> x.toml:13:6
+   |
+13 | go = 56
+   |      ^^ found 56, expected less than stop = 40
+"#,
+    );
+}
+
+#[test]
+fn a_stop_mark_without_slack() {
+    with(
+        "[switch]\nbuffer = 61\nflow.stop-and-go = { stop = 56, go = 40 }\n",
+        r#"
+error: the buffer may overflow before the sender stops
+  --> x.toml:13:29
+   |
+13 | flow.stop-and-go = { stop = 56, go = 40 }
+   |                             ^^ 56 flits and 2 x 3 on the wire do not fit in 61
+   |
+   = help: set `switch.buffer = 62`, lower `stop`, or shorten `link.wire`
+"#,
+    );
+}
+
+#[test]
+fn a_flow_control_that_is_none() {
+    with(
+        "[switch]\nflow = \"stop-and-wait\"\n",
+        r#"
+error: unknown choice `stop-and-wait`
+  --> x.toml:12:8
+   |
+12 | flow = "stop-and-wait"
+   |        ^^^^^^^^^^^^^^^ not a choice for `switch.flow`
+   |
+   = help: did you mean `stop-and-go`?
+   = help: known here: credits, stop-and-go
+"#,
+    );
 }

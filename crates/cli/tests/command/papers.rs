@@ -104,7 +104,7 @@ fn parts_that_were_run_before_still_count() {
 #[test]
 fn mistakes_about_papers_are_told_and_exit_2() {
     for (arguments, words) in [
-        ("paper coll", "there is no paper `coll`\nhelp: known are coll-multirail"),
+        ("paper coll", "there is no paper `coll`\nhelp: known are coll-multirail, flich-itb"),
         (
             "paper coll-multirail --only fig12,fig99",
             "has no part `fig99`\nhelp: its parts are fig07",

@@ -1,7 +1,7 @@
 //! The rows of a paper's parts, and how a measure asks for them.
 
 use crosstie_study::paper::Missing;
-use crosstie_study::{Row, Setting};
+use crosstie_study::{ChannelRow, Row, Setting};
 
 /// The rows of the parts that have been run to their end.
 ///
@@ -12,6 +12,7 @@ use crosstie_study::{Row, Setting};
 #[derive(Debug, Default)]
 pub struct Evidence {
     parts: Vec<(String, Vec<Row>)>,
+    channels: Vec<(String, Vec<ChannelRow>)>,
 }
 
 /// A measured value and how sure it is.
@@ -34,6 +35,31 @@ impl Evidence {
     /// Adds the rows of a part.
     pub fn add(&mut self, part: &str, rows: Vec<Row>) {
         self.parts.push((part.to_owned(), rows));
+    }
+
+    /// Adds the channels of a part that keeps them.
+    pub fn add_channels(&mut self, part: &str, channels: Vec<ChannelRow>) {
+        self.channels.push((part.to_owned(), channels));
+    }
+
+    /// The channels at the one point of a part with these settings; at least one.
+    pub fn channels(
+        &self,
+        part: &str,
+        settings: &[(&str, &str)],
+    ) -> Result<Vec<&ChannelRow>, Missing> {
+        let rows = self.pick(part, settings)?;
+        let [row] = rows[..] else {
+            let (count, place) = (rows.len(), listed(settings));
+            return Err(Missing(format!("{part} has {count} points with {place}, expected one")));
+        };
+        let kept = self.channels.iter().find(|(name, _)| name == part);
+        let all = kept.map_or(&[][..], |(_, channels)| channels);
+        let channels: Vec<_> = all.iter().filter(|channel| channel.point == row.point).collect();
+        match channels.is_empty() {
+            true => Err(Missing(format!("{part} kept no channels at {}", listed(settings)))),
+            false => Ok(channels),
+        }
     }
 
     /// All rows of a part.
@@ -235,6 +261,31 @@ mod tests {
             (at("dynamic(striping=0)", "0.1", "latency_mean"), at("basic", "0.1", "latency_mean"));
         assert!(larger.clone().unwrap().exceeds(smaller.clone().unwrap()));
         assert!(!smaller.unwrap().exceeds(larger.unwrap()));
+    }
+
+    #[test]
+    fn channels_belong_to_one_point() {
+        let mut evidence = evidence();
+        let basic = [("scheme", "basic"), ("traffic.load", "0.1")];
+        let missing = evidence.channels("fig7", &basic).unwrap_err().to_string();
+        assert_eq!(missing, "fig7 kept no channels at scheme = basic, traffic.load = 0.1");
+        let channel = |point, utilisation| ChannelRow {
+            point,
+            channel: 0,
+            rail: 0,
+            from: "s0".to_owned(),
+            to: "s1".to_owned(),
+            kind: "link".to_owned(),
+            flits: 1,
+            utilisation,
+            blocked: 0.0,
+            waiting: 0.0,
+        };
+        evidence.add_channels("fig7", vec![channel(0, 0.5), channel(1, 0.25)]);
+        let found = evidence.channels("fig7", &basic).unwrap();
+        assert_eq!(found.iter().map(|channel| channel.utilisation).collect::<Vec<_>>(), [0.5]);
+        let two = evidence.channels("fig7", &basic[..1]).unwrap_err().to_string();
+        assert_eq!(two, "fig7 has 2 points with scheme = basic, expected one");
     }
 
     #[test]

@@ -31,6 +31,25 @@ fn every_point_of_every_experiment_can_be_built() {
 }
 
 #[test]
+fn every_experiment_on_irregular_networks_can_be_built() {
+    // The first point of each: routes of many large networks take long, and tests are not optimised.
+    let files =
+        std::fs::read_dir(folder().join("flich")).unwrap().map(|entry| entry.unwrap().path());
+    let experiments = files
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .filter(|path| !path.ends_with("published.toml"));
+    let mut built = 0;
+    for path in experiments {
+        let study = Study::load(&path).unwrap_or_else(|mistake| panic!("{mistake}"));
+        let world = World::build(&study.points()[0].spec, &|file| study.locate(file));
+        let world = world.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert_eq!(world.remarks(), [""; 0], "{}", path.display());
+        built += 1;
+    }
+    assert_eq!(built, 7);
+}
+
+#[test]
 fn the_quickstart_runs() {
     let text = std::fs::read_to_string(folder().join("quickstart.toml")).unwrap();
     // A tenth of the cycles shows the same shape, and tests are not optimised.

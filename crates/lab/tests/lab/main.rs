@@ -3,6 +3,7 @@
 mod bench;
 mod experiments;
 mod mistakes;
+mod myrinet;
 mod papers;
 mod physics;
 mod runs;

@@ -132,6 +132,11 @@ fn traffic_and_hardware_out_of_reach() {
              400 MB/s",
         ),
         (
+            "bus = 'full'\nlink = {flit = '1 B', rate = '100 GB/s', wire = '1 ns'}\n\
+             nic.in-transit.setup = '1 ms'",
+            "`nic.in-transit.setup`: found 1 ms, 100000000 cycles, expected at most 1048576 cycles",
+        ),
+        (
             "cluster.rails = 16\nswitch.virtual-channels = 8\nlink.wire = '327 us'",
             "`fabric`: 2048 virtual channels with wires of 65400 cycles take about",
         ),

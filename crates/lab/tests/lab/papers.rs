@@ -2,7 +2,7 @@
 
 use crosstie_lab::paper::{Evidence, PAPERS, Paper, Part, Scale};
 use crosstie_study::paper::{Agreement, Finding};
-use crosstie_study::{COLUMNS, Point, Row, Status, Study};
+use crosstie_study::{COLUMNS, ChannelRow, Point, Row, Status, Study};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +29,24 @@ fn invented(point: &Point) -> Row {
     }
 }
 
+/// Channels between switches as the point could have kept them.
+fn invented_channels(point: &Point) -> Vec<ChannelRow> {
+    let kept = if point.spec.measure.channels { 0..4u32 } else { 0..0 };
+    let channel = |channel: u32| ChannelRow {
+        point: point.index,
+        channel,
+        rail: 0,
+        from: "s0".to_owned(),
+        to: "s1".to_owned(),
+        kind: "link".to_owned(),
+        flits: 1,
+        utilisation: 0.1 * f64::from(channel),
+        blocked: 0.01 * f64::from(channel),
+        waiting: 0.0,
+    };
+    kept.map(channel).collect()
+}
+
 #[test]
 fn every_claim_finds_its_evidence_whole_and_in_small() {
     for paper in PAPERS {
@@ -37,6 +55,8 @@ fn every_claim_finds_its_evidence_whole_and_in_small() {
             for part in paper.parts {
                 let study = study(part, scale);
                 evidence.add(part.name, study.points().iter().map(invented).collect());
+                let channels = study.points().iter().flat_map(invented_channels).collect();
+                evidence.add_channels(part.name, channels);
             }
             for Finding { claim, outcome, .. } in findings(paper, &evidence) {
                 assert!(outcome.is_ok(), "{}, {scale:?}: {outcome:?}", claim.id);
@@ -73,7 +93,6 @@ fn the_quick_form_of_a_part_is_smaller() {
 
 #[test]
 fn every_file_of_a_paper_belongs_to_a_part() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/coll");
     let stems = |folder: PathBuf| -> BTreeSet<String> {
         let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         paths
@@ -81,12 +100,15 @@ fn every_file_of_a_paper_belongs_to_a_part() {
             .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
             .collect()
     };
-    let parts: BTreeSet<String> =
-        Paper::named("coll-multirail").unwrap().parts.iter().map(|part| part.name.into()).collect();
-    let mut files = stems(folder.clone());
-    assert!(files.remove("published"));
-    assert_eq!(files, parts);
-    assert_eq!(stems(folder.join("quick")), parts);
+    for (folder, paper) in [("coll", "coll-multirail"), ("flich", "flich-itb")] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(folder);
+        let parts: BTreeSet<String> =
+            Paper::named(paper).unwrap().parts.iter().map(|part| part.name.into()).collect();
+        let mut files = stems(folder.clone());
+        assert!(files.remove("published"));
+        assert_eq!(files, parts);
+        assert_eq!(stems(folder.join("quick")), parts);
+    }
 }
 
 #[test]

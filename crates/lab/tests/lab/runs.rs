@@ -33,6 +33,8 @@ fn a_study_gives_a_row_for_every_point() {
         for column in COLUMNS {
             let expected = match column.name {
                 name if name.starts_with("latency") => !saturated,
+                // Of irregular networks, and of NICs that pass packets on.
+                "minimal_share" | "stops_mean" | "pool_peak" => false,
                 name => !name.starts_with("saturation"),
             };
             assert_eq!(row.measured(column.name).is_some(), expected, "{}", column.name);

@@ -59,6 +59,9 @@ pub struct Measured {
     pub network_mean: Option<f64>,
     /// The mean number of switches that they crossed.
     pub switches_mean: Option<f64>,
+    /// The most flits that were in the in-transit buffers of one virtual channel of a host, warm-up
+    /// included; `None` without such buffers.
+    pub pool_peak: Option<u32>,
     /// The use of every channel, numbered as in
     /// [`Engine::counts`](crate::wormhole::Engine::counts).
     pub channels: Vec<ChannelUse>,

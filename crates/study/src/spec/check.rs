@@ -5,7 +5,8 @@ use toml::de::DeTable;
 use super::limits::{MOST_HOSTS, MOST_RAILS};
 use super::scheme::{least_static_rails, most_static_nodes};
 use super::{
-    Destination, Fabric, Irregular, Link, Measure, Part, Routing, Scheme, Size, Spec, Traffic, Tree,
+    Bus, Destination, Fabric, Flow, Irregular, Link, Measure, Part, Routing, Scheme, Size, Spec,
+    Traffic, Tree,
 };
 use crate::document::{self, Fault};
 
@@ -37,6 +38,8 @@ pub(super) fn check(spec: &Spec, root: &DeTable<'_>) -> Result<(), Fault> {
         .and_then(|()| routing(spec))
         .and_then(|()| scheme(spec))
         .and_then(|()| link(&spec.link))
+        .and_then(|()| flow(spec))
+        .and_then(|()| in_transit(spec))
         .and_then(|()| load(spec))
         .and_then(|()| size(&spec.traffic))
         .and_then(|()| {
@@ -150,6 +153,55 @@ fn link(link: &Link) -> Result<(), Clash> {
         let (wire, cycle) = (link.wire, link.cycle());
         let label = format!("{wire} is more than {LONGEST_WIRE} cycles of {cycle}");
         return Err(clash("link.wire", "the wire is too long", label));
+    }
+    Ok(())
+}
+
+/// A buffer has room for what is on the wire while *stop* is on its way.
+fn flow(spec: &Spec) -> Result<(), Clash> {
+    let Flow::StopAndGo { stop, go } = spec.switch.flow else { return Ok(()) };
+    if go >= stop {
+        let label = format!("found {go}, expected less than stop = {stop}");
+        return Err(clash("switch.flow.stop-and-go.go", "go is not below stop", label));
+    }
+    let (wire, buffer) = (spec.link.wire_cycles(), spec.switch.buffer);
+    let needed = u64::from(stop) + 2 * wire;
+    if needed > u64::from(buffer) {
+        let label = format!("{stop} flits and 2 x {wire} on the wire do not fit in {buffer}");
+        let title = "the buffer may overflow before the sender stops";
+        return Err(clash("switch.flow.stop-and-go.stop", title, label).help(format!(
+            "set `switch.buffer = {needed}`, lower `stop`, or shorten `link.wire`"
+        )));
+    }
+    Ok(())
+}
+
+/// Packets that stop at hosts need NICs that pass them on, and those a bus of two ways.
+fn in_transit(spec: &Spec) -> Result<(), Clash> {
+    let Some(nics) = &spec.nic.in_transit else {
+        if spec.routing.has_stops() {
+            let title = "this routing stops at hosts, but NICs pass nothing on";
+            return Err(clash("routing", title, "expected NICs with in-transit buffers")
+                .help("add `nic.in-transit = {}` and `bus = \"full\"`"));
+        }
+        return Ok(());
+    };
+    if spec.bus != (Bus::Full {}) {
+        let title = "in-transit buffers behind a bus of one way at a time";
+        return Err(clash("nic.in-transit", title, "expected a full-duplex bus beside them")
+            .help("set `bus = \"full\"`"));
+    }
+    if spec.link.cycles(nics.recognition) + spec.link.cycles(nics.setup) == 0 {
+        let title = "in-transit packets that take no time";
+        return Err(clash("nic.in-transit", title, "expected recognition or setup above 0"));
+    }
+    let share = nics.pool.get() / spec.link.flit.get() / u64::from(spec.switch.virtual_channels);
+    let wire = spec.link.wire_cycles();
+    if share <= 2 * wire {
+        let label = format!(
+            "{share} flits per virtual channel, expected more than the 2 x {wire} on the wire"
+        );
+        return Err(clash("nic.in-transit.pool", "the pool is too small", label));
     }
     Ok(())
 }

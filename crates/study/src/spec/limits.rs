@@ -38,6 +38,7 @@ wholes! {
     host: u32 = 0..=i64::from(MOST_HOSTS) - 1;
     virtual_channels: u32 = 1..=8;
     buffer: u32 = 1..=65_536;
+    go_mark: u32 = 0..=65_535;
     routing_delay: u32 = 1..=1000;
     response: u32 = 0..=1_000_000;
     transfers: u32 = 1..=64;
@@ -108,6 +109,7 @@ quantities! {
     message: Bytes = "a size", MESSAGE;
     overhead: Bytes = "a size", Bytes::new(0)..=Bytes::new(1 << 20);
     control: Bytes = "a size", Bytes::new(1)..=Bytes::new(1 << 16);
+    pool: Bytes = "a size", Bytes::new(1)..=Bytes::new(1 << 30);
     threshold: Bytes = "a size", Bytes::new(0)..=Bytes::new(1 << 30);
     rate: Rate = "a rate", per_second(1_000)..=per_second(1_000_000_000_000);
     wire: Time = "a time", Time::ZERO..=Time::from_ns(1_000_000);

@@ -12,7 +12,9 @@ use crosstie_units::Seed;
 use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
-pub use machine::{Bus, Cluster, Fabric, Irregular, Link, Nic, Packet, Switch, Tree};
+pub use machine::{
+    Bus, Cluster, Fabric, Flow, InTransit, Irregular, Link, Nic, Packet, Switch, Tree,
+};
 pub use measure::{Goal, Measure, Saturation};
 pub use routing::{Choice, Pick, Root, Routing};
 pub use scheme::Scheme;
@@ -277,6 +279,8 @@ channels = true
             ("scheme", "hybrid = {striping = 0, timeout = '1 ms', threshold = '1 KiB'}"),
             ("nic", "packet = '320 B', overhead = '12 B'"),
             ("nic", "control = '64 B', response = 200, transfers = 2"),
+            ("switch", "flow = 'credits', consumes-headers = false"),
+            ("switch", "flow.stop-and-go = {stop = 56, go = 40}, consumes-headers = true"),
             ("link", "flit = '8 B', rate = '10 Gbit/s', wire = '49.2 ns'"),
             ("traffic.arrival", "bernoulli = {}"),
             ("traffic.arrival", "constant = {}"),
@@ -291,13 +295,29 @@ channels = true
             let size =
                 if key == "traffic.size" { "" } else { "traffic.size.fixed.size = '64 B'\n" };
             let tree = if key == "fabric" { "" } else { "fabric.tree = {k = 4, n = 3}\n" };
-            let text = format!("seed = 1\n{load}{size}{tree}{key} = {{{value}}}\n");
+            let stops = value.contains("itb");
+            let nics = if stops { "nic.in-transit = {}\nbus = 'full'\n" } else { "" };
+            let text = format!("seed = 1\n{load}{size}{tree}{nics}{key} = {{{value}}}\n");
             let spec = Spec::from_toml("first", &text).unwrap_or_else(|e| panic!("{e}"));
             let again =
                 Spec::from_toml("second", &spec.to_toml()).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(spec, again);
             assert_eq!(spec.to_toml(), again.to_toml());
         }
+    }
+
+    #[test]
+    fn in_transit_nics_have_defaults() {
+        let nics = |text: &str| {
+            let text = format!("{LEAST}\nbus = 'full'\nnic.in-transit = {text}");
+            let spec = Spec::from_toml("nics", &text).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(Spec::from_toml("again", &spec.to_toml()).unwrap(), spec);
+            spec.nic.in_transit.expect("in-transit NICs")
+        };
+        assert_eq!(nics("{}"), InTransit::default());
+        let slow = InTransit { setup: Time::from_ns(900), ..InTransit::default() };
+        assert_eq!(nics("{setup = '900 ns'}"), slow);
+        assert_eq!(Spec::from_toml("least", LEAST).unwrap().nic.in_transit, None);
     }
 
     #[test]
@@ -328,7 +348,7 @@ channels = true
     #[test]
     fn routings_draw_from_the_seed_of_the_experiment_or_from_their_own() {
         let routing = |text: &str| {
-            let text = format!("{LEAST}\nrouting = {text}");
+            let text = format!("{LEAST}\nbus = 'full'\nnic.in-transit = {{}}\nrouting = {text}");
             Spec::from_toml("routing", &text).unwrap_or_else(|e| panic!("{e}")).routing
         };
         let (root, pick) = (Root::Central, Pick::Random);

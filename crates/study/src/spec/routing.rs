@@ -123,6 +123,23 @@ impl Routing {
         Ok(argument.routing)
     }
 
+    /// Whether its packets may be taken out at a host on the way and put in again.
+    pub fn has_stops(&self) -> bool {
+        match self {
+            Routing::UpDownMitb { .. }
+            | Routing::UpDownItb { .. }
+            | Routing::DfsItb { .. }
+            | Routing::BalancedItb { .. } => true,
+            Routing::TreeAdaptive {}
+            | Routing::TreeDeterministic {}
+            | Routing::Shortest {}
+            | Routing::Minimal { .. }
+            | Routing::UpDown { .. }
+            | Routing::Dfs { .. }
+            | Routing::Smart { .. } => false,
+        }
+    }
+
     /// The same routing, with this seed if it needs one and has none of its own.
     pub fn seeded(mut self, seed: Seed) -> Routing {
         match &mut self {

@@ -1,0 +1,75 @@
+//! Flich et al., "Combining In-Transit Buffers with Optimized Routing Schemes".
+
+mod curves;
+mod links;
+mod scheme;
+mod tables;
+
+use super::{Evidence, Outcome, Paper, Part};
+use crosstie_study::paper::{Claim, Measured, Missing};
+use crosstie_study::{Figure, Row};
+
+/// A file of `experiments/flich`.
+macro_rules! text {
+    ($folder:literal, $name:literal) => {
+        include_str!(concat!("../../../../experiments/flich/", $folder, $name, ".toml"))
+    };
+}
+
+/// An experiment file of `experiments/flich`, and the changes to it in `quick`.
+macro_rules! part {
+    ($name:literal) => {
+        Part { name: $name, experiment: text!("", $name), quick: Some(text!("quick/", $name)) }
+    };
+}
+
+pub(super) const PAPER: Paper = Paper {
+    name: "flich-itb",
+    title: "Combining In-Transit Buffers with Optimized Routing Schemes",
+    citation: "Flich, Lopez, Malumbres, Duato, Rokicki: Combining In-Transit Buffers with Optimized \
+               Routing Schemes to Boost the Performance of Networks with Source Routing",
+    parts: &[
+        part!("fig1-2-16"),
+        part!("fig1-2-32"),
+        part!("fig1-2-64"),
+        part!("fig3"),
+        part!("table1"),
+        part!("table2"),
+        part!("table3"),
+    ],
+    drawings,
+    published: text!("", "published"),
+    measure,
+    remark,
+};
+
+type Answer = Result<Measured, Missing>;
+
+/// The paper's networks.
+const SIZES: [&str; 3] = ["16", "32", "64"];
+
+/// All figures are simulated.
+fn drawings() -> Vec<(Figure, Vec<Row>)> {
+    Vec::new()
+}
+
+fn measure(claim: &Claim, evidence: &Evidence) -> Outcome {
+    tables::measure(claim, evidence)
+        .or_else(|| curves::measure(claim, evidence))
+        .or_else(|| links::measure(claim, evidence))
+}
+
+/// Why the measurement of a claim differs, or what is open about it.
+fn remark(id: &str) -> Option<&'static str> {
+    match id {
+        "itbs.dfs_itb.sw64" => Some(
+            "the text says that routes are chosen at random; 0.3 is what the choice of compliant \
+             routes first gives (`routing.dfs-itb.choice`)",
+        ),
+        "util.smart.in15_20" => Some(
+            "mean utilisation is traffic times links per route over 0.64 flits/ns: 15 to 20 % at this \
+             traffic means routes of 3.2 to 4.3 links, longer than networks of 32 switches have",
+        ),
+        _ => None,
+    }
+}
