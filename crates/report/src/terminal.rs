@@ -7,6 +7,7 @@ mod table;
 use crosstie_study::paper::Finding;
 use crosstie_study::{Figure, Row};
 
+use crate::escape::shortened;
 use crate::number;
 
 /// What the terminal can show.
@@ -40,5 +41,11 @@ impl Terminal {
 
     fn spell(&self, text: &str) -> String {
         if self.unicode { text.to_owned() } else { number::ascii(text) }
+    }
+
+    /// A text cut to a width. It is spelled before, since ASCII may take more room, and after, since
+    /// the cut leaves its own mark.
+    fn fitted(&self, text: &str, width: usize) -> String {
+        self.spell(&shortened(&self.spell(text), width))
     }
 }

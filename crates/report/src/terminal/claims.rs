@@ -4,7 +4,7 @@ use crosstie_study::paper::{Agreement, Finding};
 
 use super::Terminal;
 use crate::comparison;
-use crate::escape::{one_line, shortened};
+use crate::escape::one_line;
 
 /// Space between columns.
 const GAP: usize = 2;
@@ -35,7 +35,7 @@ pub(super) fn claims(terminal: &Terminal, findings: &[Finding]) -> String {
     let published = published.min(rest.saturating_sub(measured).max(LEAST));
     for (column, room) in [(2, published), (3, measured)] {
         for cell in &mut columns[column] {
-            *cell = terminal.spell(&shortened(cell, room));
+            *cell = terminal.fitted(cell, room);
         }
     }
     let widths = columns.each_ref().map(|cells| width(cells));
@@ -47,7 +47,7 @@ pub(super) fn claims(terminal: &Terminal, findings: &[Finding]) -> String {
         });
         let start: String = padded.collect();
         let room = terminal.width.saturating_sub(agreement);
-        let start = terminal.spell(&shortened(&start, room));
+        let start = terminal.fitted(&start, room);
         let end = match line.checked_sub(1).map(|i| findings[i].agreement()) {
             None => "agreement".to_owned(),
             Some(agreement) if terminal.colour => {

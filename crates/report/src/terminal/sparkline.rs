@@ -4,7 +4,6 @@ use crosstie_study::{Figure, Row, Status};
 
 use super::Terminal;
 use crate::caption;
-use crate::escape::shortened;
 use crate::figure::{Abscissa, Series, series};
 use crate::number;
 
@@ -32,10 +31,10 @@ pub(super) fn sparklines(terminal: &Terminal, figure: &Figure, rows: &[Row]) -> 
         spelled(*first),
         spelled(*last)
     );
-    let mut text = terminal.spell(&shortened(&head, terminal.width)) + "\n";
+    let mut text = terminal.fitted(&head, terminal.width) + "\n";
     let names: Vec<String> = curves
         .iter()
-        .map(|curve| terminal.spell(&shortened(&curve.label, terminal.width / NAME_SHARE)))
+        .map(|curve| terminal.fitted(&curve.label, terminal.width / NAME_SHARE))
         .collect();
     let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let ends: Vec<String> = curves.iter().map(|curve| terminal.spell(&ends(curve))).collect();
@@ -45,7 +44,7 @@ pub(super) fn sparklines(terminal: &Terminal, figure: &Figure, rows: &[Row]) -> 
     for ((curve, name), end) in curves.iter().zip(&names).zip(&ends) {
         let blocks = blocks(terminal, curve, &xs, room, &scale);
         let line = format!("{name:<name_width$}  {blocks}  {end}");
-        text += terminal.spell(&shortened(line.trim_end(), terminal.width)).trim_start();
+        text += terminal.fitted(line.trim_end(), terminal.width).trim_start();
         text.push('\n');
     }
     text

@@ -6,7 +6,7 @@ use crosstie_study::{Row, Setting, Status};
 
 use super::Terminal;
 use crate::caption;
-use crate::escape::{one_line, shortened};
+use crate::escape::one_line;
 use crate::figure::{spelling, status_words};
 use crate::number;
 use crate::tabular;
@@ -118,7 +118,7 @@ fn fit(columns: &mut Vec<Column>, rows: &[Row], terminal: &Terminal) {
             return;
         }
         for cell in widest.cells.iter_mut().chain([&mut widest.head]) {
-            *cell = terminal.spell(&shortened(cell, width - 1));
+            *cell = terminal.fitted(cell, width - 1);
         }
     }
 }
@@ -144,7 +144,7 @@ fn line<'a>(
             false => write!(line, "{cell:<width$}"),
         };
     }
-    let line = terminal.spell(&shortened(line.trim_end(), terminal.width));
+    let line = terminal.fitted(line.trim_end(), terminal.width);
     // The status is the last cell: colour is laid round it after every width is settled.
     let painted = status.filter(|_| terminal.colour).and_then(|status| {
         let plain = line.strip_suffix(status_words(status))?;
