@@ -72,6 +72,11 @@ fn remark(id: &str) -> Option<&'static str> {
              smaller increase means that UD met with some, so that the paper's very low traffic was \
              probably higher than here"
         }
+        ["t3", "local", ..] => {
+            "5 switches reach nearly every host of these networks, so that local traffic is nearly \
+             uniform; the published factors are far from those of uniform traffic, so that the paper \
+             probably counts otherwise"
+        }
         ["t1" | "t3", _, _, "ud_mitb" | "ud_itb", _] | ["fig2", _, "ud_mitb" | "ud_itb"] => {
             "what UD carries depends on the root of its tree, which the paper does not state: on four \
              networks each of 16, 32 and 64 switches, the most remote root carried 1.10, 1.37 and 1.30 \
