@@ -61,15 +61,31 @@ fn measure(claim: &Claim, evidence: &Evidence) -> Outcome {
 
 /// Why the measurement of a claim differs, or what is open about it.
 fn remark(id: &str) -> Option<&'static str> {
-    match id {
-        "itbs.dfs_itb.sw64" => Some(
-            "the text says that routes are chosen at random; 0.3 is what the choice of compliant \
-             routes first gives (`routing.dfs-itb.choice`)",
-        ),
-        "util.smart.in15_20" => Some(
+    let words: Vec<&str> = id.split('.').collect();
+    Some(match words[..] {
+        ["itbs", "dfs_itb", _] | ["t2", _, _, _, "dfs_itb", _] => {
+            "the text says that routes are chosen at random; what is published fits the choice of \
+             compliant routes first, which tables 1 and 2 run beside it"
+        }
+        ["t2", _, _, "sw64", "ud_mitb" | "ud_itb", _] => {
+            "without contention this follows from the lengths of routes and the number of stops; a \
+             smaller increase means that UD met with some, so that the paper's very low traffic was \
+             probably higher than here"
+        }
+        ["t3", "local", ..] => {
+            "5 switches reach nearly every host of these networks, so that local traffic is nearly \
+             uniform; the published factors are far from those of uniform traffic, so that the paper \
+             probably counts otherwise"
+        }
+        ["t1" | "t3", _, _, "ud_mitb" | "ud_itb", _] | ["fig2", _, "ud_mitb" | "ud_itb"] => {
+            "what UD carries depends on the root of its tree, which the paper does not state: on four \
+             networks each of 16, 32 and 64 switches, the most remote root carried 1.10, 1.37 and 1.30 \
+             times what the most central one did, which is used here"
+        }
+        ["util", "smart", "in15_20"] => {
             "mean utilisation is traffic times links per route over 0.64 flits/ns: 15 to 20 % at this \
-             traffic means routes of 3.2 to 4.3 links, longer than networks of 32 switches have",
-        ),
-        _ => None,
-    }
+             traffic means routes of 3.2 to 4.3 links, longer than networks of 32 switches have"
+        }
+        _ => return None,
+    })
 }

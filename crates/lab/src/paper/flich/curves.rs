@@ -40,8 +40,8 @@ fn alike(claim: &Claim, e: &Evidence) -> Answer {
     let ratios = SIZES.map(|size| factor(e, size, Scheme::UdItb, Scheme::DfsItb));
     let ratios = ratios.into_iter().collect::<Result<Vec<_>, _>>()?;
     let holds = ratios.iter().all(|ratio| (low..=high).contains(ratio));
-    let [a, b, c] = ratios[..] else { unreachable!("one ratio for each size") };
-    Ok(Measured::shape(holds, format!("UD_ITB over DFS_ITB: {a:.2}, {b:.2}, {c:.2}")))
+    let words: Vec<_> = ratios.iter().map(|ratio| format!("{ratio:.2}")).collect();
+    Ok(Measured::shape(holds, format!("UD_ITB over DFS_ITB: {}", words.join(", "))))
 }
 
 /// Latency at the lowest load of each figure.
