@@ -40,7 +40,7 @@ impl Dispatch {
             pes: (0..spec.pes).map(|_| VecDeque::new()).collect(),
             held: vec![false; spec.pes as usize],
             blocking: spec.blocking,
-            outbox: Outbox::new(spec.rails, spec.window),
+            outbox: Outbox::new(spec.rails, spec.transfers),
             reassembly: Reassembly::default(),
             actions: VecDeque::new(),
             strays: 0,

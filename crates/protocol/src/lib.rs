@@ -21,7 +21,7 @@
 //! use crosstie_protocol::*;
 //! use crosstie_units::Time;
 //!
-//! let spec = NodeSpec { id: NodeId(0), pes: 1, rails: 2, window: 1, blocking: false };
+//! let spec = NodeSpec { id: NodeId(0), pes: 1, rails: 2, transfers: 1, blocking: false };
 //! let mut node = Node::new(spec, &Scheme::LocalDynamic { ratio: StripingRatio::ALL })?;
 //! let (pe, message, to) = (PeId(0), MessageId(7), NodeId(3));
 //! node.handle(Time::ZERO, Input::Send { pe, message, to, bytes: 1000 });

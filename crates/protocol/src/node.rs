@@ -17,7 +17,7 @@ pub struct NodeSpec {
     /// Rails, each with one NIC.
     pub rails: u32,
     /// Stripes that a NIC transmits at once; the others wait in its queue, first come first served.
-    pub window: u32,
+    pub transfers: u32,
     /// Whether a PE waits until its message has left the node before it starts the next one.
     pub blocking: bool,
 }
@@ -139,7 +139,7 @@ impl Node {
         if spec.rails == 0 || spec.rails > RailSet::MOST {
             return Err(NodeError::Rails { rails: spec.rails });
         }
-        if spec.pes == 0 || spec.window == 0 {
+        if spec.pes == 0 || spec.transfers == 0 {
             return Err(NodeError::Nothing);
         }
         Ok(Node { spec, dispatch: Dispatch::new(&spec), rules: scheme.rules(&spec)? })

@@ -15,16 +15,16 @@ struct Queue {
 #[derive(Debug)]
 pub(crate) struct Outbox {
     queues: Vec<Queue>,
-    window: u32,
+    transfers: u32,
     /// Who sends a message, and how many of its stripes have not left yet.
     messages: BTreeMap<MessageId, (PeId, u32)>,
 }
 
 impl Outbox {
     /// Empty queues for so many NICs, each with so many stripes under way at most.
-    pub fn new(rails: u32, window: u32) -> Outbox {
+    pub fn new(rails: u32, transfers: u32) -> Outbox {
         let queues = (0..rails).map(|_| Queue::default()).collect();
-        Outbox { queues, window, messages: BTreeMap::new() }
+        Outbox { queues, transfers, messages: BTreeMap::new() }
     }
 
     /// Puts a stripe into the queue of its NIC.
@@ -36,7 +36,7 @@ impl Outbox {
     /// The next stripe to transmit on a rail, if its NIC has room.
     pub fn start(&mut self, rail: RailId) -> Option<Parcel> {
         let queue = &mut self.queues[rail.0 as usize];
-        if queue.under_way == self.window {
+        if queue.under_way == self.transfers {
             return None;
         }
         let parcel = queue.waiting.pop_front()?;

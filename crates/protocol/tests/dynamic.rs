@@ -11,7 +11,7 @@ const ME: NodeId = NodeId(0);
 const PEER: NodeId = NodeId(1);
 
 fn node(scheme: &Scheme, pes: u32, rails: u32) -> Node {
-    Node::new(NodeSpec { id: ME, pes, rails, window: 1, blocking: false }, scheme).unwrap()
+    Node::new(NodeSpec { id: ME, pes, rails, transfers: 1, blocking: false }, scheme).unwrap()
 }
 
 fn dynamic(ratio: StripingRatio) -> Scheme {

@@ -6,7 +6,7 @@ use crosstie_protocol::*;
 use crosstie_units::Time;
 
 fn spec(id: u32, pes: u32, rails: u32) -> NodeSpec {
-    NodeSpec { id: NodeId(id), pes, rails, window: 1, blocking: false }
+    NodeSpec { id: NodeId(id), pes, rails, transfers: 1, blocking: false }
 }
 
 fn send(node: &mut Node, pe: u32, to: u32, message: u64, bytes: u64) {
@@ -66,8 +66,8 @@ fn a_pe_with_blocking_sends_has_one_message_under_way() {
 }
 
 #[test]
-fn a_nic_transmits_as_many_stripes_at_once_as_its_window_allows() {
-    let wide = NodeSpec { window: 2, ..spec(0, 1, 1) };
+fn a_nic_transmits_as_many_stripes_at_once_as_it_may() {
+    let wide = NodeSpec { transfers: 2, ..spec(0, 1, 1) };
     let mut node = Node::new(wide, &Scheme::Basic).unwrap();
     (0..4).for_each(|message| send(&mut node, 0, 1, message, 10));
     assert_eq!(actions(&mut node), [(0, Some(0)), (1, Some(0))]);

@@ -82,8 +82,8 @@ impl Cluster {
     pub fn new(fabric: &Fabric, spec: &ClusterSpec) -> Result<Cluster, NodeError> {
         let count = fabric.hosts().len() as u32;
         let node = |id| {
-            let ClusterSpec { pes, rails, transfers: window, blocking, .. } = *spec;
-            Node::new(NodeSpec { id: NodeId(id), pes, rails, window, blocking }, &spec.scheme)
+            let ClusterSpec { pes, rails, transfers, blocking, .. } = *spec;
+            Node::new(NodeSpec { id: NodeId(id), pes, rails, transfers, blocking }, &spec.scheme)
         };
         Ok(Cluster {
             nodes: (0..count).map(node).collect::<Result<_, _>>()?,

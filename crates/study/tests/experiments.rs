@@ -70,6 +70,14 @@ fn the_examples_of_the_reference_are_sound() {
 }
 
 #[test]
+fn the_example_of_the_page_on_rails_is_sound() {
+    let page = include_str!("../../../docs/rails.md");
+    let block = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let study = Study::parse("rails.md", block).unwrap_or_else(|mistake| panic!("{mistake}"));
+    assert_eq!(study.points().len(), 9);
+}
+
+#[test]
 fn the_reference_lists_every_experiment_with_its_points() {
     let reference = include_str!("../../../experiments/README.md");
     for path in experiments() {

@@ -49,7 +49,7 @@ pub struct Network {
 
 impl Network {
     pub fn new(scheme: &Scheme, nodes: u32, pes: u32, rails: u32, wires: Wires) -> Network {
-        let spec = |id| NodeSpec { id: NodeId(id), pes, rails, window: 1, blocking: false };
+        let spec = |id| NodeSpec { id: NodeId(id), pes, rails, transfers: 1, blocking: false };
         let node = |id| Node::new(spec(id), scheme).expect("the test asks for a sound node");
         Network {
             now: Time::ZERO,

@@ -57,6 +57,14 @@ struct Mux {
     streak: u32,
 }
 
+impl Mux {
+    /// An idle multiplexer of `count` virtual channels.
+    fn over(first: usize, count: usize) -> Mux {
+        let vcs = (first..first + count).collect();
+        Mux { vcs, last: count - 1, busy_until: 0, burst: 1, streak: 0 }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum Target {
     Switch(usize),
@@ -134,13 +142,7 @@ impl Reference {
             };
             let first = channels.len() * v;
             channels.push(Channel { target, cost: config.ticks, latency });
-            muxes.push(Mux {
-                vcs: (first..first + v).collect(),
-                last: v - 1,
-                busy_until: 0,
-                burst: 1,
-                streak: 0,
-            });
+            muxes.push(Mux::over(first, v));
         }
         let host_out: Vec<usize> = fabric.hosts().map(|h| fabric.host_out(h).0 as usize).collect();
         let (mut memory_out, mut writes, mut intakes) = (host_out.clone(), vec![], vec![]);
@@ -148,13 +150,7 @@ impl Reference {
             let mut add = |target, cost| {
                 let first = channels.len() * v;
                 channels.push(Channel { target, cost, latency: cost });
-                muxes.push(Mux {
-                    vcs: (first..first + v).collect(),
-                    last: v - 1,
-                    busy_until: 0,
-                    burst: 1,
-                    streak: 0,
-                });
+                muxes.push(Mux::over(first, v));
                 channels.len() - 1
             };
             memory_out = (0..host_out.len()).map(|h| add(Target::Sending(h), read)).collect();

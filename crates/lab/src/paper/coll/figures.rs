@@ -37,8 +37,8 @@ pub(super) fn measure(id: &str, e: &Evidence) -> Option<Answer> {
         "striping.bandwidth" => striping_bandwidth(e),
         "striping.latency" => striping_latency(e),
         "striping.full_best" => full_striping(e),
-        "f10.dynamic_striping_gain" => striping_gain(e, LONG, "dynamic", DYNAMIC_UNSTRIPED, 0),
-        "f10.local_striping_gain" => striping_gain(e, LONG, "local-dynamic", LOCAL_UNSTRIPED, 0),
+        "f10.dynamic_striping_gain" => striping_gain(e, "dynamic", DYNAMIC_UNSTRIPED),
+        "f10.local_striping_gain" => striping_gain(e, "local-dynamic", LOCAL_UNSTRIPED),
         "f10.latency_crossover" => load_crossover(e),
         "f11.size_crossover" => size_crossover(e),
         "f12.gain_32" => gain_at(e, "32"),
@@ -274,10 +274,10 @@ fn striping_bandwidth(e: &Evidence) -> Answer {
     Ok(Measured::shape(holds, words.join(", ")))
 }
 
-/// What striping takes off the latency of a scheme at the load of that rank, in per cent.
-fn striping_gain(e: &Evidence, part: &str, striped: &str, unstriped: &str, rank: usize) -> Answer {
-    let points = pairs(&latency(e, part, striped, LOAD)?, &latency(e, part, unstriped, LOAD)?);
-    let (_, with, without) = points.get(rank).ok_or_else(|| nothing(part))?;
+/// What striping takes off the latency of a scheme at 64 KB and the lowest load, in per cent.
+fn striping_gain(e: &Evidence, striped: &str, unstriped: &str) -> Answer {
+    let points = pairs(&latency(e, LONG, striped, LOAD)?, &latency(e, LONG, unstriped, LOAD)?);
+    let (_, with, without) = points.first().ok_or_else(|| nothing(LONG))?;
     let relative = with.half_width / with.value + without.half_width / without.value;
     let ratio = with.value / without.value;
     Ok(Measured::about(100.0 * (1.0 - ratio), 100.0 * ratio * relative))
