@@ -40,6 +40,10 @@ pub struct PaperArguments {
     #[arg(long, requires = "name")]
     quick: bool,
 
+    /// Run as much as the paper did, where that takes much longer; into a folder of its own
+    #[arg(long, requires = "name", conflicts_with = "quick")]
+    full: bool,
+
     /// Run only these parts; parts that were run before still count
     #[arg(long, value_name = "PART,...", value_delimiter = ',', requires = "name")]
     only: Vec<String>,
@@ -69,7 +73,7 @@ struct Header<'a> {
     name: &'a str,
     title: &'a str,
     citation: &'a str,
-    quick: bool,
+    form: &'a str,
     report: PathBuf,
 }
 
@@ -97,12 +101,17 @@ pub fn paper(
     let Some(name) = &arguments.name else { return catalogue::list(console) };
     let paper = catalogue::find(name)?;
     let chosen = chosen(paper, &arguments.only)?;
-    let scale = if arguments.quick { Scale::Quick } else { Scale::Full };
-    // The two forms have different points: neither may take the place of the other.
-    let folder = match scale {
-        Scale::Full => arguments.out.join(paper.name),
-        Scale::Quick => arguments.out.join(format!("{}-quick", paper.name)),
+    let scale = match (arguments.quick, arguments.full) {
+        (true, _) => Scale::Quick,
+        (_, true) => Scale::Full,
+        _ => Scale::Usual,
     };
+    // Forms have different points: none may take the place of another.
+    let (folder, rerun) = match scale.word() {
+        None => (paper.name.to_owned(), paper.name.to_owned()),
+        Some(form) => (format!("{}-{form}", paper.name), format!("{} --{form}", paper.name)),
+    };
+    let folder = arguments.out.join(folder);
     // A paper's files are part of the program.
     let published = paper.published().map_err(Failure::ours)?;
     let session = Session { paper, scale, folder: &folder, console };
@@ -117,14 +126,13 @@ pub fn paper(
         }
     }
     let findings = paper.findings(&published.claims, &evidence);
-    let quick = if arguments.quick { " --quick" } else { "" };
     let report = crosstie_report::write_paper(
         &PaperReport {
             title: paper.title,
             citation: paper.citation,
-            quick: arguments.quick,
+            quick: scale == Scale::Quick,
             version: env!("CARGO_PKG_VERSION"),
-            rerun: &format!("crosstie paper {}{quick}", paper.name),
+            rerun: &format!("crosstie paper {rerun}"),
             findings: &findings,
             parameters: &published.parameters,
             drawings: &(paper.drawings)(),
@@ -149,7 +157,7 @@ pub fn paper(
                 name: paper.name,
                 title: paper.title,
                 citation: paper.citation,
-                quick: arguments.quick,
+                form: scale.word().unwrap_or("usual"),
                 report,
             },
             parts: parts.iter().map(PartState::of).collect(),

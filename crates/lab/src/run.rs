@@ -2,13 +2,14 @@
 
 use crate::outcome::{self, Outcome};
 use crate::{LabError, Network, Progress, World};
-use crosstie_study::{Arrival, Fingerprint, Goal, Point, Row, Store, Study};
+use crosstie_study::{Arrival, Fingerprint, Goal, Point, Row, Spec, Store, Study};
 use crosstie_units::Seed;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// How to run.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +45,7 @@ pub fn run(
     progress: &dyn Progress,
 ) -> Result<RunSummary, LabError> {
     let pending = store.pending();
-    let mut jobs = prepare(study, &pending)?;
+    let mut jobs = prepare(study, &pending, options)?;
     // The long ones first, so that no core is left with one of them at the end.
     jobs.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     let total = study.points().len();
@@ -81,26 +82,34 @@ struct Job<'a> {
     weight: f64,
 }
 
-/// Builds every network once and checks every point on it.
-fn prepare<'a>(study: &Study, points: &[&'a Point]) -> Result<Vec<Job<'a>>, LabError> {
+/// Builds every network once and checks every point on it. No jobs if it is cancelled meanwhile.
+fn prepare<'a>(
+    study: &Study,
+    points: &[&'a Point],
+    options: RunOptions<'_>,
+) -> Result<Vec<Job<'a>>, LabError> {
     let locate = |path: &str| study.locate(path);
-    let mut networks: Vec<(&Point, Arc<Network>)> = Vec::new();
+    // The first point on each network, and for each point which of them it shares a network with.
+    let mut firsts: Vec<&Point> = Vec::new();
+    let places: Vec<usize> = (points.iter())
+        .map(|point| {
+            let Spec { fabric, routing, .. } = &point.spec;
+            let alike = |p: &&Point| p.spec.fabric == *fabric && p.spec.routing == *routing;
+            firsts.iter().position(alike).unwrap_or_else(|| {
+                firsts.push(point);
+                firsts.len() - 1
+            })
+        })
+        .collect();
+    let mut networks = Vec::new();
+    for (point, built) in firsts.iter().zip(build(&firsts, &locate, options)) {
+        let Some(network) = built else { return Ok(Vec::new()) };
+        networks.push(Arc::new(network.map_err(|error| error.found_at(point))?));
+    }
     let mut sound = BTreeSet::new();
     let mut jobs = Vec::new();
-    for &point in points {
-        let spec = &point.spec;
-        let alike =
-            |other: &Point| other.spec.fabric == spec.fabric && other.spec.routing == spec.routing;
-        let network = match networks.iter().find(|(other, _)| alike(other)) {
-            Some((_, network)) => Arc::clone(network),
-            None => {
-                let network = Network::build(&spec.fabric, &spec.routing, &locate)
-                    .map_err(|error| error.found_at(point))?;
-                let network = Arc::new(network);
-                networks.push((point, Arc::clone(&network)));
-                network
-            }
-        };
+    for (&point, place) in points.iter().zip(places) {
+        let (spec, network) = (&point.spec, Arc::clone(&networks[place]));
         if sound.insert(checked_part(point)) {
             World::on(Arc::clone(&network), spec, &locate).map_err(|e| e.found_at(point))?;
         }
@@ -114,6 +123,30 @@ fn prepare<'a>(study: &Study, points: &[&'a Point]) -> Result<Vec<Job<'a>>, LabE
         jobs.push(Job { point, network, weight: size * length * runs });
     }
     Ok(jobs)
+}
+
+/// Builds the networks of points on several threads; `None` where cancelled before.
+fn build(
+    points: &[&Point],
+    locate: &(dyn Fn(&str) -> PathBuf + Sync),
+    options: RunOptions<'_>,
+) -> Vec<Option<Result<Network, LabError>>> {
+    let built: Vec<OnceLock<_>> = points.iter().map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while !options.cancel.load(Ordering::Relaxed)
+            && let Some(i) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&i| i < built.len())
+        {
+            let Spec { fabric, routing, .. } = &points[i].spec;
+            built[i].get_or_init(|| Network::build(fabric, routing, locate));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..options.threads.get().min(points.len()) {
+            scope.spawn(work);
+        }
+    });
+    built.into_iter().map(OnceLock::into_inner).collect()
 }
 
 /// Names everything that decides whether a point is sound: all but the seed, and the load unless

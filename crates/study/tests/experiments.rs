@@ -12,7 +12,8 @@ fn experiments() -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.ends_with("quick") || path.ends_with("published.toml") {
+            if path.ends_with("quick") || path.ends_with("full") || path.ends_with("published.toml")
+            {
                 continue;
             }
             if path.is_dir() {

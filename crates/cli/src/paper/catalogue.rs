@@ -27,6 +27,7 @@ struct PartEntry {
     title: String,
     points: usize,
     quick_points: usize,
+    full_points: usize,
 }
 
 /// Prints all papers with their parts.
@@ -40,9 +41,14 @@ pub fn list(console: &Console) -> Verdict {
     for Entry { name, citation, claims, parts, .. } in &papers {
         text += &format!("{name}: {citation}\n  {claims} claims, {} parts\n", parts.len());
         let width = parts.iter().map(|part| part.name.len()).max().unwrap_or(0);
-        for PartEntry { name, title, points, quick_points } in parts {
-            let points = experiment::points(*points);
-            text += &format!("  {name:<width$}  {title} ({points}, {quick_points} with --quick)\n");
+        for part in parts {
+            let (name, title) = (part.name, &part.title);
+            let mut points = experiment::points(part.points);
+            points += &format!(", {} with --quick", part.quick_points);
+            if part.full_points != part.points {
+                points += &format!(", {} with --full", part.full_points);
+            }
+            text += &format!("  {name:<width$}  {title} ({points})\n");
         }
     }
     console.print(&text)?;
@@ -52,9 +58,14 @@ pub fn list(console: &Console) -> Verdict {
 fn entry(paper: &'static Paper) -> Result<Entry, Failure> {
     let parts = paper.parts.iter().map(|part| {
         let study = |scale| part.study(scale).map_err(Failure::ours);
-        let (full, quick) = (study(Scale::Full)?, study(Scale::Quick)?);
-        let (points, quick_points) = (full.points().len(), quick.points().len());
-        Ok(PartEntry { name: part.name, title: full.title, points, quick_points })
+        let usual = study(Scale::Usual)?;
+        Ok(PartEntry {
+            name: part.name,
+            points: usual.points().len(),
+            quick_points: study(Scale::Quick)?.points().len(),
+            full_points: study(Scale::Full)?.points().len(),
+            title: usual.title,
+        })
     });
     Ok(Entry {
         name: paper.name,

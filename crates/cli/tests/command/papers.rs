@@ -40,6 +40,8 @@ fn papers_are_listed_with_their_parts() {
     let end = run(&["paper"]).expect(0);
     assert!(end.stdout.starts_with("coll-multirail: Coll, "), "{end:?}");
     assert!(end.stdout.contains("\n  fig12 "), "{end:?}");
+    let sizes = "(210 points, 84 with --quick, 630 with --full)";
+    assert!(end.stdout.contains(sizes), "Flich's table 1: {end:?}");
     let document = run(&["paper", "--json"]).expect(0).json();
     let paper = &document["papers"][0];
     assert_eq!(paper["name"], PAPERS[0].name);
@@ -110,6 +112,7 @@ fn mistakes_about_papers_are_told_and_exit_2() {
             "has no part `fig99`\nhelp: its parts are fig07",
         ),
         ("paper --quick", "<NAME>"),
+        ("paper flich-itb --quick --full", "cannot be used with"),
         ("paper --only fig12", "<NAME>"),
     ] {
         let arguments: Vec<&str> = arguments.split(' ').collect();

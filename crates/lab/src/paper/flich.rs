@@ -16,10 +16,21 @@ macro_rules! text {
     };
 }
 
-/// An experiment file of `experiments/flich`, and the changes to it in `quick`.
+/// An experiment file of `experiments/flich`, the changes to it in `quick`, and those in `full`.
 macro_rules! part {
     ($name:literal) => {
-        Part { name: $name, experiment: text!("", $name), quick: Some(text!("quick/", $name)) }
+        part!($name, None)
+    };
+    ($name:literal, full) => {
+        part!($name, Some(text!("full/", $name)))
+    };
+    ($name:literal, $full:expr) => {
+        Part {
+            name: $name,
+            experiment: text!("", $name),
+            quick: text!("quick/", $name),
+            full: $full,
+        }
     };
 }
 
@@ -33,9 +44,11 @@ pub(super) const PAPER: Paper = Paper {
         part!("fig1-2-32"),
         part!("fig1-2-64"),
         part!("fig3"),
-        part!("table1"),
-        part!("table2"),
-        part!("table3"),
+        part!("table1", full),
+        part!("table2", full),
+        part!("table3", full),
+        part!("readings-throughput"),
+        part!("readings-latency"),
     ],
     drawings,
     published: text!("", "published"),

@@ -1,4 +1,4 @@
-//! The experiments of a paper, whole or in small.
+//! The experiments of a paper, in three sizes.
 
 use crosstie_study::{Diagnostic, Study};
 use toml::{Table, Value};
@@ -6,10 +6,23 @@ use toml::{Table, Value};
 /// How much of a paper to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// All of it.
-    Full,
     /// Smaller experiments with the same questions.
     Quick,
+    /// The experiments as their files have them.
+    Usual,
+    /// As much as the paper ran, where that takes much longer than it tells.
+    Full,
+}
+
+impl Scale {
+    /// The word of the forms that change files; the usual one has none.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Scale::Quick => Some("quick"),
+            Scale::Usual => None,
+            Scale::Full => Some("full"),
+        }
+    }
 }
 
 /// One experiment of a paper.
@@ -20,32 +33,38 @@ pub struct Part {
     /// The text of the experiment file.
     pub(super) experiment: &'static str,
     /// What [`Scale::Quick`] changes in it.
-    pub(super) quick: Option<&'static str>,
+    pub(super) quick: &'static str,
+    /// What [`Scale::Full`] changes in it.
+    pub(super) full: Option<&'static str>,
 }
 
 impl Part {
     /// The experiment.
     pub fn study(&self, scale: Scale) -> Result<Study, Diagnostic> {
-        match (scale, self.quick) {
-            (Scale::Quick, Some(changes)) => {
-                let text = changed(self.experiment, changes)
-                    .unwrap_or_else(|error| panic!("{} or its quick form: {error}", self.name));
-                Study::parse(&format!("quick/{}.toml", self.name), &text)
+        let changes = match scale {
+            Scale::Quick => Some(self.quick),
+            Scale::Usual => None,
+            Scale::Full => self.full,
+        };
+        let name = self.name;
+        match (scale.word(), changes) {
+            (Some(form), Some(changes)) => {
+                let text = changed(self.experiment, changes, form)
+                    .unwrap_or_else(|error| panic!("{name} or its {form} form: {error}"));
+                Study::parse(&format!("{form}/{name}.toml"), &text)
             }
-            _ => Study::parse(&format!("{}.toml", self.name), self.experiment),
+            _ => Study::parse(&format!("{name}.toml"), self.experiment),
         }
     }
 }
 
 /// The key of a file of changes that lists, by dotted path, what to leave out.
 const REMOVE: &str = "remove";
-/// The key that says in words what changes; it ends the description.
-const QUICK: &str = "quick";
 
 /// An experiment with changes: what `remove` lists is left out, then tables are merged key by key and
 /// everything else is replaced. Within a table, plain values come before tables: swept keys may
-/// change places.
-fn changed(experiment: &str, changes: &str) -> Result<String, String> {
+/// change places. The key named after the form says in words what changes; it ends the description.
+fn changed(experiment: &str, changes: &str, form: &str) -> Result<String, String> {
     let mut table: Table = experiment.parse().map_err(|e: toml::de::Error| e.to_string())?;
     let mut changes: Table = changes.parse().map_err(|e: toml::de::Error| e.to_string())?;
     if let Some(paths) = changes.remove(REMOVE) {
@@ -54,11 +73,11 @@ fn changed(experiment: &str, changes: &str) -> Result<String, String> {
             remove(&mut table, path).ok_or_else(|| format!("there is no `{path}` to remove"))?;
         }
     }
-    let words = changes.remove(QUICK).ok_or("`quick` must say what changes")?;
-    let words = words.as_str().ok_or("`quick` is a text")?;
+    let words = changes.remove(form).ok_or_else(|| format!("`{form}` must say what changes"))?;
+    let words = words.as_str().ok_or_else(|| format!("`{form}` is a text"))?;
     merge(&mut table, changes);
     let description = table.get("description").and_then(Value::as_str).unwrap_or_default().trim();
-    let description = format!("{description} The quick form: {words}");
+    let description = format!("{description} The {form} form: {words}");
     table.insert("description".to_owned(), description.trim_start().into());
     toml::to_string(&table).map_err(|error| error.to_string())
 }
@@ -93,25 +112,26 @@ mod tests {
     fn tables_are_merged_and_lists_replaced() {
         let changes = "quick = 'one load.'\nremove = ['measure.saturation']\n\
                        measure.max-cycles = 100\nsweep.product.traffic.load = [0.2]\n";
-        let text = changed(EXPERIMENT, changes).unwrap();
+        let text = changed(EXPERIMENT, changes, "quick").unwrap();
         let expected = "seed = 1\ndescription = 'The quick form: one load.'\nmeasure = { precision = 0.05, max-cycles = 100 }\n\
                         [sweep.product]\nscheme = ['basic', 'dynamic']\ntraffic.load = [0.2]\n";
         assert_eq!(text.parse::<Table>().unwrap(), expected.parse::<Table>().unwrap());
     }
 
     #[test]
-    fn a_quick_form_says_what_it_changes() {
-        let mistake = changed(EXPERIMENT, "seed = 2").unwrap_err();
-        assert_eq!(mistake, "`quick` must say what changes");
+    fn a_form_says_what_it_changes() {
+        let mistake = changed(EXPERIMENT, "seed = 2", "full").unwrap_err();
+        assert_eq!(mistake, "`full` must say what changes");
         let described = format!("description = 'Rails.'\n{EXPERIMENT}");
-        let text = changed(&described, "quick = 'fewer.'").unwrap();
+        let text = changed(&described, "quick = 'fewer.'", "quick").unwrap();
         assert!(text.contains("\"Rails. The quick form: fewer.\""), "{text}");
     }
 
     #[test]
     fn what_is_not_there_cannot_be_removed() {
         for path in ["nic", "measure.satiation", "seed.of"] {
-            let mistake = changed(EXPERIMENT, &format!("remove = ['{path}']")).unwrap_err();
+            let mistake =
+                changed(EXPERIMENT, &format!("remove = ['{path}']"), "quick").unwrap_err();
             assert_eq!(mistake, format!("there is no `{path}` to remove"));
         }
     }

@@ -46,7 +46,7 @@ fn every_experiment_on_irregular_networks_can_be_built() {
         assert_eq!(world.remarks(), [""; 0], "{}", path.display());
         built += 1;
     }
-    assert_eq!(built, 7);
+    assert_eq!(built, 9);
 }
 
 #[test]

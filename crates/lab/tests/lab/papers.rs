@@ -50,7 +50,7 @@ fn invented_channels(point: &Point) -> Vec<ChannelRow> {
 #[test]
 fn every_claim_finds_its_evidence_whole_and_in_small() {
     for paper in PAPERS {
-        for scale in [Scale::Full, Scale::Quick] {
+        for scale in [Scale::Usual, Scale::Quick, Scale::Full] {
             let mut evidence = Evidence::default();
             for part in paper.parts {
                 let study = study(part, scale);
@@ -81,13 +81,17 @@ fn without_rows_only_arithmetic_and_the_uncheckable_are_told() {
 }
 
 #[test]
-fn the_quick_form_of_a_part_is_smaller() {
+fn the_forms_of_a_part_differ_in_size_alone() {
     for part in PAPERS.iter().flat_map(|paper| paper.parts) {
-        let (full, quick) = (study(part, Scale::Full), study(part, Scale::Quick));
+        let usual = study(part, Scale::Usual);
         let keys = |study: &Study| study.keys().iter().cloned().collect::<BTreeSet<String>>();
-        assert_eq!(keys(&full), keys(&quick), "{}: the same keys are swept", part.name);
-        assert_eq!(full.figures, quick.figures, "{}: the same figures are drawn", part.name);
-        assert!(quick.points().len() <= full.points().len(), "{}", part.name);
+        let [quick, full] = [Scale::Quick, Scale::Full].map(|scale| study(part, scale));
+        for form in [&quick, &full] {
+            assert_eq!(keys(&usual), keys(form), "{}: the same keys are swept", part.name);
+            assert_eq!(usual.figures, form.figures, "{}: the same figures are drawn", part.name);
+        }
+        let [quick, usual, full] = [quick, usual, full].map(|study| study.points().len());
+        assert!(quick <= usual && usual <= full, "{}: {quick} {usual} {full}", part.name);
     }
 }
 
@@ -108,6 +112,8 @@ fn every_file_of_a_paper_belongs_to_a_part() {
         assert!(files.remove("published"));
         assert_eq!(files, parts);
         assert_eq!(stems(folder.join("quick")), parts);
+        let full = folder.join("full");
+        assert!(!full.exists() || stems(full).is_subset(&parts));
     }
 }
 

@@ -1,9 +1,10 @@
 //! The search for the saturation load: the least offered load that a network does not carry.
 //!
-//! A pure state machine. It asks for one load after another, is told whether the network carried
-//! it ([`Verdict::carried`](super::Verdict::carried)) and halves the interval in between: first
-//! the lowest load (a network that does not carry even that is broken, and the answer is cheap),
-//! then the highest, then the middle of what is left until it is narrow enough.
+//! A pure state machine. It asks for one load after another and is told whether the network carried
+//! it ([`Verdict::carried`](super::Verdict::carried)). It comes from below, because a run costs as
+//! much as it carries: from a small part of the highest load it doubles until a load is refused,
+//! then halves the interval in between until it is narrow enough. Loads below the first are tried
+//! only if the first is refused: few messages make for unsure answers.
 //!
 //! Near saturation an answer may be wrong by chance. The search then ends on a neighbouring
 //! interval, off by about the width over which answers are uncertain; it always ends.
@@ -58,6 +59,9 @@ pub enum SearchError {
     },
 }
 
+/// The first load that is tried, as a part of the highest.
+const FIRST: f64 = 1.0 / 64.0;
+
 /// A search for the saturation load.
 #[derive(Debug, Clone)]
 pub struct SaturationSearch {
@@ -84,9 +88,12 @@ impl SaturationSearch {
     /// The next load to try, or the answer.
     pub fn step(&self) -> Step {
         match (self.carried, self.refused) {
-            (None, None) => Step::Try(self.lowest),
+            (None, None) => Step::Try(self.lowest.max(FIRST * self.highest)),
+            (None, Some(refused)) if refused > self.lowest => Step::Try(self.lowest),
             (None, Some(refused)) => Step::Done(Saturation::Below { refused }),
-            (Some(carried), None) if carried < self.highest => Step::Try(self.highest),
+            (Some(carried), None) if carried < self.highest => {
+                Step::Try((2.0 * carried).min(self.highest))
+            }
             (Some(carried), None) => Step::Done(Saturation::Above { carried }),
             (Some(carried), Some(refused)) => {
                 let middle = f64::midpoint(carried, refused);
@@ -130,16 +137,27 @@ mod tests {
     #[test]
     fn closes_in_on_the_load_in_few_questions() {
         let (found, questions) =
-            search(SaturationSearch::new(0.02, 1.0, 0.01).unwrap(), |load| load < 0.43);
+            search(SaturationSearch::new(0.02, 1.0, 0.011).unwrap(), |load| load < 0.43);
         let Saturation::Between { carried, refused } = found else { panic!("{found:?}") };
-        assert!(carried < 0.43 && refused >= 0.43 && refused - carried <= 0.01, "{found:?}");
-        assert_eq!(questions, 2 + 7, "both ends, then 0.98 / 2^7 < 0.01");
+        assert!(carried < 0.43 && refused >= 0.43 && refused - carried <= 0.011, "{found:?}");
+        assert_eq!(questions, 6 + 5, "0.02 to 0.64 by doubling, then 0.32 / 2^5 < 0.011");
+    }
+
+    #[test]
+    fn low_loads_are_tried_last() {
+        let all = || SaturationSearch::new(0.001, 1.0, 0.001).unwrap();
+        assert_eq!(all().step(), Step::Try(1.0 / 64.0));
+        let (found, questions) = search(all(), |load| load < 0.0105);
+        let Saturation::Between { carried, refused } = found else { panic!("{found:?}") };
+        assert!(carried < 0.0105 && refused >= 0.0105 && refused - carried <= 0.001, "{found:?}");
+        assert_eq!(questions, 2 + 4);
+        assert_eq!(search(all(), |_| false), (Saturation::Below { refused: 0.001 }, 2));
     }
 
     #[test]
     fn tells_when_saturation_lies_outside() {
         let all = || SaturationSearch::new(0.1, 1.0, 0.01).unwrap();
-        assert_eq!(search(all(), |_| true), (Saturation::Above { carried: 1.0 }, 2));
+        assert_eq!(search(all(), |_| true), (Saturation::Above { carried: 1.0 }, 5));
         assert_eq!(search(all(), |_| false), (Saturation::Below { refused: 0.1 }, 1));
     }
 
