@@ -48,7 +48,7 @@ pub struct RoutesArguments {
     source: Source,
 
     /// The routing, one of --list, perhaps with keys as in up-down,root=0,pick=balanced [default: as
-    /// in the experiment; else tree-adaptive on trees and shortest elsewhere]
+    /// in the experiment; else tree-adaptive on trees and up-down elsewhere]
     #[arg(long, value_name = "NAME[,KEY=VALUE...]", value_parser = RoutingParser)]
     #[arg(hide_possible_values = true)]
     routing: Option<Routing>,

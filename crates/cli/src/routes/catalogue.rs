@@ -126,7 +126,8 @@ impl RoutingName {
     pub fn usual(fabric: &Fabric) -> study::Routing {
         match fabric.shape() {
             Shape::Tree(_) => study::Routing::TreeAdaptive {},
-            Shape::Single | Shape::Irregular => study::Routing::Shortest {},
+            Shape::Single => study::Routing::Shortest {},
+            Shape::Irregular => study::Routing::up_down(),
         }
     }
 

@@ -171,7 +171,7 @@ fn a_deadlock_is_a_result_and_its_channels_are_named() {
     write("ring.anynet", (0..5).map(switch).collect());
     write("second.txt", (0..15).map(|host| format!("{}\n", (host + 6) % 15)).collect());
     let text = "title = 'Round and round'\nseed = 1\nfabric.file.path = 'ring.anynet'\n\
-                bus = 'full'\nswitch = { virtual-channels = 1, buffer = 4 }\n\
+                routing = 'shortest'\nbus = 'full'\nswitch = { virtual-channels = 1, buffer = 4 }\n\
                 traffic = { load = 0.9, size.fixed.size = '128 B', \
                 destination.permutation.file = 'second.txt' }\n";
     write("ring.toml", text.to_owned());

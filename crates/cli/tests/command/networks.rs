@@ -144,12 +144,14 @@ fn a_tree_certifies_in_words_and_in_json() {
 fn a_ring_does_not_certify_and_shows_the_cycle() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("ring.anynet"), RING).unwrap();
-    let end = run_in(folder.path(), &["routes", "ring.anynet", "--certify"]).expect(1);
+    let certify = ["routes", "ring.anynet", "--routing", "shortest", "--certify"];
+    let end = run_in(folder.path(), &certify).expect(1);
     assert!(end.stdout.contains("can deadlock: 5 of 20 channels wait"), "{end:?}");
     assert_eq!(end.stdout.matches(" -> ").count(), 5, "{end:?}");
-    let document =
-        run_in(folder.path(), &["routes", "ring.anynet", "--certify", "--json"]).expect(1).json();
+    let document = run_in(folder.path(), &[&certify[..], &["--json"]].concat()).expect(1).json();
     assert_eq!(document["routes"][0]["cycle"].as_array().unwrap().len(), 5);
+    let usual = run_in(folder.path(), &["routes", "ring.anynet", "--certify"]).expect(0);
+    assert!(usual.stdout.contains("ring, up-down\n  deadlock-free"), "{usual:?}");
 }
 
 #[test]

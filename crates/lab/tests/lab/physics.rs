@@ -64,6 +64,7 @@ fn a_ring_with_shortest_paths_deadlocks_and_the_channels_are_named() {
         title = "Ring"
         seed = 1
         fabric.file.path = "ring.anynet"
+        routing = "shortest"
         switch = { virtual-channels = 1, buffer = 4 }
         bus = "full"
         traffic.destination.permutation.file = "second.txt"

@@ -83,9 +83,8 @@ impl From<Draft> for Spec {
     fn from(draft: Draft) -> Spec {
         let routing = draft.routing.unwrap_or(match draft.fabric {
             Fabric::Tree(_) => Routing::TreeAdaptive {},
-            Fabric::Single { .. } | Fabric::Irregular(_) | Fabric::File { .. } => {
-                Routing::Shortest {}
-            }
+            Fabric::Single { .. } => Routing::Shortest {},
+            Fabric::Irregular(_) | Fabric::File { .. } => Routing::up_down(),
         });
         let routing = routing.seeded(Seed(draft.seed));
         Spec {
@@ -249,6 +248,9 @@ channels = true
         let single = LEAST.replace("fabric.tree = {k = 4, n = 3}", "fabric.single.hosts = 8");
         let spec = Spec::from_toml("single", &single).unwrap();
         assert_eq!(spec.routing, Routing::Shortest {});
+        let file = LEAST.replace("fabric.tree = {k = 4, n = 3}", "fabric.file.path = 'a.edges'");
+        let spec = Spec::from_toml("file", &file).unwrap();
+        assert_eq!(spec.routing, Routing::up_down().seeded(spec.seed), "safe on any network");
     }
 
     #[test]

@@ -123,6 +123,11 @@ impl Routing {
         Ok(argument.routing)
     }
 
+    /// Up*/down* with nothing else said: free of deadlock on any network.
+    pub fn up_down() -> Routing {
+        Routing::UpDown { root: central(), pick: Pick::default(), seed: None }
+    }
+
     /// Whether its packets may be taken out at a host on the way and put in again.
     pub fn has_stops(&self) -> bool {
         match self {
