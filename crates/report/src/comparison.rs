@@ -44,6 +44,11 @@ pub(crate) fn measured(finding: &Finding) -> String {
     }
 }
 
+/// Measured over published: "1.07", or nothing where they are no numbers.
+pub(crate) fn ratio(finding: &Finding) -> String {
+    finding.ratio().map(|ratio| format!("{ratio:.2}")).unwrap_or_default()
+}
+
 /// How many findings agree, differ and so on: "41 agree, 3 differ".
 pub(crate) fn count(findings: &[Finding]) -> String {
     let counts = Agreement::ALL.map(|agreement| {
@@ -126,6 +131,7 @@ mod tests {
         ];
         assert_eq!(measured(&findings[0]), "44.2 ± 2.5%");
         assert_eq!(measured(&findings[1]), "12%");
+        assert_eq!([0, 1, 3].map(|i| ratio(&findings[i])), ["0.90", "0.24", ""]);
         assert_eq!(measured(&findings[3]), "fig12 has not been run to its end");
         assert_eq!(count(&findings), "1 agrees, 2 differ, 1 missing");
         assert_eq!(count(&[]), "0 agree");

@@ -162,11 +162,11 @@ fn the_terminal_lists_claims_and_tells_differences_in_full() {
     assert_eq!(
         terminal.claims(&findings()),
         "\
-claim        kind        published    measured             agreement
-headline     stated      49%          41.2 ± 2.5%          agrees
+claim        kind        published    measured      ratio  agreement
+headline     stated      49%          41.2 ± 2.5%   0.84   agrees
 f12.loss     unreadable  d%: 2 to 9%  14%                  differs
-f16.dynamic  stated      rises        fig16 has not been…  missing
-intro.pci    inferred    300 MB/s     a property of hard…  not checkable
+f16.dynamic  stated      rises        fig16 has n…         missing
+intro.pci    inferred    300 MB/s     a property …         not checkable
 
 f12.loss, Figure 12: loss from 32 to 128 nodes
   published: d%: 2 to 9%

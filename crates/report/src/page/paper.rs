@@ -141,6 +141,7 @@ fn claims(html: &mut String, findings: &[Finding]) {
         ("kind", "how sure it is what the paper says"),
         ("published", "what the paper says, and what is accepted as the same"),
         ("measured", "what was measured here"),
+        ("ratio", "measured over published"),
         ("agreement", "whether the two agree"),
         ("remark", "the reason or the open question where they differ; how the claim was read"),
     ] {
@@ -168,6 +169,7 @@ fn claims(html: &mut String, findings: &[Finding]) {
             accepted.unwrap_or_default()
         );
         text_cell(html, "words", &comparison::measured(finding));
+        text_cell(html, "", &comparison::ratio(finding));
         let agreement = finding.agreement();
         text_cell(html, &format!("status {}", agreement.word()), agreement.words());
         let texts = [finding.remark.as_deref(), claim.note.as_deref()];

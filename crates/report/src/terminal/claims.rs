@@ -21,14 +21,14 @@ pub(super) fn claims(terminal: &Terminal, findings: &[Finding]) -> String {
         cells(&|finding| finding.claim.kind.word().to_owned(), "kind"),
         cells(&|finding| comparison::published(&finding.claim), "published"),
         cells(&comparison::measured, "measured"),
+        cells(&comparison::ratio, "ratio"),
     ];
     let width = |cells: &[String]| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
     let agreement = Agreement::ALL.map(|agreement| agreement.words().len());
     let agreement = agreement.into_iter().max().unwrap_or(0);
     // Published and measured share what the others leave, and a short one leaves its half.
-    let rest = terminal
-        .width
-        .saturating_sub(width(&columns[0]) + width(&columns[1]) + agreement + 4 * GAP);
+    let others = [0, 1, 4].map(|column| width(&columns[column])).iter().sum::<usize>();
+    let rest = terminal.width.saturating_sub(others + agreement + 5 * GAP);
     let least = (rest / 2).max(LEAST);
     let (published, measured) = (width(&columns[2]), width(&columns[3]));
     let measured = measured.min(least.max(rest.saturating_sub(published)));

@@ -131,6 +131,17 @@ impl Finding {
         };
         if holds { Agreement::Agrees } else { Agreement::Differs }
     }
+
+    /// Measured over published, where both are numbers of one sign.
+    pub fn ratio(&self) -> Option<f64> {
+        let (Ok(Measured::Number { value, .. }), Target::Value(published)) =
+            (&self.outcome, &self.claim.target)
+        else {
+            return None;
+        };
+        let ratio = value / published;
+        (ratio.is_finite() && ratio > 0.0).then_some(ratio)
+    }
 }
 
 /// One flat object: the keys of the claim's file, `measured` (a number), `spread`, `finding` (words),
@@ -163,6 +174,7 @@ impl Serialize for Finding {
         {
             object.serialize_entry(key, &number.and_then(row::number))?;
         }
+        object.serialize_entry("ratio", &self.ratio().and_then(row::number))?;
         object.serialize_entry("tolerance", tolerance)?;
         let mut text = |key, text: Option<&str>| object.serialize_entry(key, &text);
         text("finding", words.as_deref())?;
