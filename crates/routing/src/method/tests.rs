@@ -30,6 +30,12 @@ fn paper(switches: u32, seed: u64) -> Fabric {
     irregular(&size, Seed(seed)).unwrap()
 }
 
+/// Ten networks of each size of the paper, with the number that they follow from.
+fn papers() -> impl Iterator<Item = (Fabric, Seed)> {
+    let sizes = [16, 32, 64].into_iter();
+    sizes.flat_map(|size| (1..=10).map(move |seed| (paper(size, seed), Seed(seed))))
+}
+
 /// The switches of each leg, found by following the tags; every step is checked.
 fn followed(fabric: &Fabric, routes: &RouteTable, from: HostId, to: HostId) -> Vec<Vec<SwitchId>> {
     let mut route = Route::default();
@@ -96,28 +102,26 @@ fn legal_lengths(fabric: &Fabric, order: &Order) -> Vec<Vec<usize>> {
 
 #[test]
 fn every_scheme_arrives_and_cannot_deadlock() {
-    for (switches, seed) in [(8, 1), (8, 2), (16, 3), (16, 4), (24, 5)] {
-        let fabric = paper(switches, seed);
+    for (fabric, seed) in papers() {
         for method in SAFE {
-            let routes = method.routes(&fabric, Seed(seed)).unwrap();
+            let routes = method.routes(&fabric, seed).unwrap();
             for (from, to) in pairs(&fabric) {
                 followed(&fabric, &routes, from, to);
             }
             let certificate = certify(&fabric, &routes).unwrap();
-            assert!(certificate.is_deadlock_free(), "{method:?} on seed {seed}");
+            assert!(certificate.is_deadlock_free(), "{method:?} on {}", fabric.name());
         }
     }
 }
 
 #[test]
 fn without_stops_routes_are_the_shortest_legal_ones() {
-    for seed in 1..4 {
-        let fabric = paper(16, seed);
+    for (fabric, seed) in papers() {
         let (ud, dfs) = (updown(&fabric, Root::Central), dfs(&fabric, Root::FewestRestrictions));
         for (method, order) in [(UD, ud.clone()), (BALANCED_UD, ud), (DFS, dfs)] {
             let order = order.unwrap();
             let (routes, least) =
-                (method.routes(&fabric, Seed(seed)).unwrap(), legal_lengths(&fabric, &order));
+                (method.routes(&fabric, seed).unwrap(), legal_lengths(&fabric, &order));
             for (from, to) in pairs(&fabric) {
                 let legs = followed(&fabric, &routes, from, to);
                 let [leg] = &legs[..] else { panic!("{legs:?} has a stop") };
@@ -131,8 +135,7 @@ fn without_stops_routes_are_the_shortest_legal_ones() {
 
 #[test]
 fn with_stops_routes_are_minimal_and_their_legs_legal() {
-    for seed in 1..4 {
-        let fabric = paper(16, seed);
+    for (fabric, seed) in papers() {
         let mut search = Search::new(&fabric);
         let ud = updown(&fabric, Root::Central).unwrap();
         let dfs = dfs(&fabric, Root::FewestRestrictions).unwrap();
@@ -143,7 +146,7 @@ fn with_stops_routes_are_minimal_and_their_legs_legal() {
             (DFS_ITB, Some(&dfs)),
             (Method::BalancedItb, None),
         ] {
-            let routes = method.routes(&fabric, Seed(seed)).unwrap();
+            let routes = method.routes(&fabric, seed).unwrap();
             for (from, to) in pairs(&fabric) {
                 let legs = followed(&fabric, &routes, from, to);
                 let (source, target) =
@@ -204,9 +207,8 @@ fn minimal_routes_alone_can_deadlock() {
         panic!("five packets each going two hops round a ring block each other")
     };
     assert_eq!(cycle.len(), 5);
-    for seed in 1..4 {
-        let fabric = paper(16, seed);
-        let routes = MINIMAL.routes(&fabric, Seed(seed)).unwrap();
+    for (fabric, seed) in papers() {
+        let routes = MINIMAL.routes(&fabric, seed).unwrap();
         assert!(!certify(&fabric, &routes).unwrap().is_deadlock_free());
         // The same routes with stops can not.
         let order = updown(&fabric, Root::Central).unwrap();
