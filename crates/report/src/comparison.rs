@@ -49,6 +49,19 @@ pub(crate) fn ratio(finding: &Finding) -> String {
     finding.ratio().map(|ratio| format!("{ratio:.2}")).unwrap_or_default()
 }
 
+/// What differs, by the remark that explains it, in the order in which remarks first appear.
+pub(crate) fn differences(findings: &[Finding]) -> Vec<(Option<&str>, Vec<&Finding>)> {
+    let mut groups: Vec<(Option<&str>, Vec<&Finding>)> = Vec::new();
+    for finding in findings.iter().filter(|f| f.agreement() == Agreement::Differs) {
+        let remark = finding.remark.as_deref();
+        match groups.iter_mut().find(|(other, _)| *other == remark) {
+            Some((_, alike)) => alike.push(finding),
+            None => groups.push((remark, vec![finding])),
+        }
+    }
+    groups
+}
+
 /// How many findings agree, differ and so on: "41 agree, 3 differ".
 pub(crate) fn count(findings: &[Finding]) -> String {
     let counts = Agreement::ALL.map(|agreement| {
@@ -135,5 +148,10 @@ mod tests {
         assert_eq!(measured(&findings[3]), "fig12 has not been run to its end");
         assert_eq!(count(&findings), "1 agrees, 2 differ, 1 missing");
         assert_eq!(count(&[]), "0 agree");
+        let reason = |i: usize| Finding { remark: Some("noise".into()), ..findings[i].clone() };
+        let differing = [reason(1), findings[2].clone(), reason(2), findings[0].clone()];
+        let groups: Vec<_> =
+            differences(&differing).into_iter().map(|(why, alike)| (why, alike.len())).collect();
+        assert_eq!(groups, [(Some("noise"), 2), (None, 1)]);
     }
 }

@@ -124,8 +124,8 @@ fn the_page_has_claims_parts_and_parameters() {
         "<summary>All 42 points as a table</summary>",
         "<a href=\"fig12/report.html\">",
         "rails where nothing else is said",
-        "<li>loss from 32 to 128 nodes (Figure 12). Published: d%: 2 to 9%. Measured: 14%.<br/>the \
-         topology is a guess</li>",
+        "<li>loss from 32 to 128 nodes (Figure 12). Published: d%: 2 to 9%. Measured: 14%.</li>\n</ul>\n\
+         <p class=\"remark\">the topology is a guess</p>",
         "<h2>Calculated</h2>",
     ] {
         assert!(html.contains(words), "no `{words}`");

@@ -78,7 +78,7 @@ fn header(html: &mut String, title: &str, paper: &PaperReport<'_>) {
     if paper.quick {
         html.push_str(
             "<p><strong>The quick form:</strong> smaller clusters, shorter runs, fewer points. It \
-             shows shapes; numbers to rely on need the full form.</p>\n",
+             shows shapes; numbers to rely on need a run without <code>--quick</code>.</p>\n",
         );
     }
     html.push_str("<dl class=\"facts\">\n");
@@ -92,27 +92,33 @@ fn header(html: &mut String, title: &str, paper: &PaperReport<'_>) {
     html.push_str("</dl>\n</header>\n");
 }
 
-/// What does not agree, in full and first.
+/// What does not agree, in full and first; claims that differ for one reason stand together.
 fn differences(html: &mut String, findings: &[Finding]) {
-    let differs = |finding: &&Finding| finding.agreement() == Agreement::Differs;
-    if !findings.iter().any(|finding| differs(&finding)) {
+    let groups = comparison::differences(findings);
+    if groups.is_empty() {
         return;
     }
-    html.push_str("<section id=\"differences\">\n<h2>What differs</h2>\n<ul>\n");
-    for finding in findings.iter().filter(differs) {
-        let claim = &finding.claim;
-        let line = |text: &str| escape(&one_line(text));
-        let _ = writeln!(
-            html,
-            "<li>{} ({}). Published: {}. Measured: {}.{}</li>",
-            line(&claim.says),
-            line(&claim.source),
-            line(&comparison::published(claim)),
-            line(&comparison::measured(finding)),
-            finding.remark.as_ref().map(|text| format!("<br/>{}", line(text))).unwrap_or_default()
-        );
+    let line = |text: &str| escape(&one_line(text));
+    html.push_str("<section id=\"differences\">\n<h2>What differs</h2>\n");
+    for (remark, alike) in groups {
+        html.push_str("<ul>\n");
+        for finding in alike {
+            let claim = &finding.claim;
+            let _ = writeln!(
+                html,
+                "<li>{} ({}). Published: {}. Measured: {}.</li>",
+                line(&claim.says),
+                line(&claim.source),
+                line(&comparison::published(claim)),
+                line(&comparison::measured(finding))
+            );
+        }
+        html.push_str("</ul>\n");
+        if let Some(remark) = remark {
+            let _ = writeln!(html, "<p class=\"remark\">{}</p>", line(remark));
+        }
     }
-    html.push_str("</ul>\n</section>\n");
+    html.push_str("</section>\n");
 }
 
 /// Figures that need no experiment.

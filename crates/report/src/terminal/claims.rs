@@ -60,19 +60,23 @@ pub(super) fn claims(terminal: &Terminal, findings: &[Finding]) -> String {
     text + &differences(terminal, findings) + "\n" + &comparison::count(findings) + "\n"
 }
 
-/// Every claim that differs, in full.
+/// Every claim that differs, in full; those that differ for one reason, with the reason once.
 fn differences(terminal: &Terminal, findings: &[Finding]) -> String {
     let mut text = String::new();
-    for finding in findings.iter().filter(|f| f.agreement() == Agreement::Differs) {
-        let claim = &finding.claim;
-        text += &format!("\n{}, {}: {}\n", claim.id, claim.source, claim.says);
-        let accepted = comparison::accepted(claim);
-        let accepted = accepted.map(|text| format!(" (accepted: {text})")).unwrap_or_default();
-        let published = format!("published: {}{accepted}", comparison::published(claim));
-        let measured = format!("measured:  {}", comparison::measured(finding));
-        let remark = finding.remark.as_ref().map(|remark| format!("remark:    {remark}"));
-        for line in [Some(published), Some(measured), remark].into_iter().flatten() {
-            text += &wrapped(&one_line(&line), terminal.width);
+    for (remark, alike) in comparison::differences(findings) {
+        for finding in alike {
+            let claim = &finding.claim;
+            text += &format!("\n{}, {}: {}\n", claim.id, claim.source, claim.says);
+            let accepted = comparison::accepted(claim);
+            let accepted = accepted.map(|text| format!(" (accepted: {text})")).unwrap_or_default();
+            let published = format!("published: {}{accepted}", comparison::published(claim));
+            let measured = format!("measured:  {}", comparison::measured(finding));
+            for line in [published, measured] {
+                text += &wrapped(&one_line(&line), terminal.width);
+            }
+        }
+        if let Some(remark) = remark {
+            text += &wrapped(&one_line(&format!("remark:    {remark}")), terminal.width);
         }
     }
     let lines = text.lines().map(|line| terminal.spell(&one_line(line)) + "\n");
