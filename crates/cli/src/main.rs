@@ -22,6 +22,7 @@ mod paper;
 mod progress;
 mod rails;
 mod report;
+mod results;
 mod routes;
 mod run;
 mod source;

@@ -6,8 +6,7 @@ mod session;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::builder::FalseyValueParser;
-use clap::{ArgAction, Args};
+use clap::Args;
 use crosstie_lab::paper::{Evidence, Paper, Part, Scale};
 use crosstie_report::{PaperPart, PaperReport};
 use crosstie_study::paper::{Agreement, Finding};
@@ -15,6 +14,7 @@ use serde::Serialize;
 
 use crate::console::{self, Console};
 use crate::exit::{Answer, Failure, Verdict};
+use crate::results::ResultsArguments;
 use session::Session;
 
 const EXAMPLES: &str = "\
@@ -48,15 +48,8 @@ pub struct PaperArguments {
     #[arg(long, value_name = "PART,...", value_delimiter = ',', requires = "name")]
     only: Vec<String>,
 
-    /// Where results go, into a folder named after the paper
-    #[arg(long, value_name = "FOLDER", env = "CROSSTIE_OUT", hide_env_values = true)]
-    #[arg(default_value = "results")]
-    out: PathBuf,
-
-    /// Run all points again, also those that are finished already
-    #[arg(long, env = "CROSSTIE_FRESH", hide_env_values = true)]
-    #[arg(value_parser = FalseyValueParser::new(), action = ArgAction::SetTrue)]
-    fresh: bool,
+    #[command(flatten)]
+    results: ResultsArguments,
 }
 
 /// What is printed as JSON.
@@ -111,11 +104,11 @@ pub fn paper(
         None => (paper.name.to_owned(), paper.name.to_owned()),
         Some(form) => (format!("{}-{form}", paper.name), format!("{} --{form}", paper.name)),
     };
-    let folder = arguments.out.join(folder);
+    let folder = arguments.results.out.join(folder);
     // A paper's files are part of the program.
     let published = paper.published().map_err(Failure::ours)?;
     let session = Session { paper, scale, folder: &folder, console };
-    let progress = session.run(&chosen, arguments.fresh, threads)?;
+    let progress = session.run(&chosen, arguments.results.fresh, threads)?;
 
     let parts = session.parts()?;
     let mut evidence = Evidence::default();

@@ -17,8 +17,8 @@ use serde::Serialize;
 
 use crate::console::{self, Console};
 use crate::exit::{Answer, Failure, Verdict};
-
 use crate::progress::Meter;
+use crate::results::ResultsArguments;
 use crate::{experiment, interrupt, report};
 use glance::glance;
 
@@ -42,15 +42,8 @@ pub struct RunArguments {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// Where results go, each experiment into a folder named after its file
-    #[arg(long, value_name = "FOLDER", env = "CROSSTIE_OUT", hide_env_values = true)]
-    #[arg(default_value = "results")]
-    out: PathBuf,
-
-    /// Run all points again, also those that are finished already
-    #[arg(long, env = "CROSSTIE_FRESH", hide_env_values = true)]
-    #[arg(value_parser = FalseyValueParser::new(), action = ArgAction::SetTrue)]
-    fresh: bool,
+    #[command(flatten)]
+    results: ResultsArguments,
 
     /// Write no figures and no report.html
     #[arg(long, env = "CROSSTIE_NO_REPORT", hide_env_values = true)]
@@ -76,13 +69,13 @@ struct Results<'a> {
 /// Runs all experiments, one after the other.
 pub fn run(arguments: &RunArguments, threads: Option<NonZeroUsize>, console: &Console) -> Verdict {
     let studies = experiment::load_all(&arguments.files, console)?;
-    let folders = folders(&arguments.out, &arguments.files)?;
+    let folders = folders(&arguments.results.out, &arguments.files)?;
     let interrupted = interrupt::watch()?;
     let options = RunOptions { threads: self::threads(threads), cancel: &interrupted };
     for ((file, study), folder) in arguments.files.iter().zip(&studies).zip(&folders) {
         let points = study.points().len();
         let experiment = Experiment { title: &study.title, file, folder, points };
-        let summary = simulate(study, &experiment, arguments.fresh, options, console)?;
+        let summary = simulate(study, &experiment, arguments.results.fresh, options, console)?;
         let page = match arguments.no_report {
             true => None,
             false => {

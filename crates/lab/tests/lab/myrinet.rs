@@ -59,3 +59,39 @@ fn minimal_routes_deadlock_and_with_stops_they_do_not() {
     assert_eq!(get(legal, "stops_mean"), 0.0);
     assert!(get(stopping, "accepted") > get(legal, "accepted"));
 }
+
+#[test]
+fn no_scheme_deadlocks_far_beyond_saturation() {
+    let rows = Bench::with(&[]).rows(&myrinet(&format!(
+        "{SIXTEEN}
+         traffic.load = 0.9
+         measure = {{min-cycles = 100_000, max-cycles = 100_000, channels = false}}
+         sweep.product.routing = [
+             'up-down', 'dfs', {{smart.moves = 50}}, 'up-down-mitb', 'up-down-itb', 'dfs-itb',
+             'balanced-itb',
+         ]",
+    )));
+    assert_eq!(rows.len(), 7);
+    for row in &rows {
+        assert_ne!(row.status, Status::Deadlocked, "{row:?}");
+        assert!((0.05..0.5).contains(&get(row, "accepted")), "{row:?}");
+        assert!(get(row, "pool_peak") <= 524_288.0, "{row:?}");
+    }
+}
+
+/// Traffic times the links of a route, spread over the channels between switches.
+#[test]
+fn utilisation_is_traffic_times_distance() {
+    let rows = Bench::with(&[]).rows(&myrinet(&format!(
+        "{SIXTEEN}
+         traffic.load = 0.06
+         measure = {{min-cycles = 400_000, max-cycles = 400_000}}
+         sweep.product.routing = ['up-down', 'up-down-itb', 'balanced-itb']",
+    )));
+    for row in &rows {
+        let links = get(row, "hops_mean") - 1.0 - get(row, "stops_mean");
+        // As many channels lead out of a switch as it has hosts; headers are a few flits of 512.
+        let ratio = get(row, "utilisation_mean") / (get(row, "accepted") * links);
+        assert!((0.99..1.02).contains(&ratio), "{ratio} on {row:?}");
+    }
+}
