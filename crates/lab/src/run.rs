@@ -132,13 +132,14 @@ fn build(
     options: RunOptions<'_>,
 ) -> Vec<Option<Result<Network, LabError>>> {
     let built: Vec<OnceLock<_>> = points.iter().map(|_| OnceLock::new()).collect();
-    let next = AtomicUsize::new(0);
+    let left = Mutex::new(points.iter().zip(&built));
+    let take = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
         while !options.cancel.load(Ordering::Relaxed)
-            && let Some(i) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&i| i < built.len())
+            && let Some((point, place)) = take()
         {
-            let Spec { fabric, routing, .. } = &points[i].spec;
-            built[i].get_or_init(|| Network::build(fabric, routing, locate));
+            let Spec { fabric, routing, .. } = &point.spec;
+            place.get_or_init(|| Network::build(fabric, routing, locate));
         }
     };
     std::thread::scope(|scope| {
