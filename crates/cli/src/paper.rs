@@ -128,7 +128,7 @@ pub fn paper(
             rerun: &format!("crosstie paper {rerun}"),
             findings: &findings,
             parameters: &published.parameters,
-            drawings: &(paper.drawings)(),
+            drawings: &(paper.drawings)(&evidence),
             parts: &parts,
         },
         &folder,

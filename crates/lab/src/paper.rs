@@ -20,6 +20,9 @@ pub use allocation::rails_by_nodes;
 pub use evidence::{Estimate, Evidence};
 pub use part::{Part, Scale};
 
+/// A figure, and the rows it is drawn from.
+pub type Drawing = (Figure, Vec<Row>);
+
 /// What a measure returns: nothing if the paper's module has no measure for the claim.
 pub type Outcome = Option<Result<Measured, Missing>>;
 
@@ -34,8 +37,9 @@ pub struct Paper {
     pub citation: &'static str,
     /// Its experiments, in the order of the paper.
     pub parts: &'static [Part],
-    /// Its figures that are calculated, with the rows they are drawn from.
-    pub drawings: fn() -> Vec<(Figure, Vec<Row>)>,
+    /// Its figures that no part draws: calculated, or drawn from the channels of one; with the rows
+    /// they are drawn from.
+    pub drawings: fn(&Evidence) -> Vec<Drawing>,
     /// The text of its file of claims.
     published: &'static str,
     /// Measures a claim.

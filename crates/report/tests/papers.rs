@@ -126,7 +126,7 @@ fn the_page_has_claims_parts_and_parameters() {
         "rails where nothing else is said",
         "<li>loss from 32 to 128 nodes (Figure 12). Published: d%: 2 to 9%. Measured: 14%.</li>\n</ul>\n\
          <p class=\"remark\">the topology is a guess</p>",
-        "<h2>Calculated</h2>",
+        "<h2>Further figures</h2>",
     ] {
         assert!(html.contains(words), "no `{words}`");
     }
@@ -153,7 +153,7 @@ fn the_page_is_written_into_its_folder() {
     assert_eq!(file, folder.path().join("coll/report.html"));
     let html = std::fs::read_to_string(file).unwrap();
     assert!(html.contains("<pre><code>crosstie paper coll-multirail</code></pre>"));
-    assert!(!html.contains("The quick form") && !html.contains("Calculated"));
+    assert!(!html.contains("The quick form") && !html.contains("Further figures"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The rails that static allocation needs, by nodes [coll, figure 2]: arithmetic, no experiment.
 
+use super::Drawing;
 use crosstie_protocol::{rails_algorithm1, rails_optimal};
 use crosstie_study::{Figure, Row, Setting, Status};
 
@@ -7,8 +8,8 @@ use crosstie_study::{Figure, Row, Setting, Status};
 const FEWEST: u32 = 2;
 const MOST: u32 = 4096;
 
-/// The figure, exact for every number of nodes, and the rows it is drawn from.
-pub fn rails_by_nodes() -> (Figure, Vec<Row>) {
+/// The figure, exact for every number of nodes.
+pub fn rails_by_nodes() -> Drawing {
     let figure = Figure {
         name: "static-rails".to_owned(),
         title: Some("Rails needed under static allocation".to_owned()),

@@ -2,10 +2,10 @@
 
 mod figures;
 
-use super::{Evidence, Outcome, Paper, Part, rails_by_nodes};
+use super::{Drawing, Evidence, Outcome, Paper, Part, rails_by_nodes};
 use crosstie_protocol::{largest_cluster, rails_algorithm1, rails_optimal};
+use crosstie_study::Figure;
 use crosstie_study::paper::{Claim, Measured};
-use crosstie_study::{Figure, Row};
 
 /// A file of `experiments/coll`.
 macro_rules! text {
@@ -53,7 +53,7 @@ pub(super) const PAPER: Paper = Paper {
 };
 
 /// Figure 2.
-fn drawings() -> Vec<(Figure, Vec<Row>)> {
+fn drawings(_: &Evidence) -> Vec<Drawing> {
     let (figure, rows) = rails_by_nodes();
     let title = Some("Figure 2: rails needed under static allocation".to_owned());
     vec![(Figure { title, ..figure }, rows)]

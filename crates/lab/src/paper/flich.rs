@@ -7,7 +7,6 @@ mod tables;
 
 use super::{Evidence, Outcome, Paper, Part};
 use crosstie_study::paper::{Claim, Measured, Missing};
-use crosstie_study::{Figure, Row};
 
 /// A file of `experiments/flich`.
 macro_rules! text {
@@ -50,7 +49,7 @@ pub(super) const PAPER: Paper = Paper {
         part!("readings-throughput"),
         part!("readings-latency"),
     ],
-    drawings,
+    drawings: links::drawings,
     published: text!("", "published"),
     measure,
     remark,
@@ -60,11 +59,6 @@ type Answer = Result<Measured, Missing>;
 
 /// The paper's networks.
 const SIZES: [&str; 3] = ["16", "32", "64"];
-
-/// All figures are simulated.
-fn drawings() -> Vec<(Figure, Vec<Row>)> {
-    Vec::new()
-}
 
 fn measure(claim: &Claim, evidence: &Evidence) -> Outcome {
     tables::measure(claim, evidence)

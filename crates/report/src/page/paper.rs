@@ -28,7 +28,7 @@ pub struct PaperReport<'a> {
     pub findings: &'a [Finding],
     /// What the experiments take from it.
     pub parameters: &'a [Parameter],
-    /// Its figures that are calculated, each from rows made for it.
+    /// Its figures that no part draws, each from rows made for it.
     pub drawings: &'a [(Figure, Vec<Row>)],
     /// Its experiments.
     pub parts: &'a [PaperPart],
@@ -121,12 +121,12 @@ fn differences(html: &mut String, findings: &[Finding]) {
     html.push_str("</section>\n");
 }
 
-/// Figures that need no experiment.
+/// Figures that no part draws.
 fn drawings(html: &mut String, drawings: &[(Figure, Vec<Row>)]) {
     if drawings.is_empty() {
         return;
     }
-    html.push_str("<section class=\"part\">\n<h2>Calculated</h2>\n<div class=\"figures\">\n");
+    html.push_str("<section class=\"part\">\n<h2>Further figures</h2>\n<div class=\"figures\">\n");
     for (drawing, rows) in drawings {
         figure(html, drawing, rows);
     }

@@ -1,10 +1,11 @@
 //! Measures of the claims about Figure 3: how busy the channels between switches are, and for how
 //! long they are blocked.
 
+use super::super::Drawing;
 use super::scheme::Scheme;
 use super::{Answer, Evidence};
-use crosstie_study::ChannelRow;
 use crosstie_study::paper::{Claim, Measured, Missing};
+use crosstie_study::{ChannelRow, Figure, Row, Setting, Status};
 
 const PART: &str = "fig3";
 /// 0.03 and 0.05 flits/ns/switch, as loads: over 0.64.
@@ -39,13 +40,71 @@ pub(super) fn measure(claim: &Claim, e: &Evidence) -> Option<Answer> {
     })
 }
 
+/// Figure 3 as the paper has it: how many channels are how busy, and for how long they are blocked.
+pub(super) fn drawings(e: &Evidence) -> Vec<Drawing> {
+    let utilisation: Number = |channel| channel.utilisation;
+    let blocked: Number = |channel| channel.blocked;
+    let with_stops = Scheme::WITH_STOPS.as_slice();
+    let without = &[Scheme::Ud, Scheme::Dfs, Scheme::Smart];
+    let drawings = [
+        ("fig3a", "utilisation at 0.03 flits/ns/switch", without.as_slice(), LOW, utilisation),
+        ("fig3b", "utilisation at 0.03 flits/ns/switch, with stops", with_stops, LOW, utilisation),
+        (
+            "fig3c",
+            "blocked time at 0.05 flits/ns/switch",
+            &[Scheme::Smart, Scheme::BItb],
+            HIGH,
+            blocked,
+        ),
+    ];
+    let drawn = drawings.into_iter().map(|(name, title, schemes, load, number)| {
+        let mut rows = Vec::new();
+        for &scheme in schemes {
+            let mut links = links(e, load, scheme, number)?;
+            links.sort_by(f64::total_cmp);
+            rows.extend((0..=SLICES).map(|slice| quantile(&links, slice, scheme)));
+        }
+        let figure = Figure {
+            name: name.to_owned(),
+            title: Some(format!("Figure {}: {title}", &name[3..])),
+            x: SHARE.to_owned(),
+            y: vec![BUSY.to_owned()],
+            series: vec!["routing".to_owned()],
+            log_x: false,
+            log_y: false,
+            x_range: Some([0.0, 100.0]),
+            y_range: None,
+        };
+        Ok((figure, rows))
+    });
+    // Without its part there is nothing to draw.
+    drawn.collect::<Result<_, Missing>>().unwrap_or_default()
+}
+
+/// Into how many slices a figure cuts the channels, from the least busy to the busiest.
+const SLICES: usize = 20;
+const SHARE: &str = "channels, %";
+const BUSY: &str = "time, %";
+
+/// What so many slices of the channels do not exceed.
+fn quantile(sorted: &[f64], slice: usize, scheme: Scheme) -> Row {
+    let place = slice * (sorted.len() - 1) / SLICES;
+    Row {
+        point: 0,
+        settings: vec![
+            ("routing".to_owned(), Setting::Text(scheme.routing().to_owned())),
+            (SHARE.to_owned(), Setting::Number(100.0 * slice as f64 / SLICES as f64)),
+        ],
+        status: Status::Converged,
+        note: String::new(),
+        measured: vec![(BUSY.to_owned(), sorted[place])],
+    }
+}
+
+type Number = fn(&ChannelRow) -> f64;
+
 /// A number in per cent for every channel between switches.
-fn links(
-    e: &Evidence,
-    load: &str,
-    scheme: Scheme,
-    number: fn(&ChannelRow) -> f64,
-) -> Result<Vec<f64>, Missing> {
+fn links(e: &Evidence, load: &str, scheme: Scheme, number: Number) -> Result<Vec<f64>, Missing> {
     let settings = [("routing", scheme.routing()), ("traffic.load", load)];
     let channels = e.channels(PART, &settings)?;
     let between = channels.into_iter().filter(|channel| channel.kind == "link");
