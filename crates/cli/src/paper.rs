@@ -129,6 +129,7 @@ pub fn paper(
             findings: &findings,
             parameters: &published.parameters,
             drawings: &(paper.drawings)(&evidence),
+            grids: &(paper.grids)(),
             parts: &parts,
         },
         &folder,

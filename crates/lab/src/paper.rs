@@ -13,7 +13,7 @@ mod evidence;
 mod flich;
 mod part;
 
-use crosstie_study::paper::{Agreement, Claim, Finding, Measured, Missing, Published};
+use crosstie_study::paper::{Agreement, Claim, Finding, Grid, Measured, Missing, Published};
 use crosstie_study::{Diagnostic, Figure, Row};
 
 pub use allocation::rails_by_nodes;
@@ -40,6 +40,8 @@ pub struct Paper {
     /// Its figures that no part draws: calculated, or drawn from the channels of one; with the rows
     /// they are drawn from.
     pub drawings: fn(&Evidence) -> Vec<Drawing>,
+    /// Its tables, whose cells are claims.
+    pub grids: fn() -> Vec<Grid>,
     /// The text of its file of claims.
     published: &'static str,
     /// Measures a claim.

@@ -3,7 +3,7 @@
 mod samples;
 
 use crosstie_report::{PaperPart, PaperReport, Terminal, paper_page, write_paper};
-use crosstie_study::paper::{Finding, Measured, Missing, Parameter, Published};
+use crosstie_study::paper::{Finding, Grid, GridRow, Measured, Missing, Parameter, Published};
 use proptest::prelude::*;
 use roxmltree::{Document, ParsingOptions};
 
@@ -93,6 +93,15 @@ fn html(findings: &[Finding], parameters: &[Parameter], parts: &[PaperPart], tex
         findings,
         parameters,
         drawings: &[(samples::latency_figure(), samples::load_curves())],
+        grids: &[Grid {
+            title: "Table 1".to_owned(),
+            heads: vec!["nodes".to_owned()],
+            columns: vec!["gain".to_owned(), "loss".to_owned()],
+            rows: vec![GridRow {
+                names: vec!["128".to_owned()],
+                cells: vec!["headline".to_owned(), "not there".to_owned()],
+            }],
+        }],
         parts,
     })
 }
@@ -127,6 +136,8 @@ fn the_page_has_claims_parts_and_parameters() {
         "<li>loss from 32 to 128 nodes (Figure 12). Published: d%: 2 to 9%. Measured: 14%.</li>\n</ul>\n\
          <p class=\"remark\">the topology is a guess</p>",
         "<h2>Further figures</h2>",
+        "<tr><td>128</td><td class=\"number cell\">49%</td><td class=\"number status agrees\"><span>41.2 ± \
+         2.5%</span></td><td class=\"number\">0.84</td><td class=\"number cell\">–</td>",
     ] {
         assert!(html.contains(words), "no `{words}`");
     }
@@ -147,6 +158,7 @@ fn the_page_is_written_into_its_folder() {
         findings: &findings,
         parameters: &[],
         drawings: &[],
+        grids: &[],
         parts: &parts,
     };
     let file = write_paper(&paper, &folder.path().join("coll")).unwrap();

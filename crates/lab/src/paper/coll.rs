@@ -47,6 +47,7 @@ pub(super) const PAPER: Paper = Paper {
         part!("elements"),
     ],
     drawings,
+    grids: Vec::new,
     published: text!("", "published"),
     measure,
     remark,

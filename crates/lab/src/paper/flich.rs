@@ -50,6 +50,7 @@ pub(super) const PAPER: Paper = Paper {
         part!("readings-latency"),
     ],
     drawings: links::drawings,
+    grids: tables::grids,
     published: text!("", "published"),
     measure,
     remark,

@@ -124,3 +124,22 @@ fn papers_and_parts_are_found_by_name() {
     assert_eq!(paper.part("fig12").unwrap().name, "fig12");
     assert!(paper.part("fig2").is_none());
 }
+
+#[test]
+fn every_cell_of_a_table_is_a_claim() {
+    for paper in PAPERS {
+        let claims = paper.published().unwrap().claims;
+        let ids: BTreeSet<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
+        for grid in (paper.grids)() {
+            for row in &grid.rows {
+                assert_eq!(row.names.len(), grid.heads.len(), "{}", grid.title);
+                assert_eq!(row.cells.len(), grid.columns.len(), "{}", grid.title);
+                for id in &row.cells {
+                    assert!(ids.contains(id.as_str()), "{}: no claim `{id}`", grid.title);
+                }
+            }
+        }
+    }
+    let tables = (Paper::named("flich-itb").unwrap().grids)();
+    assert_eq!(tables.iter().map(|grid| grid.rows.len()).collect::<Vec<_>>(), [9, 18, 36]);
+}

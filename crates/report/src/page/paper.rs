@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crosstie_study::paper::{Agreement, Finding, Parameter};
+use crosstie_study::paper::{Agreement, Finding, Grid, Parameter};
 use crosstie_study::{Figure, ResultSet, Row};
 
 use super::table::{head, table, text_cell};
@@ -30,6 +30,8 @@ pub struct PaperReport<'a> {
     pub parameters: &'a [Parameter],
     /// Its figures that no part draws, each from rows made for it.
     pub drawings: &'a [(Figure, Vec<Row>)],
+    /// Its tables, whose cells are claims.
+    pub grids: &'a [Grid],
     /// Its experiments.
     pub parts: &'a [PaperPart],
 }
@@ -51,6 +53,9 @@ pub fn paper_page(paper: &PaperReport<'_>) -> String {
     let mut body = String::new();
     header(&mut body, &title, paper);
     differences(&mut body, paper.findings);
+    for grid in paper.grids {
+        self::grid(&mut body, grid, paper.findings);
+    }
     claims(&mut body, paper.findings);
     drawings(&mut body, paper.drawings);
     parts(&mut body, paper.parts);
@@ -119,6 +124,58 @@ fn differences(html: &mut String, findings: &[Finding]) {
         }
     }
     html.push_str("</section>\n");
+}
+
+/// A table as the paper has it, each cell published, measured and their ratio.
+fn grid(html: &mut String, grid: &Grid, findings: &[Finding]) {
+    let line = |text: &str| escape(&one_line(text));
+    let title = line(&grid.title);
+    let _ = write!(
+        html,
+        "<section class=\"grid\">\n<h2>{title}</h2>\n<div class=\"scroll whole\" tabindex=\"0\" \
+         role=\"region\" aria-label=\"{title}\">\n<table>\n<thead>\n<tr><th colspan=\"{}\"></th>",
+        grid.heads.len()
+    );
+    for column in &grid.columns {
+        let _ = write!(html, "<th class=\"cell\" colspan=\"3\">{}</th>", line(column));
+    }
+    html.push_str("</tr>\n<tr>");
+    for head in &grid.heads {
+        let _ = write!(html, "<th>{}</th>", line(head));
+    }
+    for _ in &grid.columns {
+        html.push_str("<th class=\"number cell\">published</th><th class=\"number\">measured</th>");
+        html.push_str("<th class=\"number\">ratio</th>");
+    }
+    html.push_str("</tr>\n</thead>\n<tbody>\n");
+    for row in &grid.rows {
+        html.push_str("<tr>");
+        for name in &row.names {
+            let _ = write!(html, "<td>{}</td>", line(name));
+        }
+        for id in &row.cells {
+            let found = findings.iter().find(|finding| finding.claim.id == *id);
+            let [published, measured, ratio] = match found {
+                Some(found) => [
+                    comparison::published(&found.claim),
+                    comparison::measured(found),
+                    comparison::ratio(found),
+                ],
+                None => [number::MISSING, "", ""].map(str::to_owned),
+            };
+            let agreement = found.map_or("", |found| found.agreement().word());
+            let _ = write!(
+                html,
+                "<td class=\"number cell\">{}</td><td class=\"number status {agreement}\"><span>{}\
+                 </span></td><td class=\"number\">{}</td>",
+                line(&published),
+                line(&measured),
+                line(&ratio)
+            );
+        }
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</tbody>\n</table>\n</div>\n</section>\n");
 }
 
 /// Figures that no part draws.

@@ -6,8 +6,10 @@
 
 mod claim;
 mod finding;
+mod grid;
 mod published;
 
 pub use claim::{Certainty, Claim, Target, Tolerance};
 pub use finding::{Agreement, Finding, Measured, Missing};
+pub use grid::{Grid, GridRow};
 pub use published::{Parameter, Published};

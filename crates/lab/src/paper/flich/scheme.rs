@@ -17,18 +17,43 @@ impl Scheme {
     pub const WITH_STOPS: [Scheme; 4] =
         [Scheme::UdMitb, Scheme::UdItb, Scheme::DfsItb, Scheme::BItb];
 
+    const ALL: [Scheme; 7] = [
+        Scheme::Ud,
+        Scheme::Dfs,
+        Scheme::Smart,
+        Scheme::UdMitb,
+        Scheme::UdItb,
+        Scheme::DfsItb,
+        Scheme::BItb,
+    ];
+
     /// The scheme that the id of a claim names.
     pub fn named(name: &str) -> Option<Scheme> {
-        Some(match name {
-            "ud" => Scheme::Ud,
-            "dfs" => Scheme::Dfs,
-            "smart" => Scheme::Smart,
-            "ud_mitb" => Scheme::UdMitb,
-            "ud_itb" => Scheme::UdItb,
-            "dfs_itb" => Scheme::DfsItb,
-            "b_itb" => Scheme::BItb,
-            _ => return None,
-        })
+        Scheme::ALL.into_iter().find(|scheme| scheme.id() == name)
+    }
+
+    /// Its name in the ids of claims.
+    pub fn id(self) -> &'static str {
+        match self {
+            Scheme::Ud => "ud",
+            Scheme::Dfs => "dfs",
+            Scheme::Smart => "smart",
+            Scheme::UdMitb => "ud_mitb",
+            Scheme::UdItb => "ud_itb",
+            Scheme::DfsItb => "dfs_itb",
+            Scheme::BItb => "b_itb",
+        }
+    }
+
+    /// What a column of the tables compares.
+    pub fn against(self) -> &'static str {
+        match self {
+            Scheme::UdMitb => "UD_MITB over UD",
+            Scheme::UdItb => "UD_ITB over UD",
+            Scheme::DfsItb => "DFS_ITB over DFS",
+            Scheme::BItb => "B_ITB over SMART",
+            Scheme::Ud | Scheme::Dfs | Scheme::Smart => "itself",
+        }
     }
 
     /// Its name in experiment files.

@@ -3,7 +3,7 @@
 use super::scheme::Scheme;
 use super::{Answer, Evidence, SIZES};
 use crosstie_study::Row;
-use crosstie_study::paper::{Claim, Measured, Missing, Target};
+use crosstie_study::paper::{Claim, Grid, GridRow, Measured, Missing};
 
 const SEED: &str = "fabric.irregular.seed";
 const SWITCHES: &str = "fabric.irregular.switches";
@@ -29,18 +29,18 @@ pub(super) fn measure(claim: &Claim, e: &Evidence) -> Option<Answer> {
     Some(match words[..] {
         ["t1", "uniform", size, scheme, stat] => {
             let of = Scheme::named(scheme)?;
-            shown(claim, factors(e, table1(switches(size)?), of, of.base()), statistic(stat)?)
+            shown(factors(e, table1(switches(size)?), of, of.base()), statistic(stat)?)
         }
         ["t2", "uniform", bytes, size, scheme, stat] => {
             let cell = table2(switches(size)?, bytes.strip_prefix('b')?);
-            shown(claim, increases(e, cell, Scheme::named(scheme)?), statistic(stat)?)
+            shown(increases(e, cell, Scheme::named(scheme)?), statistic(stat)?)
         }
         ["t3", "shape"] => gains_everywhere(e),
         ["t3", "shape", "b_itb"] => losses_of_balance(e, tolerated(claim)),
         ["t3", pattern, size, scheme, stat] => {
             let of = Scheme::named(scheme)?;
             let cell = table3(switches(size)?, pattern)?;
-            shown(claim, factors(e, cell, of, of.base()), statistic(stat)?)
+            shown(factors(e, cell, of, of.base()), statistic(stat)?)
         }
         ["fig1", "smart_vs_ud", "max"] => largest_gain(e, Scheme::Ud),
         ["fig1", "smart_vs_dfs", "max"] => largest_gain(e, Scheme::Dfs),
@@ -74,6 +74,48 @@ pub(super) fn measure(claim: &Claim, e: &Evidence) -> Option<Answer> {
         ["latency", "shape"] => short_messages(e),
         _ => return None,
     })
+}
+
+/// The three tables, laid out as the paper has them.
+pub(super) fn grids() -> Vec<Grid> {
+    let grid = |title: &str, head: &str, places: &[(&str, &str)]| Grid {
+        title: title.to_owned(),
+        heads: [head, "switches", "over networks"].map(str::to_owned).to_vec(),
+        columns: Scheme::WITH_STOPS.map(Scheme::against).map(str::to_owned).to_vec(),
+        rows: places.iter().flat_map(|&(name, id)| grid_rows(name, id)).collect(),
+    };
+    vec![
+        grid(
+            "Table 1: factors of throughput, 512-byte messages",
+            "traffic",
+            &[("uniform", "t1.uniform")],
+        ),
+        grid(
+            "Table 2: increase of latency at very low traffic",
+            "message",
+            &[("512 bytes", "t2.uniform.b512"), ("32 bytes", "t2.uniform.b32")],
+        ),
+        grid(
+            "Table 3: factors of throughput, 512-byte messages",
+            "traffic",
+            &[
+                ("hot-spot", "t3.hotspot"),
+                ("bit-reversal", "t3.bitreversal"),
+                ("local", "t3.local"),
+                ("combined", "t3.combined"),
+            ],
+        ),
+    ]
+}
+
+/// The rows of a table that the claims with this beginning fill.
+fn grid_rows(name: &str, id: &str) -> Vec<GridRow> {
+    let row = |size: &str, (stat, word): (&str, &str)| GridRow {
+        names: [name, size, word].map(str::to_owned).to_vec(),
+        cells: Scheme::WITH_STOPS.map(|s| format!("{id}.sw{size}.{}.{stat}", s.id())).to_vec(),
+    };
+    let statistics = [("min", "least"), ("max", "most"), ("avg", "mean")];
+    SIZES.iter().flat_map(|size| statistics.map(|statistic| row(size, statistic))).collect()
 }
 
 fn table1(switches: &str) -> Cell<'_> {
@@ -129,16 +171,9 @@ fn tolerated(claim: &Claim) -> f64 {
     claim.tolerance.map_or(0.0, |tolerance| tolerance.around(1.0).1 - 1.0)
 }
 
-/// A statistic over networks. A cell that the paper leaves
-/// empty is shown and not compared.
-fn shown(claim: &Claim, values: Result<Vec<f64>, Missing>, statistic: Statistic) -> Answer {
-    let value = statistic(&values?);
-    Ok(match claim.target {
-        Target::Shape(_) => {
-            Measured::beyond(format!("the paper has no value; measured {value:.2}"))
-        }
-        _ => Measured::number(value),
-    })
+/// A statistic over networks.
+fn shown(values: Result<Vec<f64>, Missing>, statistic: Statistic) -> Answer {
+    Ok(Measured::number(statistic(&values?)))
 }
 
 /// The rows of a cell and scheme on every network: one list for each.
