@@ -81,8 +81,8 @@ fn remark(id: &str) -> Option<&'static str> {
         ["t1" | "t3", _, _, "ud_mitb", _] | ["fig2", _, "ud_mitb"] => {
             "open: UD_MITB is less even in the paper than here. At 0.03 flits/ns/switch 10 % of its channels \
              are busier than 30 % there (Figure 3b), and none here. Taking the first legal minimal route \
-             found instead of a random one lowered its throughput by 4, 4 and 0 % with 16, 32 and 64 \
-             switches, which is not enough"
+             found, or those that go up first, instead of any, lowered its throughput by 4 % at most, which \
+             is not enough"
         }
         ["t1" | "t3", _, _, "ud_itb", _] | ["fig2", _, "ud_itb"] | ["sat", ..] => {
             "what UD carries depends on the root of its tree and on which of several legal routes is taken, \
