@@ -22,6 +22,7 @@ Examples:
   crosstie paper                                        which papers there are, and their parts
   crosstie paper coll-multirail --quick                 smaller experiments: a few minutes
   crosstie paper coll-multirail                         all of it, into results/coll-multirail/
+  crosstie paper flich-itb --full                       as many networks as the paper drew
   crosstie paper coll-multirail --only fig12,fig14      run these parts; the others as they are
   crosstie paper coll-multirail --json | jq '.claims[] | select(.agreement == \"differs\")'
 

@@ -9,19 +9,18 @@
 
 mod allocation;
 mod coll;
+mod drawing;
 mod evidence;
 mod flich;
 mod part;
 
+use crosstie_study::Diagnostic;
 use crosstie_study::paper::{Agreement, Claim, Finding, Grid, Measured, Missing, Published};
-use crosstie_study::{Diagnostic, Figure, Row};
 
 pub use allocation::rails_by_nodes;
+pub use drawing::Drawing;
 pub use evidence::{Estimate, Evidence};
 pub use part::{Part, Scale};
-
-/// A figure, and the rows it is drawn from.
-pub type Drawing = (Figure, Vec<Row>);
 
 /// What a measure returns: nothing if the paper's module has no measure for the claim.
 pub type Outcome = Option<Result<Measured, Missing>>;

@@ -1,39 +1,33 @@
 //! The rails that static allocation needs, by nodes [coll, figure 2]: arithmetic, no experiment.
 
-use super::Drawing;
+use super::{Drawing, drawing};
 use crosstie_protocol::{rails_algorithm1, rails_optimal};
-use crosstie_study::{Figure, Row, Setting, Status};
+use crosstie_study::Figure;
 
 /// The ends of the paper's axis.
 const FEWEST: u32 = 2;
 const MOST: u32 = 4096;
 
+const NODES: &str = "nodes";
+const RAILS: &str = "rails";
+const ALGORITHM: &str = "algorithm";
+
 /// The figure, exact for every number of nodes.
 pub fn rails_by_nodes() -> Drawing {
+    let title = "Rails needed under static allocation".to_owned();
     let figure = Figure {
-        name: "static-rails".to_owned(),
-        title: Some("Rails needed under static allocation".to_owned()),
-        x: "nodes".to_owned(),
-        y: vec!["rails".to_owned()],
-        series: vec!["algorithm".to_owned()],
         log_x: true,
-        log_y: false,
         x_range: Some([f64::from(FEWEST), f64::from(MOST)]),
         y_range: Some([0.0, 25.0]),
+        ..drawing::plain("static-rails", title, NODES, RAILS, ALGORITHM)
     };
     let optimal = steps(rails_optimal).into_iter().map(|step| ("optimum", step));
     let simple = steps(rails_algorithm1).into_iter().map(|step| ("Algorithm 1", step));
-    let row = |(point, (algorithm, (nodes, rails))): (u32, (&str, (u32, u32)))| Row {
-        point,
-        settings: vec![
-            ("algorithm".to_owned(), Setting::Text(algorithm.to_owned())),
-            ("nodes".to_owned(), Setting::Number(f64::from(nodes))),
-        ],
-        status: Status::Converged,
-        note: String::new(),
-        measured: vec![("rails".to_owned(), f64::from(rails))],
+    let row = |(algorithm, (nodes, rails))| {
+        let (nodes, rails) = ((NODES, f64::from(nodes)), (RAILS, f64::from(rails)));
+        drawing::point((ALGORITHM, algorithm), nodes, rails)
     };
-    (figure, (0..).zip(simple.chain(optimal)).map(row).collect())
+    (figure, simple.chain(optimal).map(row).collect())
 }
 
 /// Both ends of every step of a staircase: with lines between them it is drawn as it is.

@@ -122,13 +122,6 @@ fn remark(id: &str) -> Option<&'static str> {
             "four elements that send one message at a time cannot keep seven rails busy. With 8 in a node the \
              load per rail is the same for 1 and for 7 rails, with 12 it rises slightly (part `elements`)"
         }
-        "f15.striped" => {
-            "latencies fall as published; which of the two is lower is within their uncertainty"
-        }
-        "f15.unstriped" => {
-            "local-dynamic takes free rails in turn; with more rails, more messages meet at a receiver's NIC \
-             of which it knows nothing. Dynamic does not grow"
-        }
         "f17_20.bandwidth" => {
             "equal within uncertainty. Of messages of 64 KB on average, those below 4 KB are 6 % and carry \
              0.2 % of the bytes, so that not reserving for them can gain little"

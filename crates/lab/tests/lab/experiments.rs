@@ -2,30 +2,34 @@
 
 use crate::bench::Bench;
 use crosstie_lab::World;
-use crosstie_study::{Row, Status, Study};
+use crosstie_study::{Point, Row, Status, Study};
 use std::path::PathBuf;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../experiments")
 }
 
+/// The experiment files in a folder.
+fn experiments(folder: PathBuf) -> impl Iterator<Item = PathBuf> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .filter(|path| !path.ends_with("published.toml"))
+}
+
+fn build(study: &Study, point: &Point) {
+    let world = World::build(&point.spec, &|file| study.locate(file));
+    let world = world.unwrap_or_else(|error| panic!("{}: {error}", study.title));
+    assert_eq!(world.remarks(), [""; 0], "{}", study.title);
+}
+
 #[test]
 fn every_point_of_every_experiment_can_be_built() {
-    let files = [folder(), folder().join("coll")]
-        .into_iter()
-        .flat_map(|folder| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
-    let experiments = files
-        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
-        .filter(|path| !path.ends_with("published.toml"));
     let mut built = 0;
-    for path in experiments {
+    for path in experiments(folder()).chain(experiments(folder().join("coll"))) {
         let study = Study::load(&path).unwrap_or_else(|mistake| panic!("{mistake}"));
-        for point in study.points() {
-            let world = World::build(&point.spec, &|file| study.locate(file));
-            let world = world.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            assert_eq!(world.remarks(), [""; 0], "{}", path.display());
-            built += 1;
-        }
+        study.points().iter().for_each(|point| build(&study, point));
+        built += study.points().len();
     }
     assert!(built > 50, "{built} points");
 }
@@ -33,17 +37,10 @@ fn every_point_of_every_experiment_can_be_built() {
 #[test]
 fn every_experiment_on_irregular_networks_can_be_built() {
     // The first point of each: routes of many large networks take long, and tests are not optimised.
-    let files =
-        std::fs::read_dir(folder().join("flich")).unwrap().map(|entry| entry.unwrap().path());
-    let experiments = files
-        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
-        .filter(|path| !path.ends_with("published.toml"));
     let mut built = 0;
-    for path in experiments {
+    for path in experiments(folder().join("flich")) {
         let study = Study::load(&path).unwrap_or_else(|mistake| panic!("{mistake}"));
-        let world = World::build(&study.points()[0].spec, &|file| study.locate(file));
-        let world = world.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        assert_eq!(world.remarks(), [""; 0], "{}", path.display());
+        build(&study, &study.points()[0]);
         built += 1;
     }
     assert_eq!(built, 9);

@@ -1,11 +1,11 @@
 //! Measures of the claims about Figure 3: how busy the channels between switches are, and for how
 //! long they are blocked.
 
-use super::super::Drawing;
+use super::super::{Drawing, drawing};
 use super::scheme::Scheme;
 use super::{Answer, Evidence};
 use crosstie_study::paper::{Claim, Measured, Missing};
-use crosstie_study::{ChannelRow, Figure, Row, Setting, Status};
+use crosstie_study::{ChannelRow, Figure, Row};
 
 const PART: &str = "fig3";
 /// 0.03 and 0.05 flits/ns/switch, as loads: over 0.64.
@@ -64,18 +64,9 @@ pub(super) fn drawings(e: &Evidence) -> Vec<Drawing> {
             links.sort_by(f64::total_cmp);
             rows.extend((0..=SLICES).map(|slice| quantile(&links, slice, scheme)));
         }
-        let figure = Figure {
-            name: name.to_owned(),
-            title: Some(format!("Figure {}: {title}", &name[3..])),
-            x: SHARE.to_owned(),
-            y: vec![BUSY.to_owned()],
-            series: vec!["routing".to_owned()],
-            log_x: false,
-            log_y: false,
-            x_range: Some([0.0, 100.0]),
-            y_range: None,
-        };
-        Ok((figure, rows))
+        let title = format!("Figure {}: {title}", &name[3..]);
+        let figure = drawing::plain(name, title, SHARE, BUSY, ROUTING);
+        Ok((Figure { x_range: Some([0.0, 100.0]), ..figure }, rows))
     });
     // Without its part there is nothing to draw.
     drawn.collect::<Result<_, Missing>>().unwrap_or_default()
@@ -85,27 +76,20 @@ pub(super) fn drawings(e: &Evidence) -> Vec<Drawing> {
 const SLICES: usize = 20;
 const SHARE: &str = "channels, %";
 const BUSY: &str = "time, %";
+const ROUTING: &str = "routing";
 
 /// What so many slices of the channels do not exceed.
 fn quantile(sorted: &[f64], slice: usize, scheme: Scheme) -> Row {
     let place = slice * (sorted.len() - 1) / SLICES;
-    Row {
-        point: 0,
-        settings: vec![
-            ("routing".to_owned(), Setting::Text(scheme.routing().to_owned())),
-            (SHARE.to_owned(), Setting::Number(100.0 * slice as f64 / SLICES as f64)),
-        ],
-        status: Status::Converged,
-        note: String::new(),
-        measured: vec![(BUSY.to_owned(), sorted[place])],
-    }
+    let share = 100.0 * slice as f64 / SLICES as f64;
+    drawing::point((ROUTING, scheme.routing()), (SHARE, share), (BUSY, sorted[place]))
 }
 
 type Number = fn(&ChannelRow) -> f64;
 
 /// A number in per cent for every channel between switches.
 fn links(e: &Evidence, load: &str, scheme: Scheme, number: Number) -> Result<Vec<f64>, Missing> {
-    let settings = [("routing", scheme.routing()), ("traffic.load", load)];
+    let settings = [(ROUTING, scheme.routing()), ("traffic.load", load)];
     let channels = e.channels(PART, &settings)?;
     let between = channels.into_iter().filter(|channel| channel.kind == "link");
     Ok(between.map(|channel| 100.0 * number(channel)).collect())

@@ -28,32 +28,26 @@ impl Scheme {
     ];
 
     /// The scheme that the id of a claim names.
-    pub fn named(name: &str) -> Option<Scheme> {
-        Scheme::ALL.into_iter().find(|scheme| scheme.id() == name)
+    pub fn named(id: &str) -> Option<Scheme> {
+        Scheme::ALL.into_iter().find(|scheme| scheme.id() == id)
+    }
+
+    /// Its name in the paper.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheme::Ud => "UD",
+            Scheme::Dfs => "DFS",
+            Scheme::Smart => "SMART",
+            Scheme::UdMitb => "UD_MITB",
+            Scheme::UdItb => "UD_ITB",
+            Scheme::DfsItb => "DFS_ITB",
+            Scheme::BItb => "B_ITB",
+        }
     }
 
     /// Its name in the ids of claims.
-    pub fn id(self) -> &'static str {
-        match self {
-            Scheme::Ud => "ud",
-            Scheme::Dfs => "dfs",
-            Scheme::Smart => "smart",
-            Scheme::UdMitb => "ud_mitb",
-            Scheme::UdItb => "ud_itb",
-            Scheme::DfsItb => "dfs_itb",
-            Scheme::BItb => "b_itb",
-        }
-    }
-
-    /// What a column of the tables compares.
-    pub fn against(self) -> &'static str {
-        match self {
-            Scheme::UdMitb => "UD_MITB over UD",
-            Scheme::UdItb => "UD_ITB over UD",
-            Scheme::DfsItb => "DFS_ITB over DFS",
-            Scheme::BItb => "B_ITB over SMART",
-            Scheme::Ud | Scheme::Dfs | Scheme::Smart => "itself",
-        }
+    pub fn id(self) -> String {
+        self.name().to_ascii_lowercase()
     }
 
     /// Its name in experiment files.

@@ -81,7 +81,9 @@ pub(super) fn grids() -> Vec<Grid> {
     let grid = |title: &str, head: &str, places: &[(&str, &str)]| Grid {
         title: title.to_owned(),
         heads: [head, "switches", "over networks"].map(str::to_owned).to_vec(),
-        columns: Scheme::WITH_STOPS.map(Scheme::against).map(str::to_owned).to_vec(),
+        columns: Scheme::WITH_STOPS
+            .map(|scheme| format!("{} over {}", scheme.name(), scheme.base().name()))
+            .to_vec(),
         rows: places.iter().flat_map(|&(name, id)| grid_rows(name, id)).collect(),
     };
     vec![
@@ -260,12 +262,13 @@ fn smart_is_best(e: &Evidence) -> Answer {
 fn growing_gain(e: &Evidence) -> Answer {
     let mut holds = true;
     let mut words = Vec::new();
-    for (scheme, name) in [(Scheme::UdItb, "UD_ITB"), (Scheme::DfsItb, "DFS_ITB")] {
+    for scheme in [Scheme::UdItb, Scheme::DfsItb] {
         let means = SIZES.map(|size| factors(e, table1(size), scheme, scheme.base()));
         let means: Result<Vec<f64>, Missing> =
             means.into_iter().map(|factors| Ok(mean(&factors?))).collect();
         let means = means?;
         holds &= least(&means) >= 1.0 && means.is_sorted_by(|small, large| small < large);
+        let name = scheme.name();
         words.push(format!("{name}: {:.2}, {:.2}, {:.2}", means[0], means[1], means[2]));
     }
     Ok(Measured::shape(holds, words.join("; ")))
@@ -327,7 +330,7 @@ fn short_messages(e: &Evidence) -> Answer {
         for scheme in Scheme::WITH_STOPS.into_iter().filter(|&scheme| is_filled(size, scheme)) {
             let (short, long): (f64, f64) = (mean_of("32", scheme)?, mean_of("512", scheme)?);
             if short <= long {
-                let name = scheme.routing();
+                let name = scheme.name();
                 against.push(format!("{name}, {size} switches: {short:.2} and {long:.2} %"));
             }
         }
@@ -353,7 +356,7 @@ fn gains_everywhere(e: &Evidence) -> Answer {
                 let cell = table3(size, pattern).expect("a pattern of the paper");
                 let factor = mean(&factors(e, cell, scheme, scheme.base())?);
                 if factor <= 1.0 {
-                    let name = scheme.routing();
+                    let name = scheme.name();
                     against.push(format!("{name}, {pattern}, {size} switches: {factor:.2}"));
                 }
             }
