@@ -27,32 +27,38 @@ pub(crate) fn of(
     let unforeseen = |reason: String| LabError::Unforeseen { point: point.index, reason };
     let trial = world.trial();
     let mut notes = world.remarks().to_vec();
-    let (columns, findings) = match world.goal() {
+    let (columns, findings, status) = match world.goal() {
         Goal::Load(load) => {
             let found = trial.run(load, watch).map_err(|error| unforeseen(error.to_string()))?;
             let Some(findings) = found else { return Ok(None) };
-            (columns(world, &findings), findings)
+            notes.insert(0, findings.note(&world.network().fabric, world.rails()));
+            let status = match findings.ending {
+                Ending::Converged => Status::Converged,
+                Ending::Saturated => Status::Saturated,
+                Ending::NotConverged(_) => Status::NotConverged,
+                Ending::Deadlocked(_) => Status::Deadlocked,
+            };
+            (columns(world, &findings), findings, status)
         }
-        Goal::Saturation(saturation) => {
-            let found = trial.search(saturation.precision, watch);
+        Goal::Saturation(spec) => {
+            let found = trial.search(spec.precision, watch);
             let Some(searched) = found.map_err(|error| unforeseen(error.to_string()))? else {
                 return Ok(None);
             };
-            let columns = search_columns(world, &searched, &mut notes);
-            (columns, searched.limit)
+            let status = match searched.saturation {
+                None => {
+                    notes.insert(0, searched.limit.note(&world.network().fabric, world.rails()));
+                    Status::Deadlocked
+                }
+                Some(saturation) => {
+                    notes.push(search_note(&searched, &saturation, spec.precision));
+                    let resolved = saturation.resolved;
+                    if resolved { Status::Converged } else { Status::NotConverged }
+                }
+            };
+            (search_columns(world, &searched), searched.limit, status)
         }
     };
-    let searched = matches!(world.goal(), Goal::Saturation(_));
-    let status = match findings.ending {
-        Ending::Deadlocked(_) => Status::Deadlocked,
-        _ if searched => Status::Converged,
-        Ending::Converged => Status::Converged,
-        Ending::Saturated => Status::Saturated,
-        Ending::NotConverged(_) => Status::NotConverged,
-    };
-    if !searched || status == Status::Deadlocked {
-        notes.insert(0, findings.note(&world.network().fabric, world.rails()));
-    }
     notes.retain(|note| !note.is_empty());
     let row = Row {
         point: point.index,
@@ -94,47 +100,54 @@ fn columns(world: &World, findings: &Findings) -> Columns {
 
 /// The columns of a search: those of the run at the limit, but for latency, which belongs to one
 /// load and not to the search.
-fn search_columns(world: &World, searched: &Searched, notes: &mut Vec<String>) -> Columns {
+fn search_columns(world: &World, searched: &Searched) -> Columns {
     let limit = &searched.limit;
     let (Some(saturation), Some(measured)) = (searched.saturation, &limit.measured) else {
         return vec![("offered".to_owned(), limit.load)];
     };
     let mut columns = load_columns(world, limit, measured);
-    let (low, high) = match saturation {
-        Saturation::Between { carried, refused } => (carried, Some(refused)),
-        Saturation::Above { carried } => (carried, None),
-        Saturation::Below { refused } => (0.0, Some(refused)),
-    };
+    let low = saturation.carried.unwrap_or(0.0);
     extend(
         &mut columns,
         [
-            ("saturation", high.map(|high| f64::midpoint(low, high))),
+            ("saturation", saturation.refused.map(|high| f64::midpoint(low, high))),
             ("saturation_low", Some(low)),
-            ("saturation_high", high),
+            ("saturation_high", saturation.refused),
         ],
     );
-    notes.push(match high {
-        None => format!("even a load of {low} is carried: the network does not saturate"),
-        Some(_) => format!(
-            "searched in {} runs; the other columns are those of the run at load {:.4}, the lowest \
-             that was not carried",
-            searched.runs, limit.load
-        ),
-    });
-    let ends = [Some(low), high];
-    let unsure: Vec<_> = searched
-        .unsure
-        .iter()
-        .filter(|&&load| ends.contains(&Some(load)))
-        .map(|load| format!("{load:.4}"))
-        .collect();
-    if !unsure.is_empty() {
-        notes.push(format!(
-            "at load {} the means did not converge, and accepted against offered load decided",
-            unsure.join(" and ")
-        ));
-    }
     columns
+}
+
+/// What a search found, and what it could not tell.
+fn search_note(searched: &Searched, saturation: &Saturation, precision: f64) -> String {
+    let Searched { runs, limit, .. } = searched;
+    let found = match (saturation.carried, saturation.refused) {
+        (Some(carried), None) if saturation.resolved => {
+            return format!("even a load of {carried} is carried: the network does not saturate");
+        }
+        (Some(carried), Some(refused)) => {
+            format!("saturation lies between {carried:.4} and {refused:.4}")
+        }
+        (Some(carried), None) => format!("saturation lies above {carried:.4}"),
+        (None, Some(refused)) => format!("saturation lies below {refused:.4}"),
+        (None, None) => "nothing is known about saturation".to_owned(),
+    };
+    let doubt = match (saturation.resolved, saturation.carried, saturation.refused) {
+        (true, ..) => String::new(),
+        (false, None, Some(refused)) if refused <= precision => {
+            " and not even the lowest load tried is carried: lower measure.saturation.precision"
+                .to_owned()
+        }
+        (false, ..) => format!(
+            ", asked for to ±{precision}: runs of measure.max-cycles are too short to tell loads \
+             in between"
+        ),
+    };
+    format!(
+        "{found}{doubt}; searched in {runs} runs, the other columns are those of the one at load \
+         {:.4}",
+        limit.load
+    )
 }
 
 /// All columns but latency and saturation.

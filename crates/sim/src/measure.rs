@@ -7,12 +7,14 @@
 //!   and a [`Verdict`] that tells *converged*, *saturated* and *not converged* apart;
 //! - [`LatencyLog`] keeps latencies as histograms over time, so that the warm-up can be taken out
 //!   of quantiles too once the verdict has named it;
-//! - [`SaturationSearch`] asks for one load after another until saturation is bracketed.
+//! - [`SaturationSearch`] asks for one load after another until saturation is bracketed, and keeps
+//!   what runs could not tell inside the bracket.
 //!
 //! ```
 //! use crosstie_sim::measure::{Steady, SteadySpec, Verdict, Window};
 //!
-//! let spec = SteadySpec { window: 100, precision: 0.02, confidence: 0.95, limit: 1_000_000 };
+//! let (precision, confidence) = (0.02, 0.95);
+//! let spec = SteadySpec { window: 100, precision, confidence, messages: 0, limit: 1_000_000 };
 //! let mut run = Steady::new(spec);
 //! // A network that delivers every cycle what it is given, in 10 cycles.
 //! let window =
@@ -38,5 +40,5 @@ pub use latency::{Latency, LatencyLog};
 pub use saturation::{Saturation, SaturationSearch, SearchError, Step};
 pub use steady::{Steady, SteadySpec, Window};
 pub use student::student_t;
-pub use verdict::{Doubt, Outcome, Precision, Verdict};
+pub use verdict::{Answer, Doubt, Outcome, Precision, Verdict};
 pub use warmup::WarmUp;

@@ -20,7 +20,8 @@
 //! module.
 //!
 //! **Windows.** A sixty-fourth of the least number of cycles, so that the first judgement comes when
-//! these are over. Both the least and the greatest number of cycles are rounded up to windows.
+//! these are over. The least number of cycles is rounded up to windows where the greatest allows it,
+//! which is rounded down.
 //!
 //! **Deadlock.** Once per window: if some header has waited for 1000 cycles, all buffers are
 //! examined, and again when its wait has doubled; and always at the end. A wait of 20,000 cycles and
@@ -38,9 +39,9 @@ pub use search::{Searched, TrialError};
 pub use workload::Workload;
 
 use crate::cluster::{Cluster, ClusterSpec};
-use crate::measure::{Estimate, Outcome, Steady, SteadySpec, Verdict};
+use crate::measure::{Answer, Estimate, Outcome, Steady, SteadySpec, Verdict};
 use crate::traffic::{Traffic, TrafficError};
-use crate::wormhole::{Bus, Config, Engine, Layout, Part, Tick};
+use crate::wormhole::{Bus, Config, Deadlock, Engine, Layout, Part, Tick};
 use crosstie_fabric::Fabric;
 use crosstie_protocol::PeId;
 use crosstie_routing::Routing;
@@ -90,8 +91,17 @@ const FIRST_JUDGEMENT: u64 = 64;
 impl Effort {
     /// Cycles per window.
     fn window(&self) -> u64 {
-        self.min_cycles.div_ceil(FIRST_JUDGEMENT).max(1)
+        self.min_cycles.div_ceil(FIRST_JUDGEMENT).min(self.max_cycles / FIRST_JUDGEMENT).max(1)
     }
+}
+
+/// What a run is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aim {
+    /// Means that are known to the precision asked for.
+    Means,
+    /// Whether the network carries the load.
+    Answer,
 }
 
 impl Trial<'_> {
@@ -108,6 +118,16 @@ impl Trial<'_> {
         load: f64,
         watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Option<Findings>, TrafficError> {
+        let ended = self.run_for(Aim::Means, load, watch)?;
+        Ok(ended.map(|ended| ended.findings(load)))
+    }
+
+    fn run_for(
+        &self,
+        aim: Aim,
+        load: f64,
+        watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<Option<Ended<'_>>, TrafficError> {
         let hosts = self.fabric.hosts().len() as u32;
         let pes = self.cluster.map_or(1, |spec| spec.pes);
         let traffic = |pe: u32| {
@@ -121,28 +141,51 @@ impl Trial<'_> {
             window,
             precision: self.effort.precision,
             confidence: self.effort.confidence,
+            messages: self.workload.least_messages(),
             limit: self.effort.max_cycles,
         });
         let mut patience = Patience::new();
-        let mut cycles = 0;
         loop {
+            let cycles = steady.cycles();
             run.marks.pass(cycles, &mut run.engine, run.ledger.totals);
             let before = run.ledger.totals;
-            cycles += window;
-            run.advance(cycles);
-            let finished = steady.observe(run.ledger.window(&before)).is_final();
+            run.advance(cycles + window);
+            let judged = steady.observe(run.ledger.window(&before)).is_final();
+            let finished = judged || (aim == Aim::Answer && steady.answer() != Answer::Open);
             let deadlock =
                 if finished { run.engine.deadlock() } else { patience.look(&run.engine) };
-            if let Some(deadlock) = deadlock {
-                let ending = Ending::Deadlocked(deadlock);
-                let (carried, measured, starving) = (false, None, None);
-                return Ok(Some(Findings { load, ending, cycles, carried, measured, starving }));
+            if finished || deadlock.is_some() {
+                return Ok(Some(Ended { run, steady, deadlock }));
             }
-            if finished {
-                return Ok(Some(run.conclude(load, steady.verdict())));
-            }
-            if watch(cycles).is_break() {
+            if watch(steady.cycles()).is_break() {
                 return Ok(None);
+            }
+        }
+    }
+}
+
+/// A run at its end.
+struct Ended<'a> {
+    run: Run<'a>,
+    steady: Steady,
+    deadlock: Option<Deadlock>,
+}
+
+impl Ended<'_> {
+    /// What was handed over, in flits per cycle, rail and sending host.
+    fn offered(&self) -> f64 {
+        let generated = self.run.ledger.totals.generated as f64;
+        generated / self.steady.cycles() as f64 / self.run.senders()
+    }
+
+    /// What may be said of a run for means, or of one that deadlocked.
+    fn findings(mut self, load: f64) -> Findings {
+        let cycles = self.steady.cycles();
+        match self.deadlock {
+            None => self.run.conclude(load, self.steady.verdict()),
+            Some(deadlock) => {
+                let ending = Ending::Deadlocked(deadlock);
+                Findings { load, ending, cycles, measured: None, starving: None }
             }
         }
     }
@@ -203,6 +246,11 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// How many hosts send, on all rails.
+    fn senders(&self) -> f64 {
+        f64::from(self.traffic[0].senders()) * f64::from(self.trial.rails)
+    }
+
     /// What may be said at the end, given a final verdict.
     fn conclude(&mut self, load: f64, verdict: &Verdict) -> Findings {
         let outcome = *verdict.outcome().expect("the verdict is final");
@@ -217,7 +265,6 @@ impl<'a> Run<'a> {
             load,
             ending,
             cycles: outcome.cycles,
-            carried: verdict.carried(self.trial.effort.precision).unwrap_or(false),
             measured: Some(self.measured(&outcome)),
             starving: Patience::starving(&self.engine, self.ledger.longest_packet),
         }
@@ -226,7 +273,7 @@ impl<'a> Run<'a> {
     fn measured(&mut self, outcome: &Outcome) -> Measured {
         let (totals, config) = (self.ledger.totals, self.trial.config);
         let ticks_per_cycle = u64::from(config.ticks);
-        let senders = f64::from(self.traffic[0].senders()) * f64::from(self.trial.rails);
+        let senders = self.senders();
         let accepted = Estimate {
             mean: outcome.accepted.mean / senders,
             half_width: outcome.accepted.half_width / senders,

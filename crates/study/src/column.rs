@@ -38,7 +38,11 @@ pub const COLUMNS: &[Column] = &[
     c("minimal_share", "", "share of pairs of hosts whose route is as short as can be"),
     c("stops_mean", "stops/route", "mean number of stops on a route, over all pairs of hosts"),
     c("pool_peak", "flits", "most flits that in-transit packets have filled of one pool"),
-    c("saturation", "flits/cycle/host", "least load at which accepted falls below offered"),
+    c(
+        "saturation",
+        "flits/cycle/host",
+        "least load that is not carried, in the middle of what is known of it",
+    ),
     c("saturation_low", "flits/cycle/host", "largest load found to be carried"),
     c("saturation_high", "flits/cycle/host", "smallest load found not to be carried"),
 ];

@@ -7,4 +7,5 @@ mod myrinet;
 mod papers;
 mod physics;
 mod runs;
+mod saturation;
 mod schemes;

@@ -61,10 +61,56 @@ impl Estimate {
             return None;
         }
         let size = (series.len() / 64).max(1);
-        let fine = Batches::new(series, size)?.correlation();
+        let fine = correlation(&Batches::new(series, size)?.residuals);
         let joined = if fine.significant { 4 } else { 2 };
         let batches = Batches::new(series, joined * size)?;
         Some(batches.estimate(confidence, fine.value > 0.5))
+    }
+
+    /// The rise per value of a series over equal times: the slope of the least-squares line, which
+    /// is the ratio of two sums as well, `sum x y / sum x^2` with both taken from their means.
+    /// `None` of fewer than [`LEAST_VALUES`](Estimate::LEAST_VALUES).
+    ///
+    /// The interval rests on the fine batches, whose correlation `phi` leaves
+    /// `b (1 - phi) / (1 + phi)` of them independent. Above 0.8 the series may be one that wanders
+    /// off and never comes back; its line says next to nothing, and the interval is as wide as if
+    /// there were a single batch.
+    pub fn of_slope(series: &[f64], confidence: f64) -> Option<Estimate> {
+        if series.len() < Estimate::LEAST_VALUES {
+            return None;
+        }
+        let size = (series.len() / 64).max(1);
+        let means: Vec<_> = series[series.len() % size..]
+            .chunks_exact(size)
+            .map(|batch| batch.iter().sum::<f64>() / size as f64)
+            .collect();
+        let b = means.len() as f64;
+        let (middle, mean) = ((b - 1.0) / 2.0, means.iter().sum::<f64>() / b);
+        let points = || means.iter().enumerate().map(|(i, y)| (i as f64 - middle, y - mean));
+        let spread: f64 = points().map(|(x, _)| x * x).sum();
+        let slope = points().map(|(x, y)| x * y).sum::<f64>() / spread;
+        let residuals: Vec<_> = points().map(|(x, y)| y - slope * x).collect();
+        let Correlation { value, .. } = correlation(&residuals);
+        let phi = value.max(0.0);
+        let independent = if phi > 0.8 { 1.0 } else { b * (1.0 - phi) / (1.0 + phi) };
+        let squares: f64 = residuals.iter().map(|e| e * e).sum();
+        let error = (squares / (b - 2.0) / spread * b / independent).sqrt();
+        let freedom = (independent as u32).saturating_sub(2).max(1);
+        Some(Estimate {
+            mean: slope / size as f64,
+            half_width: student_t(confidence, freedom) * error / size as f64,
+            batches: means.len() as u32,
+        })
+    }
+
+    /// The upper end of the interval.
+    pub fn upper(&self) -> f64 {
+        self.mean + self.half_width
+    }
+
+    /// The lower end of the interval.
+    pub fn lower(&self) -> f64 {
+        self.mean - self.half_width
     }
 
     /// The half-width relative to the mean.
@@ -103,7 +149,7 @@ impl Batches {
     fn estimate(&self, confidence: f64, too_short: bool) -> Estimate {
         let count = self.residuals.len();
         let b = count as f64;
-        let phi = self.correlation().value.clamp(0.0, 0.9);
+        let phi = correlation(&self.residuals).value.clamp(0.0, 0.9);
         let independent = if too_short { 1.0 } else { b * (1.0 - phi) / (1.0 + phi) };
         let error = (self.squares / ((b - 1.0) * independent)).sqrt() / self.mean_denominator;
         Estimate {
@@ -112,14 +158,15 @@ impl Batches {
             batches: count as u32,
         }
     }
+}
 
-    /// The lag-1 correlation between batches.
-    fn correlation(&self) -> Correlation {
-        let b = self.residuals.len() as f64;
-        let products: f64 = self.residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
-        let value = if self.squares > 0.0 { products / self.squares } else { 0.0 };
-        Correlation { value, significant: value > 1.2816 * ((b - 2.0) / (b * b - 1.0)).sqrt() }
-    }
+/// The lag-1 correlation between residuals.
+fn correlation(residuals: &[f64]) -> Correlation {
+    let b = residuals.len() as f64;
+    let squares: f64 = residuals.iter().map(|e| e * e).sum();
+    let products: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    let value = if squares > 0.0 { products / squares } else { 0.0 };
+    Correlation { value, significant: value > 1.2816 * ((b - 2.0) / (b * b - 1.0)).sqrt() }
 }
 
 struct Correlation {
@@ -160,6 +207,23 @@ mod tests {
             let count = covered(100.0, estimate);
             assert!((360..=392).contains(&count), "phi {phi}, {len} values: {count} of 400");
         }
+    }
+
+    #[test]
+    fn slopes_are_known_about_as_well_as_they_say() {
+        let line = |i: usize, noise: f64| 0.05 * i as f64 + noise;
+        for (phi, len) in [(0.0, 64), (0.5, 300), (0.9, 1000)] {
+            let estimate = |seed| {
+                let noise = autoregression(seed, phi, len);
+                let series: Vec<_> = (0..).zip(noise).map(|(i, n)| line(i, n)).collect();
+                Estimate::of_slope(&series, 0.95).unwrap()
+            };
+            let count = covered(0.05, estimate);
+            assert!((350..=396).contains(&count), "phi {phi}, {len} values: {count} of 400");
+        }
+        let exact: Vec<_> = (0..64).map(|i| line(i, 7.0)).collect();
+        let slope = Estimate::of_slope(&exact, 0.95).unwrap();
+        assert!((slope.mean - 0.05).abs() < 1e-12 && slope.half_width < 1e-9);
     }
 
     #[test]

@@ -19,14 +19,6 @@ pub struct Outcome {
     pub latency: Option<Estimate>,
 }
 
-impl Outcome {
-    /// The share of the flits generated after warm-up that was not delivered meanwhile; negative
-    /// if a backlog of the warm-up was worked off.
-    pub fn shortfall(&self) -> f64 {
-        1.0 - self.accepted.mean / self.offered
-    }
-}
-
 /// The state of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
@@ -55,20 +47,17 @@ impl Verdict {
             | Verdict::NotConverged(outcome, _) => Some(outcome),
         }
     }
+}
 
-    /// Whether the network carried the load offered; `None` while the run goes on.
-    ///
-    /// A converged run did, a saturated one did not. One that did not converge counts as carried
-    /// if accepted falls short of offered by no more than the tolerance: near saturation no finite
-    /// run can tell, and the accepted load is what a user of the network would see.
-    pub fn carried(&self, tolerance: f64) -> Option<bool> {
-        match self {
-            Verdict::Continue => None,
-            Verdict::Converged(_) => Some(true),
-            Verdict::Saturated(_) => Some(false),
-            Verdict::NotConverged(outcome, _) => Some(outcome.shortfall() <= tolerance),
-        }
-    }
+/// Whether a network carries a load, as far as a run can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// It does: nothing piles up.
+    Carried,
+    /// It does not: part of what is offered piles up.
+    Refused,
+    /// The run was too short to tell.
+    Open,
 }
 
 /// Why a run did not converge.
@@ -86,6 +75,13 @@ pub enum Doubt {
     Short {
         /// How many mean latencies it lasted after the warm-up.
         latencies: f64,
+    },
+    /// Too few messages were delivered to have seen every kind of them.
+    Few {
+        /// How many after the warm-up.
+        messages: u64,
+        /// How many there should be.
+        wanted: u64,
     },
     /// The accepted load is not known well enough.
     Accepted(Precision),
@@ -122,6 +118,11 @@ impl fmt::Display for Doubt {
             Doubt::Short { latencies } => {
                 write!(f, "the run lasted only {latencies:.0} mean latencies after warm-up")
             }
+            Doubt::Few { messages, wanted } => write!(
+                f,
+                "only {messages} messages after warm-up, while some kind of them is rare: at least \
+                 {wanted} are needed"
+            ),
             Doubt::Accepted(precision) => write!(f, "accepted load {precision}"),
             Doubt::Latency(precision) => write!(f, "mean latency {precision}"),
         }
@@ -143,11 +144,6 @@ impl fmt::Display for Precision {
 mod tests {
     use super::*;
 
-    fn outcome(offered: f64, accepted: f64) -> Outcome {
-        let accepted = Estimate { mean: accepted, half_width: 0.1, batches: 32 };
-        Outcome { cycles: 1000, warm_up: 100, offered, accepted, latency: None }
-    }
-
     #[test]
     fn doubts_are_told_in_words() {
         for (doubt, words) in [
@@ -166,17 +162,5 @@ mod tests {
         ] {
             assert_eq!(doubt.to_string(), words);
         }
-    }
-
-    #[test]
-    fn an_open_answer_is_settled_by_what_was_accepted() {
-        let open = |accepted| Verdict::NotConverged(outcome(10.0, accepted), vec![Doubt::WarmUp]);
-        assert_eq!(open(9.95).carried(0.01), Some(true));
-        assert_eq!(open(9.8).carried(0.01), Some(false));
-        assert_eq!(open(10.2).carried(0.01), Some(true), "a backlog was worked off");
-        assert_eq!(open(f64::NAN).carried(0.01), Some(false), "nothing is known");
-        assert_eq!(Verdict::Saturated(outcome(10.0, 9.99)).carried(0.01), Some(false));
-        assert_eq!(Verdict::Converged(outcome(10.0, 9.9)).carried(0.01), Some(true));
-        assert_eq!(Verdict::Continue.carried(0.01), None);
     }
 }

@@ -13,9 +13,6 @@ pub struct Findings {
     pub ending: Ending,
     /// Cycles simulated, warm-up included.
     pub cycles: u64,
-    /// Whether the network carried the load; see
-    /// [`Verdict::carried`](crate::measure::Verdict::carried). A deadlocked network did not.
-    pub carried: bool,
     /// What was measured after warm-up; `None` if the network deadlocked, for means of a network
     /// that has stopped say nothing.
     pub measured: Option<Measured>,
@@ -26,7 +23,7 @@ pub struct Findings {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ending {
-    /// Every mean reached the precision asked for.
+    /// The mean latency is known to the precision asked for.
     Converged,
     /// More was offered than the network accepts.
     Saturated,
@@ -172,14 +169,8 @@ mod tests {
     #[test]
     fn endings_are_told_in_words() {
         let fabric = crosstie_fabric::single(2).unwrap();
-        let findings = |ending| Findings {
-            load: 0.5,
-            ending,
-            cycles: 1000,
-            carried: false,
-            measured: None,
-            starving: None,
-        };
+        let findings =
+            |ending| Findings { load: 0.5, ending, cycles: 1000, measured: None, starving: None };
         assert_eq!(findings(Ending::Saturated).note(&fabric, 1), "");
         let doubts = vec![Doubt::WarmUp, Doubt::Latency(Precision { found: 0.1, wanted: 0.02 })];
         assert_eq!(

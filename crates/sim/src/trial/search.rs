@@ -1,7 +1,7 @@
 //! The search for the saturation load, one run per load tried.
 
-use super::{Ending, Findings, Trial};
-use crate::measure::{Saturation, SaturationSearch, SearchError, Step};
+use super::{Aim, Ending, Findings, Trial};
+use crate::measure::{Answer, Saturation, SaturationSearch, SearchError, Step};
 use crate::traffic::TrafficError;
 use std::ops::ControlFlow;
 
@@ -10,11 +10,9 @@ use std::ops::ControlFlow;
 pub struct Searched {
     /// Where saturation lies; `None` if a run deadlocked, which ended the search.
     pub saturation: Option<Saturation>,
-    /// The run that shows the network at its limit: the one at the lowest load not carried, else
-    /// (if all was carried) at the highest, or the one that deadlocked.
+    /// A run that shows the network at its limit: at the lowest load that was refused, else at the
+    /// highest that was tried; or the one that deadlocked.
     pub limit: Findings,
-    /// Loads whose runs did not converge, so that accepted against offered load alone decided.
-    pub unsure: Vec<f64>,
     /// Runs made.
     pub runs: u32,
     /// Cycles simulated in all of them.
@@ -36,44 +34,41 @@ impl Trial<'_> {
     /// Finds the least load that the network does not carry, to an absolute precision, between the
     /// precision itself and 1. `watch` is called as in [`Trial::run`], with the cycles of all runs.
     ///
-    /// A run that did not converge counts as carried if accepted falls short of offered by no more
-    /// than the relative precision of the means.
+    /// Each load is run until it is known whether it is carried, or the limit comes. The load at the
+    /// limit is then run once more, until its means are known.
     pub fn search(
         &self,
         precision: f64,
         watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Option<Searched>, TrialError> {
         let mut search = SaturationSearch::new(precision, 1.0, precision)?;
-        let (mut cycles, mut runs, mut unsure) = (0, 0, Vec::new());
-        let (mut refused, mut carried): (Option<Findings>, Option<Findings>) = (None, None);
-        loop {
-            let (saturation, limit) = match search.step() {
-                Step::Try(load) => {
-                    let Some(found) = self.run(load, &mut |now| watch(cycles + now))? else {
-                        return Ok(None);
-                    };
-                    cycles += found.cycles;
-                    runs += 1;
-                    search.report(found.carried);
-                    match found.ending {
-                        Ending::Deadlocked(_) => (None, found),
-                        _ => {
-                            if matches!(found.ending, Ending::NotConverged(_)) {
-                                unsure.push(load);
-                            }
-                            let side = if found.carried { &mut carried } else { &mut refused };
-                            *side = Some(found);
-                            continue;
-                        }
-                    }
-                }
-                Step::Done(saturation) => {
-                    let limit = refused.or(carried).expect("a search is not over before it tries");
-                    (Some(saturation), limit)
-                }
+        let (mut cycles, mut runs, mut highest, mut refused) = (0, 0, 0.0f64, None);
+        let saturation = loop {
+            let load = match search.step() {
+                Step::Try(load) => load,
+                Step::Done(saturation) => break saturation,
             };
-            unsure.sort_by(f64::total_cmp);
-            return Ok(Some(Searched { saturation, limit, unsure, runs, cycles }));
-        }
+            let ended = self.run_for(Aim::Answer, load, &mut |now| watch(cycles + now))?;
+            let Some(ended) = ended else { return Ok(None) };
+            cycles += ended.steady.cycles();
+            runs += 1;
+            if ended.deadlock.is_some() {
+                let (saturation, limit) = (None, ended.findings(load));
+                return Ok(Some(Searched { saturation, limit, runs, cycles }));
+            }
+            highest = highest.max(load);
+            if ended.steady.answer() == Answer::Refused {
+                refused = Some(load);
+            }
+            search.report(ended.steady.answer(), ended.offered());
+        };
+        let load = refused.unwrap_or(highest);
+        let Some(limit) = self.run(load, &mut |now| watch(cycles + now))? else { return Ok(None) };
+        let saturation = match limit.ending {
+            Ending::Deadlocked(_) => None,
+            _ => Some(saturation),
+        };
+        cycles += limit.cycles;
+        Ok(Some(Searched { saturation, limit, runs: runs + 1, cycles }))
     }
 }

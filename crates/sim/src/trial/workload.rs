@@ -44,6 +44,43 @@ impl Workload {
         };
         Traffic::new(seed, hosts, &spec)
     }
+
+    /// Messages that a run should have seen before it says what a message takes: so many that
+    /// [`EACH_KIND`] of the rarest kind are to be expected.
+    pub fn least_messages(&self) -> u64 {
+        let sizes = match self.size {
+            Size::Bimodal { small_share, .. } => vec![small_share, 1.0 - small_share],
+            Size::Fixed(_) | Size::Exponential { .. } => vec![1.0],
+        };
+        let rarest =
+            |shares: Vec<f64>| shares.into_iter().filter(|&share| share > 0.0).fold(1.0, f64::min);
+        (EACH_KIND / (rarest(sizes) * rarest(shares(&self.destination)))).ceil() as u64
+    }
+}
+
+/// Messages of each kind that a run should have seen.
+const EACH_KIND: f64 = 16.0;
+
+/// The shares of the kinds of destination.
+fn shares(destination: &Destination) -> Vec<f64> {
+    match destination {
+        Destination::HotSpot { share, .. } => vec![*share, 1.0 - share],
+        Destination::Mixture(parts) => {
+            let all: f64 = parts.iter().map(|(share, _)| share).sum();
+            let kinds = |(share, part): &(f64, Destination)| {
+                shares(part).into_iter().map(move |inner| inner * share / all).collect::<Vec<_>>()
+            };
+            parts.iter().flat_map(kinds).collect()
+        }
+        Destination::Uniform
+        | Destination::BitReversal
+        | Destination::BitComplement
+        | Destination::Transpose
+        | Destination::Shuffle
+        | Destination::Tornado { .. }
+        | Destination::Local(_)
+        | Destination::Permutation(_) => vec![1.0],
+    }
 }
 
 #[cfg(test)]
@@ -67,6 +104,18 @@ mod tests {
         // 60 bytes and 4 of overhead are 32 flits.
         assert!((interval(1, 0.5) - 64.0).abs() < 1e-9);
         assert!((interval(4, 0.5) - 16.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn rare_messages_ask_for_many() {
+        let plain = workload(Arrival::Constant);
+        assert_eq!(plain.least_messages(), 16);
+        let size = Size::Bimodal { small: 8, large: 800, small_share: 0.75 };
+        let hot = Destination::HotSpot { host: 3, share: 0.5 };
+        let parts = vec![(1.0, Destination::Uniform), (3.0, hot), (0.0, Destination::Shuffle)];
+        let destination = Destination::Mixture(parts);
+        let rare = Workload { size, destination, ..plain };
+        assert_eq!(rare.least_messages(), 16 * 4 * 4);
     }
 
     #[test]
