@@ -6,5 +6,6 @@ mod mistakes;
 mod myrinet;
 mod papers;
 mod physics;
+mod routings;
 mod runs;
 mod schemes;

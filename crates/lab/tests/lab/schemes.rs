@@ -60,7 +60,7 @@ fn every_scheme_runs_on_routes_with_stops() {
         bus = "full"
         nic.in-transit = {}
         cluster = {rails = 4, pes = 2}
-        traffic = {load = 0.1, size.fixed.size = "64 B"}
+        traffic = {load = 0.1, size.fixed.size = "4 KiB"}
         measure = {precision = 0.1, min-cycles = 100_000, max-cycles = 200_000, channels = false}
         sweep.product.scheme = ['basic', 'static', 'local-dynamic', 'dynamic', 'hybrid']
         "#,
@@ -68,7 +68,7 @@ fn every_scheme_runs_on_routes_with_stops() {
     assert_eq!(rows.len(), 5);
     for row in &rows {
         assert!(get(row, "stops_mean") > 0.0, "{row:?}");
-        assert!(get(row, "accepted") > 0.0 && get(row, "latency_mean") > 32.0, "{row:?}");
+        assert!((get(row, "accepted") / get(row, "offered") - 1.0).abs() < 0.1, "{row:?}");
     }
 }
 

@@ -84,7 +84,7 @@ impl From<Draft> for Spec {
         let routing = draft.routing.unwrap_or(match draft.fabric {
             Fabric::Tree(_) => Routing::TreeAdaptive {},
             Fabric::Single { .. } => Routing::Shortest {},
-            Fabric::Irregular(_) | Fabric::File { .. } => Routing::up_down(),
+            Fabric::Irregular(_) | Fabric::File { .. } => Routing::Auto { seed: None },
         });
         let routing = routing.seeded(Seed(draft.seed));
         Spec {
@@ -250,7 +250,7 @@ channels = true
         assert_eq!(spec.routing, Routing::Shortest {});
         let file = LEAST.replace("fabric.tree = {k = 4, n = 3}", "fabric.file.path = 'a.edges'");
         let spec = Spec::from_toml("file", &file).unwrap();
-        assert_eq!(spec.routing, Routing::up_down().seeded(spec.seed), "safe on any network");
+        assert_eq!(spec.routing, Routing::Auto { seed: Some(spec.seed) });
     }
 
     #[test]
@@ -261,6 +261,7 @@ channels = true
             ("fabric", "file.path = 'net.anynet'"),
             ("fabric", "tree = {k = 4, n = 4, hosts = 128}"),
             ("fabric", "irregular = {switches = 16, ports = 8, hosts-per-switch = 4, seed = 7}"),
+            ("routing", "auto = {}"),
             ("routing", "tree-deterministic = {}"),
             ("routing", "shortest = {}"),
             ("routing", "minimal.pick = 'balanced'"),
