@@ -101,12 +101,13 @@ fn draw(network: &study::Irregular) -> Result<Fabric, LabError> {
         switches: network.switches,
         ports: narrow("fabric.irregular.ports", network.ports)?,
         hosts_per_switch: narrow("fabric.irregular.hosts-per-switch", network.hosts_per_switch)?,
+        links: network.links,
     };
     irregular(&shape, network.seed).map_err(|error| {
         LabError::setting(
             "fabric.irregular",
             error,
-            "change `switches`, `ports` or `hosts-per-switch`",
+            "change `switches`, `ports`, `hosts-per-switch` or `links`",
         )
     })
 }

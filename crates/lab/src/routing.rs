@@ -93,7 +93,8 @@ pub(crate) fn is_of_a_method(routing: &study::Routing) -> bool {
     )
 }
 
-fn rooted(root: study::Root) -> Root {
+/// Where the spanning tree of an order begins.
+pub(crate) fn rooted(root: study::Root) -> Root {
     match root {
         study::Root::Switch(number) => Root::Switch(SwitchId(number)),
         study::Root::Central => Root::Central,

@@ -67,7 +67,8 @@ mod tests {
     }
 
     fn random_network(switches: u32, seed: u64) -> Fabric {
-        irregular(&Irregular { switches, ports: 8, hosts_per_switch: 4 }, Seed(seed)).unwrap()
+        irregular(&Irregular { switches, ports: 8, hosts_per_switch: 4, links: None }, Seed(seed))
+            .unwrap()
     }
 
     #[test]

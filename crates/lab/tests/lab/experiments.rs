@@ -46,7 +46,7 @@ fn every_experiment_on_irregular_networks_can_be_built() {
         build(&study, &study.points()[0]);
         built += 1;
     }
-    assert_eq!(built, 9);
+    assert_eq!(built, 10);
 }
 
 #[test]

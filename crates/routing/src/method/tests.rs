@@ -26,7 +26,7 @@ const SAFE: [Method; 9] =
 
 /// The networks of the paper: 8 ports, 4 of them for hosts.
 fn paper(switches: u32, seed: u64) -> Fabric {
-    let size = Irregular { switches, ports: 8, hosts_per_switch: 4 };
+    let size = Irregular { switches, ports: 8, hosts_per_switch: 4, links: None };
     irregular(&size, Seed(seed)).unwrap()
 }
 

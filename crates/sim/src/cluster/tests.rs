@@ -164,7 +164,7 @@ fn static_allocation_has_no_opposing_data() {
 /// Packets that stop at hosts on their way pass nodes that they are not for.
 #[test]
 fn a_stop_on_the_way_is_nobodys_departure_or_arrival() {
-    let shape = Irregular { switches: 5, ports: 3, hosts_per_switch: 1 };
+    let shape = Irregular { switches: 5, ports: 3, hosts_per_switch: 1, links: None };
     let fabric = irregular(&shape, Seed(1)).unwrap();
     let method = Method::UpDownItb { root: Root::Central, choice: Choice::Random };
     let routing = method.routes(&fabric, Seed(1)).unwrap();

@@ -18,7 +18,7 @@ pub use machine::{
 pub use measure::{Goal, Measure, Saturation};
 pub use routing::{Choice, Pick, Root, Routing};
 pub use scheme::Scheme;
-pub use traffic::{Arrival, Destination, Part, Size, Traffic};
+pub use traffic::{Along, Arrival, Destination, Part, Size, Traffic};
 
 use crate::diagnostic::Diagnostic;
 use crate::document::{self, Fault};
@@ -260,6 +260,10 @@ channels = true
         for (key, value) in [
             ("fabric", "file.path = 'net.anynet'"),
             ("fabric", "tree = {k = 4, n = 4, hosts = 128}"),
+            (
+                "fabric",
+                "irregular = {switches = 16, ports = 8, hosts-per-switch = 4, links = 27, seed = 7}",
+            ),
             ("fabric", "irregular = {switches = 16, ports = 8, hosts-per-switch = 4, seed = 7}"),
             ("routing", "auto = {}"),
             ("routing", "tree-deterministic = {}"),

@@ -42,7 +42,7 @@ pub enum Routing {
     /// Shortest routes that go up a breadth-first tree and then down (UD).
     UpDown {
         /// Where the tree begins.
-        #[serde(default = "central")]
+        #[serde(default = "Root::central")]
         root: Root,
         /// Which of several routes.
         #[serde(default)]
@@ -75,7 +75,7 @@ pub enum Routing {
     /// Minimal routes, legal ones first, with stops where no minimal route is legal (UD_MITB).
     UpDownMitb {
         /// Where the tree begins.
-        #[serde(default = "central")]
+        #[serde(default = "Root::central")]
         root: Root,
         /// As above.
         #[serde(default, deserialize_with = "seed", skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ pub enum Routing {
     /// Any minimal routes, with stops where they are not legal (UD_ITB).
     UpDownItb {
         /// Where the tree begins.
-        #[serde(default = "central")]
+        #[serde(default = "Root::central")]
         root: Root,
         /// As above.
         #[serde(default, deserialize_with = "seed", skip_serializing_if = "Option::is_none")]
@@ -230,10 +230,11 @@ impl Root {
         ("remote", Root::Remote),
         ("fewest-restrictions", Root::FewestRestrictions),
     ];
-}
 
-fn central() -> Root {
-    Root::Central
+    /// The default of a breadth-first tree.
+    pub(super) fn central() -> Root {
+        Root::Central
+    }
 }
 
 fn fewest_restrictions() -> Root {
