@@ -160,7 +160,7 @@ impl RoutingName {
             RoutingName::Auto => {
                 "Whichever suits the network: tree-adaptive on k-ary n-trees, shortest on a single switch. \
                  Elsewhere the most even of minimal, if its routes cannot deadlock there, else of up-down \
-                 and dfs; balanced routes up to 1024 hosts, random ones beyond."
+                 and dfs; balanced routes up to 512 hosts, random ones beyond."
             }
             RoutingName::TreeAdaptive => {
                 "A packet climbs to a nearest common ancestor of source and destination; each switch \

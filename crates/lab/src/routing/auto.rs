@@ -8,7 +8,7 @@ use crosstie_units::Seed;
 
 /// The most hosts for which routes are balanced pair by pair. With more of them, so many routes share
 /// each channel that routes drawn at random are nearly as even, and much sooner found.
-const MOST_BALANCED: usize = 1 << 10;
+const MOST_BALANCED: usize = 1 << 9;
 
 /// What suits the shape of a fabric, and its routes.
 pub(super) fn choose(

@@ -294,6 +294,7 @@ channels = true
             ("traffic.size", "exponential.mean = '64 KiB'"),
             ("traffic.size", "bimodal = {small = '64 B', large = '4 KiB', small-share = 0.9}"),
             ("traffic.destination", mixture),
+            ("traffic.destination", "local = {distance = 5, along.up-down.root = 0}"),
             ("traffic.destination", "permutation.file = 'perm.txt'"),
             ("traffic.destination", "transpose = {}"),
             ("measure", "saturation.precision = 0.01"),
