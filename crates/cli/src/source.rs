@@ -33,9 +33,9 @@ pub struct Source {
     #[arg(long, value_name = "H")]
     single: Option<u32>,
 
-    /// A random irregular network instead of a file: S switches with P ports and H hosts each, and L
-    /// links if not all that can be
-    #[arg(long, value_name = "S,P,H[,L]", requires = "seed")]
+    /// A random irregular network instead of a file: S switches with P ports and H hosts each;
+    /// S,P,H,L for L links, if not all that can be
+    #[arg(long, value_name = "S,P,H", requires = "seed")]
     irregular: Option<IrregularSize>,
 
     /// The number from which the random network follows, or a range such as 1..30 for many networks
