@@ -8,7 +8,8 @@ mod proof;
 mod spread;
 
 use clap::{ArgGroup, Args};
-use crosstie_fabric::Fabric;
+use crosstie_fabric::{Fabric, Shape};
+use crosstie_routing::Routing as Routes;
 use crosstie_study::Routing;
 use crosstie_units::Seed;
 use serde::Serialize;
@@ -48,7 +49,7 @@ pub struct RoutesArguments {
     source: Source,
 
     /// The routing, one of --list, perhaps with keys as in up-down,root=0,pick=balanced [default: as
-    /// in the experiment; else tree-adaptive on trees and up-down elsewhere]
+    /// in the experiment; else auto]
     #[arg(long, value_name = "NAME[,KEY=VALUE...]", value_parser = RoutingParser)]
     #[arg(hide_possible_values = true)]
     routing: Option<Routing>,
@@ -84,6 +85,9 @@ pub struct RoutesArguments {
 struct Answered<T> {
     network: String,
     routing: &'static str,
+    /// The routing with its keys, where it was chosen for the network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chosen: Option<String>,
     #[serde(flatten)]
     content: T,
 }
@@ -108,7 +112,7 @@ pub fn routes(arguments: &RoutesArguments, console: &Console) -> Verdict {
     }
     match (&arguments.from, &arguments.to) {
         (Some(from), Some(to)) => {
-            answer(&worlds, console, |fabric, wanted| Passage::find(fabric, wanted, from, to))?;
+            answer(&worlds, console, |fabric, routes| Passage::find(fabric, routes, from, to))?;
         }
         _ if arguments.certify => {
             let proofs = answer(&worlds, console, Proof::find)?;
@@ -141,7 +145,7 @@ impl RoutesArguments {
         }
         let seed = self.routing_seed.map(Seed).or(seed).unwrap_or(Seed(1));
         let named: Vec<Routing> = self.routing.iter().cloned().collect();
-        let usual = vec![RoutingName::usual(&fabric)];
+        let usual = vec![Routing::Auto { seed: None }];
         let chosen = [named, routings, usual].into_iter().find(|names| !names.is_empty());
         let wanted = chosen.into_iter().flatten().map(|routing| Wanted { routing, seed });
         let wanted = wanted.collect();
@@ -157,7 +161,7 @@ fn compare(worlds: &[World], last: Seed, console: &Console) -> Result<(), Failur
         let content = Spread::of(worlds.iter().map(|(fabric, wanted)| (fabric, &wanted[i])))?;
         // The name of a random network ends in its seed.
         let network = format!("{} to {}", first.name(), last.0);
-        answers.push(Answered { network, routing: wanted.name(), content });
+        answers.push(Answered { network, routing: wanted.name(), chosen: None, content });
     }
     print(answers, console).map(|_| ())
 }
@@ -171,7 +175,8 @@ fn export(worlds: &[World], format: Format, console: &Console) -> Verdict {
              --seed or --routing",
         ));
     };
-    let text = format.write(fabric, &*wanted[0].on(fabric)?)?;
+    let (_, routes) = wanted[0].on(fabric)?;
+    let text = format.write(fabric, &*routes)?;
     console.print(&text)?;
     Ok(Answer::Yes)
 }
@@ -180,14 +185,19 @@ fn export(worlds: &[World], format: Format, console: &Console) -> Verdict {
 fn answer<T: Serialize + ToString>(
     worlds: &[World],
     console: &Console,
-    question: impl Fn(&Fabric, &Wanted) -> Result<T, Failure>,
+    question: impl Fn(&Fabric, &dyn Routes) -> Result<T, Failure>,
 ) -> Result<Vec<T>, Failure> {
     let mut answers = Vec::new();
     for (fabric, routings) in worlds {
         for wanted in routings {
             let network = fabric.name().to_owned();
-            let content = question(fabric, wanted)?;
-            answers.push(Answered { network, routing: wanted.name(), content });
+            let (made_by, routes) = wanted.on(fabric)?;
+            let routing = RoutingName::of(&made_by).name();
+            // What suits a known shape goes without saying.
+            let told = made_by != wanted.routing && fabric.shape() == Shape::Irregular;
+            let chosen = told.then(|| made_by.to_argument());
+            let content = question(fabric, &*routes)?;
+            answers.push(Answered { network, routing, chosen, content });
         }
     }
     print(answers, console)
@@ -202,8 +212,12 @@ fn print<T: Serialize + ToString>(
     if console.json {
         console.print_json(&listing)?;
     } else {
-        let text =
-            |a: &Answered<T>| format!("{}, {}\n{}", a.network, a.routing, a.content.to_string());
+        let text = |a: &Answered<T>| {
+            let told =
+                |words| format!("  chosen         {words}: the most even that cannot deadlock\n");
+            let chosen = a.chosen.as_ref().map(told).unwrap_or_default();
+            format!("{}, {}\n{chosen}{}", a.network, a.routing, a.content.to_string())
+        };
         let texts: Vec<String> = listing.routes.iter().map(text).collect();
         console.tell(&texts.join("\n"))?;
     }

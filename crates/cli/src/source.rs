@@ -33,7 +33,8 @@ pub struct Source {
     #[arg(long, value_name = "H")]
     single: Option<u32>,
 
-    /// A random irregular network instead of a file: S switches with P ports and H hosts each
+    /// A random irregular network instead of a file: S switches with P ports and H hosts each;
+    /// S,P,H,L for L links, if not all that can be
     #[arg(long, value_name = "S,P,H", requires = "seed")]
     irregular: Option<IrregularSize>,
 
@@ -203,7 +204,7 @@ impl FromStr for Seeds {
     }
 }
 
-/// The numbers of a random irregular network, as in `16,8,4`.
+/// The numbers of a random irregular network, as in `16,8,4` or `16,8,4,27`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct IrregularSize(Irregular);
 
@@ -212,21 +213,27 @@ impl FromStr for IrregularSize {
 
     fn from_str(text: &str) -> Result<IrregularSize, String> {
         let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-        let numbers = match *parts {
-            [switches, ports, hosts] => {
-                switches.parse().ok().zip(ports.parse().ok()).zip(hosts.parse().ok())
+        let (numbers, links) = match *parts {
+            [ref numbers @ .., links] if parts.len() == 4 => {
+                (numbers, links.parse().ok().map(Some))
+            }
+            _ => (&*parts, Some(None)),
+        };
+        let shape = match (numbers, links) {
+            (&[switches, ports, hosts], Some(links)) => {
+                (switches.parse().ok().zip(ports.parse().ok()).zip(hosts.parse().ok())).map(
+                    |((switches, ports), hosts_per_switch)| {
+                        IrregularSize(Irregular { switches, ports, hosts_per_switch, links })
+                    },
+                )
             }
             _ => None,
         };
-        numbers
-            .map(|((switches, ports), hosts_per_switch)| {
-                IrregularSize(Irregular { switches, ports, hosts_per_switch })
-            })
-            .ok_or_else(|| {
-                "expected three whole numbers: switches, ports of each switch and hosts on each \
-                 switch, such as 16,8,4"
-                    .to_owned()
-            })
+        shape.ok_or_else(|| {
+            "expected three or four whole numbers: switches, ports of each switch, hosts on each switch \
+             and, if not all that can be, links, such as 16,8,4 or 16,8,4,27"
+                .to_owned()
+        })
     }
 }
 
@@ -245,10 +252,12 @@ mod tests {
     }
 
     #[test]
-    fn irregular_networks_are_three_numbers() {
-        let shape = Irregular { switches: 16, ports: 8, hosts_per_switch: 4 };
+    fn irregular_networks_are_three_or_four_numbers() {
+        let shape = Irregular { switches: 16, ports: 8, hosts_per_switch: 4, links: None };
         assert_eq!("16, 8,4".parse(), Ok(IrregularSize(shape)));
-        for wrong in ["", "16", "16,8", "16,8,4,7", "16,8,-4", "16,8,70000"] {
+        let shape = Irregular { links: Some(27), ..shape };
+        assert_eq!("16,8,4, 27".parse(), Ok(IrregularSize(shape)));
+        for wrong in ["", "16", "16,8", "16,8,4,", "16,8,4,7,1", "16,8,-4", "16,8,70000"] {
             assert!(wrong.parse::<IrregularSize>().is_err(), "{wrong}");
         }
     }

@@ -7,6 +7,8 @@
 //!   drawn at random.
 //! - With more ports than there are other switches, every two switches are joined and the rest of
 //!   the ports stay free.
+//! - With a number of links asked for, links are taken out of such a network at random until so many
+//!   are left, but none without which it would fall apart.
 //!
 //! The graph of the switches is drawn as [`wiring`] describes, each possible one with equal
 //! probability as far as can be measured. Ports: the hosts of a switch come first, then its
@@ -29,6 +31,8 @@ pub struct Irregular {
     pub ports: u16,
     /// Hosts on each switch.
     pub hosts_per_switch: u16,
+    /// Links between switches, all told; `None`: as many as the ports allow.
+    pub links: Option<u32>,
 }
 
 /// Why there is no such irregular network.
@@ -65,6 +69,21 @@ pub enum IrregularError {
         /// How many it needs.
         needed: u16,
     },
+    /// Too few links to reach everybody, or more than there are ports for.
+    #[error(
+        "{links} links between {switches} switches: at least {least} connect them, and there are ports \
+         for at most {most}"
+    )]
+    Links {
+        /// The links asked for.
+        links: u32,
+        /// The switches.
+        switches: u32,
+        /// The fewest.
+        least: u64,
+        /// The most.
+        most: u64,
+    },
     /// More than this program handles.
     #[error(
         "{hosts} hosts and {ports} switch ports: at most {MAX_HOSTS} hosts and {MAX_PORTS} ports are \
@@ -86,7 +105,7 @@ impl Irregular {
 
     /// Whether there are such networks.
     pub fn check(&self) -> Result<(), IrregularError> {
-        let Irregular { switches, ports, hosts_per_switch } = *self;
+        let Irregular { switches, ports, hosts_per_switch, .. } = *self;
         if self.hosts() < 2 {
             return Err(IrregularError::TooFewHosts { switches, hosts_per_switch });
         }
@@ -101,7 +120,14 @@ impl Irregular {
         if hosts > MAX_HOSTS || ports > MAX_PORTS {
             return Err(IrregularError::TooLarge { hosts, ports });
         }
-        Ok(())
+        let Degree { links: each, .. } = self.degree();
+        let (least, most) = (u64::from(switches - 1), u64::from(switches) * u64::from(each) / 2);
+        match self.links {
+            Some(links) if !(least..=most).contains(&u64::from(links)) => {
+                Err(IrregularError::Links { links, switches, least, most })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Links of each switch to others, except that one switch may have one less.
@@ -117,7 +143,7 @@ impl Irregular {
 /// use crosstie_fabric::{Irregular, Metrics, irregular};
 /// use crosstie_units::Seed;
 ///
-/// let shape = Irregular { switches: 16, ports: 8, hosts_per_switch: 4 };
+/// let shape = Irregular { switches: 16, ports: 8, hosts_per_switch: 4, links: None };
 /// let metrics = Metrics::of(&irregular(&shape, Seed(7))?);
 /// assert_eq!((metrics.hosts, metrics.switches, metrics.links), (64, 16, 64 + 32));
 /// assert_eq!(metrics.degrees, [(8, 16)]);
@@ -125,7 +151,7 @@ impl Irregular {
 /// ```
 pub fn irregular(shape: &Irregular, seed: Seed) -> Result<Fabric, IrregularError> {
     shape.check()?;
-    let Irregular { switches, ports, hosts_per_switch } = *shape;
+    let Irregular { switches, ports, hosts_per_switch, links } = *shape;
     let mut builder = FabricBuilder::default();
     for switch in 0..switches {
         builder.switch(format!("s{switch}"), ports);
@@ -144,13 +170,18 @@ pub fn irregular(shape: &Irregular, seed: Seed) -> Result<Fabric, IrregularError
         End::switch(SwitchId(switch), Port(*port - 1))
     };
     // In order of (lesser, greater), so each switch meets its neighbours in order of number.
-    for (a, b) in wiring::draw(shape.degree(), seed) {
+    let mut cables = wiring::draw(shape.degree(), seed);
+    if let Some(links) = links {
+        wiring::thin(&mut cables, switches, links as usize, seed);
+    }
+    for (a, b) in cables {
         builder.connect(plug(a), plug(b));
     }
     let Seed(number) = seed;
+    let links = links.map(|links| format!("{links} links, ")).unwrap_or_default();
     let name = format!(
         "irregular network of {switches} switches with {ports} ports and {hosts_per_switch} hosts \
-         each, seed {number}"
+         each, {links}seed {number}"
     );
     Ok(builder.build(name, Shape::Irregular).expect("a connected graph with a port for every end"))
 }

@@ -1,7 +1,8 @@
 //! Destination patterns, with the files that some of them come from.
 
-use crate::LabError;
+use crate::{LabError, routing};
 use crosstie_fabric::Fabric;
+use crosstie_routing::updown;
 use crosstie_sim::traffic::{Destination, Neighbourhood, Pattern, TrafficError};
 use crosstie_study as study;
 use std::path::{Path, PathBuf};
@@ -23,8 +24,8 @@ pub(crate) fn destination(
         study::Destination::Shuffle {} => Destination::Shuffle,
         study::Destination::Tornado {} => Destination::Tornado { radix: hosts },
         &study::Destination::HotSpot { host, share } => Destination::HotSpot { host, share },
-        study::Destination::Local { distance } => {
-            Destination::Local(Arc::new(Neighbourhood::within(fabric, *distance)))
+        study::Destination::Local { distance, along } => {
+            Destination::Local(Arc::new(near(fabric, *distance, along, key)?))
         }
         study::Destination::Permutation { file } => {
             let (key, path) = (format!("{key}.permutation.file"), locate(file));
@@ -53,6 +54,25 @@ pub(crate) fn destination(
     let help = "choose another destination, or another number of hosts";
     check(&pattern, hosts).map_err(|error| LabError::setting(key, error, help))?;
     Ok(pattern)
+}
+
+/// The hosts near each host.
+fn near(
+    fabric: &Fabric,
+    distance: u32,
+    along: &study::Along,
+    key: &str,
+) -> Result<Neighbourhood, LabError> {
+    match *along {
+        study::Along::Graph {} => Ok(Neighbourhood::within(fabric, distance)),
+        study::Along::UpDown { root } => {
+            let key = format!("{key}.local.along.up-down.root");
+            let help = "give another `root`, or leave it out";
+            let order = updown(fabric, routing::rooted(root))
+                .map_err(|error| LabError::setting(&key, error, help))?;
+            Ok(Neighbourhood::within_legal(fabric, distance, &order))
+        }
+    }
 }
 
 fn check(pattern: &Destination, hosts: u32) -> Result<(), TrafficError> {

@@ -5,7 +5,7 @@ use crate::routing::{self, RoutingError};
 use crosstie_fabric::{
     ChannelId, Fabric, Format, Irregular, ReadError, anynet, irregular, pruned_tree, single,
 };
-use crosstie_routing::{Certificate, MethodError, Routing, Summary, certify};
+use crosstie_routing::{Certificate, Load, MethodError, Routing, Summary, certify};
 use crosstie_study as study;
 use crosstie_units::Seed;
 use std::path::{Path, PathBuf};
@@ -22,8 +22,11 @@ pub struct Network {
     pub remarks: Vec<String>,
 }
 
-/// The most hosts of a network whose routing is checked for deadlock: all pairs are walked.
-const MOST_CERTIFIED: usize = 512;
+/// The most hosts of a network whose routes are followed, to look for deadlock or for crowded
+/// channels: all pairs are walked.
+const MOST_FOLLOWED: usize = 512;
+/// How many times the mean the busiest channel may carry before it is said.
+const CROWDED: f64 = 3.0;
 /// The most channels of a cycle that a note names.
 const MOST_NAMED: usize = 16;
 /// The most ports of a switch that the simulator can number.
@@ -51,14 +54,22 @@ impl Network {
             LabError::setting("routing", error, help)
         };
         // A spec that was read has given its routing a seed.
-        let routes = routing::routing(&fabric, routing, Seed(0)).map_err(refuse)?;
+        let (chosen, routes) = routing::routing(&fabric, routing, Seed(0)).map_err(refuse)?;
+        if chosen != *routing {
+            remarks.push(format!(
+                "routing = {}, the most even that cannot deadlock here",
+                chosen.to_argument()
+            ));
+        }
         if !routing::is_safe(routing) {
             remarks.extend(deadlock_remark(&fabric, &*routes)?);
         }
-        let summary = match routing::is_of_a_method(routing) {
-            true => Some(Summary::of(&fabric, &*routes)?),
-            false => None,
+        let summary = match fabric.hosts().len() {
+            hosts if hosts > MOST_FOLLOWED && routes.summary().is_none() => None,
+            _ => Some(Summary::of(&fabric, &*routes)?),
         };
+        remarks.extend(summary.as_ref().and_then(|summary| crowding_remark(summary.load?)));
+        let summary = summary.filter(|_| routing::is_of_a_method(&chosen));
         Ok(Network { fabric, routing: routes, summary, remarks })
     }
 }
@@ -90,12 +101,13 @@ fn draw(network: &study::Irregular) -> Result<Fabric, LabError> {
         switches: network.switches,
         ports: narrow("fabric.irregular.ports", network.ports)?,
         hosts_per_switch: narrow("fabric.irregular.hosts-per-switch", network.hosts_per_switch)?,
+        links: network.links,
     };
     irregular(&shape, network.seed).map_err(|error| {
         LabError::setting(
             "fabric.irregular",
             error,
-            "change `switches`, `ports` or `hosts-per-switch`",
+            "change `switches`, `ports`, `hosts-per-switch` or `links`",
         )
     })
 }
@@ -148,10 +160,10 @@ fn deadlock_remark(fabric: &Fabric, routing: &dyn Routing) -> Result<Option<Stri
         // Packets cross one switch at most and wait for nobody who waits.
         return Ok(None);
     }
-    if hosts > MOST_CERTIFIED {
+    if hosts > MOST_FOLLOWED {
         return Ok(Some(format!(
             "the routing was not checked for deadlock, since there are {hosts} hosts and checks go \
-             up to {MOST_CERTIFIED}"
+             up to {MOST_FOLLOWED}"
         )));
     }
     Ok(match certify(fabric, routing)? {
@@ -160,6 +172,17 @@ fn deadlock_remark(fabric: &Fabric, routing: &dyn Routing) -> Result<Option<Stri
             "the routing is not deadlock-free: packets may wait for each other along {}",
             names(fabric, &cycle)
         )),
+    })
+}
+
+/// What is to be said of routes that crowd a channel.
+fn crowding_remark(load: Load) -> Option<String> {
+    (load.unevenness() > CROWDED).then(|| {
+        format!(
+            "the routes are uneven: the busiest channel has {:.1} times the mean, and uniform traffic \
+             saturates there",
+            load.unevenness()
+        )
     })
 }
 

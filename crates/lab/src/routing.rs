@@ -1,8 +1,10 @@
-//! The routing that an experiment names, on its fabric.
+//! The routing that an experiment names, on its fabric, or the one that suits it.
+
+mod auto;
 
 use crosstie_fabric::{Fabric, SwitchId};
 use crosstie_routing::{
-    Choice, Method, MethodError, NotATree, Pick, Root, Routing, Shortest, TreeAdaptive,
+    Choice, Method, MethodError, NotATree, Pick, Root, RouteTable, Routing, Shortest, TreeAdaptive,
     TreeDeterministic,
 };
 use crosstie_study as study;
@@ -19,19 +21,39 @@ pub enum RoutingError {
     Method(#[from] MethodError),
 }
 
-/// Computes the routes of a fabric. A routing that draws at random and has no seed of its own draws
-/// from `seed`.
+/// Computes the routes of a fabric, and says which routing made them: what `auto` stands for on this
+/// fabric, else the one that was wanted. A routing that draws at random and has no seed of its own
+/// draws from `seed`.
+///
+/// `auto` is `tree-adaptive` on k-ary n-trees and `shortest` on a single switch. On any other network
+/// it is the routing without stops that loads its busiest channel least, of those that are proved
+/// free of deadlock: `minimal`, if that is, else `up-down` or `dfs`, all of them with balanced routes
+/// up to a number of hosts, and with random ones beyond.
 pub fn routing(
     fabric: &Fabric,
     wanted: &study::Routing,
     seed: Seed,
-) -> Result<Box<dyn Routing>, RoutingError> {
+) -> Result<(study::Routing, Box<dyn Routing>), RoutingError> {
+    let routes: Box<dyn Routing> = match *wanted {
+        study::Routing::Auto { seed: own } => return auto::choose(fabric, own.unwrap_or(seed)),
+        study::Routing::TreeAdaptive {} => Box::new(TreeAdaptive::new(fabric)?),
+        study::Routing::TreeDeterministic {} => Box::new(TreeDeterministic::new(fabric)?),
+        study::Routing::Shortest {} => Box::new(Shortest::new(fabric)),
+        _ => Box::new(table(fabric, wanted, seed)?),
+    };
+    Ok((wanted.clone(), routes))
+}
+
+/// The routes of a method, written down.
+///
+/// # Panics
+/// If the routing is not one of the methods.
+fn table(fabric: &Fabric, wanted: &study::Routing, seed: Seed) -> Result<RouteTable, MethodError> {
     let (method, own_seed) = match *wanted {
-        study::Routing::TreeAdaptive {} => return Ok(Box::new(TreeAdaptive::new(fabric)?)),
-        study::Routing::TreeDeterministic {} => {
-            return Ok(Box::new(TreeDeterministic::new(fabric)?));
-        }
-        study::Routing::Shortest {} => return Ok(Box::new(Shortest::new(fabric))),
+        study::Routing::Auto { .. }
+        | study::Routing::TreeAdaptive {}
+        | study::Routing::TreeDeterministic {}
+        | study::Routing::Shortest {} => unreachable!("{wanted:?} is no method"),
         study::Routing::Minimal { pick, seed } => (Method::Minimal { pick: picked(pick) }, seed),
         study::Routing::UpDown { root, pick, seed } => {
             (Method::UpDown { root: rooted(root), pick: picked(pick) }, seed)
@@ -52,7 +74,7 @@ pub fn routing(
         }
         study::Routing::BalancedItb { seed } => (Method::BalancedItb, seed),
     };
-    Ok(Box::new(method.routes(fabric, own_seed.unwrap_or(seed))?))
+    method.routes(fabric, own_seed.unwrap_or(seed))
 }
 
 /// Whether a routing is free of deadlock by its kind, on any fabric.
@@ -64,13 +86,15 @@ pub(crate) fn is_safe(routing: &study::Routing) -> bool {
 pub(crate) fn is_of_a_method(routing: &study::Routing) -> bool {
     !matches!(
         routing,
-        study::Routing::TreeAdaptive {}
+        study::Routing::Auto { .. }
+            | study::Routing::TreeAdaptive {}
             | study::Routing::TreeDeterministic {}
             | study::Routing::Shortest {}
     )
 }
 
-fn rooted(root: study::Root) -> Root {
+/// Where the spanning tree of an order begins.
+pub(crate) fn rooted(root: study::Root) -> Root {
     match root {
         study::Root::Switch(number) => Root::Switch(SwitchId(number)),
         study::Root::Central => Root::Central,

@@ -43,7 +43,8 @@ fn main() {
         "work", "routes, ms", "summary, ms", "proof, ms", "minimal", "busiest"
     );
     for work in WORKS.iter().filter(chosen) {
-        let size = Irregular { switches: work.switches, ports: 8, hosts_per_switch: 4 };
+        let size =
+            Irregular { switches: work.switches, ports: 8, hosts_per_switch: 4, links: None };
         let fabric = irregular(&size, Seed(1)).expect("a network of the paper's kind");
         let (routes, made) = best(work.runs, || routes(work.method, &fabric));
         let (summary, summed) = best(work.runs, || Summary::of(&fabric, &routes));

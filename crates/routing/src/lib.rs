@@ -63,7 +63,7 @@ pub use dfs::dfs;
 pub use fault::{Fault, RouteFault};
 pub use itb::{place_itbs, split_by_order};
 pub use method::{Choice, Method, MethodError, Pick};
-pub use order::{Order, Root};
+pub use order::{LegalDistances, Order, Root};
 pub use route::{GroupId, Leg, Route, Routing, Tag};
 pub use shortest::Shortest;
 pub use summary::{Load, Summary};

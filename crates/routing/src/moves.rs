@@ -150,6 +150,11 @@ impl Moves {
         self.start[switch.0 as usize]
     }
 
+    /// The same of every switch in order.
+    pub fn starts(&self) -> impl Iterator<Item = State> + '_ {
+        self.start.iter().copied()
+    }
+
     /// The state at a switch that allows the least: what may be done in it may be done in any.
     pub fn strictest(&self, switch: SwitchId) -> State {
         self.strictest[switch.0 as usize]

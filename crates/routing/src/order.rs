@@ -8,6 +8,7 @@
 use crosstie_fabric::{Fabric, Search, SwitchId};
 
 use crate::MethodError;
+use crate::moves::{Breach, HOP, Moves};
 use crate::wiring::{HopId, Wiring};
 
 /// A row of switches.
@@ -50,6 +51,28 @@ impl Order {
             up * up.saturating_sub(1) / 2
         };
         wiring.switches().map(pairs).sum()
+    }
+}
+
+/// How far switches are from each other along legal routes.
+#[derive(Debug, Clone)]
+pub struct LegalDistances {
+    moves: Moves,
+}
+
+impl LegalDistances {
+    /// Those under an order of a fabric's switches.
+    pub fn new(fabric: &Fabric, order: &Order) -> LegalDistances {
+        LegalDistances { moves: Moves::ordered(&Wiring::of(fabric), order, Breach::Forbidden) }
+    }
+
+    /// The links that the shortest legal route crosses from each switch to this one. From there to
+    /// each switch they are as many: a legal route stays legal if it is walked back.
+    pub fn to(&self, target: SwitchId) -> impl Iterator<Item = u64> + '_ {
+        let toward = self.moves.toward(target);
+        self.moves.starts().map(move |start| {
+            toward.cost(start).expect("a legal route joins any two switches") / HOP
+        })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use crosstie_fabric::{HostId, Port};
 
+use crate::Summary;
+
 /// A group of ports, numbered within its routing. A group means the same ports in every switch, as
 /// the group tags of Elite switches do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,4 +80,9 @@ pub trait Routing: Send + Sync {
 
     /// Overwrites `route` with the route between two different hosts.
     fn route(&self, from: HostId, to: HostId, route: &mut Route);
+
+    /// What is known of all routes together without following them; `None` if nothing is.
+    fn summary(&self) -> Option<&Summary> {
+        None
+    }
 }

@@ -6,7 +6,7 @@ use crate::walk::{Visitor, walk};
 use crate::{Route, RouteFault, Routing};
 
 /// What `crosstie routes` tells of a routing.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Summary {
     /// Routes, one per ordered pair of different hosts.
     pub routes: u64,
@@ -41,26 +41,45 @@ pub struct Load {
 }
 
 impl Summary {
-    /// Follows the routes between all pairs of hosts.
+    /// Sums up the routes between all pairs of hosts. They are followed, unless the routing counted
+    /// them while it wrote them down.
     pub fn of(fabric: &Fabric, routing: &dyn Routing) -> Result<Summary, RouteFault> {
+        match routing.summary() {
+            Some(known) => Ok(known.clone()),
+            None => Summary::by_following(fabric, routing),
+        }
+    }
+
+    /// The same, by following every route.
+    pub(crate) fn by_following(
+        fabric: &Fabric,
+        routing: &dyn Routing,
+    ) -> Result<Summary, RouteFault> {
         let mut tally = Tally {
             fabric,
             search: Search::new(fabric),
             distances: (None, Vec::new()),
             load: vec![0.0; fabric.channels().len()],
-            summary: Summary {
-                routes: 0,
-                minimal: 0,
-                stopping: 0,
-                stops: 0,
-                lengths: Vec::new(),
-                switches_crossed: 0,
-                longest: 0,
-                load: None,
-            },
+            summary: Summary::default(),
         };
         walk(fabric, routing, &mut tally)?;
         Ok(Summary { load: tally.balance(), ..tally.summary })
+    }
+
+    /// Adds a route that crosses so many links between switches, the least that it could being
+    /// `needed`.
+    pub(crate) fn add(&mut self, links: usize, needed: usize, legs: usize) {
+        let crossed = links + legs;
+        self.routes += 1;
+        self.minimal += u64::from(links == needed);
+        self.stopping += u64::from(legs > 1);
+        self.stops += legs as u64 - 1;
+        if self.lengths.len() <= links {
+            self.lengths.resize(links + 1, 0);
+        }
+        self.lengths[links] += 1;
+        self.switches_crossed += crossed as u64;
+        self.longest = self.longest.max(crossed);
     }
 
     /// The share of routes that are minimal, from 0 to 1.
@@ -85,6 +104,23 @@ impl Summary {
     }
 }
 
+impl Load {
+    /// The load over all channels between switches; `None` if there are none.
+    pub(crate) fn over(loads: &[f64]) -> Option<Load> {
+        let min = loads.iter().copied().reduce(f64::min)?;
+        let max = loads.iter().copied().reduce(f64::max)?;
+        let mean = loads.iter().sum::<f64>() / loads.len() as f64;
+        let squares = loads.iter().map(|load| (load - mean).powi(2)).sum::<f64>();
+        Some(Load { min, mean, max, deviation: (squares / loads.len() as f64).sqrt() })
+    }
+
+    /// How many times the mean the most loaded channel carries: 1 if the load is even.
+    pub fn unevenness(&self) -> f64 {
+        // Where no route crosses a channel, all of them carry the same.
+        if self.mean > 0.0 { self.max / self.mean } else { 1.0 }
+    }
+}
+
 struct Tally<'a> {
     fabric: &'a Fabric,
     search: Search,
@@ -99,18 +135,8 @@ impl Visitor for Tally<'_> {
         let (crossed, legs) = (route.tags().len(), route.legs().count());
         // A leg leaves its last switch for a host.
         let links = crossed.saturating_sub(legs);
-        let minimal = links == self.links_needed(from, to);
-        let summary = &mut self.summary;
-        summary.routes += 1;
-        summary.minimal += u64::from(minimal);
-        summary.stopping += u64::from(legs > 1);
-        summary.stops += legs as u64 - 1;
-        if summary.lengths.len() <= links {
-            summary.lengths.resize(links + 1, 0);
-        }
-        summary.lengths[links] += 1;
-        summary.switches_crossed += crossed as u64;
-        summary.longest = summary.longest.max(crossed);
+        let needed = self.links_needed(from, to);
+        self.summary.add(links, needed, legs);
     }
 
     fn hold(&mut self, channel: ChannelId, traffic: f64) {
@@ -141,11 +167,7 @@ impl Tally<'_> {
         let loads: Vec<f64> = (self.fabric.channels().filter(between_switches))
             .map(|c| self.load[c.0 as usize])
             .collect();
-        let min = loads.iter().copied().reduce(f64::min)?;
-        let max = loads.iter().copied().reduce(f64::max)?;
-        let mean = loads.iter().sum::<f64>() / loads.len() as f64;
-        let squares = loads.iter().map(|load| (load - mean).powi(2)).sum::<f64>();
-        Some(Load { min, mean, max, deviation: (squares / loads.len() as f64).sqrt() })
+        Load::over(&loads)
     }
 }
 

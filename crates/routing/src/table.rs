@@ -3,13 +3,16 @@
 //! A route is kept as the ports a packet leaves by, switch by switch, two bytes each. The last one,
 //! which leads to the destination, goes without saying; any other port that leads to a host is a
 //! stop, after which the packet is back at the same switch. A thousand switches with four hosts
-//! each have sixteen million routes, which take about 16 bytes each.
+//! each have sixteen million routes, which take about 16 bytes each. They are counted while they are
+//! written, which costs next to nothing; to follow them afterwards takes as long as to find them.
 
-use crosstie_fabric::{Fabric, HostId, Port};
+use crosstie_fabric::{Fabric, HostId, Port, SwitchId};
 
+use crate::acyclic::Acyclic;
+use crate::moves::{HOP, Moves, Toward};
 use crate::turns::Turns;
-use crate::wiring::{Behind, HopId, Wiring};
-use crate::{MethodError, Route, Routing, Tag};
+use crate::wiring::{Behind, Hop, HopId, Wiring};
+use crate::{Load, MethodError, Route, Routing, Summary, Tag};
 
 /// The most hosts of a network whose routes are written down: they are 67 million routes.
 const MOST_HOSTS: usize = 1 << 13;
@@ -21,6 +24,7 @@ pub struct RouteTable {
     ports: Vec<Port>,
     /// The route from f to t is `ports[start[t * hosts + f]..start[t * hosts + f + 1]]`.
     start: Vec<u32>,
+    summary: Summary,
 }
 
 /// One switch of a route.
@@ -38,6 +42,11 @@ pub(crate) struct Draft {
     kept: Option<Turns>,
     /// How often hosts of each switch have been stopped at.
     served: Vec<u32>,
+    /// Routes across each hop.
+    load: Vec<f64>,
+    /// Links and stops of the route being written.
+    links: usize,
+    stops: usize,
 }
 
 impl Draft {
@@ -51,11 +60,11 @@ impl Draft {
     }
 
     fn on(wiring: Wiring) -> Draft {
-        let served = vec![0; wiring.switches().len()];
+        let (served, load) = (vec![0; wiring.switches().len()], vec![0.0; wiring.hops().len()]);
         let mut start = Vec::with_capacity(wiring.hosts().len().pow(2) + 1);
         start.push(0);
-        let table = RouteTable { wiring, ports: Vec::new(), start };
-        Draft { table, kept: None, served }
+        let table = RouteTable { wiring, ports: Vec::new(), start, summary: Summary::default() };
+        Draft { table, kept: None, served, load, links: 0, stops: 0 }
     }
 
     /// Routes are to stop wherever they do not take one of these turns.
@@ -70,32 +79,55 @@ impl Draft {
 
     /// Writes every route as a way between switches, which `way` puts into the list it is given.
     pub fn fill(
-        mut self,
+        self,
         mut way: impl FnMut(HostId, HostId, &mut Vec<HopId>),
     ) -> Result<RouteTable, MethodError> {
         let mut hops = Vec::new();
-        for (from, to) in self.table.pairs() {
+        self.write(|draft, from, to| {
             hops.clear();
-            if from != to {
-                way(from, to, &mut hops);
-            }
+            way(from, to, &mut hops);
             let mut last = None;
             for &hop in &hops {
-                self.step(self.table.wiring.hop(hop).port, last.map(|last| (last, hop)))?;
+                draft.step(hop, last.map(|last| (last, hop)))?;
                 last = Some(hop);
             }
-            self.end();
+            Ok(())
+        })
+    }
+
+    /// Writes every route, step by step as `route` does it.
+    fn write(
+        mut self,
+        mut route: impl FnMut(&mut Draft, HostId, HostId) -> Result<(), MethodError>,
+    ) -> Result<RouteTable, MethodError> {
+        let free = Moves::free(&self.table.wiring);
+        let mut needed: Option<(SwitchId, Toward)> = None;
+        for (from, to) in self.table.pairs() {
+            if from != to {
+                route(&mut self, from, to)?;
+                let [start, target] = [from, to].map(|host| self.table.wiring.place(host).switch);
+                let known = needed.take().filter(|(switch, _)| *switch == target);
+                let (_, toward) =
+                    needed.insert(known.unwrap_or_else(|| (target, free.toward(target))));
+                let cost = toward.cost(free.start(start)).expect("a fabric is connected");
+                self.end((cost / HOP) as usize);
+            }
+            let end = u32::try_from(self.table.ports.len());
+            self.table
+                .start
+                .push(end.expect("so few hosts have fewer than 2^32 ports on their routes"));
         }
+        self.table.summary.load = Load::over(&self.load);
         Ok(self.table)
     }
 
-    /// Writes one step of a route, after a stop if its turn is not kept. The hosts of a switch serve
+    /// Writes one hop of a route, after a stop if its turn is not kept. The hosts of a switch serve
     /// in turn, so that each is used as often as the others.
-    fn step(&mut self, port: Port, turn: Option<(HopId, HopId)>) -> Result<(), MethodError> {
+    fn step(&mut self, hop: HopId, turn: Option<(HopId, HopId)>) -> Result<(), MethodError> {
         let wiring = &self.table.wiring;
+        let Hop { from: switch, port, .. } = wiring.hop(hop);
         let kept = |(a, b)| self.kept.as_ref().is_none_or(|kept| kept.has(wiring, a, b));
-        if let Some((_, hop)) = turn.filter(|&turn| !kept(turn)) {
-            let switch = wiring.hop(hop).from;
+        if !turn.is_none_or(kept) {
             let residents = wiring.residents(switch);
             if residents.is_empty() {
                 return Err(MethodError::NoHostToStopAt { switch });
@@ -103,17 +135,24 @@ impl Draft {
             let served = &mut self.served[switch.0 as usize];
             let host = residents[*served as usize % residents.len()];
             *served += 1;
-            self.table.ports.push(wiring.place(host).port);
+            self.stop(wiring.place(host).port);
         }
         self.table.ports.push(port);
+        self.load[hop as usize] += 1.0;
+        self.links += 1;
         Ok(())
     }
 
-    fn end(&mut self) {
-        let end = u32::try_from(self.table.ports.len());
-        self.table
-            .start
-            .push(end.expect("so few hosts have fewer than 2^32 ports on their routes"));
+    /// Writes a stop at the host behind a port.
+    fn stop(&mut self, port: Port) {
+        self.table.ports.push(port);
+        self.stops += 1;
+    }
+
+    /// Counts the route that has been written.
+    fn end(&mut self, needed: usize) {
+        let (links, stops) = (std::mem::take(&mut self.links), std::mem::take(&mut self.stops));
+        self.table.summary.add(links, needed, stops + 1);
     }
 }
 
@@ -159,16 +198,29 @@ impl RouteTable {
         }
     }
 
+    /// Whether the turns of its routes form no cycle, so that packets cannot wait for each other in a
+    /// circle. This is what [`certify`](crate::certify) says, found sooner and without the proof.
+    pub fn is_deadlock_free(&self) -> bool {
+        let (mut acyclic, mut free) = (Acyclic::new(&self.wiring), true);
+        self.turns(|a, b| {
+            let known = acyclic.turns().has(&self.wiring, a, b);
+            free = free && (known || acyclic.insert(&self.wiring, (a, b)));
+        });
+        free
+    }
+
     /// The same routes with a stop at every turn that is not kept.
     pub(crate) fn stopping_off(&self, kept: Turns) -> Result<RouteTable, MethodError> {
-        let mut draft = Draft::on(self.wiring.clone()).stopping_off(kept);
-        for (from, to) in self.pairs() {
-            for Step { port, turn, .. } in self.steps(from, to) {
-                draft.step(port, turn)?;
+        let draft = Draft::on(self.wiring.clone()).stopping_off(kept);
+        draft.write(|draft, from, to| {
+            for Step { port, behind, turn } in self.steps(from, to) {
+                match behind {
+                    Behind::Hop(hop) => draft.step(hop, turn)?,
+                    Behind::Host(_) | Behind::Nothing => draft.stop(port),
+                }
             }
-            draft.end();
-        }
-        Ok(draft.table)
+            Ok(())
+        })
     }
 }
 
@@ -190,5 +242,10 @@ impl Routing for RouteTable {
             }
         }
         route.push(Tag::Port(self.wiring.place(to).port));
+    }
+
+    fn summary(&self) -> Option<&Summary> {
+        // Two hosts on one cable have routes, but none that is written down.
+        (self.summary.routes > 0).then_some(&self.summary)
     }
 }

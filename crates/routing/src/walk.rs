@@ -1,11 +1,13 @@
-//! Follows every route of a routing through the fabric, each shared part once.
+//! Follows every route of a routing through the fabric.
 //!
-//! Routes to one destination mostly run together, so the walk goes destination by destination and
-//! keeps one state per (channel, tags that remain). A state gathers the traffic of every route that
-//! passes through it; states are taken in order of the number of tags that remain, most first, so
-//! that a state is complete when its turn comes.
+//! A leg that leaves its switches no choice is one row of channels and is followed at once. One with
+//! groups is a whole bundle of them, of which legs to the same destination share most: these are
+//! gathered destination by destination and followed together, each shared part once. There is one
+//! state per (channel, tags that remain). A state gathers the traffic of every leg that passes
+//! through it; states are taken in order of the number of tags that remain, most first, so that a
+//! state is complete when its turn comes.
 
-use crosstie_fabric::{ChannelId, Fabric, HostId, Node, SwitchId};
+use crosstie_fabric::{ChannelId, Fabric, HostId, Node, Port, SwitchId};
 
 use crate::{Route, RouteFault, Routing, Tag, fault::Fault};
 
@@ -41,7 +43,7 @@ pub fn walk(
         for from in fabric.hosts().filter(|&from| from != to) {
             routing.route(from, to, &mut route);
             visitor.route(from, to, &route);
-            walk.begin(from, to, &route)?;
+            walk.begin(from, to, &route, visitor)?;
         }
         walk.follow(to, visitor)?;
     }
@@ -72,19 +74,67 @@ struct State {
 }
 
 impl Walk<'_> {
-    /// Puts a route's legs at their first channels.
-    fn begin(&mut self, from: HostId, to: HostId, route: &Route) -> Result<(), RouteFault> {
+    /// Follows the legs of a route that leave no choice, and puts the others at their first channels.
+    fn begin(
+        &mut self,
+        from: HostId,
+        to: HostId,
+        route: &Route,
+        visitor: &mut impl Visitor,
+    ) -> Result<(), RouteFault> {
         let mut start = from;
         for leg in route.legs() {
             let end = leg.stop.unwrap_or(to);
             if end.0 as usize >= self.fabric.hosts().len() {
                 return Err(RouteFault { from, to, fault: Fault::NoSuchStop { host: end } });
             }
-            let tail = self.tails.intern(leg.tags, end);
-            self.add(self.fabric.host_out(start), tail, 1.0, from);
+            let first = self.fabric.host_out(start);
+            if leg.tags.iter().all(|tag| matches!(tag, Tag::Port(_))) {
+                let followed = self.follow_ports(first, leg.tags, end, visitor);
+                followed.map_err(|fault| RouteFault { from, to, fault })?;
+            } else {
+                let tail = self.tails.intern(leg.tags, end);
+                self.add(first, tail, 1.0, from);
+            }
             start = end;
         }
         Ok(())
+    }
+
+    /// Follows a leg that leaves no choice.
+    fn follow_ports(
+        &self,
+        first: ChannelId,
+        tags: &[Tag],
+        end: HostId,
+        visitor: &mut impl Visitor,
+    ) -> Result<(), Fault> {
+        let mut channel = first;
+        visitor.hold(channel, 1.0);
+        for &tag in tags {
+            let Tag::Port(port) = tag else { unreachable!("the leg leaves a choice") };
+            let next = match self.fabric.channel(channel).to.node {
+                Node::Switch(switch) => self.by_port(switch, port)?,
+                Node::Host(reached) => return Err(Fault::TooManyTags { reached }),
+            };
+            visitor.depend(channel, next);
+            visitor.hold(next, 1.0);
+            channel = next;
+        }
+        self.arrived(channel, end)
+    }
+
+    /// Whether a leg without tags left is where it should end.
+    fn arrived(&self, channel: ChannelId, end: HostId) -> Result<(), Fault> {
+        match self.fabric.channel(channel).to.node {
+            Node::Host(reached) if reached == end => Ok(()),
+            Node::Host(reached) => Err(Fault::WrongHost { reached }),
+            Node::Switch(switch) => Err(Fault::TooFewTags { switch }),
+        }
+    }
+
+    fn by_port(&self, switch: SwitchId, port: Port) -> Result<ChannelId, Fault> {
+        self.fabric.switch_out(switch, port).ok_or(Fault::UnlinkedPort { switch, port })
     }
 
     /// Follows everything to its end and forgets it.
@@ -115,9 +165,7 @@ impl Walk<'_> {
     fn advance(&mut self, state: State, visitor: &mut impl Visitor) -> Result<(), Fault> {
         let node = self.fabric.channel(state.channel).to.node;
         match (self.tails.split(state.tail), node) {
-            (Tail::End { host }, Node::Host(reached)) if host == reached => Ok(()),
-            (Tail::End { .. }, Node::Host(reached)) => Err(Fault::WrongHost { reached }),
-            (Tail::End { .. }, Node::Switch(switch)) => Err(Fault::TooFewTags { switch }),
+            (Tail::End { host }, _) => self.arrived(state.channel, host),
             (Tail::More { .. }, Node::Host(reached)) => Err(Fault::TooManyTags { reached }),
             (Tail::More { tag, rest }, Node::Switch(switch)) => {
                 let mut next = std::mem::take(&mut self.next);
@@ -137,10 +185,7 @@ impl Walk<'_> {
     fn allowed(&self, switch: SwitchId, tag: Tag, next: &mut Vec<ChannelId>) -> Result<(), Fault> {
         next.clear();
         match tag {
-            Tag::Port(port) => {
-                let channel = self.fabric.switch_out(switch, port);
-                next.push(channel.ok_or(Fault::UnlinkedPort { switch, port })?);
-            }
+            Tag::Port(port) => next.push(self.by_port(switch, port)?),
             Tag::Group(group) => {
                 let ports = self.routing.groups().get(usize::from(group.0));
                 let ports = ports.ok_or(Fault::NoSuchGroup { switch, group })?;

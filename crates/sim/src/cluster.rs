@@ -28,7 +28,7 @@ use crosstie_protocol::{
 };
 use crosstie_units::Time;
 use ear::{Ear, Notice};
-use shipment::{Cargo, Shipment};
+use shipment::{Cargo, Shipment, fewer};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
@@ -197,8 +197,9 @@ impl Cluster {
                     self.tell(engine, from, Input::Sent { rail, message }, books);
                 }
                 Notice::Arrived { cargo, nic, last } => {
-                    self.ear.shipment(cargo).under_way -= 1;
-                    self.feeds[nic as usize].under_way -= 1;
+                    let once = "a packet arrives once";
+                    fewer(&mut self.ear.shipment(cargo).under_way, once);
+                    fewer(&mut self.feeds[nic as usize].under_way, once);
                     self.feed(engine, nic);
                     if last {
                         let Cargo::Data(Shipment { parcel, .. }) = self.ear.take(cargo) else {
@@ -282,7 +283,7 @@ impl Cluster {
             let idle = stripes.iter().position(|&id| self.ear.shipment(id).under_way == 0);
             let Some(id) = stripes.remove(idle.unwrap_or(0)) else { return };
             let shipment = self.ear.shipment(id);
-            shipment.waiting -= 1;
+            fewer(&mut shipment.waiting, "a stripe in the queue has packets to send");
             shipment.under_way += 1;
             *under_way += 1;
             let (_, last) = packing.cut(bytes(&shipment.parcel));

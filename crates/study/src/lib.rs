@@ -47,8 +47,8 @@ pub use point::Point;
 pub use results::{ChannelRow, ColumnMeaning, Meta, ResultSet, ResultsError, Store};
 pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
-    Arrival, Bus, Choice, Cluster, Destination, Fabric, Flow, Goal, InTransit, Irregular, Link,
-    Measure, Nic, Packet, Part, Pick, Root, Routing, Saturation, Scheme, Size, Spec, Switch,
+    Along, Arrival, Bus, Choice, Cluster, Destination, Fabric, Flow, Goal, InTransit, Irregular,
+    Link, Measure, Nic, Packet, Part, Pick, Root, Routing, Saturation, Scheme, Size, Spec, Switch,
     Traffic, Tree,
 };
 pub use study::Study;

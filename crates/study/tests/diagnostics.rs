@@ -347,6 +347,21 @@ error: more hosts than ports
 }
 
 #[test]
+fn links_too_few_or_too_many() {
+    changed(
+        "[fabric.tree]\nk = 4\nn = 3\n",
+        "[fabric.irregular]\nswitches = 16\nports = 8\nhosts-per-switch = 4\nlinks = 33\nseed = 1\n",
+        r#"
+error: the wrong number of links
+ --> x.toml:8:9
+  |
+8 | links = 33
+  |         ^^ found 33, expected 15, which connect the switches, to 32, for which there are ports
+"#,
+    );
+}
+
+#[test]
 fn switches_without_ports_for_links() {
     changed(
         "[fabric.tree]\nk = 4\nn = 3\n",

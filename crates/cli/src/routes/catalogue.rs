@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command};
-use crosstie_fabric::{Fabric, Shape};
+use crosstie_fabric::Fabric;
 use crosstie_routing::Routing;
 use crosstie_study as study;
 use crosstie_units::Seed;
@@ -32,8 +32,8 @@ impl Wanted {
         Wanted { routing: study::Routing::from_argument(name).unwrap(), seed: Seed(1) }
     }
 
-    /// The routing on a network.
-    pub fn on(&self, fabric: &Fabric) -> Result<Box<dyn Routing>, Failure> {
+    /// The routes of a network, and the routing that made them.
+    pub fn on(&self, fabric: &Fabric) -> Result<(study::Routing, Box<dyn Routing>), Failure> {
         crosstie_lab::routing(fabric, &self.routing, self.seed).map_err(Failure::user)
     }
 }
@@ -65,6 +65,8 @@ impl TypedValueParser for RoutingParser {
 /// The kind of a routing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoutingName {
+    /// Whichever suits the network.
+    Auto,
     /// Up a tree by any free link, then down the only way.
     TreeAdaptive,
     /// Up a tree by links fixed by the destination, then down the only way.
@@ -91,7 +93,8 @@ pub enum RoutingName {
 
 impl RoutingName {
     /// All of them.
-    pub const ALL: [RoutingName; 11] = [
+    pub const ALL: [RoutingName; 12] = [
+        RoutingName::Auto,
         RoutingName::TreeAdaptive,
         RoutingName::TreeDeterministic,
         RoutingName::Shortest,
@@ -108,6 +111,7 @@ impl RoutingName {
     /// The kind of a routing.
     pub fn of(routing: &study::Routing) -> RoutingName {
         match routing {
+            study::Routing::Auto { .. } => RoutingName::Auto,
             study::Routing::TreeAdaptive {} => RoutingName::TreeAdaptive,
             study::Routing::TreeDeterministic {} => RoutingName::TreeDeterministic,
             study::Routing::Shortest {} => RoutingName::Shortest,
@@ -122,18 +126,10 @@ impl RoutingName {
         }
     }
 
-    /// The routing a network gets if nobody names one.
-    pub fn usual(fabric: &Fabric) -> study::Routing {
-        match fabric.shape() {
-            Shape::Tree(_) => study::Routing::TreeAdaptive {},
-            Shape::Single => study::Routing::Shortest {},
-            Shape::Irregular => study::Routing::up_down(),
-        }
-    }
-
     /// The name, as in experiment files.
     pub fn name(self) -> &'static str {
         match self {
+            RoutingName::Auto => "auto",
             RoutingName::TreeAdaptive => "tree-adaptive",
             RoutingName::TreeDeterministic => "tree-deterministic",
             RoutingName::Shortest => "shortest",
@@ -161,6 +157,11 @@ impl RoutingName {
     /// What it does, in a paragraph.
     pub fn description(self) -> &'static str {
         match self {
+            RoutingName::Auto => {
+                "Whichever suits the network: tree-adaptive on k-ary n-trees, shortest on a single switch. \
+                 Elsewhere the most even of minimal, if its routes cannot deadlock there, else of up-down \
+                 and dfs; balanced routes up to 512 hosts, random ones beyond."
+            }
             RoutingName::TreeAdaptive => {
                 "A packet climbs to a nearest common ancestor of source and destination; each switch \
                  on the way up takes any free upward port, so all minimal paths are in use and load \

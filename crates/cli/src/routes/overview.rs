@@ -3,10 +3,9 @@
 use std::fmt;
 
 use crosstie_fabric::Fabric;
-use crosstie_routing::Summary;
+use crosstie_routing::{Routing, Summary};
 use serde::Serialize;
 
-use super::Wanted;
 use crate::exit::Failure;
 
 /// How long routes are and how evenly they load the channels.
@@ -37,9 +36,8 @@ struct Load {
 
 impl Overview {
     /// Follows all routes.
-    pub fn of(fabric: &Fabric, wanted: &Wanted) -> Result<Overview, Failure> {
-        let routing = wanted.on(fabric)?;
-        let summary = Summary::of(fabric, &*routing).map_err(Failure::ours)?;
+    pub fn of(fabric: &Fabric, routes: &dyn Routing) -> Result<Overview, Failure> {
+        let summary = Summary::of(fabric, routes).map_err(Failure::ours)?;
         Ok(Overview {
             routes: summary.routes,
             minimal: summary.minimal,
@@ -101,11 +99,12 @@ impl fmt::Display for Overview {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crosstie_routing::Shortest;
 
     #[test]
     fn shortest_paths_crowd_a_tree() {
         let fabric = crosstie_fabric::tree(4, 2).unwrap();
-        let text = Overview::of(&fabric, &Wanted::plain("shortest")).unwrap().to_string();
+        let text = Overview::of(&fabric, &Shortest::new(&fabric)).unwrap().to_string();
         assert_eq!(
             text,
             "  routes         240, all minimal\n  \
@@ -119,7 +118,7 @@ mod tests {
     #[test]
     fn a_single_switch_has_no_load_to_balance() {
         let fabric = crosstie_fabric::single(4).unwrap();
-        let text = Overview::of(&fabric, &Wanted::plain("shortest")).unwrap().to_string();
+        let text = Overview::of(&fabric, &Shortest::new(&fabric)).unwrap().to_string();
         assert!(text.ends_with("no channels between switches\n"), "{text}");
     }
 }

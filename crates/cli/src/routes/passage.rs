@@ -7,7 +7,6 @@ use crosstie_fabric::{Fabric, HostId, Node, Port};
 use crosstie_routing::{Route, Routing, Tag};
 use serde::Serialize;
 
-use super::Wanted;
 use crate::exit::Failure;
 
 /// More switches than these in one step are counted, not listed.
@@ -52,7 +51,7 @@ impl Passage {
     /// The route between two hosts given by number or label.
     pub fn find(
         fabric: &Fabric,
-        wanted: &Wanted,
+        routes: &dyn Routing,
         from: &str,
         to: &str,
     ) -> Result<Passage, Failure> {
@@ -64,14 +63,13 @@ impl Passage {
                 from.0
             )));
         }
-        let routing = wanted.on(fabric)?;
         let mut route = Route::default();
-        routing.route(from, to, &mut route);
+        routes.route(from, to, &mut route);
         let mut start = from;
         let mut legs = Vec::new();
         for leg in route.legs() {
             let end = leg.stop.unwrap_or(to);
-            let steps = follow(fabric, &*routing, start, end, leg.tags)?;
+            let steps = follow(fabric, routes, start, end, leg.tags)?;
             legs.push(Leg { steps, stop: leg.stop.map(|host| place(fabric, host)) });
             start = end;
         }
@@ -194,13 +192,13 @@ impl fmt::Display for Place {
 mod tests {
     use super::*;
     use crosstie_fabric::{single, tree};
+    use crosstie_routing::{Shortest, TreeAdaptive};
 
     #[test]
     fn adaptive_ascent_names_every_ancestor() {
         let fabric = tree(4, 2).unwrap();
-        let text = Passage::find(&fabric, &Wanted::plain("tree-adaptive"), "1", "3,2")
-            .unwrap()
-            .to_string();
+        let routes = TreeAdaptive::new(&fabric).unwrap();
+        let text = Passage::find(&fabric, &routes, "1", "3,2").unwrap().to_string();
         assert_eq!(
             text,
             "  host 1 (0,1) to host 14 (3,2), 3 switches\n    \
@@ -213,8 +211,8 @@ mod tests {
     #[test]
     fn many_ancestors_are_counted() {
         let fabric = tree(4, 3).unwrap();
-        let text =
-            Passage::find(&fabric, &Wanted::plain("tree-adaptive"), "0", "63").unwrap().to_string();
+        let routes = TreeAdaptive::new(&fabric).unwrap();
+        let text = Passage::find(&fabric, &routes, "0", "63").unwrap().to_string();
         assert!(
             text.contains("  3  one of 16 switches                    leave by port 3\n"),
             "{text}"
@@ -224,7 +222,7 @@ mod tests {
     #[test]
     fn hosts_must_exist_and_differ() {
         let fabric = single(4).unwrap();
-        let find = |from, to| match Passage::find(&fabric, &Wanted::plain("shortest"), from, to) {
+        let find = |from, to| match Passage::find(&fabric, &Shortest::new(&fabric), from, to) {
             Err(Failure::User(text)) => text,
             other => panic!("{other:?}"),
         };

@@ -3,10 +3,9 @@
 use std::fmt;
 
 use crosstie_fabric::{ChannelId, Fabric};
-use crosstie_routing::{Certificate, certify};
+use crosstie_routing::{Certificate, Routing, certify};
 use serde::Serialize;
 
-use super::Wanted;
 use crate::exit::Failure;
 
 /// The proof that a routing cannot deadlock, or the cycle along which it can.
@@ -26,9 +25,8 @@ pub struct Proof {
 
 impl Proof {
     /// Follows all routes and looks for an order of the channels.
-    pub fn find(fabric: &Fabric, wanted: &Wanted) -> Result<Proof, Failure> {
-        let routing = wanted.on(fabric)?;
-        let certificate = certify(fabric, &*routing).map_err(Failure::ours)?;
+    pub fn find(fabric: &Fabric, routes: &dyn Routing) -> Result<Proof, Failure> {
+        let certificate = certify(fabric, routes).map_err(Failure::ours)?;
         let words = |channels: &[ChannelId]| channels.iter().map(|&c| fabric.describe(c)).collect();
         let (order, cycle) = match &certificate {
             Certificate::DeadlockFree { order, .. } => (words(order), Vec::new()),
@@ -73,6 +71,8 @@ impl fmt::Display for Proof {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::routes::Wanted;
+    use crosstie_routing::{Shortest, TreeAdaptive};
 
     const RING: &str = "router 0 node 0 router 1\nrouter 1 node 1 router 2\n\
                         router 2 node 2 router 3\nrouter 3 node 3 router 4\n\
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_ring_can_deadlock_and_the_circle_is_shown() {
         let ring = crosstie_fabric::anynet::read("ring", RING).unwrap().fabric;
-        let proof = Proof::find(&ring, &Wanted::plain("shortest")).unwrap();
+        let proof = Proof::find(&ring, &Shortest::new(&ring)).unwrap();
         assert!(!proof.is_deadlock_free());
         assert_eq!((proof.order.len(), proof.cycle.len()), (0, 5));
         let text = proof.to_string();
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_tree_cannot() {
         let tree = crosstie_fabric::tree(4, 3).unwrap();
-        let proof = Proof::find(&tree, &Wanted::plain("tree-adaptive")).unwrap();
+        let proof = Proof::find(&tree, &TreeAdaptive::new(&tree).unwrap()).unwrap();
         assert_eq!(proof.order.len(), 384);
         assert!(proof.to_string().starts_with("  deadlock-free: order of 384 channels, "));
     }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_tree_routing_needs_a_tree() {
         let ring = crosstie_fabric::anynet::read("ring", RING).unwrap().fabric;
-        let Err(Failure::User(text)) = Proof::find(&ring, &Wanted::plain("tree-adaptive")) else {
+        let Err(Failure::User(text)) = Wanted::plain("tree-adaptive").on(&ring) else {
             panic!("accepted")
         };
         assert!(text.contains("\"ring\" is not one"), "{text}");

@@ -45,10 +45,10 @@ impl Spread {
         let mut deadlock_free = 0;
         let mut summaries = Vec::new();
         for (fabric, wanted) in worlds {
-            let routing = wanted.on(fabric)?;
-            let certificate = certify(fabric, &*routing).map_err(Failure::ours)?;
+            let (_, routes) = wanted.on(fabric)?;
+            let certificate = certify(fabric, &*routes).map_err(Failure::ours)?;
             deadlock_free += usize::from(certificate.is_deadlock_free());
-            summaries.push(Summary::of(fabric, &*routing).map_err(Failure::ours)?);
+            summaries.push(Summary::of(fabric, &*routes).map_err(Failure::ours)?);
         }
         let over = |fact: fn(&Summary) -> f64| {
             let values: Vec<f64> = summaries.iter().map(fact).collect();

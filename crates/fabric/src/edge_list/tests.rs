@@ -105,7 +105,7 @@ fn a_short_list_cannot_ask_for_a_huge_network() {
 proptest! {
     #[test]
     fn a_network_written_as_a_list_is_read_back(seed in any::<u64>(), switches in 3u32..20) {
-        let shape = crate::Irregular { switches, ports: 6, hosts_per_switch: 2 };
+        let shape = crate::Irregular { switches, ports: 6, hosts_per_switch: 2, links: None };
         let fabric = irregular(&shape, crosstie_units::Seed(seed)).unwrap();
         let name = |node: Node| match node {
             Node::Host(host) => format!("h{}", host.0),

@@ -6,7 +6,7 @@ use crate::{HostId, Metrics, Node, anynet};
 use proptest::prelude::*;
 
 fn shape(switches: u32, ports: u16, hosts_per_switch: u16) -> Irregular {
-    Irregular { switches, ports, hosts_per_switch }
+    Irregular { switches, ports, hosts_per_switch, links: None }
 }
 
 fn drawn(switches: u32, ports: u16, hosts_per_switch: u16, seed: u64) -> Fabric {
@@ -105,6 +105,29 @@ fn every_switch_may_be_the_one_that_lacks_a_link() {
     };
     let found: std::collections::BTreeSet<_> = (0..60).map(lacking).collect();
     assert_eq!(found.len(), 5);
+}
+
+#[test]
+fn links_are_taken_out_as_long_as_the_network_holds() {
+    let full = Irregular { links: None, ..shape(16, 8, 4) };
+    let thinned = |links| irregular(&Irregular { links: Some(links), ..full }, Seed(7)).unwrap();
+    let words = |fabric: &Fabric| links(fabric).split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let all = words(&irregular(&full, Seed(7)).unwrap());
+    assert_eq!(words(&thinned(32)), all);
+    // A fabric in pieces cannot be built. With fewer links, no other ones.
+    let mut before = all;
+    for count in (15..=31).rev() {
+        let left = words(&thinned(count));
+        assert_eq!(left.len(), count as usize);
+        assert!(left.iter().all(|link| before.contains(link)), "{count} links");
+        before = left;
+    }
+    assert!(thinned(27).name().ends_with("4 hosts each, 27 links, seed 7"));
+    for count in [14, 33] {
+        let error = irregular(&Irregular { links: Some(count), ..full }, Seed(7)).unwrap_err();
+        let range = "at least 15 connect them, and there are ports for at most 32";
+        assert_eq!(error.to_string(), format!("{count} links between 16 switches: {range}"));
+    }
 }
 
 #[test]

@@ -48,6 +48,22 @@ pub fn draw(degree: Degree, seed: Seed) -> Vec<(u32, u32)> {
     links
 }
 
+/// Takes links out at random until so many are left, but none that the network would fall apart
+/// without.
+///
+/// The links are put in random order. Those that join pieces when taken from the last to the first
+/// hold the network together; of the others, the first ones go. This leaves the same links as taking
+/// out one by one, from the first on, whatever can be spared.
+pub fn thin(links: &mut Vec<(u32, u32)>, switches: u32, left: usize, seed: Seed) {
+    let mut order = links.clone();
+    seed.stream("irregular links", 0).shuffle(&mut order);
+    let mut pieces = Pieces::new(switches);
+    let mut spared: Vec<_> = order.into_iter().rev().filter(|&(a, b)| !pieces.join(a, b)).collect();
+    let kept = spared.len().saturating_sub(links.len().saturating_sub(left));
+    let out: HashSet<_> = spared.drain(kept..).collect();
+    links.retain(|link| !out.contains(link));
+}
+
 /// Which switch stands at each place of the circle: on a ring, anywhere. Else the walk forgets the
 /// places, and only the last one may differ, by the link that it lacks.
 fn names(degree: Degree, stream: &mut Stream) -> Vec<u32> {
@@ -139,24 +155,37 @@ fn ordered(a: u32, b: u32) -> (u32, u32) {
 }
 
 fn is_connected(links: &[(u32, u32)], switches: u32) -> bool {
-    let mut parent: Vec<u32> = (0..switches).collect();
-    let mut pieces = switches;
-    for &(a, b) in links {
-        let (a, b) = (root(&mut parent, a), root(&mut parent, b));
-        if a != b {
-            parent[a as usize] = b;
-            pieces -= 1;
-        }
-    }
-    pieces <= 1
+    let mut pieces = Pieces::new(switches);
+    let joins = links.iter().filter(|&&(a, b)| pieces.join(a, b)).count();
+    joins + 1 >= switches as usize
 }
 
-/// The switch that stands for a piece.
-fn root(parent: &mut [u32], mut switch: u32) -> u32 {
-    while parent[switch as usize] != switch {
-        let above = parent[parent[switch as usize] as usize];
-        parent[switch as usize] = above;
-        switch = above;
+/// Which switches links join, directly or not.
+struct Pieces {
+    parent: Vec<u32>,
+}
+
+impl Pieces {
+    /// Every switch alone.
+    fn new(switches: u32) -> Pieces {
+        Pieces { parent: (0..switches).collect() }
     }
-    switch
+
+    /// Joins the pieces of two switches; false if they are one already.
+    fn join(&mut self, a: u32, b: u32) -> bool {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parent[a as usize] = b;
+        a != b
+    }
+
+    /// The switch that stands for a piece.
+    fn root(&mut self, mut switch: u32) -> u32 {
+        let parent = &mut self.parent;
+        while parent[switch as usize] != switch {
+            let above = parent[parent[switch as usize] as usize];
+            parent[switch as usize] = above;
+            switch = above;
+        }
+        switch
+    }
 }

@@ -48,6 +48,7 @@ pub(super) const PAPER: Paper = Paper {
         part!("table3", full),
         part!("readings-throughput"),
         part!("readings-latency"),
+        part!("readings-links"),
     ],
     drawings: links::drawings,
     grids: tables::grids,
@@ -72,11 +73,10 @@ fn remark(id: &str) -> Option<&'static str> {
     let words: Vec<&str> = id.split('.').collect();
     Some(match words[..] {
         ["t3", "local", ..] => {
-            "5 switches reach nearly every host of these networks, so that local traffic is nearly \
-             uniform, and so are the factors measured; the published ones are far from those of uniform \
-             traffic, so that the paper must count otherwise. No distance from 2 to 5 gives its factors: \
-             up to 2 switches away all of UD, DFS and their kin take the same routes, beyond that factors \
-             are those of uniform traffic or higher"
+            "inferred from the numbers: 5 switches are counted along the routes of UD, to the same \
+             destinations for all routings. In the graph 5 switches reach nearly every host of these \
+             networks, local traffic is nearly uniform, and so are the factors, which the published ones \
+             are far from"
         }
         ["t1" | "t3", _, _, "ud_mitb", _] | ["fig2", _, "ud_mitb"] => {
             "open: UD_MITB is less even in the paper than here. At 0.03 flits/ns/switch 10 % of its channels \

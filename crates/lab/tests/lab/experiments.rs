@@ -20,7 +20,10 @@ fn experiments(folder: PathBuf) -> impl Iterator<Item = PathBuf> {
 fn build(study: &Study, point: &Point) {
     let world = World::build(&point.spec, &|file| study.locate(file));
     let world = world.unwrap_or_else(|error| panic!("{}: {error}", study.title));
-    assert_eq!(world.remarks(), [""; 0], "{}", study.title);
+    // That up*/down* crowds its root is what one of the papers is about.
+    let crowded = |remark: &String| remark.starts_with("the routes are uneven");
+    let others: Vec<_> = world.remarks().iter().filter(|remark| !crowded(remark)).collect();
+    assert_eq!(others, [""; 0], "{}", study.title);
 }
 
 #[test]
@@ -43,7 +46,7 @@ fn every_experiment_on_irregular_networks_can_be_built() {
         build(&study, &study.points()[0]);
         built += 1;
     }
-    assert_eq!(built, 9);
+    assert_eq!(built, 10);
 }
 
 #[test]

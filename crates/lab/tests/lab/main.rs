@@ -6,6 +6,7 @@ mod mistakes;
 mod myrinet;
 mod papers;
 mod physics;
+mod routings;
 mod runs;
 mod saturation;
 mod schemes;

@@ -41,7 +41,10 @@ fn an_irregular_network_that_is_too_large() {
         error.starts_with("`fabric.irregular`: 60000 hosts and 245760000 switch ports"),
         "{error}"
     );
-    assert!(error.contains("help: change `switches`, `ports` or `hosts-per-switch`"), "{error}");
+    assert!(
+        error.contains("help: change `switches`, `ports`, `hosts-per-switch` or `links`"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -51,6 +54,12 @@ fn a_root_that_is_none() {
         refusal(&[], &format!("{network}\nrouting.up-down.root = 8")),
         "`routing`: switch 8 cannot be the root: the network has 8 switches, numbered from 0 to 7\n  \
          help: give another `root`, or leave it out"
+    );
+    let local = "traffic.destination.local = {distance = 2, along.up-down.root = 8}";
+    assert_eq!(
+        refusal(&[], &format!("{network}\n{local}")),
+        "`traffic.destination.local.along.up-down.root`: switch 8 cannot be the root: the network has 8 \
+         switches, numbered from 0 to 7\n  help: give another `root`, or leave it out"
     );
 }
 

@@ -48,6 +48,30 @@ fn no_scheme_passes_half_of_the_link_over_a_half_duplex_bus() {
     }
 }
 
+/// Packets that stop at hosts on their way reach the nodes they are for, and only those.
+#[test]
+fn every_scheme_runs_on_routes_with_stops() {
+    let rows = Bench::with(&[]).rows(
+        r#"
+        title = "Stops"
+        seed = 1
+        fabric.irregular = {switches = 5, ports = 3, hosts-per-switch = 1, seed = 1}
+        routing = "up-down-itb"
+        bus = "full"
+        nic.in-transit = {}
+        cluster = {rails = 4, pes = 2}
+        traffic = {load = 0.1, size.fixed.size = "4 KiB"}
+        measure = {precision = 0.1, min-cycles = 100_000, max-cycles = 200_000, channels = false}
+        sweep.product.scheme = ['basic', 'static', 'local-dynamic', 'dynamic', 'hybrid']
+        "#,
+    );
+    assert_eq!(rows.len(), 5);
+    for row in &rows {
+        assert!(get(row, "stops_mean") > 0.0, "{row:?}");
+        assert!((get(row, "accepted") / get(row, "offered") - 1.0).abs() < 0.1, "{row:?}");
+    }
+}
+
 #[test]
 fn too_few_rails_for_static_allocation_are_refused() {
     let bench = Bench::with(&[]);

@@ -2,7 +2,7 @@ use super::*;
 use crate::export::ForwardingTables;
 use crate::networks::{irregular as any_network, ring};
 use crate::wiring::Wiring;
-use crate::{Certificate, Route, Routing, Summary, Tag, certify, split_by_order};
+use crate::{Certificate, Load, Route, Routing, Summary, Tag, certify, split_by_order};
 use crosstie_fabric::{HostId, Irregular, Node, Search, irregular};
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ const SAFE: [Method; 9] =
 
 /// The networks of the paper: 8 ports, 4 of them for hosts.
 fn paper(switches: u32, seed: u64) -> Fabric {
-    let size = Irregular { switches, ports: 8, hosts_per_switch: 4 };
+    let size = Irregular { switches, ports: 8, hosts_per_switch: 4, links: None };
     irregular(&size, Seed(seed)).unwrap()
 }
 
@@ -394,6 +394,31 @@ proptest! {
                 }
                 Err(other) => prop_assert!(false, "{other}"),
             }
+        }
+    }
+
+    /// What the turns of a table tell is what the certificate says.
+    #[test]
+    fn turns_without_a_cycle_are_a_certificate(fabric in any_network(), seed in any::<u64>()) {
+        for method in [MINIMAL, UD, UD_ITB] {
+            let routes = method.routes(&fabric, Seed(seed)).unwrap();
+            let proof = certify(&fabric, &routes).unwrap();
+            prop_assert_eq!(routes.is_deadlock_free(), proof.is_deadlock_free());
+        }
+    }
+
+    /// What a table counts while it is written is what following its routes gives.
+    #[test]
+    fn routes_are_counted_as_they_are_written(fabric in any_network(), seed in any::<u64>()) {
+        for method in SAFE.into_iter().chain([MINIMAL, TABLED_UD]) {
+            let Ok(routes) = method.routes(&fabric, Seed(seed)) else { continue };
+            let followed = Summary::by_following(&fabric, &routes).unwrap();
+            let counted = Summary::of(&fabric, &routes).unwrap();
+            // The deviation is a sum of fractions, added up in another order.
+            let deviation = |summary: &Summary| summary.load.map_or(0.0, |load| load.deviation);
+            prop_assert!((deviation(&counted) - deviation(&followed)).abs() < 1e-9);
+            let load = counted.load.map(|load| Load { deviation: deviation(&followed), ..load });
+            prop_assert_eq!(Summary { load, ..counted }, followed);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What meets where it should not: opposing data on a bus, two senders on one NIC.
 
+use super::shipment::fewer;
+
 /// Counts the conflicts that rail schemes are made to avoid [coll, 1].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BusWatch {
@@ -31,7 +33,7 @@ impl BusWatch {
     }
 
     pub(super) fn has_read(&mut self, nic: u32) {
-        self.reading[nic as usize] -= 1;
+        fewer(&mut self.reading[nic as usize], "what ends reading began to");
     }
 
     pub(super) fn arrives(&mut self, nic: u32) {
@@ -45,10 +47,10 @@ impl BusWatch {
     }
 
     pub(super) fn has_written(&mut self, nic: u32) {
-        self.writing[nic as usize] -= 1;
+        fewer(&mut self.writing[nic as usize], "what ends writing began to");
     }
 
     pub(super) fn has_arrived(&mut self, nic: u32) {
-        self.arriving[nic as usize] -= 1;
+        fewer(&mut self.arriving[nic as usize], "what arrives began to");
     }
 }

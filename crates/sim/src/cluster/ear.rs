@@ -34,16 +34,23 @@ pub(super) struct Ear {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Door {
-    Out,
+    Out { node: u32 },
     In { node: u32 },
     Neither,
+}
+
+/// A stripe at one of its places.
+struct Passing<'a> {
+    place: Place,
+    nic: u32,
+    shipment: &'a mut Shipment,
 }
 
 impl Ear {
     pub fn new(fabric: &Fabric, rails: u32) -> Ear {
         let door =
             |channel| match (fabric.channel(channel).from.node, fabric.channel(channel).to.node) {
-                (End::Host(_), _) => Door::Out,
+                (End::Host(host), _) => Door::Out { node: host.0 },
                 (_, End::Host(host)) => Door::In { node: host.0 },
                 _ => Door::Neither,
             };
@@ -88,6 +95,29 @@ impl Ear {
             Cargo::Control { .. } => unreachable!("only stripes are listened for"),
         }
     }
+
+    /// The stripe of a packet, if the channel is one of its places. A host where the packet stops on
+    /// its way is none: the stripe neither begins nor ends there, and its node is not told.
+    fn passing(&mut self, id: u64, channel: u32) -> Option<Passing<'_>> {
+        let Cargo::Data(shipment) = &mut self.cargo[id as usize] else { return None };
+        let (rail, part) = self.layout.place(channel);
+        let (place, node) = match part {
+            Part::Fabric(channel) => match self.doors[channel.0 as usize] {
+                Door::Out { node } => (Place::Departure, node),
+                Door::In { node } => (Place::Arrival, node),
+                Door::Neither => return None,
+            },
+            Part::Read(host) => (Place::Read, host.0),
+            Part::Write(host) => (Place::Write, host.0),
+            Part::Intake(_) => return None,
+        };
+        let own = match place {
+            Place::Read | Place::Departure => shipment.parcel.from,
+            Place::Arrival | Place::Write => shipment.parcel.to,
+        };
+        let nic = rail * self.layout.hosts() + node;
+        (own.0 == node).then_some(Passing { place, nic, shipment })
+    }
 }
 
 impl Observer for Ear {
@@ -109,39 +139,32 @@ impl Observer for Ear {
     }
 
     fn head(&mut self, id: u64, channel: u32, _vc: u32, at: Tick) {
-        let Cargo::Data(shipment) = &mut self.cargo[id as usize] else { return };
-        let (rail, part) = self.layout.place(channel);
-        let nic = |node: u32| rail * self.layout.hosts() + node;
-        match part {
-            Part::Fabric(channel) => {
-                if let Door::In { node } = self.doors[channel.0 as usize]
-                    && shipment.begins(Place::Arrival)
-                {
-                    self.arriving.push((at + 1, node, rail));
-                    self.watch.arrives(nic(node));
-                }
+        let Some(Passing { place, nic, shipment }) = self.passing(id, channel) else { return };
+        if !shipment.begins(place) {
+            return;
+        }
+        match place {
+            Place::Read => self.watch.reads(nic),
+            Place::Departure => {}
+            Place::Arrival => {
+                let (rail, node) = (nic / self.layout.hosts(), nic % self.layout.hosts());
+                self.arriving.push((at + 1, node, rail));
+                self.watch.arrives(nic);
             }
-            Part::Read(host) if shipment.begins(Place::Read) => self.watch.reads(nic(host.0)),
-            Part::Write(host) if shipment.begins(Place::Write) => self.watch.writes(nic(host.0)),
-            Part::Read(_) | Part::Write(_) | Part::Intake(_) => {}
+            Place::Write => self.watch.writes(nic),
         }
     }
 
     fn tail(&mut self, id: u64, channel: u32, _vc: u32, _at: Tick) {
-        let Cargo::Data(shipment) = &mut self.cargo[id as usize] else { return };
-        let (rail, part) = self.layout.place(channel);
-        let nic = |node: u32| rail * self.layout.hosts() + node;
-        match part {
-            Part::Fabric(channel) => {
-                if self.doors[channel.0 as usize] == Door::Out && shipment.ends(Place::Departure) {
-                    self.notices.push(Notice::Sent { cargo: id });
-                }
+        let Some(Passing { place, nic, shipment }) = self.passing(id, channel) else { return };
+        match place {
+            Place::Read if shipment.ends(place) => self.watch.has_read(nic),
+            Place::Departure if shipment.ends(place) => {
+                self.notices.push(Notice::Sent { cargo: id });
             }
-            Part::Read(host) if shipment.ends(Place::Read) => self.watch.has_read(nic(host.0)),
-            Part::Write(host) if shipment.ends(Place::Write) => {
-                self.watch.has_written(nic(host.0));
-            }
-            Part::Read(_) | Part::Write(_) | Part::Intake(_) => {}
+            Place::Write if shipment.ends(place) => self.watch.has_written(nic),
+            // A packet has arrived when it is in memory, which the engine tells as a delivery.
+            Place::Read | Place::Departure | Place::Arrival | Place::Write => {}
         }
     }
 

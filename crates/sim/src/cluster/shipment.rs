@@ -36,6 +36,12 @@ pub(super) enum Place {
     Write,
 }
 
+/// Counts down. Release builds of this crate wrap around silently, and a count below nothing is a
+/// bug of ours that must not become a result.
+pub(super) fn fewer(count: &mut u32, invariant: &str) {
+    *count = count.checked_sub(1).unwrap_or_else(|| panic!("{invariant}"));
+}
+
 impl Shipment {
     pub fn new(parcel: Parcel, packets: u32) -> Shipment {
         Shipment { parcel, waiting: packets, under_way: 0, begun: [false; 4], left: [packets; 4] }
@@ -49,7 +55,7 @@ impl Shipment {
     /// A packet has passed a place; true if it was the last.
     pub fn ends(&mut self, place: Place) -> bool {
         let left = &mut self.left[place as usize];
-        *left -= 1;
+        fewer(left, "a packet passes each of its places once");
         *left == 0
     }
 }

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::Packing;
-use crate::wormhole::{Bus, Config, Delivery};
-use crosstie_fabric::tree;
+use crate::wormhole::{Bus, Config, Delivery, InTransit};
+use crosstie_fabric::{Irregular, irregular, tree};
 use crosstie_protocol::{Allocation, Scheme, StripingRatio, matrix};
-use crosstie_routing::TreeAdaptive;
+use crosstie_routing::{Choice, Method, Root, Routing, Summary, TreeAdaptive};
 use crosstie_units::Seed;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -72,10 +72,21 @@ fn rush(scheme: Scheme, payload: Option<u32>, bus: Bus, seed: u64) -> (Cluster, 
     let fabric = tree(4, 2).unwrap();
     let routing = TreeAdaptive::new(&fabric).unwrap();
     let config = Config { bus, ..Config::default() };
-    let mut engine = Engine::new(&fabric, &routing, RAILS, &config);
-    let mut cluster = Cluster::new(&fabric, &spec(scheme, payload)).unwrap();
+    rush_on(&fabric, &routing, &config, spec(scheme, payload), seed)
+}
+
+/// The same between the nodes of any network.
+fn rush_on(
+    fabric: &Fabric,
+    routing: &dyn Routing,
+    config: &Config,
+    spec: ClusterSpec,
+    seed: u64,
+) -> (Cluster, Delivered) {
+    let mut engine = Engine::new(fabric, routing, RAILS, config);
+    let mut cluster = Cluster::new(fabric, &spec).unwrap();
     let mut books = Delivered::default();
-    let nodes = 16;
+    let nodes = fabric.hosts().len() as u64;
     let mut draw = Seed(seed).stream("messages", 0);
     let (mut handed_over, mut flits) = (0, 0);
     for _ in 0..400 {
@@ -148,6 +159,28 @@ fn static_allocation_has_no_opposing_data() {
     assert_eq!((books.messages, cluster.violations()), (30, 0));
     assert!(cluster.is_idle());
     assert_eq!(cluster.bus_watch().opposed, 0);
+}
+
+/// Packets that stop at hosts on their way pass nodes that they are not for.
+#[test]
+fn a_stop_on_the_way_is_nobodys_departure_or_arrival() {
+    let shape = Irregular { switches: 5, ports: 3, hosts_per_switch: 1, links: None };
+    let fabric = irregular(&shape, Seed(1)).unwrap();
+    let method = Method::UpDownItb { root: Root::Central, choice: Choice::Random };
+    let routing = method.routes(&fabric, Seed(1)).unwrap();
+    assert!(Summary::of(&fabric, &routing).unwrap().stops > 0);
+    let in_transit = Some(InTransit { recognition: 44, setup: 32, pool: 512 * 1024 });
+    let config = Config { bus: Bus::Full, in_transit, ..Config::default() };
+    let allocation = Allocation::new(matrix::algorithm2(RAILS, 5).unwrap()).unwrap();
+    let fixed = Scheme::Static(Arc::new(allocation));
+    for scheme in schemes().into_iter().chain([fixed]) {
+        let reserves = matches!(scheme, Scheme::Dynamic { .. });
+        for payload in PAYLOADS {
+            let spec = spec(scheme.clone(), payload);
+            let (cluster, _) = rush_on(&fabric, &routing, &config, spec, 1);
+            assert!(!reserves || cluster.bus_watch().crowded == 0, "two senders at one NIC");
+        }
+    }
 }
 
 proptest! {

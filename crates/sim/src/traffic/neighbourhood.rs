@@ -1,6 +1,7 @@
 //! Who is near whom, for the local pattern.
 
 use crosstie_fabric::{Fabric, Node, SwitchId};
+use crosstie_routing::{LegalDistances, Order};
 
 /// For each host the hosts that count as near it.
 ///
@@ -22,6 +23,28 @@ impl Neighbourhood {
     /// ends counted; 1 is one's own switch. This is the "at most d switches away" of the papers,
     /// with d counted as switches passed.
     pub fn within(fabric: &Fabric, switches: u32) -> Neighbourhood {
+        let mut search = Search::new(fabric.switches().len());
+        Neighbourhood::gather(fabric, switches, |centre, links| {
+            search.ball(fabric, centre, links).to_vec()
+        })
+    }
+
+    /// The same along the shortest legal path under an order of the switches.
+    pub fn within_legal(fabric: &Fabric, switches: u32, order: &Order) -> Neighbourhood {
+        let distances = LegalDistances::new(fabric, order);
+        Neighbourhood::gather(fabric, switches, |centre, links| {
+            let reached = fabric.switches().zip(distances.to(centre));
+            let near = reached.filter(|&(_, distance)| distance <= u64::from(links));
+            near.map(|(switch, _)| switch).collect()
+        })
+    }
+
+    /// The hosts of all switches that `ball` finds at most so many links less one from their own.
+    fn gather(
+        fabric: &Fabric,
+        switches: u32,
+        mut ball: impl FnMut(SwitchId, u32) -> Vec<SwitchId>,
+    ) -> Neighbourhood {
         let all: Vec<u32> = fabric.hosts().map(|host| host.0).collect();
         let mut near = Neighbourhood {
             place: vec![0; all.len()],
@@ -40,12 +63,11 @@ impl Neighbourhood {
                 hosts_on[switch.0 as usize].push(host.0);
             }
         }
-        let mut search = Search::new(fabric.switches().len());
         for switch in fabric.switches().take_while(|_| switches > 0) {
             let residents = &hosts_on[switch.0 as usize];
             if !residents.is_empty() {
-                let ball = search.ball(fabric, switch, switches - 1);
-                let lists = ball.iter().map(|found| hosts_on[found.0 as usize].as_slice());
+                let found = ball(switch, switches - 1);
+                let lists = found.iter().map(|found| hosts_on[found.0 as usize].as_slice());
                 near.settle(residents, lists);
             }
         }
@@ -139,7 +161,9 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crosstie_fabric::{End, FabricBuilder, Port, Shape};
+    use crosstie_fabric::{End, FabricBuilder, Irregular, Port, Shape, irregular};
+    use crosstie_routing::{Root, updown};
+    use crosstie_units::Seed;
 
     /// Switches in a row with two hosts each: 0 1 | 2 3 | 4 5 | ...
     fn row(switches: u32) -> Fabric {
@@ -167,6 +191,22 @@ mod tests {
         assert_eq!(near(2, 7), [4, 5, 6]);
         assert_eq!(near(4, 0), [1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(near(u32::MAX, 5), [0, 1, 2, 3, 4, 6, 7]);
+    }
+
+    #[test]
+    fn legal_paths_may_be_longer() {
+        // A ring of six switches: 3 lies opposite the root, and nothing may turn up again there.
+        let shape = Irregular { switches: 6, ports: 3, hosts_per_switch: 1, links: None };
+        let ring = irregular(&shape, Seed(1)).unwrap();
+        let order = updown(&ring, Root::Central).unwrap();
+        let last = ring.switches().max_by_key(|&switch| order.place(switch)).unwrap();
+        let beside: Vec<u32> = Neighbourhood::within(&ring, 2).of(last.0).collect();
+        let [a, b] = beside[..] else { panic!("{beside:?}") };
+        let graph = Neighbourhood::within(&ring, 3);
+        assert!(graph.of(a).any(|host| host == b), "by way of the last switch");
+        let legal = |switches| Neighbourhood::within_legal(&ring, switches, &order);
+        assert!(legal(4).of(a).all(|host| host != b) && legal(5).of(a).any(|host| host == b));
+        assert_eq!(legal(2), Neighbourhood::within(&ring, 2), "every link is legal");
     }
 
     #[test]

@@ -93,6 +93,18 @@ fn irregular(network: &Irregular) -> Result<(), Clash> {
         return Err(clash(at("hosts-per-switch"), "the switches cannot be connected", label)
             .help("raise `ports`, or lower `hosts-per-switch`"));
     }
+    let each = u64::from(left.min(switches - 1));
+    let (least, most) = (u64::from(switches - 1), u64::from(switches) * each / 2);
+    match network.links {
+        Some(links) if !(least..=most).contains(&u64::from(links)) => {
+            let label = format!(
+                "found {links}, expected {least}, which connect the switches, to {most}, for which \
+                 there are ports"
+            );
+            return Err(clash(at("links"), "the wrong number of links", label));
+        }
+        _ => {}
+    }
     Ok(())
 }
 

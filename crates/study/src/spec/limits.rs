@@ -35,6 +35,7 @@ wholes! {
     ports: u32 = 2..=4096;
     switches: u32 = 1..=i64::from(MOST_HOSTS);
     hosts_per_switch: u32 = 1..=4096;
+    links: u32 = 0..=i64::from(u32::MAX);
     host: u32 = 0..=i64::from(MOST_HOSTS) - 1;
     virtual_channels: u32 = 1..=8;
     buffer: u32 = 1..=65_536;
@@ -55,6 +56,11 @@ pub(crate) fn own_seed<'de, D: Deserializer<'de>>(from: D) -> Result<Seed, D::Er
 /// As [`hosts`], for a key that may be missing.
 pub(crate) fn some_hosts<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
     hosts(from).map(Some)
+}
+
+/// As [`links`], for a key that may be missing.
+pub(crate) fn some_links<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    links(from).map(Some)
 }
 
 /// Declares the readers of real numbers, each with its range in words and in bounds.

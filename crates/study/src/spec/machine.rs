@@ -107,6 +107,13 @@ pub struct Irregular {
     /// Hosts on each switch.
     #[serde(deserialize_with = "limits::hosts_per_switch")]
     pub hosts_per_switch: u32,
+    /// Links between switches, all told; `None`: as many as the ports allow.
+    #[serde(
+        default,
+        deserialize_with = "limits::some_links",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub links: Option<u32>,
     /// The number from which its cables follow, and nothing else.
     #[serde(deserialize_with = "limits::own_seed")]
     pub seed: Seed,

@@ -18,7 +18,7 @@ pub use machine::{
 pub use measure::{Goal, Measure, Saturation};
 pub use routing::{Choice, Pick, Root, Routing};
 pub use scheme::Scheme;
-pub use traffic::{Arrival, Destination, Part, Size, Traffic};
+pub use traffic::{Along, Arrival, Destination, Part, Size, Traffic};
 
 use crate::diagnostic::Diagnostic;
 use crate::document::{self, Fault};
@@ -84,7 +84,7 @@ impl From<Draft> for Spec {
         let routing = draft.routing.unwrap_or(match draft.fabric {
             Fabric::Tree(_) => Routing::TreeAdaptive {},
             Fabric::Single { .. } => Routing::Shortest {},
-            Fabric::Irregular(_) | Fabric::File { .. } => Routing::up_down(),
+            Fabric::Irregular(_) | Fabric::File { .. } => Routing::Auto { seed: None },
         });
         let routing = routing.seeded(Seed(draft.seed));
         Spec {
@@ -250,7 +250,7 @@ channels = true
         assert_eq!(spec.routing, Routing::Shortest {});
         let file = LEAST.replace("fabric.tree = {k = 4, n = 3}", "fabric.file.path = 'a.edges'");
         let spec = Spec::from_toml("file", &file).unwrap();
-        assert_eq!(spec.routing, Routing::up_down().seeded(spec.seed), "safe on any network");
+        assert_eq!(spec.routing, Routing::Auto { seed: Some(spec.seed) });
     }
 
     #[test]
@@ -260,7 +260,12 @@ channels = true
         for (key, value) in [
             ("fabric", "file.path = 'net.anynet'"),
             ("fabric", "tree = {k = 4, n = 4, hosts = 128}"),
+            (
+                "fabric",
+                "irregular = {switches = 16, ports = 8, hosts-per-switch = 4, links = 27, seed = 7}",
+            ),
             ("fabric", "irregular = {switches = 16, ports = 8, hosts-per-switch = 4, seed = 7}"),
+            ("routing", "auto = {}"),
             ("routing", "tree-deterministic = {}"),
             ("routing", "shortest = {}"),
             ("routing", "minimal.pick = 'balanced'"),
@@ -289,6 +294,7 @@ channels = true
             ("traffic.size", "exponential.mean = '64 KiB'"),
             ("traffic.size", "bimodal = {small = '64 B', large = '4 KiB', small-share = 0.9}"),
             ("traffic.destination", mixture),
+            ("traffic.destination", "local = {distance = 5, along.up-down.root = 0}"),
             ("traffic.destination", "permutation.file = 'perm.txt'"),
             ("traffic.destination", "transpose = {}"),
             ("measure", "saturation.precision = 0.01"),

@@ -18,6 +18,12 @@ use crate::document;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Routing {
+    /// Whichever suits the network: the laboratory knows which.
+    Auto {
+        /// As above.
+        #[serde(default, deserialize_with = "seed", skip_serializing_if = "Option::is_none")]
+        seed: Option<Seed>,
+    },
     /// Up a tree by any free link, then down the only way.
     TreeAdaptive {},
     /// Up a tree by links fixed by the destination, then down the only way.
@@ -36,7 +42,7 @@ pub enum Routing {
     /// Shortest routes that go up a breadth-first tree and then down (UD).
     UpDown {
         /// Where the tree begins.
-        #[serde(default = "central")]
+        #[serde(default = "Root::central")]
         root: Root,
         /// Which of several routes.
         #[serde(default)]
@@ -69,7 +75,7 @@ pub enum Routing {
     /// Minimal routes, legal ones first, with stops where no minimal route is legal (UD_MITB).
     UpDownMitb {
         /// Where the tree begins.
-        #[serde(default = "central")]
+        #[serde(default = "Root::central")]
         root: Root,
         /// As above.
         #[serde(default, deserialize_with = "seed", skip_serializing_if = "Option::is_none")]
@@ -78,7 +84,7 @@ pub enum Routing {
     /// Any minimal routes, with stops where they are not legal (UD_ITB).
     UpDownItb {
         /// Where the tree begins.
-        #[serde(default = "central")]
+        #[serde(default = "Root::central")]
         root: Root,
         /// As above.
         #[serde(default, deserialize_with = "seed", skip_serializing_if = "Option::is_none")]
@@ -123,9 +129,19 @@ impl Routing {
         Ok(argument.routing)
     }
 
-    /// Up*/down* with nothing else said: free of deadlock on any network.
-    pub fn up_down() -> Routing {
-        Routing::UpDown { root: central(), pick: Pick::default(), seed: None }
+    /// Writes a routing as [`Routing::from_argument`] reads it, every key spelled out.
+    pub fn to_argument(&self) -> String {
+        let value = toml::Value::try_from(self).expect("a routing has text keys and small numbers");
+        let choice = value.as_table().into_iter().flatten();
+        let word = |(key, value): (&String, &toml::Value)| match value {
+            toml::Value::String(word) => format!(",{key}={word}"),
+            number => format!(",{key}={number}"),
+        };
+        let argument = |(name, keys): (&String, &toml::Value)| {
+            let keys = keys.as_table().into_iter().flatten();
+            name.clone() + &keys.map(word).collect::<String>()
+        };
+        choice.map(argument).collect()
     }
 
     /// Whether its packets may be taken out at a host on the way and put in again.
@@ -135,7 +151,8 @@ impl Routing {
             | Routing::UpDownItb { .. }
             | Routing::DfsItb { .. }
             | Routing::BalancedItb { .. } => true,
-            Routing::TreeAdaptive {}
+            Routing::Auto { .. }
+            | Routing::TreeAdaptive {}
             | Routing::TreeDeterministic {}
             | Routing::Shortest {}
             | Routing::Minimal { .. }
@@ -149,7 +166,8 @@ impl Routing {
     pub fn seeded(mut self, seed: Seed) -> Routing {
         match &mut self {
             Routing::TreeAdaptive {} | Routing::TreeDeterministic {} | Routing::Shortest {} => {}
-            Routing::Minimal { seed: own, .. }
+            Routing::Auto { seed: own }
+            | Routing::Minimal { seed: own, .. }
             | Routing::UpDown { seed: own, .. }
             | Routing::Dfs { seed: own, .. }
             | Routing::Smart { seed: own, .. }
@@ -212,10 +230,11 @@ impl Root {
         ("remote", Root::Remote),
         ("fewest-restrictions", Root::FewestRestrictions),
     ];
-}
 
-fn central() -> Root {
-    Root::Central
+    /// The default of a breadth-first tree.
+    pub(super) fn central() -> Root {
+        Root::Central
+    }
 }
 
 fn fewest_restrictions() -> Root {
@@ -286,6 +305,9 @@ mod tests {
             read("smart,moves=9,seed=3"),
             Ok(Routing::Smart { moves: 9, seed: Some(Seed(3)) })
         );
+        for written in ["shortest", "up-down,root=central,pick=balanced,seed=2", "smart,moves=9"] {
+            assert_eq!(read(written).unwrap().to_argument(), written);
+        }
         for (wrong, words) in [
             ("up-dwn", "up-down"),
             ("up-down,rot=0", "root"),

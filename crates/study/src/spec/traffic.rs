@@ -3,7 +3,7 @@
 use crosstie_units::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::limits;
+use super::{Root, limits};
 
 /// What the hosts send, each on its own (open loop).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -104,6 +104,10 @@ pub enum Destination {
         /// At most so many switches between the two.
         #[serde(deserialize_with = "limits::distance")]
         distance: u32,
+        /// Along which way they are counted. Left out of a spec's text where it is the default, so
+        /// that results from before it existed are still known.
+        #[serde(default, skip_serializing_if = "Along::is_graph")]
+        along: Along,
     },
     /// One fixed destination for each host, from a file.
     Permutation {
@@ -121,6 +125,32 @@ pub enum Destination {
 impl Default for Destination {
     fn default() -> Destination {
         Destination::Uniform {}
+    }
+}
+
+/// The way along which the distance of two hosts is counted, whatever way packets take.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum Along {
+    /// The shortest there is.
+    Graph {},
+    /// The shortest that goes up a breadth-first tree and then down.
+    UpDown {
+        /// Where the tree begins.
+        #[serde(default = "Root::central")]
+        root: Root,
+    },
+}
+
+impl Along {
+    fn is_graph(&self) -> bool {
+        *self == Along::Graph {}
+    }
+}
+
+impl Default for Along {
+    fn default() -> Along {
+        Along::Graph {}
     }
 }
 
