@@ -33,6 +33,24 @@ fn a_network_file_that_is_none() {
 }
 
 #[test]
+fn a_switch_with_more_ports_than_a_tag_can_name() {
+    let node = |id: &str, data: &str| format!("<node id='{id}'>{data}</node>");
+    let host = |id: &str| node(id, "<data key='k'>host</data>");
+    let network = |ports: u32| {
+        let switch = format!("<data key='k'>switch</data><data key='p'>{ports}</data>");
+        format!(
+            "<graphml><key id='k' attr.name='kind'/><key id='p' attr.name='ports'/><graph>{}{}{}\
+             <edge source='a' target='x'/><edge source='b' target='x'/></graph></graphml>",
+            host("a"),
+            host("b"),
+            node("x", &switch)
+        )
+    };
+    let error = refusal(&[("net.graphml", &network(16_385))], "fabric.file.path = 'net.graphml'");
+    assert!(error.contains("switch x has 16385 ports, expected at most 16384"), "{error}");
+}
+
+#[test]
 fn an_irregular_network_that_is_too_large() {
     let keys =
         "fabric.irregular = {switches = 60000, ports = 4096, hosts-per-switch = 1, seed = 1}";
