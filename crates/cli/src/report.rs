@@ -44,6 +44,11 @@ pub fn report(arguments: &ReportArguments, console: &Console) -> Verdict {
     let mut reports = Vec::new();
     for (folder, results) in arguments.folders.iter().zip(&sets) {
         let files = crosstie_report::write(results, folder)?;
+        let (finished, points) = (results.meta.finished, results.meta.points);
+        if finished < points {
+            let folder = folder.display();
+            console.remark(format_args!("{folder}: {finished} of {points} points are finished"));
+        }
         reports.push(Report { folder, files });
     }
     if console.json {

@@ -1,7 +1,7 @@
 //! What can go wrong, by who is to blame.
 
 use crosstie_routing::RouteFault;
-use crosstie_study::{Point, ResultsError};
+use crosstie_study::{Diagnostic, Point, ResultsError, Study};
 use std::path::PathBuf;
 
 /// Why a study cannot be run.
@@ -18,6 +18,8 @@ pub enum LabError {
         help: String,
         /// The settings of the point where it was found; empty if the study has one point.
         point: String,
+        /// The number of that point.
+        index: u32,
     },
     /// A file that the experiment refers to is not what it should be.
     #[error(
@@ -36,6 +38,8 @@ pub enum LabError {
         help: String,
         /// The settings of the point where it was found; empty if the study has one point.
         point: String,
+        /// The number of that point.
+        index: u32,
     },
     /// The results cannot be kept.
     #[error(transparent)]
@@ -78,6 +82,7 @@ impl LabError {
             problem: problem.to_string(),
             help: help.to_string(),
             point: String::new(),
+            index: 0,
         }
     }
 
@@ -93,18 +98,32 @@ impl LabError {
             problem: problem.to_string(),
             help: help.to_string(),
             point: String::new(),
+            index: 0,
         }
     }
 
     /// Says at which point it was found.
     pub(crate) fn found_at(mut self, place: &Point) -> LabError {
-        if let LabError::Setting { point, .. } | LabError::Input { point, .. } = &mut self
-            && !place.settings.is_empty()
+        if let LabError::Setting { point, index, .. } | LabError::Input { point, index, .. } =
+            &mut self
         {
-            let settings: Vec<_> =
-                place.settings.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-            *point = format!("point {}: {}", place.index, settings.join(", "));
+            (*point, *index) = (place.name(), place.index);
         }
         self
+    }
+
+    /// The mistake shown at its place in the experiment file, if it has one there.
+    pub fn diagnostic(&self, study: &Study) -> Option<Diagnostic> {
+        let (title, key, problem, help, index) = match self {
+            LabError::Setting { key, problem, help, index, .. } => {
+                (format!("`{key}` does not fit"), key, problem, help, index)
+            }
+            LabError::Input { key, path, problem, help, index, .. } => {
+                (format!("cannot use `{}`", path.display()), key, problem, help, index)
+            }
+            _ => return None,
+        };
+        let point = study.points().get(*index as usize)?;
+        Some(study.mistake(point, key, &title, problem, help))
     }
 }

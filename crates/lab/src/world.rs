@@ -76,18 +76,21 @@ impl World {
 
     /// Refuses traffic that cannot be made at the highest load to be tried.
     fn check_traffic(&self) -> Result<(), LabError> {
-        let highest = match self.goal {
-            Goal::Load(load) => load,
-            Goal::Saturation(_) => 1.0,
+        let (highest, tried) = match self.goal {
+            Goal::Load(load) => (load, ""),
+            Goal::Saturation(_) => (1.0, ", which the search may try,"),
         };
-        let hosts = self.network.fabric.hosts().len() as u32;
-        let traffic = self.workload.traffic(self.seed, hosts, self.rails, highest);
-        traffic.map(|_| ()).map_err(|error| match error {
-            TrafficError::Crowded { .. } => LabError::setting(
-                "traffic.arrival",
-                error,
-                "set `traffic.arrival = \"exponential\"`",
-            ),
+        self.trial().traffic(highest).map(|_| ()).map_err(|error| match error {
+            TrafficError::Crowded { load, mean_flits } => {
+                let problem = format!(
+                    "load {highest}{tried} takes {:.3} messages per cycle from each sender, of \
+                     {mean_flits} flits on average, but Bernoulli arrivals start at most one",
+                    load / mean_flits
+                );
+                let help = "set `traffic.arrival = \"exponential\"`, lower the load or lengthen the \
+                            messages";
+                LabError::setting("traffic.arrival", problem, help)
+            }
             TrafficError::MeanSize { .. } => {
                 LabError::setting("traffic.size.exponential.mean", error, "take a smaller mean")
             }
