@@ -33,6 +33,8 @@ struct Listing<'a> {
 #[derive(Serialize)]
 struct Report<'a> {
     folder: &'a Path,
+    points: usize,
+    finished: usize,
     files: Vec<PathBuf>,
 }
 
@@ -46,10 +48,13 @@ pub fn report(arguments: &ReportArguments, console: &Console) -> Verdict {
         let files = crosstie_report::write(results, folder)?;
         let (finished, points) = (results.meta.finished, results.meta.points);
         if finished < points {
-            let folder = folder.display();
-            console.remark(format_args!("{folder}: {finished} of {points} points are finished"));
+            let (folder, missing) = (folder.display(), points - finished);
+            let are = if missing == 1 { "is" } else { "are" };
+            console.remark(format_args!(
+                "{folder}: {finished} of {points} points are finished, {missing} {are} missing"
+            ));
         }
-        reports.push(Report { folder, files });
+        reports.push(Report { folder, points, finished, files });
     }
     if console.json {
         console.print_json(&Listing { reports })?;

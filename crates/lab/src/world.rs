@@ -6,7 +6,7 @@ use crosstie_sim::traffic::{Arrival, Size, TrafficError};
 use crosstie_sim::trial::{Effort, Trial, Workload};
 use crosstie_sim::wormhole::Config;
 use crosstie_study::{self as study, Goal, Packet, Spec};
-use crosstie_units::{Bytes, Seed};
+use crosstie_units::Seed;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -91,9 +91,6 @@ impl World {
                             messages";
                 LabError::setting("traffic.arrival", problem, help)
             }
-            TrafficError::MeanSize { .. } => {
-                LabError::setting("traffic.size.exponential.mean", error, "take a smaller mean")
-            }
             error => LabError::setting("traffic.destination", error, "choose another destination"),
         })
     }
@@ -138,13 +135,8 @@ fn size(spec: &Spec) -> Result<Size, LabError> {
             (Size::Fixed(size.get() as u32), "traffic.size.fixed.size", size)
         }
         study::Size::Exponential { mean } => {
-            let key = "traffic.size.exponential.mean";
-            let limit = Bytes::new(Size::MEAN_LIMIT as u64);
-            if mean > limit {
-                let problem = format!("found {mean}, expected at most {limit}");
-                return Err(LabError::setting(key, problem, "take a smaller mean"));
-            }
-            (Size::Exponential { mean: mean.get() as f64 }, key, mean)
+            let law = Size::Exponential { mean: mean.get() as f64 };
+            (law, "traffic.size.exponential.mean", mean)
         }
         study::Size::Bimodal { small, large, small_share } => {
             let (small, key) = (small.get() as u32, "traffic.size.bimodal.large");
