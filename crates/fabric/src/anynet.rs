@@ -47,7 +47,7 @@ pub enum WriteError {
     #[error("the hosts are cabled to each other, which anynet cannot describe: write GraphML")]
     NoSwitch,
     /// A text that [`read`] would refuse.
-    #[error(transparent)]
+    #[error("it could not be read again: {0}")]
     TooLong(#[from] ReadError),
 }
 

@@ -51,7 +51,8 @@ impl Format {
     pub fn write(self, fabric: &Fabric) -> Result<String, Failure> {
         match self {
             Format::Dot => Ok(dot::write(fabric)),
-            Format::Graphml => graphml::write(fabric).map_err(Failure::user),
+            Format::Graphml => graphml::write(fabric)
+                .map_err(|error| Failure::user(format!("it could not be read again: {error}"))),
             Format::Anynet => anynet::write(fabric).map_err(Failure::user),
             Format::Svg => draw::svg(fabric).map_err(Failure::user),
         }
