@@ -1,14 +1,16 @@
 //! `crosstie check`: whether experiment files are sound, and which points they have.
 
 use std::fmt::Write;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use crosstie_lab::RunOptions;
 use crosstie_study::{Point, Setting, Study};
 use serde::{Serialize, Serializer};
 
 use crate::console::Console;
 use crate::exit::{Answer, Verdict};
-use crate::experiment;
+use crate::{experiment, interrupt, run};
 
 /// Shown under the help of the verb.
 pub const EXAMPLES: &str = "\
@@ -40,9 +42,17 @@ fn in_order<S: Serializer>(settings: &[(String, Setting)], to: S) -> Result<S::O
     to.collect_map(settings.iter().map(|(key, value)| (key, value)))
 }
 
-/// Checks all files and lists their points.
-pub fn check(files: &[PathBuf], console: &Console) -> Verdict {
+/// Checks all files, builds what they describe, and lists their points.
+pub fn check(files: &[PathBuf], threads: Option<NonZeroUsize>, console: &Console) -> Verdict {
     let studies = experiment::load_all(files, console)?;
+    let interrupted = interrupt::watch()?;
+    let options = RunOptions { threads: run::threads(threads), cancel: &interrupted };
+    for study in &studies {
+        let checked = crosstie_lab::check(study, options);
+        if !checked.map_err(|error| experiment::refused(study, error, console))? {
+            return Ok(Answer::Interrupted);
+        }
+    }
     let checked = files.iter().zip(&studies);
     if console.json {
         let experiments = checked.map(|(file, study)| described(file, study)).collect();

@@ -56,6 +56,7 @@ impl From<ResultsError> for Failure {
         match error {
             ResultsError::Io { .. }
             | ResultsError::Busy { .. }
+            | ResultsError::Taken { .. }
             | ResultsError::Damaged { .. }
             | ResultsError::Study(_) => Failure::user(error),
             // Results that the study cannot have: one part of Crosstie misled another.

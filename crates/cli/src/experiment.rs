@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crosstie_lab::LabError;
 use crosstie_study::{Diagnostic, Study};
 
 use crate::console::Console;
@@ -21,6 +22,14 @@ pub fn load_all(files: &[PathBuf], console: &Console) -> Result<Vec<Study>, Fail
 /// Reads one file.
 pub fn load(file: &Path, console: &Console) -> Result<Study, Failure> {
     Study::load(file).map_err(|mistake| refusal(&[mistake], console))
+}
+
+/// Why a study cannot be run, at the place in its file if there is one.
+pub fn refused(study: &Study, error: LabError, console: &Console) -> Failure {
+    match error.diagnostic(study) {
+        Some(mistake) => refusal(&[mistake], console),
+        None => error.into(),
+    }
 }
 
 /// So many points, in words.

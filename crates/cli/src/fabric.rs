@@ -3,6 +3,7 @@
 mod description;
 mod format;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -47,6 +48,12 @@ struct Listing {
     networks: Vec<Description>,
 }
 
+#[derive(Serialize)]
+struct Written {
+    /// The text, by the name of its format.
+    network: BTreeMap<&'static str, String>,
+}
+
 /// Describes the network, or writes it.
 pub fn fabric(arguments: &FabricArguments, console: &Console) -> Verdict {
     // Endings are looked at before a large network is built for nothing.
@@ -68,7 +75,11 @@ pub fn fabric(arguments: &FabricArguments, console: &Console) -> Verdict {
         console.remark(format_args!("wrote {}", path.display()));
     }
     if let Some(format) = arguments.format {
-        console.print(&format.write(only_one()?)?)?;
+        let text = format.write(only_one()?)?;
+        match console.json {
+            true => console.print_json(&Written { network: [(format.name(), text)].into() })?,
+            false => console.print(&text)?,
+        }
         return Ok(Answer::Yes);
     }
     let describe = |network: &Network| Description::of(&network.fabric);

@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         match arguments.verb {
             Verb::Run(run) => run::run(&run, arguments.global.threads, &console),
             Verb::Report(report) => report::report(&report, &console),
-            Verb::Check { files } => check::check(&files, &console),
+            Verb::Check { files } => check::check(&files, arguments.global.threads, &console),
             Verb::Paper(paper) => paper::paper(&paper, arguments.global.threads, &console),
             Verb::Fabric(fabric) => fabric::fabric(&fabric, &console),
             Verb::Routes(routes) => routes::routes(&routes, &console),

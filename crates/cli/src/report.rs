@@ -33,6 +33,8 @@ struct Listing<'a> {
 #[derive(Serialize)]
 struct Report<'a> {
     folder: &'a Path,
+    points: usize,
+    finished: usize,
     files: Vec<PathBuf>,
 }
 
@@ -44,7 +46,15 @@ pub fn report(arguments: &ReportArguments, console: &Console) -> Verdict {
     let mut reports = Vec::new();
     for (folder, results) in arguments.folders.iter().zip(&sets) {
         let files = crosstie_report::write(results, folder)?;
-        reports.push(Report { folder, files });
+        let (finished, points) = (results.meta.finished, results.meta.points);
+        if finished < points {
+            let (folder, missing) = (folder.display(), points - finished);
+            let are = if missing == 1 { "is" } else { "are" };
+            console.remark(format_args!(
+                "{folder}: {finished} of {points} points are finished, {missing} {are} missing"
+            ));
+        }
+        reports.push(Report { folder, points, finished, files });
     }
     if console.json {
         console.print_json(&Listing { reports })?;

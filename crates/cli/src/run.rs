@@ -3,8 +3,6 @@
 mod glance;
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -12,7 +10,7 @@ use std::thread;
 use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args};
 use crosstie_lab::{RunOptions, RunSummary};
-use crosstie_study::{Row, Store, Study};
+use crosstie_study::{ResultsError, Row, Store, Study};
 use serde::Serialize;
 
 use crate::console::{self, Console};
@@ -30,9 +28,6 @@ Examples:
 
 Points that are finished already are skipped: after Ctrl-C, run the same command again to go on.
 With --json and several files, one document per file is printed, each on a line of its own.";
-
-/// The file by which a folder of results knows its finished points.
-const JOURNAL: &str = "journal.jsonl";
 
 /// Arguments of `crosstie run`.
 #[derive(Debug, Args)]
@@ -70,12 +65,17 @@ struct Results<'a> {
 pub fn run(arguments: &RunArguments, threads: Option<NonZeroUsize>, console: &Console) -> Verdict {
     let studies = experiment::load_all(&arguments.files, console)?;
     let folders = folders(&arguments.results.out, &arguments.files)?;
+    // All folders are opened first: what is wrong with one shows before anything runs.
+    let fresh = arguments.results.fresh;
+    let stores = studies.iter().zip(&folders).map(|(study, folder)| open(study, folder, fresh));
+    let stores = stores.collect::<Result<Vec<Store<'_>>, Failure>>()?;
     let interrupted = interrupt::watch()?;
     let options = RunOptions { threads: self::threads(threads), cancel: &interrupted };
-    for ((file, study), folder) in arguments.files.iter().zip(&studies).zip(&folders) {
+    let experiments = arguments.files.iter().zip(&studies).zip(&folders);
+    for (((file, study), folder), store) in experiments.zip(stores) {
         let points = study.points().len();
         let experiment = Experiment { title: &study.title, file, folder, points };
-        let summary = simulate(study, &experiment, arguments.results.fresh, options, console)?;
+        let summary = simulate(study, store, &experiment, options, console)?;
         let page = match arguments.no_report {
             true => None,
             false => {
@@ -129,14 +129,12 @@ fn folders(out: &Path, files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 /// Runs what is not finished yet.
 fn simulate(
     study: &Study,
+    store: Store<'_>,
     target: &Experiment<'_>,
-    fresh: bool,
     options: RunOptions<'_>,
     console: &Console,
 ) -> Result<RunSummary, Failure> {
-    let folder = target.folder;
-    let store = open(study, folder, fresh)?;
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let name = target.folder.file_name().unwrap_or_default().to_string_lossy();
     let (points, left) = (target.points, store.pending().len());
     match points - left {
         0 => console.remark(format_args!("{name}: {}", experiment::points(points))),
@@ -148,7 +146,7 @@ fn simulate(
     let meter = Meter::new(&name, left, console);
     let summary = crosstie_lab::run(study, store, options, &meter);
     meter.close();
-    Ok(summary?)
+    summary.map_err(|error| experiment::refused(study, error, console))
 }
 
 /// As many threads as wanted, else one per core.
@@ -158,25 +156,15 @@ pub fn threads(wanted: Option<NonZeroUsize>) -> NonZeroUsize {
 
 /// Opens the folder of a study's results; a fresh one knows no finished points.
 pub fn open<'a>(study: &'a Study, folder: &Path, fresh: bool) -> Result<Store<'a>, Failure> {
-    let open = || Store::open(folder, study, env!("CARGO_PKG_VERSION"));
-    let store = open()?;
-    if !fresh {
-        return Ok(store);
-    }
-    // The folder was opened first, so nobody else is writing to it.
-    drop(store);
-    forget(folder)?;
-    Ok(open()?)
-}
-
-/// Makes a folder of results forget which points are finished.
-fn forget(folder: &Path) -> Result<(), Failure> {
-    let journal = folder.join(JOURNAL);
-    match fs::remove_file(&journal) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(Failure::user(format!("cannot remove `{}`: {error}", journal.display())))
-        }
-        _ => Ok(()),
+    let version = env!("CARGO_PKG_VERSION");
+    match fresh {
+        true => Ok(Store::fresh(folder, study, version)?),
+        false => Store::open(folder, study, version).map_err(|error| match error {
+            ResultsError::Taken { .. } => Failure::user(format!(
+                "{error}\n  help: --out FOLDER keeps both, --fresh replaces what is there"
+            )),
+            error => error.into(),
+        }),
     }
 }
 

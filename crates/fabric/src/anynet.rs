@@ -46,6 +46,9 @@ pub enum WriteError {
     /// Hosts without a switch.
     #[error("the hosts are cabled to each other, which anynet cannot describe: write GraphML")]
     NoSwitch,
+    /// A text that [`read`] would refuse.
+    #[error("it could not be read again: {0}")]
+    TooLong(#[from] ReadError),
 }
 
 /// Reads a network; `name` is what it will be called.
@@ -84,6 +87,7 @@ pub fn write(fabric: &Fabric) -> Result<String, WriteError> {
         let neighbours: String = listed.chain(links).collect();
         writeln!(text, "router {}{neighbours}", switch.0).expect("writing to a string");
     }
+    check_length(&text)?;
     Ok(text)
 }
 

@@ -26,7 +26,7 @@
 
 use std::collections::HashMap;
 
-use crate::reading::{MAX_HOSTS, MAX_PORTS, check_length, quoted};
+use crate::reading::{MAX_HOSTS, check_length, check_ports, quoted};
 use crate::{End, Fabric, FabricBuilder, FabricError, Node, Port, ReadError, Shape};
 
 const HOST: &str = "host";
@@ -175,10 +175,7 @@ impl<'a> Listing<'a> {
             places.push(Node::Switch(builder.switch(node.name, count)));
             used.push(0);
         }
-        if ports > MAX_PORTS {
-            let what = format!("{ports} switch ports; at most {MAX_PORTS} are read from a file");
-            return Err(FabricError::TooLarge { what }.into());
-        }
+        check_ports(ports)?;
         let mut plug = |place: Node| match place {
             Node::Host(host) => End::host(host),
             Node::Switch(switch) => {

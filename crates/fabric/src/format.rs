@@ -39,7 +39,7 @@ impl Format {
             ["Switch" | "Ca" | "Rt" | "Chassis" | "Non-Chassis" | "ibwarn:", _] => {
                 Format::Ibnetdiscover
             }
-            [word, ..] if word.starts_with("vendid=") => Format::Ibnetdiscover,
+            [word, ..] if ibnetdiscover::is_identity(word) => Format::Ibnetdiscover,
             _ => Format::EdgeList,
         }
     }
@@ -87,10 +87,15 @@ mod tests {
     fn without_a_known_ending_the_text_decides() {
         let fabric = tree(2, 2).unwrap();
         for (text, format) in [
-            (graphml::write(&fabric), Format::Graphml),
+            (graphml::write(&fabric).unwrap(), Format::Graphml),
             (anynet::write(&fabric).unwrap(), Format::Anynet),
             ("#\n# Topology file\n#\n\nvendid=0x2c9\n".to_owned(), Format::Ibnetdiscover),
             ("Switch\t8 \"S-1\"\t\t# \"leaf\"\n".to_owned(), Format::Ibnetdiscover),
+            ("switchguid=0x8f1(8f1)\nSwitch 8 \"S-1\"".to_owned(), Format::Ibnetdiscover),
+            ("caguid=0x8f2\nCa 1 \"H-1\"".to_owned(), Format::Ibnetdiscover),
+            ("rtguid=0x8f3\nRt 1 \"R-1\"".to_owned(), Format::Ibnetdiscover),
+            ("sysimgguid=0x8f4\n".to_owned(), Format::Ibnetdiscover),
+            ("guid=8 s1\n".to_owned(), Format::EdgeList),
             ("\nNon-Chassis Nodes\n".to_owned(), Format::Ibnetdiscover),
             ("# my switches\nnode router\n".to_owned(), Format::EdgeList),
             (String::new(), Format::EdgeList),
@@ -111,7 +116,7 @@ mod tests {
             let fabric = format.read("pair", text).unwrap();
             assert_eq!((fabric.name(), fabric.hosts().len()), ("pair", 2), "{}", format.name());
         }
-        let written = graphml::write(&tree(2, 2).unwrap());
+        let written = graphml::write(&tree(2, 2).unwrap()).unwrap();
         assert_eq!(Format::Graphml.read("unused", &written).unwrap().name(), "2-ary 2-tree");
     }
 }

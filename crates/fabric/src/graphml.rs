@@ -21,7 +21,7 @@ use std::fmt::Write;
 
 use quick_xml::escape::escape;
 
-use crate::reading::check_length;
+use crate::reading::{check_length, check_ports};
 use crate::{Fabric, Node, ReadError, Shape};
 
 /// Reads a network; `name` is what it will be called unless the file gives it a name.
@@ -30,8 +30,10 @@ pub fn read(name: &str, text: &str) -> Result<Fabric, ReadError> {
     assembly::assemble(name, text, &document::Document::parse(text)?)
 }
 
-/// Writes a network with everything needed to read the same one back.
-pub fn write(fabric: &Fabric) -> String {
+/// Writes a network with everything needed to read the same one back. One so large that [`read`]
+/// would refuse the text is refused here, for the same reason.
+pub fn write(fabric: &Fabric) -> Result<String, ReadError> {
+    check_ports(fabric.switches().map(|switch| u64::from(fabric.ports(switch))).sum())?;
     let mut text = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
@@ -79,7 +81,8 @@ pub fn write(fabric: &Fabric) -> String {
         );
     }
     text.push_str("  </graph>\n</graphml>\n");
-    text
+    check_length(&text)?;
+    Ok(text)
 }
 
 fn line(text: &mut String, content: std::fmt::Arguments<'_>) {

@@ -30,6 +30,15 @@ use line::{CableLine, Id, Kind, Line};
 /// How the adapters inside switches are described.
 const AGGREGATION: &str = "Aggregation Node";
 
+/// What stands before a node, such as `switchguid=0x8f1`: who made it, and its numbers.
+const IDENTITIES: [&str; 6] = ["vendid", "devid", "sysimgguid", "switchguid", "caguid", "rtguid"];
+
+/// Whether a word is one that only this format has before its nodes.
+pub(crate) fn is_identity(word: &str) -> bool {
+    let named = word.split_once("=0x").map(|(name, _)| name);
+    named.is_some_and(|name| IDENTITIES.contains(&name))
+}
+
 /// Reads a network; `name` is what it will be called.
 pub fn read(name: &str, text: &str) -> Result<Fabric, ReadError> {
     check_length(text)?;

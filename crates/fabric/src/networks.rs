@@ -9,7 +9,10 @@ pub fn irregular() -> impl Strategy<Value = Fabric> {
     let links = prop::collection::vec(any::<(u8, u8)>(), 0..8);
     let parents = prop::collection::vec(any::<u8>(), 0..7);
     let hosts = prop::collection::vec(any::<u8>(), 2..10);
-    (parents, links, hosts, any::<String>()).prop_map(|(parents, links, hosts, label)| {
+    // Control characters too, which `any::<String>()` leaves out.
+    let label = prop::collection::vec(any::<char>(), 0..12);
+    (parents, links, hosts, label).prop_map(|(parents, links, hosts, label)| {
+        let label = String::from_iter(label);
         let switches = parents.len() as u32 + 1;
         let mut builder = FabricBuilder::default();
         for s in 0..switches {

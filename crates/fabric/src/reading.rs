@@ -40,6 +40,15 @@ pub(crate) fn check_length(text: &str) -> Result<(), ReadError> {
     if text.len() > MAX_BYTES { Err(ReadError::TooLong { bytes: text.len() }) } else { Ok(()) }
 }
 
+/// Refuses more switch ports than a file may ask for.
+pub(crate) fn check_ports(ports: u64) -> Result<(), FabricError> {
+    if ports <= MAX_PORTS {
+        return Ok(());
+    }
+    let what = format!("{ports} switch ports; at most {MAX_PORTS} are read from a file");
+    Err(FabricError::TooLarge { what })
+}
+
 /// Text from a file, in quotes, cut short and without control characters: it may be anything.
 pub(crate) fn quoted(text: &str) -> String {
     const SHOWN: usize = 40;

@@ -1,7 +1,7 @@
 //! What can go wrong, by who is to blame.
 
 use crosstie_routing::RouteFault;
-use crosstie_study::{Point, ResultsError};
+use crosstie_study::{Diagnostic, Point, ResultsError, Study};
 use std::path::PathBuf;
 
 /// Why a study cannot be run.
@@ -16,8 +16,8 @@ pub enum LabError {
         problem: String,
         /// What to do.
         help: String,
-        /// The settings of the point where it was found; empty if the study has one point.
-        point: String,
+        /// The point where it was found, if it was for one.
+        point: Option<Box<Point>>,
     },
     /// A file that the experiment refers to is not what it should be.
     #[error(
@@ -34,8 +34,8 @@ pub enum LabError {
         problem: String,
         /// What to do.
         help: String,
-        /// The settings of the point where it was found; empty if the study has one point.
-        point: String,
+        /// The point where it was found, if it was for one.
+        point: Option<Box<Point>>,
     },
     /// The results cannot be kept.
     #[error(transparent)]
@@ -53,8 +53,11 @@ pub enum LabError {
     },
 }
 
-fn found_at(point: &str) -> String {
-    if point.is_empty() { String::new() } else { format!(" (found at {point})") }
+fn found_at(point: &Option<Box<Point>>) -> String {
+    match point.as_ref().map(|point| point.name()) {
+        Some(name) if !name.is_empty() => format!(" (found at {name})"),
+        _ => String::new(),
+    }
 }
 
 impl LabError {
@@ -77,7 +80,7 @@ impl LabError {
             key: key.to_owned(),
             problem: problem.to_string(),
             help: help.to_string(),
-            point: String::new(),
+            point: None,
         }
     }
 
@@ -92,19 +95,29 @@ impl LabError {
             path,
             problem: problem.to_string(),
             help: help.to_string(),
-            point: String::new(),
+            point: None,
         }
     }
 
     /// Says at which point it was found.
     pub(crate) fn found_at(mut self, place: &Point) -> LabError {
-        if let LabError::Setting { point, .. } | LabError::Input { point, .. } = &mut self
-            && !place.settings.is_empty()
-        {
-            let settings: Vec<_> =
-                place.settings.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-            *point = format!("point {}: {}", place.index, settings.join(", "));
+        if let LabError::Setting { point, .. } | LabError::Input { point, .. } = &mut self {
+            *point = Some(Box::new(place.clone()));
         }
         self
+    }
+
+    /// The mistake shown at its place in the experiment file, if it has one there.
+    pub fn diagnostic(&self, study: &Study) -> Option<Diagnostic> {
+        let (title, key, problem, help, point) = match self {
+            LabError::Setting { key, problem, help, point, .. } => {
+                (format!("`{key}` does not fit"), key, problem, help, point)
+            }
+            LabError::Input { key, path, problem, help, point, .. } => {
+                (format!("cannot use `{}`", path.display()), key, problem, help, point)
+            }
+            _ => return None,
+        };
+        Some(study.mistake(point.as_deref()?, key, &title, problem, help))
     }
 }

@@ -3,13 +3,10 @@
 use crate::LabError;
 use crosstie_fabric::Fabric;
 use crosstie_sim::Packing;
-use crosstie_sim::wormhole::{Bus, Config, Flow, InTransit};
+use crosstie_sim::wormhole::{BURST, Bus, Config, Flow, InTransit};
 use crosstie_study::{self as study, Link, Packet, Spec};
 use crosstie_units::{Bytes, Rate, Time};
 
-/// What a shared bus moves in one turn: the payload of a QsNet packet (Petrini, 2.2), so that one
-/// packet follows the other.
-const BURST: Bytes = Bytes::new(320);
 /// How many times slower than a link a bus may be.
 const SLOWEST_BUS: f64 = 1000.0;
 /// The most cycles that a NIC may take to recognise a packet, or to set up its departure.
@@ -34,7 +31,7 @@ pub(crate) fn config(spec: &Spec, remarks: &mut Vec<String>) -> Result<Config, L
             Some(nics) => Some(in_transit(nics, &spec.link)?),
             None => None,
         },
-        burst: BURST.get().div_ceil(spec.link.flit.get()) as u32,
+        burst: u64::from(BURST).div_ceil(spec.link.flit.get()) as u32,
         ..Config::default()
     };
     Ok(match spec.bus {
@@ -119,5 +116,19 @@ pub(crate) fn packing(spec: &Spec) -> Packing {
             Packet::Payload(size) => Some(bytes(size)),
         },
         overhead: bytes(spec.nic.overhead),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_experiment_has_the_bus_of_the_engine() {
+        let text = "seed = 1\nfabric.single.hosts = 2\ntraffic.load = 0.1\n\
+                    traffic.size.fixed.size = '64 B'";
+        let spec = Spec::from_toml("defaults", text).unwrap();
+        let (config, default) = (config(&spec, &mut Vec::new()).unwrap(), Config::default());
+        assert_eq!((config.bus, config.burst), (default.bus, default.burst));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`run`] takes a [`Study`](crosstie_study::Study) and the [`Store`](crosstie_study::Store) its
 //! rows go to. Every point is built and checked before the first one runs, so that a mistake in a
-//! long sweep shows at once. Points are independent of each other and of the clock: the bytes of
+//! long sweep shows at once; [`check`] does that alone. Points are independent of each other and of the clock: the bytes of
 //! the result folder do not depend on the number of threads.
 //!
 //! A [`World`] is what one point describes: a fabric, a routing, the hardware, what the nodes
@@ -17,6 +17,7 @@ mod hardware;
 mod network;
 mod outcome;
 pub mod paper;
+mod preparation;
 mod progress;
 mod routing;
 mod run;
@@ -25,6 +26,7 @@ mod world;
 
 pub use error::LabError;
 pub use network::{Network, build_fabric};
+pub use preparation::check;
 pub use progress::{Progress, Silent};
 pub use routing::{RoutingError, routing};
 pub use run::{RunOptions, RunSummary, run};

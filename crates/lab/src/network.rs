@@ -6,6 +6,7 @@ use crosstie_fabric::{
     ChannelId, Fabric, Format, Irregular, ReadError, anynet, irregular, pruned_tree, single,
 };
 use crosstie_routing::{Certificate, Load, MethodError, Routing, Summary, certify};
+use crosstie_sim::wormhole::MOST_PORTS;
 use crosstie_study as study;
 use crosstie_units::Seed;
 use std::path::{Path, PathBuf};
@@ -29,8 +30,6 @@ const MOST_FOLLOWED: usize = 512;
 const CROWDED: f64 = 3.0;
 /// The most channels of a cycle that a note names.
 const MOST_NAMED: usize = 16;
-/// The most ports of a switch that the simulator can number.
-const MOST_PORTS: u16 = 1 << 15;
 
 /// The key that names a file with a network.
 const FILE_KEY: &str = "fabric.file.path";
@@ -45,7 +44,7 @@ impl Network {
         let (fabric, mut remarks) = build_fabric(fabric, locate)?;
         let refuse = |error: RoutingError| {
             let help = match error {
-                RoutingError::NotATree(_) => "set `routing = \"shortest\"`, or leave it out",
+                RoutingError::NotATree(_) => "leave `routing` out, or set `routing = \"up-down\"`",
                 RoutingError::Method(MethodError::NoSuchRoot { .. }) => {
                     "give another `root`, or leave it out"
                 }

@@ -1,15 +1,13 @@
 //! Runs the points of a study on several threads.
 
 use crate::outcome::{self, Outcome};
-use crate::{LabError, Network, Progress, World};
-use crosstie_study::{Arrival, Fingerprint, Goal, Point, Row, Spec, Store, Study};
-use crosstie_units::Seed;
-use std::collections::BTreeSet;
+use crate::preparation::{Job, prepare};
+use crate::{LabError, Progress, World};
+use crosstie_study::{Row, Store, Study};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How to run.
 #[derive(Debug, Clone, Copy)]
@@ -45,11 +43,14 @@ pub fn run(
     progress: &dyn Progress,
 ) -> Result<RunSummary, LabError> {
     let pending = store.pending();
-    let mut jobs = prepare(study, &pending, options)?;
+    // Cancelled meanwhile, there are no jobs, and nothing is left to do but to close the store.
+    let mut jobs = prepare(study, &pending, options)?.unwrap_or_default();
     // The long ones first, so that no core is left with one of them at the end.
     jobs.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     let total = study.points().len();
     let skipped = total - pending.len();
+    // From now on the folder says what it is for, and can be read while points come in.
+    store.publish()?;
     progress.begin(skipped, total);
     let crew = Crew {
         study,
@@ -72,93 +73,6 @@ pub fn run(
     let rows = ledger.store.rows();
     ledger.store.close()?;
     Ok(RunSummary { points: total, skipped, cancelled: ledger.done < total, rows })
-}
-
-/// A point to run, and the network it runs on.
-struct Job<'a> {
-    point: &'a Point,
-    network: Arc<Network>,
-    /// Roughly how much work it is.
-    weight: f64,
-}
-
-/// Builds every network once and checks every point on it. No jobs if it is cancelled meanwhile.
-fn prepare<'a>(
-    study: &Study,
-    points: &[&'a Point],
-    options: RunOptions<'_>,
-) -> Result<Vec<Job<'a>>, LabError> {
-    let locate = |path: &str| study.locate(path);
-    // The first point on each network, and for each point which of them it shares a network with.
-    let mut firsts: Vec<&Point> = Vec::new();
-    let places: Vec<usize> = (points.iter())
-        .map(|point| {
-            let Spec { fabric, routing, .. } = &point.spec;
-            let alike = |p: &&Point| p.spec.fabric == *fabric && p.spec.routing == *routing;
-            firsts.iter().position(alike).unwrap_or_else(|| {
-                firsts.push(point);
-                firsts.len() - 1
-            })
-        })
-        .collect();
-    let mut networks = Vec::new();
-    for (point, built) in firsts.iter().zip(build(&firsts, &locate, options)) {
-        let Some(network) = built else { return Ok(Vec::new()) };
-        networks.push(Arc::new(network.map_err(|error| error.found_at(point))?));
-    }
-    let mut sound = BTreeSet::new();
-    let mut jobs = Vec::new();
-    for (&point, place) in points.iter().zip(places) {
-        let (spec, network) = (&point.spec, Arc::clone(&networks[place]));
-        if sound.insert(checked_part(point)) {
-            World::on(Arc::clone(&network), spec, &locate).map_err(|e| e.found_at(point))?;
-        }
-        let size = network.fabric.hosts().len() as f64 * f64::from(spec.cluster.rails);
-        let length = spec.measure.max_cycles as f64;
-        let runs = match spec.goal() {
-            Goal::Load(load) => load,
-            // About eight runs around half of the full load.
-            Goal::Saturation(_) => 4.0,
-        };
-        jobs.push(Job { point, network, weight: size * length * runs });
-    }
-    Ok(jobs)
-}
-
-/// Builds the networks of points on several threads; `None` where cancelled before.
-fn build(
-    points: &[&Point],
-    locate: &(dyn Fn(&str) -> PathBuf + Sync),
-    options: RunOptions<'_>,
-) -> Vec<Option<Result<Network, LabError>>> {
-    let built: Vec<OnceLock<_>> = points.iter().map(|_| OnceLock::new()).collect();
-    let left = Mutex::new(points.iter().zip(&built));
-    let take = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let work = || {
-        while !options.cancel.load(Ordering::Relaxed)
-            && let Some((point, place)) = take()
-        {
-            let Spec { fabric, routing, .. } = &point.spec;
-            place.get_or_init(|| Network::build(fabric, routing, locate));
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..options.threads.get().min(points.len()) {
-            scope.spawn(work);
-        }
-    });
-    built.into_iter().map(OnceLock::into_inner).collect()
-}
-
-/// Names everything that decides whether a point is sound: all but the seed, and the load unless
-/// arrivals care for it.
-fn checked_part(point: &Point) -> Fingerprint {
-    let mut spec = point.spec.clone();
-    spec.seed = Seed(0);
-    if spec.traffic.arrival != (Arrival::Bernoulli {}) {
-        spec.traffic.load = None;
-    }
-    Fingerprint::of(spec.to_toml().as_bytes())
 }
 
 /// What the threads share.

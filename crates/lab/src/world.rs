@@ -6,7 +6,7 @@ use crosstie_sim::traffic::{Arrival, Size, TrafficError};
 use crosstie_sim::trial::{Effort, Trial, Workload};
 use crosstie_sim::wormhole::Config;
 use crosstie_study::{self as study, Goal, Packet, Spec};
-use crosstie_units::{Bytes, Seed};
+use crosstie_units::Seed;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -76,20 +76,20 @@ impl World {
 
     /// Refuses traffic that cannot be made at the highest load to be tried.
     fn check_traffic(&self) -> Result<(), LabError> {
-        let highest = match self.goal {
-            Goal::Load(load) => load,
-            Goal::Saturation(_) => 1.0,
+        let (highest, tried) = match self.goal {
+            Goal::Load(load) => (load, ""),
+            Goal::Saturation(_) => (1.0, ", which the search may try,"),
         };
-        let hosts = self.network.fabric.hosts().len() as u32;
-        let traffic = self.workload.traffic(self.seed, hosts, self.rails, highest);
-        traffic.map(|_| ()).map_err(|error| match error {
-            TrafficError::Crowded { .. } => LabError::setting(
-                "traffic.arrival",
-                error,
-                "set `traffic.arrival = \"exponential\"`",
-            ),
-            TrafficError::MeanSize { .. } => {
-                LabError::setting("traffic.size.exponential.mean", error, "take a smaller mean")
+        self.trial().traffic(highest).map(|_| ()).map_err(|error| match error {
+            TrafficError::Crowded { load, mean_flits } => {
+                let problem = format!(
+                    "load {highest}{tried} takes {:.3} messages per cycle from each sender, of \
+                     {mean_flits} flits on average, but Bernoulli arrivals start at most one",
+                    load / mean_flits
+                );
+                let help = "set `traffic.arrival = \"exponential\"`, lower the load or lengthen the \
+                            messages";
+                LabError::setting("traffic.arrival", problem, help)
             }
             error => LabError::setting("traffic.destination", error, "choose another destination"),
         })
@@ -135,13 +135,8 @@ fn size(spec: &Spec) -> Result<Size, LabError> {
             (Size::Fixed(size.get() as u32), "traffic.size.fixed.size", size)
         }
         study::Size::Exponential { mean } => {
-            let key = "traffic.size.exponential.mean";
-            let limit = Bytes::new(Size::MEAN_LIMIT as u64);
-            if mean > limit {
-                let problem = format!("found {mean}, expected at most {limit}");
-                return Err(LabError::setting(key, problem, "take a smaller mean"));
-            }
-            (Size::Exponential { mean: mean.get() as f64 }, key, mean)
+            let law = Size::Exponential { mean: mean.get() as f64 };
+            (law, "traffic.size.exponential.mean", mean)
         }
         study::Size::Bimodal { small, large, small_share } => {
             let (small, key) = (small.get() as u32, "traffic.size.bimodal.large");

@@ -34,7 +34,11 @@ pub enum WriteError {
     },
 }
 
+/// The last line of every figure on disk, by which it is known again.
+const SIGNATURE: &str = "<!-- drawn by Crosstie -->\n";
+
 /// Writes all figures and the page into a folder, which is made if missing, and returns the files.
+/// Figures of an earlier report that are no longer asked for are removed.
 ///
 /// Every file appears whole or not at all: a reader never sees half a figure, and a failure leaves
 /// the previous report as it was.
@@ -45,7 +49,8 @@ pub fn write(results: &ResultSet, folder: &Path) -> Result<Vec<PathBuf>, WriteEr
     fs::create_dir_all(target)
         .map_err(|source| WriteError::Refused { path: target.to_owned(), source })?;
     let mut files = Vec::new();
-    for (figure, stem) in results.figures.iter().zip(stems(&results.figures)) {
+    let stems = stems(&results.figures);
+    for (figure, stem) in results.figures.iter().zip(&stems) {
         let svg = figure::draw(figure, &results.rows);
         #[cfg(feature = "png")]
         {
@@ -53,10 +58,29 @@ pub fn write(results: &ResultSet, folder: &Path) -> Result<Vec<PathBuf>, WriteEr
                 .map_err(|source| WriteError::Png { name: figure.name.clone(), source })?;
             files.push(write_whole(figures.join(format!("{stem}.png")), &png)?);
         }
+        let svg = format!("{svg}{SIGNATURE}");
         files.push(write_whole(figures.join(format!("{stem}.svg")), svg.as_bytes())?);
     }
+    remove_others(&figures, &stems)?;
     files.push(write_whole(folder.join("report.html"), page(results, &channels).as_bytes())?);
     Ok(files)
+}
+
+/// Removes the figures that were drawn here under other names. What somebody else put there stays.
+fn remove_others(figures: &Path, stems: &[String]) -> Result<(), WriteError> {
+    let Ok(entries) = fs::read_dir(figures) else { return Ok(()) };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let stem = path.file_stem().unwrap_or_default();
+        let current = stems.iter().any(|name| stem == name.as_str());
+        let drawn = || fs::read_to_string(&path).is_ok_and(|text| text.ends_with(SIGNATURE));
+        if path.extension().is_some_and(|ending| ending == "svg") && !current && drawn() {
+            fs::remove_file(&path)
+                .map_err(|source| WriteError::Refused { path: path.clone(), source })?;
+            // Its pixels, if there are any.
+            let _ = fs::remove_file(path.with_extension("png"));
+        }
+    }
+    Ok(())
 }
 
 /// Writes the page of a paper, `report.html`, into a folder, which is made if missing, and returns the

@@ -49,6 +49,21 @@ fn names_of_figures_cannot_leave_the_folder_or_collide() {
 }
 
 #[test]
+fn a_figure_that_is_renamed_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut results = samples::results();
+    write(&results, folder.path()).unwrap();
+    let figures = folder.path().join("figures");
+    fs::write(figures.join("mine.svg"), "<svg/>").unwrap();
+    results.figures[0].name = "renamed".to_owned();
+    write(&results, folder.path()).unwrap();
+    assert_eq!(names(&figures), ["accepted.svg", "mine.svg", "renamed.svg", "tails.svg"]);
+    results.figures.clear();
+    write(&results, folder.path()).unwrap();
+    assert_eq!(names(&figures), ["mine.svg"], "what others put there stays");
+}
+
+#[test]
 fn a_refusal_names_the_path_and_what_to_look_at() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("file");

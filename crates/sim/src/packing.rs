@@ -51,8 +51,14 @@ impl Packing {
     /// E[n] = q^p / (1 - q^p),    P(r > x) = (q^x - q^p) / (1 - q^p) for 0 <= x <= p
     /// ```
     ///
-    /// and the mean length of the last packet is the sum over k of `P(r + overhead > k flits)`.
+    /// and the mean length of the last packet is the sum over k of `P(r + overhead > k flits)`. What
+    /// sizes beyond [`Size::LONGEST`] would add is taken off: after its a full packets and b bytes the
+    /// same law begins anew, so that is `q^(a p)` times the mean without what the first b bytes add to it.
     pub fn mean_flits(&self, size: &Size) -> f64 {
+        self.mean_flits_up_to(Size::LONGEST, size)
+    }
+
+    fn mean_flits_up_to(&self, longest: u32, size: &Size) -> f64 {
         let exact = |bytes| self.message_flits(bytes) as f64;
         match *size {
             Size::Fixed(bytes) => exact(bytes),
@@ -67,14 +73,22 @@ impl Packing {
                 // Flits that the overhead fills or begins, and the bytes left in the last of them.
                 let filled = (overhead / flit).ceil();
                 let spare = filled * flit - overhead;
-                let Some(payload) = self.payload.map(f64::from) else {
-                    return filled + power(spare) / rest(flit);
+                let endless = match self.payload.map(f64::from) {
+                    None => filled + power(spare) / rest(flit),
+                    Some(payload) => {
+                        let more = ((payload + overhead) / flit).ceil() - filled;
+                        let tails =
+                            power(spare) * rest(more * flit) / rest(flit) - more * power(payload);
+                        let last = filled + tails / rest(payload);
+                        let full = power(payload) / rest(payload);
+                        full * ((payload + overhead) / flit).ceil() + last
+                    }
                 };
-                let more = ((payload + overhead) / flit).ceil() - filled;
-                let tails = power(spare) * rest(more * flit) / rest(flit) - more * power(payload);
-                let last = filled + tails / rest(payload);
-                let full = power(payload) / rest(payload);
-                full * ((payload + overhead) / flit).ceil() + last
+                let (full, last) = self.cut(longest);
+                let begun = f64::from(self.flits(last)) - filled;
+                let first = filled + power(spare) * rest(begun * flit) / rest(flit);
+                let before = f64::from(full) * f64::from(self.payload.unwrap_or(0));
+                endless - power(before) * (endless - first)
             }
         }
     }
@@ -119,16 +133,22 @@ mod tests {
         #[test]
         fn the_mean_of_exponential_sizes_is_exact(
             mean in 0.5..60.0f64, flit in 1..9u32, overhead in 0..40u32,
-            payload in prop::option::of(1..50u32),
+            payload in prop::option::of(1..50u32), longest in 1..300u32,
         ) {
             let packing = Packing { flit, payload, overhead };
             // The mean by its definition; q^4000 is nothing.
             let q = (-1.0 / mean).exp();
-            let sum: f64 = (1..4000u32)
-                .map(|s| (1.0 - q) * q.powi(s as i32 - 1) * packing.message_flits(s) as f64)
-                .sum();
-            let found = packing.mean_flits(&Size::Exponential { mean });
-            prop_assert!((found / sum - 1.0).abs() < 1e-9, "{} {}", found, sum);
+            let share = |s: u32| (1.0 - q) * q.powi(s as i32 - 1);
+            let sum = |most: u32| -> f64 {
+                (1..4000).map(|s| share(s) * packing.message_flits(s.min(most)) as f64).sum()
+            };
+            let size = Size::Exponential { mean };
+            for (found, sum) in [
+                (packing.mean_flits(&size), sum(u32::MAX)),
+                (packing.mean_flits_up_to(longest, &size), sum(longest)),
+            ] {
+                prop_assert!((found / sum - 1.0).abs() < 1e-9, "{} {}", found, sum);
+            }
         }
     }
 }

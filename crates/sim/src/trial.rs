@@ -105,6 +105,18 @@ enum Aim {
 }
 
 impl Trial<'_> {
+    /// What the processing elements of each number send at a load, on all nodes; those of one number
+    /// without a scheme.
+    pub fn traffic(&self, load: f64) -> Result<Vec<Traffic>, TrafficError> {
+        let hosts = self.fabric.hosts().len() as u32;
+        let pes = self.cluster.map_or(1, |spec| spec.pes);
+        let traffic = |pe: u32| {
+            let seed = if pe == 0 { self.seed } else { self.seed.child("pe", u64::from(pe)) };
+            self.workload.traffic(seed, hosts, self.rails, load / f64::from(pes))
+        };
+        (0..pes).map(traffic).collect()
+    }
+
     /// Runs the network at a load, in flits per cycle, rail and sending host.
     ///
     /// `watch` is told after every window how many cycles have been simulated, and may break off;
@@ -128,14 +140,7 @@ impl Trial<'_> {
         load: f64,
         watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Option<Ended<'_>>, TrafficError> {
-        let hosts = self.fabric.hosts().len() as u32;
-        let pes = self.cluster.map_or(1, |spec| spec.pes);
-        let traffic = |pe: u32| {
-            let seed = if pe == 0 { self.seed } else { self.seed.child("pe", u64::from(pe)) };
-            self.workload.traffic(seed, hosts, self.rails, load / f64::from(pes))
-        };
-        let traffic = (0..pes).map(traffic).collect::<Result<_, _>>()?;
-        let mut run = Run::new(self, traffic);
+        let mut run = Run::new(self, self.traffic(load)?);
         let window = self.effort.window();
         let mut steady = Steady::new(SteadySpec {
             window,

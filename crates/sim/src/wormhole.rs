@@ -65,9 +65,9 @@ mod timeline;
 mod warm;
 mod wheel;
 
-pub use config::{Bus, Config, ConfigError, Flow, InTransit};
+pub use config::{BURST, Bus, Config, ConfigError, Flow, InTransit};
 pub use deadlock::Deadlock;
-pub use engine::{ChannelCount, Delivery, Ends, Engine, Observer, Packet, Silent};
+pub use engine::{ChannelCount, Delivery, Ends, Engine, MOST_PORTS, Observer, Packet, Silent};
 pub use layout::{Layout, Part};
 
 /// The engine's unit of time: a cycle, or a whole fraction of one where a bus needs it

@@ -1,6 +1,7 @@
 //! A whole experiment file: its points and its figures.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -9,9 +10,8 @@ use toml::de::DeTable;
 use crate::diagnostic::Diagnostic;
 use crate::document::{self, Fault};
 use crate::figure::Figure;
-use crate::fingerprint::Fingerprint;
 use crate::point::Point;
-use crate::source::{self, Inputs};
+use crate::source::{self, Input, Inputs, copy_of};
 use crate::spec::Spec;
 use crate::sweep::Sweep;
 
@@ -33,6 +33,8 @@ pub struct Study {
     sweep: Option<toml::Table>,
     points: Vec<Point>,
     inputs: Inputs,
+    /// The name and the text that it was read from.
+    source: (String, String),
 }
 
 #[derive(Deserialize)]
@@ -48,18 +50,22 @@ impl Study {
     pub fn load(path: impl AsRef<Path>) -> Result<Study, Diagnostic> {
         let path = path.as_ref();
         let text = source::text(path)?;
-        Study::read(&text, Inputs::beside(path))
-            .map_err(|fault| Diagnostic::in_text(&path.display().to_string(), &text, fault))
+        Study::read(&path.display().to_string(), &text, Inputs::beside(path))
     }
 
     /// Reads an experiment from text; `name` stands for the file in error messages. Files that it
     /// refers to are left alone.
     pub fn parse(name: &str, text: &str) -> Result<Study, Diagnostic> {
-        Study::read(text, Inputs::default()).map_err(|fault| Diagnostic::in_text(name, text, fault))
+        Study::read(name, text, Inputs::default())
     }
 
-    fn read(text: &str, mut inputs: Inputs) -> Result<Study, Fault> {
-        let mut root = document::parse(text)?;
+    fn read(name: &str, text: &str, inputs: Inputs) -> Result<Study, Diagnostic> {
+        let source = (name.to_owned(), text.to_owned());
+        Study::understand(source, inputs).map_err(|fault| Diagnostic::in_text(name, text, fault))
+    }
+
+    fn understand(source: (String, String), mut inputs: Inputs) -> Result<Study, Fault> {
+        let mut root = document::parse(&source.1)?;
         for key in root.keys() {
             let known = HEADER_KEYS.into_iter().chain(Spec::KEYS);
             if !known.clone().any(|name| name == key.get_ref()) {
@@ -86,7 +92,7 @@ impl Study {
             None => Vec::new(),
         };
         let sweep = sweep.plain();
-        Ok(Study { title, citation, description, figures, keys, sweep, points, inputs })
+        Ok(Study { title, citation, description, figures, keys, sweep, points, inputs, source })
     }
 
     /// All points, in order of their index. There is at least one.
@@ -104,13 +110,44 @@ impl Study {
         self.inputs.locate(path)
     }
 
-    /// The files that the experiment refers to, as written, with the fingerprints of their content.
-    pub fn inputs(&self) -> &BTreeMap<String, Fingerprint> {
-        self.inputs.known()
+    /// The files that the experiment refers to, by the path that a folder of results keeps them under.
+    pub(crate) fn copies(&self) -> BTreeMap<String, &Input> {
+        let known = self.inputs.known().iter();
+        known.map(|(path, input)| (copy_of(path, input.fingerprint), input)).collect()
     }
 
-    /// The study as an experiment file with every default spelled out. Reading it gives the same
-    /// points and figures.
+    /// The file it was read from, if it was.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.inputs.experiment()
+    }
+
+    /// A mistake that shows only when a point is put to use, at the place of a key in the file.
+    pub fn mistake(
+        &self,
+        point: &Point,
+        key: &str,
+        title: &str,
+        problem: &str,
+        help: &str,
+    ) -> Diagnostic {
+        let (name, text) = &self.source;
+        let fault = point.blame(Fault::new(title, problem).with_help(help));
+        Diagnostic::in_text(name, text, fault.at(self.place(point, key).unwrap_or(0..0)))
+    }
+
+    /// Where the value of a key at a point stands in the text.
+    fn place(&self, point: &Point, key: &str) -> Option<Range<usize>> {
+        let mut root = document::parse(&self.source.1).ok()?;
+        let sweep = match root.remove("sweep") {
+            Some(value) => Sweep::read(&value).ok()?,
+            None => Sweep::default(),
+        };
+        let root = sweep.document(&root, point.index as usize).ok()?;
+        document::place(&root, key).map(|(_, value)| value)
+    }
+
+    /// The study as an experiment file with every default spelled out, and with the paths of the
+    /// copies for those of its files. Reading it beside them gives the same points and figures.
     pub fn to_toml(&self) -> String {
         let mut file = toml::Table::new();
         let texts = [("citation", &self.citation), ("description", &self.description)];
@@ -122,7 +159,7 @@ impl Study {
         }
         file.extend(self.common());
         if let Some(sweep) = &self.sweep {
-            file.insert("sweep".into(), sweep.clone().into());
+            file.insert("sweep".into(), self.kept_sweep(sweep).into());
         }
         if !self.figures.is_empty() {
             file.insert("figure".into(), table_of(&self.figures));
@@ -130,10 +167,41 @@ impl Study {
         toml::to_string(&file).expect("a table of plain values is TOML")
     }
 
+    /// The sweep with the paths of the copies for those of files.
+    fn kept_sweep(&self, sweep: &toml::Table) -> toml::Table {
+        let mut kept = sweep.clone();
+        let lists = kept.iter_mut().filter_map(|(_, axes)| axes.as_table_mut()).flatten();
+        for (key, list) in lists {
+            for value in list.as_array_mut().into_iter().flatten() {
+                self.keep_paths(key, value);
+            }
+        }
+        kept
+    }
+
+    fn keep_paths(&self, key: &str, value: &mut toml::Value) {
+        match value {
+            toml::Value::String(path) if Spec::names_a_file(key) => {
+                if let Some(input) = self.inputs.known().get(path) {
+                    *path = copy_of(path, input.fingerprint);
+                }
+            }
+            toml::Value::Table(table) => {
+                table.iter_mut().for_each(|(k, v)| self.keep_paths(&format!("{key}.{k}"), v));
+            }
+            toml::Value::Array(list) => {
+                (0..).zip(list).for_each(|(i, v): (usize, _)| {
+                    self.keep_paths(&format!("{key}.{i}"), v);
+                });
+            }
+            _ => {}
+        }
+    }
+
     /// The keys on which all points agree. A key on which they differ is either swept or a default
     /// that depends on a swept key, and comes out right again when the sweep is applied.
     fn common(&self) -> toml::Table {
-        let mut tables = self.points.iter().map(|point| match table_of(&point.spec) {
+        let mut tables = self.points.iter().map(|point| match table_of(&point.kept_spec()) {
             toml::Value::Table(table) => table,
             _ => toml::Table::new(),
         });
@@ -170,19 +238,13 @@ fn point<'i>(
     let root = sweep.document(base, index)?;
     let settings = sweep.settings(index);
     let spec = Spec::decode(&root)?;
+    let mut point = Point { index: index as u32, settings, spec, inputs: Vec::new() };
     // Each part alone is in order, so the clash may come from settings of this point only.
-    spec.check(&root).map_err(|fault| match settings.as_slice() {
-        [] => fault,
-        settings => {
-            let list: Vec<_> =
-                settings.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-            fault.with_help(format!("found at point {index}: {}", list.join(", ")))
-        }
-    })?;
-    let mut contents = Vec::new();
-    for (key, path) in spec.files() {
+    point.spec.check(&root).map_err(|fault| point.blame(fault))?;
+    for (key, path) in point.spec.files() {
         let place = document::place(&root, &key).map_or(0..0, |(_, value)| value);
-        contents.extend(inputs.fingerprint(path).map_err(|fault| fault.at(place))?);
+        let content = inputs.fingerprint(path).map_err(|fault| fault.at(place))?;
+        point.inputs.extend(content.map(|content| (path.to_owned(), content)));
     }
-    Ok(Point { index: index as u32, settings, spec, inputs: contents })
+    Ok(point)
 }

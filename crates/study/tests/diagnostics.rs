@@ -420,7 +420,7 @@ error: this routing knows trees only
 6 | [routing.tree-adaptive]
   |  ^^^^^^^ expected a fabric of the kind `tree`
   |
-  = help: use `routing.shortest = {}`, or leave `routing` out
+  = help: leave `routing` out, or set `routing = "up-down"`
 "#,
     );
 }

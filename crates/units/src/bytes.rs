@@ -11,6 +11,7 @@ const SCALE: Scale = Scale {
     example: "64 KiB",
     units: &[("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)],
     also_read: &[("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)],
+    atoms: Some("bytes"),
 };
 
 text_with_units!(Bytes);
@@ -39,9 +40,22 @@ mod tests {
             ("2 B", 2, "2 B"),
             ("1.5 MiB", 1_572_864, "1.5 MiB"),
             ("320 B", 320, "320 B"),
+            ("0.0625 KiB", 64, "64 B"),
+            ("1.1 kB", 1_100, "1100 B"),
+            ("0.000000001 GB", 1, "1 B"),
         ] {
             let size: Bytes = text.parse().unwrap();
             assert_eq!((size.get(), size.to_string().as_str()), (bytes, shown), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_a_part_of_a_byte() {
+        for (text, message) in [
+            ("0.5 B", "`0.5 B` is not a whole number of bytes, and there are no parts of one"),
+            ("1.1 KiB", "`1.1 KiB` is not a whole number of bytes, and there are no parts of one"),
+        ] {
+            assert_eq!(text.parse::<Bytes>().unwrap_err().to_string(), message);
         }
     }
 }

@@ -35,6 +35,14 @@ pub enum QuantityError {
         /// The known units.
         units: String,
     },
+    /// A part of what cannot be divided.
+    #[error("`{found}` is not a whole number of {atoms}, and there are no parts of one")]
+    Fraction {
+        /// The text given.
+        found: String,
+        /// What cannot be divided.
+        atoms: &'static str,
+    },
     /// Below zero, or too large for the integer behind the quantity.
     #[error("`{found}` is out of range for {kind}")]
     OutOfRange {
@@ -55,10 +63,12 @@ pub(crate) struct Scale {
     pub units: &'static [(&'static str, u64)],
     /// Further units that are read but never printed.
     pub also_read: &'static [(&'static str, u64)],
+    /// What the base units are called if they cannot be divided; otherwise fractions are rounded.
+    pub atoms: Option<&'static str>,
 }
 
 impl Scale {
-    /// Parses text to the nearest whole number of base units.
+    /// Parses text to a whole number of base units.
     pub fn parse(&self, text: &str) -> Result<u64, QuantityError> {
         let trimmed = text.trim();
         let split = trimmed
@@ -87,7 +97,14 @@ impl Scale {
         if let Ok(whole) = number.parse::<u64>() {
             return whole.checked_mul(worth).ok_or_else(out_of_range);
         }
-        let base = (value * worth as f64).round();
+        let exact = value * worth as f64;
+        let base = exact.round();
+        // What is left of a whole number is more than reading and multiplying can be off by.
+        if let Some(atoms) = self.atoms
+            && (exact - base).abs() > 4.0 * f64::EPSILON * exact.abs()
+        {
+            return Err(QuantityError::Fraction { found: text.to_owned(), atoms });
+        }
         // 2^63 bounds every quantity, so that sums of two never overflow.
         if !(0.0..9.2e18).contains(&base) { Err(out_of_range()) } else { Ok(base as u64) }
     }

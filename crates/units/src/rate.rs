@@ -12,6 +12,7 @@ const SCALE: Scale = Scale {
     example: "400 MB/s",
     units: &[("B/s", 1), ("kB/s", 1_000), ("MB/s", 1_000_000), ("GB/s", 1_000_000_000)],
     also_read: &[("Mbit/s", 125_000), ("Gbit/s", 125_000_000)],
+    atoms: None,
 };
 text_with_units!(Rate);
 

@@ -17,6 +17,7 @@ const SCALE: Scale = Scale {
         ("s", 1_000_000_000_000),
     ],
     also_read: &[],
+    atoms: None,
 };
 text_with_units!(Time);
 

@@ -37,11 +37,22 @@ impl Format {
         }
     }
 
+    /// Its name, as `--format` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Dot => "dot",
+            Format::Graphml => "graphml",
+            Format::Anynet => "anynet",
+            Format::Svg => "svg",
+        }
+    }
+
     /// The network in this format.
     pub fn write(self, fabric: &Fabric) -> Result<String, Failure> {
         match self {
             Format::Dot => Ok(dot::write(fabric)),
-            Format::Graphml => Ok(graphml::write(fabric)),
+            Format::Graphml => graphml::write(fabric)
+                .map_err(|error| Failure::user(format!("it could not be read again: {error}"))),
             Format::Anynet => anynet::write(fabric).map_err(Failure::user),
             Format::Svg => draw::svg(fabric).map_err(Failure::user),
         }

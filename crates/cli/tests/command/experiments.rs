@@ -182,6 +182,47 @@ fn a_deadlock_is_a_result_and_its_channels_are_named() {
     assert_eq!(document["rows"][0]["status"], "deadlocked");
 }
 
+#[test]
+fn a_folder_of_results_runs_again_on_its_own() {
+    let folder = tempdir().unwrap();
+    let nets = folder.path().join("nets");
+    fs::create_dir(&nets).unwrap();
+    fs::write(nets.join("pair.edges"), "a s\nb s\n").unwrap();
+    let text = SMALL
+        .replace("fabric.tree = { k = 4, n = 2 }", "fabric.file.path = 'nets/pair.edges'")
+        .replace("routing = [\"tree-adaptive\", \"tree-deterministic\"]", "routing = ['shortest']");
+    fs::write(folder.path().join("small.toml"), text).unwrap();
+    run_small(&folder, &[]);
+    let again = run_small(&folder, &[]);
+    assert!(again.stderr.contains("2 of 2 points finished already and skipped"), "{again:?}");
+    fs::remove_dir_all(nets).unwrap();
+    fs::remove_file(folder.path().join("small.toml")).unwrap();
+    let results = folder.path().join("results/small");
+    run_in(&results, &["run", "study.toml", "--out", "."]).expect(0);
+    for name in ["rows.jsonl", "rows.csv", "study.toml", "meta.json", "journal.jsonl"] {
+        let file = |folder: &Path| fs::read_to_string(folder.join(name)).unwrap();
+        assert_eq!(file(&results), file(&results.join("study")), "{name}");
+    }
+}
+
+#[test]
+fn another_experiment_of_the_same_name_does_not_replace_the_first() {
+    let folder = folder_with_small();
+    run_small(&folder, &[]);
+    let before = content(&folder.path().join("results"));
+    fs::create_dir(folder.path().join("other")).unwrap();
+    let other = SMALL.replace("16 hosts", "a tree").replace("seed = 1", "seed = 2");
+    fs::write(folder.path().join("other/small.toml"), other).unwrap();
+    let refused = run_in(folder.path(), &["run", "other/small.toml"]).expect(2);
+    assert!(refused.stderr.contains("holds the results of another experiment"), "{refused:?}");
+    assert!(
+        refused.stderr.contains("small.toml") && refused.stderr.contains("--out"),
+        "{refused:?}"
+    );
+    assert!(content(&folder.path().join("results")) == before, "something changed");
+    run_in(folder.path(), &["run", "other/small.toml", "--fresh"]).expect(0);
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_keeps_what_is_done() {
@@ -214,6 +255,14 @@ fn ctrl_c_keeps_what_is_done() {
         let other = run_in(folder.path(), &[&["run", "small.toml"], flags].concat()).expect(2);
         assert!(other.stderr.contains("is being written by another run"), "{other:?}");
     }
+    // What is there can be looked at meanwhile.
+    let report = run_in(folder.path(), &["report", "results/small"]).expect(0);
+    assert!(report.stderr.contains("1 of 2 points are finished, 1 is missing"), "{report:?}");
+    let report = run_in(folder.path(), &["report", "results/small", "--json"]).expect(0).json();
+    assert_eq!(
+        (&report["reports"][0]["finished"], &report["reports"][0]["points"]),
+        (&1.into(), &2.into())
+    );
     let kill = format!("kill -INT {}", child.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();

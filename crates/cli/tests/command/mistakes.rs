@@ -131,8 +131,46 @@ fn a_network_file_with_a_mistake() {
     let end = refused(folder.path());
     assert!(end.stderr.contains("study.toml:3:") && end.stderr.contains("no such file"), "{end:?}");
     fs::write(folder.path().join("net.anynet"), "router 0 node 0\nrouter 1 knot 1\n").unwrap();
-    let end = run_in(folder.path(), &["run", "study.toml"]).expect(2);
-    assert!(end.stderr.contains("net.anynet") && end.stderr.contains("line 2"), "{end:?}");
+    let end = refused_when_built(folder.path());
+    assert!(end.stderr.contains("study.toml:3:") && end.stderr.contains("line 2"), "{end:?}");
+}
+
+/// Both verbs refuse in the same words what shows only when the networks are built.
+fn refused_when_built(folder: &Path) -> End {
+    let run = run_in(folder, &["run", "--quiet", "study.toml"]).expect(2);
+    let check = run_in(folder, &["check", "study.toml"]).expect(2);
+    assert_eq!(run.stderr, check.stderr);
+    assert!(!folder.join("results/study/meta.json").exists(), "nothing is published");
+    check
+}
+
+#[test]
+fn what_only_shows_when_it_is_built_is_checked_too() {
+    let tree = "fabric.tree = { k = 4, n = 2 }";
+    let ring = "fabric.irregular = { switches = 2, ports = 3, hosts-per-switch = 2, seed = 1 }";
+    let own = "traffic.destination.permutation.file = 'own.txt'";
+    for (network, more, place, words) in [
+        ("fabric.file.path = '/dev/null'".to_owned(), "", 3, "hosts"),
+        ("fabric.file.path = 'pieces.anynet'".to_owned(), "", 3, "the network is in pieces"),
+        (ring.to_owned(), "routing.up-down.root = 4000", 6, "switch 4000 cannot be the root"),
+        ("fabric.single.hosts = 2".to_owned(), own, 6, "no host sends"),
+        (
+            tree.to_owned(),
+            "cluster.rails = 8\ntraffic.arrival = 'bernoulli'\nlink.flit = '64 B'",
+            7,
+            "load 0.3 takes 2.400 messages per cycle",
+        ),
+    ] {
+        let text = format!("{}{more}\n", SOUND.replace(tree, &network));
+        let folder = folder_with(text.as_bytes());
+        fs::write(folder.path().join("own.txt"), "0\n1\n").unwrap();
+        let pieces = "router 0 node 0\nrouter 1 node 1\n";
+        fs::write(folder.path().join("pieces.anynet"), pieces).unwrap();
+        let end = refused_when_built(folder.path());
+        let place = format!("study.toml:{place}:");
+        assert!(end.stderr.contains(&place) && end.stderr.contains(words), "{words}: {end:?}");
+        assert!(end.stderr.contains("help: "), "{end:?}");
+    }
 }
 
 #[test]

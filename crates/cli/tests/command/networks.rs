@@ -48,6 +48,8 @@ fn every_format_can_be_written_and_the_readable_ones_read() {
         let format = file.split_once('.').unwrap().1;
         let printed = run(&["fabric", "--tree", "2,3", "--format", format]).expect(0);
         assert_eq!(printed.stdout, text, "{format}");
+        let document = run(&["fabric", "--tree", "2,3", "--format", format, "--json"]).expect(0);
+        assert_eq!(document.json()["network"][format], text.as_str());
     }
     let graphml = run_in(folder.path(), &["fabric", "net.graphml", "--json"]).expect(0).json();
     assert_eq!(graphml, described, "GraphML keeps everything");
@@ -81,8 +83,12 @@ fn networks_are_read_whatever_their_files_are_called() {
                   Switch\t36 \"S-1\"\t\t# \"leaf\" base port 0 lid 1 lmc 0\n\
                   [1]\t\"H-1\"[1](1) \t\t# \"node 1 HCA-1\" lid 2 4xEDR\n\
                   [2]\t\"H-2\"[1](2) \t\t# \"node 2 HCA-1\" lid 3 4xEDR\n";
+    // The same without its head and without what --full adds.
+    let bare = subnet.replace("#\n# Topology file: generated on a day\n#\n\nvendid=0x2c9\n", "");
+    let bare = format!("switchguid=0x8f1(8f1)\n{bare}");
     for (file, text, hosts) in [
         ("ring.txt", RING, 5),
+        ("bare.out", &bare, 2),
         ("subnet.out", subnet, 2),
         ("links", "a s\nb s\ns t\nt c\n", 3),
         ("links.edges", "# three switches\n0 1\n1 2\n2 0\nhosts-per-switch 4\n", 12),

@@ -137,7 +137,7 @@ proptest! {
                 let pair = (Node::Switch(a.min(b)), Node::Switch(a.max(b)));
                 prop_assert!(links.iter().filter(|&&link| link == pair).count() > 1);
             }
-            Err(WriteError::NoSwitch) => prop_assert!(false, "there is always a switch"),
+            Err(other) => prop_assert!(false, "there is always a switch, and room: {other}"),
         }
     }
 

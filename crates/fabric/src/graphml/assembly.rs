@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::document::{Document, EdgeElement, Field, Fields, unexpected_at};
-use crate::reading::{MAX_PORTS, quoted};
+use crate::reading::{check_ports, quoted};
 use crate::{
     End, Fabric, FabricBuilder, FabricError, KaryTree, Node, Port, ReadError, Shape, SwitchId,
     pruned_tree, single,
@@ -176,12 +176,7 @@ impl<'a> Assembly<'a> {
                 return Err(too_many_ports(SwitchId(s as u32)));
             }
         }
-        let ports: u64 = self.switches.iter().map(|switch| u64::from(switch.ports)).sum();
-        if ports > MAX_PORTS {
-            let what = format!("{ports} switch ports; at most {MAX_PORTS} are read from a file");
-            return Err(FabricError::TooLarge { what });
-        }
-        Ok(())
+        check_ports(self.switches.iter().map(|switch| u64::from(switch.ports)).sum())
     }
 
     fn number(

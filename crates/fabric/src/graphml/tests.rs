@@ -17,6 +17,10 @@ const HOSTS_AND_SWITCH: &str = "<node id='a'><data key='d-kind'>host</data></nod
      <node id='b'><data key='d-kind'>host</data></node>\
      <node id='x'><data key='d-kind'> switch </data></node>";
 
+fn written(fabric: &Fabric) -> String {
+    write(fabric).unwrap()
+}
+
 fn same(a: &Fabric, b: &Fabric) -> bool {
     let nodes = || a.hosts().map(Node::Host).chain(a.switches().map(Node::Switch));
     a.same_wiring(b)
@@ -29,17 +33,17 @@ fn same(a: &Fabric, b: &Fabric) -> bool {
 fn trees_come_back_whole() {
     for fabric in [tree(4, 3), tree(5, 1), pruned_tree(4, 3, 32), pruned_tree(2, 4, 3)] {
         let fabric = fabric.unwrap();
-        let back = read("unused", &write(&fabric)).unwrap();
+        let back = read("unused", &written(&fabric)).unwrap();
         assert!(same(&fabric, &back), "{}", fabric.name());
         assert!(matches!(back.shape(), Shape::Tree(_)));
     }
     let fabric = single(6).unwrap();
-    assert!(same(&fabric, &read("unused", &write(&fabric)).unwrap()));
+    assert!(same(&fabric, &read("unused", &written(&fabric)).unwrap()));
 }
 
 #[test]
 fn a_false_claim_is_not_believed() {
-    let text = write(&tree(4, 2).unwrap());
+    let text = written(&tree(4, 2).unwrap());
     let claim = "tree 4 2 16";
     assert!(text.contains(claim));
     for lie in [
@@ -59,7 +63,7 @@ fn a_false_claim_is_not_believed() {
 
 #[test]
 fn swapped_cables_are_no_tree() {
-    let text = write(&tree(4, 2).unwrap());
+    let text = written(&tree(4, 2).unwrap());
     let swapped = text
         .replace("<edge source=\"h0\"", "<edge source=\"h?\"")
         .replace("<data key=\"from\">h0<", "<data key=\"from\">h?<")
@@ -213,27 +217,52 @@ fn a_cable_and_odd_labels_come_back() {
     let (a, b) = (builder.host(" <a> & \"b\"\r\n\t"), builder.host("\u{1}"));
     builder.connect(End::host(b), End::host(a));
     let fabric = builder.build("cable", Shape::Irregular).unwrap();
-    let back = read("unused", &write(&fabric)).unwrap();
+    let back = read("unused", &written(&fabric)).unwrap();
     assert!(fabric.same_wiring(&back));
     assert_eq!(back.label(Node::Host(a)), fabric.label(Node::Host(a)));
     assert_eq!(back.label(Node::Host(b)), "\u{fffd}", "XML cannot hold the character");
 }
 
+#[test]
+fn what_could_not_be_read_back_is_not_written() {
+    let long = |bytes| {
+        let mut builder = FabricBuilder::default();
+        let (a, b) = (builder.host("a".repeat(bytes)), builder.host("b"));
+        builder.connect(End::host(a), End::host(b));
+        write(&builder.build("cable", Shape::Irregular).unwrap())
+    };
+    let frame = long(0).unwrap().len();
+    let largest = long((64 << 20) - frame).unwrap();
+    assert!(read("largest", &largest).is_ok());
+    let error = long((64 << 20) - frame + 1).unwrap_err().to_string();
+    assert_eq!(error, "the file has 67108865 bytes; at most 67108864 are read");
+    let mut builder = FabricBuilder::default();
+    let (a, b) = (builder.host("a"), builder.host("b"));
+    let switches: Vec<_> = (0..260).map(|_| builder.switch("s", 65_000)).collect();
+    builder.connect(End::host(a), End::switch(switches[0], Port(9)));
+    builder.connect(End::host(b), End::switch(switches[0], Port(8)));
+    for pair in switches.windows(2) {
+        builder.connect(End::switch(pair[0], Port(1)), End::switch(pair[1], Port(0)));
+    }
+    let error = write(&builder.build("row", Shape::Irregular).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("16900000 switch ports; at most 16777216 are read"), "{error}");
+}
+
 proptest! {
     #[test]
     fn what_is_written_is_read_back(fabric in irregular()) {
-        let text = write(&fabric);
+        let text = written(&fabric);
         let back = read("unused", &text).unwrap();
         prop_assert!(fabric.same_wiring(&back));
         prop_assert!(fabric.channels().all(|c| fabric.channel(c) == back.channel(c)));
-        prop_assert_eq!(write(&back), text);
+        prop_assert_eq!(written(&back), text);
     }
 
     #[test]
     fn no_change_of_a_file_makes_it_panic(
         at in any::<prop::sample::Index>(), cut in 0usize..20, insert in "[<>&/'\"a-z0-9 ]{0,8}",
     ) {
-        let text = write(&tree(2, 2).unwrap()).replace('⟨', "(").replace('⟩', ")");
+        let text = written(&tree(2, 2).unwrap()).replace('⟨', "(").replace('⟩', ")");
         let start = at.index(text.len());
         let end = (start + cut).min(text.len());
         let _ = read("any", &format!("{}{insert}{}", &text[..start], &text[end..]));

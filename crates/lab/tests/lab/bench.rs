@@ -1,6 +1,6 @@
 //! A folder with an experiment and what it refers to, run by one call.
 
-use crosstie_lab::{LabError, Progress, RunOptions, RunSummary, Silent, run};
+use crosstie_lab::{LabError, Progress, RunOptions, RunSummary, Silent, check, run};
 use crosstie_study::{Row, Store, Study};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -61,6 +61,12 @@ impl Bench {
     pub fn refusal(&self, text: &str) -> LabError {
         let study = self.study(text);
         self.run(&study, "results", 1, &AtomicBool::new(false), &Silent).unwrap_err()
+    }
+
+    /// Whether `check` came to its end, or why an experiment cannot run.
+    pub fn check(&self, text: &str) -> Result<bool, LabError> {
+        let (threads, cancel) = (NonZeroUsize::MIN, &AtomicBool::new(false));
+        check(&self.study(text), RunOptions { threads, cancel })
     }
 
     /// The bytes of every file of a folder.

@@ -10,6 +10,8 @@ fn refusal(files: &[(&str, &str)], keys: &str) -> String {
     let text = format!("title = 'Mistake'\nseed = 1\n{load}\n{size}\n{keys}");
     let bench = Bench::with(files);
     let error = bench.refusal(&text);
+    let checked = bench.check(&text).expect_err("what `run` refuses, `check` refuses");
+    assert_eq!(checked.to_string(), error.to_string());
     assert!(error.is_the_users(), "{error}");
     assert!(ResultSet::open(bench.path("results")).is_err(), "nothing has been published");
     error.to_string().replace(&bench.path("").display().to_string(), "")
@@ -30,6 +32,24 @@ fn a_network_file_that_is_none() {
     assert!(loops.contains("expected a connected network in the edge list format"), "{loops}");
     let garbage = refusal(&[("net.graphml", "\u{1}")], "fabric.file.path = 'net.graphml'");
     assert!(garbage.contains("expected a connected network in GraphML"), "{garbage}");
+}
+
+#[test]
+fn a_switch_with_more_ports_than_a_tag_can_name() {
+    let node = |id: &str, data: &str| format!("<node id='{id}'>{data}</node>");
+    let host = |id: &str| node(id, "<data key='k'>host</data>");
+    let network = |ports: u32| {
+        let switch = format!("<data key='k'>switch</data><data key='p'>{ports}</data>");
+        format!(
+            "<graphml><key id='k' attr.name='kind'/><key id='p' attr.name='ports'/><graph>{}{}{}\
+             <edge source='a' target='x'/><edge source='b' target='x'/></graph></graphml>",
+            host("a"),
+            host("b"),
+            node("x", &switch)
+        )
+    };
+    let error = refusal(&[("net.graphml", &network(16_385))], "fabric.file.path = 'net.graphml'");
+    assert!(error.contains("switch x has 16385 ports, expected at most 16384"), "{error}");
 }
 
 #[test]
@@ -123,12 +143,8 @@ fn traffic_and_hardware_out_of_reach() {
         (
             "cluster.rails = 4\ntraffic.arrival = 'bernoulli'\ntraffic.load = 1.0\n\
              traffic.size.fixed.size = '2 B'",
-            "`traffic.arrival`: Bernoulli arrivals start at most one message per cycle, but load 4 \
-             with messages of 1 flits",
-        ),
-        (
-            "traffic.size.exponential.mean = '1 GiB'",
-            "`traffic.size.exponential.mean`: found 1 GiB, expected at most ",
+            "`traffic.arrival`: load 1 takes 4.000 messages per cycle from each sender, of 1 flits on \
+             average, but Bernoulli arrivals start at most one",
         ),
         (
             "traffic.size.fixed.size = '1 GiB'\nnic.packet = '1 KiB'",
@@ -154,6 +170,44 @@ fn traffic_and_hardware_out_of_reach() {
         assert!(error.starts_with(problem), "{error}");
         assert!(error.contains("\n  help: "), "{error}");
     }
+}
+
+#[test]
+fn processing_elements_share_the_load_of_bernoulli_arrivals() {
+    let text = |pes: u32| {
+        format!(
+            "title = 'Elements'\nseed = 1\nfabric.single.hosts = 4\nscheme = 'basic'\n\
+             cluster = {{rails = 4, pes = {pes}}}\ntraffic.arrival = 'bernoulli'\n\
+             traffic.load = 0.5\ntraffic.size.fixed.size = '2 B'\n\
+             measure = {{precision = 0.2, min-cycles = 2000, max-cycles = 10_000}}"
+        )
+    };
+    let bench = Bench::with(&[]);
+    let error = bench.check(&text(1)).unwrap_err().to_string();
+    assert!(error.contains("load 0.5 takes 2.000 messages per cycle"), "{error}");
+    assert!(bench.check(&text(2)).unwrap());
+    assert_eq!(bench.rows(&text(2)).len(), 1);
+}
+
+#[test]
+fn the_largest_mean_size_runs() {
+    let text = "title = 'Large'\nseed = 1\nfabric.single.hosts = 2\ntraffic.load = 0.5\n\
+                traffic.size.exponential.mean = '1 GiB'\nlink.flit = '1 B'\nnic.overhead = '1 MiB'\n\
+                measure = {min-cycles = 1000, max-cycles = 1000}";
+    assert_eq!(Bench::with(&[]).rows(text).len(), 1);
+}
+
+#[test]
+fn a_mistake_is_shown_at_its_place_in_the_file() {
+    let bench = Bench::with(&[]);
+    let text = "title = 'Place'\nseed = 1\ntraffic = {load = 0.1, size.fixed.size = '64 B'}\n\
+                fabric.irregular = {switches = 8, ports = 6, hosts-per-switch = 2, seed = 1}\n\
+                sweep.product.routing = [\n'up-down',\n{up-down.root = 8}]\n";
+    let shown = bench.check(text).unwrap_err().diagnostic(&bench.study(text)).unwrap();
+    assert_eq!(shown.line(), Some(7), "{shown}");
+    let shown = shown.to_string();
+    assert!(shown.contains("switch 8 cannot be the root"), "{shown}");
+    assert!(shown.contains("help: found at point 1: routing = "), "{shown}");
 }
 
 #[test]

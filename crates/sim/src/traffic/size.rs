@@ -8,7 +8,7 @@ use crosstie_units::Stream;
 pub enum Size {
     /// Every message has so many flits.
     Fixed(u32),
-    /// An exponential size rounded up to whole flits.
+    /// An exponential size rounded up to whole flits, and [`Size::LONGEST`] where it is longer.
     Exponential {
         /// Mean before rounding; [`Size::mean`] gives the mean after it.
         mean: f64,
@@ -25,19 +25,25 @@ pub enum Size {
 }
 
 impl Size {
-    /// The largest mean of exponential sizes: no draw then leaves the range of a `u32`, which
-    /// would pull the mean down.
-    pub const MEAN_LIMIT: f64 = 1e8;
+    /// The longest message of exponential sizes, so that all lengths, overhead included, fit in a
+    /// `u32`. No draw of a mean up to 10^8 comes near it; of a mean of 2^30 one in 40 does.
+    pub const LONGEST: u32 = 4_000_000_000;
+    /// The largest mean of exponential sizes.
+    pub const MEAN_LIMIT: f64 = (1 << 30) as f64;
 
     /// The exact mean in flits of the sizes drawn.
     ///
     /// The ceiling of an exponential variable of mean m is geometric, `P(k flits) = (1 - q)
     /// q^(k-1)` with `q = exp(-1/m)`, so its mean is `1 / (1 - exp(-1/m))`, about `m + 1/2`.
-    /// A source that took m itself would offer too much: 1.6 % at m = 32, 58 % at m = 1.
+    /// A source that took m itself would offer too much: 1.6 % at m = 32, 58 % at m = 1. Cut at L
+    /// flits, the mean is `1 - q^L` of that.
     pub fn mean(&self) -> f64 {
         match *self {
             Size::Fixed(flits) => f64::from(flits),
-            Size::Exponential { mean } => -(-1.0 / mean).exp_m1().recip(),
+            Size::Exponential { mean } => {
+                let shorter = -(-f64::from(Size::LONGEST) / mean).exp_m1();
+                -(-1.0 / mean).exp_m1().recip() * shorter
+            }
             Size::Bimodal { small, large, small_share } => {
                 small_share * f64::from(small) + (1.0 - small_share) * f64::from(large)
             }
@@ -72,7 +78,9 @@ impl Size {
     pub(super) fn draw(&self, stream: &mut Stream) -> u32 {
         match *self {
             Size::Fixed(flits) => flits,
-            Size::Exponential { mean } => (stream.exponential(mean).ceil() as u32).max(1),
+            Size::Exponential { mean } => {
+                (stream.exponential(mean).ceil() as u32).clamp(1, Size::LONGEST)
+            }
             Size::Bimodal { small, large, small_share } => {
                 if stream.chance(small_share) {
                     small
@@ -96,6 +104,7 @@ mod tests {
             Size::Exponential { mean: 0.2 },
             Size::Exponential { mean: 1.0 },
             Size::Exponential { mean: 32.0 },
+            Size::Exponential { mean: Size::MEAN_LIMIT },
             Size::Bimodal { small: 1, large: 512, small_share: 0.9 },
         ] {
             size.check().unwrap();
@@ -113,7 +122,9 @@ mod tests {
         assert!((mean(1.0) - 1.581_976_706_869_326_5).abs() < 1e-12);
         assert!((mean(32.0) - 32.502_604).abs() < 1e-6);
         assert!((mean(1e-3) - 1.0).abs() < 1e-12, "nearly all draws round up to one flit");
-        assert!((mean(Size::MEAN_LIMIT) - (Size::MEAN_LIMIT + 0.5)).abs() < 1e-6);
+        assert!((mean(1e8) - (1e8 + 0.5)).abs() < 1e-6);
+        let cut = mean(Size::MEAN_LIMIT) / Size::MEAN_LIMIT;
+        assert!((cut - 0.975_893_9).abs() < 1e-6, "{cut}");
     }
 
     #[test]
@@ -122,7 +133,8 @@ mod tests {
             (Size::Fixed(0), "found a message size of 0 flits, expected at least 1"),
             (
                 Size::Exponential { mean: f64::NAN },
-                "found a mean message size of NaN flits, expected more than 0 and at most 100000000",
+                "found a mean message size of NaN flits, expected more than 0 and at most \
+                 1073741824",
             ),
             (
                 Size::Bimodal { small: 1, large: 8, small_share: 1.5 },

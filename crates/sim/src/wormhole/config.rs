@@ -1,5 +1,9 @@
 //! The parameters of switches, links and buses.
 
+/// Bytes that a shared bus moves in one turn: the payload of a QsNet packet (Petrini, 2.2), so that one
+/// packet follows the other.
+pub const BURST: u32 = 320;
+
 /// The bus between a NIC and the memory of its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bus {
@@ -74,8 +78,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// QsNet as simulated by Coll: 2 VCs of 128 flits, 6 cycles of routing, half-duplex bus; the bus
-    /// moves blocks of 64 bytes, 32 flits.
+    /// QsNet as simulated by Coll: 2 VCs of 128 flits of 2 bytes, 6 cycles of routing, half-duplex bus.
     fn default() -> Self {
         Self {
             virtual_channels: 2,
@@ -86,7 +89,7 @@ impl Default for Config {
             wire: 0,
             in_transit: None,
             bus: Bus::Shared { read: 1, write: 1 },
-            burst: 32,
+            burst: BURST / 2,
             ticks: 1,
         }
     }

@@ -202,23 +202,24 @@ pub(super) const GROUP: u16 = 1 << 15;
 /// Marks a tag that leads into an in-transit buffer.
 pub(super) const STOP: u16 = 1 << 14;
 
+/// The most ports of a switch: their numbers leave the marks of a tag alone.
+pub const MOST_PORTS: u16 = STOP;
+
 impl<'a> Engine<'a> {
     /// A network at rest: `rails` copies of `fabric`.
     ///
     /// # Panics
-    /// If [`Config::check`] refuses the configuration, if there is no rail, or if a switch has 2^14
-    /// ports or more.
+    /// If [`Config::check`] refuses the configuration, if there is no rail, or if a switch has
+    /// more than [`MOST_PORTS`] ports.
     pub fn new(fabric: &Fabric, routing: &'a dyn Routing, rails: u32, config: &Config) -> Self {
         if let Err(error) = config.check() {
             panic!("{error}");
         }
         assert!(rails > 0, "at least one rail");
+        let countable = |switch| fabric.ports(switch) <= MOST_PORTS;
+        assert!(fabric.switches().all(countable), "at most {MOST_PORTS} ports per switch");
         let network = Network::new(fabric, rails, config);
         let ports = network.port_out.len();
-        let port_tag = |port: &crosstie_fabric::Port| {
-            assert!(port.0 < STOP, "fewer than 2^14 ports per switch");
-            port.0
-        };
         let idle = |vc: u32| {
             let channel = vc / network.vcs;
             let wire = network.wires[channel as usize];
@@ -270,7 +271,11 @@ impl<'a> Engine<'a> {
             spare_behind: Vec::new(),
             tags: Vec::new(),
             tags_per_worm: ports.min(8),
-            groups: routing.groups().iter().map(|g| g.iter().map(port_tag).collect()).collect(),
+            groups: routing
+                .groups()
+                .iter()
+                .map(|g| g.iter().map(|port| port.0).collect())
+                .collect(),
             counts: vec![ChannelCount::default(); network.wires.len()],
             counting_since: EPOCH,
             wheel: Wheel::new(reach.clamp(256, 8192) as usize),

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ChannelRow, JOURNAL, ResultsError, doing, replace};
 use crate::fingerprint::Fingerprint;
+use crate::point::Point;
 use crate::row::{Row, Status};
 
 /// The outcome of a point: a row without what the study knows already.
@@ -24,6 +25,19 @@ pub(super) struct Outcome {
     /// Where in the journal its line is; channels are read from there when they are needed, since
     /// those of a large study would not fit in memory.
     line: Range<u64>,
+}
+
+impl Outcome {
+    /// The row of the point that it is the outcome of.
+    pub fn row(&self, point: &Point) -> Row {
+        Row {
+            point: point.index,
+            settings: point.settings.clone(),
+            status: self.status,
+            note: self.note.clone(),
+            measured: self.measured.clone(),
+        }
+    }
 }
 
 /// A line as it is written.
@@ -63,8 +77,9 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal of a folder, or begins one. Outcomes of other versions do not count.
-    pub fn open(folder: &Path, version: &str) -> Result<Journal, ResultsError> {
+    /// Opens the journal of a folder, or begins one. Outcomes of other versions do not count; in a
+    /// `fresh` one, none do.
+    pub fn open(folder: &Path, version: &str, fresh: bool) -> Result<Journal, ResultsError> {
         let path = folder.join(JOURNAL);
         let file = OpenOptions::new()
             .read(true)
@@ -79,27 +94,25 @@ impl Journal {
             // Where a file system has no locks, one run at a time is the user's care.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
-        let outcomes = BTreeMap::new();
-        let mut journal = Journal { path, file, version: version.to_owned(), outcomes };
-        journal.scan().map_err(doing("read", &journal.path.clone()))?;
-        Ok(journal)
+        if fresh {
+            file.set_len(0).map_err(doing("empty", &path))?;
+        }
+        let (outcomes, whole) = scan(&file, version).map_err(doing("read", &path))?;
+        if !whole {
+            // Ended here, what was cut off is a line that counts as not written.
+            (&file).write_all(b"\n").map_err(doing("write", &path))?;
+        }
+        Ok(Journal { path, file, version: version.to_owned(), outcomes })
     }
 
-    fn scan(&mut self) -> io::Result<()> {
-        let mut reader = BufReader::new(&self.file);
-        let (mut start, mut line) = (0, Vec::new());
-        while reader.read_until(b'\n', &mut line)? > 0 {
-            let end = start + line.len() as u64;
-            if line.last() == Some(&b'\n') {
-                self.outcomes.extend(outcome(&line, &self.version, start..end));
-            } else {
-                // Ended here, what was cut off is a line that counts as not written.
-                (&self.file).write_all(b"\n")?;
-            }
-            start = end;
-            line.clear();
-        }
-        Ok(())
+    /// The outcomes in the journal of a folder that someone else may be writing.
+    pub fn look(
+        folder: &Path,
+        version: &str,
+    ) -> Result<BTreeMap<Fingerprint, Outcome>, ResultsError> {
+        let path = folder.join(JOURNAL);
+        let scanned = File::open(&path).and_then(|file| scan(&file, version));
+        scanned.map(|(outcomes, _)| outcomes).map_err(doing("read", &path))
     }
 
     /// The outcome of a point, if it has finished.
@@ -166,6 +179,23 @@ impl Journal {
             Ok(())
         })
     }
+}
+
+/// Reads a whole journal: the outcomes, and whether the last line has its end.
+fn scan(file: &File, version: &str) -> io::Result<(BTreeMap<Fingerprint, Outcome>, bool)> {
+    let mut reader = BufReader::new(file);
+    let (mut start, mut line, mut whole) = (0, Vec::new(), true);
+    let mut outcomes = BTreeMap::new();
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        let end = start + line.len() as u64;
+        whole = line.last() == Some(&b'\n');
+        if whole {
+            outcomes.extend(outcome(&line, version, start..end));
+        }
+        start = end;
+        line.clear();
+    }
+    Ok((outcomes, whole))
 }
 
 /// Reads a line; `None` if it cannot be read or comes from another version.

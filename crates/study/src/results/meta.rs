@@ -37,7 +37,7 @@ pub struct Meta {
     pub columns: Vec<ColumnMeaning>,
     /// The columns of `channels.csv`, in order.
     pub channel_columns: Vec<ColumnMeaning>,
-    /// Files the study refers to, with the 128-bit FNV-1a hash of their content.
+    /// Files the study refers to, copied into the folder, with the 128-bit FNV-1a hash of their content.
     pub inputs: BTreeMap<String, String>,
     /// How to compute the results again.
     pub rerun: String,
@@ -82,9 +82,9 @@ impl Meta {
             columns,
             channel_columns: CHANNEL_COLUMNS.map(|[n, u, m]| meaning(n, u, m)).to_vec(),
             inputs: study
-                .inputs()
-                .iter()
-                .map(|(path, content)| (path.clone(), content.to_string()))
+                .copies()
+                .into_iter()
+                .map(|(path, input)| (path, input.fingerprint.to_string()))
                 .collect(),
             rerun: "crosstie run study.toml".to_owned(),
         }

@@ -3,6 +3,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `study.toml` | the study, every default spelled out: an experiment file in its own right |
+//! | `inputs/` | copies of the files that the study refers to |
+//! | `origin.txt` | the experiment file that it was run from, seen from the folder |
 //! | `meta.json` | what the columns mean, which version wrote them, how to run the study again |
 //! | `rows.jsonl`, `rows.csv` | one flat row per finished point, in order, the same in both |
 //! | `channels.csv` | the counters of every channel, where the study keeps them |
@@ -14,6 +16,7 @@
 mod channel;
 mod journal;
 mod meta;
+mod origin;
 mod set;
 mod store;
 mod table;
@@ -29,6 +32,7 @@ pub use store::Store;
 
 use crate::diagnostic::Diagnostic;
 
+const ORIGIN: &str = "origin.txt";
 const STUDY: &str = "study.toml";
 const META: &str = "meta.json";
 const ROWS_JSON: &str = "rows.jsonl";
@@ -57,6 +61,18 @@ pub enum ResultsError {
     Busy {
         /// The folder.
         path: PathBuf,
+    },
+    /// The results of another experiment are here.
+    #[error(
+        "`{}` holds the results of another experiment, `{}`: choose another folder",
+        path.display(),
+        theirs.display()
+    )]
+    Taken {
+        /// The folder.
+        path: PathBuf,
+        /// The other experiment file.
+        theirs: PathBuf,
     },
     /// A file is not what this version writes.
     #[error(

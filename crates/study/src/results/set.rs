@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::journal::Journal;
 use super::meta::FORMAT;
 use super::{CHANNELS, ChannelRow, META, Meta, ROWS_JSON, ResultsError, STUDY, doing, table};
 use crate::figure::Figure;
+use crate::point::Point;
 use crate::row::Row;
 use crate::study::Study;
 
@@ -27,7 +29,7 @@ pub struct ResultSet {
 }
 
 impl ResultSet {
-    /// Reads a folder.
+    /// Reads a folder; of one that is still being written, what is there by now.
     pub fn open(folder: impl Into<PathBuf>) -> Result<ResultSet, ResultsError> {
         let folder = folder.into();
         let read = |name: &str| {
@@ -48,11 +50,17 @@ impl ResultSet {
             let reason = format!("its format is {}, expected {FORMAT}", version.format);
             return Err(damaged(None, reason));
         }
-        let meta: Meta =
+        let mut meta: Meta =
             serde_json::from_str(&text).map_err(|e| damaged(Some(e.line()), e.to_string()))?;
         let (path, text) = read(STUDY)?;
         let study = Study::parse(&path.display().to_string(), &text)?;
-        let rows = rows(&folder.join(ROWS_JSON), &meta.settings)?;
+        let mut rows = rows(&folder.join(ROWS_JSON), &meta.settings)?;
+        if rows.len() < meta.points
+            && let Some(more) = journalled(&folder, &meta.crosstie)
+            && more.len() > rows.len()
+        {
+            (meta.finished, rows) = (more.len(), more);
+        }
         Ok(ResultSet { folder, meta, figures: study.figures, rows, study: text })
     }
 
@@ -70,6 +78,15 @@ impl ResultSet {
         let mut reader = csv::Reader::from_path(&path).map_err(damaged)?;
         reader.deserialize().map(|row| row.map_err(damaged)).collect()
     }
+}
+
+/// The rows of a study that is still running, or was broken off: those in the journal. `None` if it, or
+/// what the study refers to, cannot be read.
+fn journalled(folder: &Path, version: &str) -> Option<Vec<Row>> {
+    let study = Study::load(folder.join(STUDY)).ok()?;
+    let outcomes = Journal::look(folder, version).ok()?;
+    let row = |point: &Point| Some(outcomes.get(&point.fingerprint())?.row(point));
+    Some(study.points().iter().filter_map(row).collect())
 }
 
 fn rows(path: &Path, keys: &[String]) -> Result<Vec<Row>, ResultsError> {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::journal::Journal;
 use super::meta::Meta;
 use super::{
-    CHANNELS, ChannelRow, META, ROWS_CSV, ROWS_JSON, ResultsError, STUDY, doing, replace, table,
+    CHANNELS, ChannelRow, META, ROWS_CSV, ROWS_JSON, ResultsError, STUDY, doing, origin, replace,
+    table,
 };
 use crate::column::COLUMNS;
 use crate::fingerprint::Fingerprint;
@@ -30,15 +31,34 @@ pub struct Store<'a> {
 
 impl<'a> Store<'a> {
     /// Opens a folder, making it if need be, and takes over the points that `version` of Crosstie
-    /// has already finished there.
+    /// has already finished there. A folder of another experiment is refused.
     pub fn open(
         folder: impl Into<PathBuf>,
         study: &'a Study,
         version: &str,
     ) -> Result<Store<'a>, ResultsError> {
-        let folder = folder.into();
+        let store = Store::at(folder.into(), study, version, false)?;
+        origin::check(&store.folder, study)?;
+        Ok(store)
+    }
+
+    /// The same, but whatever is there is forgotten.
+    pub fn fresh(
+        folder: impl Into<PathBuf>,
+        study: &'a Study,
+        version: &str,
+    ) -> Result<Store<'a>, ResultsError> {
+        Store::at(folder.into(), study, version, true)
+    }
+
+    fn at(
+        folder: PathBuf,
+        study: &'a Study,
+        version: &str,
+        fresh: bool,
+    ) -> Result<Store<'a>, ResultsError> {
         std::fs::create_dir_all(&folder).map_err(doing("make the folder", &folder))?;
-        let journal = Journal::open(&folder, version)?;
+        let journal = Journal::open(&folder, version, fresh)?;
         let points = study.points().iter().map(Point::fingerprint).collect();
         Ok(Store { folder, study, version: version.to_owned(), points, journal })
     }
@@ -57,18 +77,7 @@ impl<'a> Store<'a> {
     /// The rows of the finished points, in order.
     pub fn rows(&self) -> Vec<Row> {
         let points = self.study.points().iter().zip(&self.points);
-        points
-            .filter_map(|(point, name)| {
-                let outcome = self.journal.outcome(*name)?;
-                Some(Row {
-                    point: point.index,
-                    settings: point.settings.clone(),
-                    status: outcome.status,
-                    note: outcome.note.clone(),
-                    measured: outcome.measured.clone(),
-                })
-            })
-            .collect()
+        points.filter_map(|(point, name)| Some(self.journal.outcome(*name)?.row(point))).collect()
     }
 
     /// Keeps the outcome of a point. A measured value that is not finite counts as not measured; the
@@ -100,6 +109,8 @@ impl<'a> Store<'a> {
         let rows = self.rows();
         let meta = Meta::of(self.study, rows.len(), &self.version);
         let at = |name: &str| self.folder.join(name);
+        self.copy_inputs()?;
+        origin::write(&self.folder, self.study)?;
         replace(&at(STUDY), |to| to.write_all(self.study.to_toml().as_bytes()))?;
         replace(&at(META), |to| {
             serde_json::to_writer_pretty(&mut *to, &meta)?;
@@ -108,6 +119,17 @@ impl<'a> Store<'a> {
         replace(&at(ROWS_JSON), |to| table::write_json(&rows, to))?;
         replace(&at(ROWS_CSV), |to| table::write_csv(self.study.keys(), &rows, to))?;
         self.publish_channels(&at(CHANNELS))
+    }
+
+    /// Copies what the experiment refers to, so that the folder is complete in itself.
+    fn copy_inputs(&self) -> Result<(), ResultsError> {
+        for (name, input) in self.study.copies() {
+            let path = self.folder.join(name);
+            let folder = path.parent().unwrap_or(&self.folder);
+            std::fs::create_dir_all(folder).map_err(doing("make the folder", folder))?;
+            replace(&path, |to| to.write_all(&input.content))?;
+        }
+        Ok(())
     }
 
     fn publish_channels(&self, path: &Path) -> Result<(), ResultsError> {

@@ -114,7 +114,7 @@ fn routing(spec: &Spec) -> Result<(), Clash> {
     if needs_tree && !matches!(spec.fabric, Fabric::Tree(_)) {
         let label = "expected a fabric of the kind `tree`";
         return Err(clash("routing", "this routing knows trees only", label)
-            .help("use `routing.shortest = {}`, or leave `routing` out"));
+            .help("leave `routing` out, or set `routing = \"up-down\"`"));
     }
     Ok(())
 }

@@ -148,6 +148,33 @@ impl Spec {
         }
     }
 
+    /// Whether a key of a spec names a file.
+    pub(crate) fn names_a_file(key: &str) -> bool {
+        let permutation = |rest: &str| rest.ends_with("permutation.file");
+        key == "fabric.file.path"
+            || key.strip_prefix("traffic.destination.").is_some_and(permutation)
+    }
+
+    /// The same spec with other names for its files.
+    pub(crate) fn renamed(&self, name: &dyn Fn(&str) -> String) -> Spec {
+        let mut spec = self.clone();
+        if let Fabric::File { path } = &mut spec.fabric {
+            *path = name(path);
+        }
+        let destinations = match &mut spec.traffic.destination {
+            Destination::Mixture { parts } => {
+                parts.iter_mut().map(|part| &mut part.destination).collect()
+            }
+            other => vec![other],
+        };
+        for destination in destinations {
+            if let Destination::Permutation { file } = destination {
+                *file = name(file);
+            }
+        }
+        spec
+    }
+
     /// The files the spec refers to, as written, each with the key that names it.
     pub(crate) fn files(&self) -> Vec<(String, &str)> {
         let mut files = Vec::new();

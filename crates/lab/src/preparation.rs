@@ -1,0 +1,106 @@
+//! Every point of a study built and checked before the first one runs.
+
+use crate::{LabError, Network, RunOptions, World};
+use crosstie_study::{Arrival, Fingerprint, Goal, Point, Spec, Study};
+use crosstie_units::Seed;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// A point to run, and the network it runs on.
+pub(crate) struct Job<'a> {
+    pub point: &'a Point,
+    pub network: Arc<Network>,
+    /// Roughly how much work it is.
+    pub weight: f64,
+}
+
+/// Builds everything that [`run`](crate::run) would build and refuses what it would refuse, without
+/// running anything. Whether it came to an end before it was cancelled.
+pub fn check(study: &Study, options: RunOptions<'_>) -> Result<bool, LabError> {
+    let points: Vec<&Point> = study.points().iter().collect();
+    Ok(prepare(study, &points, options)?.is_some())
+}
+
+/// Builds every network once and checks every point on it; `None` if it is cancelled meanwhile.
+pub(crate) fn prepare<'a>(
+    study: &Study,
+    points: &[&'a Point],
+    options: RunOptions<'_>,
+) -> Result<Option<Vec<Job<'a>>>, LabError> {
+    let locate = |path: &str| study.locate(path);
+    // The first point on each network, and for each point which of them it shares a network with.
+    let mut firsts: Vec<&Point> = Vec::new();
+    let places: Vec<usize> = (points.iter())
+        .map(|point| {
+            let Spec { fabric, routing, .. } = &point.spec;
+            let alike = |p: &&Point| p.spec.fabric == *fabric && p.spec.routing == *routing;
+            firsts.iter().position(alike).unwrap_or_else(|| {
+                firsts.push(point);
+                firsts.len() - 1
+            })
+        })
+        .collect();
+    let mut networks = Vec::new();
+    for (point, built) in firsts.iter().zip(build(&firsts, &locate, options)) {
+        let Some(network) = built else { return Ok(None) };
+        networks.push(Arc::new(network.map_err(|error| error.found_at(point))?));
+    }
+    let mut sound = BTreeSet::new();
+    let mut jobs = Vec::new();
+    for (&point, place) in points.iter().zip(places) {
+        if options.cancel.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let (spec, network) = (&point.spec, Arc::clone(&networks[place]));
+        if sound.insert(checked_part(point)) {
+            World::on(Arc::clone(&network), spec, &locate).map_err(|e| e.found_at(point))?;
+        }
+        let size = network.fabric.hosts().len() as f64 * f64::from(spec.cluster.rails);
+        let length = spec.measure.max_cycles as f64;
+        let runs = match spec.goal() {
+            Goal::Load(load) => load,
+            // About eight runs around half of the full load.
+            Goal::Saturation(_) => 4.0,
+        };
+        jobs.push(Job { point, network, weight: size * length * runs });
+    }
+    Ok(Some(jobs))
+}
+
+/// Builds the networks of points on several threads; `None` where cancelled before.
+fn build(
+    points: &[&Point],
+    locate: &(dyn Fn(&str) -> PathBuf + Sync),
+    options: RunOptions<'_>,
+) -> Vec<Option<Result<Network, LabError>>> {
+    let built: Vec<OnceLock<_>> = points.iter().map(|_| OnceLock::new()).collect();
+    let left = Mutex::new(points.iter().zip(&built));
+    let take = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while !options.cancel.load(Ordering::Relaxed)
+            && let Some((point, place)) = take()
+        {
+            let Spec { fabric, routing, .. } = &point.spec;
+            place.get_or_init(|| Network::build(fabric, routing, locate));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..options.threads.get().min(points.len()) {
+            scope.spawn(work);
+        }
+    });
+    built.into_iter().map(OnceLock::into_inner).collect()
+}
+
+/// Names everything that decides whether a point is sound: all but the seed, and the load unless
+/// arrivals care for it.
+fn checked_part(point: &Point) -> Fingerprint {
+    let mut spec = point.spec.clone();
+    spec.seed = Seed(0);
+    if spec.traffic.arrival != (Arrival::Bernoulli {}) {
+        spec.traffic.load = None;
+    }
+    Fingerprint::of(spec.to_toml().as_bytes())
+}
