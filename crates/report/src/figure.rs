@@ -19,6 +19,7 @@ use crosstie_study::{Figure, Row, Status};
 
 use crate::caption;
 use crate::escape::{escape, one_line, shortened};
+use crate::number;
 pub(crate) use abscissa::{Abscissa, spelling};
 use curves::Curves;
 use frame::{Frame, Rect};
@@ -70,10 +71,11 @@ pub fn draw(figure: &Figure, rows: &[Row]) -> String {
 
     let (width, height) = frame.size;
     let title = one_line(figure.title.as_deref().unwrap_or(&figure.name));
+    let curves = number::count(series.len(), "curve");
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">\n{around}\n",
-        escape(&format!("{title}: {y_label} against {x_label}, {} curves", series.len()))
+        escape(&format!("{title}: {y_label} against {x_label}, {curves}"))
     );
     let across = (plot.left + plot.right) / 2.0;
     let bold = " text-anchor=\"middle\" font-weight=\"bold\"";
