@@ -138,7 +138,7 @@ fn the_page_has_claims_parts_and_parameters() {
         "<summary>1 claim: the interval of the measurement",
         "<li>gain of <code>hybrid</code> (Section 7). Published: 5%. Measured: 4.0% (-1.0 to 12.0%).</li>",
         "<strong>The quick form:</strong>",
-        "49%<br/><small>accepted: 34 to 64%</small>",
+        "49%<br/><small>stated, accepted: 34 to 64%</small>",
         "<td class=\"words\"><span>41.2 ± 2.5%</span></td>",
         "d%: 2 to 9%",
         "<td class=\"status differs\"><span>differs</span></td>",

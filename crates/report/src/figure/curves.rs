@@ -49,7 +49,7 @@ impl Curves<'_> {
             for point in &series.points {
                 self.point(&mut svg, i, point);
             }
-            if let Some(end) = &series.end {
+            for end in &series.ends {
                 self.end(&mut svg, end, &mut taken);
             }
             svg.push_str("</g>\n");
@@ -62,10 +62,10 @@ impl Curves<'_> {
         self.series.iter().all(|series| {
             let places: Vec<_> =
                 series.points.iter().filter_map(|p| self.place(p.x, p.y)).collect();
-            let end = series.end.as_ref().and_then(|end| self.exit(end));
-            let alone = places.iter().map(|&place| (place, place));
+            let ends = series.ends.iter().filter_map(|end| self.exit(end));
+            let alone = places.iter().copied().chain(ends).map(|place| (place, place));
             let lines = places.windows(2).map(|pair| (pair[0], pair[1]));
-            let exit = places.last().copied().or(end).zip(end);
+            let exit = places.last().copied().zip(self.exit_onward(series));
             !alone.chain(lines).chain(exit).any(|(a, b)| rect.meets(a, b))
         })
     }
@@ -81,8 +81,7 @@ impl Curves<'_> {
             let dash = stroke::dash(series.dash, series.colour);
             let _ = writeln!(svg, "<path d=\"{path}\" stroke=\"{colour}\"{dash}/>");
         }
-        let exit = series.end.as_ref().and_then(|end| self.exit(end));
-        if let (Some((x1, y1)), Some((x2, y2))) = (places.last(), exit) {
+        if let (Some((x1, y1)), Some((x2, y2))) = (places.last(), self.exit_onward(series)) {
             let _ = writeln!(
                 svg,
                 "<path class=\"exit\" d=\"M{x1:.2} {y1:.2}L{x2:.2} {y2:.2}\" stroke=\"{colour}\" \
@@ -128,6 +127,11 @@ impl Curves<'_> {
             _ => stroke::arrow(x, y),
         };
         mark(svg, "point end", x, y, &marker, &end.tip);
+    }
+
+    /// Where a curve leaves for good.
+    fn exit_onward(&self, series: &Series) -> Option<(f64, f64)> {
+        series.ends.iter().find(|end| end.onward).and_then(|end| self.exit(end))
     }
 
     /// Where a curve without a value leaves through the top.

@@ -215,10 +215,8 @@ fn claims(html: &mut String, findings: &[Finding]) {
          <table class=\"results\">\n<thead><tr>",
     );
     for (name, meaning) in [
-        ("claim", "what the paper says something about"),
-        ("source", "where the paper says it"),
-        ("kind", "how sure it is what the paper says"),
-        ("published", "what the paper says, and what is accepted as the same"),
+        ("claim", "what the paper says something about, and where"),
+        ("published", "what the paper says, how sure that is, and what is accepted as the same"),
         ("measured", "what was measured here"),
         ("ratio", "measured over published"),
         ("agreement", "whether the two agree"),
@@ -235,19 +233,18 @@ fn claims(html: &mut String, findings: &[Finding]) {
         html.push_str("<tr>");
         let _ = write!(
             html,
-            "<td class=\"words\">{}<br/><small>{}</small></td>",
+            "<td class=\"words\">{}<br/><small>{}, {}</small></td>",
             prose(&claim.says),
+            escape(&one_line(&claim.source)),
             escape(&one_line(&claim.id))
         );
-        text_cell(html, "", &claim.source);
-        text_cell(html, "", claim.kind.word());
         let accepted = comparison::accepted(claim);
-        let accepted =
-            accepted.map(|text| format!("<br/><small>accepted: {}</small>", escape(&text)));
+        let accepted = accepted.map(|text| format!(", accepted: {}", escape(&text)));
         let _ = write!(
             html,
-            "<td class=\"words\">{}{}</td>",
+            "<td class=\"words\">{}<br/><small>{}{}</small></td>",
             prose(&comparison::published(claim)),
+            claim.kind.word(),
             accepted.unwrap_or_default()
         );
         text_cell(html, "words", &comparison::measured(finding));
