@@ -128,6 +128,28 @@ fn along_anything_but_a_load_saturated_points_stand_alone() {
 }
 
 #[test]
+fn marks_of_one_place_stand_below_each_other() {
+    let row = |i: u32| {
+        let name = Setting::Text(format!("pattern-{i}"));
+        let settings = [("destination", name), ("cluster.rails", Setting::Number(2.0))];
+        samples::row(i, &settings, Status::Saturated, &[("offered", 0.5)])
+    };
+    let rows: Vec<Row> = (0..4).map(row).collect();
+    let (x, series) = ("cluster.rails".to_owned(), vec!["destination".to_owned()]);
+    let svg = draw(&Figure { x, series, ..samples::latency_figure() }, &rows);
+    let document = Document::parse(&svg).unwrap();
+    let reach = |end: &Node| {
+        let circle = end.descendants().find(|node| node.has_tag_name("circle")).unwrap();
+        ["cx", "cy"].map(|name| circle.attribute(name).unwrap().parse::<f64>().unwrap())
+    };
+    let places: Vec<[f64; 2]> = classed(document.root(), "end").iter().map(reach).collect();
+    assert_eq!(places.len(), 4);
+    assert!(
+        places.windows(2).all(|pair| pair[0][0] == pair[1][0] && pair[0][1] + 10.0 < pair[1][1])
+    );
+}
+
+#[test]
 fn along_accepted_load_a_curve_leaves_where_saturation_begins() {
     let row = |(i, &(offered, accepted, status)): (usize, &(f64, f64, Status))| {
         let settings = [("traffic.load", Setting::Number(offered))];

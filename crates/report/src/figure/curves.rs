@@ -42,7 +42,7 @@ impl Curves<'_> {
             self.line(&mut svg, series);
         }
         svg.push_str("</svg>\n");
-        let mut taken: Vec<f64> = Vec::new();
+        let mut taken: Vec<(f64, f64)> = Vec::new();
         for (i, series) in self.series.iter().enumerate() {
             let colour = stroke::colour(series.colour);
             let _ = writeln!(svg, "<g class=\"series\" fill=\"{colour}\" stroke=\"{colour}\">");
@@ -114,14 +114,19 @@ impl Curves<'_> {
         mark(svg, "point", x, y, &marker, &point.tip);
     }
 
-    fn end(&self, svg: &mut String, end: &End, taken: &mut Vec<f64>) {
-        let Some((mut x, y)) = self.exit(end).filter(|&place| self.inside(place)) else { return };
-        // Curves that end at the same load stand beside each other, not on top.
-        let step = if x + APART * 3.0 > self.plot.right { -APART } else { APART };
-        while taken.iter().any(|other| (other - x).abs() < APART - 1.0) {
-            x += step;
+    fn end(&self, svg: &mut String, end: &End, taken: &mut Vec<(f64, f64)>) {
+        let Some((mut x, mut y)) = self.exit(end).filter(|&place| self.inside(place)) else {
+            return;
+        };
+        // Curves that end at the same place stand beside each other, not on top; where the place is
+        // all that the mark says, below each other.
+        let aside = if x + APART * 3.0 > self.plot.right { -APART } else { APART };
+        let (across, down) = if end.onward { (aside, 0.0) } else { (0.0, APART) };
+        let near = |a: f64, b: f64| (a - b).abs() < APART - 1.0;
+        while taken.iter().any(|&(other_x, other_y)| near(other_x, x) && near(other_y, y)) {
+            (x, y) = (x + across, y + down);
         }
-        taken.push(x);
+        taken.push((x, y));
         let marker = match end.status {
             Status::Deadlocked => stroke::cross(x, y),
             _ => stroke::arrow(x, y),
