@@ -82,6 +82,7 @@ struct PartState<'a> {
 struct Counts {
     agrees: usize,
     differs: usize,
+    not_resolved: usize,
     not_checkable: usize,
     missing: usize,
 }
@@ -119,7 +120,7 @@ pub fn paper(
             evidence.add_channels(&part.name, results.channels()?);
         }
     }
-    let findings = paper.findings(&published.claims, &evidence);
+    let findings = paper.findings(&published.claims, &evidence, scale);
     let report = crosstie_report::write_paper(
         &PaperReport {
             title: paper.title,
@@ -179,6 +180,7 @@ impl Counts {
         Counts {
             agrees: count(Agreement::Agrees),
             differs: count(Agreement::Differs),
+            not_resolved: count(Agreement::NotResolved),
             not_checkable: count(Agreement::NotCheckable),
             missing: count(Agreement::Missing),
         }

@@ -13,14 +13,17 @@ mod drawing;
 mod evidence;
 mod flich;
 mod part;
+mod remark;
+mod statistic;
 
 use crosstie_study::Diagnostic;
-use crosstie_study::paper::{Agreement, Claim, Finding, Grid, Measured, Missing, Published};
+use crosstie_study::paper::{Claim, Finding, Grid, Measured, Missing, Published};
 
 pub use allocation::rails_by_nodes;
 pub use drawing::Drawing;
-pub use evidence::{Estimate, Evidence};
+pub use evidence::Evidence;
 pub use part::{Part, Scale};
+pub use remark::Remark;
 
 /// What a measure returns: nothing if the paper's module has no measure for the claim.
 pub type Outcome = Option<Result<Measured, Missing>>;
@@ -45,8 +48,8 @@ pub struct Paper {
     published: &'static str,
     /// Measures a claim.
     measure: fn(&Claim, &Evidence) -> Outcome,
-    /// Why the measurement of a claim differs, or what is open about it; by the claim's id.
-    remark: fn(&str) -> Option<&'static str>,
+    /// What is to be said of a claim that does not agree; by its id.
+    remark: fn(&str) -> Option<Remark>,
 }
 
 /// All papers.
@@ -68,18 +71,18 @@ impl Paper {
         Published::parse(&format!("{}/published.toml", self.name), self.published)
     }
 
-    /// Every claim beside what the evidence says of it, in the order of the paper.
-    pub fn findings(&self, claims: &[Claim], evidence: &Evidence) -> Vec<Finding> {
-        claims.iter().map(|claim| self.finding(claim, evidence)).collect()
+    /// Every claim beside what the evidence, of parts of this scale, says of it; in the order of the
+    /// paper.
+    pub fn findings(&self, claims: &[Claim], evidence: &Evidence, scale: Scale) -> Vec<Finding> {
+        claims.iter().map(|claim| self.finding(claim, evidence, scale)).collect()
     }
 
-    fn finding(&self, claim: &Claim, evidence: &Evidence) -> Finding {
+    fn finding(&self, claim: &Claim, evidence: &Evidence, scale: Scale) -> Finding {
         let unmeasured = || Err(Missing("no measure is defined for this claim".to_owned()));
         let outcome = (self.measure)(claim, evidence).unwrap_or_else(unmeasured);
         let mut finding = Finding { claim: claim.clone(), outcome, remark: None };
-        if finding.agreement() == Agreement::Differs {
-            finding.remark = (self.remark)(&claim.id).map(str::to_owned);
-        }
+        let remark = (self.remark)(&claim.id).filter(|r| r.fits(finding.agreement(), scale));
+        finding.remark = remark.map(|remark| remark.text.to_owned());
         finding
     }
 }

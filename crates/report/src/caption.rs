@@ -4,12 +4,41 @@ use crosstie_study::{Column, Row, column};
 
 use crate::escape::{one_line, shortened};
 
-/// The first clause of a column's meaning, or the words of a swept key: "traffic load".
+/// Swept keys whose words alone do not say what they are, and their unit.
+const KEYS: [(&str, &str, &str); 12] = [
+    ("traffic.load", "offered load", "flits/cycle/host"),
+    ("cluster.rails", "rails", ""),
+    ("cluster.pes", "processing elements of a node", ""),
+    ("fabric.tree.hosts", "hosts", ""),
+    ("fabric.tree.k", "arity of the tree", ""),
+    ("fabric.tree.n", "levels of the tree", ""),
+    ("fabric.irregular.seed", "network, by its seed", ""),
+    ("fabric.irregular.switches", "switches", ""),
+    ("switch.virtual-channels", "virtual channels", ""),
+    ("switch.buffer", "buffer of a virtual channel", "flits"),
+    ("traffic.size.exponential.mean", "mean message size", ""),
+    ("traffic.size.fixed.size", "message size", ""),
+];
+
+/// What a column or a swept key is called: "accepted load", "virtual channels".
 pub(crate) fn name(key: &str) -> String {
-    match column(key) {
-        Some(Column { meaning, .. }) => meaning.split(',').next().unwrap_or(meaning).to_owned(),
-        None => one_line(key).replace(['.', '_', '-'], " "),
+    match (column(key), known(key)) {
+        (Some(Column { label, .. }), _) | (_, Some((_, label, _))) => (*label).to_owned(),
+        _ => one_line(key).replace(['.', '_', '-'], " "),
     }
+}
+
+fn unit(key: &str) -> &'static str {
+    column(key).map_or_else(|| known(key).map_or("", |(.., unit)| unit), |column| column.unit)
+}
+
+fn known(key: &str) -> Option<&'static (&'static str, &'static str, &'static str)> {
+    KEYS.iter().find(|(name, ..)| *name == key)
+}
+
+/// Whether what runs along an axis is a load: the more of it, the nearer to saturation.
+pub(crate) fn is_load(key: &str) -> bool {
+    matches!(key, "offered" | "accepted") || leaf(key) == "load"
 }
 
 /// The names of columns that stand together: what they share is said once, in the first part.
@@ -35,23 +64,19 @@ pub(crate) fn leaf(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }
 
-/// The label of an axis that carries these columns, with their unit where they share one. A label
-/// longer than `room` characters falls back from the meaning of the columns to their names.
+/// The label of an axis that carries these columns or keys, with their unit where they share one and
+/// both fit into `room` characters.
 pub(crate) fn axis(keys: &[String], room: usize) -> String {
-    let unit = |key: &String| column(key).map_or("", |column| column.unit);
     let Some(first) = keys.first() else { return String::new() };
-    let unit = match unit(first) {
-        shared if !shared.is_empty() && keys.iter().all(|key| unit(key) == shared) => {
-            format!(" [{shared}]")
+    let label = names(keys).0;
+    let shared = unit(first);
+    if !shared.is_empty() && keys.iter().all(|key| unit(key) == shared) {
+        let whole = format!("{label} [{shared}]");
+        if whole.chars().count() <= room {
+            return whole;
         }
-        _ => String::new(),
-    };
-    let meaning = format!("{}{unit}", names(keys).0);
-    if meaning.chars().count() <= room {
-        return meaning;
     }
-    let plain = keys.iter().map(|key| one_line(key).replace('_', " ")).collect::<Vec<_>>();
-    shortened(&format!("{}{unit}", plain.join(", ")), room)
+    shortened(&label, room)
 }
 
 /// The confidence interval of a measured column in a row, as distances below and above its value.
@@ -91,8 +116,10 @@ mod tests {
         assert_eq!(axis_of(&["latency_mean"]), "mean latency [cycles]");
         assert_eq!(axis_of(&["latency_p50", "latency_p99"]), "latency [cycles]");
         assert_eq!(axis_of(&["latency_p50", "packets"]), "median latency, packets measured");
-        assert_eq!(axis_of(&["accepted"]), "accepted [flits/cycle/host]");
-        assert_eq!(axis_of(&["traffic.load"]), "traffic load");
+        assert_eq!(axis_of(&["accepted"]), "accepted load [flits/cycle/host]");
+        assert_eq!(axis_of(&["traffic.load"]), "offered load [flits/cycle/host]");
+        assert_eq!(axis_of(&["cluster.rails"]), "rails");
+        assert_eq!(axis_of(&["link.wire"]), "link wire");
         assert_eq!(leaf("traffic.load"), "load");
     }
 

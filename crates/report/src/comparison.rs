@@ -1,6 +1,8 @@
 //! Published and measured in words: what the page and the terminal share.
 
-use crosstie_study::paper::{Agreement, Certainty, Claim, Finding, Measured, Target, Tolerance};
+use crosstie_study::paper::{
+    Agreement, Certainty, Claim, Estimate, Finding, Measured, Target, Tolerance,
+};
 
 use crate::number;
 
@@ -32,27 +34,50 @@ pub(crate) fn accepted(claim: &Claim) -> Option<String> {
 /// What was measured, or why nothing was.
 pub(crate) fn measured(finding: &Finding) -> String {
     match &finding.outcome {
-        Ok(Measured::Number { value, spread: None }) => {
-            with_unit(number::measured(*value), &finding.claim.unit)
-        }
-        Ok(Measured::Number { value, spread: Some(spread) }) => {
-            with_unit(number::plus_minus(*value, *spread), &finding.claim.unit)
-        }
+        Ok(Measured::Number(number)) => estimate(*number, &finding.claim.unit),
         Ok(Measured::Shape { text, .. }) => text.clone(),
         Ok(Measured::Beyond { why }) => why.clone(),
         Err(missing) => missing.to_string(),
     }
 }
 
+/// A number with its interval: "44.2 ± 2.5%", or "15% (4 to 75%)" where it does not lie in the middle.
+fn estimate(Estimate { value, low, high }: Estimate, unit: &str) -> String {
+    let (below, above) = (value - low, high - value);
+    let wide = below.max(above);
+    if wide == 0.0 || !value.is_finite() {
+        return with_unit(number::measured(value), unit);
+    }
+    if wide.is_finite() && (below - above).abs() <= MIDDLE * wide {
+        return with_unit(number::plus_minus(value, wide), unit);
+    }
+    let ends = [low, high].map(|end| end.is_finite().then(|| number::rounded(end, wide)));
+    let interval = match ends {
+        [Some(low), Some(high)] => format!("{low} to {high}"),
+        [Some(low), None] => format!("at least {low}"),
+        [None, Some(high)] => format!("at most {high}"),
+        [None, None] => return format!("{} (uncertain)", with_unit(number::measured(value), unit)),
+    };
+    let value = with_unit(number::rounded(value, wide), unit);
+    format!("{value} ({})", with_unit(interval, unit))
+}
+
+/// How far from the middle of its interval a value may lie, as a share of the wider half, and still be
+/// written with ±.
+const MIDDLE: f64 = 0.2;
+
 /// Measured over published: "1.07", or nothing where they are no numbers.
 pub(crate) fn ratio(finding: &Finding) -> String {
     finding.ratio().map(|ratio| format!("{ratio:.2}")).unwrap_or_default()
 }
 
-/// What differs, by the remark that explains it, in the order in which remarks first appear.
-pub(crate) fn differences(findings: &[Finding]) -> Vec<(Option<&str>, Vec<&Finding>)> {
+/// What stands alike, by the remark that explains it, in the order in which remarks first appear.
+pub(crate) fn alike(
+    findings: &[Finding],
+    agreement: Agreement,
+) -> Vec<(Option<&str>, Vec<&Finding>)> {
     let mut groups: Vec<(Option<&str>, Vec<&Finding>)> = Vec::new();
-    for finding in findings.iter().filter(|f| f.agreement() == Agreement::Differs) {
+    for finding in findings.iter().filter(|f| f.agreement() == agreement) {
         let remark = finding.remark.as_deref();
         match groups.iter_mut().find(|(other, _)| *other == remark) {
             Some((_, alike)) => alike.push(finding),
@@ -82,8 +107,7 @@ fn verb(agreement: Agreement, count: usize) -> &'static str {
         (Agreement::Agrees, _) => "agree",
         (Agreement::Differs, 1) => "differs",
         (Agreement::Differs, _) => "differ",
-        (Agreement::NotCheckable, _) => "not checkable",
-        (Agreement::Missing, _) => "missing",
+        (other, _) => other.words(),
     }
 }
 
@@ -100,6 +124,10 @@ fn with_unit(number: String, unit: &str) -> String {
     match unit {
         "" => number,
         "%" => number + "%",
+        // Of a word there may be one: "1 rail". Symbols such as "ns" and "MB/s" stay as they are.
+        word if number == "1" && word.len() > 3 && word.chars().all(char::is_alphabetic) => {
+            format!("1 {}", word.strip_suffix('s').unwrap_or(word))
+        }
         unit => format!("{number} {unit}"),
     }
 }
@@ -128,8 +156,21 @@ mod tests {
         assert_eq!(accepted(&bound).as_deref(), Some("at most 51"));
         let exact = claim("kind = 'stated'\nvalue = 6\nunit = 'rails'\ntolerance = 'exact'");
         assert_eq!((published(&exact).as_str(), accepted(&exact)), ("6 rails", None));
+        let one = Claim { target: Target::Value(1.0), ..exact };
+        assert_eq!(published(&one), "1 rail");
+        assert_eq!(published(&Claim { unit: "MB/s".into(), ..one }), "1 MB/s");
         let shape = claim("kind = 'stated'\nshape = 'rises'\ntolerance = { rel = 0.1 }");
         assert_eq!((published(&shape).as_str(), accepted(&shape)), ("rises", None));
+    }
+
+    #[test]
+    fn intervals_in_words() {
+        let words = |value, low, high| estimate(Estimate { value, low, high }, "%");
+        assert_eq!(words(15.0, -37.0, 67.0), "15 ± 52%");
+        assert_eq!(words(15.0, 4.0, 75.0), "15% (4 to 75%)");
+        assert_eq!(words(15.25, 14.5, f64::INFINITY), "15.25% (at least 14.50%)");
+        assert_eq!(words(15.0, f64::NEG_INFINITY, f64::INFINITY), "15% (uncertain)");
+        assert_eq!(words(12.0, 12.0, 12.0), "12%");
     }
 
     #[test]
@@ -137,9 +178,9 @@ mod tests {
         let claim = claim("kind = 'stated'\nvalue = 49\nunit = '%'\ntolerance = { abs = 15 }");
         let finding = |outcome| Finding { claim: claim.clone(), outcome, remark: None };
         let findings = [
-            finding(Ok(Measured::about(44.25, 2.5))),
-            finding(Ok(Measured::number(12.0))),
-            finding(Ok(Measured::number(13.0))),
+            finding(Ok(Measured::Number(Estimate::about(44.25, 2.5)))),
+            finding(Ok(Measured::exact(12.0))),
+            finding(Ok(Measured::exact(13.0))),
             finding(Err(Missing("fig12 has not been run to its end".into()))),
         ];
         assert_eq!(measured(&findings[0]), "44.2 ± 2.5%");
@@ -148,10 +189,14 @@ mod tests {
         assert_eq!(measured(&findings[3]), "fig12 has not been run to its end");
         assert_eq!(count(&findings), "1 agrees, 2 differ, 1 missing");
         assert_eq!(count(&[]), "0 agree");
+        let open = [finding(Ok(Measured::Number(Estimate::about(15.0, 52.0))))];
+        assert_eq!(count(&open), "0 agree, 1 not resolved");
         let reason = |i: usize| Finding { remark: Some("noise".into()), ..findings[i].clone() };
         let differing = [reason(1), findings[2].clone(), reason(2), findings[0].clone()];
-        let groups: Vec<_> =
-            differences(&differing).into_iter().map(|(why, alike)| (why, alike.len())).collect();
+        let groups: Vec<_> = alike(&differing, Agreement::Differs)
+            .into_iter()
+            .map(|(why, alike)| (why, alike.len()))
+            .collect();
         assert_eq!(groups, [(Some("noise"), 2), (None, 1)]);
     }
 }

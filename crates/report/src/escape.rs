@@ -16,6 +16,25 @@ pub(crate) fn escape(text: &str) -> String {
     safe
 }
 
+/// Prose in one line, safe for HTML: what stands between backticks is code.
+pub(crate) fn prose(text: &str) -> String {
+    paragraph(&one_line(text))
+}
+
+/// Prose with its line breaks, safe for HTML: what stands between backticks is code.
+pub(crate) fn paragraph(text: &str) -> String {
+    let safe = escape(text);
+    let mut pieces = safe.split('`');
+    let mut html = pieces.next().unwrap_or_default().to_owned();
+    while let Some(code) = pieces.next() {
+        match pieces.next() {
+            Some(rest) => html += &format!("<code>{code}</code>{rest}"),
+            None => html += &format!("`{code}"),
+        }
+    }
+    html
+}
+
 /// One line without control characters: neither a terminal nor an XML parser stumbles over it.
 pub(crate) fn one_line(text: &str) -> String {
     text.chars()
@@ -62,6 +81,15 @@ mod tests {
     }
 
     #[test]
+    fn backticks_mark_code() {
+        assert_eq!(
+            prose("part `worms`,\n`a<b` and `"),
+            "part <code>worms</code>, <code>a&lt;b</code> and `"
+        );
+        assert_eq!(prose("plain"), "plain");
+    }
+
+    #[test]
     fn terminal_commands_are_disarmed() {
         assert_eq!(one_line("\x1b[31mred\nline"), "\u{fffd}[31mred line");
     }
@@ -76,6 +104,8 @@ mod tests {
         #[test]
         fn any_text_survives_an_xml_parser(text in any::<String>()) {
             let document = format!("<a b=\"{0}\">{0}</a>", escape(&text));
+            prop_assert!(roxmltree::Document::parse(&document).is_ok());
+            let document = format!("<a>{}</a>", paragraph(&text));
             prop_assert!(roxmltree::Document::parse(&document).is_ok());
         }
     }

@@ -1,8 +1,8 @@
 //! Line figures as SVG, drawn from result rows.
 //!
 //! A curve is a group of rows that agree in the figure's series keys, sorted by x. Where a network
-//! saturates or deadlocks there is no latency to draw: the curve leaves through the top border and
-//! a hollow arrow (or a cross) says at which x. The same input gives the same bytes.
+//! saturates or deadlocks there is no latency to draw: a hollow arrow (or a cross) at the top border
+//! says at which x, and along a load the curve leaves there. The same input gives the same bytes.
 
 mod abscissa;
 mod curves;
@@ -19,6 +19,7 @@ use crosstie_study::{Figure, Row, Status};
 
 use crate::caption;
 use crate::escape::{escape, one_line, shortened};
+use crate::number;
 pub(crate) use abscissa::{Abscissa, spelling};
 use curves::Curves;
 use frame::{Frame, Rect};
@@ -70,10 +71,11 @@ pub fn draw(figure: &Figure, rows: &[Row]) -> String {
 
     let (width, height) = frame.size;
     let title = one_line(figure.title.as_deref().unwrap_or(&figure.name));
+    let curves = number::count(series.len(), "curve");
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">\n{around}\n",
-        escape(&format!("{title}: {y_label} against {x_label}, {} curves", series.len()))
+        escape(&format!("{title}: {y_label} against {x_label}, {curves}"))
     );
     let across = (plot.left + plot.right) / 2.0;
     let bold = " text-anchor=\"middle\" font-weight=\"bold\"";
@@ -97,7 +99,7 @@ fn x_scale(figure: &Figure, series: &[Series], abscissa: &Abscissa) -> Scale {
         return Scale::named(&abscissa.names, figure.log_x, figure.x_range);
     }
     let points = series.iter().flat_map(|series| series.points.iter().map(|point| point.x));
-    let ends = series.iter().filter_map(|series| series.end.as_ref()).map(|end| end.x);
+    let ends = series.iter().flat_map(|series| &series.ends).map(|end| end.x);
     Scale::fitting(points.chain(ends), figure.log_x, figure.x_range)
 }
 
@@ -119,21 +121,28 @@ type Note = (fn(f64, f64) -> String, &'static str);
 fn notes(series: &[Series], x: &Scale, y: &Scale) -> Vec<Note> {
     let shown =
         |scale: &Scale, value| scale.place(value).is_some_and(|at| (0.0..=1.0).contains(&at));
-    let ends = |status| {
-        series
-            .iter()
-            .filter_map(|series| series.end.as_ref())
-            .any(|end| end.status == status && shown(x, end.x))
+    let ends = |status, onward| {
+        let mut ends = series.iter().flat_map(|series| &series.ends);
+        ends.any(|end| (end.status, end.onward) == (status, onward) && shown(x, end.x))
     };
     let unsure = series.iter().flat_map(|series| &series.points).any(|point| {
         point.status == Status::NotConverged && shown(x, point.x) && shown(y, point.y)
     });
     let mut notes: Vec<Note> = Vec::new();
-    if ends(Status::Saturated) {
-        notes.push((stroke::arrow, "saturated from here on"));
-    }
-    if ends(Status::Deadlocked) {
-        notes.push((stroke::cross, "deadlocked from here on"));
+    for (status, onward, mark, words) in [
+        (
+            Status::Saturated,
+            true,
+            stroke::arrow as fn(f64, f64) -> String,
+            "saturated from here on",
+        ),
+        (Status::Saturated, false, stroke::arrow, "saturated"),
+        (Status::Deadlocked, true, stroke::cross, "deadlocked from here on"),
+        (Status::Deadlocked, false, stroke::cross, "deadlocked"),
+    ] {
+        if ends(status, onward) {
+            notes.push((mark, words));
+        }
     }
     if unsure {
         notes.push((|x, y| stroke::marker(0, x, y, true), "hollow: not converged"));

@@ -29,8 +29,22 @@ pub fn plus_minus(mean: f64, half_width: f64) -> String {
     if half_width == 0.0 || decimals > MOST_DECIMALS || mean.abs() >= 1e15 {
         return format!("{} ± {}", measured(mean), trimmed(significant(half_width, 2)));
     }
-    let decimals = decimals.max(0) as usize;
-    format!("{} ± {}", fixed(mean, decimals), fixed(half_width, decimals))
+    format!("{} ± {}", rounded(mean, half_width), rounded(half_width, half_width))
+}
+
+/// A number to the decimal to which something that uncertain is known.
+pub(crate) fn rounded(x: f64, uncertainty: f64) -> String {
+    let decimals = 1 - exponent(uncertainty, 2);
+    match x.abs() < 1e15 && uncertainty.is_finite() && decimals <= MOST_DECIMALS {
+        true => fixed(x, decimals.max(0) as usize),
+        false => measured(x),
+    }
+}
+
+/// So many of something: "1 point", "42 points".
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", measured(number as f64))
 }
 
 /// A share of a whole as a percentage: "62.5%".

@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 use crosstie_study::{ChannelRow, Figure, ResultSet, Row, Status};
 
-use crate::escape::{escape, one_line};
+use crate::escape::{escape, one_line, paragraph};
 use crate::figure::{draw, status_words};
 use crate::number;
 
@@ -65,8 +65,8 @@ fn header(html: &mut String, title: &str, results: &ResultSet) {
         let _ = writeln!(html, "<p class=\"citation\">{}</p>", escape(citation.trim()));
     }
     let description = meta.description.as_deref().unwrap_or("");
-    for paragraph in description.split("\n\n").filter(|text| !text.trim().is_empty()) {
-        let _ = writeln!(html, "<p>{}</p>", escape(paragraph.trim()));
+    for text in description.split("\n\n").filter(|text| !text.trim().is_empty()) {
+        let _ = writeln!(html, "<p>{}</p>", paragraph(text.trim()));
     }
     html.push_str("<dl class=\"facts\">\n");
     let finished = number::measured(results.rows.len() as f64);

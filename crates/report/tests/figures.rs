@@ -31,7 +31,7 @@ fn a_latency_figure_has_its_axes_curves_ends_and_legend() {
 
     assert_eq!(
         texts(&document).join("|"),
-        "mean latency [cycles]|traffic load|0|200|400|600|800|1000|0|0.1|0.2|0.3|0.4|0.5|0.6|0.7|\
+        "mean latency [cycles]|offered load [flits/cycle/host]|0|200|400|600|800|1000|0|0.1|0.2|0.3|0.4|0.5|0.6|0.7|\
          Latency of a 4-ary 4-tree under uniform traffic|adaptive|deterministic|random-ascent|\
          saturated from here on|deadlocked from here on|hollow: not converged"
     );
@@ -102,6 +102,76 @@ fn a_latency_at_saturation_is_not_drawn_even_when_it_is_there() {
 }
 
 #[test]
+fn along_anything_but_a_load_saturated_points_stand_alone() {
+    let row = |(i, &(channels, status)): (usize, &(f64, Status))| {
+        let settings = [("switch.virtual-channels", Setting::Number(channels))];
+        let measured = [("offered", 0.5), ("latency_mean", 100.0)];
+        samples::row(i as u32, &settings, status, &measured)
+    };
+    let statuses = [
+        (1.0, Status::Saturated),
+        (2.0, Status::Converged),
+        (4.0, Status::Saturated),
+        (8.0, Status::Converged),
+    ];
+    let rows: Vec<Row> = statuses.iter().enumerate().map(row).collect();
+    let x = "switch.virtual-channels".to_owned();
+    let figure = Figure { x, series: Vec::new(), ..samples::latency_figure() };
+    let svg = draw(&figure, &rows);
+    let document = Document::parse(&svg).unwrap();
+    assert_eq!(classed(document.root(), "exit").len(), 0, "no line backwards across the plot");
+    assert_eq!(classed(document.root(), "end").len(), 2);
+    let texts = texts(&document);
+    assert!(texts.contains(&"saturated".to_owned()), "{texts:?}");
+    assert!(texts.contains(&"virtual channels".to_owned()), "{texts:?}");
+    assert!(!texts.iter().any(|text| text.contains("from here on")), "{texts:?}");
+}
+
+#[test]
+fn marks_of_one_place_stand_below_each_other() {
+    let row = |i: u32| {
+        let name = Setting::Text(format!("pattern-{i}"));
+        let settings = [("destination", name), ("cluster.rails", Setting::Number(2.0))];
+        samples::row(i, &settings, Status::Saturated, &[("offered", 0.5)])
+    };
+    let rows: Vec<Row> = (0..4).map(row).collect();
+    let (x, series) = ("cluster.rails".to_owned(), vec!["destination".to_owned()]);
+    let svg = draw(&Figure { x, series, ..samples::latency_figure() }, &rows);
+    let document = Document::parse(&svg).unwrap();
+    let reach = |end: &Node| {
+        let circle = end.descendants().find(|node| node.has_tag_name("circle")).unwrap();
+        ["cx", "cy"].map(|name| circle.attribute(name).unwrap().parse::<f64>().unwrap())
+    };
+    let places: Vec<[f64; 2]> = classed(document.root(), "end").iter().map(reach).collect();
+    assert_eq!(places.len(), 4);
+    assert!(
+        places.windows(2).all(|pair| pair[0][0] == pair[1][0] && pair[0][1] + 10.0 < pair[1][1])
+    );
+}
+
+#[test]
+fn along_accepted_load_a_curve_leaves_where_saturation_begins() {
+    let row = |(i, &(offered, accepted, status)): (usize, &(f64, f64, Status))| {
+        let settings = [("traffic.load", Setting::Number(offered))];
+        let measured = [("offered", offered), ("accepted", accepted), ("latency_mean", 100.0)];
+        samples::row(i as u32, &settings, status, &measured)
+    };
+    let states = [
+        (0.3, 0.3, Status::Converged),
+        (0.5, 0.45, Status::Saturated),
+        (0.7, 0.2, Status::Saturated),
+    ];
+    let rows: Vec<Row> = states.iter().enumerate().map(row).collect();
+    let x = "accepted".to_owned();
+    let figure = Figure { x, series: Vec::new(), ..samples::latency_figure() };
+    let svg = draw(&figure, &rows);
+    let document = Document::parse(&svg).unwrap();
+    let ends = classed(document.root(), "end");
+    assert_eq!(ends.len(), 1);
+    assert!(tip(&ends[0]).contains("accepted 0.4500"), "{}", tip(&ends[0]));
+}
+
+#[test]
 fn a_point_outside_the_range_asked_for_has_no_marker() {
     let (figure, rows) =
         one_curve(&[(0.1, 10.0, Status::Converged), (0.2, 500.0, Status::Converged)]);
@@ -116,6 +186,34 @@ fn a_figure_without_points_says_so() {
     let svg = draw(&samples::latency_figure(), &[]);
     let document = Document::parse(&svg).unwrap();
     assert!(texts(&document).contains(&"no points to draw".to_owned()));
+}
+
+#[test]
+fn a_long_legend_stays_in_its_box_and_in_the_figure() {
+    let name = |i: u32| format!("s{i:059}");
+    let settings = |i| [("scheme", Setting::Text(name(i))), ("traffic.load", Setting::Number(0.1))];
+    let measured = [("latency_mean", 100.0)];
+    let rows: Vec<Row> =
+        (0..40).map(|i| samples::row(i, &settings(i), Status::Converged, &measured)).collect();
+    let figure = Figure { series: vec!["scheme".to_owned()], ..samples::latency_figure() };
+    let svg = draw(&figure, &rows);
+    let document = Document::parse(&svg).unwrap();
+    let number = |node: &Node, name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
+    let legend = classed(document.root(), "legend")[0];
+    let boxed = legend.descendants().find(|node| node.has_tag_name("rect")).unwrap();
+    let (right, bottom) = (
+        number(&boxed, "x") + number(&boxed, "width"),
+        number(&boxed, "y") + number(&boxed, "height"),
+    );
+    let figure = document.root_element();
+    assert!(right <= number(&figure, "width") && bottom <= number(&figure, "height"));
+    let names: Vec<_> = legend.descendants().filter(|node| node.has_tag_name("text")).collect();
+    assert_eq!(names.len(), 40);
+    for text in names {
+        // Digits of the widest font that is tried, DejaVu Sans, take 0.636 em.
+        let width = 0.636 * 12.0 * text.text().unwrap().trim().chars().count() as f64;
+        assert!(number(&text, "x") + width <= right && number(&text, "y") <= bottom);
+    }
 }
 
 #[test]

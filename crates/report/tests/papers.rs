@@ -3,7 +3,9 @@
 mod samples;
 
 use crosstie_report::{PaperPart, PaperReport, Terminal, paper_page, write_paper};
-use crosstie_study::paper::{Finding, Grid, GridRow, Measured, Missing, Parameter, Published};
+use crosstie_study::paper::{
+    Estimate, Finding, Grid, GridRow, Measured, Missing, Parameter, Published, Truth,
+};
 use proptest::prelude::*;
 use roxmltree::{Document, ParsingOptions};
 
@@ -44,6 +46,15 @@ value = 300
 unit = 'MB/s'
 tolerance = 'exact'
 
+[[claim]]
+id = 'concl.gain'
+source = 'Section 7'
+says = 'gain of `hybrid`'
+kind = 'stated'
+value = 5
+unit = '%'
+tolerance = { abs = 4 }
+
 [[parameter]]
 id = 'par.rails'
 source = 'Section 5.1'
@@ -60,10 +71,11 @@ fn published() -> Published {
 /// One finding of every kind.
 fn findings() -> Vec<Finding> {
     let outcomes = [
-        Ok(Measured::about(41.25, 2.5)),
-        Ok(Measured::number(14.0)),
+        Ok(Measured::Number(Estimate::about(41.25, 2.5))),
+        Ok(Measured::exact(14.0)),
         Err(Missing("fig16 has not been run to its end".to_owned())),
         Ok(Measured::beyond("a property of hardware of the time")),
+        Ok(Measured::Number(Estimate { value: 4.0, low: -1.0, high: 12.0 })),
     ];
     let findings = published().claims.into_iter().zip(outcomes);
     findings
@@ -122,15 +134,17 @@ fn assert_well_formed(html: &str) {
 fn the_page_has_claims_parts_and_parameters() {
     let html = html(&findings(), &published().parameters, &parts(), "Rails");
     for words in [
-        "1 agrees, 1 differs, 1 not checkable, 1 missing",
+        "1 agrees, 1 differs, 1 not resolved, 1 not checkable, 1 missing",
+        "<summary>1 claim: the interval of the measurement",
+        "<li>gain of <code>hybrid</code> (Section 7). Published: 5%. Measured: 4.0% (-1.0 to 12.0%).</li>",
         "<strong>The quick form:</strong>",
-        "49%<br/><small>accepted: 34 to 64%</small>",
+        "49%<br/><small>stated, accepted: 34 to 64%</small>",
         "<td class=\"words\"><span>41.2 ± 2.5%</span></td>",
         "d%: 2 to 9%",
         "<td class=\"status differs\"><span>differs</span></td>",
         "<td class=\"note\">the topology is a guess<br/>one digit that is not 1</td>",
         "fig16 has not been run to its end.",
-        "<summary>All 42 points as a table</summary>",
+        "<summary>42 points as a table</summary>",
         "<a href=\"fig12/report.html\">",
         "rails where nothing else is said",
         "<li>loss from 32 to 128 nodes (Figure 12). Published: d%: 2 to 9%. Measured: 14%.</li>\n</ul>\n\
@@ -179,13 +193,14 @@ headline     stated      49%          41.2 ± 2.5%   0.84   agrees
 f12.loss     unreadable  d%: 2 to 9%  14%                  differs
 f16.dynamic  stated      rises        fig16 has n…         missing
 intro.pci    inferred    300 MB/s     a property …         not checkable
+concl.gain   stated      5%           4.0% (-1.0 …  0.80   not resolved
 
 f12.loss, Figure 12: loss from 32 to 128 nodes
   published: d%: 2 to 9%
   measured:  14%
   remark:    the topology is a guess
 
-1 agrees, 1 differs, 1 not checkable, 1 missing
+1 agrees, 1 differs, 1 not resolved, 1 not checkable, 1 missing
 "
     );
     let coloured = Terminal { colour: true, unicode: false, ..terminal }.claims(&findings());
@@ -208,8 +223,8 @@ proptest! {
             }
             finding.remark = Some(text.clone());
         }
-        findings[0].outcome = Ok(Measured::about(number, number));
-        findings[1].outcome = Ok(Measured::shape(false, text.as_str()));
+        findings[0].outcome = Ok(Measured::Number(Estimate { value: number, low: -number, high: number }));
+        findings[1].outcome = Ok(Measured::shape(Truth::Open, text.as_str()));
         let mut parts = parts();
         text.clone_into(&mut parts[0].name);
         text.clone_into(&mut parts[1].title);

@@ -59,7 +59,7 @@ fn curves_share_a_scale_and_show_where_they_end() {
     assert_eq!(
         WIDE.sparklines(&figure, &samples::load_curves()),
         "\
-mean latency [cycles] against traffic load, 0.05 to 0.65
+mean latency [cycles] against offered load, 0.05 to 0.65
 adaptive       ▁▁▁▁▁▁▁▂▂▃▄█↑  63.49 to 572.0
 deterministic  ▁▁▁▁▂▂▄█↑      64.36 to 742.0
 random-ascent  ▁▁▁▁▁▁▂▃▄▇×    63.81 to 487.0

@@ -5,5 +5,7 @@ mod experiments;
 mod invocation;
 mod mistakes;
 mod networks;
+#[cfg(unix)]
+mod pages;
 mod papers;
 mod rails;

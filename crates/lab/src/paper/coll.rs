@@ -2,7 +2,7 @@
 
 mod figures;
 
-use super::{Drawing, Evidence, Outcome, Paper, Part, rails_by_nodes};
+use super::{Drawing, Evidence, Outcome, Paper, Part, Remark, rails_by_nodes};
 use crosstie_protocol::{largest_cluster, rails_algorithm1, rails_optimal};
 use crosstie_study::Figure;
 use crosstie_study::paper::{Claim, Measured};
@@ -88,7 +88,7 @@ fn allocation(id: &str) -> Option<Measured> {
     } else {
         f64::from(rails_algorithm1(number("static.rails.log.n")?))
     };
-    Some(Measured::number(count))
+    Some(Measured::exact(count))
 }
 
 /// The most nodes for which Algorithm 1 needs no more than `rails` rails.
@@ -97,35 +97,35 @@ fn most_nodes_of_algorithm1(rails: u32) -> f64 {
     f64::from((2..).take_while(fits).last().unwrap_or(1))
 }
 
-/// Why the measurement of a claim differs, or what is open about it.
-fn remark(id: &str) -> Option<&'static str> {
+/// What is to be said of a claim that does not agree.
+fn remark(id: &str) -> Option<Remark> {
     Some(match id {
-        "headline.dynamic_vs_local" | "concl.hybrid_vs_local" => {
+        "headline.dynamic_vs_local" | "concl.hybrid_vs_local" => Remark::measured(
             "open: local-dynamic carries more here than in the paper. All that it lacks is knowledge of the \
              receiver, where two messages for one NIC share a bus packet by packet. As worms it carries 7 % \
-             less (part `worms`), which is not enough; the abstract does not give the setting"
-        }
-        "headline.dynamic_vs_basic" | "f12.gain_32" | "f12.gain_128" => {
+             less (part `worms`), which is not enough; the abstract does not give the setting",
+        ),
+        "headline.dynamic_vs_basic" | "f12.gain_32" | "f12.gain_128" => Remark::measured(
             "basic carries less here, because an element that sends one message at a time leaves rails \
              idle under it; if elements do not wait for their messages (part `blocking`), dynamic gains 15 % \
-             at 64 KB. The paper lies between"
-        }
-        "f7_10.basic_size" | "f13.basic_size" => {
+             at 64 KB. The paper lies between",
+        ),
+        "f7_10.basic_size" | "f13.basic_size" => Remark::unresolved(
             "the fall is there and small: it stays within the uncertainty of these runs, or comes in steps \
-             that do. Nothing in a message of basic depends on its size but how unevenly rails are filled"
-        }
-        "f7_10.short_order" => {
+             that do. Nothing in a message of basic depends on its size but how unevenly rails are filled",
+        ),
+        "f7_10.short_order" => Remark::measured(
             "elements that wait for their messages cost basic a quarter of its load and local-dynamic \
-             nothing (part `blocking`): without that, both carry the same"
-        }
-        "f13.improve_size" | "concl.superlinear_size" | "f14.dynamic" => {
+             nothing (part `blocking`): without that, both carry the same",
+        ),
+        "f13.improve_size" | "concl.superlinear_size" | "f14.dynamic" => Remark::measured(
             "four elements that send one message at a time cannot keep seven rails busy. With 8 in a node the \
-             load per rail is the same for 1 and for 7 rails, with 12 it rises slightly (part `elements`)"
-        }
-        "f17_20.bandwidth" => {
+             load per rail is the same for 1 and for 7 rails, with 12 it rises slightly (part `elements`)",
+        ),
+        "f17_20.bandwidth" => Remark::unresolved(
             "equal within uncertainty. Of messages of 64 KB on average, those below 4 KB are 6 % and carry \
-             0.2 % of the bytes, so that not reserving for them can gain little"
-        }
+             0.2 % of the bytes, so that not reserving for them can gain little",
+        ),
         _ => return None,
     })
 }

@@ -1,6 +1,6 @@
 //! The rows of a paper's parts, and how a measure asks for them.
 
-use crosstie_study::paper::Missing;
+use crosstie_study::paper::{Estimate, Missing};
 use crosstie_study::{ChannelRow, Row, Setting};
 
 /// The rows of the parts that have been run to their end.
@@ -13,22 +13,6 @@ use crosstie_study::{ChannelRow, Row, Setting};
 pub struct Evidence {
     parts: Vec<(String, Vec<Row>)>,
     channels: Vec<(String, Vec<ChannelRow>)>,
-}
-
-/// A measured value and how sure it is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
-    /// The value.
-    pub value: f64,
-    /// Half of the width of its confidence interval, or of the gap that a search left; 0 if exact.
-    pub half_width: f64,
-}
-
-impl Estimate {
-    /// Whether this is larger beyond noise: the two intervals do not overlap.
-    pub fn exceeds(self, other: Estimate) -> bool {
-        self.value - other.value > self.half_width + other.half_width
-    }
 }
 
 impl Evidence {
@@ -84,17 +68,7 @@ impl Evidence {
         }
     }
 
-    /// A column of the one row with these settings.
-    pub fn number(
-        &self,
-        part: &str,
-        settings: &[(&str, &str)],
-        column: &str,
-    ) -> Result<f64, Missing> {
-        Ok(self.estimate(part, settings, column)?.value)
-    }
-
-    /// The same with its half-width.
+    /// A column of the one row with these settings, with its interval.
     pub fn estimate(
         &self,
         part: &str,
@@ -121,18 +95,6 @@ impl Evidence {
         settings: &[(&str, &str)],
         x: &str,
         y: &str,
-    ) -> Result<Vec<(f64, f64)>, Missing> {
-        let estimates = self.estimates(part, settings, x, y)?;
-        Ok(estimates.into_iter().map(|(x, y)| (x, y.value)).collect())
-    }
-
-    /// The same with half-widths.
-    pub fn estimates(
-        &self,
-        part: &str,
-        settings: &[(&str, &str)],
-        x: &str,
-        y: &str,
     ) -> Result<Vec<(f64, Estimate)>, Missing> {
         let rows = self.pick(part, settings)?;
         let place = |row: &Row| match row.setting(x) {
@@ -147,6 +109,21 @@ impl Evidence {
                 Err(Missing(format!("{part} measured no {y} against {x} at {}", listed(settings))))
             }
             false => Ok(curve),
+        }
+    }
+
+    /// A column over the rows with these settings that have it, in their order; at least one row has.
+    pub fn column(
+        &self,
+        part: &str,
+        settings: &[(&str, &str)],
+        column: &str,
+    ) -> Result<Vec<Estimate>, Missing> {
+        let rows = self.pick(part, settings)?;
+        let found: Vec<Estimate> = rows.iter().filter_map(|row| estimate(row, column)).collect();
+        match found.is_empty() {
+            true => Err(Missing(format!("{part} measured no {column} at {}", listed(settings)))),
+            false => Ok(found),
         }
     }
 
@@ -166,16 +143,18 @@ impl Evidence {
     }
 }
 
-/// A measured column with its half-width, where one was kept.
-fn estimate(row: &Row, column: &str) -> Option<Estimate> {
+/// A measured column with its interval, where one was kept.
+pub(super) fn estimate(row: &Row, column: &str) -> Option<Estimate> {
     let value = row.measured(column)?;
     let stem = column.strip_suffix("_mean").unwrap_or(column);
-    let bounds = || {
-        let bound = |end: &str| row.measured(&format!("{column}_{end}"));
-        Some((bound("high")? - bound("low")?) / 2.0)
-    };
-    let half_width = row.measured(&format!("{stem}_ci")).or_else(bounds).unwrap_or(0.0);
-    Some(Estimate { value, half_width })
+    if let Some(half_width) = row.measured(&format!("{stem}_ci")) {
+        return Some(Estimate::about(value, half_width));
+    }
+    let bound = |end: &str| row.measured(&format!("{column}_{end}"));
+    Some(match bound("low").zip(bound("high")) {
+        Some((low, high)) => Estimate { value, low, high },
+        None => Estimate::exact(value),
+    })
 }
 
 fn listed(settings: &[(&str, &str)]) -> String {
@@ -239,28 +218,26 @@ mod tests {
         let evidence = evidence();
         let basic = [("scheme", "basic")];
         let accepted = evidence.curve("fig7", &basic, "traffic.load", "accepted").unwrap();
-        assert_eq!(accepted, [(0.1, 0.1), (0.4, 0.3)]);
+        let (low, high) = (Estimate::exact(0.1), Estimate::about(0.3, 0.01));
+        assert_eq!(accepted, [(0.1, low), (0.4, high)]);
         let latency = evidence.curve("fig7", &basic, "accepted", "latency_mean").unwrap();
-        assert_eq!(latency, [(0.1, 90.0)], "a saturated point has no latency");
+        let latency: Vec<f64> = latency.iter().map(|(_, latency)| latency.value).collect();
+        assert_eq!(latency, [90.0], "a saturated point has no latency");
         assert_eq!(evidence.values("fig7", "scheme").unwrap(), ["dynamic(striping=0)", "basic"]);
     }
 
     #[test]
-    fn estimates_know_their_half_widths() {
+    fn estimates_know_their_intervals() {
         let evidence = evidence();
         let at = |scheme, load, column| {
             evidence.estimate("fig7", &[("scheme", scheme), ("traffic.load", load)], column)
         };
-        let estimate = |value, half_width| Ok(Estimate { value, half_width });
-        assert_eq!(at("basic", "0.1", "latency_mean"), estimate(90.0, 2.0));
-        assert_eq!(at("basic", "0.4", "accepted"), estimate(0.3, 0.01));
-        assert_eq!(at("dynamic(striping=0)", "0.1", "latency_mean"), estimate(93.0, 0.0));
-        let saturation = at("dynamic(striping=0)", "0.1", "saturation").unwrap();
-        assert!((saturation.half_width - 0.01).abs() < 1e-12);
-        let (larger, smaller) =
-            (at("dynamic(striping=0)", "0.1", "latency_mean"), at("basic", "0.1", "latency_mean"));
-        assert!(larger.clone().unwrap().exceeds(smaller.clone().unwrap()));
-        assert!(!smaller.unwrap().exceeds(larger.unwrap()));
+        assert_eq!(at("basic", "0.1", "latency_mean"), Ok(Estimate::about(90.0, 2.0)));
+        assert_eq!(at("basic", "0.4", "accepted"), Ok(Estimate::about(0.3, 0.01)));
+        let dynamic = "dynamic(striping=0)";
+        assert_eq!(at(dynamic, "0.1", "latency_mean"), Ok(Estimate::exact(93.0)));
+        let found = Estimate { value: 0.5, low: 0.49, high: 0.51 };
+        assert_eq!(at(dynamic, "0.1", "saturation"), Ok(found));
     }
 
     #[test]
@@ -292,7 +269,7 @@ mod tests {
     fn what_is_missing_is_named() {
         let evidence = evidence();
         let missing = |part, settings: &[(&str, &str)], column| {
-            evidence.number(part, settings, column).unwrap_err().to_string()
+            evidence.estimate(part, settings, column).unwrap_err().to_string()
         };
         assert_eq!(missing("fig8", &[], "accepted"), "fig8 has not been run to its end");
         let none = [("scheme", "static")];

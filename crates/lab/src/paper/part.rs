@@ -4,7 +4,7 @@ use crosstie_study::{Diagnostic, Study};
 use toml::{Table, Value};
 
 /// How much of a paper to run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scale {
     /// Smaller experiments with the same questions.
     Quick,

@@ -2,6 +2,7 @@
 
 mod bench;
 mod experiments;
+mod measures;
 mod mistakes;
 mod myrinet;
 mod papers;

@@ -12,7 +12,7 @@ fn study(part: &Part, scale: Scale) -> Study {
 
 fn findings(paper: &Paper, evidence: &Evidence) -> Vec<Finding> {
     let published = paper.published().unwrap_or_else(|mistake| panic!("{mistake}"));
-    paper.findings(&published.claims, evidence)
+    paper.findings(&published.claims, evidence, Scale::Usual)
 }
 
 /// A row as the point could have given it: every column, with a number of its own.

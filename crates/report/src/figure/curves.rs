@@ -42,14 +42,14 @@ impl Curves<'_> {
             self.line(&mut svg, series);
         }
         svg.push_str("</svg>\n");
-        let mut taken: Vec<f64> = Vec::new();
+        let mut taken: Vec<(f64, f64)> = Vec::new();
         for (i, series) in self.series.iter().enumerate() {
             let colour = stroke::colour(series.colour);
             let _ = writeln!(svg, "<g class=\"series\" fill=\"{colour}\" stroke=\"{colour}\">");
             for point in &series.points {
                 self.point(&mut svg, i, point);
             }
-            if let Some(end) = &series.end {
+            for end in &series.ends {
                 self.end(&mut svg, end, &mut taken);
             }
             svg.push_str("</g>\n");
@@ -62,10 +62,10 @@ impl Curves<'_> {
         self.series.iter().all(|series| {
             let places: Vec<_> =
                 series.points.iter().filter_map(|p| self.place(p.x, p.y)).collect();
-            let end = series.end.as_ref().and_then(|end| self.exit(end));
-            let alone = places.iter().map(|&place| (place, place));
+            let ends = series.ends.iter().filter_map(|end| self.exit(end));
+            let alone = places.iter().copied().chain(ends).map(|place| (place, place));
             let lines = places.windows(2).map(|pair| (pair[0], pair[1]));
-            let exit = places.last().copied().or(end).zip(end);
+            let exit = places.last().copied().zip(self.exit_onward(series));
             !alone.chain(lines).chain(exit).any(|(a, b)| rect.meets(a, b))
         })
     }
@@ -81,8 +81,7 @@ impl Curves<'_> {
             let dash = stroke::dash(series.dash, series.colour);
             let _ = writeln!(svg, "<path d=\"{path}\" stroke=\"{colour}\"{dash}/>");
         }
-        let exit = series.end.as_ref().and_then(|end| self.exit(end));
-        if let (Some((x1, y1)), Some((x2, y2))) = (places.last(), exit) {
+        if let (Some((x1, y1)), Some((x2, y2))) = (places.last(), self.exit_onward(series)) {
             let _ = writeln!(
                 svg,
                 "<path class=\"exit\" d=\"M{x1:.2} {y1:.2}L{x2:.2} {y2:.2}\" stroke=\"{colour}\" \
@@ -115,19 +114,29 @@ impl Curves<'_> {
         mark(svg, "point", x, y, &marker, &point.tip);
     }
 
-    fn end(&self, svg: &mut String, end: &End, taken: &mut Vec<f64>) {
-        let Some((mut x, y)) = self.exit(end).filter(|&place| self.inside(place)) else { return };
-        // Curves that end at the same load stand beside each other, not on top.
-        let step = if x + APART * 3.0 > self.plot.right { -APART } else { APART };
-        while taken.iter().any(|other| (other - x).abs() < APART - 1.0) {
-            x += step;
+    fn end(&self, svg: &mut String, end: &End, taken: &mut Vec<(f64, f64)>) {
+        let Some((mut x, mut y)) = self.exit(end).filter(|&place| self.inside(place)) else {
+            return;
+        };
+        // Curves that end at the same place stand beside each other, not on top; where the place is
+        // all that the mark says, below each other.
+        let aside = if x + APART * 3.0 > self.plot.right { -APART } else { APART };
+        let (across, down) = if end.onward { (aside, 0.0) } else { (0.0, APART) };
+        let near = |a: f64, b: f64| (a - b).abs() < APART - 1.0;
+        while taken.iter().any(|&(other_x, other_y)| near(other_x, x) && near(other_y, y)) {
+            (x, y) = (x + across, y + down);
         }
-        taken.push(x);
+        taken.push((x, y));
         let marker = match end.status {
             Status::Deadlocked => stroke::cross(x, y),
             _ => stroke::arrow(x, y),
         };
         mark(svg, "point end", x, y, &marker, &end.tip);
+    }
+
+    /// Where a curve leaves for good.
+    fn exit_onward(&self, series: &Series) -> Option<(f64, f64)> {
+        series.ends.iter().find(|end| end.onward).and_then(|end| self.exit(end))
     }
 
     /// Where a curve without a value leaves through the top.

@@ -20,11 +20,13 @@ pub(crate) struct Point {
     pub tip: String,
 }
 
-/// Where a curve leaves the figure because the network stopped carrying the load.
+/// Where a curve has no value because the network did not carry the load.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct End {
     pub x: f64,
     pub status: Status,
+    /// Whether it has none at larger x either: then the curve leaves the figure here.
+    pub onward: bool,
     pub tip: String,
 }
 
@@ -39,8 +41,8 @@ pub(crate) struct Series {
     pub dash: usize,
     /// In ascending order of x.
     pub points: Vec<Point>,
-    /// The least x at which there is nothing to draw.
-    pub end: Option<End>,
+    /// Where there is nothing to draw: along a load the first such place alone, else each of them.
+    pub ends: Vec<End>,
 }
 
 /// The curves that the rows make, in order of first appearance; without points, no curve.
@@ -76,20 +78,20 @@ pub(crate) fn series(figure: &Figure, rows: &[Row], abscissa: &Abscissa) -> Vec<
                 false => (colour, dash * figure.y.len() + k),
             };
             let curve = Curve { figure, rows, abscissa, column, label: &label };
-            let (points, end) = (curve.points(members), curve.end(members));
-            if !points.is_empty() || end.is_some() {
-                all.push(Series { label, colour, dash, points, end });
+            let (points, ends) = (curve.points(members), curve.ends(members));
+            if !points.is_empty() || !ends.is_empty() {
+                all.push(Series { label, colour, dash, points, ends });
             }
         }
-        keep_last_end(&mut all[start..]);
+        keep_last_ends(&mut all[start..]);
     }
     all
 }
 
 /// Columns of one network end together: one mark says so.
-fn keep_last_end(columns: &mut [Series]) {
-    if let Some(last) = columns.iter().rposition(|series| series.end.is_some()) {
-        columns[..last].iter_mut().for_each(|series| series.end = None);
+fn keep_last_ends(columns: &mut [Series]) {
+    if let Some(last) = columns.iter().rposition(|series| !series.ends.is_empty()) {
+        columns[..last].iter_mut().for_each(|series| series.ends.clear());
     }
 }
 
@@ -136,18 +138,22 @@ impl Curve<'_> {
         points
     }
 
-    fn end(&self, members: &[usize]) -> Option<End> {
-        members
+    fn ends(&self, members: &[usize]) -> Vec<End> {
+        let onward = caption::is_load(&self.figure.x);
+        let mut ends: Vec<(f64, End)> = members
             .iter()
-            .filter(|&&i| {
-                let row = &self.rows[i];
-                stopped(row.status) && self.y(row).is_none()
+            .map(|&i| (i, &self.rows[i]))
+            .filter(|(_, row)| stopped(row.status) && self.y(row).is_none())
+            .filter_map(|(i, row)| {
+                let x = self.x(i)?;
+                // What is accepted may fall again beyond saturation: what was offered says where it began.
+                let place = row.measured("offered").filter(|_| onward).unwrap_or(x);
+                Some((place, End { x, status: row.status, onward, tip: self.tip(row, None) }))
             })
-            .filter_map(|&i| {
-                let row = &self.rows[i];
-                Some(End { x: self.x(i)?, status: row.status, tip: self.tip(row, None) })
-            })
-            .min_by(|a, b| a.x.total_cmp(&b.x))
+            .collect();
+        ends.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        ends.truncate(if onward { 1 } else { ends.len() });
+        ends.into_iter().map(|(_, end)| end).collect()
     }
 
     fn x(&self, i: usize) -> Option<f64> {

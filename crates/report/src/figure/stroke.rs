@@ -93,6 +93,16 @@ mod tests {
     }
 
     #[test]
+    fn a_dark_page_has_a_tone_for_every_colour_that_needs_one() {
+        let style = include_str!("../page/style.css");
+        // Two of them are bright enough as they are.
+        for colour in COLOURS.iter().filter(|colour| !["#E69F00", "#56B4E9"].contains(colour)) {
+            assert!(style.contains(&format!("figure [fill=\"{colour}\"]")), "{colour}");
+            assert!(style.contains(&format!("figure [stroke=\"{colour}\"]")), "{colour}");
+        }
+    }
+
+    #[test]
     fn the_first_eight_curves_differ_in_colour_and_in_marker() {
         for i in 0..8 {
             for j in 0..i {

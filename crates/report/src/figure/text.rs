@@ -13,15 +13,14 @@ pub(crate) const LARGE: f64 = 15.0;
 /// Longest label drawn, in characters.
 const LONGEST: usize = 40;
 
-/// About how wide a text is, in pixels; errs on the wide side.
+/// How wide a text is at most, in pixels: as wide as the widest of the fonts that are tried has it.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     let ems = text.chars().map(|c| match c {
-        'i' | 'j' | 'l' | 't' | 'f' | 'r' | '.' | ',' | ' ' | '(' | ')' | '[' | ']' | '/' | '·' => {
-            0.33
-        }
-        'm' | 'w' | 'M' | 'W' => 0.88,
-        c if c.is_ascii_uppercase() => 0.7,
-        c if c.is_ascii() => 0.57,
+        'i' | 'j' | 'l' | 't' | 'f' | 'r' | '.' | ',' | ' ' | '(' | ')' | '[' | ']' | '/' | '·'
+        | '-' | ':' => 0.42,
+        'm' | 'w' | 'M' | 'W' | '%' | '=' | '+' | '<' | '>' => 0.98,
+        c if c.is_ascii_uppercase() => 0.78,
+        c if c.is_ascii() => 0.64,
         _ => 1.0,
     });
     ems.sum::<f64>() * size

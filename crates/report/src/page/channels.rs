@@ -28,11 +28,11 @@ pub(super) fn section(html: &mut String, rows: &[Row], channels: &[ChannelRow]) 
     for channels in channels.chunk_by(|a, b| a.point == b.point) {
         let _ = writeln!(
             html,
-            "<details>\n<summary><span>{}</span> {} <small>{} channels, mean utilisation {}</small>\
+            "<details>\n<summary><span>{}</span> {} <small>{}, mean utilisation {}</small>\
              </summary>\n<div class=\"pair\">",
             escape(&point_name(rows, channels[0].point)),
             histogram(channels),
-            number::measured(channels.len() as f64),
+            number::count(channels.len(), "channel"),
             number::share(mean(channels)),
         );
         ranking(html, "Busiest", channels, |channel| channel.utilisation);

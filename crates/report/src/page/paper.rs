@@ -8,7 +8,7 @@ use crosstie_study::{Figure, ResultSet, Row};
 use super::table::{head, table, text_cell};
 use super::{document, fact, figure, figures};
 use crate::comparison;
-use crate::escape::{escape, one_line};
+use crate::escape::{escape, one_line, paragraph, prose};
 use crate::number;
 
 /// A paper that has been reproduced.
@@ -97,14 +97,31 @@ fn header(html: &mut String, title: &str, paper: &PaperReport<'_>) {
     html.push_str("</dl>\n</header>\n");
 }
 
-/// What does not agree, in full and first; claims that differ for one reason stand together.
+/// What does not agree, in full and first; what the runs do not resolve can be unfolded.
 fn differences(html: &mut String, findings: &[Finding]) {
-    let groups = comparison::differences(findings);
-    if groups.is_empty() {
-        return;
+    let differing = comparison::alike(findings, Agreement::Differs);
+    if !differing.is_empty() {
+        html.push_str("<section id=\"differences\">\n<h2>What differs</h2>\n");
+        groups(html, differing);
+        html.push_str("</section>\n");
     }
-    let line = |text: &str| escape(&one_line(text));
-    html.push_str("<section id=\"differences\">\n<h2>What differs</h2>\n");
+    let open = comparison::alike(findings, Agreement::NotResolved);
+    if !open.is_empty() {
+        let count: usize = open.iter().map(|(_, alike)| alike.len()).sum();
+        let _ = writeln!(
+            html,
+            "<section id=\"unresolved\">\n<h2>What these runs cannot tell</h2>\n<details>\n<summary>\
+             {}: the interval of the measurement holds values that would agree and values that would \
+             not</summary>",
+            number::count(count, "claim")
+        );
+        groups(html, open);
+        html.push_str("</details>\n</section>\n");
+    }
+}
+
+/// Claims in full; those that stand as they do for one reason, with the reason once.
+fn groups(html: &mut String, groups: Vec<(Option<&str>, Vec<&Finding>)>) {
     for (remark, alike) in groups {
         html.push_str("<ul>\n");
         for finding in alike {
@@ -112,18 +129,17 @@ fn differences(html: &mut String, findings: &[Finding]) {
             let _ = writeln!(
                 html,
                 "<li>{} ({}). Published: {}. Measured: {}.</li>",
-                line(&claim.says),
-                line(&claim.source),
-                line(&comparison::published(claim)),
-                line(&comparison::measured(finding))
+                prose(&claim.says),
+                prose(&claim.source),
+                prose(&comparison::published(claim)),
+                prose(&comparison::measured(finding))
             );
         }
         html.push_str("</ul>\n");
         if let Some(remark) = remark {
-            let _ = writeln!(html, "<p class=\"remark\">{}</p>", line(remark));
+            let _ = writeln!(html, "<p class=\"remark\">{}</p>", prose(remark));
         }
     }
-    html.push_str("</section>\n");
 }
 
 /// A table as the paper has it, each cell published, measured and their ratio.
@@ -199,14 +215,15 @@ fn claims(html: &mut String, findings: &[Finding]) {
          <table class=\"results\">\n<thead><tr>",
     );
     for (name, meaning) in [
-        ("claim", "what the paper says something about"),
-        ("source", "where the paper says it"),
-        ("kind", "how sure it is what the paper says"),
-        ("published", "what the paper says, and what is accepted as the same"),
+        ("claim", "what the paper says something about, and where"),
+        ("published", "what the paper says, how sure that is, and what is accepted as the same"),
         ("measured", "what was measured here"),
         ("ratio", "measured over published"),
         ("agreement", "whether the two agree"),
-        ("remark", "the reason or the open question where they differ; how the claim was read"),
+        (
+            "remark",
+            "the reason or the open question where they do not agree; how the claim was read",
+        ),
     ] {
         head(html, "", name, "", meaning);
     }
@@ -216,19 +233,18 @@ fn claims(html: &mut String, findings: &[Finding]) {
         html.push_str("<tr>");
         let _ = write!(
             html,
-            "<td class=\"words\">{}<br/><small>{}</small></td>",
-            escape(&one_line(&claim.says)),
+            "<td class=\"words\">{}<br/><small>{}, {}</small></td>",
+            prose(&claim.says),
+            escape(&one_line(&claim.source)),
             escape(&one_line(&claim.id))
         );
-        text_cell(html, "", &claim.source);
-        text_cell(html, "", claim.kind.word());
         let accepted = comparison::accepted(claim);
-        let accepted =
-            accepted.map(|text| format!("<br/><small>accepted: {}</small>", escape(&text)));
+        let accepted = accepted.map(|text| format!(", accepted: {}", escape(&text)));
         let _ = write!(
             html,
-            "<td class=\"words\">{}{}</td>",
-            escape(&one_line(&comparison::published(claim))),
+            "<td class=\"words\">{}<br/><small>{}{}</small></td>",
+            prose(&comparison::published(claim)),
+            claim.kind.word(),
             accepted.unwrap_or_default()
         );
         text_cell(html, "words", &comparison::measured(finding));
@@ -236,8 +252,7 @@ fn claims(html: &mut String, findings: &[Finding]) {
         let agreement = finding.agreement();
         text_cell(html, &format!("status {}", agreement.word()), agreement.words());
         let texts = [finding.remark.as_deref(), claim.note.as_deref()];
-        let texts: Vec<String> =
-            texts.into_iter().flatten().map(|text| escape(&one_line(text))).collect();
+        let texts: Vec<String> = texts.into_iter().flatten().map(prose).collect();
         let _ = writeln!(html, "<td class=\"note\">{}</td></tr>", texts.join("<br/>"));
     }
     html.push_str("</tbody>\n</table>\n</div>\n</section>\n");
@@ -254,13 +269,13 @@ fn parts(html: &mut String, parts: &[PaperPart]) {
             }
             Some(results) => {
                 for text in results.meta.description.iter().map(|text| text.trim()) {
-                    let _ = writeln!(html, "<p>{}</p>", escape(text));
+                    let _ = writeln!(html, "<p>{}</p>", paragraph(text));
                 }
                 figures(html, results);
                 let _ = writeln!(
                     html,
-                    "<details>\n<summary>All {} points as a table</summary>",
-                    results.rows.len()
+                    "<details>\n<summary>{} as a table</summary>",
+                    number::count(results.rows.len(), "point")
                 );
                 table(html, &results.rows);
                 let _ = writeln!(

@@ -63,7 +63,7 @@ pub(super) fn claims(terminal: &Terminal, findings: &[Finding]) -> String {
 /// Every claim that differs, in full; those that differ for one reason, with the reason once.
 fn differences(terminal: &Terminal, findings: &[Finding]) -> String {
     let mut text = String::new();
-    for (remark, alike) in comparison::differences(findings) {
+    for (remark, alike) in comparison::alike(findings, Agreement::Differs) {
         for finding in alike {
             let claim = &finding.claim;
             text += &format!("\n{}, {}: {}\n", claim.id, claim.source, claim.says);
@@ -103,7 +103,7 @@ fn ansi(agreement: Agreement) -> &'static str {
     match agreement {
         Agreement::Agrees => "32",
         Agreement::Differs => "35",
+        Agreement::NotResolved | Agreement::Missing => "33",
         Agreement::NotCheckable => "2",
-        Agreement::Missing => "33",
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn sparklines(terminal: &Terminal, figure: &Figure, rows: &[Row]) -> 
 /// Every x at which some curve has something to show, in ascending order.
 fn places(curves: &[Series]) -> Vec<f64> {
     let points = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x));
-    let ends = curves.iter().filter_map(|curve| curve.end.as_ref()).map(|end| end.x);
+    let ends = curves.iter().flat_map(|curve| &curve.ends).map(|end| end.x);
     let mut xs: Vec<f64> = points.chain(ends).collect();
     xs.sort_by(f64::total_cmp);
     xs.dedup();
@@ -90,7 +90,7 @@ fn blocks(terminal: &Terminal, curve: &Series, xs: &[f64], room: usize, levels: 
             line[cell] = ramp[levels.level(point.y)];
         }
     }
-    if let Some(end) = &curve.end {
+    for end in &curve.ends {
         let cell = cell_of(end.x);
         line[cell] = if end.status == Status::Deadlocked { stop } else { up };
     }

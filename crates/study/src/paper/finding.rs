@@ -6,23 +6,20 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::claim::{Claim, Target};
+use super::estimate::Estimate;
+use super::truth::Truth;
 use crate::row;
 
 /// What was measured about a claim.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Measured {
     /// A number, for a claim with a value or a range, in the unit of the claim.
-    Number {
-        /// The number.
-        value: f64,
-        /// How far off it may be for lack of statistics, where that is known.
-        spread: Option<f64>,
-    },
+    Number(Estimate),
     /// Whether a property holds, for a claim with a shape. For a claim with a number: there is no
-    /// such number, because what it would measure does not happen.
+    /// such number, because what it would measure does not happen, or may not.
     Shape {
         /// Whether it does.
-        holds: bool,
+        holds: Truth,
         /// Why, in numbers.
         text: String,
     },
@@ -34,18 +31,13 @@ pub enum Measured {
 }
 
 impl Measured {
-    /// A number that is exact, or whose spread is not known.
-    pub fn number(value: f64) -> Measured {
-        Measured::Number { value, spread: None }
-    }
-
-    /// A number with its spread.
-    pub fn about(value: f64, spread: f64) -> Measured {
-        Measured::Number { value, spread: Some(spread) }
+    /// A number that is exact, or of which no interval is known.
+    pub fn exact(value: f64) -> Measured {
+        Measured::Number(Estimate::exact(value))
     }
 
     /// Whether a property holds, and why.
-    pub fn shape(holds: bool, text: impl Into<String>) -> Measured {
+    pub fn shape(holds: Truth, text: impl Into<String>) -> Measured {
         Measured::Shape { holds, text: text.into() }
     }
 
@@ -64,12 +56,18 @@ pub struct Missing(
 );
 
 /// How a claim and its measurement stand to each other.
+///
+/// One rule for numbers, ranges and shapes: a measurement is all that its intervals allow. If all of
+/// that is what was published, within the tolerance, the two agree; if none of it is, they differ; and
+/// if some of it is, the run does not resolve the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Agreement {
     /// The measurement is what was published, within the tolerance.
     Agrees,
     /// It is not.
     Differs,
+    /// The run cannot tell: its intervals cover both.
+    NotResolved,
     /// This laboratory cannot tell.
     NotCheckable,
     /// What it takes has not been run.
@@ -78,14 +76,20 @@ pub enum Agreement {
 
 impl Agreement {
     /// All of them, in the order above.
-    pub const ALL: [Agreement; 4] =
-        [Agreement::Agrees, Agreement::Differs, Agreement::NotCheckable, Agreement::Missing];
+    pub const ALL: [Agreement; 5] = [
+        Agreement::Agrees,
+        Agreement::Differs,
+        Agreement::NotResolved,
+        Agreement::NotCheckable,
+        Agreement::Missing,
+    ];
 
     /// The words used in tables.
     pub fn words(self) -> &'static str {
         match self {
             Agreement::Agrees => "agrees",
             Agreement::Differs => "differs",
+            Agreement::NotResolved => "not resolved",
             Agreement::NotCheckable => "not checkable",
             Agreement::Missing => "missing",
         }
@@ -94,6 +98,7 @@ impl Agreement {
     /// The same fit for a key or a class.
     pub fn word(self) -> &'static str {
         match self {
+            Agreement::NotResolved => "not-resolved",
             Agreement::NotCheckable => "not-checkable",
             other => other.words(),
         }
@@ -113,39 +118,40 @@ pub struct Finding {
     pub claim: Claim,
     /// What was measured, or what it would take.
     pub outcome: Result<Measured, Missing>,
-    /// The reason or the open question where the two differ.
+    /// The reason or the open question where the two do not agree.
     pub remark: Option<String>,
 }
 
 impl Finding {
     /// Whether they agree. A number cannot be compared with a shape.
     pub fn agreement(&self) -> Agreement {
-        let holds = match (&self.outcome, &self.claim.target) {
+        let holds = match (&self.outcome, self.claim.accepted()) {
             (Err(_), _) => return Agreement::Missing,
             (Ok(Measured::Shape { holds, .. }), _) => *holds,
-            (Ok(Measured::Number { value, .. }), Target::Value(_) | Target::Range { .. }) => {
-                let accepted = self.claim.accepted();
-                accepted.is_some_and(|(min, max)| min <= *value && *value <= max)
-            }
+            (Ok(Measured::Number(number)), Some((min, max))) => number.within(min, max),
             (Ok(_), _) => return Agreement::NotCheckable,
         };
-        if holds { Agreement::Agrees } else { Agreement::Differs }
+        match holds {
+            Truth::Holds => Agreement::Agrees,
+            Truth::Fails => Agreement::Differs,
+            Truth::Open => Agreement::NotResolved,
+        }
     }
 
     /// Measured over published, where both are numbers of one sign.
     pub fn ratio(&self) -> Option<f64> {
-        let (Ok(Measured::Number { value, .. }), Target::Value(published)) =
+        let (Ok(Measured::Number(number)), Target::Value(published)) =
             (&self.outcome, &self.claim.target)
         else {
             return None;
         };
-        let ratio = value / published;
+        let ratio = number.value / published;
         (ratio.is_finite() && ratio > 0.0).then_some(ratio)
     }
 }
 
-/// One flat object: the keys of the claim's file, `measured` (a number), `spread`, `finding` (words),
-/// `agreement` and `remark`, null where there is none.
+/// One flat object: the keys of the claim's file, `measured` (a number), the ends `low` and `high` of
+/// its interval, `finding` (words), `agreement` and `remark`, null where there is none.
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Claim { id, source, says, kind, target, pattern, unit, tolerance, note } = &self.claim;
@@ -163,15 +169,20 @@ impl Serialize for Finding {
         text("shape", shape)?;
         text("pattern", pattern.as_deref())?;
         text("unit", Some(unit))?;
-        let (measured, spread, words) = match &self.outcome {
-            Ok(Measured::Number { value, spread }) => (Some(*value), *spread, None),
-            Ok(Measured::Shape { text, .. }) => (None, None, Some(text.clone())),
-            Ok(Measured::Beyond { why }) => (None, None, Some(why.clone())),
-            Err(missing) => (None, None, Some(missing.to_string())),
+        let (measured, words) = match &self.outcome {
+            Ok(Measured::Number(number)) => (Some(number), None),
+            Ok(Measured::Shape { text, .. }) => (None, Some(text.clone())),
+            Ok(Measured::Beyond { why }) => (None, Some(why.clone())),
+            Err(missing) => (None, Some(missing.to_string())),
         };
-        let numbers = [("value", value), ("min", min), ("max", max)];
-        for (key, number) in numbers.into_iter().chain([("measured", measured), ("spread", spread)])
-        {
+        for (key, number) in [
+            ("value", value),
+            ("min", min),
+            ("max", max),
+            ("measured", measured.map(|number| number.value)),
+            ("low", measured.map(|number| number.low)),
+            ("high", measured.map(|number| number.high)),
+        ] {
             object.serialize_entry(key, &number.and_then(row::number))?;
         }
         object.serialize_entry("ratio", &self.ratio().and_then(row::number))?;
@@ -206,35 +217,43 @@ mod tests {
     }
 
     #[test]
-    fn numbers_agree_within_the_tolerance() {
-        let value = |measured| {
-            let tolerance = Some(Tolerance::Abs(15.0));
-            finding(Target::Value(49.0), tolerance, Measured::number(measured)).agreement()
+    fn a_number_is_judged_with_its_interval() {
+        let value = |measured, half_width| {
+            let measured = Measured::Number(Estimate::about(measured, half_width));
+            finding(Target::Value(49.0), Some(Tolerance::Abs(15.0)), measured).agreement()
         };
-        assert_eq!(value(34.0), Agreement::Agrees);
-        assert_eq!(value(64.1), Agreement::Differs);
-        assert_eq!(value(f64::NAN), Agreement::Differs);
-        let range = |min, max, measured| {
-            finding(Target::Range { min, max }, None, Measured::about(measured, 1.0)).agreement()
+        assert_eq!(value(34.0, 0.0), Agreement::Agrees);
+        assert_eq!(value(40.0, 5.0), Agreement::Agrees);
+        assert_eq!(value(64.1, 0.0), Agreement::Differs);
+        assert_eq!(value(15.0, 10.0), Agreement::Differs);
+        assert_eq!(value(15.0, 52.0), Agreement::NotResolved, "it may well be 49");
+        assert_eq!(value(49.0, 52.0), Agreement::NotResolved, "it may well not be 49");
+        assert_eq!(value(f64::NAN, 0.0), Agreement::NotResolved);
+        let range = |min, max, measured, half_width| {
+            let measured = Measured::Number(Estimate::about(measured, half_width));
+            finding(Target::Range { min, max }, None, measured).agreement()
         };
-        assert_eq!(range(Some(20.0), Some(37.0), 37.0), Agreement::Agrees);
-        assert_eq!(range(Some(20.0), Some(37.0), 37.1), Agreement::Differs);
-        assert_eq!(range(None, Some(50.0), -3.0), Agreement::Agrees);
+        assert_eq!(range(Some(20.0), Some(37.0), 37.0, 0.0), Agreement::Agrees);
+        assert_eq!(range(Some(20.0), Some(37.0), 37.0, 1.0), Agreement::NotResolved);
+        assert_eq!(range(Some(20.0), Some(37.0), 39.0, 1.0), Agreement::Differs);
+        assert_eq!(range(None, Some(50.0), -3.0, 20.0), Agreement::Agrees);
     }
 
     #[test]
     fn a_shape_holds_or_not_and_what_does_not_fit_cannot_be_compared() {
         let shape = || Target::Shape("rises".into());
         let agreement = |measured| finding(shape(), None, measured).agreement();
-        assert_eq!(agreement(Measured::shape(true, "1 to 2")), Agreement::Agrees);
-        assert_eq!(agreement(Measured::shape(false, "2 to 1")), Agreement::Differs);
-        assert_eq!(agreement(Measured::number(2.0)), Agreement::NotCheckable);
+        assert_eq!(agreement(Measured::shape(Truth::Holds, "1 to 2")), Agreement::Agrees);
+        assert_eq!(agreement(Measured::shape(Truth::Fails, "2 to 1")), Agreement::Differs);
+        assert_eq!(agreement(Measured::shape(Truth::Open, "1 to 1")), Agreement::NotResolved);
+        assert_eq!(agreement(Measured::exact(2.0)), Agreement::NotCheckable);
         assert_eq!(agreement(Measured::beyond("no such bus")), Agreement::NotCheckable);
-        let none = finding(Target::Value(15.0), None, Measured::shape(false, "never crosses"));
+        let never = Measured::shape(Truth::Fails, "never crosses");
+        let none = finding(Target::Value(15.0), None, never);
         assert_eq!(none.agreement(), Agreement::Differs);
         let unmeasured = Finding {
             outcome: Err(Missing("fig12 has not been run".into())),
-            ..finding(shape(), None, Measured::number(0.0))
+            ..finding(shape(), None, Measured::exact(0.0))
         };
         assert_eq!(unmeasured.agreement(), Agreement::Missing);
     }
@@ -242,10 +261,12 @@ mod tests {
     #[test]
     fn as_json_a_finding_is_flat() {
         let tolerance = Some(Tolerance::Abs(15.0));
-        let finding = finding(Target::Value(49.0), tolerance, Measured::about(44.25, 2.5));
+        let finding =
+            finding(Target::Value(49.0), tolerance, Measured::Number(Estimate::about(44.25, 2.5)));
         let json = serde_json::to_value(&finding).unwrap();
         assert_eq!(json["value"], 49);
         assert_eq!(json["measured"], 44.25);
+        assert_eq!((&json["low"], &json["high"]), (&41.75.into(), &46.75.into()));
         assert_eq!(json["tolerance"]["abs"], 15.0);
         assert_eq!(json["agreement"], "agrees");
         assert!(json["shape"].is_null() && json["remark"].is_null());

@@ -1,7 +1,8 @@
 //! Measures of the claims about Figures 7 to 20: each asks the rows of one or two parts.
 
-use super::super::{Estimate, Evidence};
-use crosstie_study::paper::{Measured, Missing};
+use super::super::Evidence;
+use super::super::statistic::{largest, smallest};
+use crosstie_study::paper::{Estimate, Measured, Missing, Truth};
 
 type Answer = Result<Measured, Missing>;
 
@@ -21,6 +22,10 @@ const DYNAMIC_UNSTRIPED: &str = "dynamic(striping=0)";
 /// How much of what a scheme accepts at most is certainly below its saturation.
 const WELL_BELOW: f64 = 0.6;
 
+/// What is within this share of something is not more than it: two things that are the same would
+/// otherwise never be told to be.
+const SAME: f64 = 0.05;
+
 /// Measures a claim; nothing if it is not about these figures.
 pub(super) fn measure(id: &str, e: &Evidence) -> Option<Answer> {
     Some(match id {
@@ -29,8 +34,8 @@ pub(super) fn measure(id: &str, e: &Evidence) -> Option<Answer> {
         "metric.postsaturation" => beyond_saturation(e),
         "headline.dynamic_vs_local" => largest_gain(e, "local-dynamic"),
         "headline.dynamic_vs_basic" => largest_gain(e, "basic"),
-        "f7_10.basic_size" => by_size(e, "basic", |short, long| short.exceeds(long)),
-        "f7_10.dynamic_size" => by_size(e, "dynamic", |short, long| long.exceeds(short)),
+        "f7_10.basic_size" => by_size(e, "basic", Trend::Falls),
+        "f7_10.dynamic_size" => by_size(e, "dynamic", Trend::Rises),
         "f7_10.short_order" => order(e, SHORT, ["basic", "local-dynamic", "dynamic"]),
         "f7_10.long_order" => order(e, LONG, ["dynamic", "local-dynamic", "basic"]),
         "f7_10.local_latency" => local_latency(e),
@@ -43,8 +48,8 @@ pub(super) fn measure(id: &str, e: &Evidence) -> Option<Answer> {
         "f11.size_crossover" => size_crossover(e),
         "f12.gain_32" => gain_at(e, "32"),
         "f12.gain_128" => gain_at(e, "128"),
-        "f12.loss_min" => loss_by_nodes(e, f64::min),
-        "f12.loss_max" => loss_by_nodes(e, f64::max),
+        "f12.loss_min" => loss_by_nodes(e, smallest),
+        "f12.loss_max" => loss_by_nodes(e, largest),
         "f13.dynamic_size" => by_size_and_rails(e, "dynamic", Trend::Rises),
         "f13.basic_size" => by_size_and_rails(e, "basic", Trend::Falls),
         "f13.dynamic_rails" | "concl.rails_linear" => level(e, "fig14", "dynamic", RAILS),
@@ -82,25 +87,32 @@ fn accepted(
     settings: &[(&str, &str)],
     x: &str,
 ) -> Result<Curve, Missing> {
-    e.estimates(part, settings, x, "accepted")
+    e.curve(part, settings, x, "accepted")
 }
 
 fn latency(e: &Evidence, part: &str, scheme: &str, x: &str) -> Result<Curve, Missing> {
-    e.estimates(part, &[("scheme", scheme)], x, "latency_mean")
+    e.curve(part, &[("scheme", scheme)], x, "latency_mean")
 }
 
 /// The most that a scheme accepts at any load.
 fn peak(e: &Evidence, part: &str, scheme: &str) -> Result<Estimate, Missing> {
     let curve = accepted(e, part, &[("scheme", scheme)], LOAD)?;
-    let most = curve.into_iter().map(|(_, y)| y).max_by(|a, b| a.value.total_cmp(&b.value));
-    Ok(most.expect("a curve has points"))
+    Ok(largest(&curve.into_iter().map(|(_, y)| y).collect::<Vec<_>>()))
 }
 
-/// By how many per cent one is more than the other, and how sure that is.
-fn gain(more: Estimate, less: Estimate) -> Measured {
-    let ratio = more.value / less.value;
-    let relative = more.half_width / more.value + less.half_width / less.value;
-    Measured::about(100.0 * (ratio - 1.0), 100.0 * ratio * relative)
+/// By how many per cent one is more than the other.
+fn gain(more: Estimate, less: Estimate) -> Estimate {
+    more.over(less).shifted(-1.0).scaled(100.0)
+}
+
+/// By how many per cent one is less than the other.
+fn loss(less: Estimate, more: Estimate) -> Estimate {
+    gain(less, more).scaled(-1.0)
+}
+
+/// Whether one is not more than the other.
+fn not_more(one: Estimate, other: Estimate) -> Truth {
+    one.over(other).within(f64::NEG_INFINITY, 1.0 + SAME)
 }
 
 fn percent(ratio: f64) -> String {
@@ -108,20 +120,29 @@ fn percent(ratio: f64) -> String {
 }
 
 fn load(estimate: Estimate) -> String {
-    format!("{:.3} ± {:.3}", estimate.value, estimate.half_width)
+    spelled(estimate, 3)
 }
 
-/// Whether all curves go one way: from end to end beyond noise, and nowhere the other way beyond it.
+/// A value with the larger half of its interval.
+fn spelled(Estimate { value, low, high }: Estimate, decimals: usize) -> String {
+    format!("{value:.decimals$} ± {:.decimals$}", (high - value).max(value - low))
+}
+
+/// Whether one value follows on the other as it should.
+fn goes(from: Estimate, to: Estimate, wanted: Trend) -> Truth {
+    match wanted {
+        Trend::Rises => to.above(from),
+        Trend::Falls => from.above(to),
+    }
+}
+
+/// Whether all curves go one way from end to end, and nowhere the other way beyond noise.
 fn trend(curves: &[(String, Curve)], wanted: Trend) -> Measured {
-    let goes = |from: Estimate, to: Estimate| match wanted {
-        Trend::Rises => to.exceeds(from),
-        Trend::Falls => from.exceeds(to),
-    };
-    let holds = curves.iter().all(|(_, curve)| {
-        let steps_back = curve.windows(2).any(|pair| goes(pair[1].1, pair[0].1));
-        goes(curve[0].1, curve[curve.len() - 1].1) && !steps_back
+    let holds = curves.iter().map(|(_, curve)| {
+        let back = curve.windows(2).map(|pair| goes(pair[1].1, pair[0].1, wanted));
+        goes(curve[0].1, curve[curve.len() - 1].1, wanted).unless(back)
     });
-    Measured::shape(holds, ends(curves))
+    Measured::shape(Truth::all(holds), ends(curves))
 }
 
 /// The first and the last value of each curve, in words.
@@ -133,14 +154,16 @@ fn ends(curves: &[(String, Curve)]) -> String {
     words.collect::<Vec<_>>().join("; ")
 }
 
-/// How far a curve strays from its mean, relative to it.
-fn stray(curve: &Curve) -> f64 {
+/// Whether a curve stays within a tenth of its mean, and how far it strays from it.
+fn is_level(curve: &Curve) -> (Truth, f64) {
     let mean = curve.iter().map(|(_, y)| y.value).sum::<f64>() / curve.len() as f64;
-    curve.iter().map(|(_, y)| (y.value / mean - 1.0).abs()).fold(0.0, f64::max)
+    let shares = || curve.iter().map(|(_, y)| y.scaled(1.0 / mean));
+    let stray = shares().map(|share| (share.value - 1.0).abs()).fold(0.0, f64::max);
+    (Truth::all(shares().map(|share| share.within(0.9, 1.1))), stray)
 }
 
 /// Points of two curves at the same places.
-fn pairs(a: &Curve, b: &Curve) -> Vec<(f64, Estimate, Estimate)> {
+fn pairs(a: &Curve, b: &Curve) -> Pairs {
     let beside = |&(x, y): &(f64, Estimate)| {
         let (_, other) = b.iter().find(|(at, _)| *at == x)?;
         Some((x, y, *other))
@@ -149,16 +172,11 @@ fn pairs(a: &Curve, b: &Curve) -> Vec<(f64, Estimate, Estimate)> {
 }
 
 fn ceiling(e: &Evidence) -> Answer {
-    let mut most = Estimate { value: 0.0, half_width: 0.0 };
+    let mut all = Vec::new();
     for part in [SHORT, LONG, "fig12", "fig13", "fig14", "fig16", STRIPED, UNSTRIPED] {
-        for row in e.rows(part)? {
-            if let Some(value) = row.measured("accepted").filter(|&value| value > most.value) {
-                let half_width = row.measured("accepted_ci").unwrap_or(0.0);
-                most = Estimate { value, half_width };
-            }
-        }
+        all.extend(e.column(part, &[], "accepted")?);
     }
-    Ok(Measured::about(100.0 * most.value, 100.0 * most.half_width))
+    Ok(Measured::Number(largest(&all).scaled(100.0)))
 }
 
 /// All points well below saturation together: single ones are no surer than their statistics.
@@ -177,23 +195,25 @@ fn below_saturation(e: &Evidence) -> Answer {
             }
         }
     }
-    Ok(Measured::about(100.0 * (carried / offered - 1.0), 100.0 * spread.sqrt() / offered))
+    let gap = Estimate::about(carried / offered - 1.0, spread.sqrt() / offered);
+    Ok(Measured::Number(gap.scaled(100.0)))
 }
 
 fn beyond_saturation(e: &Evidence) -> Answer {
-    let mut least = (f64::INFINITY, String::new());
+    let mut shares = Vec::new();
     for part in [SHORT, LONG] {
         for scheme in e.values(part, "scheme")? {
             let curve = accepted(e, part, &[("scheme", &scheme)], LOAD)?;
-            let share = curve[curve.len() - 1].1.value / peak(e, part, &scheme)?.value;
-            if share < least.0 {
-                least = (share, format!("{scheme} in {part}"));
-            }
+            let share = curve[curve.len() - 1].1.over(peak(e, part, &scheme)?);
+            shares.push((share, format!("{scheme} in {part}")));
         }
     }
-    let (share, place) = least;
-    let text = format!("at the highest load at least {:.0} % of the most ({place})", 100.0 * share);
-    Ok(Measured::shape(share >= 0.9, text))
+    let holds = Truth::all(shares.iter().map(|(share, _)| share.within(0.9, f64::INFINITY)));
+    let least = shares.iter().min_by(|a, b| a.0.value.total_cmp(&b.0.value));
+    let (share, place) = least.expect("a part sweeps its schemes");
+    let share = 100.0 * share.value;
+    let text = format!("at the highest load at least {share:.0} % of the most ({place})");
+    Ok(Measured::shape(holds, text))
 }
 
 /// Over all settings in which both schemes were driven beyond saturation: the curves against the load
@@ -208,38 +228,36 @@ fn largest_gain(e: &Evidence, other: &str) -> Answer {
         let points = pairs(&of("dynamic")?, &of(other)?);
         settings.extend(points.into_iter().map(|(_, dynamic, other)| (dynamic, other)));
     }
-    let ratio = |&(dynamic, other): &(Estimate, Estimate)| dynamic.value / other.value;
-    let largest = settings.iter().max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
-    let &(dynamic, other) = largest.expect("the curves have peaks");
-    Ok(gain(dynamic, other))
+    let gains: Vec<_> = settings.into_iter().map(|(dynamic, other)| gain(dynamic, other)).collect();
+    Ok(Measured::Number(largest(&gains)))
 }
 
-fn by_size(e: &Evidence, scheme: &str, holds: fn(Estimate, Estimate) -> bool) -> Answer {
+fn by_size(e: &Evidence, scheme: &str, wanted: Trend) -> Answer {
     let (short, long) = (peak(e, SHORT, scheme)?, peak(e, LONG, scheme)?);
     let text = format!("4 KB: {}, 64 KB: {}", load(short), load(long));
-    Ok(Measured::shape(holds(short, long), text))
+    Ok(Measured::shape(goes(short, long, wanted), text))
 }
 
-/// Whether schemes stand in this order by the most they accept, ties within noise allowed between
-/// neighbours but not between the first and the last.
+/// Whether schemes stand in this order by the most they accept: the first before the last, and no
+/// neighbours the other way round beyond noise.
 fn order(e: &Evidence, part: &str, schemes: [&str; 3]) -> Answer {
     let peaks = schemes.map(|scheme| peak(e, part, scheme).map(|most| (scheme, most)));
     let [first, second, third] = peaks;
     let peaks = [first?, second?, third?];
-    let turned = peaks.windows(2).any(|pair| pair[1].1.exceeds(pair[0].1));
-    let holds = !turned && peaks[0].1.exceeds(peaks[2].1);
+    let turned = peaks.windows(2).map(|pair| pair[1].1.above(pair[0].1));
+    let holds = peaks[0].1.above(peaks[2].1).unless(turned);
     let words = peaks.map(|(scheme, most)| format!("{scheme} {}", load(most)));
     Ok(Measured::shape(holds, words.join(", ")))
 }
 
 fn local_latency(e: &Evidence) -> Answer {
-    let mut words = Vec::new();
-    let mut holds = true;
+    let (mut holds, mut words) = (Vec::new(), Vec::new());
     for part in [SHORT, LONG] {
         let local = latency(e, part, "local-dynamic", LOAD)?;
         let points = pairs(&local, &latency(e, part, "basic", LOAD)?);
+        let lower = points.iter().map(|(_, local, basic)| basic.above(*local));
+        holds.push(Truth::at_least(points.len() / 2 + 1, lower));
         let lower = points.iter().filter(|(_, local, basic)| local.value < basic.value).count();
-        holds &= 2 * lower > points.len();
         let (_, local, basic) = points.first().ok_or_else(|| nothing(part))?;
         let change = percent(local.value / basic.value);
         words.push(format!(
@@ -247,7 +265,7 @@ fn local_latency(e: &Evidence) -> Answer {
             points.len()
         ));
     }
-    Ok(Measured::shape(holds, words.join("; ")))
+    Ok(Measured::shape(Truth::all(holds), words.join("; ")))
 }
 
 fn nothing(part: &str) -> Missing {
@@ -258,88 +276,139 @@ const TWINS: [(&str, &str); 2] =
     [("local-dynamic", LOCAL_UNSTRIPED), ("dynamic", DYNAMIC_UNSTRIPED)];
 
 fn striping_bandwidth(e: &Evidence) -> Answer {
-    let (mut holds, mut words) = (true, Vec::new());
+    let (mut holds, mut words) = (Vec::new(), Vec::new());
     for part in [SHORT, LONG] {
         for (striped, unstriped) in TWINS {
-            let (with, without) = (peak(e, part, striped)?, peak(e, part, unstriped)?);
-            let ratio = with.value / without.value;
-            let noise = (with.half_width + without.half_width) / without.value;
-            holds &= (ratio - 1.0).abs() <= 0.05 + noise;
-            words.push(format!("{striped} in {part} {}", percent(ratio)));
+            let ratio = peak(e, part, striped)?.over(peak(e, part, unstriped)?);
+            holds.push(ratio.within(1.0 - SAME, 1.0 + SAME));
+            words.push(format!("{striped} in {part} {}", percent(ratio.value)));
         }
     }
-    Ok(Measured::shape(holds, words.join(", ")))
+    Ok(Measured::shape(Truth::all(holds), words.join(", ")))
 }
 
 /// What striping takes off the latency of a scheme at 64 KB and the lowest load, in per cent.
 fn striping_gain(e: &Evidence, striped: &str, unstriped: &str) -> Answer {
     let points = pairs(&latency(e, LONG, striped, LOAD)?, &latency(e, LONG, unstriped, LOAD)?);
     let (_, with, without) = points.first().ok_or_else(|| nothing(LONG))?;
-    let relative = with.half_width / with.value + without.half_width / without.value;
-    let ratio = with.value / without.value;
-    Ok(Measured::about(100.0 * (1.0 - ratio), 100.0 * ratio * relative))
+    Ok(Measured::Number(loss(*with, *without)))
 }
 
 fn striping_latency(e: &Evidence) -> Answer {
-    let (mut holds, mut words) = (true, Vec::new());
+    let (mut holds, mut words) = (Vec::new(), Vec::new());
     for (striped, unstriped) in TWINS {
-        let ratios = |part| -> Result<Vec<f64>, Missing> {
+        let ratios = |part| -> Result<Vec<Estimate>, Missing> {
             let with = latency(e, part, striped, LOAD)?;
             let points = pairs(&with, &latency(e, part, unstriped, LOAD)?);
-            Ok(points.iter().map(|(_, with, without)| with.value / without.value).collect())
+            Ok(points.iter().map(|(_, with, without)| with.over(*without)).collect())
         };
         let (short, long) = (ratios(SHORT)?, ratios(LONG)?);
         let (Some(&short_low), Some(&long_low)) = (short.first(), long.first()) else {
             return Err(nothing(LONG));
         };
         let long_high = long[long.len() - 1];
-        holds &= long_low < short_low && long_low < long_high;
+        holds.extend([short_low.above(long_low), long_high.above(long_low)]);
         words.push(format!(
             "{striped} at the lowest load: 4 KB {}, 64 KB {}; at the highest with a latency: 64 KB {}",
-            percent(short_low),
-            percent(long_low),
-            percent(long_high)
+            percent(short_low.value),
+            percent(long_low.value),
+            percent(long_high.value)
         ));
     }
-    Ok(Measured::shape(holds, words.join("; ")))
+    Ok(Measured::shape(Truth::all(holds), words.join("; ")))
 }
 
 /// Only the two ends of the ratio were run: none and all.
 fn full_striping(e: &Evidence) -> Answer {
-    let (mut lower, mut points) = (0, 0);
+    let mut holds = Vec::new();
     for part in [SHORT, LONG] {
         for (striped, unstriped) in TWINS {
             let with = latency(e, part, striped, LOAD)?;
-            for (_, with, without) in pairs(&with, &latency(e, part, unstriped, LOAD)?) {
-                points += 1;
-                lower += usize::from(!with.exceeds(without));
-            }
+            let points = pairs(&with, &latency(e, part, unstriped, LOAD)?);
+            holds.extend(points.into_iter().map(|(_, with, without)| not_more(with, without)));
         }
     }
-    let text = format!("latency is not higher than without striping at {lower} of {points} points");
-    Ok(Measured::shape(lower == points, text))
+    let text = format!("latency is not higher than without striping at {}", share_of(&holds));
+    Ok(Measured::shape(Truth::all(holds), text))
 }
 
-/// Where the difference of two curves changes its sign for good, by interpolation.
-fn crossing(points: &[(f64, Estimate, Estimate)]) -> Option<f64> {
-    let difference = |&(_, a, b): &(f64, Estimate, Estimate)| (a.value / b.value).ln();
-    let last = points.iter().rposition(|point| difference(point) >= 0.0)?;
-    let (before, after) = (points.get(last)?, points.get(last + 1)?);
+/// At how many points something holds, in words.
+fn share_of(holds: &[Truth]) -> String {
+    let count = |wanted| holds.iter().filter(|&&truth| truth == wanted).count();
+    let (certain, open, points) = (count(Truth::Holds), count(Truth::Open), holds.len());
+    match open {
+        0 => format!("{certain} of {points} points"),
+        open => format!("{certain} of {points} points, and perhaps at {open} more"),
+    }
+}
+
+/// Two curves at the same places.
+type Pairs = Vec<(f64, Estimate, Estimate)>;
+
+/// Where the first of two curves falls below the second for good, by interpolation; the interval
+/// reaches from the first place where that may be to the last. If it is nowhere, whether that is sure.
+fn crossing(points: &Pairs) -> Result<Estimate, Truth> {
+    let value = falls_below(points, |ratio| ratio.value);
+    // The curve of the least ratios crosses first, that of the largest last; beyond the ends of the
+    // sweep nothing is known.
+    let low = falls_below(points, |ratio| ratio.low);
+    let high = falls_below(points, |ratio| ratio.high);
+    match (value, low, high) {
+        (Place::At(value), low, high) => Ok(Estimate {
+            value,
+            low: low.number().unwrap_or(f64::NEG_INFINITY),
+            high: high.number().unwrap_or(f64::INFINITY),
+        }),
+        (Place::Before, _, Place::Before) | (Place::After, Place::After, _) => Err(Truth::Fails),
+        _ => Err(Truth::Open),
+    }
+}
+
+/// Where a curve falls below another for good: within the sweep, before it, or after it if at all.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Place {
+    Before,
+    At(f64),
+    After,
+}
+
+impl Place {
+    fn number(self) -> Option<f64> {
+        match self {
+            Place::At(x) => Some(x),
+            Place::Before | Place::After => None,
+        }
+    }
+}
+
+fn falls_below(points: &Pairs, part: fn(Estimate) -> f64) -> Place {
+    let difference = |&(_, a, b): &(f64, Estimate, Estimate)| part(a.over(b)).max(0.0).ln();
+    let Some(last) = points.iter().rposition(|point| difference(point) >= 0.0) else {
+        return Place::Before;
+    };
+    let Some(after) = points.get(last + 1) else { return Place::After };
+    let before = &points[last];
     let (high, low) = (difference(before), difference(after));
-    Some(before.0 + (after.0 - before.0) * high / (high - low))
+    let share = match (high.is_finite(), low.is_finite()) {
+        (true, true) => high / (high - low),
+        // A ratio without a bound lets the crossing lie anywhere up to the next point.
+        (false, _) => 1.0,
+        (true, false) => 0.0,
+    };
+    Place::At(before.0 + (after.0 - before.0) * share)
 }
 
 fn load_crossover(e: &Evidence) -> Answer {
     let dynamic = latency(e, LONG, "dynamic", LOAD)?;
     let points = pairs(&dynamic, &latency(e, LONG, "local-dynamic", LOAD)?);
     Ok(match crossing(&points) {
-        Some(load) => Measured::number(100.0 * load),
-        None => Measured::shape(false, one_side(&points, "dynamic", "local-dynamic", "load")),
+        Ok(load) => Measured::Number(load.scaled(100.0)),
+        Err(truth) => Measured::shape(truth, one_side(&points, "dynamic", "local-dynamic", "load")),
     })
 }
 
 /// What is to be said of two curves that do not cross.
-fn one_side(points: &[(f64, Estimate, Estimate)], one: &str, other: &str, x: &str) -> String {
+fn one_side(points: &Pairs, one: &str, other: &str, x: &str) -> String {
     let lower = points.iter().filter(|(_, a, b)| a.value < b.value).count();
     let ratios: Vec<String> = points
         .iter()
@@ -352,12 +421,11 @@ fn one_side(points: &[(f64, Estimate, Estimate)], one: &str, other: &str, x: &st
 /// The smallest size from which on dynamic has the lowest latency of all schemes.
 fn size_crossover(e: &Evidence) -> Answer {
     let dynamic = latency(e, "fig11", "dynamic", SIZE)?;
-    let mut best: Vec<(f64, Estimate, Estimate)> = Vec::new();
+    let mut best = Pairs::new();
     for scheme in e.values("fig11", "scheme")?.iter().filter(|scheme| *scheme != "dynamic") {
         for (x, ours, theirs) in pairs(&dynamic, &latency(e, "fig11", scheme, SIZE)?) {
             match best.iter_mut().find(|(at, ..)| *at == x) {
-                Some((_, _, least)) if theirs.value < least.value => *least = theirs,
-                Some(_) => {}
+                Some((_, _, least)) => *least = smallest(&[*least, theirs]),
                 None => best.push((x, ours, theirs)),
             }
         }
@@ -366,11 +434,16 @@ fn size_crossover(e: &Evidence) -> Answer {
     // Sizes are swept by doubling, so the crossing lies between two of them in the logarithm.
     let logarithmic: Vec<_> = best.iter().map(|&(x, a, b)| (x.log2(), a, b)).collect();
     Ok(match crossing(&logarithmic) {
-        Some(size) => Measured::number(size.exp2() / 1024.0),
-        None => {
-            Measured::shape(false, one_side(&best, "dynamic", "the best of the others", "size"))
+        Ok(size) => Measured::Number(kilobytes(size)),
+        Err(truth) => {
+            Measured::shape(truth, one_side(&best, "dynamic", "the best of the others", "size"))
         }
     })
+}
+
+/// A size of which the logarithm is known.
+fn kilobytes(Estimate { value, low, high }: Estimate) -> Estimate {
+    Estimate { value: value.exp2(), low: low.exp2(), high: high.exp2() }.scaled(1.0 / 1024.0)
 }
 
 fn at_nodes(e: &Evidence, scheme: &str, nodes: &str) -> Result<Estimate, Missing> {
@@ -378,24 +451,23 @@ fn at_nodes(e: &Evidence, scheme: &str, nodes: &str) -> Result<Estimate, Missing
 }
 
 fn gain_at(e: &Evidence, nodes: &str) -> Answer {
-    Ok(gain(at_nodes(e, "dynamic", nodes)?, at_nodes(e, "basic", nodes)?))
+    Ok(Measured::Number(gain(at_nodes(e, "dynamic", nodes)?, at_nodes(e, "basic", nodes)?)))
 }
 
-fn loss_by_nodes(e: &Evidence, pick: fn(f64, f64) -> f64) -> Answer {
-    let mut picked: Option<f64> = None;
+fn loss_by_nodes(e: &Evidence, pick: fn(&[Estimate]) -> Estimate) -> Answer {
+    let mut losses = Vec::new();
     for scheme in ["basic", "dynamic"] {
-        let (small, large) = (at_nodes(e, scheme, "32")?, at_nodes(e, scheme, "128")?);
-        let loss = 100.0 * (1.0 - large.value / small.value);
-        picked = Some(picked.map_or(loss, |other| pick(other, loss)));
+        losses.push(loss(at_nodes(e, scheme, "128")?, at_nodes(e, scheme, "32")?));
     }
-    Ok(Measured::number(picked.expect("there are two schemes")))
+    Ok(Measured::Number(pick(&losses)))
 }
 
 fn by_size_and_rails(e: &Evidence, scheme: &str, wanted: Trend) -> Answer {
     let mut curves = Vec::new();
     for rails in e.values("fig13", RAILS)? {
         let curve = accepted(e, "fig13", &[("scheme", scheme), (RAILS, &rails)], SIZE)?;
-        curves.push((format!("{rails} rails"), curve));
+        let word = if rails == "1" { "rail" } else { "rails" };
+        curves.push((format!("{rails} {word}"), curve));
     }
     Ok(trend(&curves, wanted))
 }
@@ -403,13 +475,13 @@ fn by_size_and_rails(e: &Evidence, scheme: &str, wanted: Trend) -> Answer {
 /// Whether a curve stays within a tenth of its mean.
 fn level(e: &Evidence, part: &str, scheme: &str, x: &str) -> Answer {
     let curve = accepted(e, part, &[("scheme", scheme)], x)?;
-    let stray = stray(&curve);
+    let (holds, stray) = is_level(&curve);
     let text = format!(
         "{}; at most {:.0} % from the mean",
         ends(&[(scheme.to_owned(), curve)]),
         100.0 * stray
     );
-    Ok(Measured::shape(stray <= 0.1, text))
+    Ok(Measured::shape(holds, text))
 }
 
 /// The smallest size from which on the most rails carry more per rail than one.
@@ -420,11 +492,11 @@ fn improving_size(e: &Evidence) -> Answer {
     let points: Vec<_> =
         pairs(&one, &most).iter().map(|&(x, one, most)| (x.log2(), one, most)).collect();
     Ok(match crossing(&points) {
-        Some(size) => Measured::number(size.exp2() / 1024.0),
-        None => {
+        Ok(size) => Measured::Number(kilobytes(size)),
+        Err(truth) => {
             let (_, one, most) = points.last().ok_or_else(|| nothing("fig13"))?;
             let change = percent(most.value / one.value);
-            Measured::shape(false, format!("no such size; {change} at the largest"))
+            Measured::shape(truth, format!("no such size; {change} at the largest"))
         }
     })
 }
@@ -432,13 +504,12 @@ fn improving_size(e: &Evidence) -> Answer {
 fn rails_of_dynamic(e: &Evidence) -> Answer {
     let curve = accepted(e, "fig14", &[("scheme", "dynamic")], RAILS)?;
     let (first, last) = (curve[0].1, curve[curve.len() - 1].1);
-    Ok(Measured::shape(last.exceeds(first), ends(&[("dynamic".to_owned(), curve)])))
+    Ok(Measured::shape(last.above(first), ends(&[("dynamic".to_owned(), curve)])))
 }
 
 fn loss_of_basic(e: &Evidence) -> Answer {
     let curve = accepted(e, "fig14", &[("scheme", "basic")], RAILS)?;
-    let (first, last) = (curve[0].1.value, curve[curve.len() - 1].1.value);
-    Ok(Measured::number(100.0 * (1.0 - last / first)))
+    Ok(Measured::Number(loss(curve[curve.len() - 1].1, curve[0].1)))
 }
 
 /// A latency with the fewest and with the most rails.
@@ -451,18 +522,18 @@ fn latency_of_basic(e: &Evidence) -> Answer {
     let (first, last) = by_rails(e, "basic")?;
     let network = e.curve("fig15", &[("scheme", "basic")], RAILS, "network_mean")?;
     let (near, far) = (network[0].1, network[network.len() - 1].1);
-    let growth = last.value - first.value;
     let text = format!(
-        "{:.0} to {:.0} cycles; of a packet in the network {near:.0} to {far:.0}",
-        first.value, last.value
+        "{:.0} to {:.0} cycles; of a packet in the network {:.0} to {:.0}",
+        first.value, last.value, near.value, far.value
     );
-    Ok(Measured::shape(last.exceeds(first) && far - near < growth / 2.0, text))
+    let half = last.minus(first).scaled(0.5);
+    Ok(Measured::shape(Truth::all([last.above(first), half.above(far.minus(near))]), text))
 }
 
 fn latency_striped(e: &Evidence) -> Answer {
     let (local, dynamic) = (by_rails(e, "local-dynamic")?, by_rails(e, "dynamic")?);
-    let falls = |(first, last): (Estimate, Estimate)| first.exceeds(last);
-    let holds = falls(local) && falls(dynamic) && !local.1.exceeds(dynamic.1);
+    let falls = |(first, last): (Estimate, Estimate)| first.above(last);
+    let holds = Truth::all([falls(local), falls(dynamic), dynamic.1.above(local.1)]);
     let text = format!(
         "local-dynamic {}, dynamic {}",
         from_to(local, "cycles"),
@@ -472,32 +543,29 @@ fn latency_striped(e: &Evidence) -> Answer {
 }
 
 fn latency_unstriped(e: &Evidence) -> Answer {
-    let (mut holds, mut words) = (true, Vec::new());
+    let (mut holds, mut words) = (Vec::new(), Vec::new());
     for scheme in [LOCAL_UNSTRIPED, DYNAMIC_UNSTRIPED] {
         let (first, last) = by_rails(e, scheme)?;
-        holds &= !last.exceeds(first);
+        holds.push(not_more(last, first));
         words.push(format!("{scheme} {}", from_to((first, last), "cycles")));
     }
-    Ok(Measured::shape(holds, words.join(", ")))
+    Ok(Measured::shape(Truth::all(holds), words.join(", ")))
 }
 
 fn from_to((first, last): (Estimate, Estimate), unit: &str) -> String {
-    format!(
-        "{:.0} ± {:.0} to {:.0} ± {:.0} {unit}",
-        first.value, first.half_width, last.value, last.half_width
-    )
+    format!("{} to {} {unit}", spelled(first, 0), spelled(last, 0))
 }
 
 fn flat_others(e: &Evidence) -> Answer {
-    let (mut holds, mut words) = (true, Vec::new());
+    let (mut holds, mut words) = (Vec::new(), Vec::new());
     for scheme in ["basic", "local-dynamic"] {
         let curve = accepted(e, "fig16", &[("scheme", scheme)], SIZE)?;
-        let stray = stray(&curve);
-        holds &= stray <= 0.1;
+        let (level, stray) = is_level(&curve);
+        holds.push(level);
         let from_end_to_end = ends(&[(scheme.to_owned(), curve)]);
         words.push(format!("{from_end_to_end}, {:.0} % from the mean", 100.0 * stray));
     }
-    Ok(Measured::shape(holds, words.join("; ")))
+    Ok(Measured::shape(Truth::all(holds), words.join("; ")))
 }
 
 /// The schemes of a part that are hybrid, by rising threshold.
@@ -514,25 +582,24 @@ fn dynamic_of(e: &Evidence, part: &str) -> Result<String, Missing> {
 }
 
 fn hybrid_bandwidth(e: &Evidence) -> Answer {
-    let (mut holds, mut words) = (true, Vec::new());
+    let (mut holds, mut words) = (Vec::new(), Vec::new());
     for part in [STRIPED, UNSTRIPED] {
-        let dynamic = peak(e, part, &dynamic_of(e, part)?)?.value;
-        let bar = dynamic.max(peak(e, part, "basic")?.value);
+        let bars = [peak(e, part, &dynamic_of(e, part)?)?, peak(e, part, "basic")?];
         let mut ratios = Vec::new();
         for hybrid in hybrids(e, part)? {
-            ratios.push(peak(e, part, &hybrid)?.value / bar);
+            ratios.push(peak(e, part, &hybrid)?.over(largest(&bars)));
         }
-        let above = ratios.iter().filter(|&&ratio| ratio > 1.0).count();
         // "Almost all": all but two readings of the thresholds.
-        holds &= above + 2 >= ratios.len();
-        let list: Vec<String> = ratios.iter().map(|&ratio| percent(ratio)).collect();
+        let above = ratios.iter().map(|ratio| ratio.above(Estimate::exact(1.0)));
+        holds.push(Truth::at_least(ratios.len().saturating_sub(2), above));
+        let list: Vec<String> = ratios.iter().map(|ratio| percent(ratio.value)).collect();
         words.push(format!("{part}: by rising threshold {}", list.join(", ")));
     }
-    Ok(Measured::shape(holds, words.join("; ")))
+    Ok(Measured::shape(Truth::all(holds), words.join("; ")))
 }
 
 fn hybrid_latency(e: &Evidence) -> Answer {
-    let (mut lower, mut points) = (0, 0);
+    let mut holds = Vec::new();
     for part in [STRIPED, UNSTRIPED] {
         let dynamic = latency(e, part, &dynamic_of(e, part)?, LOAD)?;
         let basic = latency(e, part, "basic", LOAD)?;
@@ -541,20 +608,18 @@ fn hybrid_latency(e: &Evidence) -> Answer {
         for hybrid in &hybrids[..hybrids.len() - 1] {
             let curve = latency(e, part, hybrid, LOAD)?;
             for other in [&dynamic, &basic] {
-                for (_, ours, theirs) in pairs(&curve, other) {
-                    points += 1;
-                    lower += usize::from(!ours.exceeds(theirs));
-                }
+                let points = pairs(&curve, other);
+                holds.extend(points.into_iter().map(|(_, ours, theirs)| not_more(ours, theirs)));
             }
         }
     }
-    let text = format!("not higher at {lower} of {points} points");
-    Ok(Measured::shape(10 * lower >= 9 * points, text))
+    let text = format!("not higher at {}", share_of(&holds));
+    Ok(Measured::shape(Truth::at_least((9 * holds.len()).div_ceil(10), holds), text))
 }
 
 fn dynamic_beside_hybrid(e: &Evidence) -> Answer {
     let dynamic = latency(e, UNSTRIPED, &dynamic_of(e, UNSTRIPED)?, LOAD)?;
-    let (mut higher, mut not_higher, mut count, mut words) = (0, 0, 0, Vec::new());
+    let (mut higher, mut not_higher, mut words) = (Vec::new(), Vec::new(), Vec::new());
     for hybrid in hybrids(e, UNSTRIPED)? {
         let points = pairs(&dynamic, &latency(e, UNSTRIPED, &hybrid, LOAD)?);
         let (Some((_, low, low_hybrid)), Some((_, high, high_hybrid))) =
@@ -562,14 +627,14 @@ fn dynamic_beside_hybrid(e: &Evidence) -> Answer {
         else {
             return Err(nothing(UNSTRIPED));
         };
-        count += 1;
-        higher += usize::from(low.value > low_hybrid.value);
-        not_higher += usize::from(!high.exceeds(*high_hybrid));
+        higher.push(low.above(*low_hybrid));
+        not_higher.push(not_more(*high, *high_hybrid));
         let (low, high) = (low.value / low_hybrid.value, high.value / high_hybrid.value);
         words.push(format!("{} and {}", percent(low), percent(high)));
     }
     let text = format!("dynamic at low and high load, by rising threshold: {}", words.join(", "));
-    Ok(Measured::shape(2 * higher > count && 2 * not_higher > count, text))
+    let mostly = |truths: Vec<Truth>| Truth::at_least(truths.len() / 2 + 1, truths);
+    Ok(Measured::shape(Truth::all([mostly(higher), mostly(not_higher)]), text))
 }
 
 fn hybrid_gain(e: &Evidence, other: &str) -> Answer {
@@ -577,13 +642,12 @@ fn hybrid_gain(e: &Evidence, other: &str) -> Answer {
         "local-dynamic" => peak(e, LONG, other)?,
         other => peak(e, STRIPED, other)?,
     };
-    let mut best = None;
+    let mut gains = Vec::new();
     for hybrid in hybrids(e, STRIPED)? {
-        let most = peak(e, STRIPED, &hybrid)?;
-        if best.is_none_or(|best: Estimate| most.value > best.value) {
-            best = Some(most);
-        }
+        gains.push(gain(peak(e, STRIPED, &hybrid)?, bar));
     }
-    let best = best.ok_or_else(|| Missing(format!("{STRIPED} has no hybrid")))?;
-    Ok(gain(best, bar))
+    match gains.is_empty() {
+        true => Err(Missing(format!("{STRIPED} has no hybrid"))),
+        false => Ok(Measured::Number(largest(&gains))),
+    }
 }

@@ -1,10 +1,11 @@
 //! Measures of the claims about Figure 3: how busy the channels between switches are, and for how
 //! long they are blocked.
 
+use super::super::statistic::{largest, smallest};
 use super::super::{Drawing, drawing};
 use super::scheme::Scheme;
 use super::{Answer, Evidence};
-use crosstie_study::paper::{Claim, Measured, Missing};
+use crosstie_study::paper::{Claim, Estimate, Measured, Missing, Truth};
 use crosstie_study::{ChannelRow, Figure, Row};
 
 const PART: &str = "fig3";
@@ -21,20 +22,22 @@ pub(super) fn measure(claim: &Claim, e: &Evidence) -> Option<Answer> {
         ["util", "shape", "balance"] => balance(e),
         ["util", scheme, what] => {
             let of = Scheme::named(scheme)?;
-            let measured: fn(&[f64]) -> f64 = match what {
-                "lt10" => |links| share(links, |busy| busy < 10.0),
-                "gt30" => |links| share(links, |busy| busy > 30.0),
-                "in15_20" => |links| share(links, |busy| (15.0..=20.0).contains(&busy)),
-                "n_gt50" => |links| links.iter().filter(|&&busy| busy > 50.0).count() as f64,
-                "min" => |links| links.iter().copied().fold(f64::INFINITY, f64::min),
-                "max" => most,
+            let measured: fn(&[Estimate]) -> Estimate = match what {
+                "lt10" => |links| share(links, f64::NEG_INFINITY, 10.0),
+                "gt30" => |links| share(links, 30.0, f64::INFINITY),
+                "in15_20" => |links| share(links, 15.0, 20.0),
+                "n_gt50" => {
+                    |links| share(links, 50.0, f64::INFINITY).scaled(links.len() as f64 / 100.0)
+                }
+                "min" => smallest,
+                "max" => largest,
                 _ => return None,
             };
-            utilisation(e, of).map(|links| Measured::number(measured(&links)))
+            utilisation(e, of).map(|links| Measured::Number(measured(&links)))
         }
         ["blocked", scheme, _] => {
             let links = links(e, HIGH, Scheme::named(scheme)?, |channel| channel.blocked);
-            links.map(|links| Measured::number(most(&links)))
+            links.map(|links| Measured::Number(largest(&links)))
         }
         _ => return None,
     })
@@ -60,7 +63,8 @@ pub(super) fn drawings(e: &Evidence) -> Vec<Drawing> {
     let drawn = drawings.into_iter().map(|(name, title, schemes, load, number)| {
         let mut rows = Vec::new();
         for &scheme in schemes {
-            let mut links = links(e, load, scheme, number)?;
+            let links = links(e, load, scheme, number)?;
+            let mut links: Vec<f64> = links.into_iter().map(|link| link.value).collect();
             links.sort_by(f64::total_cmp);
             rows.extend((0..=SLICES).map(|slice| quantile(&links, slice, scheme)));
         }
@@ -87,25 +91,47 @@ fn quantile(sorted: &[f64], slice: usize, scheme: Scheme) -> Row {
 
 type Number = fn(&ChannelRow) -> f64;
 
-/// A number in per cent for every channel between switches.
-fn links(e: &Evidence, load: &str, scheme: Scheme, number: Number) -> Result<Vec<f64>, Missing> {
+/// Flits of a packet: 512 bytes, a byte each.
+const PACKET: f64 = 512.0;
+/// Standard errors of a count on either side of a 95 % interval.
+const ERRORS: f64 = 1.96;
+
+/// A number in per cent for every channel between switches. What a channel does is as sure as a count of
+/// the packets that it carried.
+fn links(
+    e: &Evidence,
+    load: &str,
+    scheme: Scheme,
+    number: Number,
+) -> Result<Vec<Estimate>, Missing> {
     let settings = [(ROUTING, scheme.routing()), ("traffic.load", load)];
     let channels = e.channels(PART, &settings)?;
     let between = channels.into_iter().filter(|channel| channel.kind == "link");
-    Ok(between.map(|channel| 100.0 * number(channel)).collect())
+    let estimate = |channel: &ChannelRow| {
+        let (value, packets) = (100.0 * number(channel), channel.flits as f64 / PACKET);
+        match packets > 0.0 {
+            true => Estimate::about(value, value * ERRORS / packets.sqrt()),
+            false => Estimate::exact(value),
+        }
+    };
+    Ok(between.map(estimate).collect())
 }
 
-fn utilisation(e: &Evidence, scheme: Scheme) -> Result<Vec<f64>, Missing> {
+fn utilisation(e: &Evidence, scheme: Scheme) -> Result<Vec<Estimate>, Missing> {
     links(e, LOW, scheme, |channel| channel.utilisation)
 }
 
-/// The share of links in per cent.
-fn share(links: &[f64], fits: fn(f64) -> bool) -> f64 {
-    100.0 * links.iter().filter(|&&link| fits(link)).count() as f64 / links.len() as f64
-}
-
-fn most(links: &[f64]) -> f64 {
-    links.iter().copied().fold(0.0, f64::max)
+/// The share of links between two ends, in per cent: at least those that certainly are, at most those
+/// that may be.
+fn share(links: &[Estimate], min: f64, max: f64) -> Estimate {
+    let percent = |fits: &dyn Fn(&Estimate) -> bool| {
+        100.0 * links.iter().filter(|link| fits(link)).count() as f64 / links.len() as f64
+    };
+    Estimate {
+        value: percent(&|link| min <= link.value && link.value <= max),
+        low: percent(&|link| link.within(min, max) == Truth::Holds),
+        high: percent(&|link| link.within(min, max) != Truth::Fails),
+    }
 }
 
 /// Whether two schemes load channels alike: no share of channels below a utilisation differs by more
@@ -113,25 +139,34 @@ fn most(links: &[f64]) -> f64 {
 fn alike(claim: &Claim, e: &Evidence, one: Scheme, other: Scheme) -> Answer {
     let tolerance = claim.tolerance.map_or(0.0, |tolerance| tolerance.around(0.0).1);
     let (one, other) = (utilisation(e, one)?, utilisation(e, other)?);
-    let below = |links: &[f64], limit: f64| {
-        links.iter().filter(|&&link| link <= limit).count() as f64 / links.len() as f64
+    let apart = |limit: f64| {
+        let below = |links| share(links, f64::NEG_INFINITY, limit).scaled(0.01);
+        below(&one).minus(below(&other))
     };
-    let limits = one.iter().chain(&other);
-    let distance =
-        limits.map(|&limit| (below(&one, limit) - below(&other, limit)).abs()).fold(0.0, f64::max);
+    let limits = || one.iter().chain(&other).map(|link| link.value);
+    let holds = Truth::all(limits().map(|limit| apart(limit).within(-tolerance, tolerance)));
+    let distance = limits().map(|limit| apart(limit).value.abs()).fold(0.0, f64::max);
     let text = format!("shares of channels differ by at most {:.0} %", 100.0 * distance);
-    Ok(Measured::shape(distance <= tolerance, text))
+    Ok(Measured::shape(holds, text))
 }
 
 fn balance(e: &Evidence) -> Answer {
-    let deviation = |scheme| -> Result<f64, Missing> {
-        let links = utilisation(e, scheme)?;
-        let count = links.len() as f64;
-        let mean = links.iter().sum::<f64>() / count;
-        Ok((links.iter().map(|link| (link - mean).powi(2)).sum::<f64>() / count).sqrt())
-    };
-    let (smart, dfs, ud) =
-        (deviation(Scheme::Smart)?, deviation(Scheme::Dfs)?, deviation(Scheme::Ud)?);
-    let text = format!("standard deviation, %: SMART {smart:.1}, DFS {dfs:.1}, UD {ud:.1}");
-    Ok(Measured::shape(smart < dfs && dfs < ud, text))
+    let [smart, dfs, ud] = [Scheme::Smart, Scheme::Dfs, Scheme::Ud].map(|s| utilisation(e, s));
+    let [smart, dfs, ud] = [deviation(&smart?), deviation(&dfs?), deviation(&ud?)];
+    let text = format!(
+        "standard deviation, %: SMART {:.1}, DFS {:.1}, UD {:.1}",
+        smart.value, dfs.value, ud.value
+    );
+    Ok(Measured::shape(Truth::all([dfs.above(smart), ud.above(dfs)]), text))
+}
+
+/// How unevenly links are loaded: the standard deviation over them. Noise adds to it, so that it is
+/// hardly more than what was seen, and may be less by all of the noise.
+fn deviation(links: &[Estimate]) -> Estimate {
+    let count = links.len() as f64;
+    let mean = links.iter().map(|link| link.value).sum::<f64>() / count;
+    let seen = links.iter().map(|link| (link.value - mean).powi(2)).sum::<f64>() / count;
+    let noise = links.iter().map(|link| ((link.high - link.value) / ERRORS).powi(2)).sum::<f64>();
+    let low = (seen - noise / count).max(0.0).sqrt();
+    Estimate { value: seen.sqrt(), low, high: seen.sqrt() }
 }

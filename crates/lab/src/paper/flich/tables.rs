@@ -1,9 +1,11 @@
 //! Measures of the claims about Tables 1 to 3 and about means over many networks.
 
+use super::super::evidence::estimate;
+use super::super::statistic::{largest, mean, smallest};
 use super::scheme::Scheme;
 use super::{Answer, Evidence, SIZES};
 use crosstie_study::Row;
-use crosstie_study::paper::{Claim, Grid, GridRow, Measured, Missing};
+use crosstie_study::paper::{Claim, Estimate, Grid, GridRow, Measured, Missing, Truth};
 
 const SEED: &str = "fabric.irregular.seed";
 const SWITCHES: &str = "fabric.irregular.switches";
@@ -47,7 +49,7 @@ pub(super) fn measure(claim: &Claim, e: &Evidence) -> Option<Answer> {
         ["fig1", "shape", "best"] => smart_is_best(e),
         ["fig2", "sw16", "b_itb", "worst"] => {
             let factors = factors(e, table1("16"), Scheme::BItb, Scheme::Smart);
-            factors.map(|factors| Measured::number(least(&factors)))
+            factors.map(|factors| Measured::Number(smallest(&factors)))
         }
         ["fig2", "shape", "itb_gain"] => growing_gain(e),
         ["fig2", "shape", "more_itbs"] => more_stops(e),
@@ -55,22 +57,22 @@ pub(super) fn measure(claim: &Claim, e: &Evidence) -> Option<Answer> {
         ["abstract", "smart"] => mean_gain(e, "32", Scheme::BItb),
         ["minimal", scheme, size] => {
             let shares = column(e, switches(size)?, Scheme::named(scheme)?, "minimal_share");
-            shares.map(|shares| Measured::number(100.0 * mean(&shares)))
+            shares.map(|shares| Measured::Number(mean(&shares).scaled(100.0)))
         }
         ["minimal", scheme] => {
             let of = Scheme::named(scheme)?;
             let shares = SIZES.map(|size| column(e, size, of, "minimal_share"));
             let shares: Result<Vec<_>, _> = shares.into_iter().collect();
-            shares.map(|shares| Measured::number(100.0 * least(&shares.concat())))
+            shares.map(|shares| Measured::Number(smallest(&shares.concat()).scaled(100.0)))
         }
         ["itbs", "shape"] => fewer_stops(e),
         ["itbs", scheme, size] => column(e, switches(size)?, Scheme::named(scheme)?, "stops_mean")
-            .map(|stops| Measured::number(mean(&stops))),
+            .map(|stops| Measured::Number(mean(&stops))),
         ["sat", "ud", size] => peaks(e, table1(switches(size)?), Scheme::Ud)
-            .map(|peaks| Measured::number(FULL * mean(&peaks))),
+            .map(|peaks| Measured::Number(mean(&peaks).scaled(FULL))),
         ["latency", "b512", "bound"] => largest_increase(e),
-        ["latency", "b32", "ud_itb", "lo"] => maxima(e).map(|m| Measured::number(least(&m))),
-        ["latency", "b32", "ud_itb", "hi"] => maxima(e).map(|m| Measured::number(most(&m))),
+        ["latency", "b32", "ud_itb", "lo"] => maxima(e).map(|m| Measured::Number(smallest(&m))),
+        ["latency", "b32", "ud_itb", "hi"] => maxima(e).map(|m| Measured::Number(largest(&m))),
         ["latency", "shape"] => short_messages(e),
         _ => return None,
     })
@@ -145,27 +147,15 @@ fn switches(word: &str) -> Option<&str> {
     word.strip_prefix("sw")
 }
 
-type Statistic = fn(&[f64]) -> f64;
+type Statistic = fn(&[Estimate]) -> Estimate;
 
 fn statistic(word: &str) -> Option<Statistic> {
     Some(match word {
-        "min" => least,
-        "max" => most,
+        "min" => smallest,
+        "max" => largest,
         "avg" => mean,
         _ => return None,
     })
-}
-
-fn least(values: &[f64]) -> f64 {
-    values.iter().copied().fold(f64::INFINITY, f64::min)
-}
-
-fn most(values: &[f64]) -> f64 {
-    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// What a claim tolerates, as a share.
@@ -174,8 +164,8 @@ fn tolerated(claim: &Claim) -> f64 {
 }
 
 /// A statistic over networks.
-fn shown(values: Result<Vec<f64>, Missing>, statistic: Statistic) -> Answer {
-    Ok(Measured::number(statistic(&values?)))
+fn shown(values: Result<Vec<Estimate>, Missing>, statistic: Statistic) -> Answer {
+    Ok(Measured::Number(statistic(&values?)))
 }
 
 /// The rows of a cell and scheme on every network: one list for each.
@@ -204,102 +194,129 @@ fn by_network<'a>(
     seeds.iter().map(network).collect()
 }
 
-/// A column of one row.
-fn value(part: &str, row: &Row, column: &str) -> Result<f64, Missing> {
-    let missing = || Missing(format!("{part} measured no {column} at point {}", row.point));
-    row.measured(column).ok_or_else(missing)
+/// A column of the row of each network.
+fn of_networks(
+    e: &Evidence,
+    cell: Cell<'_>,
+    scheme: Scheme,
+    column: &str,
+) -> Result<Vec<Estimate>, Missing> {
+    let value = |rows: &Vec<&Row>| {
+        let (part, point) = (cell.part, rows[0].point);
+        let missing = || Missing(format!("{part} measured no {column} at point {point}"));
+        estimate(rows[0], column).ok_or_else(missing)
+    };
+    by_network(e, cell, scheme)?.iter().map(value).collect()
 }
 
 /// The throughput of each network: the load at which it saturates.
-fn peaks(e: &Evidence, cell: Cell<'_>, scheme: Scheme) -> Result<Vec<f64>, Missing> {
-    let networks = by_network(e, cell, scheme)?;
-    networks.iter().map(|rows| value(cell.part, rows[0], "saturation")).collect()
+fn peaks(e: &Evidence, cell: Cell<'_>, scheme: Scheme) -> Result<Vec<Estimate>, Missing> {
+    of_networks(e, cell, scheme, "saturation")
+}
+
+/// A quantity of one scheme beside that of another, network by network.
+fn beside(
+    of: Result<Vec<Estimate>, Missing>,
+    other: Result<Vec<Estimate>, Missing>,
+    compared: impl Fn(Estimate, Estimate) -> Estimate,
+) -> Result<Vec<Estimate>, Missing> {
+    Ok(of?.into_iter().zip(other?).map(|(of, other)| compared(of, other)).collect())
 }
 
 /// By how much a scheme accepts more than another, network by network.
-fn factors(e: &Evidence, cell: Cell<'_>, of: Scheme, over: Scheme) -> Result<Vec<f64>, Missing> {
-    let (of, over) = (peaks(e, cell, of)?, peaks(e, cell, over)?);
-    Ok(of.iter().zip(&over).map(|(of, over)| of / over).collect())
+fn factors(
+    e: &Evidence,
+    cell: Cell<'_>,
+    of: Scheme,
+    over: Scheme,
+) -> Result<Vec<Estimate>, Missing> {
+    beside(peaks(e, cell, of), peaks(e, cell, over), Estimate::over)
 }
 
 /// By how many per cent a scheme raises latency, network by network.
-fn increases(e: &Evidence, cell: Cell<'_>, of: Scheme) -> Result<Vec<f64>, Missing> {
-    let latencies = |scheme| -> Result<Vec<f64>, Missing> {
-        let networks = by_network(e, cell, scheme)?;
-        networks.iter().map(|rows| value(cell.part, rows[0], "latency_mean")).collect()
-    };
-    let (with, without) = (latencies(of)?, latencies(of.base())?);
-    Ok(with.iter().zip(&without).map(|(with, without)| 100.0 * (with / without - 1.0)).collect())
+fn increases(e: &Evidence, cell: Cell<'_>, of: Scheme) -> Result<Vec<Estimate>, Missing> {
+    let latencies = |scheme| of_networks(e, cell, scheme, "latency_mean");
+    let increase = |with: Estimate, without| with.over(without).shifted(-1.0).scaled(100.0);
+    beside(latencies(of), latencies(of.base()), increase)
 }
 
 /// A column about routes, on every network of Table 1.
-fn column(e: &Evidence, switches: &str, scheme: Scheme, column: &str) -> Result<Vec<f64>, Missing> {
-    let networks = by_network(e, table1(switches), scheme)?;
-    networks.iter().map(|rows| value("table1", rows[0], column)).collect()
+fn column(
+    e: &Evidence,
+    switches: &str,
+    scheme: Scheme,
+    column: &str,
+) -> Result<Vec<Estimate>, Missing> {
+    of_networks(e, table1(switches), scheme, column)
 }
+
+const NO_GAIN: Estimate = Estimate { value: 1.0, low: 1.0, high: 1.0 };
 
 /// The largest factor of SMART on any network for which the paper has it.
 fn largest_gain(e: &Evidence, over: Scheme) -> Answer {
     let small = factors(e, table1("16"), Scheme::Smart, over)?;
     let large = factors(e, table1("32"), Scheme::Smart, over)?;
-    Ok(Measured::number(most(&[small, large].concat())))
+    Ok(Measured::Number(largest(&[small, large].concat())))
 }
 
 fn smart_is_best(e: &Evidence) -> Answer {
     let mut lowest = Vec::new();
     for over in [Scheme::Ud, Scheme::Dfs] {
         for size in ["16", "32"] {
-            lowest.push(least(&factors(e, table1(size), Scheme::Smart, over)?));
+            lowest.push(smallest(&factors(e, table1(size), Scheme::Smart, over)?));
         }
     }
+    let [ud16, ud32, dfs16, dfs32] = [0, 1, 2, 3].map(|i| lowest[i].value);
     let text = format!(
-        "least factor over UD with 16 and 32 switches {:.2} and {:.2}, over DFS {:.2} and {:.2}",
-        lowest[0], lowest[1], lowest[2], lowest[3]
+        "least factor over UD with 16 and 32 switches {ud16:.2} and {ud32:.2}, over DFS {dfs16:.2} and \
+         {dfs32:.2}"
     );
-    Ok(Measured::shape(least(&lowest) > 1.0, text))
+    Ok(Measured::shape(Truth::all(lowest.iter().map(|factor| factor.above(NO_GAIN))), text))
 }
 
 fn growing_gain(e: &Evidence) -> Answer {
-    let mut holds = true;
-    let mut words = Vec::new();
+    let (mut holds, mut words) = (Vec::new(), Vec::new());
     for scheme in [Scheme::UdItb, Scheme::DfsItb] {
         let means = SIZES.map(|size| factors(e, table1(size), scheme, scheme.base()));
-        let means: Result<Vec<f64>, Missing> =
+        let means: Result<Vec<Estimate>, Missing> =
             means.into_iter().map(|factors| Ok(mean(&factors?))).collect();
         let means = means?;
-        holds &= least(&means) >= 1.0 && means.is_sorted_by(|small, large| small < large);
-        let name = scheme.name();
-        words.push(format!("{name}: {:.2}, {:.2}, {:.2}", means[0], means[1], means[2]));
+        holds.extend(means.iter().map(|factor| !NO_GAIN.above(*factor)));
+        holds.extend(means.windows(2).map(|pair| pair[1].above(pair[0])));
+        let list: Vec<String> = means.iter().map(|mean| format!("{:.2}", mean.value)).collect();
+        words.push(format!("{}: {}", scheme.name(), list.join(", ")));
     }
-    Ok(Measured::shape(holds, words.join("; ")))
+    Ok(Measured::shape(Truth::all(holds), words.join("; ")))
 }
 
 fn more_stops(e: &Evidence) -> Answer {
-    let mut holds = true;
-    let mut words = Vec::new();
+    let (mut holds, mut words) = (Vec::new(), Vec::new());
+    let steps = [(Scheme::UdMitb, Scheme::Ud), (Scheme::UdItb, Scheme::UdMitb)];
     for size in SIZES {
-        let schemes = [Scheme::Ud, Scheme::UdMitb, Scheme::UdItb];
-        let means = schemes.map(|scheme| peaks(e, table1(size), scheme));
-        let means: Result<Vec<f64>, Missing> =
-            means.into_iter().map(|peaks| Ok(FULL * mean(&peaks?))).collect();
-        let means = means?;
-        holds &= means.is_sorted_by(|fewer, more| fewer < more);
-        words.push(format!("{size}: {:.4}, {:.4}, {:.4}", means[0], means[1], means[2]));
+        // Factors, because networks differ more from each other than schemes do on one of them.
+        for (of, over) in steps {
+            let factor = mean(&factors(e, table1(size), of, over)?);
+            holds.push(factor.above(NO_GAIN));
+            let (of, over, factor) = (of.name(), over.name(), factor.value);
+            words.push(format!("{of} over {over}, {size} switches: {factor:.2}"));
+        }
     }
-    let text = format!("flits/ns/switch by switches, UD, UD_MITB, UD_ITB: {}", words.join("; "));
-    Ok(Measured::shape(holds, text))
+    Ok(Measured::shape(Truth::all(holds), words.join("; ")))
 }
 
 /// The mean gain in per cent.
 fn mean_gain(e: &Evidence, switches: &str, scheme: Scheme) -> Answer {
     let factors = factors(e, table1(switches), scheme, scheme.base())?;
-    Ok(Measured::number(100.0 * (mean(&factors) - 1.0)))
+    Ok(Measured::Number(mean(&factors).shifted(-1.0).scaled(100.0)))
 }
 
 fn fewer_stops(e: &Evidence) -> Answer {
-    let stops = |scheme| column(e, "64", scheme, "stops_mean").map(|stops| mean(&stops));
+    let stops = |scheme| column(e, "64", scheme, "stops_mean");
     let (dfs, ud) = (stops(Scheme::DfsItb)?, stops(Scheme::UdItb)?);
-    Ok(Measured::shape(dfs < ud, format!("DFS_ITB {dfs:.2}, UD_ITB {ud:.2}")))
+    let (fewer, more) = (mean(&dfs).value, mean(&ud).value);
+    let saved = mean(&beside(Ok(ud), Ok(dfs), Estimate::minus)?);
+    let text = format!("DFS_ITB {fewer:.2}, UD_ITB {more:.2}");
+    Ok(Measured::shape(saved.above(Estimate::exact(0.0)), text))
 }
 
 /// The cells of Table 2 that the paper fills.
@@ -308,70 +325,81 @@ fn is_filled(size: &str, scheme: Scheme) -> bool {
 }
 
 fn largest_increase(e: &Evidence) -> Answer {
-    let mut largest = f64::NEG_INFINITY;
+    let mut all = Vec::new();
     for size in SIZES {
         for scheme in Scheme::WITH_STOPS.into_iter().filter(|&scheme| is_filled(size, scheme)) {
-            largest = largest.max(most(&increases(e, table2(size, "512"), scheme)?));
+            all.extend(increases(e, table2(size, "512"), scheme)?);
         }
     }
-    Ok(Measured::number(largest))
+    Ok(Measured::Number(largest(&all)))
 }
 
 /// The largest increase of UD_ITB with 32 bytes, by size of network.
-fn maxima(e: &Evidence) -> Result<Vec<f64>, Missing> {
-    let largest = |size| Ok(most(&increases(e, table2(size, "32"), Scheme::UdItb)?));
-    SIZES.into_iter().map(largest).collect()
+fn maxima(e: &Evidence) -> Result<Vec<Estimate>, Missing> {
+    let largest_of = |size| Ok(largest(&increases(e, table2(size, "32"), Scheme::UdItb)?));
+    SIZES.into_iter().map(largest_of).collect()
+}
+
+/// Something that a claim asks for, and the words for the place where it is not so.
+type Demand = (Truth, String);
+
+/// A claim that asks for much: all of it holds, or where it does not, or may not.
+fn demanded(demands: Vec<Demand>) -> Answer {
+    let unmet = |wanted| demands.iter().filter(move |(truth, _)| *truth == wanted);
+    let against: Vec<&str> = unmet(Truth::Fails).map(|(_, place)| place.as_str()).collect();
+    let open: Vec<&str> = unmet(Truth::Open).map(|(_, place)| place.as_str()).collect();
+    let text = match (against.is_empty(), open.is_empty()) {
+        (true, true) => "everywhere".to_owned(),
+        (true, false) => format!("perhaps not at {}", open.join("; ")),
+        (false, _) => format!("not at {}", against.join("; ")),
+    };
+    Ok(Measured::shape(Truth::all(demands.iter().map(|(truth, _)| *truth)), text))
 }
 
 fn short_messages(e: &Evidence) -> Answer {
-    let mut against = Vec::new();
+    let mut demands = Vec::new();
     for size in SIZES {
-        let mean_of = |bytes, scheme| Ok(mean(&increases(e, table2(size, bytes), scheme)?));
+        let of = |bytes, scheme| increases(e, table2(size, bytes), scheme);
+        let more = |more, less| Ok(mean(&beside(more, less, Estimate::minus)?));
         for scheme in Scheme::WITH_STOPS.into_iter().filter(|&scheme| is_filled(size, scheme)) {
-            let (short, long): (f64, f64) = (mean_of("32", scheme)?, mean_of("512", scheme)?);
-            if short <= long {
-                let name = scheme.name();
-                against.push(format!("{name}, {size} switches: {short:.2} and {long:.2} %"));
-            }
+            let gap: Estimate = more(of("32", scheme), of("512", scheme))?;
+            let place = format!("{}, {size} switches: by {:.2} %", scheme.name(), gap.value);
+            demands.push((gap.above(Estimate::exact(0.0)), place));
         }
         for bytes in ["32", "512"] {
-            let (few, many): (f64, f64) =
-                (mean_of(bytes, Scheme::UdMitb)?, mean_of(bytes, Scheme::UdItb)?);
-            if few >= many {
-                against.push(format!("UD_MITB, {size} switches, {bytes} bytes: {few:.2} %"));
-            }
+            let gap = more(of(bytes, Scheme::UdItb), of(bytes, Scheme::UdMitb))?;
+            let place = format!("UD_MITB, {size} switches, {bytes} bytes: by {:.2} %", gap.value);
+            demands.push((gap.above(Estimate::exact(0.0)), place));
         }
     }
-    let text = if against.is_empty() { "everywhere".to_owned() } else { against.join("; ") };
-    Ok(Measured::shape(against.is_empty(), text))
+    demanded(demands)
 }
 
 const PATTERNS: [&str; 4] = ["hotspot", "bitreversal", "local", "combined"];
 
 fn gains_everywhere(e: &Evidence) -> Answer {
-    let mut against = Vec::new();
+    let mut demands = Vec::new();
     for pattern in PATTERNS {
         for size in SIZES {
             for scheme in [Scheme::UdMitb, Scheme::UdItb, Scheme::DfsItb] {
                 let cell = table3(size, pattern).expect("a pattern of the paper");
                 let factor = mean(&factors(e, cell, scheme, scheme.base())?);
-                if factor <= 1.0 {
-                    let name = scheme.name();
-                    against.push(format!("{name}, {pattern}, {size} switches: {factor:.2}"));
-                }
+                let (name, value) = (scheme.name(), factor.value);
+                let place = format!("{name}, {pattern}, {size} switches: {value:.2}");
+                demands.push((factor.above(NO_GAIN), place));
             }
         }
     }
-    let text = if against.is_empty() { "everywhere".to_owned() } else { against.join("; ") };
-    Ok(Measured::shape(against.is_empty(), text))
+    demanded(demands)
 }
 
 fn losses_of_balance(e: &Evidence, tolerance: f64) -> Answer {
-    let factor = |pattern| {
+    let factor = |pattern| -> Result<Estimate, Missing> {
         let cell = table3("16", pattern).expect("a pattern of the paper");
         Ok(mean(&factors(e, cell, Scheme::BItb, Scheme::Smart)?))
     };
-    let (hot_spot, reversal): (f64, f64) = (factor("hotspot")?, factor("bitreversal")?);
-    let holds = hot_spot.max(reversal) <= 1.0 + tolerance;
-    Ok(Measured::shape(holds, format!("hot-spot {hot_spot:.2}, bit-reversal {reversal:.2}")))
+    let (hot_spot, reversal) = (factor("hotspot")?, factor("bitreversal")?);
+    let holds = [hot_spot, reversal].map(|factor| factor.within(0.0, 1.0 + tolerance));
+    let text = format!("hot-spot {:.2}, bit-reversal {:.2}", hot_spot.value, reversal.value);
+    Ok(Measured::shape(Truth::all(holds), text))
 }

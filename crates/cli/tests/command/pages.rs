@@ -1,0 +1,136 @@
+//! The pages of the documentation: what they print is what the commands print.
+//!
+//! A block that begins with `$ crosstie` is run, by a shell, in a folder of its page, and its output is
+//! compared: stdout, and stderr too if the command fails. A line of dots stands for any number of lines.
+//! Two comments, which readers do not see, may stand on the line before a block: `<!-- file: NAME -->`
+//! puts the block into that file, and checks it if it is an experiment; `<!-- before: COMMAND -->` runs a
+//! command before the block is.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::invocation::{command, repository};
+use tempfile::{TempDir, tempdir};
+
+/// A block of a page, and the comment before it.
+struct Block {
+    line: usize,
+    comment: String,
+    text: String,
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut lines = page.lines().enumerate();
+    let mut before = "";
+    while let Some((i, line)) = lines.next() {
+        if line.starts_with("```") {
+            let text: Vec<&str> =
+                lines.by_ref().map(|(_, line)| line).take_while(|line| *line != "```").collect();
+            let comment = before.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
+            let comment = comment.unwrap_or_default().to_owned();
+            blocks.push(Block { line: i + 2, comment, text: text.join("\n") + "\n" });
+        }
+        before = line;
+    }
+    blocks
+}
+
+/// A folder as a reader has it after a clone, with `crosstie` at hand.
+fn clone() -> TempDir {
+    let folder = tempdir().unwrap();
+    fs::create_dir(folder.path().join("bin")).unwrap();
+    let link = |from: &Path, to: &str| {
+        std::os::unix::fs::symlink(from, folder.path().join(to)).unwrap();
+    };
+    link(Path::new(env!("CARGO_BIN_EXE_crosstie")), "bin/crosstie");
+    link(&repository("experiments").canonicalize().unwrap(), "experiments");
+    folder
+}
+
+fn shell(folder: &Path, line: &str) -> String {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let plain = command(&[]);
+    let mut shell = Command::new("sh");
+    for (variable, _) in plain.get_envs().filter(|(_, value)| value.is_none()) {
+        shell.env_remove(variable);
+    }
+    let path = format!("{}:{path}", folder.join("bin").display());
+    let shell =
+        shell.args(["-c", line]).current_dir(folder).env("PATH", path).env("LANG", "C.UTF-8");
+    let Output { status, stdout, stderr } = shell.output().expect("there is a shell");
+    let mut text = String::from_utf8(stdout).expect("stdout is UTF-8");
+    if !status.success() || text.is_empty() {
+        text += &String::from_utf8(stderr).expect("stderr is UTF-8");
+    }
+    text
+}
+
+/// Whether lines are those printed on a page, where dots stand for any number of them.
+fn is_printed(printed: &[&str], lines: &[&str]) -> bool {
+    match (printed, lines) {
+        ([], []) => true,
+        ([dots, rest @ ..], _) if dots.trim() == "..." => {
+            (0..=lines.len()).any(|skipped| is_printed(rest, &lines[skipped..]))
+        }
+        ([line, rest @ ..], [found, others @ ..]) => {
+            line.trim_end() == found.trim_end() && is_printed(rest, others)
+        }
+        _ => false,
+    }
+}
+
+/// Runs the blocks of a page; returns how many outputs were compared.
+fn follow(name: &str) -> usize {
+    let page = fs::read_to_string(repository(name)).unwrap();
+    let folder = clone();
+    let mut compared = 0;
+    for Block { line, comment, text } in blocks(&page) {
+        if let Some(file) = comment.strip_prefix("file: ") {
+            fs::write(folder.path().join(file), &text).unwrap();
+            if file.ends_with(".toml") {
+                let output = shell(folder.path(), &format!("crosstie check {file}"));
+                assert!(!output.contains("error"), "{name}:{line}: {output}");
+            }
+        }
+        if let Some(before) = comment.strip_prefix("before: ") {
+            shell(folder.path(), before);
+        }
+        let Some((first, printed)) = text.split_once('\n') else { continue };
+        let Some(asked) = first.strip_prefix("$ ").filter(|line| line.starts_with("crosstie "))
+        else {
+            continue;
+        };
+        let output = shell(folder.path(), asked);
+        let (printed, found): (Vec<&str>, Vec<&str>) =
+            (printed.lines().collect(), output.lines().collect());
+        assert!(
+            is_printed(&printed, &found),
+            "{name}:{line}: the page prints\n{}\nthe command\n{output}",
+            printed.join("\n")
+        );
+        compared += 1;
+    }
+    compared
+}
+
+#[test]
+fn the_pages_print_what_the_commands_print() {
+    let mut pages: Vec<String> = vec!["README.md".to_owned(), "experiments/README.md".to_owned()];
+    for entry in fs::read_dir(repository("docs")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".md") {
+            pages.push(format!("docs/{name}"));
+        }
+    }
+    let compared: usize = pages.iter().map(|name| follow(name)).sum();
+    assert!(compared >= 11, "only {compared} outputs were compared");
+}
+
+#[test]
+fn dots_stand_for_lines() {
+    let lines = ["a", "b", "c"];
+    assert!(is_printed(&["a", "  ...", "c"], &lines) && is_printed(&["...", "c"], &lines));
+    assert!(!is_printed(&["a", "c"], &lines) && !is_printed(&["a", "...", "d"], &lines));
+}
