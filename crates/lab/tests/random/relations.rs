@@ -241,24 +241,23 @@ fn buffers(scene: &Scene<'_>) -> Result<bool, String> {
     let mut small = single(scene.first());
     small.remove("measure.saturation");
     small.put("traffic.load", 0.01);
+    small.put("measure.precision", 0.2);
     small.put("measure.min-cycles", 10_000);
-    small.put("measure.max-cycles", 20_000);
+    small.put("measure.max-cycles", 40_000);
     let mut large = small.clone();
     let buffer = i64::from(scene.first().spec.switch.buffer);
-    large.put("switch.buffer", (2 * buffer).min(65_536));
-    let (a, b) = (scene.row("buffer", &small)?, scene.row("buffer-doubled", &large)?);
-    let known = |row: &Row| {
-        let fine = matches!(row.status, Status::Converged | Status::NotConverged);
-        Some((row.measured("latency_mean")?, row.measured("latency_ci")?)).filter(|_| fine)
-    };
-    let Some((mean, half)) = known(&a) else { return Ok(false) };
-    let Some((doubled, other)) = known(&b) else {
-        return Err(format!("with twice the buffer: {b:?}\nfrom {a:?}"));
+    large.put("switch.buffer", 2 * buffer);
+    let before = scene.row("buffer", &small)?;
+    // With buffers too small for even this load there is no light load to speak of.
+    if before.status != Status::Converged {
+        return Ok(false);
+    }
+    let after = scene.row("buffer-doubled", &large)?;
+    let latency = |row: &Row| Some((row.measured("latency_mean")?, row.measured("latency_ci")?));
+    let (Some((mean, half)), Some((doubled, other))) = (latency(&before), latency(&after)) else {
+        return Err(format!("{before:?}\nwith twice the buffer: {after:?}"));
     };
     let most = 1.02 * mean + half + other;
-    ensure!(
-        doubled <= most,
-        "{doubled} with twice the buffer, expected at most {most}\n{a:?}\n{b:?}"
-    );
+    ensure!(doubled <= most, "found {doubled}, expected at most {most}\n{before:?}\n{after:?}");
     Ok(true)
 }
