@@ -26,6 +26,23 @@ impl Draw {
         of[self.0.below(of.len() as u64) as usize]
     }
 
+    /// The usual value, or now and then one from the ends of its range.
+    pub fn usually<T: Copy>(&mut self, usual: T, ends: &[T]) -> T {
+        if self.chance(0.04) { self.one(ends) } else { usual }
+    }
+
+    /// A seed: a whole number that TOML can hold.
+    pub fn seed(&mut self) -> i64 {
+        let usual = self.whole(0..=999);
+        self.usually(usual, &[0, (1 << 53) + 1, i64::MAX])
+    }
+
+    /// A size in bytes, now and then one from the ends of its range.
+    pub fn size(&mut self, range: RangeInclusive<i64>, ends: &[&str]) -> String {
+        let usual = self.bytes(range);
+        self.usually(usual.as_str(), ends).to_owned()
+    }
+
     pub fn bytes(&mut self, range: RangeInclusive<i64>) -> String {
         format!("{} B", self.whole(range))
     }

@@ -81,8 +81,9 @@ fn fabric(
         "irregular" => {
             let hosts = draw.whole(1..=3);
             let switches = draw.whole(if hosts == 1 { 2 } else { 1 }..=8);
-            let ports = hosts + draw.whole(2..=4);
-            let seed = draw.whole(0..=99);
+            // With two links at each switch it is a ring, which can deadlock.
+            let ports = hosts + draw.one(&[2, 2, 2, 3, 4]);
+            let seed = draw.seed();
             for (key, value) in [
                 ("switches", switches),
                 ("ports", ports),
@@ -117,9 +118,12 @@ fn fabric(
 
 /// Rails, processing elements and their scheme; returns how many there are of both.
 fn cluster(draw: &mut Draw, file: &mut Experiment, hosts: usize) -> (u32, u32) {
-    let (mut rails, mut pes) = (draw.one(&[1, 1, 2, 3, 4]), 1);
+    let mut rails = draw.one(&[1, 1, 2, 3, 4]);
+    rails = draw.usually(rails, &[16]);
+    let mut pes = 1;
     if draw.chance(0.5) {
         pes = draw.whole(1..=4);
+        pes = draw.usually(pes, &[64]);
         let scheme = draw.one(&["static", "basic", "local-dynamic", "dynamic", "hybrid"]);
         // Static allocation joins at most C(r, r/2) hosts.
         let enough = [(2, 2), (3, 3), (6, 4), (10, 5), (20, 6), (35, 7)];
@@ -128,8 +132,8 @@ fn cluster(draw: &mut Draw, file: &mut Experiment, hosts: usize) -> (u32, u32) {
         if scheme.ends_with("dynamic") || scheme == "hybrid" {
             for (key, value) in [
                 ("striping", Value::from(draw.real(0.0..=1.0))),
-                ("timeout", draw.ns(1..=20_000).into()),
-                ("threshold", draw.bytes(0..=300).into()),
+                ("timeout", draw.one(&["1 ns", "300 ns", "2 us", "20 us", "400 ms"]).into()),
+                ("threshold", draw.size(0..=300, &["0 B", "1 GiB"]).into()),
             ] {
                 let known = match scheme {
                     "hybrid" => true,
@@ -154,19 +158,24 @@ fn cluster(draw: &mut Draw, file: &mut Experiment, hosts: usize) -> (u32, u32) {
     (rails as u32, pes as u32)
 }
 
-/// Flits, rate and wire; a wire is at most 100 cycles.
+/// The highest rate: a flit of a byte takes a picosecond.
+const FASTEST: &str = "1000 GB/s";
+
+/// Flits, rate and wire; a wire is at most 1000 cycles.
 fn link(draw: &mut Draw, file: &mut Experiment) -> Link {
-    let flit = draw.one(&[1, 2, 2, 4, 8, 32]);
+    let flit = draw.one(&[1, 2, 2, 4, 8, 32, 1024]);
     let rate = draw.one(&["100 MB/s", "400 MB/s", "1 GB/s", "10 Gbit/s"]);
-    let wire = draw.one(&["0 ns", "1 ns", "15 ns", "15 ns", "80 ns"]);
-    for (key, value, share) in [
-        ("link.flit", format!("{flit} B"), 0.7),
-        ("link.rate", rate.to_owned(), 0.7),
-        ("link.wire", wire.to_owned(), 0.7),
-    ] {
-        if draw.chance(share) {
+    let rate = draw.usually(rate, &["2 kB/s", FASTEST]);
+    let wire = draw.one(&["0 ns", "1 ns", "15 ns", "15 ns", "60 ns"]);
+    for (key, value) in
+        [("link.flit", &*format!("{flit} B")), ("link.rate", rate), ("link.wire", wire)]
+    {
+        if draw.chance(0.7) {
             file.put(key, value);
         }
+    }
+    if file.get("link.rate").and_then(Value::as_str) == Some(FASTEST) {
+        file.put("link.wire", "1 ns");
     }
     let text = |key: &str| file.get(key).and_then(Value::as_str);
     let default = Link::default();
@@ -180,7 +189,7 @@ fn link(draw: &mut Draw, file: &mut Experiment) -> Link {
 /// Buffers and pools that have room for what is on the wire.
 fn buffers(draw: &mut Draw, file: &mut Experiment, link: &Link, in_transit: bool) {
     let wire = link.wire_cycles() as i64;
-    let channels = draw.one(&[1, 1, 2, 3, 4]);
+    let channels = draw.one(&[1, 1, 1, 2, 3, 8]);
     file.put("switch.virtual-channels", channels);
     if draw.chance(0.3) {
         let stop = draw.whole(1..=60);
@@ -192,7 +201,7 @@ fn buffers(draw: &mut Draw, file: &mut Experiment, link: &Link, in_transit: bool
             file.put("switch.flow", draw.named("credits"));
         }
         if draw.chance(0.7) {
-            let buffer = draw.one(&[1, 2, 4, 16, 64, 200]);
+            let buffer = draw.one(&[1, 2, 2, 4, 4, 16, 64, 65_536]);
             file.put("switch.buffer", buffer);
         }
     }
@@ -221,8 +230,8 @@ fn bus(draw: &mut Draw, file: &mut Experiment, link: &Link, in_transit: bool) {
             let rate = link.rate.bytes_per_second() as i64;
             for key in ["read", "write"] {
                 // From a fifth to one and a half of the link.
-                let rate = rate / 10 * draw.whole(2..=15) / 1000;
-                file.put(&format!("bus.asymmetric.{key}"), format!("{rate} kB/s"));
+                let rate = (rate / 10 * draw.whole(2..=15)).clamp(2000, 1_000_000_000_000);
+                file.put(&format!("bus.asymmetric.{key}"), format!("{} kB/s", rate / 1000));
             }
         }
         name => {
@@ -236,7 +245,7 @@ fn bus(draw: &mut Draw, file: &mut Experiment, link: &Link, in_transit: bool) {
 fn measure(draw: &mut Draw, file: &mut Experiment) {
     let least = draw.one(&[100, 300, 1000, 2000]);
     file.put("measure.min-cycles", least);
-    file.put("measure.max-cycles", least + draw.one(&[0, 1, 1000, 5000]));
+    file.put("measure.max-cycles", least + draw.one(&[0, 1, 2000, 5000]));
 }
 
 /// When messages start, and a load or the search for one. A node with a coin per element and cycle

@@ -28,6 +28,9 @@ pub fn generate(case: u64) -> Experiment {
             file.put(key.name, value);
         }
     }
+    if draw.chance(0.3) {
+        crowd(&frame, &mut file);
+    }
     let swept = sweep(&mut draw, &frame, &mut file);
     figures(&mut draw, &swept, &mut file);
     for (name, content) in &frame.files {
@@ -51,28 +54,28 @@ const fn key(name: &'static str, share: f64, draw: fn(&mut Draw, &Frame) -> Opti
 
 /// All that may be set or swept on its own.
 const KEYS: &[Key] = &[
-    key("seed", 1.0, |draw, _| Some(draw.whole(0..=999).into())),
+    key("seed", 1.0, |draw, _| Some(draw.seed().into())),
     key("cluster.blocking", 0.3, |draw, _| Some(draw.chance(0.5).into())),
     key("routing", 0.8, |draw, frame| Some(routing(draw, frame))),
-    key("switch.routing-delay", 0.7, |draw, _| Some(draw.one(&[1, 2, 6, 23, 100]).into())),
+    key("switch.routing-delay", 0.7, |draw, _| Some(draw.one(&[1, 2, 6, 23, 100, 1000]).into())),
     key("switch.consumes-headers", 0.4, |draw, _| Some(draw.chance(0.7).into())),
     key("nic.packet", 0.7, |draw, frame| Some(packet(draw, frame))),
-    key("nic.overhead", 0.4, |draw, _| Some(draw.bytes(0..=40).into())),
-    key("nic.control", 0.4, |draw, _| Some(draw.bytes(1..=100).into())),
-    key("nic.response", 0.4, |draw, _| Some(draw.one(&[0, 1, 30, 300]).into())),
-    key("nic.transfers", 0.4, |draw, _| Some(draw.whole(1..=4).into())),
+    key("nic.overhead", 0.4, |draw, _| Some(draw.size(0..=40, &["64 KiB", "1 MiB"]).into())),
+    key("nic.control", 0.4, |draw, _| Some(draw.size(1..=100, &["1 B", "64 KiB"]).into())),
+    key("nic.response", 0.4, |draw, _| Some(draw.one(&[0, 1, 30, 300, 1_000_000]).into())),
+    key("nic.transfers", 0.4, |draw, _| Some(draw.one(&[1, 2, 3, 64]).into())),
     key("traffic.load", 1.0, load),
     key("traffic.size", 1.0, |draw, frame| Some(size(draw, frame))),
     key("traffic.destination", 0.8, |draw, frame| Some(destination(draw, frame))),
-    key("measure.precision", 1.0, |draw, _| Some(draw.one(&[0.01, 0.05, 0.2, 0.5]).into())),
-    key("measure.confidence", 0.5, |draw, _| Some(draw.real(0.5..=0.99).into())),
+    key("measure.precision", 1.0, |draw, _| Some(draw.one(&[0.0001, 0.05, 0.2, 0.5, 0.5]).into())),
+    key("measure.confidence", 0.5, |draw, _| Some(draw.one(&[0.5, 0.9, 0.95, 0.9999]).into())),
     key("measure.channels", 0.5, |draw, _| Some(draw.chance(0.5).into())),
     key("citation", 0.2, |_, _| Some("Nobody, \"Nothing\", 2026".into())),
     key("description", 0.2, |_, _| Some("Two\nlines.".into())),
 ];
 
 fn routing(draw: &mut Draw, frame: &Frame) -> Value {
-    let mut names = vec!["shortest", "minimal", "minimal", "up-down", "dfs", "smart"];
+    let mut names = vec!["up-down", "dfs", "smart", "shortest", "minimal", "minimal", "minimal"];
     if frame.tree {
         names.extend(["tree-adaptive", "tree-deterministic"].repeat(3));
     }
@@ -100,18 +103,22 @@ fn routing(draw: &mut Draw, frame: &Frame) -> Value {
     add(draw, "choice", name == "dfs-itb", way);
     let moves = draw.whole(0..=50).into();
     add(draw, "moves", name == "smart", moves);
-    let seed = draw.whole(0..=99).into();
+    let seed = draw.seed().into();
     add(draw, "seed", name != "shortest" && !name.starts_with("tree"), seed);
     if keys.is_empty() { draw.named(name) } else { choice(name, keys) }
 }
 
 fn packet(draw: &mut Draw, frame: &Frame) -> Value {
-    if frame.whole_messages { "message".into() } else { draw.bytes(8..=200).into() }
+    if frame.whole_messages {
+        "message".into()
+    } else {
+        draw.size(8..=200, &["1 B", "1 GiB"]).into()
+    }
 }
 
 fn load(draw: &mut Draw, frame: &Frame) -> Option<Value> {
     let most = frame.load?;
-    let share = draw.one(&[0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0]);
+    let share = draw.one(&[1e-9, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0, 1.0]);
     Some((share * most).into())
 }
 
@@ -179,7 +186,8 @@ fn pattern(draw: &mut Draw, frame: &Frame) -> Value {
                 (0..hosts as u32).any(|host| near.count(host) > 0)
             };
             let least = (1..).find(sends).expect("the network is connected");
-            vec![("distance", (i64::from(least) + draw.whole(0..=2)).into())]
+            let more = draw.usually(i64::from(least) + 1, &[64, 64]);
+            vec![("distance", draw.one(&[least.into(), more]).into())]
         }
         "permutation" => vec![("file", PERMUTATION.into())],
         name => return draw.named(name),
@@ -190,6 +198,21 @@ fn pattern(draw: &mut Draw, frame: &Frame) -> Value {
         _ => "permutation",
     };
     choice(name, table(keys))
+}
+
+/// Long packets, small buffers and minimal routes at high load: where there is a ring, they deadlock.
+fn crowd(frame: &Frame, file: &mut Experiment) {
+    let Some(most) = frame.load.filter(|_| frame.settled && !frame.in_transit) else { return };
+    for key in ["switch.flow", "scheme", "cluster.pes", "traffic.arrival", "traffic.destination"] {
+        file.remove(key);
+    }
+    file.put("routing", "minimal");
+    file.put("bus", "full");
+    file.put("switch.virtual-channels", 1);
+    file.put("switch.buffer", 4);
+    file.put("traffic.size", choice("fixed", table([("size", "4 KiB")])));
+    file.put("traffic.load", most);
+    file.put("measure.max-cycles", 8000);
 }
 
 /// Sweeps at most two keys, each over up to three values; returns their names.

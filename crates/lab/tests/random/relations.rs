@@ -246,7 +246,7 @@ fn buffers(scene: &Scene<'_>) -> Result<bool, String> {
     small.put("measure.max-cycles", 40_000);
     let mut large = small.clone();
     let buffer = i64::from(scene.first().spec.switch.buffer);
-    large.put("switch.buffer", 2 * buffer);
+    large.put("switch.buffer", (2 * buffer).min(65_536));
     let before = scene.row("buffer", &small)?;
     // With buffers too small for even this load there is no light load to speak of.
     if before.status != Status::Converged {
