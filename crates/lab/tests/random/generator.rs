@@ -171,7 +171,7 @@ fn pattern(draw: &mut Draw, frame: &Frame) -> Value {
         if hosts > 2 {
             names.extend(["bit-reversal", "shuffle"]);
         }
-        if hosts.trailing_zeros() % 2 == 0 {
+        if hosts.trailing_zeros().is_multiple_of(2) {
             names.push("transpose");
         }
     }

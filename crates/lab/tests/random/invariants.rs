@@ -21,8 +21,11 @@ pub struct Observed<'a> {
 /// What is wrong with a row, if anything.
 pub type Finding = Result<(), String>;
 
+/// Looks at a row.
+pub type Invariant = fn(&Observed<'_>) -> Finding;
+
 /// Every invariant, by name.
-pub const INVARIANTS: &[(&str, fn(&Observed<'_>) -> Finding)] = &[
+pub const INVARIANTS: &[(&str, Invariant)] = &[
     ("columns are those of the status", columns),
     ("every number is in its range", ranges),
     ("quantiles are in order", quantiles),
@@ -39,7 +42,8 @@ pub const INVARIANTS: &[(&str, fn(&Observed<'_>) -> Finding)] = &[
 /// Fails with a message unless a condition holds.
 macro_rules! ensure {
     ($condition:expr, $($message:tt)*) => {
-        if !$condition {
+        let holds: bool = $condition;
+        if !holds {
             return Err(format!($($message)*));
         }
     };
@@ -358,7 +362,7 @@ fn saturation(seen: &Observed<'_>) -> Finding {
 
 fn channels(seen: &Observed<'_>) -> Finding {
     let stored = seen.spec.measure.channels && seen.row.status != Status::Deadlocked;
-    ensure!(!seen.channels.is_empty() == stored, "{} channels", seen.channels.len());
+    ensure!(seen.channels.is_empty() != stored, "{} channels", seen.channels.len());
     // A flit that is half way over a bus when the counting begins or ends counts as a whole one.
     let slowest = seen.bus().map_or(1.0, |(read, write)| read.max(write));
     let whole = if seen.is_whole() && slowest == 1.0 {

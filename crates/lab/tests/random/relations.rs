@@ -132,8 +132,11 @@ fn alone(scene: &Scene<'_>) -> Result<bool, String> {
     same("alone", &alone, "swept", row)
 }
 
+/// What becomes of a quantity when all takes twice as long.
+type Scale = fn(&str) -> String;
+
 /// Keys with a time, which is doubled, or a rate, which is halved.
-const TIMES: [(&str, fn(&str) -> String); 8] = [
+const TIMES: [(&str, Scale); 8] = [
     ("link.rate", half),
     ("link.wire", double),
     ("bus.asymmetric.read", half),
