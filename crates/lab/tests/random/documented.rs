@@ -1,0 +1,90 @@
+//! The keys and choices that `experiments/README.md` documents.
+
+use std::collections::BTreeSet;
+
+/// Keys whose row names what may be chosen, each name in backticks.
+const CHOICES: [&str; 4] = ["routing", "bus", "switch.flow", "traffic.arrival"];
+
+/// Every documented key and choice; `*` stands for any text.
+pub fn keys() -> BTreeSet<String> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/README.md");
+    let text = std::fs::read_to_string(path).expect("the description of experiment files");
+    let (mut keys, mut prefix, mut head) = (BTreeSet::new(), "", "");
+    for line in text.lines() {
+        if let Some(title) = line.strip_prefix("## ") {
+            prefix = if title == "What is drawn" { "figure." } else { "" };
+        }
+        let Some(row) = line.strip_prefix("| ") else {
+            head = if line.starts_with('|') { head } else { "" };
+            continue;
+        };
+        let (first, rest) = row.split_once(" | ").expect("a table has several columns");
+        match head {
+            "" => head = first,
+            "key" => {
+                for key in quoted(first) {
+                    if CHOICES.contains(&key) {
+                        keys.extend(quoted(rest).map(|choice| format!("{key}.{choice}")));
+                    }
+                    keys.insert(format!("{prefix}{key}"));
+                }
+            }
+            "scheme" => keys.extend(quoted(first).map(|name| format!("scheme.{name}"))),
+            "pattern" => keys.extend(quoted(first).flat_map(pattern)),
+            "format" => {
+                let ending = quoted(rest).next().expect("every format has an ending");
+                keys.insert(format!("fabric.file.path.*{ending}"));
+            }
+            _ => {}
+        }
+    }
+    keys
+}
+
+/// Whether a key is what is documented.
+pub fn matches(documented: &str, key: &str) -> bool {
+    match documented.split_once('*') {
+        None => documented == key,
+        Some((start, end)) => {
+            key.len() >= start.len() + end.len() && key.starts_with(start) && key.ends_with(end)
+        }
+    }
+}
+
+/// What stands in backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// The keys of a pattern such as `hot-spot = { host = 0, share = 0.2 }`.
+fn pattern(text: &str) -> Vec<String> {
+    let words: Vec<&str> =
+        text.split([' ', '{', '}', ',']).filter(|word| !word.is_empty()).collect();
+    let name = format!("traffic.destination.{}", words[0]);
+    let inner = words.windows(2).skip(1).filter(|pair| pair[1] == "=");
+    let inner: Vec<String> = inner.map(|pair| format!("{name}.{}", pair[0])).collect();
+    inner.into_iter().chain([name]).collect()
+}
+
+#[test]
+fn keys_and_choices_are_read() {
+    let keys = keys();
+    for key in [
+        "title",
+        "fabric.tree.k",
+        "routing.*.root",
+        "routing.up-down-mitb",
+        "bus.half",
+        "switch.flow.stop-and-go",
+        "scheme.hybrid.threshold",
+        "scheme.static",
+        "traffic.destination.hot-spot.share",
+        "traffic.destination.mixture.parts",
+        "fabric.file.path.*.edges",
+        "figure.log-y",
+    ] {
+        assert!(keys.contains(key), "{key} in {keys:?}");
+    }
+    assert!(matches("routing.*.root", "routing.dfs.root"));
+    assert!(!matches("routing.*.root", "routing.dfs.pick"));
+}

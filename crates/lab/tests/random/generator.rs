@@ -1,0 +1,280 @@
+//! Random experiments that are valid by construction.
+//!
+//! What must fit together is drawn first and makes up the [`Frame`]; everything else is a line of
+//! [`KEYS`], which may also be swept. A new key is one more line there, or a `put` in the part of
+//! the frame that it must fit.
+
+use crate::draw::{Draw, choice};
+use crate::experiment::{Experiment, Style, put, table};
+use crate::frame::{Frame, PERMUTATION};
+use crosstie_sim::traffic::Neighbourhood;
+use crosstie_study::COLUMNS;
+use crosstie_units::Seed;
+use toml::{Table, Value};
+
+/// The experiment of a number.
+pub fn generate(case: u64) -> Experiment {
+    let mut draw = Draw(Seed(case).stream("experiment", 0));
+    let mut file = Experiment::default();
+    if draw.chance(0.5) {
+        file.style = Style::Dotted;
+    }
+    file.put("title", draw.one(&["A case", "Ein \"Fall\"", "情形 \\ #1", "it's = [one]"]));
+    let frame = Frame::draw(&mut draw, &mut file);
+    for key in KEYS {
+        if draw.chance(key.share)
+            && let Some(value) = (key.draw)(&mut draw, &frame)
+        {
+            file.put(key.name, value);
+        }
+    }
+    if draw.chance(0.3) {
+        crowd(&frame, &mut file);
+    }
+    let swept = sweep(&mut draw, &frame, &mut file);
+    figures(&mut draw, &swept, &mut file);
+    for (name, content) in &frame.files {
+        file.files.insert((*name).to_owned(), content.clone());
+    }
+    file
+}
+
+/// A key that nothing else depends on.
+struct Key {
+    name: &'static str,
+    /// How often a file has it.
+    share: f64,
+    /// A value for it; `None` where it has no place.
+    draw: fn(&mut Draw, &Frame) -> Option<Value>,
+}
+
+const fn key(name: &'static str, share: f64, draw: fn(&mut Draw, &Frame) -> Option<Value>) -> Key {
+    Key { name, share, draw }
+}
+
+/// All that may be set or swept on its own.
+const KEYS: &[Key] = &[
+    key("seed", 1.0, |draw, _| Some(draw.seed().into())),
+    key("cluster.blocking", 0.3, |draw, _| Some(draw.chance(0.5).into())),
+    key("routing", 0.8, |draw, frame| Some(routing(draw, frame))),
+    key("switch.routing-delay", 0.7, |draw, _| Some(draw.one(&[1, 2, 6, 23, 100, 1000]).into())),
+    key("switch.consumes-headers", 0.4, |draw, _| Some(draw.chance(0.7).into())),
+    key("nic.packet", 0.7, |draw, frame| Some(packet(draw, frame))),
+    key("nic.overhead", 0.4, |draw, _| Some(draw.size(0..=40, &["64 KiB", "1 MiB"]).into())),
+    key("nic.control", 0.4, |draw, _| Some(draw.size(1..=100, &["1 B", "64 KiB"]).into())),
+    key("nic.response", 0.4, |draw, _| Some(draw.one(&[0, 1, 30, 300, 1_000_000]).into())),
+    key("nic.transfers", 0.4, |draw, _| Some(draw.one(&[1, 2, 3, 64]).into())),
+    key("traffic.load", 1.0, load),
+    key("traffic.size", 1.0, |draw, frame| Some(size(draw, frame))),
+    key("traffic.destination", 0.8, |draw, frame| Some(destination(draw, frame))),
+    key("measure.precision", 1.0, |draw, _| Some(draw.one(&[0.0001, 0.05, 0.2, 0.5, 0.5]).into())),
+    key("measure.confidence", 0.5, |draw, _| Some(draw.one(&[0.5, 0.9, 0.95, 0.9999]).into())),
+    key("measure.channels", 0.5, |draw, _| Some(draw.chance(0.5).into())),
+    key("citation", 0.2, |_, _| Some("Nobody, \"Nothing\", 2026".into())),
+    key("description", 0.2, |_, _| Some("Two\nlines.".into())),
+];
+
+fn routing(draw: &mut Draw, frame: &Frame) -> Value {
+    let mut names = vec!["up-down", "dfs", "smart", "shortest", "minimal", "minimal", "minimal"];
+    if frame.tree {
+        names.extend(["tree-adaptive", "tree-deterministic"].repeat(3));
+    }
+    if frame.in_transit {
+        names.extend(["up-down-mitb", "up-down-itb", "dfs-itb"].repeat(2));
+        // Its stops may be anywhere.
+        names.extend(["balanced-itb"].repeat(if frame.settled { 2 } else { 0 }));
+    }
+    let name = draw.one(&names);
+    let ordered = name.starts_with("up-down") || name.starts_with("dfs");
+    let mut keys = Table::new();
+    let mut add = |draw: &mut Draw, key: &str, fits: bool, value: Value| {
+        if fits && draw.chance(0.5) {
+            keys.insert(key.to_owned(), value);
+        }
+    };
+    let switch = draw.whole(0..=frame.fabric.switches().len() as i64 - 1);
+    let words = ["central", "remote", "fewest-restrictions"];
+    let root = if draw.chance(0.4) { switch.into() } else { draw.one(&words).into() };
+    add(draw, "root", ordered, root);
+    let picks = ["minimal", "up-down", "dfs"].contains(&name);
+    let pick = draw.one(&["random", "balanced", "destination"]).into();
+    add(draw, "pick", picks, pick);
+    let way = draw.one(&["random", "compliant-first"]).into();
+    add(draw, "choice", name == "dfs-itb", way);
+    let moves = draw.whole(0..=50).into();
+    add(draw, "moves", name == "smart", moves);
+    let seed = draw.seed().into();
+    add(draw, "seed", name != "shortest" && !name.starts_with("tree"), seed);
+    if keys.is_empty() { draw.named(name) } else { choice(name, keys) }
+}
+
+fn packet(draw: &mut Draw, frame: &Frame) -> Value {
+    if frame.whole_messages {
+        "message".into()
+    } else {
+        draw.size(8..=200, &["1 B", "1 GiB"]).into()
+    }
+}
+
+fn load(draw: &mut Draw, frame: &Frame) -> Option<Value> {
+    let most = frame.load?;
+    let share = draw.one(&[1e-9, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0, 1.0]);
+    Some((share * most).into())
+}
+
+fn size(draw: &mut Draw, frame: &Frame) -> Value {
+    let one = |draw: &mut Draw| match frame.whole_messages && draw.chance(0.04) {
+        true => draw.one(&["64 KiB", "1 MB", "1 GiB"]).to_owned(),
+        false => {
+            let most = draw.one(&[1, 16, 64, 256, 1024]);
+            draw.bytes(1..=most)
+        }
+    };
+    let (name, keys) = match draw.one(&["fixed", "exponential", "bimodal"]) {
+        "fixed" => ("fixed", vec![("size", one(draw).into())]),
+        "exponential" => ("exponential", vec![("mean", one(draw).into())]),
+        _ => {
+            let small = draw.whole(1..=100);
+            let large = small + draw.whole(1..=1000);
+            let share = Value::from(draw.real(0.0..=1.0));
+            let bytes = |size: i64| Value::from(format!("{size} B"));
+            let keys =
+                vec![("small", bytes(small)), ("large", bytes(large)), ("small-share", share)];
+            ("bimodal", keys)
+        }
+    };
+    choice(name, table(keys))
+}
+
+fn destination(draw: &mut Draw, frame: &Frame) -> Value {
+    if !draw.chance(0.1) {
+        return pattern(draw, frame);
+    }
+    let shares: &[f64] = draw.one(&[&[1.0], &[0.5, 0.5], &[0.25, 0.7, 0.05], &[0.0, 1.0]]);
+    let part = |&share: &f64| {
+        let keys = [("share", share.into()), ("destination", pattern(draw, frame))];
+        Value::from(table(keys))
+    };
+    let parts = shares.iter().map(part).collect::<Vec<_>>();
+    choice("mixture", table([("parts", parts)]))
+}
+
+/// A pattern under which somebody sends.
+fn pattern(draw: &mut Draw, frame: &Frame) -> Value {
+    let hosts = frame.hosts();
+    let mut names = vec!["uniform", "hot-spot", "local", "permutation"];
+    if hosts > 2 {
+        names.push("tornado");
+    }
+    if hosts.count_ones() == 1 {
+        names.push("bit-complement");
+        if hosts > 2 {
+            names.extend(["bit-reversal", "shuffle"]);
+        }
+        if hosts.trailing_zeros().is_multiple_of(2) {
+            names.push("transpose");
+        }
+    }
+    let keys: Vec<(&str, Value)> = match draw.one(&names) {
+        "hot-spot" => {
+            vec![("host", draw.whole(0..=hosts - 1).into()), ("share", draw.real(0.0..=1.0).into())]
+        }
+        "local" => {
+            // Near enough that somebody is there.
+            let sends = |distance: &u32| {
+                let near = Neighbourhood::within(&frame.fabric, *distance);
+                (0..hosts as u32).any(|host| near.count(host) > 0)
+            };
+            let least = (1..).find(sends).expect("the network is connected");
+            let more = draw.usually(i64::from(least) + 1, &[64, 64]);
+            vec![("distance", draw.one(&[least.into(), more]).into())]
+        }
+        "permutation" => vec![("file", PERMUTATION.into())],
+        name => return draw.named(name),
+    };
+    let name = match keys[0].0 {
+        "host" => "hot-spot",
+        "distance" => "local",
+        _ => "permutation",
+    };
+    choice(name, table(keys))
+}
+
+/// Long packets, small buffers and minimal routes at high load: where there is a ring, they deadlock.
+fn crowd(frame: &Frame, file: &mut Experiment) {
+    let Some(most) = frame.load.filter(|_| frame.settled && !frame.in_transit) else { return };
+    for key in ["switch.flow", "scheme", "cluster.pes", "traffic.arrival", "traffic.destination"] {
+        file.remove(key);
+    }
+    file.put("routing", "minimal");
+    file.put("bus", "full");
+    file.put("switch.virtual-channels", 1);
+    file.put("switch.buffer", 4);
+    file.put("traffic.size", choice("fixed", table([("size", "4 KiB")])));
+    file.put("traffic.load", most);
+    file.put("measure.max-cycles", 8000);
+}
+
+/// Sweeps at most two keys, each over up to three values; returns their names.
+fn sweep(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> Vec<&'static str> {
+    let mut swept = Vec::new();
+    let mut kinds = Table::new();
+    let together = draw.chance(0.4);
+    for _ in 0..draw.one(&[0, 0, 1, 1, 2]) {
+        let key = &KEYS[draw.0.below(KEYS.len() as u64) as usize];
+        let header = ["citation", "description"].contains(&key.name);
+        let values: Vec<Value> = (0..2).filter_map(|_| (key.draw)(draw, frame)).collect();
+        if swept.contains(&key.name) || header || values.len() < 2 || values[0] == values[1] {
+            continue;
+        }
+        let kind = if together { "zip" } else { "product" };
+        let lists = kinds.entry(kind).or_insert_with(|| Table::new().into());
+        // Both ways to write a key of several names.
+        if draw.chance(0.5) {
+            put(lists.as_table_mut().expect("a table"), key.name, values.into());
+        } else {
+            lists.as_table_mut().expect("a table").insert(key.name.to_owned(), values.into());
+        }
+        swept.push(key.name);
+    }
+    if !swept.is_empty() {
+        file.put("sweep", kinds);
+    }
+    swept
+}
+
+fn figures(draw: &mut Draw, swept: &[&'static str], file: &mut Experiment) {
+    let columns: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
+    let count = draw.one(&[0, 0, 1, 2]);
+    let figure = |number: i64| {
+        let x = swept.first().copied().filter(|_| draw.chance(0.5)).unwrap_or(draw.one(&columns));
+        let y = draw.one(&columns);
+        let y = if draw.chance(0.5) { y.into() } else { Value::from(vec![y, "accepted"]) };
+        let mut figure = Table::new();
+        let mut add = |key: &str, value: Value| figure.insert(key.to_owned(), value);
+        add("name", format!("figure-{number}").into());
+        add("x", x.into());
+        add("y", y);
+        if draw.chance(0.3) {
+            add("title", "A figure".into());
+        }
+        if draw.chance(0.5) {
+            add("series", swept.to_vec().into());
+        }
+        for key in ["log-x", "log-y"] {
+            if draw.chance(0.3) {
+                add(key, draw.chance(0.5).into());
+            }
+        }
+        for key in ["x-range", "y-range"] {
+            if draw.chance(0.3) {
+                add(key, vec![0.01, draw.real(0.02..=9.0)].into());
+            }
+        }
+        Value::from(figure)
+    };
+    let list: Vec<Value> = (0..count).map(figure).collect();
+    if !list.is_empty() {
+        file.put("figure", list);
+    }
+}

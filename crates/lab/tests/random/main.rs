@@ -1,0 +1,115 @@
+//! Thousands of random valid experiments: what must hold of every row, and between runs.
+//!
+//! The number of a case is the seed of its experiment. `CROSSTIE_RANDOM_CASES` says how many to
+//! try, `CROSSTIE_RANDOM_FIRST` the number of the first one; a failure tells both, and the smallest
+//! experiment that still fails in the same way.
+
+#[path = "../lab/bench.rs"]
+#[expect(dead_code, reason = "the target `lab` uses the rest")]
+mod bench;
+mod documented;
+mod draw;
+mod experiment;
+mod frame;
+mod gaps;
+mod generator;
+mod invariants;
+mod networks;
+mod relations;
+mod trial;
+
+use experiment::Experiment;
+use generator::generate;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many cases there are unless somebody says otherwise.
+const CASES: u64 = 300;
+/// From how many on every status and every relation must have been met.
+const MANY: u64 = 200;
+/// Failures that are shown before giving up.
+const MOST_SHOWN: usize = 3;
+
+fn variable(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}={text}: expected a number")),
+        Err(_) => default,
+    }
+}
+
+#[test]
+fn invariants_and_relations_hold_of_random_experiments() {
+    let first = variable("CROSSTIE_RANDOM_FIRST", 0);
+    let cases = variable("CROSSTIE_RANDOM_CASES", CASES);
+    let next = AtomicU64::new(first);
+    let failures = Mutex::new(Vec::new());
+    let seen = Mutex::new(BTreeMap::<String, u64>::new());
+    let work = || {
+        loop {
+            let case = next.fetch_add(1, Ordering::Relaxed);
+            if case >= first + cases || failures.lock().unwrap().len() >= MOST_SHOWN {
+                return;
+            }
+            let file = generate(case);
+            if let Some(gap) = gaps::met_by(&file, None) {
+                *seen.lock().unwrap().entry(format!("left out: {}", gap.reason)).or_default() += 1;
+                continue;
+            }
+            match trial::of(&file) {
+                Ok(met) => {
+                    let mut seen = seen.lock().unwrap();
+                    met.into_iter().for_each(|what| *seen.entry(what).or_default() += 1);
+                }
+                Err(failure) => {
+                    let (file, failure) = trial::shrink(file, failure);
+                    failures.lock().unwrap().push(described(case, &file, &failure));
+                }
+            }
+        }
+    };
+    // Results are made safe on disk, and waiting for it keeps no core busy.
+    let threads = 4 * std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(work);
+        }
+    });
+    let (failures, seen) = (failures.into_inner().unwrap(), seen.into_inner().unwrap());
+    println!("{seen:#?}");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    for name in trial::expected() {
+        assert!(cases < MANY || seen.contains_key(name), "no case met: {name}");
+    }
+}
+
+fn described(case: u64, file: &Experiment, failure: &trial::Failure) -> String {
+    let files: String =
+        file.files.iter().map(|(name, content)| format!("--- {name}\n{content}")).collect();
+    format!(
+        "=== case {case}: {}\n{}\n--- experiment.toml\n{}{files}--- again with \
+         CROSSTIE_RANDOM_FIRST={case} CROSSTIE_RANDOM_CASES=1\n",
+        failure.check,
+        failure.message,
+        file.text()
+    )
+}
+
+#[test]
+fn every_documented_key_is_generated() {
+    let generated: BTreeSet<String> =
+        (0..3000).flat_map(|case| generate(case).mentioned()).collect();
+    let missing: Vec<String> = documented::keys()
+        .into_iter()
+        .filter(|key| !generated.iter().any(|found| documented::matches(key, found)))
+        .collect();
+    assert!(missing.is_empty(), "no experiment has {missing:?}");
+}
+
+#[test]
+fn a_number_always_gives_the_same_experiment() {
+    for case in 0..20 {
+        assert_eq!(generate(case).text(), generate(case).text());
+    }
+    assert_ne!(generate(0).text(), generate(1).text());
+}
