@@ -11,10 +11,16 @@
 //!   what runs could not tell inside the bracket.
 //!
 //! ```
-//! use crosstie_sim::measure::{Steady, SteadySpec, Verdict, Window};
+//! use crosstie_sim::measure::{Aim, Steady, SteadySpec, Verdict, Window};
 //!
-//! let (precision, confidence) = (0.02, 0.95);
-//! let spec = SteadySpec { window: 100, precision, confidence, messages: 0, limit: 1_000_000 };
+//! let spec = SteadySpec {
+//!     aim: Aim::Means,
+//!     window: 100,
+//!     precision: 0.02,
+//!     confidence: 0.95,
+//!     messages: 0,
+//!     limit: 1_000_000,
+//! };
 //! let mut run = Steady::new(spec);
 //! // A network that delivers every cycle what it is given, in 10 cycles.
 //! let window =
@@ -38,7 +44,7 @@ mod warmup;
 pub use batch::Estimate;
 pub use latency::{Latency, LatencyLog};
 pub use saturation::{Saturation, SaturationSearch, SearchError, Step};
-pub use steady::{Steady, SteadySpec, Window};
+pub use steady::{Aim, Steady, SteadySpec, Window};
 pub use student::student_t;
 pub use verdict::{Answer, Doubt, Outcome, Precision, Verdict};
 pub use warmup::WarmUp;

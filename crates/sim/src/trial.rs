@@ -39,7 +39,7 @@ pub use search::{Searched, TrialError};
 pub use workload::Workload;
 
 use crate::cluster::{Cluster, ClusterSpec};
-use crate::measure::{Answer, Estimate, Outcome, Steady, SteadySpec, Verdict};
+use crate::measure::{Aim, Estimate, Outcome, Steady, SteadySpec, Verdict};
 use crate::traffic::{Traffic, TrafficError};
 use crate::wormhole::{Bus, Config, Deadlock, Engine, Layout, Part, Tick};
 use crosstie_fabric::Fabric;
@@ -95,15 +95,6 @@ impl Effort {
     }
 }
 
-/// What a run is made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Aim {
-    /// Means that are known to the precision asked for.
-    Means,
-    /// Whether the network carries the load.
-    Answer,
-}
-
 impl Trial<'_> {
     /// What the processing elements of each number send at a load, on all nodes; those of one number
     /// without a scheme.
@@ -143,6 +134,7 @@ impl Trial<'_> {
         let mut run = Run::new(self, self.traffic(load)?);
         let window = self.effort.window();
         let mut steady = Steady::new(SteadySpec {
+            aim,
             window,
             precision: self.effort.precision,
             confidence: self.effort.confidence,
@@ -155,8 +147,7 @@ impl Trial<'_> {
             run.marks.pass(cycles, &mut run.engine, run.ledger.totals);
             let before = run.ledger.totals;
             run.advance(cycles + window);
-            let judged = steady.observe(run.ledger.window(&before)).is_final();
-            let finished = judged || (aim == Aim::Answer && steady.answer() != Answer::Open);
+            let finished = steady.observe(run.ledger.window(&before)).is_final();
             let deadlock =
                 if finished { run.engine.deadlock() } else { patience.look(&run.engine) };
             if finished || deadlock.is_some() {

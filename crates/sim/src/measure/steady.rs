@@ -34,11 +34,13 @@
 //! The run then goes on until the accepted load is known to the precision asked for: what a
 //! network carries beyond saturation is a result. Latency has no mean there and is not given.
 //!
-//! **Carried or not.** Who only wants to know whether a load is carried may stop earlier: see
-//! [`Steady::answer`]. It is *refused* as soon as the rules of saturation hold, and *carried* as
+//! **Carried or not.** Who only wants to know whether a load is carried may stop earlier
+//! ([`Aim::Answer`], [`Steady::answer`]). It is *refused* as soon as the rules of saturation hold, and *carried* as
 //! soon as the backlog is level: what piles up according to the slope of the backlog is no more than
 //! the same quarter of the precision, and certainly no more than the precision, of what is offered,
 //! in a run that lasts ten mean latencies after its warm-up, three times in a row. A load that is neither at the limit is *open*.
+//! Some networks look steady for a long time and then break down. [`Aim::Confirmation`] gives an
+//! answer from the whole length that a run may have.
 //!
 //! **Not converged.** The limit came first. The verdict keeps the best estimates and names every
 //! doubt.
@@ -70,9 +72,22 @@ pub struct Window {
     pub backlog: u64,
 }
 
+/// What a run is made for, and so when it may stop before its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aim {
+    /// Means that are known to the precision asked for.
+    Means,
+    /// Whether the network carries the load, as soon as that seems clear.
+    Answer,
+    /// The same, from a run that goes to its limit whatever it looks like.
+    Confirmation,
+}
+
 /// What is asked of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SteadySpec {
+    /// What for.
+    pub aim: Aim,
     /// Cycles per window.
     pub window: u64,
     /// Largest relative half-width of the reported means, for example 0.02.
@@ -182,18 +197,17 @@ impl Steady {
         &self.verdict
     }
 
-    /// Whether the network carries the load, as far as is known.
+    /// Whether the network carries the load, as far as the run can tell; open until it is over.
     pub fn answer(&self) -> Answer {
         // In a run of a fixed length there is one judgement, for which nobody has waited.
-        let enough = |found: u32, wanted: u32| {
-            found >= wanted || (found == self.judgements && self.verdict.is_final())
-        };
+        let enough = |found: u32, wanted: u32| found >= wanted.min(self.judgements);
         match self.verdict {
+            Verdict::Continue => Answer::Open,
             Verdict::Converged(_) => Answer::Carried,
             Verdict::Saturated(_) => Answer::Refused,
-            _ if enough(self.risings, RISINGS) => Answer::Refused,
-            _ if enough(self.levels, LEVELS) => Answer::Carried,
-            _ => Answer::Open,
+            Verdict::NotConverged(..) if enough(self.risings, RISINGS) => Answer::Refused,
+            Verdict::NotConverged(..) if enough(self.levels, LEVELS) => Answer::Carried,
+            Verdict::NotConverged(..) => Answer::Open,
         }
     }
 
@@ -208,19 +222,26 @@ impl Steady {
         self.risings = if rising { self.risings + 1 } else { 0 };
         let saturated = self.risings >= RISINGS;
         let (outcome, mut doubts) = self.assess(saturated);
-        self.levels = if self.is_level(&outcome) && !rising { self.levels + 1 } else { 0 };
-        if saturated && (doubts.is_empty() || at_limit) {
-            return Verdict::Saturated(outcome);
-        }
-        if rising {
+        let known = doubts.is_empty();
+        if rising && !saturated {
             doubts.push(Doubt::Rising);
         }
-        self.sures = if doubts.is_empty() { self.sures + 1 } else { 0 };
-        if self.sures >= SURES {
-            return Verdict::Converged(outcome);
-        }
-        if !at_limit {
+        self.levels = if self.is_level(&outcome) && !rising { self.levels + 1 } else { 0 };
+        self.sures = if doubts.is_empty() && !rising { self.sures + 1 } else { 0 };
+        let converged = self.sures >= SURES;
+        let done = match self.spec.aim {
+            Aim::Means => converged || (saturated && known),
+            Aim::Answer => converged || saturated || self.levels >= LEVELS,
+            Aim::Confirmation => false,
+        };
+        if !done && !at_limit {
             return Verdict::Continue;
+        }
+        if saturated {
+            return Verdict::Saturated(outcome);
+        }
+        if converged {
+            return Verdict::Converged(outcome);
         }
         if doubts.is_empty() {
             doubts.push(Doubt::Unconfirmed);
@@ -378,8 +399,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const SPEC: SteadySpec =
-        SteadySpec { window: 200, precision: 0.05, confidence: 0.95, messages: 0, limit: 400_000 };
+    const SPEC: SteadySpec = SteadySpec {
+        aim: Aim::Means,
+        window: 200,
+        precision: 0.05,
+        confidence: 0.95,
+        messages: 0,
+        limit: 400_000,
+    };
 
     /// Runs queues at a load until the verdict is final.
     fn run(seed: u64, count: u64, load: f64, spec: SteadySpec) -> Verdict {
@@ -464,10 +491,10 @@ mod tests {
     #[test]
     fn a_load_is_carried_refused_or_open() {
         let ask = |seed, load, limit| {
-            let spec = SteadySpec { limit, ..SPEC };
+            let spec = SteadySpec { aim: Aim::Answer, limit, ..SPEC };
             let mut queues = Queues::new(seed, 16, load, spec.window);
             let mut steady = Steady::new(spec);
-            while steady.answer() == Answer::Open && !steady.observe(queues.window()).is_final() {}
+            while !steady.observe(queues.window()).is_final() {}
             (steady.answer(), steady.cycles())
         };
         for seed in 0..20 {
@@ -485,11 +512,37 @@ mod tests {
     }
 
     #[test]
+    fn a_network_that_breaks_down_late_is_found_out() {
+        // All is well for 100,000 cycles; then a third of the packets no longer gets through.
+        let answer = |aim| {
+            let mut steady = Steady::new(SteadySpec { aim, ..SPEC });
+            let mut window =
+                Window { generated: 30, delivered: 30, packets: 3, latency: 150, backlog: 5 };
+            for index in 0u64.. {
+                if index > 500 {
+                    window.delivered = 20;
+                    window.packets = 2;
+                    window.backlog += 10;
+                    window.latency = 2 * (50 + (index - 500) * 200 / 3);
+                }
+                if steady.observe(window).is_final() {
+                    break;
+                }
+            }
+            (steady.answer(), steady.cycles())
+        };
+        assert_eq!(answer(Aim::Answer).0, Answer::Carried);
+        assert_ne!(answer(Aim::Confirmation).0, Answer::Carried);
+        assert_eq!(answer(Aim::Confirmation).1, SPEC.limit, "whatever it looks like");
+    }
+
+    #[test]
     fn a_network_that_still_fills_is_not_saturated() {
         // A wire so long that what comes out now went in 10,000 cycles ago.
         let limit = 12_800;
         for latency in [5_000u64, 10_000, 20_000] {
-            let mut steady = Steady::new(SteadySpec { window: 100, limit, ..SPEC });
+            let spec = SteadySpec { aim: Aim::Answer, window: 100, limit, ..SPEC };
+            let mut steady = Steady::new(spec);
             let mut now = 0;
             loop {
                 now += 100;
@@ -501,7 +554,6 @@ mod tests {
                 if steady.observe(window).is_final() {
                     break;
                 }
-                assert_ne!(steady.answer(), Answer::Refused);
             }
             assert_eq!(steady.answer(), Answer::Open, "latency {latency}");
         }

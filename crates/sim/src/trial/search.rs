@@ -1,7 +1,7 @@
 //! The search for the saturation load, one run per load tried.
 
-use super::{Aim, Ending, Findings, Trial};
-use crate::measure::{Answer, Saturation, SaturationSearch, SearchError, Step};
+use super::{Ending, Findings, Trial};
+use crate::measure::{Aim, Answer, Saturation, SaturationSearch, SearchError, Step};
 use crate::traffic::TrafficError;
 use std::ops::ControlFlow;
 
@@ -44,11 +44,12 @@ impl Trial<'_> {
         let mut search = SaturationSearch::new(precision, 1.0, precision)?;
         let (mut cycles, mut runs, mut highest, mut refused) = (0, 0, 0.0f64, None);
         let saturation = loop {
-            let load = match search.step() {
-                Step::Try(load) => load,
+            let (aim, load) = match search.step() {
+                Step::Try(load) => (Aim::Answer, load),
+                Step::Confirm(load) => (Aim::Confirmation, load),
                 Step::Done(saturation) => break saturation,
             };
-            let ended = self.run_for(Aim::Answer, load, &mut |now| watch(cycles + now))?;
+            let ended = self.run_for(aim, load, &mut |now| watch(cycles + now))?;
             let Some(ended) = ended else { return Ok(None) };
             cycles += ended.steady.cycles();
             runs += 1;
@@ -58,7 +59,7 @@ impl Trial<'_> {
             }
             highest = highest.max(load);
             if ended.steady.answer() == Answer::Refused {
-                refused = Some(load);
+                refused = Some(refused.map_or(load, |refused: f64| refused.min(load)));
             }
             search.report(ended.steady.answer(), ended.offered());
         };
