@@ -1,13 +1,10 @@
 //! The processor time that it takes to make and to check routes, single thread. `cargo bench -p crosstie-routing`
 //! runs all works; words after `--` choose works by name.
 
+use cpu_time::ThreadTime;
 use crosstie_fabric::{Fabric, Irregular, irregular};
 use crosstie_routing::{Choice, Method, Pick, Root, RouteTable, Summary, certify};
 use crosstie_units::Seed;
-
-#[path = "../../../benches/clock.rs"]
-mod clock;
-use clock::Clock;
 
 const UD: Method = Method::UpDown { root: Root::Central, pick: Pick::Random };
 const DFS: Method = Method::Dfs { root: Root::FewestRestrictions, pick: Pick::Random };
@@ -70,9 +67,9 @@ fn routes(method: Method, fabric: &Fabric) -> RouteTable {
 /// What a piece of work gives, and the milliseconds of its best run.
 fn best<T>(runs: u32, work: impl Fn() -> T) -> (T, f64) {
     let timed = || {
-        let clock = Clock::start();
+        let clock = ThreadTime::now();
         let made = work();
-        (made, clock.seconds() * 1e3)
+        (made, clock.elapsed().as_secs_f64() * 1e3)
     };
     let first = timed();
     (1..runs).map(|_| timed()).fold(first, |best, run| if run.1 < best.1 { run } else { best })

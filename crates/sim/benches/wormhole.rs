@@ -1,15 +1,12 @@
 //! Simulated flit-hops per second of processor time, single thread. `cargo bench -p crosstie-sim` runs all works;
 //! see `benches/README.md` for what they are.
 
+use cpu_time::ThreadTime;
 use crosstie_fabric::{Fabric, Node, tree};
 use crosstie_routing::TreeAdaptive;
 use crosstie_sim::traffic::{Arrival, Destination, Size, Traffic, TrafficSpec};
 use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Ends, Engine, Flow, Observer, Packet};
 use crosstie_units::Seed;
-
-#[path = "../../../benches/clock.rs"]
-mod clock;
-use clock::Clock;
 
 struct Work {
     name: &'static str,
@@ -169,9 +166,9 @@ fn measure(work: &Work, share: f64) -> Outcome {
     engine.reset_counts();
     seen = Latencies::default();
     let before = engine.flits_delivered();
-    let clock = Clock::start();
+    let clock = ThreadTime::now();
     run_to(warm + cycles, &mut engine, &mut traffic, &mut seen);
-    let seconds = clock.seconds();
+    let seconds = clock.elapsed().as_secs_f64();
     Outcome {
         seconds_per_flit_hop: seconds / flit_hops(&mut engine, &fabric) as f64,
         accepted: (engine.flits_delivered() - before) as f64 / (cycles as f64 * f64::from(hosts)),
