@@ -140,7 +140,7 @@ fn search_note(searched: &Searched, saturation: &Saturation, precision: f64) -> 
         }
         (false, ..) => format!(
             ", asked for to ±{precision}: runs of measure.max-cycles are too short to tell loads \
-             in between"
+             in between, longer ones tell more"
         ),
     };
     format!(

@@ -30,7 +30,9 @@ pub(crate) fn measured_columns(rows: &[Row]) -> Vec<&str> {
 pub(crate) fn value(row: &Row, name: &str) -> String {
     let Some(value) = row.measured(name) else { return number::MISSING.to_owned() };
     match caption::interval(row, name) {
-        Some((below, above)) if below == above => number::plus_minus(value, above),
+        Some((below, above)) if (below - above).abs() <= 1e-9 * above => {
+            number::plus_minus(value, above)
+        }
         _ => number::measured(value),
     }
 }
@@ -43,4 +45,28 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
         }
     }
     known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosstie_study::Status;
+
+    #[test]
+    fn the_middle_of_an_interval_has_its_half_width() {
+        let (low, high) = (0.2476, 0.4688);
+        let columns = [
+            ("saturation", f64::midpoint(low, high)),
+            ("saturation_low", low),
+            ("saturation_high", high),
+        ];
+        let row = Row {
+            point: 0,
+            settings: Vec::new(),
+            status: Status::NotConverged,
+            note: String::new(),
+            measured: columns.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+        };
+        assert_eq!(value(&row, "saturation"), "0.36 ± 0.11");
+    }
 }
