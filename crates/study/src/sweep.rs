@@ -165,6 +165,27 @@ impl<'i> Sweep<'i> {
         Ok(root)
     }
 
+    /// What a file says of all points: everything but the swept keys, without places.
+    pub fn base(&self, root: &DeTable<'i>) -> toml::Table {
+        let mut base = match plain(&DeValue::Table(root.clone())) {
+            toml::Value::Table(base) => base,
+            _ => toml::Table::new(),
+        };
+        for axis in self.axes() {
+            let (outer, name) = match axis.key.get_ref().rsplit_once('.') {
+                Some((outer, name)) => (outer.split('.').collect(), name),
+                None => (Vec::new(), axis.key.get_ref().as_str()),
+            };
+            let table = outer.into_iter().try_fold(&mut base, |table, part: &str| {
+                table.get_mut(part).and_then(toml::Value::as_table_mut)
+            });
+            if let Some(table) = table {
+                table.remove(name);
+            }
+        }
+        base
+    }
+
     /// The sweep as a table to be written; `None` if nothing is swept.
     pub fn plain(&self) -> Option<toml::Table> {
         let mut table = toml::Table::new();
