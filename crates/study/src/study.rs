@@ -88,6 +88,7 @@ impl Study {
         let points = (0..sweep.count())
             .map(|index| point(&root, &sweep, index, &mut inputs))
             .collect::<Result<Vec<Point>, Fault>>()?;
+        check_distinct(&points, &sweep)?;
         let keys = sweep.keys();
         let figures = match figure {
             Some(value) => Figure::read(&value, &keys)?,
@@ -278,6 +279,17 @@ fn keep_common(table: &mut toml::Table, other: &toml::Table) {
         }
         (value, theirs) => theirs == Some(&*value),
     });
+}
+
+/// A point listed twice would only run again, and rows that are the same twice prove nothing.
+fn check_distinct(points: &[Point], sweep: &Sweep<'_>) -> Result<(), Fault> {
+    let mut seen = BTreeMap::new();
+    for (index, point) in points.iter().enumerate() {
+        if let Some(first) = seen.insert(point.fingerprint(), index) {
+            return Err(sweep.repeated(first, index));
+        }
+    }
+    Ok(())
 }
 
 /// Reads one point.

@@ -68,9 +68,6 @@ impl<'i> Sweep<'i> {
                 .at(other.key.span())
                 .with_context(first.key.span(), label(first)));
         }
-        for axis in &self.product {
-            axis.check_distinct()?;
-        }
         let count =
             self.axes().skip(self.zip.len().saturating_sub(1)).try_fold(1usize, |n, axis| {
                 n.checked_mul(axis.values.len()).filter(|&n| n <= MOST_POINTS)
@@ -146,6 +143,23 @@ impl<'i> Sweep<'i> {
         choices.extend(self.zip.iter().map(|_| rest));
         choices.reverse();
         choices
+    }
+
+    /// What to say of two points that are the same, though the file lists them apart.
+    pub fn repeated(&self, first: usize, again: usize) -> Fault {
+        let choices = self.choices(first).into_iter().zip(self.choices(again));
+        let apart: Vec<_> = self.axes().zip(choices).filter(|(_, (a, b))| a != b).collect();
+        let title = match apart.as_slice() {
+            [(axis, _)] => format!("`{}` takes the same value twice", axis.key.get_ref()),
+            _ => format!("points {first} and {again} are the same"),
+        };
+        let fault = Fault::new(title, "listed again here").with_help("leave one of them out");
+        match apart.first() {
+            Some((axis, (a, b))) => fault
+                .at(axis.values[*b].span())
+                .with_context(axis.values[*a].span(), "listed here already"),
+            None => fault,
+        }
     }
 
     /// The settings of a point.
@@ -247,23 +261,6 @@ fn flatten<'i>(
         }
     }
     Ok(())
-}
-
-impl Axis<'_> {
-    /// A value listed twice would only run the same points again.
-    fn check_distinct(&self) -> Result<(), Fault> {
-        let texts = self.values.iter().map(|value| plain(value.get_ref()).to_string());
-        let mut seen = std::collections::BTreeMap::new();
-        for (text, value) in texts.zip(&self.values) {
-            if let Some(first) = seen.insert(text, value.span()) {
-                let title = format!("`{}` takes the same value twice", self.key.get_ref());
-                return Err(Fault::new(title, "listed again here")
-                    .at(value.span())
-                    .with_context(first, "listed here already"));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The values of one key as they appear in rows: a choice by its name, unless names do not tell the

@@ -10,7 +10,7 @@ use crate::frame::{Frame, PERMUTATION};
 use crosstie_fabric::SwitchId;
 use crosstie_routing::{Root, updown};
 use crosstie_sim::traffic::Neighbourhood;
-use crosstie_study::COLUMNS;
+use crosstie_study::{COLUMNS, Study};
 use crosstie_units::Seed;
 use toml::{Table, Value};
 
@@ -253,7 +253,7 @@ fn sweep(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> Vec<&'static 
         let key = &KEYS[draw.0.below(KEYS.len() as u64) as usize];
         let header = ["citation", "description"].contains(&key.name);
         let values: Vec<Value> = (0..2).filter_map(|_| (key.draw)(draw, frame)).collect();
-        if swept.contains(&key.name) || header || values.len() < 2 || values[0] == values[1] {
+        if swept.contains(&key.name) || header || values.len() < 2 || same(file, key, &values) {
             continue;
         }
         let kind = if together { "zip" } else { "product" };
@@ -270,6 +270,16 @@ fn sweep(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> Vec<&'static 
         file.put("sweep", kinds);
     }
     swept
+}
+
+/// Whether two values mean the same, in whatever words: such a sweep is refused.
+fn same(file: &Experiment, key: &Key, values: &[Value]) -> bool {
+    let spec = |value: &Value| {
+        let mut alone = file.clone();
+        alone.put(key.name, value.clone());
+        Study::parse("alone", &alone.text()).ok().map(|study| study.points()[0].spec.clone())
+    };
+    values[0] == values[1] || spec(&values[0]).is_some_and(|one| Some(one) == spec(&values[1]))
 }
 
 fn figures(draw: &mut Draw, swept: &[&'static str], file: &mut Experiment) {
