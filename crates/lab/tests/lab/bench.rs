@@ -66,7 +66,7 @@ impl Bench {
     /// Whether `check` came to its end, or why an experiment cannot run.
     pub fn check(&self, text: &str) -> Result<bool, LabError> {
         let (threads, cancel) = (NonZeroUsize::MIN, &AtomicBool::new(false));
-        check(&self.study(text), RunOptions { threads, cancel })
+        check(&self.study(text), RunOptions { threads, cancel }, &Silent)
     }
 
     /// The bytes of every file of a folder, by its path there.
