@@ -10,6 +10,7 @@ use serde::{Serialize, Serializer};
 
 use crate::console::Console;
 use crate::exit::{Answer, Verdict};
+use crate::progress::Meter;
 use crate::{experiment, interrupt, run};
 
 /// Shown under the help of the verb.
@@ -47,8 +48,11 @@ pub fn check(files: &[PathBuf], threads: Option<NonZeroUsize>, console: &Console
     let studies = experiment::load_all(files, console)?;
     let interrupted = interrupt::watch()?;
     let options = RunOptions { threads: run::threads(threads), cancel: &interrupted };
-    for study in &studies {
-        let checked = crosstie_lab::check(study, options);
+    for (file, study) in files.iter().zip(&studies) {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        let meter = Meter::new(&name, study.points().len(), console);
+        let checked = crosstie_lab::check(study, options, &meter);
+        meter.close();
         if !checked.map_err(|error| experiment::refused(study, error, console))? {
             return Ok(Answer::Interrupted);
         }

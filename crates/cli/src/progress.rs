@@ -37,6 +37,8 @@ enum View {
 struct State {
     /// What runs.
     name: String,
+    /// Networks built and to build, until the points begin.
+    networks: Option<(usize, usize)>,
     tally: Tally,
     /// The time simulated so far for each point that runs.
     running: BTreeMap<u32, Time>,
@@ -67,7 +69,8 @@ impl Meter {
         let tally =
             Tally { points, done: 0, running: 0, simulated: Time::ZERO, elapsed: Duration::ZERO };
         let running = BTreeMap::new();
-        let state = State { name: name.to_owned(), tally, running, shown: Duration::ZERO };
+        let state =
+            State { name: name.to_owned(), networks: None, tally, running, shown: Duration::ZERO };
         Meter { view, began: Instant::now(), state: Mutex::new(state) }
     }
 
@@ -90,7 +93,7 @@ impl Meter {
         // Whoever panicked while holding it left whole numbers behind.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut state);
-        let State { name, tally, running, shown } = &mut *state;
+        let State { name, networks, tally, running, shown } = &mut *state;
         tally.running = running.len();
         tally.elapsed = self.began.elapsed();
         let every = match self.view {
@@ -102,18 +105,30 @@ impl Meter {
             return;
         }
         *shown = tally.elapsed;
+        let text = match networks {
+            Some((built, all)) => format!("{built} of {all} networks built"),
+            None => tally.to_string(),
+        };
         match &self.view {
             View::Bar(bar) => {
                 bar.set_position(tally.done as u64);
-                bar.set_message(tally.to_string());
+                bar.set_message(text);
             }
-            View::Lines => console::complain(&format!("{name}: {tally}")),
+            View::Lines => console::complain(&format!("{name}: {text}")),
             View::Nothing => {}
         }
     }
 }
 
 impl Progress for Meter {
+    fn networks_built(&self, done: usize, total: usize) {
+        self.change(|state| state.networks = Some((done, total)));
+    }
+
+    fn begin(&self, _: usize, _: usize) {
+        self.change(|state| state.networks = None);
+    }
+
     fn advanced(&self, point: &Point, cycles: u64) {
         let now = Time::from_ps(point.spec.link.cycle().ps().saturating_mul(cycles));
         self.change(|state| {

@@ -1,11 +1,12 @@
 //! Every point of a study built and checked before the first one runs.
 
-use crate::{LabError, Network, RunOptions, World};
+use crate::routing::soonest;
+use crate::{LabError, Network, Progress, RunOptions, World};
 use crosstie_study::{Arrival, Fingerprint, Goal, Point, Spec, Study};
 use crosstie_units::Seed;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A point to run, and the network it runs on.
@@ -16,11 +17,18 @@ pub(crate) struct Job<'a> {
     pub weight: f64,
 }
 
-/// Builds everything that [`run`](crate::run) would build and refuses what it would refuse, without
-/// running anything. Whether it came to an end before it was cancelled.
-pub fn check(study: &Study, options: RunOptions<'_>) -> Result<bool, LabError> {
-    let points: Vec<&Point> = study.points().iter().collect();
-    Ok(prepare(study, &points, options)?.is_some())
+/// Builds what [`run`](crate::run) would build and refuses what it would refuse, without running
+/// anything; only routes that are searched for are not searched for long. Whether it came to an end
+/// before it was cancelled.
+pub fn check(
+    study: &Study,
+    options: RunOptions<'_>,
+    progress: &dyn Progress,
+) -> Result<bool, LabError> {
+    let mut points = study.points().to_vec();
+    points.iter_mut().for_each(|point| point.spec.routing = soonest(&point.spec.routing));
+    let points: Vec<&Point> = points.iter().collect();
+    Ok(prepare(study, &points, options, progress)?.is_some())
 }
 
 /// Builds every network once and checks every point on it; `None` if it is cancelled meanwhile.
@@ -28,6 +36,7 @@ pub(crate) fn prepare<'a>(
     study: &Study,
     points: &[&'a Point],
     options: RunOptions<'_>,
+    progress: &dyn Progress,
 ) -> Result<Option<Vec<Job<'a>>>, LabError> {
     let locate = |path: &str| study.locate(path);
     // The first point on each network, and for each point which of them it shares a network with.
@@ -43,7 +52,7 @@ pub(crate) fn prepare<'a>(
         })
         .collect();
     let mut networks = Vec::new();
-    for (point, built) in firsts.iter().zip(build(&firsts, &locate, options)) {
+    for (point, built) in firsts.iter().zip(build(&firsts, &locate, options, progress)) {
         let Some(network) = built else { return Ok(None) };
         networks.push(Arc::new(network.map_err(|error| error.found_at(point))?));
     }
@@ -74,9 +83,11 @@ fn build(
     points: &[&Point],
     locate: &(dyn Fn(&str) -> PathBuf + Sync),
     options: RunOptions<'_>,
+    progress: &dyn Progress,
 ) -> Vec<Option<Result<Network, LabError>>> {
     let built: Vec<OnceLock<_>> = points.iter().map(|_| OnceLock::new()).collect();
     let left = Mutex::new(points.iter().zip(&built));
+    let done = AtomicUsize::new(0);
     let take = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
         while !options.cancel.load(Ordering::Relaxed)
@@ -84,6 +95,7 @@ fn build(
         {
             let Spec { fabric, routing, .. } = &point.spec;
             place.get_or_init(|| Network::build(fabric, routing, locate));
+            progress.networks_built(1 + done.fetch_add(1, Ordering::Relaxed), points.len());
         }
     };
     std::thread::scope(|scope| {

@@ -6,6 +6,9 @@ use crosstie_study::{Point, Row};
 ///
 /// Every method has a default that does nothing.
 pub trait Progress: Sync {
+    /// So many networks, out of so many that the points need, have been built.
+    fn networks_built(&self, _done: usize, _total: usize) {}
+
     /// All points have been checked. So many of them, out of so many, need not run: they were
     /// finished before.
     fn begin(&self, _done: usize, _total: usize) {}

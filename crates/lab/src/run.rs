@@ -44,7 +44,7 @@ pub fn run(
 ) -> Result<RunSummary, LabError> {
     let pending = store.pending();
     // Cancelled meanwhile, there are no jobs, and nothing is left to do but to close the store.
-    let mut jobs = prepare(study, &pending, options)?.unwrap_or_default();
+    let mut jobs = prepare(study, &pending, options, progress)?.unwrap_or_default();
     // The long ones first, so that no core is left with one of them at the end.
     jobs.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     let total = study.points().len();

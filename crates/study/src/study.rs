@@ -30,6 +30,8 @@ pub struct Study {
     /// What to draw from its rows.
     pub figures: Vec<Figure>,
     keys: Vec<String>,
+    /// What the file sets for all points, as it says it; without the swept keys.
+    written: toml::Table,
     sweep: Option<toml::Table>,
     points: Vec<Point>,
     inputs: Inputs,
@@ -86,13 +88,25 @@ impl Study {
         let points = (0..sweep.count())
             .map(|index| point(&root, &sweep, index, &mut inputs))
             .collect::<Result<Vec<Point>, Fault>>()?;
+        check_distinct(&points, &sweep)?;
         let keys = sweep.keys();
         let figures = match figure {
             Some(value) => Figure::read(&value, &keys)?,
             None => Vec::new(),
         };
-        let sweep = sweep.plain();
-        Ok(Study { title, citation, description, figures, keys, sweep, points, inputs, source })
+        let (written, sweep) = (sweep.base(&root), sweep.plain());
+        Ok(Study {
+            title,
+            citation,
+            description,
+            figures,
+            keys,
+            written,
+            sweep,
+            points,
+            inputs,
+            source,
+        })
     }
 
     /// All points, in order of their index. There is at least one.
@@ -157,14 +171,21 @@ impl Study {
                 file.insert(key.into(), text.clone().into());
             }
         }
-        file.extend(self.common());
+        let mut settings = self.common();
+        let mut written = self.written.clone();
+        written.iter_mut().for_each(|(key, value)| self.keep_paths(key, value));
+        add_missing(&mut settings, written);
+        file.extend(settings);
+        let mut text = plain_text(&file);
         if let Some(sweep) = &self.sweep {
-            file.insert("sweep".into(), self.kept_sweep(sweep).into());
+            text += &sweep_text(&self.kept_sweep(sweep));
         }
         if !self.figures.is_empty() {
-            file.insert("figure".into(), table_of(&self.figures));
+            let figures = [("figure".to_owned(), table_of(&self.figures))];
+            text.push('\n');
+            text += &plain_text(&figures.into_iter().collect());
         }
-        toml::to_string(&file).expect("a table of plain values is TOML")
+        text
     }
 
     /// The sweep with the paths of the copies for those of files.
@@ -199,7 +220,8 @@ impl Study {
     }
 
     /// The keys on which all points agree. A key on which they differ is either swept or a default
-    /// that depends on a swept key, and comes out right again when the sweep is applied.
+    /// that depends on a swept key, and comes out right again when the sweep is applied to what was
+    /// written.
     fn common(&self) -> toml::Table {
         let mut tables = self.points.iter().map(|point| match table_of(&point.kept_spec()) {
             toml::Value::Table(table) => table,
@@ -215,6 +237,37 @@ fn table_of(value: &impl serde::Serialize) -> toml::Value {
     toml::Value::try_from(value).expect("specs and figures are plain values")
 }
 
+fn plain_text(table: &toml::Table) -> String {
+    toml::to_string(table).expect("a table of plain values is TOML")
+}
+
+/// The sweep, one line per key: lists of tables below headings of their own would come last, and the
+/// order of the keys is that of the points.
+fn sweep_text(sweep: &toml::Table) -> String {
+    let mut text = String::new();
+    for (kind, axes) in sweep {
+        text += &format!("\n[sweep.{kind}]\n");
+        for (key, list) in axes.as_table().into_iter().flatten() {
+            let quote = if key.contains('.') { "\"" } else { "" };
+            text += &format!("{quote}{key}{quote} = {list}\n");
+        }
+    }
+    text
+}
+
+/// Adds to `table` what `more` has and `table` has not.
+fn add_missing(table: &mut toml::Table, more: toml::Table) {
+    for (key, value) in more {
+        match (table.get_mut(&key), value) {
+            (None, value) => {
+                table.insert(key, value);
+            }
+            (Some(toml::Value::Table(inner)), toml::Value::Table(more)) => add_missing(inner, more),
+            (Some(_), _) => {}
+        }
+    }
+}
+
 /// Removes from `table` what `other` does not have or has differently.
 fn keep_common(table: &mut toml::Table, other: &toml::Table) {
     table.retain(|key, value| match (value, other.get(key)) {
@@ -226,6 +279,17 @@ fn keep_common(table: &mut toml::Table, other: &toml::Table) {
         }
         (value, theirs) => theirs == Some(&*value),
     });
+}
+
+/// A point listed twice would only run again, and rows that are the same twice prove nothing.
+fn check_distinct(points: &[Point], sweep: &Sweep<'_>) -> Result<(), Fault> {
+    let mut seen = BTreeMap::new();
+    for (index, point) in points.iter().enumerate() {
+        if let Some(first) = seen.insert(point.fingerprint(), index) {
+            return Err(sweep.repeated(first, index));
+        }
+    }
+    Ok(())
 }
 
 /// Reads one point.
@@ -247,4 +311,59 @@ fn point<'i>(
         point.inputs.extend(content.map(|content| (path.to_owned(), content)));
     }
     Ok(point)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads an experiment, what it writes, and what that writes.
+    #[track_caller]
+    fn survives(text: &str) -> String {
+        let text = format!("title = 'x'\nseed = 1\ntraffic.size.fixed.size = '64 B'\n{text}");
+        let study = Study::parse("first", &text).unwrap_or_else(|e| panic!("{e}"));
+        let written = study.to_toml();
+        let again = Study::parse("again", &written).unwrap_or_else(|e| panic!("{e}\n{written}"));
+        assert_eq!(again.points(), study.points(), "{written}");
+        assert_eq!(again.figures, study.figures);
+        assert_eq!(again.to_toml(), written);
+        written
+    }
+
+    #[test]
+    fn a_choice_is_written_though_all_its_keys_differ() {
+        let nics =
+            "bus = 'full'\nnic.in-transit = {}\nfabric.tree = {k = 4, n = 2}\ntraffic.load = 0.3\n";
+        // Each draws from the swept seed.
+        for routing in ["'balanced-itb'", "'auto'", "{auto.seed = 5}", "{up-down.root = 3}"] {
+            survives(&format!("{nics}routing = {routing}\nsweep.product.seed = [1, 2]"));
+        }
+        let moved = "routing.up-down.root = 3\nsweep.product.routing.up-down = {root = [1, 2], seed = [1, 2]}";
+        survives(&format!("{nics}{moved}"));
+        // A default that follows from what is swept is left to follow.
+        let written = survives(
+            "traffic.load = 0.3\nsweep.product.fabric = [{single.hosts = 4}, {tree = {k = 2, n = 2}}]",
+        );
+        assert!(!written.contains("routing]"), "{written}");
+    }
+
+    #[test]
+    fn a_swept_key_that_the_file_sets_is_written_once() {
+        let written = survives(
+            "fabric.tree = {k = 4, n = 2}\ntraffic.load = 0.25\nsweep.product.'traffic.load' = [0.1, 0.5]",
+        );
+        assert!(!written.contains("0.25"), "{written}");
+    }
+
+    #[test]
+    fn the_order_of_the_points_survives_whatever_is_swept() {
+        for kind in ["product", "zip"] {
+            survives(&format!(
+                "fabric.tree = {{k = 4, n = 2}}\n[sweep.{kind}]\n\
+                 'traffic.destination' = [{{hot-spot = {{host = 0, share = 0.5}}}}, 'uniform']\n\
+                 routing = [{{up-down.root = 1}}, {{dfs = {{}}}}]\ntraffic.load = [0.1, 0.5]\n\
+                 [[figure]]\nname = 'one'\nx = 'routing'\ny = 'accepted'"
+            ));
+        }
+    }
 }

@@ -68,9 +68,6 @@ impl<'i> Sweep<'i> {
                 .at(other.key.span())
                 .with_context(first.key.span(), label(first)));
         }
-        for axis in &self.product {
-            axis.check_distinct()?;
-        }
         let count =
             self.axes().skip(self.zip.len().saturating_sub(1)).try_fold(1usize, |n, axis| {
                 n.checked_mul(axis.values.len()).filter(|&n| n <= MOST_POINTS)
@@ -148,6 +145,23 @@ impl<'i> Sweep<'i> {
         choices
     }
 
+    /// What to say of two points that are the same, though the file lists them apart.
+    pub fn repeated(&self, first: usize, again: usize) -> Fault {
+        let choices = self.choices(first).into_iter().zip(self.choices(again));
+        let apart: Vec<_> = self.axes().zip(choices).filter(|(_, (a, b))| a != b).collect();
+        let title = match apart.as_slice() {
+            [(axis, _)] => format!("`{}` takes the same value twice", axis.key.get_ref()),
+            _ => format!("points {first} and {again} are the same"),
+        };
+        let fault = Fault::new(title, "listed again here").with_help("leave one of them out");
+        match apart.first() {
+            Some((axis, (a, b))) => fault
+                .at(axis.values[*b].span())
+                .with_context(axis.values[*a].span(), "listed here already"),
+            None => fault,
+        }
+    }
+
     /// The settings of a point.
     pub fn settings(&self, point: usize) -> Vec<(String, Setting)> {
         self.axes()
@@ -163,6 +177,27 @@ impl<'i> Sweep<'i> {
             document::put(&mut root, &axis.key, &axis.values[choice])?;
         }
         Ok(root)
+    }
+
+    /// What a file says of all points: everything but the swept keys, without places.
+    pub fn base(&self, root: &DeTable<'i>) -> toml::Table {
+        let mut base = match plain(&DeValue::Table(root.clone())) {
+            toml::Value::Table(base) => base,
+            _ => toml::Table::new(),
+        };
+        for axis in self.axes() {
+            let (outer, name) = match axis.key.get_ref().rsplit_once('.') {
+                Some((outer, name)) => (outer.split('.').collect(), name),
+                None => (Vec::new(), axis.key.get_ref().as_str()),
+            };
+            let table = outer.into_iter().try_fold(&mut base, |table, part: &str| {
+                table.get_mut(part).and_then(toml::Value::as_table_mut)
+            });
+            if let Some(table) = table {
+                table.remove(name);
+            }
+        }
+        base
     }
 
     /// The sweep as a table to be written; `None` if nothing is swept.
@@ -226,23 +261,6 @@ fn flatten<'i>(
         }
     }
     Ok(())
-}
-
-impl Axis<'_> {
-    /// A value listed twice would only run the same points again.
-    fn check_distinct(&self) -> Result<(), Fault> {
-        let texts = self.values.iter().map(|value| plain(value.get_ref()).to_string());
-        let mut seen = std::collections::BTreeMap::new();
-        for (text, value) in texts.zip(&self.values) {
-            if let Some(first) = seen.insert(text, value.span()) {
-                let title = format!("`{}` takes the same value twice", self.key.get_ref());
-                return Err(Fault::new(title, "listed again here")
-                    .at(value.span())
-                    .with_context(first, "listed here already"));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The values of one key as they appear in rows: a choice by its name, unless names do not tell the

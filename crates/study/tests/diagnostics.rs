@@ -713,6 +713,44 @@ error: `traffic.load` takes the same value twice
    |                 ---       ^^^ listed again here
    |                 |
    |                 listed here already
+   |
+   = help: leave one of them out
+"#,
+    );
+}
+
+#[test]
+fn value_swept_twice_in_other_words() {
+    with(
+        "[sweep.product]\ntraffic.destination = ['tornado', { tornado = {} }]\n",
+        r#"
+error: `traffic.destination` takes the same value twice
+  --> x.toml:12:35
+   |
+12 | traffic.destination = ['tornado', { tornado = {} }]
+   |                        ---------  ^^^^^^^^^^^^^^^^ listed again here
+   |                        |
+   |                        listed here already
+   |
+   = help: leave one of them out
+"#,
+    );
+}
+
+#[test]
+fn points_zipped_twice() {
+    with(
+        "[sweep.zip]\ntraffic.load = [0.1, 0.1, 0.1]\nswitch.buffer = [64, 32, 64]\n",
+        r#"
+error: points 0 and 2 are the same
+  --> x.toml:12:27
+   |
+12 | traffic.load = [0.1, 0.1, 0.1]
+   |                 ---       ^^^ listed again here
+   |                 |
+   |                 listed here already
+   |
+   = help: leave one of them out
 "#,
     );
 }

@@ -90,6 +90,30 @@ fn what_an_experiment_refers_to_is_copied() {
 }
 
 #[test]
+fn a_folder_that_nothing_came_into_goes_again() {
+    let home = home();
+    let study = Study::load(home.path().join("files.toml")).unwrap();
+    let (outer, folder) = (home.path().join("results"), home.path().join("results/deep/files"));
+    drop(Store::open(&folder, &study, VERSION).unwrap());
+    assert!(!outer.exists());
+
+    fs::create_dir(&outer).unwrap();
+    drop(Store::open(&folder, &study, VERSION).unwrap());
+    assert!(outer.exists() && !outer.join("deep").exists(), "only what was made for it");
+
+    // What somebody keeps there stays, and so does a line of the journal.
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("notes.txt"), "mine").unwrap();
+    drop(Store::open(&folder, &study, VERSION).unwrap());
+    assert!(folder.join("notes.txt").exists());
+    let kept = home.path().join("kept");
+    let mut store = Store::open(&kept, &study, VERSION).unwrap();
+    store.record(&row(&study.points()[0]), &[]).unwrap();
+    drop(store);
+    assert_eq!(Store::open(&kept, &study, VERSION).unwrap().pending().len(), 5);
+}
+
+#[test]
 fn another_experiment_of_the_same_name_is_refused() {
     let home = home();
     let (own, folder) = (home.path().join("files.toml"), home.path().join("results"));

@@ -140,7 +140,7 @@ fn refused_when_built(folder: &Path) -> End {
     let run = run_in(folder, &["run", "--quiet", "study.toml"]).expect(2);
     let check = run_in(folder, &["check", "study.toml"]).expect(2);
     assert_eq!(run.stderr, check.stderr);
-    assert!(!folder.join("results/study/meta.json").exists(), "nothing is published");
+    assert!(!folder.join("results").exists(), "nothing is left behind");
     check
 }
 

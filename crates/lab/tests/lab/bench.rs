@@ -66,19 +66,24 @@ impl Bench {
     /// Whether `check` came to its end, or why an experiment cannot run.
     pub fn check(&self, text: &str) -> Result<bool, LabError> {
         let (threads, cancel) = (NonZeroUsize::MIN, &AtomicBool::new(false));
-        check(&self.study(text), RunOptions { threads, cancel })
+        check(&self.study(text), RunOptions { threads, cancel }, &Silent)
     }
 
-    /// The bytes of every file of a folder.
+    /// The bytes of every file of a folder, by its path there.
     pub fn bytes(&self, results: &str) -> BTreeMap<String, Vec<u8>> {
-        std::fs::read_dir(self.path(results))
-            .unwrap()
-            .map(|entry| entry.unwrap())
-            .map(|entry| {
-                let name = entry.file_name().into_string().unwrap();
-                (name, std::fs::read(entry.path()).unwrap())
-            })
-            .collect()
+        let mut files = BTreeMap::new();
+        for entry in std::fs::read_dir(self.path(results)).unwrap().map(|entry| entry.unwrap()) {
+            let name = entry.file_name().into_string().unwrap();
+            if entry.file_type().unwrap().is_dir() {
+                let inner = self.bytes(&format!("{results}/{name}"));
+                files.extend(
+                    inner.into_iter().map(|(file, bytes)| (format!("{name}/{file}"), bytes)),
+                );
+            } else {
+                files.insert(name, std::fs::read(entry.path()).unwrap());
+            }
+        }
+        files
     }
 }
 

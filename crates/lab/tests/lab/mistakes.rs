@@ -190,6 +190,15 @@ fn processing_elements_share_the_load_of_bernoulli_arrivals() {
 }
 
 #[test]
+fn check_does_not_search_for_routes() {
+    // Searching would take a quarter of an hour or more.
+    let text = "title = 'Smart'\nseed = 1\ntraffic = {load = 0.1, size.fixed.size = '64 B'}\n\
+                fabric.irregular = {switches = 64, ports = 8, hosts-per-switch = 4, seed = 1}\n\
+                routing.smart.moves = 1_000_000";
+    assert!(Bench::with(&[]).check(text).unwrap());
+}
+
+#[test]
 fn the_largest_mean_size_runs() {
     let text = "title = 'Large'\nseed = 1\nfabric.single.hosts = 2\ntraffic.load = 0.5\n\
                 traffic.size.exponential.mean = '1 GiB'\nlink.flit = '1 B'\nnic.overhead = '1 MiB'\n\

@@ -30,7 +30,7 @@ pub fn keys() -> BTreeSet<String> {
                 }
             }
             "scheme" => keys.extend(quoted(first).map(|name| format!("scheme.{name}"))),
-            "pattern" => keys.extend(quoted(first).flat_map(pattern)),
+            "pattern" => keys.extend(quoted(first).flat_map(|text| pattern(text, rest))),
             "format" => {
                 let ending = quoted(rest).next().expect("every format has an ending");
                 keys.insert(format!("fabric.file.path.*{ending}"));
@@ -56,14 +56,22 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// The keys of a pattern such as `hot-spot = { host = 0, share = 0.2 }`.
-fn pattern(text: &str) -> Vec<String> {
+/// The keys of a pattern such as `hot-spot = { host = 0, share = 0.2 }`; its description may name more
+/// of them, such as `along = "up-down"`.
+fn pattern(text: &str, description: &str) -> Vec<String> {
     let words: Vec<&str> =
         text.split([' ', '{', '}', ',']).filter(|word| !word.is_empty()).collect();
     let name = format!("traffic.destination.{}", words[0]);
     let inner = words.windows(2).skip(1).filter(|pair| pair[1] == "=");
-    let inner: Vec<String> = inner.map(|pair| format!("{name}.{}", pair[0])).collect();
-    inner.into_iter().chain([name]).collect()
+    let mut keys: Vec<String> = inner.map(|pair| format!("{name}.{}", pair[0])).collect();
+    let more = quoted(description).filter(|text| !text.starts_with('{'));
+    for (key, value) in more.filter_map(|text| text.split_once(" = ")) {
+        keys.push(format!("{name}.{key}"));
+        let choice = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+        keys.extend(choice.map(|choice| format!("{name}.{key}.{choice}")));
+    }
+    keys.push(name);
+    keys
 }
 
 #[test]
@@ -79,6 +87,8 @@ fn keys_and_choices_are_read() {
         "scheme.hybrid.threshold",
         "scheme.static",
         "traffic.destination.hot-spot.share",
+        "traffic.destination.local.along.graph",
+        "traffic.destination.local.along.up-down.root",
         "traffic.destination.mixture.parts",
         "fabric.file.path.*.edges",
         "figure.log-y",

@@ -38,11 +38,6 @@ impl Experiment {
         })?
     }
 
-    /// The whole number at a key.
-    pub fn whole(&self, key: &str) -> Option<i64> {
-        self.get(key)?.as_integer()
-    }
-
     /// Whether a choice such as `scheme` was made, and which: `basic`, or the name of its table.
     pub fn choice(&self, key: &str) -> Option<&str> {
         match self.get(key)? {

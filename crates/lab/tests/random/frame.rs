@@ -92,11 +92,20 @@ fn fabric(
             ] {
                 file.put(&format!("fabric.irregular.{key}"), value);
             }
-            let shape = Irregular {
+            let mut shape = Irregular {
                 switches: switches as u32,
                 ports: ports as u16,
                 hosts_per_switch: hosts as u16,
+                links: None,
             };
+            let full = irregular(&shape, Seed(seed as u64)).expect("a network");
+            if !draw.chance(0.3) {
+                return (full, true);
+            }
+            let most = (full.channels().len() / 2 - full.hosts().len()) as i64;
+            let links = draw.whole(switches - 1..=most);
+            file.put("fabric.irregular.links", links);
+            shape.links = Some(links as u32);
             (irregular(&shape, Seed(seed as u64)).expect("a network"), true)
         }
         _ => {

@@ -7,8 +7,10 @@
 use crate::draw::{Draw, choice};
 use crate::experiment::{Experiment, Style, put, table};
 use crate::frame::{Frame, PERMUTATION};
+use crosstie_fabric::SwitchId;
+use crosstie_routing::{Root, updown};
 use crosstie_sim::traffic::Neighbourhood;
-use crosstie_study::COLUMNS;
+use crosstie_study::{COLUMNS, Study};
 use crosstie_units::Seed;
 use toml::{Table, Value};
 
@@ -75,7 +77,8 @@ const KEYS: &[Key] = &[
 ];
 
 fn routing(draw: &mut Draw, frame: &Frame) -> Value {
-    let mut names = vec!["up-down", "dfs", "smart", "shortest", "minimal", "minimal", "minimal"];
+    let mut names = vec!["auto", "up-down", "dfs", "smart", "shortest"];
+    names.extend(["minimal"].repeat(3));
     if frame.tree {
         names.extend(["tree-adaptive", "tree-deterministic"].repeat(3));
     }
@@ -92,9 +95,7 @@ fn routing(draw: &mut Draw, frame: &Frame) -> Value {
             keys.insert(key.to_owned(), value);
         }
     };
-    let switch = draw.whole(0..=frame.fabric.switches().len() as i64 - 1);
-    let words = ["central", "remote", "fewest-restrictions"];
-    let root = if draw.chance(0.4) { switch.into() } else { draw.one(&words).into() };
+    let (root, _) = root(draw, frame);
     add(draw, "root", ordered, root);
     let picks = ["minimal", "up-down", "dfs"].contains(&name);
     let pick = draw.one(&["random", "balanced", "destination"]).into();
@@ -106,6 +107,20 @@ fn routing(draw: &mut Draw, frame: &Frame) -> Value {
     let seed = draw.seed().into();
     add(draw, "seed", name != "shortest" && !name.starts_with("tree"), seed);
     if keys.is_empty() { draw.named(name) } else { choice(name, keys) }
+}
+
+/// Where a spanning tree begins: as it is written, and what it means.
+fn root(draw: &mut Draw, frame: &Frame) -> (Value, Root) {
+    let switch = draw.whole(0..=frame.fabric.switches().len() as i64 - 1);
+    if draw.chance(0.4) {
+        return (switch.into(), Root::Switch(SwitchId(switch as u32)));
+    }
+    let (word, root) = draw.one(&[
+        ("central", Root::Central),
+        ("remote", Root::Remote),
+        ("fewest-restrictions", Root::FewestRestrictions),
+    ]);
+    (word.into(), root)
 }
 
 fn packet(draw: &mut Draw, frame: &Frame) -> Value {
@@ -179,16 +194,7 @@ fn pattern(draw: &mut Draw, frame: &Frame) -> Value {
         "hot-spot" => {
             vec![("host", draw.whole(0..=hosts - 1).into()), ("share", draw.real(0.0..=1.0).into())]
         }
-        "local" => {
-            // Near enough that somebody is there.
-            let sends = |distance: &u32| {
-                let near = Neighbourhood::within(&frame.fabric, *distance);
-                (0..hosts as u32).any(|host| near.count(host) > 0)
-            };
-            let least = (1..).find(sends).expect("the network is connected");
-            let more = draw.usually(i64::from(least) + 1, &[64, 64]);
-            vec![("distance", draw.one(&[least.into(), more]).into())]
-        }
+        "local" => local(draw, frame),
         "permutation" => vec![("file", PERMUTATION.into())],
         name => return draw.named(name),
     };
@@ -198,6 +204,29 @@ fn pattern(draw: &mut Draw, frame: &Frame) -> Value {
         _ => "permutation",
     };
     choice(name, table(keys))
+}
+
+/// Hosts so near that there is somebody.
+fn local(draw: &mut Draw, frame: &Frame) -> Vec<(&'static str, Value)> {
+    let (written, root) = root(draw, frame);
+    let (along, root) = match draw.one(&["", "graph", "up-down", "root"]) {
+        "" => (None, None),
+        "graph" => (Some(draw.named("graph")), None),
+        "up-down" => (Some(draw.named("up-down")), Some(Root::Central)),
+        _ => (Some(choice("up-down", table([("root", written)]))), Some(root)),
+    };
+    let order = root.map(|root| updown(&frame.fabric, root).expect("a switch of the network"));
+    let sends = |distance: &u32| {
+        let near = match &order {
+            None => Neighbourhood::within(&frame.fabric, *distance),
+            Some(order) => Neighbourhood::within_legal(&frame.fabric, *distance, order),
+        };
+        (0..near.hosts() as u32).any(|host| near.count(host) > 0)
+    };
+    let least = (1..).find(sends).expect("the network is connected");
+    let more = draw.usually(i64::from(least) + 1, &[64, 64]);
+    let distance = ("distance", draw.one(&[least.into(), more]).into());
+    [distance].into_iter().chain(along.map(|along| ("along", along))).collect()
 }
 
 /// Long packets, small buffers and minimal routes at high load: where there is a ring, they deadlock.
@@ -224,7 +253,7 @@ fn sweep(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> Vec<&'static 
         let key = &KEYS[draw.0.below(KEYS.len() as u64) as usize];
         let header = ["citation", "description"].contains(&key.name);
         let values: Vec<Value> = (0..2).filter_map(|_| (key.draw)(draw, frame)).collect();
-        if swept.contains(&key.name) || header || values.len() < 2 || values[0] == values[1] {
+        if swept.contains(&key.name) || header || values.len() < 2 || same(file, key, &values) {
             continue;
         }
         let kind = if together { "zip" } else { "product" };
@@ -241,6 +270,16 @@ fn sweep(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> Vec<&'static 
         file.put("sweep", kinds);
     }
     swept
+}
+
+/// Whether two values mean the same, in whatever words: such a sweep is refused.
+fn same(file: &Experiment, key: &Key, values: &[Value]) -> bool {
+    let spec = |value: &Value| {
+        let mut alone = file.clone();
+        alone.put(key.name, value.clone());
+        Study::parse("alone", &alone.text()).ok().map(|study| study.points()[0].spec.clone())
+    };
+    values[0] == values[1] || spec(&values[0]).is_some_and(|one| Some(one) == spec(&values[1]))
 }
 
 fn figures(draw: &mut Draw, swept: &[&'static str], file: &mut Experiment) {

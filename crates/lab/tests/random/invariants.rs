@@ -237,9 +237,12 @@ fn length(seen: &Observed<'_>) -> Finding {
         return Ok(());
     };
     let whole = warmup + cycles;
-    let most = measure.max_cycles;
+    let (least, most) = (measure.min_cycles, measure.max_cycles);
     ensure!(whole <= most as f64, "{whole} cycles, expected at most {most}");
-    ensure!(whole >= measure.min_cycles as f64, "{whole} cycles");
+    // Runs end with a window, a sixty-fourth of the shortest; where the next one no longer fits,
+    // even if the shortest run is the longest.
+    let end = least.min(most - least / 64);
+    ensure!(whole >= end as f64, "{whole} cycles, expected at least {end}");
     ensure!(cycles > 0.0, "nothing was measured");
     Ok(())
 }
@@ -349,15 +352,22 @@ fn deadlock(seen: &Observed<'_>) -> Finding {
 
 fn saturation(seen: &Observed<'_>) -> Finding {
     let Goal::Saturation(wanted) = seen.spec.goal() else { return Ok(()) };
-    let (low, at, high) =
-        (seen.get("saturation_low"), seen.get("saturation"), seen.get("saturation_high"));
-    if let (Some(low), Some(at), Some(high)) = (low, at, high) {
-        ensure!(0.0 <= low && low <= at && at <= high && high <= 1.0, "{low}, {at}, {high}");
-        let width = high - low;
-        let resolved =
-            seen.row.status != Status::Converged || width <= 2.0 * wanted.precision + ROUNDING;
-        ensure!(resolved, "an interval of {width}");
-    }
+    let Observed { row: Row { status, note, .. }, .. } = *seen;
+    ensure!(*status != Status::Saturated, "a search is about saturation, not saturated");
+    let Some(low) = seen.get("saturation_low") else { return Ok(()) };
+    let (at, high) = (seen.get("saturation"), seen.get("saturation_high"));
+    let resolved = match (at, high) {
+        // Nothing was refused: either everything is carried, or runs were too short to tell.
+        (None, None) => note.contains("the network does not saturate"),
+        (Some(at), Some(high)) => {
+            ensure!(0.0 <= low && low < high && high <= 1.0, "from {low} to {high}");
+            ensure!(at == f64::midpoint(low, high), "{at} in the middle of {low} and {high}");
+            // A lower end of 0 stands for no load that was carried.
+            low > 0.0 && high - low <= 2.0 * wanted.precision + ROUNDING
+        }
+        _ => return Err(format!("{at:?} below {high:?}")),
+    };
+    ensure!(resolved == (*status == Status::Converged), "resolved: {resolved}, but {status:?}");
     Ok(())
 }
 
@@ -430,9 +440,19 @@ fn a_false_number_is_noticed() {
     assert!(broken(&stuck, &[]).contains(&"columns are those of the status"));
     let mut searched = spec.clone();
     (searched.traffic.load, searched.measure.saturation) = (None, Some(Default::default()));
-    let mut row = rows[0].clone();
-    let ends = [("saturation_low", 0.4), ("saturation", 0.3), ("saturation_high", 0.41)];
-    row.measured.extend(ends.map(|(name, value)| (name.to_owned(), value)));
-    let seen = Observed { spec: &searched, network: &network, row: &row, channels: &stored };
-    assert!(saturation(&seen).is_err());
+    for (low, at, high, sound) in [
+        (0.4, 0.405, 0.41, true),
+        (0.4, 0.3, 0.41, false),
+        (0.4, 0.45, 0.5, false),
+        (0.0, 0.005, 0.01, false),
+    ] {
+        let mut row = rows[0].clone();
+        let ends = [("saturation_low", low), ("saturation", at), ("saturation_high", high)];
+        row.measured.extend(ends.map(|(name, value)| (name.to_owned(), value)));
+        let seen = Observed { spec: &searched, network: &network, row: &row, channels: &stored };
+        assert_eq!(saturation(&seen).is_ok(), sound, "{low}, {at}, {high}");
+        row.status = Status::NotConverged;
+        let seen = Observed { spec: &searched, network: &network, row: &row, channels: &stored };
+        assert_eq!(saturation(&seen).is_ok(), !sound && at == f64::midpoint(low, high));
+    }
 }

@@ -4,6 +4,7 @@
 
 use crate::bench::Bench;
 use crate::experiment::Experiment;
+use crate::frame::PERMUTATION;
 use crate::invariants::ensure;
 use crosstie_fabric::{Format, anynet, graphml};
 use crosstie_lab::{RunSummary, Silent, build_fabric};
@@ -117,10 +118,15 @@ fn rerun(scene: &Scene<'_>) -> Result<bool, String> {
 }
 
 fn spelled_out(scene: &Scene<'_>) -> Result<bool, String> {
-    let path = scene.bench.path("spelled-out.toml");
-    std::fs::write(&path, scene.study.to_toml()).map_err(|error| error.to_string())?;
-    let study = Study::load(path).map_err(|mistake| mistake.to_string())?;
-    ensure!(study.points() == scene.study.points(), "other points");
+    let study = Study::load(scene.bench.path(RESULTS).join("study.toml"))
+        .map_err(|mistake| mistake.to_string())?;
+    // It names copies of the files of the experiment; all else is to the letter.
+    let names = |study: &Study| study.points().iter().map(Point::fingerprint).collect::<Vec<_>>();
+    ensure!(names(&study) == names(scene.study), "other points");
+    let settings = |study: &Study| study.points().iter().map(Point::name).collect::<Vec<_>>();
+    let (found, expected) = (settings(&study).join("\n"), settings(scene.study).join("\n"));
+    let same = expected == found || expected.contains(PERMUTATION);
+    ensure!(same, "found {found}, expected {expected}");
     ensure!(study.figures == scene.study.figures, "other figures");
     Ok(true)
 }
@@ -172,10 +178,15 @@ fn scaled(scene: &Scene<'_>) -> Result<bool, String> {
 fn on_file(scene: &Scene<'_>, name: &str, text: &str) -> Result<(Experiment, Experiment), String> {
     std::fs::write(scene.bench.path(name), text).map_err(|error| error.to_string())?;
     let mut own = single(scene.first());
-    if matches!(
-        scene.first().spec.routing,
-        Routing::TreeAdaptive {} | Routing::TreeDeterministic {}
-    ) {
+    let of_a_shape = match scene.first().spec.routing {
+        Routing::TreeAdaptive {} | Routing::TreeDeterministic {} => true,
+        // What suits a tree or a single switch, though a file does not say that it is one.
+        Routing::Auto { .. } => {
+            matches!(scene.first().spec.fabric, Fabric::Tree(_) | Fabric::Single { .. })
+        }
+        _ => false,
+    };
+    if of_a_shape {
         own.put("routing", "dfs");
     }
     let mut filed = own.clone();
@@ -191,7 +202,8 @@ fn as_graphml(scene: &Scene<'_>) -> Result<bool, String> {
     let locate = |path: &str| scene.study.locate(path);
     let (fabric, _) =
         build_fabric(&scene.first().spec.fabric, &locate).map_err(|e| e.to_string())?;
-    let (own, filed) = on_file(scene, "written.graphml", &graphml::write(&fabric))?;
+    let text = graphml::write(&fabric).map_err(|error| error.to_string())?;
+    let (own, filed) = on_file(scene, "written.graphml", &text)?;
     scene.same(("own-fabric", &own), ("graphml", &filed))
 }
 
@@ -203,7 +215,8 @@ fn as_anynet(scene: &Scene<'_>) -> Result<bool, String> {
     let Ok(text) = anynet::write(&fabric) else { return Ok(false) };
     let read = Format::Anynet.read("written", &text).map_err(|error| error.to_string())?;
     let (_, plain) = on_file(scene, "written.anynet", &text)?;
-    let (_, again) = on_file(scene, "rewritten.graphml", &graphml::write(&read))?;
+    let rewritten = graphml::write(&read).map_err(|error| error.to_string())?;
+    let (_, again) = on_file(scene, "rewritten.graphml", &rewritten)?;
     scene.same(("anynet", &plain), ("anynet-as-graphml", &again))
 }
 

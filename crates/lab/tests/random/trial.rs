@@ -2,7 +2,6 @@
 
 use crate::bench::Bench;
 use crate::experiment::{Experiment, each_leaf};
-use crate::gaps;
 use crate::invariants::{INVARIANTS, Observed};
 use crate::relations::{RELATIONS, RESULTS, Scene, run};
 use crosstie_lab::Network;
@@ -57,22 +56,18 @@ fn examine(file: &Experiment) -> Result<Vec<String>, Failure> {
             .map_err(|error| failed(RUN)(error.to_string()))?;
         let channels: Vec<_> = channels.iter().filter(|c| c.point == row.point).cloned().collect();
         let seen = Observed { spec: &point.spec, network: &network, row, channels: &channels };
-        for (name, check) in INVARIANTS.iter().filter(|(name, _)| !left_out(file, name)) {
+        for (name, check) in INVARIANTS {
             check(&seen).map_err(|problem| failed(name)(format!("{problem}\n{row:?}")))?;
         }
         met.push(row.status.word().to_owned());
     }
     let scene = Scene { bench: &bench, study: &study, rows: &rows };
     for (name, relation) in RELATIONS {
-        if !left_out(file, name) && relation(&scene).map_err(failed(name))? {
+        if relation(&scene).map_err(failed(name))? {
             met.push((*name).to_owned());
         }
     }
     Ok(met)
-}
-
-fn left_out(file: &Experiment, check: &str) -> bool {
-    gaps::met_by(file, Some(check)).is_some()
 }
 
 /// Keys that keep runs short.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use super::journal::Journal;
 use super::meta::Meta;
 use super::{
-    CHANNELS, ChannelRow, META, ROWS_CSV, ROWS_JSON, ResultsError, STUDY, doing, origin, replace,
-    table,
+    CHANNELS, ChannelRow, JOURNAL, META, ROWS_CSV, ROWS_JSON, ResultsError, STUDY, doing, origin,
+    replace, table,
 };
 use crate::column::COLUMNS;
 use crate::fingerprint::Fingerprint;
@@ -22,6 +22,8 @@ use crate::study::Study;
 #[derive(Debug)]
 pub struct Store<'a> {
     folder: PathBuf,
+    /// Let go before the journal, whose lock keeps others out meanwhile.
+    _opened: Opened,
     study: &'a Study,
     version: String,
     /// The fingerprint of each point, by its index.
@@ -57,10 +59,10 @@ impl<'a> Store<'a> {
         version: &str,
         fresh: bool,
     ) -> Result<Store<'a>, ResultsError> {
-        std::fs::create_dir_all(&folder).map_err(doing("make the folder", &folder))?;
+        let opened = Opened::make(&folder)?;
         let journal = Journal::open(&folder, version, fresh)?;
         let points = study.points().iter().map(Point::fingerprint).collect();
-        Ok(Store { folder, study, version: version.to_owned(), points, journal })
+        Ok(Store { folder, _opened: opened, study, version: version.to_owned(), points, journal })
     }
 
     /// The folder.
@@ -157,5 +159,34 @@ impl<'a> Store<'a> {
     pub fn close(self) -> Result<(), ResultsError> {
         self.publish()?;
         self.journal.tidy(&self.points)
+    }
+}
+
+/// A folder that is being used; if nothing came into it but a journal without lines, it goes again.
+#[derive(Debug)]
+struct Opened {
+    folder: PathBuf,
+    /// The folder and those around it, as far as they were made for it, the innermost first.
+    made: Vec<PathBuf>,
+}
+
+impl Opened {
+    fn make(folder: &Path) -> Result<Opened, ResultsError> {
+        let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+        let made = folder.ancestors().take_while(missing).map(Path::to_owned).collect();
+        std::fs::create_dir_all(folder).map_err(doing("make the folder", folder))?;
+        Ok(Opened { folder: folder.to_owned(), made })
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        let journal = self.folder.join(JOURNAL);
+        let bare = std::fs::metadata(&journal).is_ok_and(|journal| journal.len() == 0)
+            && std::fs::read_dir(&self.folder).is_ok_and(|files| files.count() == 1);
+        if bare && std::fs::remove_file(journal).is_ok() {
+            // A folder that someone else uses by now is not empty, and stays.
+            let _ = self.made.iter().try_for_each(std::fs::remove_dir);
+        }
     }
 }
