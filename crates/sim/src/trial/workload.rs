@@ -46,7 +46,7 @@ impl Workload {
     }
 
     /// Messages that a run should have seen before it says what a message takes: so many that
-    /// [`EACH_KIND`] of the rarest kind are to be expected.
+    /// sixteen of the rarest kind are to be expected.
     pub fn least_messages(&self) -> u64 {
         let sizes = match self.size {
             Size::Bimodal { small_share, .. } => vec![small_share, 1.0 - small_share],
