@@ -153,11 +153,13 @@ impl SaturationSearch {
         self.middle(wider.0, wider.1).or_else(|| self.middle(other.0, other.1))
     }
 
-    /// The middle between two loads, unless they are close enough.
+    /// The middle between two loads, unless they are close enough: so close, beside open loads, that
+    /// a single one of those leaves the whole within twice the precision.
     fn middle(&self, low: f64, high: f64) -> Option<f64> {
+        let close = if self.open().is_some() { self.precision / 2.0 } else { self.precision };
         let middle = f64::midpoint(low, high);
         // The second test ends a search for more digits than a number has.
-        (high - low > self.precision && low < middle && middle < high).then_some(middle)
+        (high - low > close && low < middle && middle < high).then_some(middle)
     }
 
     fn with(&self, answer: Answer) -> impl Iterator<Item = &Trial> {
@@ -281,7 +283,7 @@ mod tests {
         let (found, questions) = search(all(), answer);
         let (carried, refused) = ends(&found);
         assert!((0.26..0.27).contains(&carried) && (0.34..0.35).contains(&refused), "{found:?}");
-        assert!(!found.resolved && questions < 16, "{questions}");
+        assert!(!found.resolved && questions < 20, "{questions}");
         // A single open load is within the precision.
         let narrow = |load: f64| match load {
             _ if (0.429..0.431).contains(&load) => Answer::Open,
