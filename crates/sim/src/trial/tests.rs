@@ -202,7 +202,7 @@ fn saturation_is_searched_for() {
     let saturation = found.saturation.unwrap();
     let (carried, refused) = (saturation.carried.unwrap(), saturation.refused.unwrap());
     assert!(carried > 0.4 && refused - carried <= 0.1 && saturation.resolved, "{saturation:?}");
-    assert_eq!(found.limit.load, refused);
+    assert!(found.limit.load <= refused && found.limit.load > carried);
     assert!(found.cycles >= most && found.runs >= 6);
     // The network carries what the search says it does.
     assert_ne!(bench.run(1, carried).ending, Ending::Saturated);
