@@ -19,6 +19,7 @@
 //!     precision: 0.02,
 //!     confidence: 0.95,
 //!     messages: 0,
+//!     lump: 10.0,
 //!     limit: 1_000_000,
 //! };
 //! let mut run = Steady::new(spec);

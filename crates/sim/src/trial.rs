@@ -139,6 +139,7 @@ impl Trial<'_> {
             precision: self.effort.precision,
             confidence: self.effort.confidence,
             messages: self.workload.least_messages(),
+            lump: self.workload.lump(),
             limit: self.effort.max_cycles,
         });
         let mut patience = Patience::new();

@@ -78,6 +78,26 @@ fn a_few_long_messages_are_no_evidence() {
 }
 
 #[test]
+fn a_few_long_messages_among_many_short_ones_are_no_evidence() {
+    // One message in a hundred has nearly all the bytes.
+    let rows = Bench::with(&[]).rows(
+        r#"
+        title = "Rare and long"
+        seed = 1
+        fabric.single.hosts = 3
+        cluster.rails = 3
+        bus = "full"
+        traffic.size.bimodal = { small = "8 B", large = "64 KiB", small-share = 0.99 }
+        measure = { max-cycles = 300_000, channels = false, saturation = {} }
+        sweep.product.seed = [7, 8, 9]
+        "#,
+    );
+    for row in &rows {
+        assert!(interval(row).1 >= 0.5 && row.status == Status::NotConverged, "{row:?}");
+    }
+}
+
+#[test]
 fn a_wire_that_is_longer_than_the_run_is_no_evidence() {
     // Packets are under way for 5000 cycles on each of up to four wires.
     let rows = Bench::with(&[]).rows(

@@ -28,7 +28,7 @@
 //!    delivered in its first half. However large an overload is, what waits at the sources comes to
 //!    a quarter of the run at most; a larger part is time of flight, and the network still fills;
 //! 4. *more than chance*: from the first to the last quarter of the second half the number of
-//!    messages in the backlog grows by four times what it scatters by if nobody waits for anybody,
+//!    messages in the backlog (of the size to which most flits belong) grows by four times what it scatters by if nobody waits for anybody,
 //!    the square root of their number. Where messages are few, all other signs may deceive.
 //!
 //! The run then goes on until the accepted load is known to the precision asked for: what a
@@ -98,6 +98,9 @@ pub struct SteadySpec {
     /// known. Where some kind of message is rare, a mean without any of it looks as sure as it is
     /// wrong.
     pub messages: u64,
+    /// Flits of the message to which a flit belongs, on average: the mean square of sizes over their
+    /// mean. A backlog comes and goes in lumps of this size.
+    pub lump: f64,
     /// Cycles that are not exceeded; but at least 64 windows are always run.
     pub limit: u64,
 }
@@ -321,12 +324,10 @@ impl Steady {
     /// Whether the messages of the backlog have become more than chance makes of them. If nobody
     /// waits for anybody, their number scatters by its square root.
     fn outgrows_chance(&self, half: &[Window]) -> bool {
-        let (delivered, messages) =
-            self.series.iter().fold((0, 0), |s, w| (s.0 + w.delivered, s.1 + w.packets));
         let quarter = half.len() / 4;
         let messages_in = |part: &[Window]| {
             let backlog = part.iter().map(|w| w.backlog as f64).sum::<f64>() / part.len() as f64;
-            backlog * messages as f64 / delivered.max(1) as f64
+            backlog / self.spec.lump
         };
         let before = messages_in(&half[..quarter]);
         let after = messages_in(&half[half.len() - quarter..]);
@@ -405,6 +406,7 @@ mod tests {
         precision: 0.05,
         confidence: 0.95,
         messages: 0,
+        lump: 2.0 * Queues::FLITS,
         limit: 400_000,
     };
 

@@ -45,6 +45,23 @@ impl Workload {
         Traffic::new(seed, hosts, &spec)
     }
 
+    /// Flits of the message to which a flit belongs, on average: the mean square of lengths over
+    /// their mean.
+    pub fn lump(&self) -> f64 {
+        let flits = |bytes| self.packing.message_flits(bytes) as f64;
+        match self.size {
+            Size::Fixed(bytes) => flits(bytes),
+            Size::Exponential { .. } => 2.0 * self.packing.mean_flits(&self.size),
+            Size::Bimodal { small, large, small_share } => {
+                let moment = |power| {
+                    small_share * flits(small).powi(power)
+                        + (1.0 - small_share) * flits(large).powi(power)
+                };
+                moment(2) / moment(1)
+            }
+        }
+    }
+
     /// Messages that a run should have seen before it says what a message takes: so many that
     /// sixteen of the rarest kind are to be expected.
     pub fn least_messages(&self) -> u64 {
@@ -109,13 +126,15 @@ mod tests {
     #[test]
     fn rare_messages_ask_for_many() {
         let plain = workload(Arrival::Constant);
-        assert_eq!(plain.least_messages(), 16);
+        assert_eq!((plain.least_messages(), plain.lump()), (16, 32.0));
         let size = Size::Bimodal { small: 8, large: 800, small_share: 0.75 };
         let hot = Destination::HotSpot { host: 3, share: 0.5 };
         let parts = vec![(1.0, Destination::Uniform), (3.0, hot), (0.0, Destination::Shuffle)];
         let destination = Destination::Mixture(parts);
         let rare = Workload { size, destination, ..plain };
         assert_eq!(rare.least_messages(), 16 * 4 * 4);
+        // Of 6 and 402 flits, one in four of the latter.
+        assert!((rare.lump() - (0.75 * 36.0 + 0.25 * 161_604.0) / 105.0).abs() < 1e-9);
     }
 
     #[test]
