@@ -2,8 +2,8 @@
 
 use crate::{LabError, World};
 use crosstie_fabric::{Channel, ChannelId, Fabric, HostId, Node, Shape};
+use crosstie_measure::Saturation;
 use crosstie_routing::Summary;
-use crosstie_sim::measure::Saturation;
 use crosstie_sim::trial::{ChannelUse, Ending, Findings, Measured, Searched};
 use crosstie_sim::wormhole::{Layout, Part};
 use crosstie_study::{ChannelRow, Goal, Point, Row, Status};

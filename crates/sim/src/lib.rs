@@ -1,7 +1,6 @@
 //! The simulated world: network engines, traffic, and measurement.
 
 pub mod cluster;
-pub mod measure;
 mod packing;
 pub mod traffic;
 pub mod trial;

@@ -39,10 +39,10 @@ pub use search::{Searched, TrialError};
 pub use workload::Workload;
 
 use crate::cluster::{Cluster, ClusterSpec};
-use crate::measure::{Aim, Estimate, Outcome, Steady, SteadySpec, Verdict};
 use crate::traffic::{Traffic, TrafficError};
 use crate::wormhole::{Bus, Config, Deadlock, Engine, Layout, Part, Tick};
 use crosstie_fabric::Fabric;
+use crosstie_measure::{Aim, Estimate, Means, Steady, SteadySpec, Verdict};
 use crosstie_protocol::PeId;
 use crosstie_routing::Routing;
 use crosstie_units::Seed;
@@ -267,7 +267,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn measured(&mut self, outcome: &Outcome) -> Measured {
+    fn measured(&mut self, outcome: &Means) -> Measured {
         let (totals, config) = (self.ledger.totals, self.trial.config);
         let ticks_per_cycle = u64::from(config.ticks);
         let senders = self.senders();

@@ -1,6 +1,6 @@
 //! Several estimates made one.
 
-use crosstie_sim::measure::student_t;
+use crosstie_measure::student_t;
 use crosstie_study::paper::Estimate;
 
 /// The confidence with which experiments measure unless they say otherwise.

@@ -1,8 +1,8 @@
 //! What a run found, in numbers and in words.
 
-use crate::measure::{Doubt, Estimate, Latency};
 use crate::wormhole::{ChannelCount, Deadlock, Layout, Part};
 use crosstie_fabric::{Fabric, Node};
+use crosstie_measure::{Doubt, Estimate, Latency};
 
 /// What one run found.
 #[derive(Debug, Clone)]
@@ -164,7 +164,7 @@ pub fn channel_name(fabric: &Fabric, rails: u32, channel: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Precision;
+    use crosstie_measure::Precision;
 
     #[test]
     fn endings_are_told_in_words() {

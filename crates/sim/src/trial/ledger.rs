@@ -2,9 +2,9 @@
 
 use crate::Packing;
 use crate::cluster::{Books, Cluster, Receipt};
-use crate::measure::{LatencyLog, Window};
 use crate::traffic::Message;
 use crate::wormhole::{Delivery, EPOCH, Ends, Engine, Observer, Packet, Tick};
+use crosstie_measure::{LatencyLog, Window};
 use crosstie_protocol::{NodeId, PeId};
 
 /// What has been counted since the run began.
@@ -146,7 +146,7 @@ impl Ledger {
         Window {
             generated: now.generated - before.generated,
             delivered: now.delivered - before.delivered,
-            packets: now.messages - before.messages,
+            messages: now.messages - before.messages,
             // Rounded on the totals, so that nothing is lost between windows.
             latency: now.latency / self.ticks - before.latency / self.ticks,
             backlog: now.generated - now.delivered,

@@ -1,11 +1,11 @@
 //! What a run may claim.
 
-use super::Estimate;
+use crate::Estimate;
 use std::fmt;
 
 /// The means of a run after its warm-up. Loads are in flits per cycle of the whole network.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outcome {
+pub struct Means {
     /// Cycles simulated, warm-up included.
     pub cycles: u64,
     /// Cycles at the start that were left out.
@@ -25,11 +25,11 @@ pub enum Verdict {
     /// More data are needed.
     Continue,
     /// The means are steady and known to the precision asked for.
-    Converged(Outcome),
+    Converged(Means),
     /// The network carries less than it is offered, and the rest piles up.
-    Saturated(Outcome),
+    Saturated(Means),
     /// The limit came before an answer; the doubts say why.
-    NotConverged(Outcome, Vec<Doubt>),
+    NotConverged(Means, Vec<Doubt>),
 }
 
 impl Verdict {
@@ -39,7 +39,7 @@ impl Verdict {
     }
 
     /// The means found; `None` while the run goes on.
-    pub fn outcome(&self) -> Option<&Outcome> {
+    pub fn outcome(&self) -> Option<&Means> {
         match self {
             Verdict::Continue => None,
             Verdict::Converged(outcome)

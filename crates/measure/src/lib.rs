@@ -11,7 +11,7 @@
 //!   what runs could not tell inside the bracket.
 //!
 //! ```
-//! use crosstie_sim::measure::{Aim, Steady, SteadySpec, Verdict, Window};
+//! use crosstie_measure::{Aim, Steady, SteadySpec, Verdict, Window};
 //!
 //! let spec = SteadySpec {
 //!     aim: Aim::Means,
@@ -25,7 +25,7 @@
 //! let mut run = Steady::new(spec);
 //! // A network that delivers every cycle what it is given, in 10 cycles.
 //! let window =
-//!     Window { generated: 100, delivered: 100, packets: 10, latency: 100, backlog: 10 };
+//!     Window { generated: 100, delivered: 100, messages: 10, latency: 100, backlog: 10 };
 //! while !run.observe(window).is_final() {}
 //! let Verdict::Converged(outcome) = run.verdict() else { panic!("nothing could be steadier") };
 //! assert_eq!((outcome.accepted.mean, outcome.latency.unwrap().mean), (1.0, 10.0));
@@ -47,5 +47,5 @@ pub use latency::{Latency, LatencyLog};
 pub use saturation::{Saturation, SaturationSearch, SearchError, Step};
 pub use steady::{Aim, Steady, SteadySpec, Window};
 pub use student::student_t;
-pub use verdict::{Answer, Doubt, Outcome, Precision, Verdict};
+pub use verdict::{Answer, Doubt, Means, Precision, Verdict};
 pub use warmup::WarmUp;

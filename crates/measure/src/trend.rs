@@ -1,6 +1,6 @@
 //! Straight lines through series.
 
-use super::student_t;
+use crate::student_t;
 
 /// The least-squares line through a series: its rise per value.
 #[derive(Debug, Clone, Copy, PartialEq)]

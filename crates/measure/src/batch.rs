@@ -5,9 +5,9 @@
 //! batches are nearly independent if batches are long against the memory of the network, and then
 //! Student's interval holds for them.
 //!
-//! **Ratios.** Mean latency is a ratio of two random sums, latency over packets. With batch sums
-//! `L_i` and `N_i` the estimate is `R = sum L / sum N`, the mean over packets, and not the mean of
-//! the batch means, which would give packets in quiet batches more weight. Its variance follows
+//! **Ratios.** Mean latency is a ratio of two random sums, latency over messages. With batch sums
+//! `L_i` and `N_i` the estimate is `R = sum L / sum N`, the mean over messages, and not the mean of
+//! the batch means, which would give messages in quiet batches more weight. Its variance follows
 //! from the residuals `e_i = L_i - R N_i` (Cochran, *Sampling Techniques*, chapter 6):
 //!
 //! ```text
@@ -28,7 +28,7 @@
 //! point under independence, `1.2816 sqrt((b - 2) / (b^2 - 1))` (Fishman, *Management Science*
 //! 24(5), 1978).
 
-use super::student_t;
+use crate::student_t;
 
 /// A mean with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -176,8 +176,8 @@ struct Correlation {
 
 #[cfg(test)]
 mod tests {
-    use super::super::queue::Queues;
     use super::*;
+    use crate::queue::Queues;
     use crosstie_units::Seed;
     use proptest::prelude::*;
 
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn latency_is_the_mean_over_packets() {
-        // Every other window is busy and slow: 30 packets of 40 cycles, then 10 of 20.
+        // Every other window is busy and slow: 30 messages of 40 cycles, then 10 of 20.
         let series: Vec<_> =
             (0..640).map(|i| if i % 2 == 0 { (1200.0, 30.0) } else { (200.0, 10.0) }).collect();
         let latency = Estimate::of_ratio(&series, 0.95).unwrap();
@@ -252,7 +252,7 @@ mod tests {
             let series: Vec<_> = (0..400)
                 .map(|_| queues.window())
                 .skip(20)
-                .map(|w| (w.latency as f64, w.packets as f64))
+                .map(|w| (w.latency as f64, w.messages as f64))
                 .collect();
             Estimate::of_ratio(&series, 0.95).unwrap()
         };

@@ -53,8 +53,8 @@
 //! 148 M/D/1 runs that did. At load 0.98 one run in 400 was called saturated.
 //! Ask for a higher confidence, and allow a longer run, where that matters.
 
-use super::trend::Trend;
-use super::{Answer, Doubt, Estimate, Outcome, Verdict, WarmUp};
+use crate::trend::Trend;
+use crate::{Answer, Doubt, Estimate, Means, Verdict, WarmUp};
 
 /// The counters of one window of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -64,8 +64,8 @@ pub struct Window {
     /// Flits delivered to applications.
     pub delivered: u64,
     /// Packets delivered.
-    pub packets: u64,
-    /// Sum of the latencies of those packets, in cycles.
+    pub messages: u64,
+    /// Sum of the latencies of those messages, in cycles.
     pub latency: u64,
     /// Flits generated and not yet delivered at the end of the window: those waiting at sources
     /// and those in the network.
@@ -253,7 +253,7 @@ impl Steady {
     }
 
     /// The means after warm-up, and all that is to be said against them.
-    fn assess(&self, saturated: bool) -> (Outcome, Vec<Doubt>) {
+    fn assess(&self, saturated: bool) -> (Means, Vec<Doubt>) {
         let SteadySpec { precision, confidence, .. } = self.spec;
         let mut warm_up = detect(self.series.iter().map(|w| w.delivered as f64));
         if !saturated {
@@ -267,7 +267,8 @@ impl Steady {
         let accepted: Vec<_> = steady.iter().map(|w| (w.delivered as f64, cycles)).collect();
         let accepted = Estimate::of_ratio(&accepted, confidence)
             .expect("half of the least number of windows makes an estimate");
-        let latency: Vec<_> = steady.iter().map(|w| (w.latency as f64, w.packets as f64)).collect();
+        let latency: Vec<_> =
+            steady.iter().map(|w| (w.latency as f64, w.messages as f64)).collect();
         let latency = Estimate::of_ratio(&latency, confidence).filter(|_| !saturated);
         let generated: f64 = steady.iter().map(|w| w.generated as f64).sum();
         let measured = steady.len() as f64 * cycles;
@@ -283,7 +284,7 @@ impl Steady {
             None => doubts.push(Doubt::NothingDelivered),
             Some(latency) => {
                 doubts.extend(Doubt::about(&latency, precision).map(Doubt::Latency));
-                let messages = steady.iter().map(|w| w.packets).sum();
+                let messages = steady.iter().map(|w| w.messages).sum();
                 if messages < self.spec.messages {
                     doubts.push(Doubt::Few { messages, wanted: self.spec.messages });
                 }
@@ -292,7 +293,7 @@ impl Steady {
                 }
             }
         }
-        let outcome = Outcome {
+        let outcome = Means {
             cycles: self.cycles(),
             warm_up: cut as u64 * self.joined * self.spec.window,
             offered: generated / measured,
@@ -335,7 +336,7 @@ impl Steady {
     }
 
     /// Whether the backlog after warm-up is certainly level.
-    fn is_level(&self, outcome: &Outcome) -> bool {
+    fn is_level(&self, outcome: &Means) -> bool {
         let steady = &self.series[(outcome.warm_up / self.spec.window / self.joined) as usize..];
         let backlog: Vec<_> = steady.iter().map(|w| w.backlog as f64).collect();
         let generated =
@@ -356,17 +357,17 @@ impl Steady {
 
     fn latency_warm_up(&self) -> WarmUp {
         let mean = mean_latency(&self.series).unwrap_or(0.0);
-        // A window without packets says nothing; the overall mean is what disturbs least.
-        detect(self.series.iter().map(|w| match w.packets {
+        // A window without messages says nothing; the overall mean is what disturbs least.
+        detect(self.series.iter().map(|w| match w.messages {
             0 => mean,
-            packets => w.latency as f64 / packets as f64,
+            messages => w.latency as f64 / messages as f64,
         }))
     }
 }
 
 /// The mean latency of what was delivered; `None` of nothing.
 fn mean_latency(series: &[Window]) -> Option<f64> {
-    let sums = series.iter().fold((0, 0), |s, w| (s.0 + w.latency, s.1 + w.packets));
+    let sums = series.iter().fold((0, 0), |s, w| (s.0 + w.latency, s.1 + w.messages));
     (sums.1 > 0).then(|| sums.0 as f64 / sums.1 as f64)
 }
 
@@ -388,7 +389,7 @@ fn join(a: Window, b: Window) -> Window {
     Window {
         generated: a.generated + b.generated,
         delivered: a.delivered + b.delivered,
-        packets: a.packets + b.packets,
+        messages: a.messages + b.messages,
         latency: a.latency + b.latency,
         backlog: b.backlog,
     }
@@ -396,8 +397,8 @@ fn join(a: Window, b: Window) -> Window {
 
 #[cfg(test)]
 mod tests {
-    use super::super::queue::Queues;
     use super::*;
+    use crate::queue::Queues;
     use proptest::prelude::*;
 
     const SPEC: SteadySpec = SteadySpec {
@@ -476,7 +477,8 @@ mod tests {
     #[test]
     fn a_rare_kind_of_message_is_waited_for() {
         // Always the same latency, but too few messages to have seen all kinds of them.
-        let window = Window { generated: 100, delivered: 100, packets: 1, latency: 50, backlog: 5 };
+        let window =
+            Window { generated: 100, delivered: 100, messages: 1, latency: 50, backlog: 5 };
         let cycles = |messages| {
             let mut steady = Steady::new(SteadySpec { messages, ..SPEC });
             while !steady.observe(window).is_final() {}
@@ -515,15 +517,15 @@ mod tests {
 
     #[test]
     fn a_network_that_breaks_down_late_is_found_out() {
-        // All is well for 100,000 cycles; then a third of the packets no longer gets through.
+        // All is well for 100,000 cycles; then a third of the messages no longer gets through.
         let answer = |aim| {
             let mut steady = Steady::new(SteadySpec { aim, ..SPEC });
             let mut window =
-                Window { generated: 30, delivered: 30, packets: 3, latency: 150, backlog: 5 };
+                Window { generated: 30, delivered: 30, messages: 3, latency: 150, backlog: 5 };
             for index in 0u64.. {
                 if index > 500 {
                     window.delivered = 20;
-                    window.packets = 2;
+                    window.messages = 2;
                     window.backlog += 10;
                     window.latency = 2 * (50 + (index - 500) * 200 / 3);
                 }
@@ -549,10 +551,10 @@ mod tests {
             loop {
                 now += 100;
                 let out = now > latency;
-                let (delivered, packets) = if out { (100, 1) } else { (0, 0) };
+                let (delivered, messages) = if out { (100, 1) } else { (0, 0) };
                 let backlog = now.min(latency);
                 let latency = if out { latency } else { 0 };
-                let window = Window { generated: 100, delivered, packets, latency, backlog };
+                let window = Window { generated: 100, delivered, messages, latency, backlog };
                 if steady.observe(window).is_final() {
                     break;
                 }
@@ -600,10 +602,10 @@ mod tests {
             let mut steady = Steady::new(spec);
             let mut fed = 0;
             let mut backlog = 0u64;
-            for (generated, delivered, packets, latency) in windows.into_iter().cycle() {
+            for (generated, delivered, messages, latency) in windows.into_iter().cycle() {
                 backlog = (backlog + generated).saturating_sub(delivered);
                 fed += 1;
-                let window = Window { generated, delivered, packets, latency, backlog };
+                let window = Window { generated, delivered, messages, latency, backlog };
                 if steady.observe(window).is_final() {
                     break;
                 }

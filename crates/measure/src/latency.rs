@@ -187,19 +187,19 @@ mod tests {
         #[test]
         fn a_log_forgets_only_what_comes_before_the_cut(
             length in 1..20u64,
-            packets in prop::collection::vec((0..5000u64, 0..1000u64), 1..200),
+            messages in prop::collection::vec((0..5000u64, 0..1000u64), 1..200),
             cut in 0..5000u64,
         ) {
             let mut log = LatencyLog::new(length);
-            packets.iter().for_each(|&(cycle, latency)| log.record(cycle, latency));
+            messages.iter().for_each(|&(cycle, latency)| log.record(cycle, latency));
             let sum = |from: u64| {
-                let kept = packets.iter().filter(|(cycle, _)| *cycle >= from);
+                let kept = messages.iter().filter(|(cycle, _)| *cycle >= from);
                 kept.fold((0, 0), |(n, sum), (_, latency)| (n + 1, sum + u128::from(*latency)))
             };
             let found = log.since(cut);
             let first_whole = cut.next_multiple_of(log.length);
             prop_assert_eq!((found.count(), found.sum), sum(first_whole));
-            prop_assert_eq!(log.since(0).count(), packets.len() as u64);
+            prop_assert_eq!(log.since(0).count(), messages.len() as u64);
         }
     }
 }

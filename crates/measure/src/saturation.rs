@@ -1,7 +1,7 @@
 //! The search for the saturation load: the least offered load that a network does not carry.
 //!
 //! A pure state machine. It asks for one load after another and is told whether the network carried
-//! it ([`Steady::answer`](super::Steady::answer)). It comes from below, because a run costs as much
+//! it ([`Steady::answer`](crate::Steady::answer)). It comes from below, because a run costs as much
 //! as it carries: from a small part of the highest load it doubles until a load is refused. Then it
 //! halves the interval between the highest load that was carried and the lowest that was refused,
 //! until it is narrow enough.
@@ -28,7 +28,7 @@
 //!           └───────────────── saturation ────────────────────┘
 //! ```
 
-use super::Answer;
+use crate::Answer;
 
 /// What the search wants next.
 #[derive(Debug, Clone, Copy, PartialEq)]

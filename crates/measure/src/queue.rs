@@ -1,6 +1,6 @@
 //! Queues whose mean latency is known, to judge the judges by.
 
-use super::Window;
+use crate::Window;
 use crosstie_units::{Seed, Stream};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -64,7 +64,7 @@ impl Queues {
             }
             self.under_way.pop();
             window.delivered += flits;
-            window.packets += 1;
+            window.messages += 1;
             window.latency += latency;
         }
         self.backlog = self.backlog + window.generated - window.delivered;
