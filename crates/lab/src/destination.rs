@@ -2,9 +2,9 @@
 
 use crate::{LabError, routing};
 use crosstie_fabric::Fabric;
-use crosstie_routing::updown;
-use crosstie_sim::traffic::{Destination, Neighbourhood, Pattern, TrafficError};
+use crosstie_routing::{LegalDistances, Order, updown};
 use crosstie_study as study;
+use crosstie_work::traffic::{Destination, Neighbourhood, Pattern, TrafficError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -70,9 +70,20 @@ fn near(
             let help = "give another `root`, or leave it out";
             let order = updown(fabric, routing::rooted(root))
                 .map_err(|error| LabError::setting(&key, error, help))?;
-            Ok(Neighbourhood::within_legal(fabric, distance, &order))
+            Ok(within_legal(fabric, distance, &order))
         }
     }
+}
+
+/// The hosts that a shortest legal path under an order of the switches reaches through at most so many
+/// switches.
+fn within_legal(fabric: &Fabric, switches: u32, order: &Order) -> Neighbourhood {
+    let distances = LegalDistances::new(fabric, order);
+    Neighbourhood::gather(fabric, switches, |centre, links| {
+        let reached = fabric.switches().zip(distances.to(centre));
+        let near = reached.filter(|&(_, distance)| distance <= u64::from(links));
+        near.map(|(switch, _)| switch).collect()
+    })
 }
 
 fn check(pattern: &Destination, hosts: u32) -> Result<(), TrafficError> {
@@ -89,4 +100,28 @@ fn read_permutation(path: &Path) -> Result<Vec<u32>, String> {
         })
     };
     (1..).zip(text.trim_end().lines()).map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosstie_fabric::{Irregular, irregular};
+    use crosstie_routing::Root;
+    use crosstie_units::Seed;
+
+    #[test]
+    fn legal_paths_may_be_longer() {
+        // A ring of six switches: 3 lies opposite the root, and nothing may turn up again there.
+        let shape = Irregular { switches: 6, ports: 3, hosts_per_switch: 1, links: None };
+        let ring = irregular(&shape, Seed(1)).unwrap();
+        let order = updown(&ring, Root::Central).unwrap();
+        let last = ring.switches().max_by_key(|&switch| order.place(switch)).unwrap();
+        let beside: Vec<u32> = Neighbourhood::within(&ring, 2).of(last.0).collect();
+        let [a, b] = beside[..] else { panic!("{beside:?}") };
+        let graph = Neighbourhood::within(&ring, 3);
+        assert!(graph.of(a).any(|host| host == b), "by way of the last switch");
+        let legal = |switches| within_legal(&ring, switches, &order);
+        assert!(legal(4).of(a).all(|host| host != b) && legal(5).of(a).any(|host| host == b));
+        assert_eq!(legal(2), Neighbourhood::within(&ring, 2), "every link is legal");
+    }
 }

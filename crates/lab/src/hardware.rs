@@ -2,10 +2,10 @@
 
 use crate::LabError;
 use crosstie_fabric::Fabric;
-use crosstie_sim::Packing;
 use crosstie_sim::wormhole::{BURST, Bus, Config, Flow, InTransit};
 use crosstie_study::{self as study, Link, Packet, Spec};
 use crosstie_units::{Bytes, Rate, Time};
+use crosstie_work::Packing;
 
 /// How many times slower than a link a bus may be.
 const SLOWEST_BUS: f64 = 1000.0;

@@ -2,11 +2,11 @@
 
 use crate::{LabError, Network, destination, hardware, scheme};
 use crosstie_sim::cluster::ClusterSpec;
-use crosstie_sim::traffic::{Arrival, Size, TrafficError};
 use crosstie_sim::trial::{Effort, Trial, Workload};
 use crosstie_sim::wormhole::Config;
 use crosstie_study::{self as study, Goal, Packet, Spec};
 use crosstie_units::Seed;
+use crosstie_work::traffic::{Arrival, Size, TrafficError};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -81,11 +81,11 @@ impl World {
             Goal::Saturation(_) => (1.0, ", which the search may try,"),
         };
         self.trial().traffic(highest).map(|_| ()).map_err(|error| match error {
-            TrafficError::Crowded { load, mean_flits } => {
+            TrafficError::Crowded { load, mean } => {
                 let problem = format!(
                     "load {highest}{tried} takes {:.3} messages per cycle from each sender, of \
-                     {mean_flits} flits on average, but Bernoulli arrivals start at most one",
-                    load / mean_flits
+                     {mean} flits on average, but Bernoulli arrivals start at most one",
+                    load / mean
                 );
                 let help = "set `traffic.arrival = \"exponential\"`, lower the load or lengthen the \
                             messages";

@@ -4,9 +4,9 @@
 use cpu_time::ThreadTime;
 use crosstie_fabric::{Fabric, Node, tree};
 use crosstie_routing::TreeAdaptive;
-use crosstie_sim::traffic::{Arrival, Destination, Size, Traffic, TrafficSpec};
 use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Ends, Engine, Flow, Observer, Packet};
 use crosstie_units::Seed;
+use crosstie_work::traffic::{Arrival, Destination, Size, Traffic, TrafficSpec};
 
 struct Work {
     name: &'static str,
@@ -88,7 +88,7 @@ fn run_to(until: u64, engine: &mut Engine<'_>, traffic: &mut Traffic, seen: &mut
         let packet = Packet {
             from: message.from,
             to: message.to,
-            flits: message.flits,
+            flits: message.bytes,
             id: 0,
             ends: Ends::Memories,
         };

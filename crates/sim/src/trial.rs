@@ -12,7 +12,7 @@
 //! ([`Cluster`]). All processing elements of a node follow its destination
 //! pattern, and share its load evenly.
 //!
-//! **Messages and packets.** Without a scheme, a message becomes one packet or several ([`Packing`](crate::Packing)), all queued at
+//! **Messages and packets.** Without a scheme, a message becomes one packet or several ([`Packing`](crosstie_work::Packing)), all queued at
 //! once. Its latency runs from the cycle it is handed over to the delivery of its last flit. Loads
 //! count whole packets, overhead included, so that 1 is a full link.
 //!
@@ -32,20 +32,19 @@ mod ledger;
 mod marks;
 mod patience;
 mod search;
-mod workload;
 
+pub use crosstie_work::Workload;
 pub use findings::{ChannelUse, Ending, Findings, Measured, Starvation, channel_name};
 pub use search::{Searched, TrialError};
-pub use workload::Workload;
 
 use crate::cluster::{Cluster, ClusterSpec};
-use crate::traffic::{Traffic, TrafficError};
 use crate::wormhole::{Bus, Config, Deadlock, Engine, Layout, Part, Tick};
 use crosstie_fabric::Fabric;
 use crosstie_measure::{Aim, Estimate, Means, Steady, SteadySpec, Verdict};
 use crosstie_protocol::PeId;
 use crosstie_routing::Routing;
 use crosstie_units::Seed;
+use crosstie_work::traffic::{Traffic, TrafficError};
 use ledger::Ledger;
 use marks::Marks;
 use patience::Patience;

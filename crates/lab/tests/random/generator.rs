@@ -9,9 +9,9 @@ use crate::experiment::{Experiment, Style, put, table};
 use crate::frame::{Frame, PERMUTATION};
 use crosstie_fabric::SwitchId;
 use crosstie_routing::{Root, updown};
-use crosstie_sim::traffic::Neighbourhood;
 use crosstie_study::{COLUMNS, Study};
 use crosstie_units::Seed;
+use crosstie_work::traffic::Neighbourhood;
 use toml::{Table, Value};
 
 /// The experiment of a number.

@@ -1,8 +1,8 @@
 //! What a cluster is made of, beyond its fabric.
 
-use crate::Packing;
 use crosstie_protocol::Scheme;
 use crosstie_units::Time;
+use crosstie_work::Packing;
 
 /// Nodes, their NICs and the scheme by which they use their rails.
 #[derive(Debug, Clone)]

@@ -1,12 +1,12 @@
 //! Clusters under every scheme: nothing lost, nothing left, and no conflict where none may be.
 
 use super::*;
-use crate::Packing;
 use crate::wormhole::{Bus, Config, Delivery, InTransit};
 use crosstie_fabric::{Irregular, irregular, tree};
 use crosstie_protocol::{Allocation, Scheme, StripingRatio, matrix};
 use crosstie_routing::{Choice, Method, Root, Routing, Summary, TreeAdaptive};
 use crosstie_units::Seed;
+use crosstie_work::Packing;
 use proptest::prelude::*;
 use std::sync::Arc;
 

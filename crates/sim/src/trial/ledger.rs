@@ -1,11 +1,11 @@
 //! The books of a run: messages handed over, packets delivered, latencies.
 
-use crate::Packing;
 use crate::cluster::{Books, Cluster, Receipt};
-use crate::traffic::Message;
 use crate::wormhole::{Delivery, EPOCH, Ends, Engine, Observer, Packet, Tick};
 use crosstie_measure::{LatencyLog, Window};
 use crosstie_protocol::{NodeId, PeId};
+use crosstie_work::Packing;
+use crosstie_work::traffic::Message;
 
 /// What has been counted since the run began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Ledger {
         let turn = &mut self.next_rail[message.from as usize];
         let rail = *turn;
         *turn = if rail + 1 == self.rails { 0 } else { rail + 1 };
-        let (full, last) = self.packing.cut(message.flits);
+        let (full, last) = self.packing.cut(message.bytes);
         let id = match full {
             0 => WHOLE,
             _ => u64::from(self.enter(full + 1)),
@@ -107,7 +107,7 @@ impl Ledger {
         message: Message,
     ) {
         let (from, to) = (NodeId(message.from), NodeId(message.to));
-        let flits = cluster.send(engine, (from, pe), to, message.flits, self);
+        let flits = cluster.send(engine, (from, pe), to, message.bytes, self);
         self.totals.generated += flits;
         self.longest_packet = self.longest_packet.max(flits);
     }

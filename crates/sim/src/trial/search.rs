@@ -1,8 +1,8 @@
 //! The search for the saturation load, one run per load tried.
 
 use super::{Ending, Findings, Trial};
-use crate::traffic::TrafficError;
 use crosstie_measure::{Aim, Answer, Saturation, SaturationSearch, SearchError, Step};
+use crosstie_work::traffic::TrafficError;
 use std::ops::ControlFlow;
 
 /// What a search found.

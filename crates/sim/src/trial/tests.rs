@@ -1,8 +1,8 @@
 use super::*;
-use crate::Packing;
-use crate::traffic::{Arrival, Destination, Size};
 use crosstie_fabric::{End, FabricBuilder, HostId, Port, Shape, SwitchId, tree};
 use crosstie_routing::{Shortest, TreeAdaptive};
+use crosstie_work::Packing;
+use crosstie_work::traffic::{Arrival, Destination, Size};
 
 const EFFORT: Effort =
     Effort { precision: 0.05, confidence: 0.95, min_cycles: 4000, max_cycles: 60_000 };

@@ -10,7 +10,7 @@ pub enum TrafficError {
         hosts: u32,
     },
     /// The load is no rate.
-    #[error("found load {load}, expected a positive number of flits per cycle and host")]
+    #[error("found load {load}, expected a positive number of bytes per cycle and host")]
     Load {
         /// The load asked for.
         load: f64,
@@ -18,23 +18,23 @@ pub enum TrafficError {
     /// More than one message per cycle and host from a source that decides once per cycle.
     #[error(
         "Bernoulli arrivals start at most one message per cycle, but load {load} with messages of \
-         {mean_flits} flits on average needs more: lower the load, lengthen the messages or use \
+         {mean} on average needs more: lower the load, lengthen the messages or use \
          exponential arrivals"
     )]
     Crowded {
-        /// The load asked for.
+        /// The load asked for, per cycle.
         load: f64,
-        /// The mean message size.
-        mean_flits: f64,
+        /// The mean message size, in the unit of the load.
+        mean: f64,
     },
-    /// A message without flits.
-    #[error("found a message size of {flits} flits, expected at least 1")]
+    /// A message without bytes.
+    #[error("found a message size of {bytes} bytes, expected at least 1")]
     EmptyMessage {
         /// The size found.
-        flits: u32,
+        bytes: u32,
     },
     /// A mean size that no distribution of sizes has.
-    #[error("found a mean message size of {mean} flits, expected more than 0 and at most {limit}")]
+    #[error("found a mean message size of {mean} bytes, expected more than 0 and at most {limit}")]
     MeanSize {
         /// The mean asked for.
         mean: f64,

@@ -1,13 +1,13 @@
 //! Open-loop traffic: who sends how much to whom, and when.
 //!
 //! *Open loop* means that messages start whether or not the network keeps up; what it cannot take
-//! waits at the source. The unit of time is the *cycle*, in which a channel carries one flit.
+//! waits at the source. The unit of time is the *cycle*, of the link.
 //!
 //! A [`Traffic`] is built from a [`TrafficSpec`]: a load, a law of arrivals, a law of sizes and a
 //! destination pattern. The mean time between two messages of a host follows from the first three,
 //!
 //! ```text
-//! interval = E[flits per message] / load
+//! interval = E[bytes per message] / load
 //! ```
 //!
 //! with the mean of the sizes as really drawn, rounding included ([`Size::mean`]), so the load
@@ -15,7 +15,7 @@
 //! themselves stay silent and are left out ([`Traffic::senders`]).
 //!
 //! ```
-//! use crosstie_sim::traffic::{Arrival, Destination, Size, Traffic, TrafficSpec};
+//! use crosstie_work::traffic::{Arrival, Destination, Size, Traffic, TrafficSpec};
 //! use crosstie_units::Seed;
 //!
 //! let spec = TrafficSpec {
@@ -27,8 +27,8 @@
 //! let mut traffic = Traffic::new(Seed(1), 8, &spec)?;
 //! assert_eq!(traffic.interval(), 64.0);
 //! let message = traffic.draw();
-//! assert_eq!((message.to, message.flits), (7 - message.from, 16));
-//! # Ok::<(), crosstie_sim::traffic::TrafficError>(())
+//! assert_eq!((message.to, message.bytes), (7 - message.from, 16));
+//! # Ok::<(), crosstie_work::traffic::TrafficError>(())
 //! ```
 
 mod arrival;

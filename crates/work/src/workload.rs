@@ -9,7 +9,7 @@ use crosstie_units::Seed;
 pub struct Workload {
     /// When messages start.
     pub arrival: Arrival,
-    /// How long they are, in **bytes** (the laws do not mind the unit).
+    /// How long they are, in bytes.
     pub size: Size,
     /// To which nodes they go.
     pub destination: Destination,
@@ -33,7 +33,7 @@ impl Workload {
         let node_load = load * f64::from(rails);
         let mean_flits = self.packing.mean_flits(&self.size);
         if self.arrival == Arrival::Bernoulli && mean_flits < node_load {
-            return Err(TrafficError::Crowded { load: node_load, mean_flits });
+            return Err(TrafficError::Crowded { load: node_load, mean: mean_flits });
         }
         let spec = TrafficSpec {
             // Bytes per cycle: the interval between messages is then mean_flits / node_load.
@@ -142,6 +142,6 @@ mod tests {
         let crowded = Workload { size: Size::Fixed(1), ..workload(Arrival::Bernoulli) };
         assert!(crowded.traffic(Seed(1), 8, 3, 1.0).is_ok());
         let error = crowded.traffic(Seed(1), 8, 4, 1.0).unwrap_err();
-        assert_eq!(error, TrafficError::Crowded { load: 4.0, mean_flits: 3.0 });
+        assert_eq!(error, TrafficError::Crowded { load: 4.0, mean: 3.0 });
     }
 }

@@ -15,13 +15,13 @@ pub struct Message {
     /// The receiving host, never the sender.
     pub to: u32,
     /// Its length, at least 1.
-    pub flits: u32,
+    pub bytes: u32,
 }
 
 /// What every host sends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrafficSpec {
-    /// Flits per cycle that each sending host offers.
+    /// Bytes per cycle that each sending host offers.
     pub load: f64,
     /// When messages start.
     pub arrival: Arrival,
@@ -64,10 +64,10 @@ impl Traffic {
             return Err(TrafficError::Load { load });
         }
         spec.size.check()?;
-        let mean_flits = spec.size.mean();
-        let interval = mean_flits / load;
+        let mean_bytes = spec.size.mean();
+        let interval = mean_bytes / load;
         if spec.arrival == Arrival::Bernoulli && interval < 1.0 {
-            return Err(TrafficError::Crowded { load, mean_flits });
+            return Err(TrafficError::Crowded { load, mean: mean_bytes });
         }
         let pattern = Pattern::new(&spec.destination, hosts)?;
         let spacing = Spacing::new(spec.arrival, interval);
@@ -106,14 +106,14 @@ impl Traffic {
     pub fn draw(&mut self) -> Message {
         let (cycle, from) = self.merge.earliest();
         let source = &mut self.sources[from as usize];
-        let flits = self.size.draw(&mut source.sizes);
+        let bytes = self.size.draw(&mut source.sizes);
         let to = self
             .pattern
             .destination(from, &mut source.destinations)
             .expect("only hosts that send take part in the merge");
         self.spacing.step(&mut source.clock, &mut source.arrivals);
         self.merge.replace(source.clock.cycle());
-        Message { cycle, from, to, flits }
+        Message { cycle, from, to, bytes }
     }
 
     /// Whether a host sends anything.
@@ -131,7 +131,7 @@ impl Traffic {
         self.interval
     }
 
-    /// Flits per cycle that all senders together offer.
+    /// Bytes per cycle that all senders together offer.
     pub fn offered(&self) -> f64 {
         self.load * f64::from(self.senders)
     }
@@ -160,7 +160,7 @@ mod tests {
     fn the_first_messages_are_pinned() {
         let found: Vec<_> = messages(16, &spec(), 4)
             .into_iter()
-            .map(|Message { cycle, from, to, flits }| (cycle, from, to, flits))
+            .map(|Message { cycle, from, to, bytes }| (cycle, from, to, bytes))
             .collect();
         assert_eq!(
             found,
@@ -198,7 +198,7 @@ mod tests {
         let error = |spec| Traffic::new(Seed(1), 2, &spec).unwrap_err().to_string();
         assert_eq!(
             error(TrafficSpec { load: -0.1, ..spec() }),
-            "found load -0.1, expected a positive number of flits per cycle and host"
+            "found load -0.1, expected a positive number of bytes per cycle and host"
         );
         assert_eq!(
             error(TrafficSpec {
@@ -208,7 +208,7 @@ mod tests {
                 ..spec()
             }),
             "Bernoulli arrivals start at most one message per cycle, but load 3 with messages of \
-             2 flits on average needs more: lower the load, lengthen the messages or use \
+             2 on average needs more: lower the load, lengthen the messages or use \
              exponential arrivals"
         );
         assert_eq!(
@@ -236,7 +236,7 @@ mod tests {
         ) {
             let spec = TrafficSpec { load, arrival, size, destination: Destination::Uniform };
             let mut traffic = Traffic::new(Seed(seed), hosts, &spec).unwrap();
-            let (mut flits, mut last, count) = (0, (0, 0), 30_000);
+            let (mut bytes, mut last, count) = (0, (0, 0), 30_000);
             for _ in 0..count {
                 let due = traffic.next_cycle();
                 let message = traffic.draw();
@@ -244,9 +244,9 @@ mod tests {
                 prop_assert!((message.cycle, message.from) >= last);
                 prop_assert!(message.to < hosts && message.to != message.from);
                 last = (message.cycle, message.from);
-                flits += u64::from(message.flits);
+                bytes += u64::from(message.bytes);
             }
-            let offered = flits as f64 / traffic.next_cycle() as f64;
+            let offered = bytes as f64 / traffic.next_cycle() as f64;
             // Five standard deviations if both intervals and sizes are exponential.
             let slack = 5.0 * (2.0 / f64::from(count)).sqrt() + f64::from(hosts) / f64::from(count);
             prop_assert!((offered / traffic.offered() - 1.0).abs() < slack, "{offered}");

@@ -1,14 +1,14 @@
-//! How long messages are, in flits.
+//! How long messages are, in bytes.
 
 use super::TrafficError;
 use crosstie_units::Stream;
 
-/// The law of message sizes in flits. A message has at least one flit.
+/// The law of message sizes in bytes. A message has at least one byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Size {
-    /// Every message has so many flits.
+    /// Every message has so many bytes.
     Fixed(u32),
-    /// An exponential size rounded up to whole flits, and [`Size::LONGEST`] where it is longer.
+    /// An exponential size rounded up to whole bytes, and [`Size::LONGEST`] where it is longer.
     Exponential {
         /// Mean before rounding; [`Size::mean`] gives the mean after it.
         mean: f64,
@@ -19,7 +19,7 @@ pub enum Size {
         small: u32,
         /// The other.
         large: u32,
-        /// The share of *messages* (not of flits) that are small.
+        /// The share of *messages* (not of bytes) that are small.
         small_share: f64,
     },
 }
@@ -31,15 +31,15 @@ impl Size {
     /// The largest mean of exponential sizes.
     pub const MEAN_LIMIT: f64 = (1 << 30) as f64;
 
-    /// The exact mean in flits of the sizes drawn.
+    /// The exact mean in bytes of the sizes drawn.
     ///
-    /// The ceiling of an exponential variable of mean m is geometric, `P(k flits) = (1 - q)
+    /// The ceiling of an exponential variable of mean m is geometric, `P(k bytes) = (1 - q)
     /// q^(k-1)` with `q = exp(-1/m)`, so its mean is `1 / (1 - exp(-1/m))`, about `m + 1/2`.
     /// A source that took m itself would offer too much: 1.6 % at m = 32, 58 % at m = 1. Cut at L
-    /// flits, the mean is `1 - q^L` of that.
+    /// bytes, the mean is `1 - q^L` of that.
     pub fn mean(&self) -> f64 {
         match *self {
-            Size::Fixed(flits) => f64::from(flits),
+            Size::Fixed(bytes) => f64::from(bytes),
             Size::Exponential { mean } => {
                 let shorter = -(-f64::from(Size::LONGEST) / mean).exp_m1();
                 -(-1.0 / mean).exp_m1().recip() * shorter
@@ -52,12 +52,12 @@ impl Size {
 
     /// Refuses what cannot be drawn.
     pub(super) fn check(&self) -> Result<(), TrafficError> {
-        let flits = |flits| match flits {
-            0 => Err(TrafficError::EmptyMessage { flits }),
+        let bytes = |bytes| match bytes {
+            0 => Err(TrafficError::EmptyMessage { bytes }),
             _ => Ok(()),
         };
         match *self {
-            Size::Fixed(size) => flits(size),
+            Size::Fixed(size) => bytes(size),
             Size::Exponential { mean } => {
                 if mean > 0.0 && mean <= Size::MEAN_LIMIT {
                     Ok(())
@@ -66,8 +66,8 @@ impl Size {
                 }
             }
             Size::Bimodal { small, large, small_share } => {
-                flits(small)?;
-                flits(large)?;
+                bytes(small)?;
+                bytes(large)?;
                 TrafficError::unless_share("small messages", small_share)
             }
         }
@@ -77,7 +77,7 @@ impl Size {
     #[inline]
     pub(super) fn draw(&self, stream: &mut Stream) -> u32 {
         match *self {
-            Size::Fixed(flits) => flits,
+            Size::Fixed(bytes) => bytes,
             Size::Exponential { mean } => {
                 (stream.exponential(mean).ceil() as u32).clamp(1, Size::LONGEST)
             }
@@ -121,7 +121,7 @@ mod tests {
         let mean = |mean| Size::Exponential { mean }.mean();
         assert!((mean(1.0) - 1.581_976_706_869_326_5).abs() < 1e-12);
         assert!((mean(32.0) - 32.502_604).abs() < 1e-6);
-        assert!((mean(1e-3) - 1.0).abs() < 1e-12, "nearly all draws round up to one flit");
+        assert!((mean(1e-3) - 1.0).abs() < 1e-12, "nearly all draws round up to one byte");
         assert!((mean(1e8) - (1e8 + 0.5)).abs() < 1e-6);
         let cut = mean(Size::MEAN_LIMIT) / Size::MEAN_LIMIT;
         assert!((cut - 0.975_893_9).abs() < 1e-6, "{cut}");
@@ -130,10 +130,10 @@ mod tests {
     #[test]
     fn impossible_sizes_are_refused_in_words() {
         for (size, message) in [
-            (Size::Fixed(0), "found a message size of 0 flits, expected at least 1"),
+            (Size::Fixed(0), "found a message size of 0 bytes, expected at least 1"),
             (
                 Size::Exponential { mean: f64::NAN },
-                "found a mean message size of NaN flits, expected more than 0 and at most \
+                "found a mean message size of NaN bytes, expected more than 0 and at most \
                  1073741824",
             ),
             (
