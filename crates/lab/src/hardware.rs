@@ -3,9 +3,8 @@
 use crate::LabError;
 use crosstie_fabric::Fabric;
 use crosstie_sim::wormhole::{BURST, Bus, Config, Flow, InTransit};
-use crosstie_study::{self as study, Link, Packet, Spec};
-use crosstie_units::{Bytes, Rate, Time};
-use crosstie_work::Packing;
+use crosstie_study::{self as study, Link, Spec};
+use crosstie_units::{Rate, Time};
 
 /// How many times slower than a link a bus may be.
 const SLOWEST_BUS: f64 = 1000.0;
@@ -103,20 +102,6 @@ pub(crate) fn check_memory(spec: &Spec, fabric: &Fabric) -> Result<(), LabError>
     );
     let help = "take fewer hosts, rails or virtual channels, or a shorter `link.wire`";
     Err(LabError::setting("fabric", problem, help))
-}
-
-/// How messages become packets.
-pub(crate) fn packing(spec: &Spec) -> Packing {
-    // The ranges of the experiment file lie within the types.
-    let bytes = |size: Bytes| size.get() as u32;
-    Packing {
-        flit: bytes(spec.link.flit),
-        payload: match spec.nic.packet {
-            Packet::Message => None,
-            Packet::Payload(size) => Some(bytes(size)),
-        },
-        overhead: bytes(spec.nic.overhead),
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use crate::{LabError, World};
 use crosstie_fabric::{Channel, ChannelId, Fabric, HostId, Node, Shape};
 use crosstie_measure::Saturation;
 use crosstie_routing::Summary;
-use crosstie_sim::trial::{ChannelUse, Ending, Findings, Measured, Searched};
-use crosstie_sim::wormhole::{Layout, Part};
+use crosstie_sim::run::{ChannelUse, Ending, Findings, Measured, Searched};
+use crosstie_sim::wormhole::{Layout, Place};
 use crosstie_study::{ChannelRow, Goal, Point, Row, Status};
 use std::ops::ControlFlow;
 
@@ -25,13 +25,14 @@ pub(crate) fn of(
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Option<Outcome>, LabError> {
     let unforeseen = |reason: String| LabError::Unforeseen { point: point.index, reason };
-    let trial = world.trial();
+    let blueprint = world.blueprint();
+    let trial = world.trial(&blueprint);
     let mut notes = world.remarks().to_vec();
     let (columns, findings, status) = match world.goal() {
         Goal::Load(load) => {
             let found = trial.run(load, watch).map_err(|error| unforeseen(error.to_string()))?;
             let Some(findings) = found else { return Ok(None) };
-            notes.insert(0, findings.note(&world.network().fabric, world.rails()));
+            notes.insert(0, findings.note(&blueprint));
             let status = match findings.ending {
                 Ending::Converged => Status::Converged,
                 Ending::Saturated => Status::Saturated,
@@ -47,7 +48,7 @@ pub(crate) fn of(
             };
             let status = match searched.saturation {
                 None => {
-                    notes.insert(0, searched.limit.note(&world.network().fabric, world.rails()));
+                    notes.insert(0, searched.limit.note(&blueprint));
                     Status::Deadlocked
                 }
                 Some(saturation) => {
@@ -221,13 +222,13 @@ fn channel_rows(point: &Point, world: &World, measured: &Measured) -> Vec<Channe
     let row = |(id, used): (u32, &ChannelUse)| {
         let (rail, part) = layout.place(id);
         let (channel, place) = match part {
-            Part::Fabric(channel) => (channel.0, fabric_place(fabric, channel)),
-            Part::Read(host) => (channels + host.0, bus_place(fabric, host, ["memory", "NIC"])),
-            Part::Write(host) => {
+            Place::Fabric(channel) => (channel.0, fabric_place(fabric, channel)),
+            Place::Read(host) => (channels + host.0, bus_place(fabric, host, ["memory", "NIC"])),
+            Place::Write(host) => {
                 (channels + hosts + host.0, bus_place(fabric, host, ["NIC", "memory"]))
             }
             // Packets that end in NICs belong to protocols; open-loop traffic has none.
-            Part::Intake(_) => return None,
+            Place::Intake(_) => return None,
         };
         let [from, to, kind] = place;
         Some(ChannelRow {

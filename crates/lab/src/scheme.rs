@@ -1,25 +1,28 @@
-//! Rail schemes: from the experiment file to the machines.
+//! Nodes: from the experiment file to the machines.
 
 use crate::LabError;
-use crate::hardware::packing;
-use crosstie_fabric::Fabric;
-use crosstie_protocol::{Allocation, Scheme, StripingRatio, matrix};
-use crosstie_sim::cluster::{Cluster, ClusterSpec};
-use crosstie_sim::wormhole::Config;
-use crosstie_study::{self as study, Spec};
-use crosstie_units::Time;
-use std::sync::Arc;
+use crosstie_protocol::{Packing, PolicyKind, StripingRatio};
+use crosstie_sim::node::{Audience, Nodes, NodesError, NodesSpec};
+use crosstie_study::{self as study, Packet, Spec};
+use crosstie_units::Bytes;
 
-/// The nodes and their scheme, if the spec names one.
-pub(crate) fn cluster(
-    spec: &Spec,
-    fabric: &Fabric,
-    config: &Config,
-) -> Result<Option<ClusterSpec>, LabError> {
-    let Some(wanted) = &spec.scheme else { return Ok(None) };
-    let ticks = config.ticks;
-    let cluster = ClusterSpec {
-        scheme: scheme(wanted, spec.cluster.rails, fabric)?,
+/// How messages become packets.
+pub(crate) fn packing(spec: &Spec) -> Packing {
+    // The ranges of the experiment file lie within the types.
+    let bytes = |size: Bytes| size.get() as u32;
+    Packing {
+        payload: match spec.nic.packet {
+            Packet::Message => None,
+            Packet::Payload(size) => Some(bytes(size)),
+        },
+        overhead: bytes(spec.nic.overhead),
+    }
+}
+
+/// The nodes that a spec describes, of which there are so many.
+pub(crate) fn nodes(spec: &Spec, count: u32) -> Result<NodesSpec, LabError> {
+    let nodes = NodesSpec {
+        policy: policy(&spec.scheme)?,
         pes: spec.cluster.pes,
         blocking: spec.cluster.blocking,
         rails: spec.cluster.rails,
@@ -27,43 +30,39 @@ pub(crate) fn cluster(
         // A NIC keeps every virtual channel of its link busy if it can.
         window: spec.switch.virtual_channels,
         packing: packing(spec),
-        control: spec.nic.control.get().div_ceil(spec.link.flit.get()) as u32,
-        response: spec.nic.response * ticks,
-        tick: Time::from_ps((spec.link.cycle().ps() / u64::from(ticks)).max(1)),
+        // The range of the experiment file lies within the type.
+        control: spec.nic.control.get() as u32,
+        response: spec.link.cycle() * u64::from(spec.nic.response),
     };
-    Cluster::new(fabric, &cluster)
-        .map_err(|error| LabError::setting("scheme", error, "choose another scheme"))?;
-    Ok(Some(cluster))
+    Nodes::new(&nodes, count, Audience::Silent).map_err(|error| match error {
+        NodesError::Policy(error) => {
+            let needed = crosstie_protocol::rails_optimal(count);
+            let help = format!("set `cluster.rails = {needed}`, or choose another scheme");
+            LabError::setting("scheme.static", error, help)
+        }
+        NodesError::Node(error) => LabError::setting("scheme", error, "choose another scheme"),
+    })?;
+    Ok(nodes)
 }
 
-fn scheme(wanted: &study::Scheme, rails: u32, fabric: &Fabric) -> Result<Scheme, LabError> {
+fn policy(wanted: &Option<study::Scheme>) -> Result<PolicyKind, LabError> {
     let ratio = |striping| {
         StripingRatio::new(striping).map_err(|error| {
             LabError::setting("scheme.striping", error, "take a number from 0 to 1")
         })
     };
     Ok(match *wanted {
-        study::Scheme::Static {} => {
-            let nodes = fabric.hosts().len() as u32;
-            let allocation = matrix::algorithm2(rails, nodes).map_err(|error| {
-                let needed = matrix::rails_optimal(nodes);
-                let help = format!("set `cluster.rails = {needed}`, or choose another scheme");
-                LabError::setting("scheme.static", error, help)
-            })?;
-            let allocation = Allocation::new(allocation).expect("algorithm 2 connects every pair");
-            Scheme::Static(Arc::new(allocation))
+        None => PolicyKind::RoundRobin {},
+        Some(study::Scheme::Static {}) => PolicyKind::Static {},
+        Some(study::Scheme::Basic {}) => PolicyKind::Basic {},
+        Some(study::Scheme::LocalDynamic { striping }) => {
+            PolicyKind::LocalDynamic { striping: ratio(striping)? }
         }
-        study::Scheme::Basic {} => Scheme::Basic,
-        study::Scheme::LocalDynamic { striping } => {
-            Scheme::LocalDynamic { ratio: ratio(striping)? }
+        Some(study::Scheme::Dynamic { striping, timeout }) => {
+            PolicyKind::Dynamic { striping: ratio(striping)?, timeout }
         }
-        study::Scheme::Dynamic { striping, timeout } => {
-            Scheme::Dynamic { ratio: ratio(striping)?, patience: timeout }
+        Some(study::Scheme::Hybrid { striping, timeout, threshold }) => {
+            PolicyKind::Hybrid { striping: ratio(striping)?, timeout, threshold }
         }
-        study::Scheme::Hybrid { striping, timeout, threshold } => Scheme::Hybrid {
-            ratio: ratio(striping)?,
-            patience: timeout,
-            threshold: threshold.get(),
-        },
     })
 }

@@ -1,12 +1,14 @@
 //! What one point describes, ready to be tried.
 
 use crate::{LabError, Network, destination, hardware, scheme};
-use crosstie_sim::cluster::ClusterSpec;
-use crosstie_sim::trial::{Effort, Trial, Workload};
-use crosstie_sim::wormhole::Config;
+use crosstie_sim::network::{Blueprint, Grain};
+use crosstie_sim::node::NodesSpec;
+use crosstie_sim::run::{Effort, Trial};
+use crosstie_sim::wormhole::{Config, WormholeSpec};
 use crosstie_study::{self as study, Goal, Packet, Spec};
-use crosstie_units::Seed;
+use crosstie_units::{Seed, Time};
 use crosstie_work::traffic::{Arrival, Size, TrafficError};
+use crosstie_work::{Flits, Workload};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,7 +17,9 @@ pub struct World {
     network: Arc<Network>,
     rails: u32,
     config: Config,
-    cluster: Option<ClusterSpec>,
+    flit: u32,
+    cycle: Time,
+    nodes: NodesSpec,
     workload: Workload,
     seed: Seed,
     effort: Effort,
@@ -24,6 +28,8 @@ pub struct World {
     remarks: Vec<String>,
 }
 
+/// The end of the clock: half of what picoseconds can count, so that no sum overflows.
+const LAST: Time = Time::from_ps(u64::MAX / 2);
 /// The most packets that a message may be cut into.
 const MOST_PACKETS: u64 = 1 << 16;
 
@@ -43,7 +49,10 @@ impl World {
         let mut remarks = network.remarks.clone();
         hardware::check_memory(spec, &network.fabric)?;
         let config = hardware::config(spec, &mut remarks)?;
-        let cluster = scheme::cluster(spec, &network.fabric, &config)?;
+        let nodes = scheme::nodes(spec, network.fabric.hosts().len() as u32)?;
+        // The range of the experiment file lies within the type.
+        let (flit, cycle) = (spec.link.flit.get() as u32, spec.link.cycle());
+        check_time(spec, &config)?;
         let to = &spec.traffic.destination;
         let workload = Workload {
             arrival: match spec.traffic.arrival {
@@ -58,7 +67,7 @@ impl World {
                 &network.fabric,
                 locate,
             )?,
-            packing: hardware::packing(spec),
+            flits: Flits { flit, packing: nodes.packing },
         };
         let measure = &spec.measure;
         let effort = Effort {
@@ -68,8 +77,19 @@ impl World {
             max_cycles: measure.max_cycles,
         };
         let (rails, seed, goal) = (spec.cluster.rails, spec.seed, spec.goal());
-        let world =
-            World { network, rails, config, cluster, workload, seed, effort, goal, remarks };
+        let world = World {
+            network,
+            rails,
+            config,
+            flit,
+            cycle,
+            nodes,
+            workload,
+            seed,
+            effort,
+            goal,
+            remarks,
+        };
         world.check_traffic()?;
         Ok(world)
     }
@@ -80,7 +100,7 @@ impl World {
             Goal::Load(load) => (load, ""),
             Goal::Saturation(_) => (1.0, ", which the search may try,"),
         };
-        self.trial().traffic(highest).map(|_| ()).map_err(|error| match error {
+        self.trial(&self.blueprint()).traffic(highest).map(|_| ()).map_err(|error| match error {
             TrafficError::Crowded { load, mean } => {
                 let problem = format!(
                     "load {highest}{tried} takes {:.3} messages per cycle from each sender, of \
@@ -114,18 +134,39 @@ impl World {
         self.goal
     }
 
-    pub(crate) fn trial(&self) -> Trial<'_> {
-        Trial {
+    /// What its networks are built from.
+    pub(crate) fn blueprint(&self) -> WormholeSpec<'_> {
+        WormholeSpec {
             fabric: &self.network.fabric,
             routing: &*self.network.routing,
             rails: self.rails,
             config: &self.config,
-            cluster: self.cluster.as_ref(),
-            workload: &self.workload,
-            seed: self.seed,
-            effort: self.effort,
+            flit: self.flit,
+            cycle: self.cycle,
         }
     }
+
+    pub(crate) fn trial<'a>(&'a self, blueprint: &'a dyn Blueprint) -> Trial<'a> {
+        let World { nodes, workload, seed, effort, .. } = self;
+        Trial { blueprint, nodes, workload, seed: *seed, effort: *effort }
+    }
+}
+
+/// Refuses a run that outlasts the clock, and a tick that the clock cannot tell.
+fn check_time(spec: &Spec, config: &Config) -> Result<(), LabError> {
+    let (cycle, cycles) = (spec.link.cycle(), spec.measure.max_cycles);
+    if let Err(error) = Grain::new(cycle, u64::from(config.ticks)) {
+        return Err(LabError::setting("link.rate", error, "take a larger flit or a lower rate"));
+    }
+    if cycle.ps().checked_mul(cycles).is_none_or(|end| end > LAST.ps()) {
+        let problem = format!("{cycles} cycles of {cycle} last longer than the clock, {LAST}");
+        return Err(LabError::setting(
+            "measure.max-cycles",
+            problem,
+            "lower it, or take a faster link",
+        ));
+    }
+    Ok(())
 }
 
 /// The law of message sizes, in bytes.

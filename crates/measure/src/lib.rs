@@ -7,6 +7,7 @@
 //!   and a [`Verdict`] that tells *converged*, *saturated* and *not converged* apart;
 //! - [`LatencyLog`] keeps latencies as histograms over time, so that the warm-up can be taken out
 //!   of quantiles too once the verdict has named it;
+//! - [`Iterations`] judges the times that closed-loop work took;
 //! - [`SaturationSearch`] asks for one load after another until saturation is bracketed, and keeps
 //!   what runs could not tell inside the bracket.
 //!
@@ -32,6 +33,7 @@
 //! ```
 
 mod batch;
+mod iterations;
 mod latency;
 #[cfg(test)]
 mod queue;
@@ -43,6 +45,7 @@ mod verdict;
 mod warmup;
 
 pub use batch::Estimate;
+pub use iterations::Iterations;
 pub use latency::{Latency, LatencyLog};
 pub use saturation::{Saturation, SaturationSearch, SearchError, Step};
 pub use steady::{Aim, Steady, SteadySpec, Window};

@@ -4,7 +4,8 @@
 use cpu_time::ThreadTime;
 use crosstie_fabric::{Fabric, Node, tree};
 use crosstie_routing::TreeAdaptive;
-use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Ends, Engine, Flow, Observer, Packet};
+use crosstie_sim::network::Ends;
+use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Engine, Flow, Observer, Packet};
 use crosstie_units::Seed;
 use crosstie_work::traffic::{Arrival, Destination, Size, Traffic, TrafficSpec};
 

@@ -38,7 +38,7 @@
 //! and at its destination waits in the NIC's receiving buffers to cross the bus into memory. Both
 //! directions of a bus share one multiplexer: it moves one flit at a time, in or out, and goes on with
 //! the same VC for up to `burst` flits, as long as they follow each other without a pause. A packet that
-//! begins and ends in NICs ([`Ends::Nics`]) crosses no bus; it goes before packets from memory
+//! begins and ends in NICs ([`Ends::Nics`](crate::network::Ends::Nics)) crosses no bus; it goes before packets from memory
 //! where both wait for the link, and the NIC takes it in as it comes.
 //!
 //! # How it is computed
@@ -58,17 +58,18 @@ mod deadlock;
 mod engine;
 mod flow;
 mod layout;
-mod network;
 mod plan;
+mod prefetch;
+mod rails;
 mod switching;
 mod timeline;
-mod warm;
 mod wheel;
+mod wiring;
 
 pub use config::{BURST, Bus, Config, ConfigError, Flow, InTransit};
-pub use deadlock::Deadlock;
-pub use engine::{ChannelCount, Delivery, Ends, Engine, MOST_PORTS, Observer, Packet, Silent};
-pub use layout::{Layout, Part};
+pub use engine::{ChannelCount, Delivery, Engine, MOST_PORTS, Observer, Packet, Silent};
+pub use layout::{Layout, Place};
+pub use rails::{Wormhole, WormholeSpec};
 
 /// The engine's unit of time: a cycle, or a whole fraction of one where a bus needs it
 /// (see [`Config::ticks`]).

@@ -3,28 +3,68 @@
 mod networks;
 mod reference;
 
+use crosstie_routing::Routing;
+use crosstie_sim::network::Ends;
 use crosstie_sim::wormhole::{
-    Bus, Config, Delivery, EPOCH, Ends, Engine, Flow, InTransit, Observer, Packet, Tick,
+    Bus, Config, Delivery, EPOCH, Engine, Flow, InTransit, Observer, Packet, Tick,
 };
 use networks::networks;
 use proptest::prelude::*;
 use reference::{Event, Reference};
 
-/// Writes down what the engine does.
+/// Writes down what the engine does, and answers some packets in the very tick of their delivery.
 #[derive(Default)]
-struct Log(Vec<(Tick, Event)>);
+struct Log {
+    events: Vec<(Tick, Event)>,
+    answers: bool,
+    /// Answers that have not been given to the engine.
+    ready: Vec<Packet>,
+}
+
+/// Answers have numbers from here on.
+const ANSWER: u64 = 1000;
+
+impl Log {
+    /// Runs the engine, and hands packets and answers to it and to the reference alike.
+    fn run_until(
+        &mut self,
+        until: Tick,
+        engine: &mut Engine<'_>,
+        reference: &mut Reference,
+        routing: &dyn Routing,
+    ) {
+        loop {
+            engine.run_until(until, self);
+            if self.ready.is_empty() {
+                return;
+            }
+            for packet in self.ready.drain(..) {
+                engine.inject(engine.now(), packet);
+                reference.inject(engine.now(), packet, routing);
+            }
+        }
+    }
+}
 
 impl Observer for Log {
     fn delivered(&mut self, delivery: &Delivery) {
-        self.0.push((delivery.delivered, Event::Delivered { id: delivery.packet.id }));
+        let packet = delivery.packet;
+        self.events.push((delivery.delivered, Event::Delivered { id: packet.id }));
+        if self.answers && packet.id < ANSWER && packet.id % 3 != 0 {
+            let (from, to, id) = (packet.to, packet.from, packet.id + ANSWER);
+            self.ready.push(Packet { from, to, id, ..packet });
+        }
     }
-    fn head(&mut self, id: u64, channel: u32, vc: u32, at: Tick) {
-        let (channel, vc) = (channel as usize, vc as usize);
-        self.0.push((at, Event::Head { id, channel, vc }));
+    fn halts(&self) -> bool {
+        !self.ready.is_empty()
     }
-    fn tail(&mut self, id: u64, channel: u32, vc: u32, at: Tick) {
+    fn head(&mut self, packet: &Packet, channel: u32, vc: u32, at: Tick) {
         let (channel, vc) = (channel as usize, vc as usize);
-        self.0.push((at, Event::Tail { id, channel, vc }));
+        self.events.push((at, Event::Head { id: packet.id, channel, vc }));
+    }
+    fn tail(&mut self, packet: &Packet, channel: u32, vc: u32, at: Tick) {
+        let (channel, vc) = (channel as usize, vc as usize);
+        self.events.push((at, Event::Tail { id: packet.id, channel, vc }));
     }
 }
 
@@ -96,6 +136,7 @@ proptest! {
         config in configs(),
         load in loads(),
         one_in in 1u64..4,
+        answers: bool,
     ) {
         let fabric = network.fabric();
         let routing = network.routing(config.in_transit.map(|_| one_in));
@@ -103,30 +144,30 @@ proptest! {
         let mut engine = Engine::new(&fabric, &routing, 1, &config);
         let mut reference = Reference::new(&fabric, &routing, &config);
         let mut at = EPOCH;
-        let mut log = Log::default();
+        let mut log = Log { answers, ..Log::default() };
         for (id, (gap, from, offset, flits, ends)) in load.into_iter().enumerate() {
             at += gap;
             let from = from % hosts;
             let to = (from + 1 + offset % (hosts - 1)) % hosts;
             let packet = Packet { from, to, flits, id: id as u64, ends };
-            engine.run_until(at, &mut log);
+            log.run_until(at, &mut engine, &mut reference, &routing);
             engine.inject(at, packet);
             reference.inject(at, packet, &routing);
         }
         let until = at + 2000;
-        engine.run_until(until, &mut log);
+        log.run_until(until, &mut engine, &mut reference, &routing);
         reference.run_until(until);
         // The engine reports a tail when it has left, a few ticks after it began to leave.
-        for events in [&mut log.0, &mut reference.events] {
+        for events in [&mut log.events, &mut reference.events] {
             events.retain(|event| event.0 + 20 < until);
             events.sort_unstable();
         }
-        let first = log.0.iter().zip(&reference.events).position(|(a, b)| a != b);
+        let first = log.events.iter().zip(&reference.events).position(|(a, b)| a != b);
         prop_assert!(
-            log.0 == reference.events,
+            log.events == reference.events,
             "engine and reference differ at event {:?}: {:?} against {:?}",
             first,
-            first.map(|i| log.0[i]),
+            first.map(|i| log.events[i]),
             first.map(|i| reference.events[i]),
         );
         let (counts, ticks) = engine.counts();

@@ -2,7 +2,8 @@
 
 use crosstie_fabric::{ChannelId, End, Fabric, FabricBuilder, HostId, Node, Port, Shape, tree};
 use crosstie_routing::{Route, Routing, Tag, TreeAdaptive};
-use crosstie_sim::wormhole::{Bus, Config, EPOCH, Ends, Engine, Flow, Packet, Silent};
+use crosstie_sim::network::Ends;
+use crosstie_sim::wormhole::{Bus, Config, EPOCH, Engine, Flow, Packet, Silent};
 use crosstie_units::Seed;
 
 const CLOCKWISE: Port = Port(2);

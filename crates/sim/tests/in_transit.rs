@@ -3,8 +3,9 @@
 
 use crosstie_fabric::{ChannelId, End, Fabric, FabricBuilder, HostId, Node, Port, Shape};
 use crosstie_routing::{Route, Routing, Tag};
+use crosstie_sim::network::Ends;
 use crosstie_sim::wormhole::{
-    Bus, Config, Delivery, EPOCH, Ends, Engine, Flow, InTransit, Observer, Packet, Silent, Tick,
+    Bus, Config, Delivery, EPOCH, Engine, Flow, InTransit, Observer, Packet, Silent, Tick,
 };
 
 const SWITCHES: u32 = 5;

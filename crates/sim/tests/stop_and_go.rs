@@ -2,7 +2,8 @@
 
 use crosstie_fabric::{End, Fabric, FabricBuilder, HostId, Port, Shape};
 use crosstie_routing::{Route, Routing, Tag};
-use crosstie_sim::wormhole::{Bus, Config, EPOCH, Ends, Engine, Flow, Packet, Silent};
+use crosstie_sim::network::Ends;
+use crosstie_sim::wormhole::{Bus, Config, EPOCH, Engine, Flow, Packet, Silent};
 
 /// Hosts 0 and 1 on one switch, 2 and 3 on the next.
 struct Two;

@@ -2,7 +2,8 @@
 
 use crosstie_fabric::{Fabric, KaryTree, Shape, pruned_tree, tree};
 use crosstie_routing::{Routing, TreeAdaptive, TreeDeterministic};
-use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Ends, Engine, Observer, Packet, Tick};
+use crosstie_sim::network::Ends;
+use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Engine, Observer, Packet, Tick};
 use crosstie_units::Seed;
 use proptest::prelude::*;
 

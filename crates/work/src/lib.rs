@@ -1,10 +1,19 @@
 //! What applications do, as machines without IO.
 //!
-//! [`traffic`] is open-loop: messages start whether or not the network keeps up.
+//! Work is *open-loop* or *closed-loop*. Open-loop [`traffic`] starts messages whether or not the network
+//! keeps up. A closed-loop [`Application`] is a machine: told what was received and completed, it says what
+//! to send, receive and compute next, and what to write down. [`Ping`] and [`Stream`] are the two
+//! that every network is measured with first. A driver plays them on a simulated cluster or on a real one.
 
-mod packing;
+mod application;
+mod flits;
+mod ping;
+mod stream;
 pub mod traffic;
 mod workload;
 
-pub use packing::Packing;
+pub use application::{Action, Application, Input, Rank, Tag};
+pub use flits::Flits;
+pub use ping::{Ping, PingSpec};
+pub use stream::{ANSWER, Stream, StreamSpec};
 pub use workload::Workload;

@@ -1,6 +1,6 @@
 //! What the nodes send, in the units of an application: bytes, and a load per rail.
 
-use crate::Packing;
+use crate::Flits;
 use crate::traffic::{Arrival, Destination, Size, Traffic, TrafficError, TrafficSpec};
 use crosstie_units::Seed;
 
@@ -13,8 +13,8 @@ pub struct Workload {
     pub size: Size,
     /// To which nodes they go.
     pub destination: Destination,
-    /// How they become packets.
-    pub packing: Packing,
+    /// How they become packets and flits.
+    pub flits: Flits,
 }
 
 impl Workload {
@@ -31,7 +31,7 @@ impl Workload {
         load: f64,
     ) -> Result<Traffic, TrafficError> {
         let node_load = load * f64::from(rails);
-        let mean_flits = self.packing.mean_flits(&self.size);
+        let mean_flits = self.flits.mean(&self.size);
         if self.arrival == Arrival::Bernoulli && mean_flits < node_load {
             return Err(TrafficError::Crowded { load: node_load, mean: mean_flits });
         }
@@ -48,10 +48,10 @@ impl Workload {
     /// Flits of the message to which a flit belongs, on average: the mean square of lengths over
     /// their mean.
     pub fn lump(&self) -> f64 {
-        let flits = |bytes| self.packing.message_flits(bytes) as f64;
+        let flits = |bytes| self.flits.of_message(bytes) as f64;
         match self.size {
             Size::Fixed(bytes) => flits(bytes),
-            Size::Exponential { .. } => 2.0 * self.packing.mean_flits(&self.size),
+            Size::Exponential { .. } => 2.0 * self.flits.mean(&self.size),
             Size::Bimodal { small, large, small_share } => {
                 let moment = |power| {
                     small_share * flits(small).powi(power)
@@ -103,13 +103,14 @@ fn shares(destination: &Destination) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crosstie_protocol::Packing;
 
     fn workload(arrival: Arrival) -> Workload {
         Workload {
             arrival,
             size: Size::Fixed(60),
             destination: Destination::Uniform,
-            packing: Packing { flit: 2, payload: None, overhead: 4 },
+            flits: Flits { flit: 2, packing: Packing { payload: None, overhead: 4 } },
         }
     }
 

@@ -84,7 +84,8 @@ impl Engine<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::wormhole::{Bus, Config, EPOCH, Ends, Engine, Packet, Silent};
+    use crate::network::Ends;
+    use crate::wormhole::{Bus, Config, EPOCH, Engine, Packet, Silent};
     use crosstie_routing::Shortest;
 
     #[test]

@@ -3,17 +3,8 @@
 use super::Tick;
 use super::engine::{Engine, GROUP, STOP, grants, sends};
 use super::flow::Ahead;
-use super::network::{NONE, Target};
-
-/// Packets that wait for each other and will never move.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Deadlock {
-    /// Channels in a circle: the packet at the end of each waits for the next. Numbered as in
-    /// [`Engine::counts`].
-    pub circle: Vec<u32>,
-    /// Buffers that are stuck, the circle and everything behind it.
-    pub stuck: usize,
-}
+use super::wiring::{NONE, Target};
+use crate::network::Deadlock;
 
 impl Engine<'_> {
     /// Looks for packets that will never move, whatever happens elsewhere.

@@ -1,13 +1,14 @@
 //! The engine's state, its clock, and what it shows to the outside.
 
 use super::flow::{Ahead, Gate, gates};
-use super::network::{NONE, Network};
 use super::plan::Mux;
+use super::prefetch::{BATCH, PASSES};
 use super::switching::Switch;
 use super::timeline::Timelines;
-use super::warm::{BATCH, PASSES};
 use super::wheel::Wheel;
+use super::wiring::{NONE, Wiring};
 use super::{Config, EPOCH, NEVER, Tick};
+use crate::network::Ends;
 use crosstie_fabric::{Fabric, HostId};
 use crosstie_routing::{Route, Routing, Tag};
 use std::collections::VecDeque;
@@ -26,16 +27,6 @@ pub struct Packet {
     pub id: u64,
     /// Where it begins and ends.
     pub ends: Ends,
-}
-
-/// Where a packet begins and ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Ends {
-    /// In the memory of hosts: it crosses their buses.
-    #[default]
-    Memories,
-    /// In NICs, which make and take it themselves.
-    Nics,
 }
 
 /// A packet that has arrived.
@@ -57,10 +48,15 @@ pub struct Delivery {
 pub trait Observer {
     /// A packet has arrived whole.
     fn delivered(&mut self, _delivery: &Delivery) {}
-    /// The first flit of packet `id` left on a channel.
-    fn head(&mut self, _id: u64, _channel: u32, _vc: u32, _at: Tick) {}
-    /// The last flit of packet `id` left on a channel. Told when it has left.
-    fn tail(&mut self, _id: u64, _channel: u32, _vc: u32, _at: Tick) {}
+    /// The first flit of a packet left on a channel.
+    fn head(&mut self, _packet: &Packet, _channel: u32, _vc: u32, _at: Tick) {}
+    /// The last flit of a packet left on a channel. Told when it has left.
+    fn tail(&mut self, _packet: &Packet, _channel: u32, _vc: u32, _at: Tick) {}
+    /// Whether the engine is to stop within the tick it is in, after packets were delivered and before
+    /// hosts start new ones.
+    fn halts(&self) -> bool {
+        false
+    }
     /// Whether the engine is to stop after the tick it is in.
     fn interrupts(&self) -> bool {
         false
@@ -159,7 +155,7 @@ pub(super) enum Event {
 
 /// A wormhole network in motion.
 pub struct Engine<'a> {
-    pub(super) network: Network,
+    pub(super) network: Wiring,
     pub(super) routing: &'a dyn Routing,
     pub(super) vcs: Timelines<Vc>,
     /// What senders know of buffers whose receivers say *stop* and *go*; empty if there are none.
@@ -184,6 +180,8 @@ pub struct Engine<'a> {
     pub(super) counting_since: Tick,
     pub(super) wheel: Wheel<Event>,
     pub(super) now: Tick,
+    /// It stands within the tick `now`, between its two halves.
+    halted: bool,
     /// Ticks per cycle.
     ticks: u32,
     hosts_per_rail: u32,
@@ -218,7 +216,7 @@ impl<'a> Engine<'a> {
         assert!(rails > 0, "at least one rail");
         let countable = |switch| fabric.ports(switch) <= MOST_PORTS;
         assert!(fabric.switches().all(countable), "at most {MOST_PORTS} ports per switch");
-        let network = Network::new(fabric, rails, config);
+        let network = Wiring::new(fabric, rails, config);
         let ports = network.port_out.len();
         let idle = |vc: u32| {
             let channel = vc / network.vcs;
@@ -280,6 +278,7 @@ impl<'a> Engine<'a> {
             counting_since: EPOCH,
             wheel: Wheel::new(reach.clamp(256, 8192) as usize),
             now: EPOCH,
+            halted: false,
             ticks: config.ticks,
             hosts_per_rail: fabric.hosts().len() as u32,
             flits_delivered: 0,
@@ -314,28 +313,50 @@ impl<'a> Engine<'a> {
         assert!(rail(packet.from) == rail(packet.to), "a packet cannot change rail");
         assert!(packet.from != packet.to, "a packet needs another host to go to");
         self.queues[packet.ends as usize][packet.from as usize].push_back((packet, at));
-        self.wheel.push(at, Event::Host(packet.from));
+        if self.halted && at == self.now {
+            self.host_todo.push(packet.from);
+        } else {
+            self.wheel.push(at, Event::Host(packet.from));
+        }
     }
 
-    /// Runs every tick before `until`, then stands at `until`; or stands after the tick in which the
-    /// observer interrupted.
+    /// Runs every tick before `until`, then stands at `until`; or stands within or after the tick in
+    /// which the observer halted or interrupted it.
     pub fn run_until(&mut self, until: Tick, observer: &mut impl Observer) {
+        if self.halted {
+            if self.now >= until {
+                return;
+            }
+            self.halted = false;
+            if self.act(observer) {
+                return;
+            }
+        }
         while let Some(tick) = self.wheel.advance(until) {
             self.now = tick;
-            self.step(observer);
-            if observer.interrupts() {
-                self.now = tick + 1;
+            self.take_events(observer);
+            if observer.halts() {
+                self.halted = true;
+                return;
+            }
+            if self.act(observer) {
                 return;
             }
         }
         self.now = self.now.max(until);
     }
 
+    /// A tick before which nothing happens unless a packet is injected; `None` if nothing ever does.
+    pub fn next(&self) -> Option<Tick> {
+        if self.halted { Some(self.now) } else { self.wheel.next() }
+    }
+
     /// Runs until nothing can move any more: all is delivered, or the network is deadlocked.
     pub fn drain(&mut self, observer: &mut impl Observer) {
         while let Some(tick) = self.wheel.advance(NEVER) {
             self.now = tick;
-            self.step(observer);
+            self.take_events(observer);
+            self.act(observer);
         }
     }
 
@@ -388,7 +409,8 @@ impl<'a> Engine<'a> {
         (&self.counts, self.now - self.counting_since)
     }
 
-    fn step(&mut self, observer: &mut impl Observer) {
+    /// The first half of a tick: what is due happens.
+    fn take_events(&mut self, observer: &mut impl Observer) {
         let mut due = std::mem::take(&mut self.due);
         self.wheel.take(&mut due);
         let batch = |number: Option<usize>| {
@@ -398,7 +420,7 @@ impl<'a> Engine<'a> {
         let passes = if self.is_large() { PASSES } else { 0 };
         for number in 0..due.len().div_ceil(BATCH) + passes {
             for pass in 0..passes {
-                self.warm(batch(number.checked_sub(pass)), pass);
+                self.prefetch(batch(number.checked_sub(pass)), pass);
             }
             for &event in batch(number.checked_sub(passes)) {
                 match event {
@@ -410,12 +432,20 @@ impl<'a> Engine<'a> {
             }
         }
         self.due = due;
+    }
+
+    /// The second half: hosts start packets, switches allocate, multiplexers plan. Whether the observer
+    /// then interrupts, in which case the tick is over.
+    fn act(&mut self, observer: &mut impl Observer) -> bool {
         self.start_packets();
         self.allocate();
         // Planning may cut short the plans of others and add them here.
         while let Some(mux) = self.mux_todo.pop() {
             self.plan(mux, observer);
         }
+        let interrupted = observer.interrupts();
+        self.now += u64::from(interrupted);
+        interrupted
     }
 
     /// Puts a queued packet into the network's books and writes its tags.
@@ -472,7 +502,7 @@ impl<'a> Engine<'a> {
         self.tags_per_worm = width;
     }
 
-    fn deliver(&mut self, id: u32, observer: &mut impl Observer) {
+    pub(super) fn deliver(&mut self, id: u32, observer: &mut impl Observer) {
         let worm = self.worms[id as usize];
         self.flits_delivered += u64::from(worm.packet.flits);
         self.spare_worms.push(id);

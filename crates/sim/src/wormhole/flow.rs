@@ -13,8 +13,8 @@
 //! credits, which must not pay for it.
 
 use super::engine::{Engine, Vc, grants, sends};
-use super::network::{Network, Target, Wire};
 use super::timeline::Timelines;
+use super::wiring::{Target, Wire, Wiring};
 use super::{Config, EPOCH, Flow, NEVER, Tick};
 
 /// What a sender into a virtual channel has to heed.
@@ -69,7 +69,7 @@ pub(super) struct Gate {
 }
 
 /// The gates of all virtual channels; none if no receiver says *stop* and *go*.
-pub(super) fn gates(network: &Network, config: &Config) -> Vec<Gate> {
+pub(super) fn gates(network: &Wiring, config: &Config) -> Vec<Gate> {
     if config.flow == Flow::Credits && config.in_transit.is_none() {
         return Vec::new();
     }

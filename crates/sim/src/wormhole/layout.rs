@@ -13,7 +13,7 @@ pub struct Layout {
 
 /// What a channel of an engine is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum Place {
     /// A channel of the fabric.
     Fabric(ChannelId),
     /// From the memory of a host over its shared bus to its NIC.
@@ -50,16 +50,16 @@ impl Layout {
     ///
     /// # Panics
     /// If there is no such channel.
-    pub fn place(&self, channel: u32) -> (u32, Part) {
+    pub fn place(&self, channel: u32) -> (u32, Place) {
         let Some(beyond) = channel.checked_sub(self.in_fabric()) else {
-            return (channel / self.channels, Part::Fabric(ChannelId(channel % self.channels)));
+            return (channel / self.channels, Place::Fabric(ChannelId(channel % self.channels)));
         };
         let (kind, end) = (beyond / self.ends(), beyond % self.ends());
         let (rail, host) = (end / self.hosts, HostId(end % self.hosts));
         let part = match kind {
-            0 => Part::Read(host),
-            1 => Part::Write(host),
-            2 => Part::Intake(host),
+            0 => Place::Read(host),
+            1 => Place::Write(host),
+            2 => Place::Intake(host),
             _ => panic!("an engine with {} channels has no channel {channel}", self.in_fabric()),
         };
         (rail, part)
@@ -73,11 +73,11 @@ mod tests {
     #[test]
     fn channels_of_hosts_follow_those_of_the_fabric() {
         let layout = Layout::new(&crosstie_fabric::single(3).unwrap(), 2);
-        assert_eq!(layout.place(5), (0, Part::Fabric(ChannelId(5))));
-        assert_eq!(layout.place(6), (1, Part::Fabric(ChannelId(0))));
-        assert_eq!(layout.place(12), (0, Part::Read(HostId(0))));
-        assert_eq!(layout.place(16), (1, Part::Read(HostId(1))));
-        assert_eq!(layout.place(18), (0, Part::Write(HostId(0))));
-        assert_eq!(layout.place(29), (1, Part::Intake(HostId(2))));
+        assert_eq!(layout.place(5), (0, Place::Fabric(ChannelId(5))));
+        assert_eq!(layout.place(6), (1, Place::Fabric(ChannelId(0))));
+        assert_eq!(layout.place(12), (0, Place::Read(HostId(0))));
+        assert_eq!(layout.place(16), (1, Place::Read(HostId(1))));
+        assert_eq!(layout.place(18), (0, Place::Write(HostId(0))));
+        assert_eq!(layout.place(29), (1, Place::Intake(HostId(2))));
     }
 }

@@ -4,8 +4,8 @@
 
 use super::engine::{Engine, Event, Observer, Vc, grants, sends};
 use super::flow::Ahead;
-use super::network::NONE;
 use super::timeline::{Beat, Run};
+use super::wiring::NONE;
 use super::{EPOCH, NEVER, Tick};
 
 /// A stretch of sending that is certain unless something new turns up.
@@ -607,7 +607,7 @@ impl Engine<'_> {
         if feeder == NONE {
             worm.injected = now;
         }
-        observer.head(worm.packet.id, channel, vc - channel * self.network.vcs, now);
+        observer.head(&worm.packet, channel, vc - channel * self.network.vcs, now);
         if !ahead.is_end() {
             self.enter(vc, packet, now + u64::from(latency));
         }

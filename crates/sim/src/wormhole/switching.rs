@@ -1,12 +1,13 @@
 //! Release and allocation: how headers get output virtual channels.
 
 use super::engine::{
-    Behind, Ends, Engine, Event, GROUP, Observer, Packet, STOP, Vc, Worm, grants, sends,
+    Behind, Engine, Event, GROUP, Observer, Packet, STOP, Vc, Worm, grants, sends,
 };
 use super::flow::Ahead;
-use super::network::{NONE, Origin, Target};
 use super::timeline::Run;
+use super::wiring::{NONE, Origin, Target};
 use super::{NEVER, Tick};
+use crate::network::Ends;
 
 /// The arbitration state of one switch.
 #[derive(Debug, Clone, Copy, Default)]
@@ -286,8 +287,7 @@ impl Engine<'_> {
         let number = vc - channel * self.network.vcs;
         self.vcs[vc].packet = NONE;
         let left = self.now - u64::from(cost);
-        let id = self.worms[packet as usize].packet.id;
-        observer.tail(id, channel, number, left);
+        observer.tail(&self.worms[packet as usize].packet, channel, number, left);
         self.free[channel as usize] |= 1 << number;
         match self.network.origins[channel as usize] {
             Origin::Switch(switch) => self.arbitrate_soon(switch),
@@ -299,7 +299,11 @@ impl Engine<'_> {
             Origin::Nobody => {}
         }
         if ahead.is_end() {
-            self.wheel.push(left + u64::from(latency), Event::Delivered(packet));
+            // Without a wire it is there in this very tick, whose events have been taken already.
+            match left + u64::from(latency) {
+                at if at <= self.now => self.deliver(packet, observer),
+                at => self.wheel.push(at, Event::Delivered(packet)),
+            }
         } else if ahead == Ahead::StopAndGo && self.network.in_transit.is_some() {
             self.address(vc, false);
         }

@@ -6,7 +6,7 @@
 //! their effect has reached the other end of the wire. The end of a timeline may lie in the future:
 //! those events are planned, and [`Timelines::cut`] takes back the last of them.
 
-use super::warm::fetch;
+use super::prefetch::fetch;
 use super::{NEVER, Tick};
 use std::ops::{Index, IndexMut};
 

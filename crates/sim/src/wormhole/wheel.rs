@@ -51,12 +51,17 @@ impl<E: Copy + Ord> Wheel<E> {
         self.occupied[bucket / 64] |= 1 << (bucket % 64);
     }
 
+    /// The next tick with an event.
+    pub fn next(&self) -> Option<Tick> {
+        let far = self.far.peek().map(|Reverse((at, ..))| *at);
+        [self.first_near(), far].into_iter().flatten().min()
+    }
+
     /// The next tick with an event, if it lies before `limit`. The wheel moves on to that tick, or
     /// to `limit` if there is none (but never to the end of time).
     pub fn advance(&mut self, limit: Tick) -> Option<Tick> {
         let size = self.buckets.len() as u64;
-        let far = self.far.peek().map(|Reverse((at, ..))| *at);
-        let next = [self.first_near(), far].into_iter().flatten().min().filter(|&at| at < limit);
+        let next = self.next().filter(|&at| at < limit);
         if let Some(to) = next.or((limit != NEVER).then_some(limit)) {
             self.now = self.now.max(to);
         }

@@ -3,7 +3,8 @@
 
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node, Port};
 use crosstie_routing::{Route, Routing, Tag};
-use crosstie_sim::wormhole::{Bus, ChannelCount, Config, EPOCH, Ends, Flow, Packet, Tick};
+use crosstie_sim::network::Ends;
+use crosstie_sim::wormhole::{Bus, ChannelCount, Config, EPOCH, Flow, Packet, Tick};
 use std::collections::VecDeque;
 
 /// Something that can be compared with the engine.

@@ -1,0 +1,187 @@
+//! The seam between nodes and networks.
+//!
+//! A [`Network`] moves packets between the hosts of its rails and tells what becomes of them: a packet
+//! has *left* its host, is *arriving*, has *arrived*, was *dropped*. Whoever stands above it (nodes, work,
+//! measurement) knows nothing else of it, and counts time in [`Time`]. An engine keeps its own ticks; how
+//! long they are is its [`Grain`], and the conversion is exact.
+//!
+//! | network | is |
+//! |---|---|
+//! | [`Wormhole`](crate::wormhole::Wormhole) | the wormhole engine, exact to the flit |
+//! | [`Ideal`](crate::ideal::Ideal) | a wire for every host and nothing contended between |
+//! | [`Joint`] | several networks under one clock, each with rails of its own |
+
+mod grain;
+mod joint;
+
+pub use grain::Grain;
+pub use joint::Joint;
+
+use crosstie_units::Time;
+
+/// A packet between two hosts of one rail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet {
+    /// The rail.
+    pub rail: u32,
+    /// The host that sends it.
+    pub from: u32,
+    /// The host that it goes to, another one.
+    pub to: u32,
+    /// Its length on the wire, all told; at least 1.
+    pub bytes: u32,
+    /// The sender's own number for it, told with everything that becomes of it.
+    pub id: u64,
+    /// Where it begins and ends.
+    pub ends: Ends,
+}
+
+/// Where a packet begins and ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Ends {
+    /// In the memory of hosts: it crosses their buses.
+    #[default]
+    Memories,
+    /// In NICs, which make and take it themselves.
+    Nics,
+}
+
+/// What became of a packet, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// When it happened.
+    pub at: Time,
+    /// The packet's own number.
+    pub id: u64,
+    /// What happened.
+    pub fate: Fate,
+}
+
+/// What can become of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Its last byte has left the host that sends it.
+    Left,
+    /// Its first byte comes in at the host it goes to.
+    Arriving,
+    /// It has arrived whole.
+    Arrived(Passage),
+    /// It is lost.
+    Dropped,
+}
+
+/// What a packet that has arrived went through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Passage {
+    /// When its first byte left the host that sent it.
+    pub began: Time,
+    /// Switches crossed.
+    pub switches: u32,
+}
+
+/// What those above a network want to be told, and how soon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interest {
+    /// That packets have left.
+    pub departures: bool,
+    /// That packets are arriving.
+    pub arriving: bool,
+    /// How soon.
+    pub attention: Attention,
+}
+
+/// When a network stops to tell what has happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attention {
+    /// When it has come to the time it was asked to run to: nobody reacts.
+    Late,
+    /// After the tick in which it happened: whoever reacts does so in the next one.
+    Soon,
+    /// At the instant, as far as the network has instants: whoever hears that a packet has arrived can
+    /// send another without delay.
+    AtOnce,
+}
+
+/// What a channel has done since time began, in ticks of the network's [`Grain`] where it counts time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ChannelTally {
+    /// Flits sent.
+    pub flits: u64,
+    /// Ticks in which it was busy with them.
+    pub busy: u64,
+    /// Ticks in which it sent nothing although a flit was ready, for want of a credit or because it
+    /// was told to stop.
+    pub blocked: u64,
+    /// Ticks that headers at the end of this channel waited for an output, after their routing
+    /// delay, summed over headers and counted when they got it.
+    pub waiting: u64,
+}
+
+/// Packets that wait for each other and will never move.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deadlock {
+    /// Channels in a circle: the packet at the end of each waits for the next. Numbered as in
+    /// [`Network::channels`].
+    pub circle: Vec<u32>,
+    /// Buffers that are stuck, the circle and everything behind it.
+    pub stuck: usize,
+}
+
+/// Moves packets and tells what becomes of them.
+pub trait Network {
+    /// The time it is: everything before it has happened.
+    fn now(&self) -> Time;
+
+    /// A time before which nothing happens by itself; `None` if nothing ever does.
+    fn next(&self) -> Option<Time>;
+
+    /// Hands a packet to its host now.
+    fn inject(&mut self, packet: Packet);
+
+    /// Lets everything before `until` happen and then stands there, or a part of a tick later. Adds to
+    /// `told` what became of packets, in order. If [`Attention`] asks for it, stops sooner: as soon as
+    /// there is something to tell.
+    fn run_until(&mut self, until: Time, told: &mut Vec<Event>);
+
+    /// How time is counted within.
+    fn grain(&self) -> Grain;
+
+    /// What every channel has done; none where there are no channels.
+    fn channels(&mut self) -> Vec<ChannelTally> {
+        Vec::new()
+    }
+
+    /// Packets that will never move, if there are any.
+    fn deadlock(&self) -> Option<Deadlock> {
+        None
+    }
+
+    /// For how many ticks the header that has waited longest for an output has done so, and at the end
+    /// of which channel.
+    fn longest_wait(&self) -> Option<(u64, u32)> {
+        None
+    }
+
+    /// The most flits that were in the in-transit buffers of one virtual channel of a host; `None`
+    /// without such buffers.
+    fn pool_peak(&self) -> Option<u32> {
+        None
+    }
+}
+
+/// What networks are built from, anew for every run.
+pub trait Blueprint {
+    /// Hosts on each rail.
+    fn hosts(&self) -> u32;
+
+    /// Rails.
+    fn rails(&self) -> u32;
+
+    /// A network at rest.
+    fn build(&self, interest: Interest) -> Box<dyn Network + '_>;
+
+    /// A channel in words.
+    fn channel_name(&self, channel: u32) -> String {
+        format!("channel {channel}")
+    }
+}

@@ -1,0 +1,277 @@
+//! The nodes of a cluster above a network.
+//!
+//! [`Nodes`] has one [`Node`] machine of `protocol` per node and drives all of them on any [`Network`]: a
+//! packet that a machine wants transmitted is injected, and what becomes of it is told to the machines. An
+//! acknowledgement takes no time. Control packets go from NIC to NIC over the same links; the processor of
+//! the receiving NIC takes its time over each, one after the other, before the machine hears of it.
+//!
+//! How soon machines react follows from who they are. Where a policy paces what nodes send, they react in the
+//! tick after the one in which something happened. Where everything is handed to the network at once, only
+//! applications can react, and they do so at the instant; open-loop traffic does not react at all, and is
+//! told whenever it suits the network.
+
+mod identity;
+mod report;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+pub use report::{Letter, Listener, Receipt};
+pub use spec::{Audience, NodesError, NodesSpec};
+
+use crate::network::{Attention, Ends, Event, Fate, Interest, Network, Packet, Passage};
+use crosstie_protocol::{
+    self as protocol, Action, Control, Input, Machine, MessageId, Node, NodeId, RailId,
+};
+use crosstie_units::Time;
+use identity::{Cargo, DataId, Slab};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Something that comes at a known time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    /// The processor of a NIC has handled a control packet.
+    Processed { control: u64 },
+    /// The first byte of a packet comes in.
+    Arriving { data: u64 },
+    /// A machine asked to be called.
+    Timeout { node: u32 },
+}
+
+/// A control packet under way.
+#[derive(Debug, Clone, Copy)]
+struct ControlPacket {
+    rail: RailId,
+    from: NodeId,
+    to: NodeId,
+    packet: Control,
+    serial: u64,
+}
+
+/// A message that has not been delivered whole.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    letter: Letter,
+    handed_over: Time,
+}
+
+/// The nodes of a cluster, and everything between them and a network.
+pub struct Nodes {
+    spec: NodesSpec,
+    nodes: Vec<Node>,
+    interest: Interest,
+    /// The time it is for whoever is being told something.
+    now: Time,
+    /// When the machine of each node asked to be called.
+    alarms: Vec<Option<Time>>,
+    /// Until when the processor of each NIC is busy, by `rail * nodes + node`.
+    processors: Vec<Time>,
+    timers: BinaryHeap<Reverse<(Time, u64, Timer)>>,
+    timers_set: u64,
+    messages: Slab<Pending>,
+    controls: Slab<ControlPacket>,
+    told: Vec<Event>,
+}
+
+impl Nodes {
+    /// So many idle nodes.
+    pub fn new(spec: &NodesSpec, count: u32, audience: Audience) -> Result<Nodes, NodesError> {
+        let policies = spec.policy.policies(count, spec.rails)?;
+        let node = |id| {
+            let node = spec.node(NodeId(id), audience);
+            Node::new(node, policies.node(&node)?)
+        };
+        let nodes = (0..count).map(node).collect::<Result<Vec<_>, _>>()?;
+        let interest = Interest {
+            departures: nodes.first().is_some_and(Node::needs_departures),
+            arriving: nodes.first().is_some_and(Node::needs_arriving),
+            attention: match (spec.paces(), audience) {
+                (true, _) => Attention::Soon,
+                (false, Audience::Replies) => Attention::AtOnce,
+                (false, Audience::Silent) => Attention::Late,
+            },
+        };
+        Ok(Nodes {
+            interest,
+            now: Time::ZERO,
+            alarms: vec![None; count as usize],
+            processors: vec![Time::ZERO; (count * spec.rails) as usize],
+            timers: BinaryHeap::new(),
+            timers_set: 0,
+            messages: Slab::default(),
+            controls: Slab::default(),
+            told: Vec::new(),
+            spec: spec.clone(),
+            nodes,
+        })
+    }
+
+    /// What the nodes want to be told by the network, and how soon.
+    pub fn interest(&self) -> Interest {
+        self.interest
+    }
+
+    /// Hands a message to a processing element at the time that it is.
+    pub fn send(&mut self, network: &mut dyn Network, letter: Letter, to: &mut impl Listener) {
+        self.now = network.now();
+        let message = MessageId(self.messages.put(Pending { letter, handed_over: self.now }));
+        let Letter { from, pe, to: receiver, bytes, .. } = letter;
+        let input = Input::Send { pe, message, to: receiver, bytes: u64::from(bytes) };
+        self.tell(network, from, input, to);
+    }
+
+    /// Runs network and machines up to a time.
+    pub fn run_until(&mut self, network: &mut dyn Network, until: Time, to: &mut impl Listener) {
+        while self.step(network, until, to) {}
+    }
+
+    /// Lets the next thing happen, if that is before a time; false if that time has come.
+    pub fn step(&mut self, network: &mut dyn Network, until: Time, to: &mut impl Listener) -> bool {
+        let timer = self.timers.peek().map(|&Reverse((at, ..))| at);
+        if timer.is_some_and(|at| at <= network.now()) {
+            let Reverse((_, _, timer)) = self.timers.pop().expect("one is due");
+            self.now = network.now();
+            self.ring(network, timer, to);
+        } else if network.now() < until {
+            let mut told = std::mem::take(&mut self.told);
+            network.run_until(timer.map_or(until, |at| at.min(until)), &mut told);
+            for event in told.drain(..) {
+                self.hear(network, event, to);
+            }
+            self.told = told;
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Whether anything will happen by itself.
+    pub fn expects(&self, network: &dyn Network) -> bool {
+        !self.timers.is_empty() || network.next().is_some()
+    }
+
+    /// Whether every message has been delivered and every node is at rest.
+    pub fn is_idle(&self) -> bool {
+        self.messages.is_empty() && self.nodes.iter().all(Node::is_idle)
+    }
+
+    /// Inputs that broke the protocol, over all nodes: 0 unless there is a bug.
+    pub fn violations(&self) -> u64 {
+        self.nodes.iter().map(Node::violations).sum()
+    }
+
+    fn set_timer(&mut self, at: Time, timer: Timer) {
+        self.timers.push(Reverse((at, self.timers_set, timer)));
+        self.timers_set += 1;
+    }
+
+    /// Something due has come.
+    fn ring(&mut self, network: &mut dyn Network, timer: Timer, listener: &mut impl Listener) {
+        match timer {
+            Timer::Processed { control } => {
+                let ControlPacket { rail, from, to, packet, serial } = self.controls.take(control);
+                self.tell(network, to, Input::Control { rail, from, packet, serial }, listener);
+            }
+            Timer::Arriving { data } => {
+                let DataId { from, stripe, number } = DataId::decode(data);
+                let packet = self.nodes[from.0 as usize].packet(stripe, number);
+                let (rail, to) = (packet.parcel.stripe.rail, packet.parcel.to);
+                self.tell(network, to, Input::Arriving { rail, from, stripe }, listener);
+            }
+            Timer::Timeout { node } => {
+                if self.alarms[node as usize].is_some_and(|at| at <= self.now) {
+                    self.alarms[node as usize] = None;
+                    self.nodes[node as usize].handle_timeout(self.now);
+                    self.serve(network, NodeId(node), listener);
+                }
+            }
+        }
+    }
+
+    /// Handles what the network tells.
+    fn hear(&mut self, network: &mut dyn Network, event: Event, listener: &mut impl Listener) {
+        // Whoever does not react is told as of then.
+        self.now = match self.interest.attention {
+            Attention::Late => event.at,
+            Attention::Soon | Attention::AtOnce => network.now(),
+        };
+        match (Cargo::of(event.id), event.fate) {
+            (Cargo::Data(data), Fate::Left) => {
+                let DataId { from, stripe, .. } = data;
+                self.tell(network, from, Input::Left { stripe }, listener);
+            }
+            (Cargo::Data(_), Fate::Arriving) => {
+                self.set_timer(event.at, Timer::Arriving { data: event.id });
+            }
+            (Cargo::Data(data), Fate::Arrived(Passage { began, switches })) => {
+                let DataId { from, stripe, number } = data;
+                let packet = self.nodes[from.0 as usize].packet(stripe, number);
+                listener.packet(began, event.at, self.wire_bytes(&packet), switches);
+                self.tell(network, from, Input::Acknowledged { stripe }, listener);
+                self.tell(network, packet.parcel.to, Input::Arrived(packet), listener);
+            }
+            (Cargo::Control(control), Fate::Arrived(_)) => {
+                let ControlPacket { rail, to, .. } = *self.controls.get(control);
+                let nic = (rail.0 * self.nodes.len() as u32 + to.0) as usize;
+                let done = event.at.max(self.processors[nic]) + self.spec.response;
+                self.processors[nic] = done;
+                self.set_timer(done, Timer::Processed { control });
+            }
+            (Cargo::Control(_), Fate::Left | Fate::Arriving) => {}
+            // Recovery is for those who know that their network loses packets.
+            (Cargo::Data(_) | Cargo::Control(_), Fate::Dropped) => {}
+        }
+    }
+
+    /// Tells a machine what has happened and does what it then wants.
+    fn tell(
+        &mut self,
+        network: &mut dyn Network,
+        node: NodeId,
+        input: Input,
+        listener: &mut impl Listener,
+    ) {
+        self.nodes[node.0 as usize].handle(self.now, input);
+        self.serve(network, node, listener);
+    }
+
+    fn serve(&mut self, network: &mut dyn Network, node: NodeId, listener: &mut impl Listener) {
+        while let Some(action) = self.nodes[node.0 as usize].poll_action(self.now) {
+            match action {
+                Action::Transmit(packet) => {
+                    let protocol::Parcel { from, to, id: stripe, .. } = packet.parcel;
+                    let id = DataId { from, stripe, number: packet.number }.encode();
+                    let (rail, bytes) = (packet.parcel.stripe.rail.0, self.wire_bytes(&packet));
+                    let (from, to, ends) = (from.0, to.0, Ends::Memories);
+                    network.inject(Packet { rail, from, to, bytes, id, ends });
+                }
+                Action::Control { rail, to, packet, serial } => {
+                    let control = ControlPacket { rail, from: node, to, packet, serial };
+                    let id = Cargo::Control(self.controls.put(control)).id();
+                    let (from, to, bytes) = (node.0, to.0, self.spec.control);
+                    network.inject(Packet { rail: rail.0, from, to, bytes, id, ends: Ends::Nics });
+                }
+                Action::Deliver { message, .. } => {
+                    let Pending { letter, handed_over } = self.messages.take(message.0);
+                    listener.delivered(&Receipt { letter, handed_over, delivered: self.now });
+                }
+                Action::Complete { message, .. } => {
+                    listener.completed(&self.messages.get(message.0).letter);
+                }
+            }
+        }
+        let alarm = self.nodes[node.0 as usize].poll_timeout();
+        if alarm != self.alarms[node.0 as usize] {
+            self.alarms[node.0 as usize] = alarm;
+            if let Some(at) = alarm {
+                self.set_timer(at, Timer::Timeout { node: node.0 });
+            }
+        }
+    }
+
+    /// The length of a packet on the wire; even nothing takes a byte to send.
+    fn wire_bytes(&self, packet: &protocol::Packet) -> u32 {
+        self.spec.packing.wire_bytes(packet.len().max(1)) as u32
+    }
+}

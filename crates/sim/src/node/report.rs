@@ -1,0 +1,43 @@
+//! What nodes report to those above them.
+
+use crosstie_protocol::{NodeId, PeId};
+use crosstie_units::Time;
+
+/// A message and its address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Letter {
+    /// The node that sends it.
+    pub from: NodeId,
+    /// Which of its processing elements.
+    pub pe: PeId,
+    /// The node that it goes to.
+    pub to: NodeId,
+    /// Its length, at least 1.
+    pub bytes: u32,
+    /// What the sender wants the receiver to know it by.
+    pub tag: u32,
+}
+
+/// A message that has been delivered whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Receipt {
+    /// The message.
+    pub letter: Letter,
+    /// When it was handed to the processing element.
+    pub handed_over: Time,
+    /// When its last byte had arrived.
+    pub delivered: Time,
+}
+
+/// Is told what becomes of messages.
+pub trait Listener {
+    /// A packet of data of so many bytes on the wire has arrived, with when its first byte left, when its last
+    /// arrived and how many switches it crossed.
+    fn packet(&mut self, _began: Time, _at: Time, _bytes: u32, _switches: u32) {}
+
+    /// A message is whole.
+    fn delivered(&mut self, receipt: &Receipt);
+
+    /// A message has left its node; told only to those who reply.
+    fn completed(&mut self, _letter: &Letter) {}
+}

@@ -1,0 +1,72 @@
+//! What nodes are made of.
+
+use crosstie_protocol::{MatrixError, NodeError, NodeId, NodeSpec, Packing, PolicyKind};
+use crosstie_units::Time;
+
+/// Nodes, their NICs and the policy by which they use their rails.
+#[derive(Debug, Clone)]
+pub struct NodesSpec {
+    /// How messages find their rails.
+    pub policy: PolicyKind,
+    /// Processing elements per node.
+    pub pes: u32,
+    /// Whether a processing element waits until its message has left the node before it starts the
+    /// next one, where the policy paces.
+    pub blocking: bool,
+    /// Rails, and NICs per node.
+    pub rails: u32,
+    /// Stripes that a NIC sends at once, where the policy paces; the others wait in its queue.
+    pub transfers: u32,
+    /// Packets that a NIC has under way at once, where the policy paces.
+    pub window: u32,
+    /// How stripes become packets.
+    pub packing: Packing,
+    /// Bytes of a control packet on the wire.
+    pub control: u32,
+    /// How long the processor of a NIC takes to handle a control packet.
+    pub response: Time,
+}
+
+/// Who listens to the nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// Somebody who writes down what happens and does nothing about it.
+    Silent,
+    /// Somebody who sends because of what was delivered and completed.
+    Replies,
+}
+
+/// Why nodes cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NodesError {
+    /// The policy does not fit so many nodes and rails.
+    #[error(transparent)]
+    Policy(#[from] MatrixError),
+    /// The policy does not fit a node.
+    #[error(transparent)]
+    Node(#[from] NodeError),
+}
+
+impl NodesSpec {
+    /// Whether nodes keep to a window, to a number of stripes at once, and to blocking.
+    pub fn paces(&self) -> bool {
+        self.policy.paces()
+    }
+
+    /// One of the nodes.
+    pub(super) fn node(&self, id: NodeId, audience: Audience) -> NodeSpec {
+        let paced = self.paces();
+        NodeSpec {
+            id,
+            pes: self.pes,
+            rails: self.rails,
+            packing: self.packing,
+            window: paced.then_some(self.window),
+            transfers: paced.then_some(self.transfers),
+            blocking: paced && self.blocking,
+            completions: audience == Audience::Replies,
+            // Simulated networks deliver nothing twice.
+            repeats: false,
+        }
+    }
+}

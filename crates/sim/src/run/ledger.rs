@@ -1,0 +1,95 @@
+//! The books of a run: messages handed over, packets delivered, latencies.
+
+use crate::network::Grain;
+use crate::node::{Listener, Receipt};
+use crosstie_measure::{LatencyLog, Window};
+use crosstie_units::Time;
+use crosstie_work::Flits;
+
+/// What has been counted since the run began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Totals {
+    /// Flits handed over, in whole messages.
+    pub generated: u64,
+    /// Flits delivered, in whole packets.
+    pub delivered: u64,
+    /// Packets delivered.
+    pub packets: u64,
+    /// Messages delivered whole.
+    pub messages: u64,
+    /// Ticks from handing over to delivery, summed over those messages.
+    pub latency: u64,
+    /// Ticks from the first flit sent to delivery, summed over packets.
+    pub network: u64,
+    /// Switches crossed, summed over packets.
+    pub switches: u64,
+}
+
+/// Writes down what is handed over and what is delivered.
+pub(super) struct Ledger {
+    flits: Flits,
+    /// Whether nodes pace what they send: then a message counts as delivered when it is whole, and not
+    /// packet by packet.
+    paced: bool,
+    grain: Grain,
+    /// Latencies of messages in cycles, rounded up.
+    pub log: LatencyLog,
+    pub totals: Totals,
+    /// Flits of the longest that may go before others: a packet, or all packets of a message where nodes
+    /// pace them.
+    pub longest: u64,
+}
+
+impl Ledger {
+    pub fn new(flits: Flits, paced: bool, grain: Grain, window: u64) -> Ledger {
+        let (log, totals) = (LatencyLog::new(window), Totals::default());
+        Ledger { flits, paced, grain, log, totals, longest: 0 }
+    }
+
+    /// A message is handed over.
+    #[inline]
+    pub fn generated(&mut self, bytes: u32) {
+        let flits = self.flits.of_message(bytes);
+        self.totals.generated += flits;
+        let longest = if self.paced { flits } else { self.flits.of_packet(bytes) };
+        self.longest = self.longest.max(longest);
+    }
+
+    /// What has happened since an earlier state of the books.
+    pub fn window(&self, before: &Totals) -> Window {
+        let (now, ticks) = (&self.totals, self.grain.ticks_per_cycle());
+        Window {
+            generated: now.generated - before.generated,
+            delivered: now.delivered - before.delivered,
+            messages: now.messages - before.messages,
+            // Rounded on the totals, so that nothing is lost between windows.
+            latency: now.latency / ticks - before.latency / ticks,
+            backlog: now.generated - now.delivered,
+        }
+    }
+}
+
+impl Listener for Ledger {
+    #[inline]
+    fn packet(&mut self, began: Time, at: Time, bytes: u32, switches: u32) {
+        self.totals.packets += 1;
+        self.totals.network += self.grain.ticks(at) - self.grain.ticks(began);
+        self.totals.switches += u64::from(switches);
+        if !self.paced {
+            self.totals.delivered += self.flits.of_wire(u64::from(bytes));
+        }
+    }
+
+    #[inline]
+    fn delivered(&mut self, receipt: &Receipt) {
+        if self.paced {
+            self.totals.delivered += self.flits.of_message(receipt.letter.bytes);
+        }
+        let delivered = self.grain.ticks(receipt.delivered);
+        let latency = delivered - self.grain.ticks(receipt.handed_over);
+        self.totals.messages += 1;
+        self.totals.latency += latency;
+        let ticks = self.grain.ticks_per_cycle();
+        self.log.record(delivered / ticks, latency.div_ceil(ticks));
+    }
+}

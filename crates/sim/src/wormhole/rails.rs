@@ -1,0 +1,252 @@
+//! The wormhole engine as a [`Network`]: bytes become flits, ticks become [`Time`].
+
+use super::{Bus, Config, Delivery, EPOCH, Engine, Layout, Observer, Packet, Place, Silent, Tick};
+use crate::network::{
+    self, Attention, Blueprint, ChannelTally, Deadlock, Event, Fate, Grain, Interest, Network,
+    Passage,
+};
+use crosstie_fabric::{Fabric, Node};
+use crosstie_routing::Routing;
+use crosstie_units::Time;
+
+/// Copies of one fabric under the wormhole engine, one for each rail.
+///
+/// `W` watches the engine beside it; tests use that.
+pub struct Wormhole<'a, W = Silent> {
+    engine: Engine<'a>,
+    listener: Listener<W>,
+    config: Config,
+    /// Bytes per flit.
+    flit: u32,
+}
+
+/// What wormhole networks are built from.
+#[derive(Clone, Copy)]
+pub struct WormholeSpec<'a> {
+    /// The network of one rail.
+    pub fabric: &'a Fabric,
+    /// How packets find their way through it.
+    pub routing: &'a dyn Routing,
+    /// How many copies of it there are.
+    pub rails: u32,
+    /// Switches, links and buses.
+    pub config: &'a Config,
+    /// Bytes of a flit.
+    pub flit: u32,
+    /// How long a link takes for one. A tick of the configuration must last a picosecond or more.
+    pub cycle: Time,
+}
+
+impl Blueprint for WormholeSpec<'_> {
+    fn hosts(&self) -> u32 {
+        self.fabric.hosts().len() as u32
+    }
+
+    fn rails(&self) -> u32 {
+        self.rails
+    }
+
+    fn build(&self, interest: Interest) -> Box<dyn Network + '_> {
+        Box::new(Wormhole::new(self, interest))
+    }
+
+    /// For example `⟨0,1⟩:4 -> ⟨0,0⟩:0 on rail 1`.
+    fn channel_name(&self, channel: u32) -> String {
+        let fabric = self.fabric;
+        let (rail, place) = Layout::new(fabric, self.rails).place(channel);
+        let label = |host| fabric.label(Node::Host(host));
+        let name = match place {
+            Place::Fabric(channel) => fabric.describe(channel),
+            Place::Read(host) => format!("the bus of host {} (reading)", label(host)),
+            Place::Write(host) => format!("the bus of host {} (writing)", label(host)),
+            Place::Intake(host) => format!("the NIC of host {}", label(host)),
+        };
+        if self.rails > 1 { format!("{name} on rail {rail}") } else { name }
+    }
+}
+
+/// Hears the engine and keeps what those above want to be told.
+struct Listener<W> {
+    /// The host that each channel of the fabric leads out of, or into.
+    doors: Vec<Door>,
+    layout: Layout,
+    interest: Interest,
+    grain: Grain,
+    told: Vec<Event>,
+    watch: W,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Door {
+    Out { host: u32 },
+    In { host: u32 },
+    Neither,
+}
+
+impl<'a> Wormhole<'a> {
+    /// A network at rest.
+    ///
+    /// # Panics
+    /// As [`Engine::new`], and if a tick lasts less than a picosecond.
+    pub fn new(spec: &WormholeSpec<'a>, interest: Interest) -> Wormhole<'a> {
+        Wormhole::watched(spec, interest, Silent)
+    }
+}
+
+impl<'a, W: Observer> Wormhole<'a, W> {
+    /// The same, with somebody who watches the engine.
+    pub fn watched(spec: &WormholeSpec<'a>, interest: Interest, watch: W) -> Wormhole<'a, W> {
+        let WormholeSpec { fabric, routing, rails, config, flit, cycle } = *spec;
+        let door = |channel| {
+            let channel = fabric.channel(channel);
+            match (channel.from.node, channel.to.node) {
+                (Node::Host(host), _) => Door::Out { host: host.0 },
+                (_, Node::Host(host)) => Door::In { host: host.0 },
+                (Node::Switch(_), Node::Switch(_)) => Door::Neither,
+            }
+        };
+        let grain = Grain::new(cycle, u64::from(config.ticks)).unwrap_or_else(|e| panic!("{e}"));
+        let listener = Listener {
+            doors: fabric.channels().map(door).collect(),
+            layout: Layout::new(fabric, rails),
+            interest,
+            grain,
+            told: Vec::new(),
+            watch,
+        };
+        let engine = Engine::new(fabric, routing, rails, config);
+        Wormhole { engine, listener, config: config.clone(), flit }
+    }
+
+    /// Who watches the engine.
+    pub fn watch(&self) -> &W {
+        &self.listener.watch
+    }
+
+    /// For how many ticks a flit keeps a channel busy.
+    fn cost(&self, channel: u32) -> u32 {
+        match (self.listener.layout.place(channel).1, self.config.bus) {
+            (Place::Read(_), Bus::Shared { read, .. }) => read,
+            (Place::Write(_), Bus::Shared { write, .. }) => write,
+            _ => self.config.ticks,
+        }
+    }
+}
+
+impl<W> Listener<W> {
+    fn time(&self, tick: Tick) -> Time {
+        self.grain.time(tick - EPOCH)
+    }
+
+    /// Where a channel leads, if it is an injection or ejection channel of a host, numbered as by the
+    /// engine.
+    #[inline]
+    fn door(&self, channel: u32) -> Door {
+        match self.layout.place(channel) {
+            (rail, Place::Fabric(channel)) => match self.doors[channel.0 as usize] {
+                Door::Out { host } => Door::Out { host: rail * self.layout.hosts() + host },
+                Door::In { host } => Door::In { host: rail * self.layout.hosts() + host },
+                Door::Neither => Door::Neither,
+            },
+            _ => Door::Neither,
+        }
+    }
+
+    fn tell(&mut self, at: Tick, id: u64, fate: Fate) {
+        let at = self.time(at);
+        self.told.push(Event { at, id, fate });
+    }
+}
+
+impl<W: Observer> Observer for Listener<W> {
+    #[inline]
+    fn delivered(&mut self, delivery: &Delivery) {
+        self.watch.delivered(delivery);
+        let passage = Passage { began: self.time(delivery.injected), switches: delivery.switches };
+        self.tell(delivery.delivered, delivery.packet.id, Fate::Arrived(passage));
+    }
+
+    #[inline]
+    fn head(&mut self, packet: &Packet, channel: u32, vc: u32, at: Tick) {
+        self.watch.head(packet, channel, vc, at);
+        // A host where the packet only stops on its way is not where it arrives.
+        if self.interest.arriving
+            && matches!(self.door(channel), Door::In { host } if host == packet.to)
+        {
+            self.tell(at + 1, packet.id, Fate::Arriving);
+        }
+    }
+
+    #[inline]
+    fn tail(&mut self, packet: &Packet, channel: u32, vc: u32, at: Tick) {
+        self.watch.tail(packet, channel, vc, at);
+        if self.interest.departures
+            && matches!(self.door(channel), Door::Out { host } if host == packet.from)
+        {
+            self.tell(at + self.grain.ticks_per_cycle(), packet.id, Fate::Left);
+        }
+    }
+
+    #[inline]
+    fn halts(&self) -> bool {
+        self.interest.attention == Attention::AtOnce && !self.told.is_empty()
+    }
+
+    #[inline]
+    fn interrupts(&self) -> bool {
+        self.interest.attention != Attention::Late && !self.told.is_empty()
+    }
+}
+
+impl<W: Observer> Network for Wormhole<'_, W> {
+    fn now(&self) -> Time {
+        self.listener.time(self.engine.now())
+    }
+
+    fn next(&self) -> Option<Time> {
+        self.engine.next().map(|tick| self.listener.time(tick))
+    }
+
+    fn inject(&mut self, packet: network::Packet) {
+        let network::Packet { rail, from, to, bytes, id, ends } = packet;
+        let host = |host: u32| rail * self.listener.layout.hosts() + host;
+        let flits = bytes.div_ceil(self.flit);
+        let packet = Packet { from: host(from), to: host(to), flits, id, ends };
+        self.engine.inject(self.engine.now(), packet);
+    }
+
+    fn run_until(&mut self, until: Time, told: &mut Vec<Event>) {
+        let until = EPOCH + self.listener.grain.ticks(until);
+        self.engine.run_until(until, &mut self.listener);
+        told.append(&mut self.listener.told);
+    }
+
+    fn grain(&self) -> Grain {
+        self.listener.grain
+    }
+
+    fn channels(&mut self) -> Vec<ChannelTally> {
+        let counts = self.engine.counts().0.to_vec();
+        (0..)
+            .zip(counts)
+            .map(|(channel, count)| ChannelTally {
+                flits: count.flits,
+                busy: count.flits * u64::from(self.cost(channel)),
+                blocked: count.blocked,
+                waiting: count.waiting,
+            })
+            .collect()
+    }
+
+    fn deadlock(&self) -> Option<Deadlock> {
+        self.engine.deadlock()
+    }
+
+    fn longest_wait(&self) -> Option<(u64, u32)> {
+        self.engine.longest_wait()
+    }
+
+    fn pool_peak(&self) -> Option<u32> {
+        self.engine.pool_peaks().into_iter().max()
+    }
+}
