@@ -9,7 +9,7 @@ use crosstie_study::{Point, Setting, Study};
 use serde::{Serialize, Serializer};
 
 use crate::console::Console;
-use crate::exit::{Answer, Verdict};
+use crate::exit::{Answer, Exit};
 use crate::progress::Meter;
 use crate::{experiment, interrupt, run};
 
@@ -44,7 +44,7 @@ fn in_order<S: Serializer>(settings: &[(String, Setting)], to: S) -> Result<S::O
 }
 
 /// Checks all files, builds what they describe, and lists their points.
-pub fn check(files: &[PathBuf], threads: Option<NonZeroUsize>, console: &Console) -> Verdict {
+pub fn check(files: &[PathBuf], threads: Option<NonZeroUsize>, console: &Console) -> Exit {
     let studies = experiment::load_all(files, console)?;
     let interrupted = interrupt::watch()?;
     let options = RunOptions { threads: run::threads(threads), cancel: &interrupted };

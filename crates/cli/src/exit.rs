@@ -32,7 +32,7 @@ pub enum Failure {
 }
 
 /// What a verb returns.
-pub type Verdict = Result<Answer, Failure>;
+pub type Exit = Result<Answer, Failure>;
 
 impl Failure {
     /// The user's to mend; the error says what is wrong and what to do.
@@ -83,8 +83,8 @@ impl From<WriteError> for Failure {
 }
 
 /// The exit code, and what is left to say on stderr.
-fn last_words(verdict: Verdict) -> (u8, Option<String>) {
-    match verdict {
+fn last_words(exit: Exit) -> (u8, Option<String>) {
+    match exit {
         Ok(Answer::Yes) => (0, None),
         Ok(Answer::No) => (1, None),
         Ok(Answer::Interrupted) => (interrupt::CODE, None),
@@ -94,7 +94,7 @@ fn last_words(verdict: Verdict) -> (u8, Option<String>) {
 }
 
 /// Runs the command to its exit code. A panic, on any thread, is a defect and told as one.
-pub fn conclude(command: impl FnOnce() -> Verdict) -> ExitCode {
+pub fn conclude(command: impl FnOnce() -> Exit) -> ExitCode {
     // A thread that panics makes the one that waits for it panic too; the first is the one to tell.
     let first = Once::new();
     panic::set_hook(Box::new(move |info| {
@@ -141,14 +141,14 @@ mod tests {
 
     #[test]
     fn every_end_has_its_code() {
-        for (verdict, code, words) in [
+        for (exit, code, words) in [
             (Ok(Answer::Yes), 0, None),
             (Ok(Answer::No), 1, None),
             (Ok(Answer::Interrupted), 130, None),
             (Err(Failure::user("no such file")), 2, Some("error: no such file".to_owned())),
             (Err(Failure::ours("lost")), 3, Some(bug("lost"))),
         ] {
-            assert_eq!(last_words(verdict), (code, words));
+            assert_eq!(last_words(exit), (code, words));
         }
     }
 

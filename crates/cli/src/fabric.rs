@@ -11,8 +11,8 @@ use clap::{ArgGroup, Args};
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::exit::{Answer, Failure, Verdict};
-use crate::source::{Network, Source};
+use crate::exit::{Answer, Exit, Failure};
+use crate::source::{Source, Subject};
 use description::Description;
 use format::Format;
 
@@ -55,7 +55,7 @@ struct Written {
 }
 
 /// Describes the network, or writes it.
-pub fn fabric(arguments: &FabricArguments, console: &Console) -> Verdict {
+pub fn fabric(arguments: &FabricArguments, console: &Console) -> Exit {
     // Endings are looked at before a large network is built for nothing.
     let targets = arguments.write.iter().map(|path| Ok((path, Format::of_file(path)?)));
     let targets = targets.collect::<Result<Vec<_>, Failure>>()?;
@@ -82,7 +82,7 @@ pub fn fabric(arguments: &FabricArguments, console: &Console) -> Verdict {
         }
         return Ok(Answer::Yes);
     }
-    let describe = |network: &Network| Description::of(&network.fabric);
+    let describe = |subject: &Subject| Description::of(&subject.fabric);
     let networks: Vec<Description> = networks.iter().map(describe).collect();
     if console.json {
         console.print_json(&Listing { networks })?;

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 
 use crate::arguments::Arguments;
 use crate::console::Console;
-use crate::exit::{Answer, Failure, Verdict};
+use crate::exit::{Answer, Exit, Failure};
 
 /// Shown under the help of `crosstie completions`.
 pub const COMPLETION_EXAMPLES: &str = "\
@@ -23,7 +23,7 @@ Examples:
   crosstie man --dir ~/.local/share/man/man1";
 
 /// Prints the completions of a shell.
-pub fn completions(shell: Shell, console: &Console) -> Verdict {
+pub fn completions(shell: Shell, console: &Console) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "crosstie", &mut script);
     console.print(&String::from_utf8_lossy(&script))?;
@@ -31,7 +31,7 @@ pub fn completions(shell: Shell, console: &Console) -> Verdict {
 }
 
 /// Prints the manual page, or writes one per verb into a folder.
-pub fn man(folder: Option<&Path>, console: &Console) -> Verdict {
+pub fn man(folder: Option<&Path>, console: &Console) -> Exit {
     let command = Arguments::command();
     match folder {
         Some(folder) => {

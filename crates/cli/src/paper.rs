@@ -13,7 +13,7 @@ use crosstie_study::paper::{Agreement, Finding};
 use serde::Serialize;
 
 use crate::console::{self, Console};
-use crate::exit::{Answer, Failure, Verdict};
+use crate::exit::{Answer, Exit, Failure};
 use crate::results::ResultsArguments;
 use session::Session;
 
@@ -88,11 +88,7 @@ struct Counts {
 }
 
 /// Lists papers, or reproduces one.
-pub fn paper(
-    arguments: &PaperArguments,
-    threads: Option<NonZeroUsize>,
-    console: &Console,
-) -> Verdict {
+pub fn paper(arguments: &PaperArguments, threads: Option<NonZeroUsize>, console: &Console) -> Exit {
     let Some(name) = &arguments.name else { return catalogue::list(console) };
     let paper = catalogue::find(name)?;
     let chosen = chosen(paper, &arguments.only)?;

@@ -13,7 +13,7 @@ use clap::{ArgGroup, Args};
 use crosstie_protocol::matrix::{MAX_NODES, MAX_RAILS};
 
 use crate::console::Console;
-use crate::exit::{Answer, Failure, Verdict};
+use crate::exit::{Answer, Exit, Failure};
 use comparison::Comparison;
 use inspection::Inspection;
 use need::{Algorithm, Need};
@@ -70,7 +70,7 @@ pub struct RailsArguments {
 }
 
 /// Answers what is asked of static allocation.
-pub fn rails(arguments: &RailsArguments, console: &Console) -> Verdict {
+pub fn rails(arguments: &RailsArguments, console: &Console) -> Exit {
     match (&arguments.check, arguments.nodes, arguments.rails) {
         (Some(file), _, _) => check(file, console),
         (None, Some(nodes), rails) => need(arguments, nodes, rails, console),
@@ -79,7 +79,7 @@ pub fn rails(arguments: &RailsArguments, console: &Console) -> Verdict {
     }
 }
 
-fn need(arguments: &RailsArguments, nodes: u32, rails: Option<u32>, console: &Console) -> Verdict {
+fn need(arguments: &RailsArguments, nodes: u32, rails: Option<u32>, console: &Console) -> Exit {
     let need = Need::of(nodes, rails, arguments.algorithm)?;
     if let (Some(path), Some(text)) = (&arguments.write, need.file()) {
         write(path, &text, console)?;
@@ -93,7 +93,7 @@ fn need(arguments: &RailsArguments, nodes: u32, rails: Option<u32>, console: &Co
     Ok(if need.is_met() { Answer::Yes } else { Answer::No })
 }
 
-fn room(rails: u32, console: &Console) -> Verdict {
+fn room(rails: u32, console: &Console) -> Exit {
     let room = Room::of(rails);
     if console.json {
         console.print_json(&room)?;
@@ -103,7 +103,7 @@ fn room(rails: u32, console: &Console) -> Verdict {
     Ok(Answer::Yes)
 }
 
-fn check(file: &Path, console: &Console) -> Verdict {
+fn check(file: &Path, console: &Console) -> Exit {
     let inspection = Inspection::of(file)?;
     if console.json {
         console.print_json(&inspection)?;
@@ -113,7 +113,7 @@ fn check(file: &Path, console: &Console) -> Verdict {
     Ok(if inspection.is_connected() { Answer::Yes } else { Answer::No })
 }
 
-fn compare(figure: Option<&Path>, console: &Console) -> Verdict {
+fn compare(figure: Option<&Path>, console: &Console) -> Exit {
     if let Some(path) = figure {
         if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("svg")) {
             let path = path.display();

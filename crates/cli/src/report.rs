@@ -7,7 +7,7 @@ use crosstie_study::ResultSet;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::exit::{Answer, Failure, Verdict};
+use crate::exit::{Answer, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,7 +39,7 @@ struct Report<'a> {
 }
 
 /// Draws everything again.
-pub fn report(arguments: &ReportArguments, console: &Console) -> Verdict {
+pub fn report(arguments: &ReportArguments, console: &Console) -> Exit {
     // All folders are read before anything is written, so that a typing error changes nothing.
     let sets = arguments.folders.iter().map(|folder| open(folder));
     let sets = sets.collect::<Result<Vec<ResultSet>, Failure>>()?;

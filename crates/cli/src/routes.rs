@@ -1,28 +1,28 @@
 //! `crosstie routes`: how packets find their way, and whether they can block each other for good.
 
-mod catalogue;
 mod format;
 mod overview;
 mod passage;
 mod proof;
 mod spread;
+mod wanted;
 
 use clap::{ArgGroup, Args};
 use crosstie_fabric::{Fabric, Shape};
-use crosstie_routing::Routing as Routes;
-use crosstie_study::Routing;
+use crosstie_routing::{Auto, Declaration, Promise, Routing, RoutingKind};
+use crosstie_study::argument;
 use crosstie_units::Seed;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::exit::{Answer, Failure, Verdict};
-use crate::source::{Network, Source};
-use catalogue::{RoutingName, RoutingParser, Wanted};
+use crate::exit::{Answer, Exit, Failure};
+use crate::source::{Source, Subject};
 use format::Format;
 use overview::Overview;
 use passage::Passage;
 use proof::Proof;
 use spread::Spread;
+use wanted::{RoutingParser, Wanted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -52,7 +52,7 @@ pub struct RoutesArguments {
     /// in the experiment; else auto]
     #[arg(long, value_name = "NAME[,KEY=VALUE...]", value_parser = RoutingParser)]
     #[arg(hide_possible_values = true)]
-    routing: Option<Routing>,
+    routing: Option<RoutingKind>,
 
     /// The number from which a routing draws among equally good routes [default: that of a random
     /// network, else 1]
@@ -98,7 +98,7 @@ struct Listing<T> {
 }
 
 /// Answers what is asked of the routes.
-pub fn routes(arguments: &RoutesArguments, console: &Console) -> Verdict {
+pub fn routes(arguments: &RoutesArguments, console: &Console) -> Exit {
     if arguments.list {
         return list(console);
     }
@@ -134,8 +134,8 @@ type World = (Fabric, Vec<Wanted>);
 impl RoutesArguments {
     /// The network with the routing asked for, else with those of the experiment, else with the
     /// usual one.
-    fn world(&self, network: Network) -> Result<World, Failure> {
-        let Network { fabric, routings, seed } = network;
+    fn world(&self, subject: Subject) -> Result<World, Failure> {
+        let Subject { fabric, routings, seed } = subject;
         if fabric.hosts().len() > MOST_HOSTS {
             return Err(Failure::user(format!(
                 "{} has {} hosts; routes are followed between at most {MOST_HOSTS}",
@@ -144,8 +144,8 @@ impl RoutesArguments {
             )));
         }
         let seed = self.routing_seed.map(Seed).or(seed).unwrap_or(Seed(1));
-        let named: Vec<Routing> = self.routing.iter().cloned().collect();
-        let usual = vec![Routing::Auto { seed: None }];
+        let named: Vec<RoutingKind> = self.routing.into_iter().collect();
+        let usual = vec![RoutingKind::Auto(Auto::default())];
         let chosen = [named, routings, usual].into_iter().find(|names| !names.is_empty());
         let wanted = chosen.into_iter().flatten().map(|routing| Wanted { routing, seed });
         let wanted = wanted.collect();
@@ -161,13 +161,13 @@ fn compare(worlds: &[World], last: Seed, console: &Console) -> Result<(), Failur
         let content = Spread::of(worlds.iter().map(|(fabric, wanted)| (fabric, &wanted[i])))?;
         // The name of a random network ends in its seed.
         let network = format!("{} to {}", first.name(), last.0);
-        answers.push(Answered { network, routing: wanted.name(), chosen: None, content });
+        answers.push(Answered { network, routing: wanted.routing.name(), chosen: None, content });
     }
     print(answers, console).map(|_| ())
 }
 
 /// Prints every route of one network under one routing.
-fn export(worlds: &[World], format: Format, console: &Console) -> Verdict {
+fn export(worlds: &[World], format: Format, console: &Console) -> Exit {
     let ([(fabric, wanted)], Some(_)) = (worlds, worlds.first().filter(|(_, w)| w.len() == 1))
     else {
         return Err(Failure::user(
@@ -185,17 +185,17 @@ fn export(worlds: &[World], format: Format, console: &Console) -> Verdict {
 fn answer<T: Serialize + ToString>(
     worlds: &[World],
     console: &Console,
-    question: impl Fn(&Fabric, &dyn Routes) -> Result<T, Failure>,
+    question: impl Fn(&Fabric, &dyn Routing) -> Result<T, Failure>,
 ) -> Result<Vec<T>, Failure> {
     let mut answers = Vec::new();
     for (fabric, routings) in worlds {
         for wanted in routings {
             let network = fabric.name().to_owned();
             let (made_by, routes) = wanted.on(fabric)?;
-            let routing = RoutingName::of(&made_by).name();
+            let routing = made_by.name();
             // What suits a known shape goes without saying.
             let told = made_by != wanted.routing && fabric.shape() == Shape::Irregular;
-            let chosen = told.then(|| made_by.to_argument());
+            let chosen = told.then(|| argument::write(&made_by));
             let content = question(fabric, &*routes)?;
             answers.push(Answered { network, routing, chosen, content });
         }
@@ -224,31 +224,61 @@ fn print<T: Serialize + ToString>(
     Ok(listing.routes.into_iter().map(|answered| answered.content).collect())
 }
 
-/// Says what each routing does.
-fn list(console: &Console) -> Verdict {
-    #[derive(Serialize)]
-    struct Entry {
-        name: &'static str,
-        networks: &'static str,
-        description: &'static str,
+/// What a routing declares.
+#[derive(Serialize)]
+struct Entry {
+    name: &'static str,
+    networks: &'static str,
+    description: &'static str,
+    keys: &'static [&'static str],
+    needs: Vec<String>,
+    /// Why it cannot deadlock; nothing if it promises nothing and is certified.
+    deadlock_free_because: Option<&'static str>,
+    paper: Option<&'static str>,
+}
+
+impl Entry {
+    fn of(kind: RoutingKind) -> Entry {
+        let declaration = kind.declaration();
+        let &Declaration { name, description, needs, promise, paper } = declaration;
+        Entry {
+            name,
+            networks: declaration.networks(),
+            description,
+            keys: kind.keys(),
+            needs: needs.iter().map(ToString::to_string).collect(),
+            deadlock_free_because: match promise {
+                Promise::DeadlockFree { because } => Some(because),
+                Promise::Nothing => None,
+            },
+            paper,
+        }
     }
+
+    /// The entry in lines of at most so many characters.
+    fn text(&self, width: usize) -> String {
+        let mut text = format!("{} (on {})\n", self.name, self.networks);
+        text += &folded(self.description, width);
+        if !self.keys.is_empty() {
+            text += &folded(&format!("Keys: {}.", self.keys.join(", ")), width);
+        }
+        text
+    }
+}
+
+/// Says what each routing does.
+fn list(console: &Console) -> Exit {
     #[derive(Serialize)]
     struct Catalogue {
         routings: Vec<Entry>,
     }
-    let routings = RoutingName::ALL.map(|routing| Entry {
-        name: routing.name(),
-        networks: routing.networks(),
-        description: routing.description(),
-    });
+    let routings: Vec<Entry> = RoutingKind::all().into_iter().map(Entry::of).collect();
     if console.json {
-        console.print_json(&Catalogue { routings: routings.into() })?;
+        console.print_json(&Catalogue { routings })?;
     } else {
-        let entry = |entry: &Entry| {
-            let text = folded(entry.description, console.terminal().width.clamp(40, 100) - 2);
-            format!("{} (on {})\n{text}", entry.name, entry.networks)
-        };
-        console.tell(&routings.each_ref().map(entry).join("\n"))?;
+        let width = console.terminal().width.clamp(40, 100) - 2;
+        let texts: Vec<String> = routings.iter().map(|entry| entry.text(width)).collect();
+        console.tell(&texts.join("\n"))?;
     }
     Ok(Answer::Yes)
 }

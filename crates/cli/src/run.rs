@@ -14,7 +14,7 @@ use crosstie_study::{ResultsError, Row, Store, Study};
 use serde::Serialize;
 
 use crate::console::{self, Console};
-use crate::exit::{Answer, Failure, Verdict};
+use crate::exit::{Answer, Exit, Failure};
 use crate::progress::Meter;
 use crate::results::ResultsArguments;
 use crate::{experiment, interrupt, report};
@@ -62,7 +62,7 @@ struct Results<'a> {
 }
 
 /// Runs all experiments, one after the other.
-pub fn run(arguments: &RunArguments, threads: Option<NonZeroUsize>, console: &Console) -> Verdict {
+pub fn run(arguments: &RunArguments, threads: Option<NonZeroUsize>, console: &Console) -> Exit {
     let studies = experiment::load_all(&arguments.files, console)?;
     let folders = folders(&arguments.results.out, &arguments.files)?;
     // All folders are opened first: what is wrong with one shows before anything runs.

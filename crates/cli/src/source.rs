@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use crosstie_fabric::{Fabric, Format, Irregular, irregular, pruned_tree, single, tree};
-use crosstie_study::{Routing, Spec};
+use crosstie_study::{RoutingKind, Spec};
 use crosstie_units::Seed;
 
 use crate::console::Console;
@@ -48,13 +48,14 @@ pub struct Source {
     point: Option<u32>,
 }
 
-/// A network, with the routings an experiment wants on it; none if the source names none.
+/// What a verb is asked about: a network, with the routings an experiment wants on it; none if the
+/// source names none.
 #[derive(Debug)]
-pub struct Network {
+pub struct Subject {
     /// The network.
     pub fabric: Fabric,
     /// Its routings, each once.
-    pub routings: Vec<Routing>,
+    pub routings: Vec<RoutingKind>,
     /// The number it follows from, if it was drawn at random here.
     pub seed: Option<Seed>,
 }
@@ -64,7 +65,7 @@ impl Source {
     pub const ARGUMENTS: [&'static str; 4] = ["file", "tree", "single", "irregular"];
 
     /// Builds or reads what is named: at least one network.
-    pub fn networks(&self, console: &Console) -> Result<Vec<Network>, Failure> {
+    pub fn networks(&self, console: &Console) -> Result<Vec<Subject>, Failure> {
         let fabric = if let Some(TreeSize { k, n, hosts }) = self.tree {
             let built = hosts.map_or_else(|| tree(k, n), |hosts| pruned_tree(k, n, hosts));
             built.map_err(Failure::user)?
@@ -73,7 +74,7 @@ impl Source {
         } else if let (Some(IrregularSize(shape)), Some(seeds)) = (self.irregular, self.seed) {
             let drawn = |seed| {
                 let fabric = irregular(&shape, Seed(seed)).map_err(Failure::user)?;
-                Ok(Network { fabric, routings: Vec::new(), seed: Some(Seed(seed)) })
+                Ok(Subject { fabric, routings: Vec::new(), seed: Some(Seed(seed)) })
             };
             return (seeds.first..=seeds.last).map(drawn).collect();
         } else {
@@ -87,11 +88,11 @@ impl Source {
             }
             read_network(file)?
         };
-        Ok(vec![Network { fabric, routings: Vec::new(), seed: None }])
+        Ok(vec![Subject { fabric, routings: Vec::new(), seed: None }])
     }
 
     /// The different networks of an experiment's points, in order of first appearance.
-    fn in_experiment(&self, file: &Path, console: &Console) -> Result<Vec<Network>, Failure> {
+    fn in_experiment(&self, file: &Path, console: &Console) -> Result<Vec<Subject>, Failure> {
         let experiment = experiment::load(file, console)?;
         let points = match self.point {
             None => experiment.points(),
@@ -108,7 +109,7 @@ impl Source {
                 std::slice::from_ref(chosen)
             }
         };
-        let mut wanted: Vec<(&Spec, Vec<Routing>)> = Vec::new();
+        let mut wanted: Vec<(&Spec, Vec<RoutingKind>)> = Vec::new();
         for spec in points.iter().map(|point| &point.spec) {
             let alike = |(other, _): &(&Spec, _)| other.fabric == spec.fabric;
             let i = wanted.iter().position(alike).unwrap_or_else(|| {
@@ -116,13 +117,13 @@ impl Source {
                 wanted.len() - 1
             });
             if !wanted[i].1.contains(&spec.routing) {
-                wanted[i].1.push(spec.routing.clone());
+                wanted[i].1.push(spec.routing);
             }
         }
         let locate = |path: &str| experiment.locate(path);
         let network = |(spec, routings): (&Spec, _)| {
             let (fabric, _) = crosstie_lab::build_fabric(&spec.fabric, &locate)?;
-            Ok(Network { fabric, routings, seed: None })
+            Ok(Subject { fabric, routings, seed: None })
         };
         wanted.into_iter().map(network).collect()
     }

@@ -81,7 +81,8 @@ impl Distances {
         self.sum() as f64 / (self.hosts * self.hosts) as f64
     }
 
-    fn sum(&self) -> u64 {
+    /// The distances of all ordered pairs together.
+    pub fn sum(&self) -> u64 {
         self.pairs.iter().zip(0u64..).map(|(count, distance)| count * distance).sum()
     }
 }

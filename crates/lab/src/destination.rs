@@ -1,6 +1,6 @@
 //! Destination patterns, with the files that some of them come from.
 
-use crate::{LabError, routing};
+use crate::LabError;
 use crosstie_fabric::Fabric;
 use crosstie_routing::{LegalDistances, Order, updown};
 use crosstie_study as study;
@@ -68,8 +68,8 @@ fn near(
         study::Along::UpDown { root } => {
             let key = format!("{key}.local.along.up-down.root");
             let help = "give another `root`, or leave it out";
-            let order = updown(fabric, routing::rooted(root))
-                .map_err(|error| LabError::setting(&key, error, help))?;
+            let order =
+                updown(fabric, root).map_err(|error| LabError::setting(&key, error, help))?;
             Ok(within_legal(fabric, distance, &order))
         }
     }

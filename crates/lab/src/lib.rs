@@ -14,20 +14,18 @@
 mod destination;
 mod error;
 mod hardware;
-mod network;
 mod outcome;
 pub mod paper;
 mod preparation;
 mod progress;
-mod routing;
+mod routed_fabric;
 mod run;
 mod scheme;
 mod world;
 
 pub use error::LabError;
-pub use network::{Network, build_fabric};
 pub use preparation::check;
 pub use progress::{Progress, Silent};
-pub use routing::{RoutingError, routing};
+pub use routed_fabric::{RoutedFabric, build_fabric};
 pub use run::{RunOptions, RunSummary, run};
 pub use world::World;

@@ -1,7 +1,6 @@
 //! Every point of a study built and checked before the first one runs.
 
-use crate::routing::soonest;
-use crate::{LabError, Network, Progress, RunOptions, World};
+use crate::{LabError, Progress, RoutedFabric, RunOptions, World};
 use crosstie_study::{Arrival, Fingerprint, Goal, Point, Spec, Study};
 use crosstie_units::Seed;
 use std::collections::BTreeSet;
@@ -12,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// A point to run, and the network it runs on.
 pub(crate) struct Job<'a> {
     pub point: &'a Point,
-    pub network: Arc<Network>,
+    pub network: Arc<RoutedFabric>,
     /// Roughly how much work it is.
     pub weight: f64,
 }
@@ -26,7 +25,7 @@ pub fn check(
     progress: &dyn Progress,
 ) -> Result<bool, LabError> {
     let mut points = study.points().to_vec();
-    points.iter_mut().for_each(|point| point.spec.routing = soonest(&point.spec.routing));
+    points.iter_mut().for_each(|point| point.spec.routing = point.spec.routing.soonest());
     let points: Vec<&Point> = points.iter().collect();
     Ok(prepare(study, &points, options, progress)?.is_some())
 }
@@ -84,7 +83,7 @@ fn build(
     locate: &(dyn Fn(&str) -> PathBuf + Sync),
     options: RunOptions<'_>,
     progress: &dyn Progress,
-) -> Vec<Option<Result<Network, LabError>>> {
+) -> Vec<Option<Result<RoutedFabric, LabError>>> {
     let built: Vec<OnceLock<_>> = points.iter().map(|_| OnceLock::new()).collect();
     let left = Mutex::new(points.iter().zip(&built));
     let done = AtomicUsize::new(0);
@@ -94,7 +93,7 @@ fn build(
             && let Some((point, place)) = take()
         {
             let Spec { fabric, routing, .. } = &point.spec;
-            place.get_or_init(|| Network::build(fabric, routing, locate));
+            place.get_or_init(|| RoutedFabric::build(fabric, routing, locate));
             progress.networks_built(1 + done.fetch_add(1, Ordering::Relaxed), points.len());
         }
     };

@@ -1,6 +1,6 @@
 //! What one point describes, ready to be tried.
 
-use crate::{LabError, Network, destination, hardware, scheme};
+use crate::{LabError, RoutedFabric, destination, hardware, scheme};
 use crosstie_sim::network::{Blueprint, Grain};
 use crosstie_sim::node::NodesSpec;
 use crosstie_sim::run::{Effort, Trial};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// A network, its hardware and what its nodes send.
 pub struct World {
-    network: Arc<Network>,
+    network: Arc<RoutedFabric>,
     rails: u32,
     config: Config,
     flit: u32,
@@ -36,13 +36,13 @@ const MOST_PACKETS: u64 = 1 << 16;
 impl World {
     /// Builds everything that a spec describes; `locate` tells where the paths in it lead.
     pub fn build(spec: &Spec, locate: &dyn Fn(&str) -> PathBuf) -> Result<World, LabError> {
-        let network = Network::build(&spec.fabric, &spec.routing, locate)?;
+        let network = RoutedFabric::build(&spec.fabric, &spec.routing, locate)?;
         World::on(Arc::new(network), spec, locate)
     }
 
     /// The same on a network that was built before from the same spec.
     pub(crate) fn on(
-        network: Arc<Network>,
+        network: Arc<RoutedFabric>,
         spec: &Spec,
         locate: &dyn Fn(&str) -> PathBuf,
     ) -> Result<World, LabError> {
@@ -116,7 +116,7 @@ impl World {
     }
 
     /// The network.
-    pub fn network(&self) -> &Network {
+    pub fn network(&self) -> &RoutedFabric {
         &self.network
     }
 

@@ -29,10 +29,26 @@ pub struct Outgoing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Packets of one stripe.
-    Transmit { stripe: StripeId, next: u32, end: u32 },
-    Control { rail: RailId, to: NodeId, packet: Control, serial: u64 },
-    Deliver { from: NodeId, message: MessageId, bytes: u64 },
-    Complete { pe: PeId, message: MessageId },
+    Transmit {
+        stripe: StripeId,
+        next: u32,
+        end: u32,
+    },
+    Control {
+        rail: RailId,
+        to: NodeId,
+        packet: Control,
+        serial: u64,
+    },
+    Deliver {
+        from: NodeId,
+        message: MessageId,
+        bytes: u64,
+    },
+    Complete {
+        pe: PeId,
+        message: MessageId,
+    },
 }
 
 /// The messages of a node and what becomes of them: what a policy looks at and gives its orders to.
@@ -97,12 +113,7 @@ impl Dispatch {
     /// If the PE has no message to send, or if the stripes do not cover it exactly once and in
     /// order.
     #[inline]
-    pub fn send(
-        &mut self,
-        pe: PeId,
-        stripes: impl IntoIterator<Item = Stripe>,
-        reserved: bool,
-    ) {
+    pub fn send(&mut self, pe: PeId, stripes: impl IntoIterator<Item = Stripe>, reserved: bool) {
         let head = self.pes[pe.0 as usize].pop_front();
         let Outgoing { message, to, bytes } = head.expect("a PE sends a message that it has");
         self.held[pe.0 as usize] = self.blocking;

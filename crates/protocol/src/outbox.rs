@@ -144,13 +144,7 @@ impl Outbox {
 
     /// Hands a stripe of a message to its NIC.
     #[inline]
-    pub fn push(
-        &mut self,
-        now: Time,
-        message: u32,
-        parcel: Parcel,
-        orders: &mut VecDeque<Order>,
-    ) {
+    pub fn push(&mut self, now: Time, message: u32, parcel: Parcel, orders: &mut VecDeque<Order>) {
         let packets = self.packing.packets(parcel.stripe.len());
         let packets = u32::try_from(packets).expect("packets of a stripe are numbered in 32 bits");
         let (stripe, rail) = (parcel.id, parcel.stripe.rail);
@@ -211,9 +205,8 @@ impl Outbox {
             return;
         };
         while nic.under_way < window {
-            let rests = |&stripe: &StripeId| {
-                self.stripes.get(at(stripe)).expect(QUEUED).under_way() == 0
-            };
+            let rests =
+                |&stripe: &StripeId| self.stripes.get(at(stripe)).expect(QUEUED).under_way() == 0;
             let place = nic.feed.iter().position(rests).unwrap_or(0);
             let Some(stripe) = nic.feed.remove(place) else { return };
             let sending = self.stripes.get_mut(at(stripe)).expect(QUEUED);
@@ -260,7 +253,8 @@ impl Outbox {
         let message = self.messages.get_mut(number).expect("the message has not left");
         message.stripes -= 1;
         let gone = message.stripes == 0;
-        let message = if gone { self.messages.take(number).map(|gone| (gone.pe, id)) } else { None };
+        let message =
+            if gone { self.messages.take(number).map(|gone| (gone.pe, id)) } else { None };
         if self.transfers.is_some() {
             self.nics[rail.0 as usize].transfers -= 1;
         }

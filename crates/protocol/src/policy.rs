@@ -47,13 +47,7 @@ pub trait Policy: fmt::Debug + Send {
     fn quiet(&mut self, _rail: RailId, _dispatch: &mut Dispatch) {}
 
     /// A NIC has processed a control packet.
-    fn control(
-        &mut self,
-        _rail: RailId,
-        _from: NodeId,
-        _packet: Control,
-        dispatch: &mut Dispatch,
-    ) {
+    fn control(&mut self, _rail: RailId, _from: NodeId, _packet: Control, dispatch: &mut Dispatch) {
         // Most policies have none: the sender has another policy.
         dispatch.stray();
     }

@@ -3,35 +3,28 @@
 
 use cpu_time::ThreadTime;
 use crosstie_fabric::{Fabric, Irregular, irregular};
-use crosstie_routing::{Choice, Method, Pick, Root, RouteTable, Summary, certify};
+use crosstie_routing::{Routing, RoutingKind, Summary, certify};
 use crosstie_units::Seed;
-
-const UD: Method = Method::UpDown { root: Root::Central, pick: Pick::Random };
-const DFS: Method = Method::Dfs { root: Root::FewestRestrictions, pick: Pick::Random };
-const SMART: Method = Method::Smart { moves: 2000 };
-const UD_ITB: Method = Method::UpDownItb { root: Root::Central, choice: Choice::Random };
-const UD_MITB: Method = Method::UpDownItb { root: Root::Central, choice: Choice::CompliantFirst };
-const DFS_ITB: Method = Method::DfsItb { root: Root::FewestRestrictions, choice: Choice::Random };
 
 struct Work {
     name: &'static str,
     switches: u32,
-    method: Method,
+    kind: &'static str,
     /// The best of so many runs counts, being the least disturbed.
     runs: u32,
 }
 
 const WORKS: &[Work] = &[
-    Work { name: "UD 64", switches: 64, method: UD, runs: 10 },
-    Work { name: "DFS 64", switches: 64, method: DFS, runs: 10 },
-    Work { name: "UD_MITB 64", switches: 64, method: UD_MITB, runs: 10 },
-    Work { name: "UD_ITB 64", switches: 64, method: UD_ITB, runs: 10 },
-    Work { name: "DFS_ITB 64", switches: 64, method: DFS_ITB, runs: 10 },
-    Work { name: "B_ITB 64", switches: 64, method: Method::BalancedItb, runs: 5 },
-    Work { name: "SMART 16", switches: 16, method: SMART, runs: 2 },
-    Work { name: "SMART 32", switches: 32, method: SMART, runs: 2 },
-    Work { name: "SMART 64", switches: 64, method: SMART, runs: 2 },
-    Work { name: "UD_ITB 1000", switches: 1000, method: UD_ITB, runs: 2 },
+    Work { name: "UD 64", switches: 64, kind: "up-down", runs: 10 },
+    Work { name: "DFS 64", switches: 64, kind: "dfs", runs: 10 },
+    Work { name: "UD_MITB 64", switches: 64, kind: "up-down-mitb", runs: 10 },
+    Work { name: "UD_ITB 64", switches: 64, kind: "up-down-itb", runs: 10 },
+    Work { name: "DFS_ITB 64", switches: 64, kind: "dfs-itb", runs: 10 },
+    Work { name: "B_ITB 64", switches: 64, kind: "balanced-itb", runs: 5 },
+    Work { name: "SMART 16", switches: 16, kind: "smart", runs: 2 },
+    Work { name: "SMART 32", switches: 32, kind: "smart", runs: 2 },
+    Work { name: "SMART 64", switches: 64, kind: "smart", runs: 2 },
+    Work { name: "UD_ITB 1000", switches: 1000, kind: "up-down-itb", runs: 2 },
 ];
 
 fn main() {
@@ -46,9 +39,9 @@ fn main() {
         let size =
             Irregular { switches: work.switches, ports: 8, hosts_per_switch: 4, links: None };
         let fabric = irregular(&size, Seed(1)).expect("a network of the paper's kind");
-        let (routes, made) = best(work.runs, || routes(work.method, &fabric));
-        let (summary, summed) = best(work.runs, || Summary::of(&fabric, &routes));
-        let (proof, proved) = best(work.runs, || certify(&fabric, &routes));
+        let (routes, made) = best(work.runs, || routes(work.kind, &fabric));
+        let (summary, summed) = best(work.runs, || Summary::of(&fabric, &*routes));
+        let (proof, proved) = best(work.runs, || certify(&fabric, &*routes));
         let summary = summary.expect("routes arrive");
         assert!(proof.expect("routes arrive").is_deadlock_free());
         let busiest = summary.load.map_or(0.0, |load| load.max / load.mean);
@@ -60,8 +53,14 @@ fn main() {
     }
 }
 
-fn routes(method: Method, fabric: &Fabric) -> RouteTable {
-    method.routes(fabric, Seed(1)).expect("every switch carries hosts")
+/// The routes of a kind with the defaults of its keys.
+fn routes(name: &str, fabric: &Fabric) -> Box<dyn Routing> {
+    let kind = RoutingKind::all().into_iter().find(|kind| kind.name() == name);
+    let (_, routes) = kind
+        .expect("a kind of that name")
+        .routes(fabric, Seed(1))
+        .expect("every switch carries hosts");
+    routes
 }
 
 /// What a piece of work gives, and the milliseconds of its best run.

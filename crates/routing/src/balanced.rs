@@ -11,7 +11,7 @@ use crosstie_units::Seed;
 use crate::moves::{HOP, Moves, Toward};
 use crate::table::Draft;
 use crate::wiring::{HopId, Wiring};
-use crate::{MethodError, RouteTable};
+use crate::{RouteTable, RoutingError};
 
 /// How often each pair chooses anew.
 const SWEEPS: u64 = 4;
@@ -26,7 +26,7 @@ pub(crate) fn balanced(
     moves: &Moves,
     slack: u32,
     seed: Seed,
-) -> Result<RouteTable, MethodError> {
+) -> Result<RouteTable, RoutingError> {
     let wiring = draft.wiring();
     let toward: Vec<Option<Toward>> = (wiring.switches())
         .map(|t| (!wiring.residents(t).is_empty()).then(|| moves.toward(t)))

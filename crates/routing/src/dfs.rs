@@ -8,14 +8,14 @@ use std::cmp::Reverse;
 
 use crosstie_fabric::{Fabric, SwitchId};
 
-use crate::order::total_distances;
+use crate::root::total_distances;
 use crate::wiring::Wiring;
-use crate::{MethodError, Order, Root};
+use crate::{Order, Root, RoutingError};
 
 /// The order of DFS routing: as a depth-first search meets the switches. Of the neighbours it could
 /// go to next it takes the one with the most links into the tree, then the one farthest from all
 /// others, then the lowest number.
-pub fn dfs(fabric: &Fabric, root: Root) -> Result<Order, MethodError> {
+pub fn dfs(fabric: &Fabric, root: Root) -> Result<Order, RoutingError> {
     let wiring = Wiring::of(fabric);
     let remoteness = total_distances(fabric);
     root.grow(fabric, &wiring, |root| Order::of_row(&depth_first(&wiring, &remoteness, root)))

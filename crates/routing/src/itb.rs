@@ -8,13 +8,13 @@ use std::cmp::Reverse;
 
 use crate::acyclic::Acyclic;
 use crate::turns::{Turns, every};
-use crate::{MethodError, Order, RouteTable};
+use crate::{Order, RouteTable, RoutingError};
 
 /// Puts a stop wherever a route turns from down to up: the fewest stops for these routes and this
 /// order.
 ///
 /// Fails if a route turns so at a switch without hosts.
-pub fn split_by_order(routes: &RouteTable, order: &Order) -> Result<RouteTable, MethodError> {
+pub fn split_by_order(routes: &RouteTable, order: &Order) -> Result<RouteTable, RoutingError> {
     routes.stopping_off(Turns::legal(routes.wiring(), order))
 }
 
@@ -25,7 +25,7 @@ pub fn split_by_order(routes: &RouteTable, order: &Order) -> Result<RouteTable, 
 /// without hosts come before all others, since there is nowhere to stop.
 ///
 /// Fails if these alone form a cycle.
-pub fn place_itbs(routes: &RouteTable) -> Result<RouteTable, MethodError> {
+pub fn place_itbs(routes: &RouteTable) -> Result<RouteTable, RoutingError> {
     let wiring = routes.wiring();
     let mut acyclic = Acyclic::new(wiring);
     let mut uses = vec![0u64; acyclic.turns().numbers()];

@@ -5,17 +5,9 @@
 //! switch takes a free one (adaptive). Between two legs the packet is taken out of the network at a
 //! host and put in again. Fat trees, irregular networks and Ethernet all use this one type.
 //!
-//! | routing | on | deadlock-free |
-//! |---|---|---|
-//! | [`TreeDeterministic`] | k-ary n-trees | yes |
-//! | [`TreeAdaptive`] | k-ary n-trees | yes |
-//! | [`Shortest`] | anything | not in general |
-//! | [`Method::UpDown`], [`Method::Dfs`], [`Method::Smart`] | anything | yes |
-//! | [`Method::UpDownItb`], [`Method::DfsItb`], [`Method::BalancedItb`] | anything; with stops | yes |
-//! | [`Method::Minimal`] | anything | no, and there to show it |
-//!
-//! A [`Method`] writes all its routes into a [`RouteTable`]; [`split_by_order`] and [`place_itbs`] put
-//! stops into the routes of any table. [`export`] writes routes for other programs.
+//! All routings there are, with their names, keys, needs and promises, are listed in one place:
+//! [`RoutingKind`]. Most kinds write all their routes into a [`RouteTable`]; [`split_by_order`] and
+//! [`place_itbs`] put stops into the routes of any table. [`export`] writes routes for other programs.
 //!
 //! Every routing can be asked for the proof: [`certify`] follows all its routes and returns an order
 //! of the channels, or the cycle along which packets may wait for each other. [`Summary`] tells how
@@ -35,18 +27,23 @@
 //! ```
 
 mod acyclic;
+mod assurance;
 mod balanced;
 mod certificate;
+mod choice;
 mod dfs;
+mod error;
 pub mod export;
 mod fault;
 mod itb;
-mod method;
+mod kind;
 mod moves;
 #[cfg(test)]
 mod networks;
 mod order;
+mod pick;
 mod random;
+mod root;
 mod route;
 mod shortest;
 mod smart;
@@ -58,12 +55,20 @@ mod updown;
 mod walk;
 mod wiring;
 
+pub use assurance::{Assurance, MOST_CROSSINGS};
 pub use certificate::{Certificate, certify};
+pub use choice::Choice;
 pub use dfs::dfs;
+pub use error::RoutingError;
 pub use fault::{Fault, RouteFault};
 pub use itb::{place_itbs, split_by_order};
-pub use method::{Choice, Method, MethodError, Pick};
-pub use order::{LegalDistances, Order, Root};
+pub use kind::{
+    Auto, BalancedItb, Declaration, Dfs, DfsItb, Minimal, Need, Promise, RoutingKind, Smart,
+    UpDown, UpDownItb, UpDownMitb,
+};
+pub use order::{LegalDistances, Order};
+pub use pick::Pick;
+pub use root::Root;
 pub use route::{GroupId, Leg, Route, Routing, Tag};
 pub use shortest::Shortest;
 pub use summary::{Load, Summary};

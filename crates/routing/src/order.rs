@@ -5,9 +5,8 @@
 //! cannot deadlock: hops up lead ever earlier, hops down ever later, and there is no way back from
 //! down to up. What differs between orders is how many routes they forbid.
 
-use crosstie_fabric::{Fabric, Search, SwitchId};
+use crosstie_fabric::{Fabric, SwitchId};
 
-use crate::MethodError;
 use crate::moves::{Breach, HOP, Moves};
 use crate::wiring::{HopId, Wiring};
 
@@ -74,57 +73,4 @@ impl LegalDistances {
             toward.cost(start).expect("a legal route joins any two switches") / HOP
         })
     }
-}
-
-/// Which switch is the root of a spanning tree, and so the first of the order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Root {
-    /// This one.
-    Switch(SwitchId),
-    /// The one with the least mean distance to all others; of several, the lowest number.
-    Central,
-    /// The one with the greatest mean distance to all others; of several, the lowest number.
-    Remote,
-    /// The one whose order has the fewest restrictions; of several, the lowest number.
-    FewestRestrictions,
-}
-
-impl Root {
-    /// The order that grows from this root.
-    pub(crate) fn grow(
-        self,
-        fabric: &Fabric,
-        wiring: &Wiring,
-        order_from: impl Fn(SwitchId) -> Order,
-    ) -> Result<Order, MethodError> {
-        let switches = wiring.switches().len();
-        // Two hosts on one cable have no switch to choose, and need none.
-        let Some(first) = wiring.switches().next() else { return Ok(Order::of_row(&[])) };
-        let root = match self {
-            Root::Switch(switch) if (switch.0 as usize) < switches => switch,
-            Root::Switch(switch) => return Err(MethodError::NoSuchRoot { switch, switches }),
-            Root::Central => {
-                let total = total_distances(fabric);
-                wiring.switches().min_by_key(|s| total[s.0 as usize]).unwrap_or(first)
-            }
-            Root::Remote => {
-                let total = total_distances(fabric);
-                let far = |s: &SwitchId| std::cmp::Reverse(total[s.0 as usize]);
-                wiring.switches().min_by_key(far).unwrap_or(first)
-            }
-            Root::FewestRestrictions => {
-                let orders = wiring.switches().map(&order_from);
-                let fewest = orders.min_by_key(|order| order.forbidden_pairs(wiring));
-                return Ok(fewest.expect("there is a first switch"));
-            }
-        };
-        Ok(order_from(root))
-    }
-}
-
-/// For each switch, the distances to all others together.
-pub(crate) fn total_distances(fabric: &Fabric) -> Vec<u64> {
-    let mut search = Search::new(fabric);
-    let total = |switch| search.from(switch).iter().map(|&distance| u64::from(distance)).sum();
-    fabric.switches().map(total).collect()
 }

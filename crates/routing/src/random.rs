@@ -7,10 +7,10 @@ use crosstie_units::{Seed, Stream};
 use crate::moves::{Moves, Toward};
 use crate::table::Draft;
 use crate::wiring::HopId;
-use crate::{MethodError, RouteTable};
+use crate::{RouteTable, RoutingError};
 
 /// For each pair of hosts one of the cheapest ways, each with equal probability.
-pub(crate) fn by_pair(draft: Draft, moves: &Moves, seed: Seed) -> Result<RouteTable, MethodError> {
+pub(crate) fn by_pair(draft: Draft, moves: &Moves, seed: Seed) -> Result<RouteTable, RoutingError> {
     let wiring = draft.wiring().clone();
     // Hosts of one switch share the search, and sources the stream of their destination.
     let mut shared: Option<(SwitchId, Toward)> = None;
@@ -35,7 +35,7 @@ pub(crate) fn by_destination(
     draft: Draft,
     moves: &Moves,
     seed: Seed,
-) -> Result<RouteTable, MethodError> {
+) -> Result<RouteTable, RoutingError> {
     let wiring = draft.wiring().clone();
     let mut hops: Option<(HostId, Vec<Option<HopId>>)> = None;
     draft.fill(|from, to, way| {

@@ -13,13 +13,13 @@ use crate::acyclic::Acyclic;
 use crate::moves::{HOP, Moves, Toward};
 use crate::turns::{Turns, every};
 use crate::wiring::{HopId, Wiring};
-use crate::{MethodError, Root, dfs::dfs};
+use crate::{Root, RoutingError, dfs::dfs};
 
 /// How much the load of a hop weighs in the sum that a move must not raise.
 const POWER: i32 = 6;
 
 /// Looks for an acyclic set of turns whose shortest routes load the hops evenly.
-pub(crate) fn smart(fabric: &Fabric, moves: u32, seed: Seed) -> Result<Turns, MethodError> {
+pub(crate) fn smart(fabric: &Fabric, moves: u32, seed: Seed) -> Result<Turns, RoutingError> {
     let wiring = Wiring::of(fabric);
     let order = dfs(fabric, Root::FewestRestrictions)?;
     let legal = Turns::legal(&wiring, &order);

@@ -12,7 +12,7 @@ use crate::acyclic::Acyclic;
 use crate::moves::{HOP, Moves, Toward};
 use crate::turns::Turns;
 use crate::wiring::{Behind, Hop, HopId, Wiring};
-use crate::{Load, MethodError, Route, Routing, Summary, Tag};
+use crate::{Load, Route, Routing, RoutingError, Summary, Tag};
 
 /// The most hosts of a network whose routes are written down: they are 67 million routes.
 const MOST_HOSTS: usize = 1 << 13;
@@ -51,10 +51,10 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// An empty table.
-    pub fn new(fabric: &Fabric) -> Result<Draft, MethodError> {
+    pub fn new(fabric: &Fabric) -> Result<Draft, RoutingError> {
         let hosts = fabric.hosts().len();
         if hosts > MOST_HOSTS {
-            return Err(MethodError::TooManyHosts { hosts, most: MOST_HOSTS });
+            return Err(RoutingError::TooManyHosts { hosts, most: MOST_HOSTS });
         }
         Ok(Draft::on(Wiring::of(fabric)))
     }
@@ -81,7 +81,7 @@ impl Draft {
     pub fn fill(
         self,
         mut way: impl FnMut(HostId, HostId, &mut Vec<HopId>),
-    ) -> Result<RouteTable, MethodError> {
+    ) -> Result<RouteTable, RoutingError> {
         let mut hops = Vec::new();
         self.write(|draft, from, to| {
             hops.clear();
@@ -98,8 +98,8 @@ impl Draft {
     /// Writes every route, step by step as `route` does it.
     fn write(
         mut self,
-        mut route: impl FnMut(&mut Draft, HostId, HostId) -> Result<(), MethodError>,
-    ) -> Result<RouteTable, MethodError> {
+        mut route: impl FnMut(&mut Draft, HostId, HostId) -> Result<(), RoutingError>,
+    ) -> Result<RouteTable, RoutingError> {
         let free = Moves::free(&self.table.wiring);
         let mut needed: Option<(SwitchId, Toward)> = None;
         for (from, to) in self.table.pairs() {
@@ -117,20 +117,24 @@ impl Draft {
                 .start
                 .push(end.expect("so few hosts have fewer than 2^32 ports on their routes"));
         }
+        if self.table.wiring.hosts().len() == 0 {
+            // Two hosts on one cable have a route each, and nothing to write down.
+            (0..2).for_each(|_| self.end(0));
+        }
         self.table.summary.load = Load::over(&self.load);
         Ok(self.table)
     }
 
     /// Writes one hop of a route, after a stop if its turn is not kept. The hosts of a switch serve
     /// in turn, so that each is used as often as the others.
-    fn step(&mut self, hop: HopId, turn: Option<(HopId, HopId)>) -> Result<(), MethodError> {
+    fn step(&mut self, hop: HopId, turn: Option<(HopId, HopId)>) -> Result<(), RoutingError> {
         let wiring = &self.table.wiring;
         let Hop { from: switch, port, .. } = wiring.hop(hop);
         let kept = |(a, b)| self.kept.as_ref().is_none_or(|kept| kept.has(wiring, a, b));
         if !turn.is_none_or(kept) {
             let residents = wiring.residents(switch);
             if residents.is_empty() {
-                return Err(MethodError::NoHostToStopAt { switch });
+                return Err(RoutingError::NoHostToStopAt { switch });
             }
             let served = &mut self.served[switch.0 as usize];
             let host = residents[*served as usize % residents.len()];
@@ -210,7 +214,7 @@ impl RouteTable {
     }
 
     /// The same routes with a stop at every turn that is not kept.
-    pub(crate) fn stopping_off(&self, kept: Turns) -> Result<RouteTable, MethodError> {
+    pub(crate) fn stopping_off(&self, kept: Turns) -> Result<RouteTable, RoutingError> {
         let draft = Draft::on(self.wiring.clone()).stopping_off(kept);
         draft.write(|draft, from, to| {
             for Step { port, behind, turn } in self.steps(from, to) {
@@ -245,7 +249,6 @@ impl Routing for RouteTable {
     }
 
     fn summary(&self) -> Option<&Summary> {
-        // Two hosts on one cable have routes, but none that is written down.
-        (self.summary.routes > 0).then_some(&self.summary)
+        Some(&self.summary)
     }
 }

@@ -6,10 +6,10 @@
 use crosstie_fabric::{Fabric, Search};
 
 use crate::wiring::Wiring;
-use crate::{MethodError, Order, Root};
+use crate::{Order, Root, RoutingError};
 
 /// The order of up*/down* routing: by distance from the root, then by number.
-pub fn updown(fabric: &Fabric, root: Root) -> Result<Order, MethodError> {
+pub fn updown(fabric: &Fabric, root: Root) -> Result<Order, RoutingError> {
     root.grow(fabric, &Wiring::of(fabric), |root| {
         let mut search = Search::new(fabric);
         let level = search.from(root);

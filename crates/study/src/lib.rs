@@ -24,6 +24,7 @@
 //! assert!(mistake.to_string().contains("did you mean `title`?"));
 //! ```
 
+pub mod argument;
 mod column;
 mod diagnostic;
 mod document;
@@ -47,8 +48,7 @@ pub use point::Point;
 pub use results::{ChannelRow, ColumnMeaning, Meta, ResultSet, ResultsError, Store};
 pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
-    Along, Arrival, Bus, Choice, Cluster, Destination, Fabric, Flow, Goal, InTransit, Irregular,
-    Link, Measure, Nic, Packet, Part, Pick, Root, Routing, Saturation, Scheme, Size, Spec, Switch,
-    Traffic, Tree,
+    Along, Arrival, Bus, Cluster, Destination, Fabric, Flow, Goal, InTransit, Irregular, Link,
+    Measure, Nic, Packet, Part, RoutingKind, Saturation, Scheme, Size, Spec, Switch, Traffic, Tree,
 };
 pub use study::Study;

@@ -4,12 +4,14 @@
 //! [`Rate`]. All three parse from and print to text with units ("5 ns", "64 KiB", "400 MB/s"), and
 //! refuse a bare number so that no file ever leaves a unit to be guessed.
 //!
-//! Values that come from files are read within their [`range`].
+//! Values that come from files are read within their [`range`]; what may be chosen in them is
+//! [`declared`] once.
 //!
 //! Randomness starts at a [`Seed`]. Each consumer asks the seed for its own named [`Stream`], so
 //! that adding a consumer never shifts the numbers another one sees.
 
 mod bytes;
+pub mod declared;
 mod quantity;
 pub mod range;
 mod rate;

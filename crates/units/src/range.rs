@@ -11,7 +11,7 @@ use std::str::FromStr;
 use serde::Deserializer;
 use serde::de::{Error, Unexpected, Visitor};
 
-use crate::{Bytes, QuantityError};
+use crate::{Bytes, QuantityError, Seed};
 
 /// Declares readers of whole numbers, each with its range: `rails: u32 = 1..=16;`.
 #[macro_export]
@@ -63,6 +63,17 @@ pub fn whole<'de, D: Deserializer<'de>>(
     range: RangeInclusive<i64>,
 ) -> Result<i64, D::Error> {
     from.deserialize_i64(Whole(range))
+}
+
+/// Reads a seed, which files and the command line write as a whole number.
+pub fn seed<'de, D: Deserializer<'de>>(from: D) -> Result<Seed, D::Error> {
+    // The range lies within the type.
+    whole(from, 0..=i64::MAX).map(|seed| Seed(seed as u64))
+}
+
+/// Reads the seed of a part that may have none of its own.
+pub fn own_seed<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Seed>, D::Error> {
+    seed(from).map(Some)
 }
 
 /// Reads a real number of a range, which `words` describe.
@@ -131,6 +142,13 @@ impl Visitor<'_> for Whole {
             return Ok(whole);
         }
         Err(E::invalid_value(Unexpected::Signed(whole), &self))
+    }
+
+    fn visit_u64<E: Error>(self, whole: u64) -> Result<i64, E> {
+        match i64::try_from(whole) {
+            Ok(whole) => self.visit_i64(whole),
+            Err(_) => Err(E::invalid_value(Unexpected::Unsigned(whole), &self)),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crosstie_lab::paper::{PAPERS, Paper, Scale};
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::exit::{Answer, Failure, Verdict};
+use crate::exit::{Answer, Exit, Failure};
 use crate::experiment;
 
 #[derive(Serialize)]
@@ -31,7 +31,7 @@ struct PartEntry {
 }
 
 /// Prints all papers with their parts.
-pub fn list(console: &Console) -> Verdict {
+pub fn list(console: &Console) -> Exit {
     let papers = PAPERS.iter().map(entry).collect::<Result<Vec<Entry>, Failure>>()?;
     if console.json {
         console.print_json(&Listing { papers })?;

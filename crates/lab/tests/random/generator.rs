@@ -8,7 +8,7 @@ use crate::draw::{Draw, choice};
 use crate::experiment::{Experiment, Style, put, table};
 use crate::frame::{Frame, PERMUTATION};
 use crosstie_fabric::SwitchId;
-use crosstie_routing::{Root, updown};
+use crosstie_routing::{LegalDistances, Need, Root, RoutingKind, updown};
 use crosstie_study::{COLUMNS, Study};
 use crosstie_units::Seed;
 use crosstie_work::traffic::Neighbourhood;
@@ -77,18 +77,31 @@ const KEYS: &[Key] = &[
 ];
 
 fn routing(draw: &mut Draw, frame: &Frame) -> Value {
-    let mut names = vec!["auto", "up-down", "dfs", "smart", "shortest"];
-    names.extend(["minimal"].repeat(3));
-    if frame.tree {
-        names.extend(["tree-adaptive", "tree-deterministic"].repeat(3));
-    }
-    if frame.in_transit {
-        names.extend(["up-down-mitb", "up-down-itb", "dfs-itb"].repeat(2));
+    let times = |kind: &RoutingKind| match kind {
+        // Rare shapes, rare NICs and deadlocks are worth more than their share.
+        kind if kind.needs(Need::Tree) => {
+            if frame.tree {
+                3
+            } else {
+                0
+            }
+        }
         // Its stops may be anywhere.
-        names.extend(["balanced-itb"].repeat(if frame.settled { 2 } else { 0 }));
-    }
-    let name = draw.one(&names);
-    let ordered = name.starts_with("up-down") || name.starts_with("dfs");
+        RoutingKind::BalancedItb(_) if !frame.settled => 0,
+        kind if kind.needs(Need::InTransit) => {
+            if frame.in_transit {
+                2
+            } else {
+                0
+            }
+        }
+        RoutingKind::Minimal(_) => 3,
+        _ => 1,
+    };
+    let kinds: Vec<RoutingKind> =
+        RoutingKind::all().into_iter().flat_map(|kind| [kind].repeat(times(&kind))).collect();
+    let kind = draw.one(&kinds);
+    let (name, has) = (kind.name(), |key| kind.keys().contains(&key));
     let mut keys = Table::new();
     let mut add = |draw: &mut Draw, key: &str, fits: bool, value: Value| {
         if fits && draw.chance(0.5) {
@@ -96,16 +109,15 @@ fn routing(draw: &mut Draw, frame: &Frame) -> Value {
         }
     };
     let (root, _) = root(draw, frame);
-    add(draw, "root", ordered, root);
-    let picks = ["minimal", "up-down", "dfs"].contains(&name);
+    add(draw, "root", has("root"), root);
     let pick = draw.one(&["random", "balanced", "destination"]).into();
-    add(draw, "pick", picks, pick);
+    add(draw, "pick", has("pick"), pick);
     let way = draw.one(&["random", "compliant-first"]).into();
-    add(draw, "choice", name == "dfs-itb", way);
+    add(draw, "choice", has("choice"), way);
     let moves = draw.whole(0..=50).into();
-    add(draw, "moves", name == "smart", moves);
+    add(draw, "moves", has("moves"), moves);
     let seed = draw.seed().into();
-    add(draw, "seed", name != "shortest" && !name.starts_with("tree"), seed);
+    add(draw, "seed", has("seed"), seed);
     if keys.is_empty() { draw.named(name) } else { choice(name, keys) }
 }
 
@@ -219,7 +231,14 @@ fn local(draw: &mut Draw, frame: &Frame) -> Vec<(&'static str, Value)> {
     let sends = |distance: &u32| {
         let near = match &order {
             None => Neighbourhood::within(&frame.fabric, *distance),
-            Some(order) => Neighbourhood::within_legal(&frame.fabric, *distance, order),
+            Some(order) => {
+                let legal = LegalDistances::new(&frame.fabric, order);
+                Neighbourhood::gather(&frame.fabric, *distance, |centre, links| {
+                    let reached = frame.fabric.switches().zip(legal.to(centre));
+                    let near = reached.filter(|&(_, distance)| distance <= u64::from(links));
+                    near.map(|(switch, _)| switch).collect()
+                })
+            }
         };
         (0..near.hosts() as u32).any(|host| near.count(host) > 0)
     };

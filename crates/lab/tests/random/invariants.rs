@@ -2,17 +2,17 @@
 //!
 //! A new invariant is a function and its line in [`INVARIANTS`].
 
-use crosstie_lab::Network;
-use crosstie_routing::{Certificate, Route, certify};
+use crosstie_lab::RoutedFabric;
+use crosstie_routing::{Certificate, Need, Promise, Route, certify};
 use crosstie_study::{
-    Bus, ChannelRow, Destination, Goal, InTransit, Packet, Routing, Row, Size, Spec, Status, column,
+    Bus, ChannelRow, Destination, Goal, InTransit, Packet, Row, Size, Spec, Status, column,
 };
 use crosstie_units::Bytes;
 
 /// A row and everything that it came from.
 pub struct Observed<'a> {
     pub spec: &'a Spec,
-    pub network: &'a Network,
+    pub network: &'a RoutedFabric,
     pub row: &'a Row,
     /// The counters of its channels, as stored.
     pub channels: &'a [ChannelRow],
@@ -140,7 +140,7 @@ impl Observed<'_> {
 
     /// The fewest and the most switches on a route between two hosts.
     fn crossings(&self) -> (usize, usize) {
-        let Network { fabric, routing, .. } = self.network;
+        let RoutedFabric { fabric, routing, .. } = self.network;
         let mut route = Route::default();
         let (mut fewest, mut most) = (usize::MAX, 0);
         for from in fabric.hosts() {
@@ -337,13 +337,13 @@ fn deadlock(seen: &Observed<'_>) -> Finding {
         certify(&network.fabric, &*network.routing).map_err(|fault| fault.to_string())?;
     let safe = certificate.is_deadlock_free();
     let warned = row.note.contains("not deadlock-free");
-    let unproved = matches!(spec.routing, Routing::Shortest {} | Routing::Minimal { .. });
+    let unproved = spec.routing.declaration().promise == Promise::Nothing;
     ensure!(safe || unproved, "a routing that should be safe has the cycle {certificate:?}");
     ensure!(warned != safe, "warned: {warned}, certificate: {safe}");
     if row.status == Status::Deadlocked {
         ensure!(row.note.starts_with("deadlock found at cycle "), "{}", row.note);
         // Where packets stop, they may wait for each other through full pools.
-        let full = spec.routing.has_stops()
+        let full = spec.routing.needs(Need::InTransit)
             && spec.nic.in_transit.as_ref().is_some_and(|nic| nic.pool < InTransit::default().pool);
         ensure!(matches!(certificate, Certificate::Cycle { .. }) || full, "a proof ruled it out");
     }
@@ -404,7 +404,8 @@ fn a_false_number_is_noticed() {
     let study = bench.study(text);
     let rows = bench.rows(text);
     let spec = &study.points()[0].spec;
-    let network = Network::build(&spec.fabric, &spec.routing, &|path| study.locate(path)).unwrap();
+    let network =
+        RoutedFabric::build(&spec.fabric, &spec.routing, &|path| study.locate(path)).unwrap();
     let results = crosstie_study::ResultSet::open(bench.path("results")).unwrap();
     let stored = results.channels().unwrap();
     let broken = |row: &Row, channels: &[ChannelRow]| -> Vec<&str> {

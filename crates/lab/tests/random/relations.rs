@@ -8,7 +8,8 @@ use crate::frame::PERMUTATION;
 use crate::invariants::ensure;
 use crosstie_fabric::{Format, anynet, graphml};
 use crosstie_lab::{RunSummary, Silent, build_fabric};
-use crosstie_study::{Fabric, Point, Routing, Row, Scheme, Status, Study};
+use crosstie_routing::Need;
+use crosstie_study::{Fabric, Point, RoutingKind, Row, Scheme, Status, Study};
 use crosstie_units::{Rate, Time};
 use std::sync::atomic::AtomicBool;
 use toml::{Table, Value};
@@ -178,15 +179,11 @@ fn scaled(scene: &Scene<'_>) -> Result<bool, String> {
 fn on_file(scene: &Scene<'_>, name: &str, text: &str) -> Result<(Experiment, Experiment), String> {
     std::fs::write(scene.bench.path(name), text).map_err(|error| error.to_string())?;
     let mut own = single(scene.first());
-    let of_a_shape = match scene.first().spec.routing {
-        Routing::TreeAdaptive {} | Routing::TreeDeterministic {} => true,
-        // What suits a tree or a single switch, though a file does not say that it is one.
-        Routing::Auto { .. } => {
-            matches!(scene.first().spec.fabric, Fabric::Tree(_) | Fabric::Single { .. })
-        }
-        _ => false,
-    };
-    if of_a_shape {
+    let spec = &scene.first().spec;
+    // What suits a tree or a single switch, though a file does not say that it is one.
+    let suits_a_shape = matches!(spec.routing, RoutingKind::Auto(_))
+        && matches!(spec.fabric, Fabric::Tree(_) | Fabric::Single { .. });
+    if spec.routing.needs(Need::Tree) || suits_a_shape {
         own.put("routing", "dfs");
     }
     let mut filed = own.clone();

@@ -4,7 +4,7 @@ use crate::bench::Bench;
 use crate::experiment::{Experiment, each_leaf};
 use crate::invariants::{INVARIANTS, Observed};
 use crate::relations::{RELATIONS, RESULTS, Scene, run};
-use crosstie_lab::Network;
+use crosstie_lab::RoutedFabric;
 use crosstie_study::{ResultSet, Status, Study};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -52,7 +52,7 @@ fn examine(file: &Experiment) -> Result<Vec<String>, Failure> {
     let mut met = Vec::new();
     for (point, row) in study.points().iter().zip(&rows) {
         let locate = |path: &str| study.locate(path);
-        let network = Network::build(&point.spec.fabric, &point.spec.routing, &locate)
+        let network = RoutedFabric::build(&point.spec.fabric, &point.spec.routing, &locate)
             .map_err(|error| failed(RUN)(error.to_string()))?;
         let channels: Vec<_> = channels.iter().filter(|c| c.point == row.point).cloned().collect();
         let seen = Observed { spec: &point.spec, network: &network, row, channels: &channels };

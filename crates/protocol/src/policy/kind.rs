@@ -177,16 +177,12 @@ impl PolicyKind {
     /// The policies of a cluster.
     pub fn policies(&self, nodes: u32, rails: u32) -> Result<Policies, MatrixError> {
         Ok(match *self {
-            PolicyKind::RoundRobin {} => {
-                Policies::new(|_| Ok(Box::new(RoundRobin::default())))
-            }
+            PolicyKind::RoundRobin {} => Policies::new(|_| Ok(Box::new(RoundRobin::default()))),
             PolicyKind::Static {} => {
                 let matrix = matrix::algorithm2(rails, nodes)?;
                 let allocation = Allocation::new(matrix).expect("algorithm 2 connects every pair");
                 let allocation = Arc::new(allocation);
-                Policies::new(move |spec| {
-                    Ok(Box::new(StaticAllocation::new(spec, &allocation)?))
-                })
+                Policies::new(move |spec| Ok(Box::new(StaticAllocation::new(spec, &allocation)?)))
             }
             PolicyKind::Basic {} => Policies::new(|spec| Ok(Box::new(Basic::new(spec)))),
             PolicyKind::LocalDynamic { striping } => {

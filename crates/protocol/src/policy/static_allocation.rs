@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::Policy;
 use crate::{
-    Allocation, Dispatch, NodeError, NodeId, NodeSpec, Outgoing, PeId, RailId, RailSet, Stripe, Turn,
+    Allocation, Dispatch, NodeError, NodeId, NodeSpec, Outgoing, PeId, RailId, RailSet, Stripe,
+    Turn,
 };
 
 /// One node's part of an allocation. PEs take the rails to a receiver in turn, each by itself: as

@@ -210,7 +210,7 @@ fn description(label: &str) -> String {
 mod tests {
     use super::*;
     use crate::networks::{irregular, ring};
-    use crate::{Choice, Method, Pick, Root, Shortest, TreeAdaptive, TreeDeterministic};
+    use crate::{Minimal, Root, Shortest, TreeAdaptive, TreeDeterministic, UpDown, UpDownItb};
     use crosstie_fabric::{single, tree};
     use crosstie_units::Seed;
     use proptest::prelude::*;
@@ -247,16 +247,16 @@ mod tests {
 
         let ring = ring(5);
         let root = Root::Switch(SwitchId(0));
-        let stops = Method::UpDownItb { root, choice: Choice::Random };
+        let stops = UpDownItb { root, seed: None };
         let error =
             ForwardingTables::of(&ring, &stops.routes(&ring, Seed(1)).unwrap()).unwrap_err();
         let (from, to, stop) = (HostId(4), HostId(2), HostId(3));
         assert_eq!(error, NotForwarding::Stop { from, to, stop });
 
-        let legal = Method::UpDown { root, pick: Pick::Random }.routes(&ring, Seed(1)).unwrap();
+        let legal = UpDown { root, ..UpDown::default() }.routes(&ring, Seed(1)).unwrap();
         assert!(ForwardingTables::of(&ring, &legal).is_ok(), "a ring has one legal way each");
         let fabric = tree(2, 2).unwrap();
-        let random = Method::Minimal { pick: Pick::Random }.routes(&fabric, Seed(1)).unwrap();
+        let random = Minimal::default().routes(&fabric, Seed(1)).unwrap();
         let error = ForwardingTables::of(&fabric, &random).unwrap_err();
         assert!(matches!(error, NotForwarding::Parting { .. }), "{error}");
         assert!(error.to_string().contains("do not depend on the destination alone: at switch "));

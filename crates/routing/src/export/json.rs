@@ -87,16 +87,16 @@ impl Entry {
 mod tests {
     use super::*;
     use crate::networks::ring;
-    use crate::{Choice, Method, Root};
+    use crate::{Root, UpDownItb};
     use crosstie_fabric::SwitchId;
     use crosstie_units::Seed;
 
     #[test]
     fn a_document_can_be_read_again() {
         let root = Root::Switch(SwitchId(0));
-        let method = Method::UpDownItb { root, choice: Choice::Random };
+        let itb = UpDownItb { root, seed: None };
         let mut out = Vec::new();
-        json(&ring(5), &method.routes(&ring(5), Seed(1)).unwrap(), &mut out).unwrap();
+        json(&ring(5), &itb.routes(&ring(5), Seed(1)).unwrap(), &mut out).unwrap();
         let read: serde_json::Value = serde_json::from_slice(&out).unwrap();
         assert_eq!(read["hosts"], serde_json::json!(["h0", "h1", "h2", "h3", "h4"]));
         let routes = read["routes"].as_array().unwrap();

@@ -34,7 +34,7 @@ pub fn text(fabric: &Fabric, routing: &dyn Routing, out: &mut dyn Write) -> io::
 mod tests {
     use super::*;
     use crate::networks::ring;
-    use crate::{Choice, Method, Root, TreeAdaptive};
+    use crate::{Root, TreeAdaptive, UpDownItb};
     use crosstie_fabric::{SwitchId, tree};
     use crosstie_units::Seed;
 
@@ -47,8 +47,8 @@ mod tests {
     #[test]
     fn stops_stand_in_brackets() {
         let root = Root::Switch(SwitchId(0));
-        let method = Method::UpDownItb { root, choice: Choice::Random };
-        let lines = lines(&ring(5), &method.routes(&ring(5), Seed(1)).unwrap());
+        let itb = UpDownItb { root, seed: None };
+        let lines = lines(&ring(5), &itb.routes(&ring(5), Seed(1)).unwrap());
         assert_eq!(lines.len(), 1 + 20);
         assert_eq!(lines[1], "0 1: 1 0");
         assert!(lines.contains(&"2 4: 1 0 (3) 1 0".to_owned()), "{lines:?}");

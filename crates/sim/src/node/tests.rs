@@ -8,7 +8,7 @@ use crate::wormhole::{Bus, Config, InTransit, Wormhole, WormholeSpec};
 use bus_watch::{BusWatch, Noting};
 use crosstie_fabric::{Fabric, Irregular, irregular, tree};
 use crosstie_protocol::{Packing, PeId, PolicyKind, StripingRatio};
-use crosstie_routing::{Choice, Method, Root, Routing, Summary, TreeAdaptive};
+use crosstie_routing::{Routing, Summary, TreeAdaptive, UpDownItb};
 use crosstie_units::{Bytes, Seed};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -210,8 +210,7 @@ fn static_allocation_has_no_opposing_data() {
 fn a_stop_on_the_way_is_nobodys_departure_or_arrival() {
     let shape = Irregular { switches: 5, ports: 3, hosts_per_switch: 1, links: None };
     let fabric = irregular(&shape, Seed(1)).unwrap();
-    let method = Method::UpDownItb { root: Root::Central, choice: Choice::Random };
-    let routing = method.routes(&fabric, Seed(1)).unwrap();
+    let routing = UpDownItb::default().routes(&fabric, Seed(1)).unwrap();
     assert!(Summary::of(&fabric, &routing).unwrap().stops > 0);
     let in_transit = Some(InTransit { recognition: 44, setup: 32, pool: 512 * 1024 });
     let config = Config { bus: Bus::Full, in_transit, ..Config::default() };

@@ -1,12 +1,14 @@
 //! Whether the parts of a spec fit together. What one value can tell alone is checked in `limits`.
 
+use crosstie_fabric::Shape;
+use crosstie_protocol::{largest_cluster, rails_optimal};
+use crosstie_routing::Need;
 use toml::de::DeTable;
 
 use super::limits::{MOST_HOSTS, MOST_RAILS};
-use super::scheme::{least_static_rails, most_static_nodes};
 use super::{
-    Bus, Destination, Fabric, Flow, Irregular, Link, Measure, Part, Routing, Scheme, Size, Spec,
-    Traffic, Tree,
+    Bus, Destination, Fabric, Flow, Irregular, Link, Measure, Part, Scheme, Size, Spec, Traffic,
+    Tree,
 };
 use crate::document::{self, Fault};
 
@@ -109,9 +111,7 @@ fn irregular(network: &Irregular) -> Result<(), Clash> {
 }
 
 fn routing(spec: &Spec) -> Result<(), Clash> {
-    let needs_tree =
-        matches!(spec.routing, Routing::TreeAdaptive {} | Routing::TreeDeterministic {});
-    if needs_tree && !matches!(spec.fabric, Fabric::Tree(_)) {
+    if spec.routing.needs(Need::Tree) && !matches!(spec.fabric.shape(), Shape::Tree(_)) {
         let label = "expected a fabric of the kind `tree`";
         return Err(clash("routing", "this routing knows trees only", label)
             .help("leave `routing` out, or set `routing = \"up-down\"`"));
@@ -139,8 +139,8 @@ fn scheme(spec: &Spec) -> Result<(), Clash> {
 
 /// Static allocation joins every pair of nodes only with rails enough.
 fn static_rails(rails: u32, hosts: u32) -> Result<(), Clash> {
-    let (most, least) = (most_static_nodes(rails), least_static_rails(hosts));
-    if u64::from(hosts) <= most {
+    let (most, least) = (largest_cluster(rails), rails_optimal(hosts));
+    if u128::from(hosts) <= most {
         return Ok(());
     }
     let label = format!("{hosts} hosts need at least {least} rails, but there are {rails}");
@@ -191,7 +191,7 @@ fn flow(spec: &Spec) -> Result<(), Clash> {
 /// Packets that stop at hosts need NICs that pass them on, and those a bus of two ways.
 fn in_transit(spec: &Spec) -> Result<(), Clash> {
     let Some(nics) = &spec.nic.in_transit else {
-        if spec.routing.has_stops() {
+        if spec.routing.needs(Need::InTransit) {
             let title = "this routing stops at hosts, but NICs pass nothing on";
             return Err(clash("routing", title, "expected NICs with in-transit buffers")
                 .help("add `nic.in-transit = {}` and `bus = \"full\"`"));

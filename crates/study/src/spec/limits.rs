@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use crosstie_units::range::{self, closed, positive};
-use crosstie_units::{Bytes, Rate, Seed, Time, quantities, reals, wholes};
+use crosstie_units::{Bytes, Rate, Time, quantities, reals, wholes};
 use serde::Deserializer;
 use serde::de::{Error, Unexpected, Visitor};
 
@@ -16,7 +16,6 @@ pub(crate) const MOST_HOSTS: u32 = 65_536;
 pub(crate) const MOST_RAILS: u32 = 16;
 
 wholes! {
-    seed: u64 = 0..=i64::MAX;
     rails: u32 = 1..=i64::from(MOST_RAILS);
     pes: u32 = 1..=64;
     arity: u32 = 2..=64;
@@ -33,14 +32,8 @@ wholes! {
     routing_delay: u32 = 1..=1000;
     response: u32 = 0..=1_000_000;
     transfers: u32 = 1..=64;
-    moves: u32 = 0..=1_000_000;
     distance: u32 = 1..=64;
     cycles: u64 = 100..=1_000_000_000_000;
-}
-
-/// As [`seed`], for a part that has a seed of its own.
-pub(crate) fn own_seed<'de, D: Deserializer<'de>>(from: D) -> Result<Seed, D::Error> {
-    seed(from).map(Seed)
 }
 
 /// As [`hosts`], for a key that may be missing.

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crosstie_units::{Bytes, Rate, Seed, Time};
+use crosstie_fabric::{KaryTree, Shape};
+use crosstie_units::{Bytes, Rate, Seed, Time, range};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::limits;
@@ -61,6 +62,19 @@ impl Fabric {
             Fabric::File { .. } => None,
         }
     }
+
+    /// What is known of its shape before it is built: nothing of a file, nor of a tree that cannot be.
+    pub fn shape(&self) -> Shape {
+        match self {
+            Fabric::Tree(Tree { k, n, hosts }) => {
+                // The ranges lie within the types.
+                let tree = KaryTree::pruned(*k as u16, *n as u16, *hosts);
+                tree.map_or(Shape::Irregular, Shape::Tree)
+            }
+            Fabric::Single { .. } => Shape::Single,
+            Fabric::Irregular(_) | Fabric::File { .. } => Shape::Irregular,
+        }
+    }
 }
 
 /// A k-ary n-tree, perhaps pruned.
@@ -115,7 +129,7 @@ pub struct Irregular {
     )]
     pub links: Option<u32>,
     /// The number from which its cables follow, and nothing else.
-    #[serde(deserialize_with = "limits::own_seed")]
+    #[serde(deserialize_with = "range::seed")]
     pub seed: Seed,
 }
 

@@ -4,19 +4,18 @@ mod check;
 pub(crate) mod limits;
 mod machine;
 mod measure;
-mod routing;
 mod scheme;
 mod traffic;
 
-use crosstie_units::Seed;
+use crosstie_units::{Seed, range};
 use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
+pub use crosstie_routing::RoutingKind;
 pub use machine::{
     Bus, Cluster, Fabric, Flow, InTransit, Irregular, Link, Nic, Packet, Switch, Tree,
 };
 pub use measure::{Goal, Measure, Saturation};
-pub use routing::{Choice, Pick, Root, Routing};
 pub use scheme::Scheme;
 pub use traffic::{Along, Arrival, Destination, Part, Size, Traffic};
 
@@ -40,7 +39,7 @@ pub struct Spec {
     /// The network of one rail.
     pub fabric: Fabric,
     /// How packets find their way through it.
-    pub routing: Routing,
+    pub routing: RoutingKind,
     /// The switches.
     pub switch: Switch,
     /// The links.
@@ -59,13 +58,13 @@ pub struct Spec {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Draft {
-    #[serde(deserialize_with = "limits::seed")]
-    seed: u64,
+    #[serde(deserialize_with = "range::seed")]
+    seed: Seed,
     #[serde(default)]
     cluster: Cluster,
     scheme: Option<Scheme>,
     fabric: Fabric,
-    routing: Option<Routing>,
+    routing: Option<RoutingKind>,
     #[serde(default)]
     switch: Switch,
     #[serde(default)]
@@ -81,14 +80,10 @@ struct Draft {
 
 impl From<Draft> for Spec {
     fn from(draft: Draft) -> Spec {
-        let routing = draft.routing.unwrap_or(match draft.fabric {
-            Fabric::Tree(_) => Routing::TreeAdaptive {},
-            Fabric::Single { .. } => Routing::Shortest {},
-            Fabric::Irregular(_) | Fabric::File { .. } => Routing::Auto { seed: None },
-        });
-        let routing = routing.seeded(Seed(draft.seed));
+        let usual = || RoutingKind::usual(draft.fabric.shape());
+        let routing = draft.routing.unwrap_or_else(usual).seeded(draft.seed);
         Spec {
-            seed: Seed(draft.seed),
+            seed: draft.seed,
             cluster: draft.cluster,
             scheme: draft.scheme,
             fabric: draft.fabric,
@@ -201,6 +196,7 @@ impl Spec {
 
 #[cfg(test)]
 mod tests {
+    use crosstie_routing::{Auto, BalancedItb, Pick, Root, Smart, UpDown};
     use crosstie_units::{Bytes, Time};
 
     use super::*;
@@ -274,10 +270,10 @@ channels = true
     fn the_default_routing_follows_the_fabric() {
         let single = LEAST.replace("fabric.tree = {k = 4, n = 3}", "fabric.single.hosts = 8");
         let spec = Spec::from_toml("single", &single).unwrap();
-        assert_eq!(spec.routing, Routing::Shortest {});
+        assert_eq!(spec.routing, RoutingKind::Shortest {});
         let file = LEAST.replace("fabric.tree = {k = 4, n = 3}", "fabric.file.path = 'a.edges'");
         let spec = Spec::from_toml("file", &file).unwrap();
-        assert_eq!(spec.routing, Routing::Auto { seed: Some(spec.seed) });
+        assert_eq!(spec.routing, RoutingKind::Auto(Auto { seed: Some(spec.seed) }));
     }
 
     #[test]
@@ -386,11 +382,11 @@ channels = true
             let text = format!("{LEAST}\nbus = 'full'\nnic.in-transit = {{}}\nrouting = {text}");
             Spec::from_toml("routing", &text).unwrap_or_else(|e| panic!("{e}")).routing
         };
-        let (root, pick) = (Root::Central, Pick::Random);
-        let seed = |number| Some(Seed(number));
-        assert_eq!(routing("'up-down'"), Routing::UpDown { root, pick, seed: seed(7) });
-        assert_eq!(routing("{balanced-itb.seed = 8}"), Routing::BalancedItb { seed: seed(8) });
-        assert_eq!(routing("{smart = {}}"), Routing::Smart { moves: 2000, seed: seed(7) });
+        let (root, pick, seed) = (Root::Central, Pick::Random, Some(Seed(7)));
+        assert_eq!(routing("'up-down'"), RoutingKind::UpDown(UpDown { root, pick, seed }));
+        let own = BalancedItb { seed: Some(Seed(8)) };
+        assert_eq!(routing("{balanced-itb.seed = 8}"), RoutingKind::BalancedItb(own));
+        assert_eq!(routing("{smart = {}}"), RoutingKind::Smart(Smart { moves: 2000, seed }));
     }
 
     #[test]

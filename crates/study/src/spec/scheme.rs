@@ -66,34 +66,3 @@ fn all() -> f64 {
 fn short() -> Bytes {
     Bytes::new(4096)
 }
-
-/// The most nodes that `rails` rails join under static allocation, `C(r, floor(r/2))` (Coll,
-/// proposition 1).
-pub(super) fn most_static_nodes(rails: u32) -> u64 {
-    let (rails, half) = (u64::from(rails), u64::from(rails / 2));
-    // Each step makes C(r - half + i, i) of the one before, so every quotient is whole.
-    (1..=half).fold(1, |most, i| most * (rails - half + i) / i)
-}
-
-/// The least number of rails that join `nodes` nodes under static allocation.
-pub(super) fn least_static_rails(nodes: u32) -> u32 {
-    (1..).find(|&rails| most_static_nodes(rails) >= u64::from(nodes)).expect("the bound grows")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn static_allocation_is_bounded_as_published() {
-        let table = [1, 2, 3, 6, 10, 20, 35, 70, 126, 252, 462, 924, 1716, 3432, 6435];
-        for (rails, nodes) in (1..).zip(table) {
-            assert_eq!(most_static_nodes(rails), nodes, "{rails} rails");
-        }
-        for (nodes, rails) in
-            [(2, 2), (3, 3), (20, 6), (21, 7), (128, 10), (4096, 15), (65_536, 19)]
-        {
-            assert_eq!(least_static_rails(nodes), rails, "{nodes} nodes");
-        }
-    }
-}

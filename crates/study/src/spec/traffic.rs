@@ -1,9 +1,10 @@
 //! What the hosts send: how much, when, how large, and to whom.
 
+use crosstie_routing::Root;
 use crosstie_units::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{Root, limits};
+use super::limits;
 
 /// What the hosts send, each on its own (open loop).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -137,7 +138,7 @@ pub enum Along {
     /// The shortest that goes up a breadth-first tree and then down.
     UpDown {
         /// Where the tree begins.
-        #[serde(default = "Root::central")]
+        #[serde(default)]
         root: Root,
     },
 }

@@ -1,30 +1,31 @@
 //! A fabric with its routing, from their descriptions or from a file.
 
 use crate::LabError;
-use crate::routing::{self, RoutingError};
 use crosstie_fabric::{
     ChannelId, Fabric, Format, Irregular, ReadError, anynet, irregular, pruned_tree, single,
 };
-use crosstie_routing::{Certificate, Load, MethodError, Routing, Summary, certify};
+use crosstie_routing::{
+    Assurance, Load, MOST_CROSSINGS, Routing, RoutingError, RoutingKind, Summary,
+};
 use crosstie_sim::wormhole::MOST_PORTS;
-use crosstie_study as study;
+use crosstie_study::{self as study, argument};
 use crosstie_units::Seed;
 use std::path::{Path, PathBuf};
 
 /// A fabric and the routing on it, checked, with what a reader of the results should know.
-pub struct Network {
+pub struct RoutedFabric {
     /// The network of one rail.
     pub fabric: Fabric,
     /// How packets find their way.
     pub routing: Box<dyn Routing>,
-    /// What is to be said of all routes together, on an irregular network.
+    /// What is to be said of all routes together, where they are written down.
     pub summary: Option<Summary>,
     /// Sentences for the note of every row.
     pub remarks: Vec<String>,
 }
 
-/// The most hosts of a network whose routes are followed, to look for deadlock or for crowded
-/// channels: all pairs are walked.
+/// The most hosts of a network whose routes, if they are not written down, are followed to look for
+/// crowded channels.
 const MOST_FOLLOWED: usize = 512;
 /// How many times the mean the busiest channel may carry before it is said.
 const CROWDED: f64 = 3.0;
@@ -34,42 +35,40 @@ const MOST_NAMED: usize = 16;
 /// The key that names a file with a network.
 const FILE_KEY: &str = "fabric.file.path";
 
-impl Network {
+impl RoutedFabric {
     /// Builds or reads a fabric, computes its routes and looks whether they can deadlock.
     pub fn build(
         fabric: &study::Fabric,
-        routing: &study::Routing,
+        wanted: &RoutingKind,
         locate: &dyn Fn(&str) -> PathBuf,
-    ) -> Result<Network, LabError> {
+    ) -> Result<RoutedFabric, LabError> {
         let (fabric, mut remarks) = build_fabric(fabric, locate)?;
         let refuse = |error: RoutingError| {
             let help = match error {
                 RoutingError::NotATree(_) => "leave `routing` out, or set `routing = \"up-down\"`",
-                RoutingError::Method(MethodError::NoSuchRoot { .. }) => {
-                    "give another `root`, or leave it out"
+                RoutingError::NoSuchRoot { .. } => "give another `root`, or leave it out",
+                RoutingError::TooManyHosts { .. } | RoutingError::NoHostToStopAt { .. } => {
+                    "choose another routing"
                 }
-                RoutingError::Method(_) => "choose another routing",
             };
             LabError::setting("routing", error, help)
         };
         // A spec that was read has given its routing a seed.
-        let (chosen, routes) = routing::routing(&fabric, routing, Seed(0)).map_err(refuse)?;
-        if chosen != *routing {
+        let (chosen, routing) = wanted.routes(&fabric, Seed(0)).map_err(refuse)?;
+        if chosen != *wanted {
             remarks.push(format!(
                 "routing = {}, the most even that cannot deadlock here",
-                chosen.to_argument()
+                argument::write(&chosen)
             ));
         }
-        if !routing::is_safe(routing) {
-            remarks.extend(deadlock_remark(&fabric, &*routes)?);
-        }
+        remarks.extend(deadlock_remark(&fabric, Assurance::of(wanted, &fabric, &*routing)?));
         let summary = match fabric.hosts().len() {
-            hosts if hosts > MOST_FOLLOWED && routes.summary().is_none() => None,
-            _ => Some(Summary::of(&fabric, &*routes)?),
+            hosts if hosts > MOST_FOLLOWED && routing.summary().is_none() => None,
+            _ => Some(Summary::of(&fabric, &*routing)?),
         };
         remarks.extend(summary.as_ref().and_then(|summary| crowding_remark(summary.load?)));
-        let summary = summary.filter(|_| routing::is_of_a_method(&chosen));
-        Ok(Network { fabric, routing: routes, summary, remarks })
+        let summary = summary.filter(|_| routing.summary().is_some());
+        Ok(RoutedFabric { fabric, routing, summary, remarks })
     }
 }
 
@@ -152,26 +151,19 @@ fn read(name: &str, path: &Path, remarks: &mut Vec<String>) -> Result<Fabric, La
     }
 }
 
-/// What is to be said of a routing that is not proved free of deadlock by its kind.
-fn deadlock_remark(fabric: &Fabric, routing: &dyn Routing) -> Result<Option<String>, LabError> {
-    let hosts = fabric.hosts().len();
-    if fabric.switches().len() <= 1 {
-        // Packets cross one switch at most and wait for nobody who waits.
-        return Ok(None);
-    }
-    if hosts > MOST_FOLLOWED {
-        return Ok(Some(format!(
-            "the routing was not checked for deadlock, since there are {hosts} hosts and checks go \
-             up to {MOST_FOLLOWED}"
-        )));
-    }
-    Ok(match certify(fabric, routing)? {
-        Certificate::DeadlockFree { .. } => None,
-        Certificate::Cycle { cycle, .. } => Some(format!(
+/// What is to be said of a routing that may deadlock.
+fn deadlock_remark(fabric: &Fabric, assurance: Assurance) -> Option<String> {
+    match assurance {
+        Assurance::DeadlockFree => None,
+        Assurance::Cycle(cycle) => Some(format!(
             "the routing is not deadlock-free: packets may wait for each other along {}",
             names(fabric, &cycle)
         )),
-    })
+        Assurance::NotCertified { crossings } => Some(format!(
+            "the routing is not certified, it may deadlock: its routes cross {crossings} channels, and at \
+             most {MOST_CROSSINGS} are followed"
+        )),
+    }
 }
 
 /// What is to be said of routes that crowd a channel.
