@@ -55,6 +55,9 @@ impl Observer for Log {
             self.ready.push(Packet { from, to, id, ..packet });
         }
     }
+    fn may_halt(&self) -> bool {
+        self.answers
+    }
     fn halts(&self) -> bool {
         !self.ready.is_empty()
     }

@@ -52,6 +52,10 @@ pub trait Observer {
     fn head(&mut self, _packet: &Packet, _channel: u32, _vc: u32, _at: Tick) {}
     /// The last flit of a packet left on a channel. Told when it has left.
     fn tail(&mut self, _packet: &Packet, _channel: u32, _vc: u32, _at: Tick) {}
+    /// Whether it ever halts. If so, it is told of all deliveries of a tick in the first half of it.
+    fn may_halt(&self) -> bool {
+        false
+    }
     /// Whether the engine is to stop within the tick it is in, after packets were delivered and before
     /// hosts start new ones.
     fn halts(&self) -> bool {

@@ -188,8 +188,13 @@ impl<W: Observer> Observer for Listener<W> {
     }
 
     #[inline]
+    fn may_halt(&self) -> bool {
+        self.interest.attention == Attention::AtOnce
+    }
+
+    #[inline]
     fn halts(&self) -> bool {
-        self.interest.attention == Attention::AtOnce && !self.told.is_empty()
+        self.may_halt() && !self.told.is_empty()
     }
 
     #[inline]

@@ -299,10 +299,13 @@ impl Engine<'_> {
             Origin::Nobody => {}
         }
         if ahead.is_end() {
-            // Without a wire it is there in this very tick, whose events have been taken already.
-            match left + u64::from(latency) {
-                at if at <= self.now => self.deliver(packet, observer),
-                at => self.wheel.push(at, Event::Delivered(packet)),
+            let at = left + u64::from(latency);
+            // Over a bus, or without a wire, it is there in this very tick, whose events have been
+            // taken already: it would be told after the second half.
+            if at <= self.now && observer.may_halt() {
+                self.deliver(packet, observer);
+            } else {
+                self.wheel.push(at, Event::Delivered(packet));
             }
         } else if ahead == Ahead::StopAndGo && self.network.in_transit.is_some() {
             self.address(vc, false);
