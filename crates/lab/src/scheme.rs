@@ -1,28 +1,32 @@
-//! Rail schemes: from the experiment file to the machines.
+//! Nodes and their policy: from the experiment file to the simulator.
 
 use crate::LabError;
 use crate::hardware::packing;
 use crosstie_fabric::Fabric;
-use crosstie_protocol::{Allocation, Scheme, StripingRatio, matrix};
-use crosstie_sim::cluster::{Cluster, ClusterSpec};
+use crosstie_protocol::{PolicyKind, rails_optimal};
+use crosstie_sim::cluster::ClusterSpec;
 use crosstie_sim::wormhole::Config;
-use crosstie_study::{self as study, Spec};
+use crosstie_study::Spec;
 use crosstie_units::Time;
-use std::sync::Arc;
 
-/// The nodes and their scheme, if the spec names one.
+/// The nodes and their policy, if it is one that paces them.
 pub(crate) fn cluster(
     spec: &Spec,
     fabric: &Fabric,
     config: &Config,
 ) -> Result<Option<ClusterSpec>, LabError> {
-    let Some(wanted) = &spec.scheme else { return Ok(None) };
-    let ticks = config.ticks;
-    let cluster = ClusterSpec {
-        scheme: scheme(wanted, spec.cluster.rails, fabric)?,
+    let Some(policy) = spec.scheme.filter(PolicyKind::paces) else { return Ok(None) };
+    let (nodes, rails, ticks) = (fabric.hosts().len() as u32, spec.cluster.rails, config.ticks);
+    policy.fits(nodes, rails).map_err(|error| {
+        let needed = rails_optimal(nodes);
+        let help = format!("set `cluster.rails = {needed}`, or choose another scheme");
+        LabError::setting("scheme.static", error, help)
+    })?;
+    Ok(Some(ClusterSpec {
+        policy,
         pes: spec.cluster.pes,
         blocking: spec.cluster.blocking,
-        rails: spec.cluster.rails,
+        rails,
         transfers: spec.nic.transfers,
         // A NIC keeps every virtual channel of its link busy if it can.
         window: spec.switch.virtual_channels,
@@ -30,40 +34,5 @@ pub(crate) fn cluster(
         control: spec.nic.control.get().div_ceil(spec.link.flit.get()) as u32,
         response: spec.nic.response * ticks,
         tick: Time::from_ps((spec.link.cycle().ps() / u64::from(ticks)).max(1)),
-    };
-    Cluster::new(fabric, &cluster)
-        .map_err(|error| LabError::setting("scheme", error, "choose another scheme"))?;
-    Ok(Some(cluster))
-}
-
-fn scheme(wanted: &study::Scheme, rails: u32, fabric: &Fabric) -> Result<Scheme, LabError> {
-    let ratio = |striping| {
-        StripingRatio::new(striping).map_err(|error| {
-            LabError::setting("scheme.striping", error, "take a number from 0 to 1")
-        })
-    };
-    Ok(match *wanted {
-        study::Scheme::Static {} => {
-            let nodes = fabric.hosts().len() as u32;
-            let allocation = matrix::algorithm2(rails, nodes).map_err(|error| {
-                let needed = matrix::rails_optimal(nodes);
-                let help = format!("set `cluster.rails = {needed}`, or choose another scheme");
-                LabError::setting("scheme.static", error, help)
-            })?;
-            let allocation = Allocation::new(allocation).expect("algorithm 2 connects every pair");
-            Scheme::Static(Arc::new(allocation))
-        }
-        study::Scheme::Basic {} => Scheme::Basic,
-        study::Scheme::LocalDynamic { striping } => {
-            Scheme::LocalDynamic { ratio: ratio(striping)? }
-        }
-        study::Scheme::Dynamic { striping, timeout } => {
-            Scheme::Dynamic { ratio: ratio(striping)?, patience: timeout }
-        }
-        study::Scheme::Hybrid { striping, timeout, threshold } => Scheme::Hybrid {
-            ratio: ratio(striping)?,
-            patience: timeout,
-            threshold: threshold.get(),
-        },
-    })
+    }))
 }

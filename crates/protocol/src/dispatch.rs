@@ -1,23 +1,60 @@
-//! What all schemes do alike: messages wait at their PEs and stripes at their NICs, and what has
+//! What all policies do alike: messages wait at their PEs and stripes at their NICs, and what has
 //! arrived is put together.
 
 use std::collections::VecDeque;
 
-use crate::outbox::{Outbox, Stray};
-use crate::reassembly::Reassembly;
-use crate::{Action, Control, MessageId, NodeId, NodeSpec, Parcel, PeId, RailId, RailSet, split};
+use crosstie_units::Time;
+
+use crate::outbox::{Departure, Outbox};
+use crate::policy::Feedback;
+use crate::reassembly::{Reassembly, Stray, Whole};
+use crate::serial::Serials;
+use crate::{
+    Action, Control, MessageId, NodeId, NodeSpec, Packet, Parcel, PeId, RailId, RailSet, Stripe,
+    StripeId,
+};
 
 /// A message that a PE wants to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Outgoing {
+pub struct Outgoing {
+    /// The message, as the application numbers it.
     pub message: MessageId,
+    /// The receiver.
     pub to: NodeId,
+    /// The length.
     pub bytes: u64,
 }
 
-/// The queues of one node, and the actions to be taken.
+/// An action that is to be taken, in the form in which it waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Packets of one stripe.
+    Transmit {
+        stripe: StripeId,
+        next: u32,
+        end: u32,
+    },
+    Control {
+        rail: RailId,
+        to: NodeId,
+        packet: Control,
+        serial: u64,
+    },
+    Deliver {
+        from: NodeId,
+        message: MessageId,
+        bytes: u64,
+    },
+    Complete {
+        pe: PeId,
+        message: MessageId,
+    },
+}
+
+/// The messages of a node and what becomes of them: what a policy looks at and gives its orders to.
 #[derive(Debug)]
-pub(crate) struct Dispatch {
+pub struct Dispatch {
+    now: Time,
     node: NodeId,
     rails: u32,
     /// Messages of each PE, the one to be sent next first.
@@ -27,24 +64,19 @@ pub(crate) struct Dispatch {
     blocking: bool,
     outbox: Outbox,
     reassembly: Reassembly,
-    pub actions: VecDeque<Action>,
-    /// Reports from outside that do not fit what is known here.
-    pub strays: u64,
+    /// Where packets may come more than once.
+    serials: Option<Serials>,
+    /// Stripes that are coming in on each rail, as far as the driver has said so.
+    arriving: Vec<Vec<(NodeId, StripeId)>>,
+    orders: VecDeque<Order>,
+    strays: u64,
 }
 
+/// What a policy may ask and order.
 impl Dispatch {
-    pub fn new(spec: &NodeSpec) -> Dispatch {
-        Dispatch {
-            node: spec.id,
-            rails: spec.rails,
-            pes: (0..spec.pes).map(|_| VecDeque::new()).collect(),
-            held: vec![false; spec.pes as usize],
-            blocking: spec.blocking,
-            outbox: Outbox::new(spec.rails, spec.transfers),
-            reassembly: Reassembly::default(),
-            actions: VecDeque::new(),
-            strays: 0,
-        }
+    /// The time.
+    pub fn now(&self) -> Time {
+        self.now
     }
 
     /// All NICs of the node.
@@ -52,72 +84,223 @@ impl Dispatch {
         RailSet::all(self.rails)
     }
 
+    /// Those whose rail is up: on others nothing can be sent.
+    #[inline]
+    pub fn up(&self) -> RailSet {
+        self.outbox.up()
+    }
+
+    /// All PEs of the node.
+    pub fn pes(&self) -> impl Iterator<Item = PeId> + use<> {
+        (0..self.pes.len() as u32).map(PeId)
+    }
+
+    /// The message that a PE can start next.
+    #[inline]
+    pub fn head(&self, pe: PeId) -> Option<&Outgoing> {
+        self.pes[pe.0 as usize].front().filter(|_| !self.held[pe.0 as usize])
+    }
+
+    /// Whether a stripe is coming in on a rail, as far as is known.
+    pub fn is_receiving(&self, rail: RailId) -> bool {
+        !self.arriving[rail.0 as usize].is_empty()
+    }
+
+    /// Hands the next message of a PE to NICs, piece by piece. `reserved` says that the receiver's
+    /// NICs have been reserved for them.
+    ///
+    /// # Panics
+    /// If the PE has no message to send, or if the stripes do not cover it exactly once and in
+    /// order.
+    #[inline]
+    pub fn send(&mut self, pe: PeId, stripes: impl IntoIterator<Item = Stripe>, reserved: bool) {
+        let head = self.pes[pe.0 as usize].pop_front();
+        let Outgoing { message, to, bytes } = head.expect("a PE sends a message that it has");
+        self.held[pe.0 as usize] = self.blocking;
+        let serial = self.serial(to);
+        let number = self.outbox.begin(pe);
+        let mut covered = None;
+        for stripe in stripes {
+            let fits = stripe.bytes.start == covered.unwrap_or(0)
+                && (stripe.bytes.start < stripe.bytes.end || bytes == 0)
+                && stripe.rail.0 < self.rails;
+            assert!(fits, "{stripe:?} does not continue a message of {bytes} bytes");
+            covered = Some(stripe.bytes.end);
+            let (from, id) = (self.node, self.outbox.next_stripe());
+            let parcel = Parcel { from, to, id, message, length: bytes, stripe, reserved, serial };
+            self.outbox.push(self.now, number, parcel, &mut self.orders);
+        }
+        assert!(covered == Some(bytes), "stripes cover {covered:?} of {bytes} bytes");
+    }
+
+    /// Sends a control packet.
+    pub fn control(&mut self, rail: RailId, to: NodeId, packet: Control) {
+        let serial = self.serial(to);
+        self.orders.push_back(Order::Control { rail, to, packet, serial });
+    }
+
+    /// Counts something that cannot be: whoever sent or reported it breaks the protocol.
+    pub fn stray(&mut self) {
+        self.strays += 1;
+    }
+}
+
+/// What the node does.
+impl Dispatch {
+    /// Idle queues. `departures`: whether it is told and kept what has left the node.
+    pub(crate) fn new(spec: &NodeSpec, departures: bool) -> Dispatch {
+        Dispatch {
+            now: Time::ZERO,
+            node: spec.id,
+            rails: spec.rails,
+            pes: (0..spec.pes).map(|_| VecDeque::new()).collect(),
+            held: vec![false; spec.pes as usize],
+            blocking: spec.blocking,
+            outbox: Outbox::new(spec, departures),
+            reassembly: Reassembly::default(),
+            serials: spec.repeats.then(Serials::default),
+            arriving: (0..spec.rails).map(|_| Vec::new()).collect(),
+            orders: VecDeque::new(),
+            strays: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set_now(&mut self, now: Time) {
+        self.now = now;
+    }
+
+    pub(crate) fn strays(&self) -> u64 {
+        self.strays
+    }
+
+    #[inline]
+    fn serial(&mut self, to: NodeId) -> u64 {
+        self.serials.as_mut().map_or(0, |serials| serials.assign(to))
+    }
+
+    fn has_seen(&self, from: NodeId, serial: u64) -> bool {
+        self.serials.as_ref().is_some_and(|serials| serials.has_seen(from, serial))
+    }
+
+    fn note(&mut self, from: NodeId, serial: u64) {
+        if let Some(serials) = &mut self.serials {
+            serials.note(from, serial);
+        }
+    }
+
     /// Queues a message; true if its PE can start it.
-    pub fn queue(&mut self, pe: PeId, outgoing: Outgoing) -> bool {
+    #[inline]
+    pub(crate) fn queue(&mut self, pe: PeId, outgoing: Outgoing) -> bool {
         let queue = &mut self.pes[pe.0 as usize];
         queue.push_back(outgoing);
         queue.len() == 1 && !self.held[pe.0 as usize]
     }
 
-    /// The message that a PE can start next.
-    pub fn head(&self, pe: PeId) -> Option<&Outgoing> {
-        self.pes[pe.0 as usize].front().filter(|_| !self.held[pe.0 as usize])
-    }
-
-    /// Hands the next message of a PE to NICs, in equal stripes.
-    pub fn send(&mut self, pe: PeId, rails: RailSet, reserved: bool) {
-        let head = self.pes[pe.0 as usize].pop_front();
-        let Outgoing { message, to, bytes } = head.expect("a PE sends a message that it has");
-        self.held[pe.0 as usize] = self.blocking;
-        for stripe in split(bytes, rails) {
-            let (rail, from) = (stripe.rail, self.node);
-            let parcel = Parcel { from, to, message, length: bytes, stripe, reserved };
-            self.outbox.push(pe, parcel);
-            self.start(rail);
-        }
-    }
-
-    fn start(&mut self, rail: RailId) {
-        if let Some(parcel) = self.outbox.start(rail) {
-            self.actions.push_back(Action::Transmit(parcel));
-        }
-    }
-
-    /// A stripe has left the node. A PE that has waited for that and has more to send, if there is
-    /// one.
-    pub fn sent(&mut self, rail: RailId, message: MessageId) -> Option<PeId> {
-        let Ok(done) = self.outbox.sent(rail, message) else {
-            self.strays += 1;
-            return None;
-        };
-        if let Some(pe) = done {
-            self.actions.push_back(Action::Complete { pe, message });
-        }
-        self.start(rail);
-        let pe = done?;
-        let held = std::mem::replace(&mut self.held[pe.0 as usize], false);
-        (held && self.head(pe).is_some()).then_some(pe)
-    }
-
-    /// A stripe has arrived.
-    pub fn arrived(&mut self, parcel: &Parcel) {
-        match self.reassembly.accept(parcel) {
-            Ok(true) => {
-                let Parcel { from, message, length: bytes, .. } = *parcel;
-                self.actions.push_back(Action::Deliver { from, message, bytes });
+    /// A packet has left the node. What has left whole with it: the rail of its stripe, and a PE
+    /// that has waited for the message to leave and has more to send.
+    pub(crate) fn left(&mut self, stripe: StripeId) -> Option<(RailId, Option<PeId>)> {
+        let Departure { rail, message } = match self.outbox.left(stripe) {
+            Ok(departure) => departure?,
+            Err(Stray) => {
+                self.stray();
+                return None;
             }
-            Ok(false) => {}
-            Err(Stray) => self.strays += 1,
+        };
+        if let Some((pe, message)) = message {
+            self.orders.push_back(Order::Complete { pe, message });
+        }
+        self.outbox.start(rail, &mut self.orders);
+        let released = message.map(|(pe, _)| pe).filter(|&pe| {
+            let held = std::mem::replace(&mut self.held[pe.0 as usize], false);
+            held && self.head(pe).is_some()
+        });
+        Some((rail, released))
+    }
+
+    /// The receiver has a packet; what is to be said of its stripe if that is done with.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self, stripe: StripeId) -> Option<Feedback> {
+        match self.outbox.acknowledged(self.now, stripe, &mut self.orders) {
+            Ok(feedback) => feedback,
+            Err(Stray) => {
+                self.stray();
+                None
+            }
         }
     }
 
-    /// Sends a control packet.
-    pub fn control(&mut self, rail: RailId, to: NodeId, packet: Control) {
-        self.actions.push_back(Action::Control { rail, to, packet });
+    /// A stripe begins to arrive, or goes on.
+    pub(crate) fn arriving(&mut self, rail: RailId, from: NodeId, stripe: StripeId) {
+        let arriving = &mut self.arriving[rail.0 as usize];
+        if !arriving.contains(&(from, stripe)) {
+            arriving.push((from, stripe));
+        }
+    }
+
+    /// A stripe does not arrive any more; true if nothing does on its rail.
+    pub(crate) fn no_more(&mut self, rail: RailId, from: NodeId, stripe: StripeId) -> bool {
+        let arriving = &mut self.arriving[rail.0 as usize];
+        let before = arriving.len();
+        arriving.retain(|&other| other != (from, stripe));
+        before > 0 && arriving.is_empty()
+    }
+
+    /// A packet has arrived; what it has made whole.
+    #[inline]
+    pub(crate) fn arrived(&mut self, packet: &Packet) -> Result<Whole, Stray> {
+        let &Parcel { from, to, message, length: bytes, serial, .. } = &packet.parcel;
+        if to != self.node || self.has_seen(from, serial) {
+            return Err(Stray);
+        }
+        let whole = self.reassembly.accept(packet)?;
+        if whole == Whole::Message {
+            self.note(from, serial);
+            self.orders.push_back(Order::Deliver { from, message, bytes });
+        }
+        Ok(whole)
+    }
+
+    /// A control packet has come; false if it has come before.
+    pub(crate) fn is_news(&mut self, from: NodeId, serial: u64) -> bool {
+        let news = !self.has_seen(from, serial);
+        if news {
+            self.note(from, serial);
+        }
+        news
+    }
+
+    /// A rail goes up or down; false if it is no news.
+    pub(crate) fn switch(&mut self, rail: RailId, up: bool) -> bool {
+        self.outbox.switch(rail, up, &mut self.orders)
+    }
+
+    /// A packet of a stripe under way.
+    #[inline]
+    pub(crate) fn packet(&self, stripe: StripeId, number: u32) -> Packet {
+        self.outbox.packet(stripe, number)
+    }
+
+    /// The next action.
+    #[inline]
+    pub(crate) fn action(&mut self) -> Option<Action> {
+        Some(match self.orders.pop_front()? {
+            Order::Transmit { stripe, next, end } => {
+                if next + 1 < end {
+                    self.orders.push_front(Order::Transmit { stripe, next: next + 1, end });
+                }
+                Action::Transmit(self.outbox.transmit(stripe, next))
+            }
+            Order::Control { rail, to, packet, serial } => {
+                Action::Control { rail, to, packet, serial }
+            }
+            Order::Deliver { from, message, bytes } => Action::Deliver { from, message, bytes },
+            Order::Complete { pe, message } => Action::Complete { pe, message },
+        })
     }
 
     /// Whether nothing waits, is under way or is half received.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.pes.iter().all(VecDeque::is_empty)
             && self.outbox.is_empty()
             && self.reassembly.is_empty()

@@ -1,4 +1,4 @@
-//! Who and what: nodes, rails, processing elements, messages.
+//! Who and what: nodes, rails, processing elements, messages, stripes.
 
 /// A node of the cluster, numbered from 0. It has one NIC on every rail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,3 +16,8 @@ pub struct PeId(pub u32);
 /// way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageId(pub u64);
+
+/// A stripe that a node is sending, numbered by the node: a small number, different from those of
+/// all other stripes that it has under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StripeId(pub u32);

@@ -3,39 +3,45 @@
 //! A cluster of nodes is joined by `r` independent networks, the *rails*. A node has one NIC per
 //! rail, each on an I/O bus of its own, and several processing elements (PEs) that send messages.
 //! The question is always the same: *which bytes of this message go on which rail, and what must be
-//! agreed with the peer first?* A [`Node`] answers it by one of the [`Scheme`]s of Coll et al.,
-//! "Using Multirail Networks in High Performance Clusters" (cited as \[coll\]):
+//! agreed with the peer first?* A [`Node`] answers it by its [`policy`]. The schemes of Coll et al.,
+//! "Using Multirail Networks in High Performance Clusters" (cited as \[coll\]), are five of them:
 //!
-//! | scheme | knows | opposing traffic on a bus | two senders on one NIC |
+//! | policy | knows | opposing traffic on a bus | two senders on one NIC |
 //! |---|---|---|---|
-//! | [`Scheme::Static`] | the direction of each NIC, fixed at start-up | never | possible |
-//! | [`Scheme::Basic`] | nothing: round robin | possible | possible |
-//! | [`Scheme::LocalDynamic`] | its own NICs | not begun by the sender | possible |
-//! | [`Scheme::Dynamic`] | both ends, reserved first | never | never |
-//! | [`Scheme::Hybrid`] | as dynamic, for long messages only | short messages only | short messages only |
+//! | [`RoundRobin`](policy::RoundRobin) | nothing | possible | possible |
+//! | [`StaticAllocation`](policy::StaticAllocation) | the direction of each NIC, fixed at start-up | never | possible |
+//! | [`Basic`](policy::Basic) | nothing: each processing element by itself | possible | possible |
+//! | [`LocalDynamic`](policy::LocalDynamic) | its own NICs | not begun by the sender | possible |
+//! | [`Dynamic`](policy::Dynamic) | both ends, reserved first | never | never |
+//! | hybrid, [`Dynamic`](policy::Dynamic) too | as dynamic, for long messages only | short messages only | short messages only |
 //!
 //! A node is a [`Machine`]: it is told what has happened ([`Input`]) and says what is to be done
-//! ([`Action`]). A driver moves the packets, in simulation or for real.
+//! ([`Action`]). It cuts stripes into packets, keeps the window of each NIC, and puts together what
+//! arrives; a driver only moves packets, in simulation or for real.
 //!
 //! ```
+//! use crosstie_protocol::policy::LocalDynamic;
 //! use crosstie_protocol::*;
 //! use crosstie_units::Time;
 //!
-//! let spec = NodeSpec { id: NodeId(0), pes: 1, rails: 2, transfers: 1, blocking: false };
-//! let mut node = Node::new(spec, &Scheme::LocalDynamic { ratio: StripingRatio::ALL })?;
+//! let packing = Packing { payload: Some(300), overhead: 16 };
+//! let spec = NodeSpec { packing, window: Some(2), ..NodeSpec::new(NodeId(0), 2) };
+//! let policy = LocalDynamic::new(StripingRatio::ALL);
+//! let mut node = Node::new(spec, Box::new(policy))?;
 //! let (pe, message, to) = (PeId(0), MessageId(7), NodeId(3));
-//! node.handle(Time::ZERO, Input::Send { pe, message, to, bytes: 1000 });
-//! let mut stripes = Vec::new();
-//! while let Some(Action::Transmit(parcel)) = node.poll_action(Time::ZERO) {
-//!     stripes.push(parcel.stripe);
+//! node.handle(Time::ZERO, Input::Send { pe, message, to, bytes: 1200 });
+//!
+//! // A stripe for each rail, and two packets of each.
+//! let mut packets = Vec::new();
+//! while let Some(Action::Transmit(packet)) = node.poll_action(Time::ZERO) {
+//!     packets.push((packet.parcel.stripe.rail.0, packet.bytes));
 //! }
-//! assert_eq!(stripes[0], Stripe { rail: RailId(0), bytes: 0..500 });
-//! assert_eq!(stripes[1], Stripe { rail: RailId(1), bytes: 500..1000 });
+//! assert_eq!(packets, [(0, 0..300), (0, 300..600), (1, 600..900), (1, 900..1200)]);
 //! # Ok::<(), NodeError>(())
 //! ```
 //!
 //! Static allocation is also a question of combinatorics: [`matrix`] has the bound, the paper's two
-//! algorithms and a check of any matrix. [`nic`] is the NIC process of the schemes that reserve, a
+//! algorithms and a check of any matrix. [`nic`] is the NIC process of the policies that reserve, a
 //! state machine written as a table.
 
 mod dispatch;
@@ -47,14 +53,18 @@ pub mod nic;
 mod node;
 mod outbox;
 mod packet;
+mod packing;
+pub mod policy;
 mod railset;
 mod ratio;
 mod reassembly;
-mod scheme;
+mod serial;
+mod slab;
 mod stripe;
 mod turn;
 
-pub use identity::{MessageId, NodeId, PeId, RailId};
+pub use dispatch::{Dispatch, Outgoing};
+pub use identity::{MessageId, NodeId, PeId, RailId, StripeId};
 pub use livelock::Priority;
 pub use machine::Machine;
 pub use matrix::{
@@ -62,9 +72,10 @@ pub use matrix::{
     algorithm2, largest_cluster, rails_algorithm1, rails_optimal,
 };
 pub use node::{Action, Input, Node, NodeError, NodeSpec};
-pub use packet::{Control, Parcel};
+pub use packet::{Control, Packet, Parcel};
+pub use packing::Packing;
+pub use policy::{Feedback, Policies, Policy, PolicyKind};
 pub use railset::RailSet;
 pub use ratio::{RatioError, StripingRatio};
-pub use scheme::Scheme;
 pub use stripe::{Stripe, split};
 pub use turn::Turn;

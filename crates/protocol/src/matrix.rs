@@ -17,7 +17,7 @@ mod error;
 mod text;
 
 pub use algorithm1::{algorithm1, rails_algorithm1};
-pub use algorithm2::algorithm2;
+pub use algorithm2::{algorithm2, room};
 pub use bound::{largest_cluster, rails_optimal};
 pub use check::{Allocation, Unconnected};
 pub use error::{MatrixError, ReadError};

@@ -1,11 +1,14 @@
-//! A node of the cluster: processing elements, NICs and a scheme that joins them.
+//! A node of the cluster: processing elements, NICs and a policy that joins them.
 
 use crosstie_units::Time;
 
 use crate::dispatch::{Dispatch, Outgoing};
 use crate::nic::{Nic, Tally};
-use crate::scheme::Rules;
-use crate::{Control, Machine, MessageId, NodeId, Parcel, PeId, RailId, RailSet, Scheme};
+use crate::policy::Policy;
+use crate::reassembly::{Stray, Whole};
+use crate::{
+    Control, Machine, MessageId, NodeId, Packet, Packing, PeId, RailId, RailSet, StripeId,
+};
 
 /// What a node is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,10 +19,39 @@ pub struct NodeSpec {
     pub pes: u32,
     /// Rails, each with one NIC.
     pub rails: u32,
-    /// Stripes that a NIC transmits at once; the others wait in its queue, first come first served.
-    pub transfers: u32,
+    /// How stripes become packets.
+    pub packing: Packing,
+    /// Packets that a NIC has under way at once: each keeps its place until the receiver has it.
+    /// `None`: no limit.
+    pub window: Option<u32>,
+    /// Stripes that a NIC sends at once; the others wait in its queue, first come first served.
+    /// `None`: no limit.
+    pub transfers: Option<u32>,
     /// Whether a PE waits until its message has left the node before it starts the next one.
     pub blocking: bool,
+    /// Whether the application wants to know when a message has left the node
+    /// ([`Action::Complete`]).
+    pub completions: bool,
+    /// Whether the network may deliver a packet more than once. If so, all nodes number what they
+    /// send to each other and remember what has come.
+    pub repeats: bool,
+}
+
+impl NodeSpec {
+    /// A node of one PE that hands every message to the network at once and uncut, and trusts it.
+    pub fn new(id: NodeId, rails: u32) -> NodeSpec {
+        NodeSpec {
+            id,
+            pes: 1,
+            rails,
+            packing: Packing::default(),
+            window: None,
+            transfers: None,
+            blocking: false,
+            completions: false,
+            repeats: false,
+        }
+    }
 }
 
 /// Why a node cannot be made.
@@ -32,9 +64,12 @@ pub enum NodeError {
         rails: u32,
     },
     /// Nobody sends, or nothing may be sent.
-    #[error("a node needs at least one PE and a window of at least one stripe per NIC")]
+    #[error(
+        "a node needs at least one PE, and NICs with at least one stripe and one packet under way \
+         and one byte in a packet"
+    )]
     Nothing,
-    /// The scheme is for another number of rails.
+    /// The policy is for another number of rails.
     #[error("the static allocation is for {expected} rails, but the nodes have {rails}")]
     OtherRails {
         /// The rails of the node.
@@ -42,7 +77,7 @@ pub enum NodeError {
         /// The rails of the allocation.
         expected: u32,
     },
-    /// The scheme does not know the node.
+    /// The policy does not know the node.
     #[error("the static allocation is for {nodes} nodes: there is no node {}", id.0)]
     UnknownNode {
         /// The node.
@@ -67,6 +102,30 @@ pub enum Input {
         /// The length.
         bytes: u64,
     },
+    /// The last byte of a packet has left the node. Where [`Node::needs_departures`] says no, it may
+    /// be left unsaid.
+    Left {
+        /// The stripe of the packet.
+        stripe: StripeId,
+    },
+    /// The receiver has a packet of this node: there is room for another.
+    Acknowledged {
+        /// The stripe of the packet.
+        stripe: StripeId,
+    },
+    /// A hint that only a NIC can give: the first byte of a packet has come in, and the rest
+    /// follows. Where [`Node::needs_arriving`] says no, or nobody can know, it may be left unsaid.
+    /// Later packets of the same stripe are no news.
+    Arriving {
+        /// The rail.
+        rail: RailId,
+        /// The sender.
+        from: NodeId,
+        /// The stripe of the packet, as the sender numbers it.
+        stripe: StripeId,
+    },
+    /// The last byte of a packet has come in: it is in memory.
+    Arrived(Packet),
     /// A NIC has processed a control packet (it may have taken its time).
     Control {
         /// The rail.
@@ -75,29 +134,24 @@ pub enum Input {
         from: NodeId,
         /// The packet.
         packet: Control,
+        /// As in [`Action::Control`].
+        serial: u64,
     },
-    /// The last byte of a stripe has left the node.
-    Sent {
+    /// A rail goes up or down. All are up at first. What has been handed to a NIC stays there and
+    /// waits while the rail is down; nothing more is, as long as there is another rail.
+    Rail {
         /// The rail.
         rail: RailId,
-        /// The message.
-        message: MessageId,
+        /// Whether it carries packets from now on.
+        up: bool,
     },
-    /// The first byte of a stripe has come in. Local-dynamic needs to know; to the other schemes it
-    /// is all the same.
-    Arriving {
-        /// The rail.
-        rail: RailId,
-    },
-    /// The last byte of a stripe has come in: it is in memory.
-    Arrived(Parcel),
 }
 
 /// What a node wants done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Transmit a stripe on its rail.
-    Transmit(Parcel),
+    /// Transmit a packet on its rail.
+    Transmit(Packet),
     /// Send a control packet from the NIC of one rail to that of another node.
     Control {
         /// The rail.
@@ -106,6 +160,8 @@ pub enum Action {
         to: NodeId,
         /// The packet.
         packet: Control,
+        /// Travels with it, as [`Parcel::serial`](crate::Parcel::serial) does with data.
+        serial: u64,
     },
     /// A message has arrived whole.
     Deliver {
@@ -116,7 +172,7 @@ pub enum Action {
         /// Its length.
         bytes: u64,
     },
-    /// The last byte of a message has left the node.
+    /// The last byte of a message has left the node. Said where departures are told.
     Complete {
         /// The PE that sent it.
         pe: PeId,
@@ -125,45 +181,73 @@ pub enum Action {
     },
 }
 
-/// A node of the cluster, under one scheme.
+/// A node of the cluster, under one policy: all that is between an application and the packets on
+/// its rails.
 #[derive(Debug)]
 pub struct Node {
     spec: NodeSpec,
     dispatch: Dispatch,
-    rules: Box<dyn Rules>,
+    policy: Box<dyn Policy>,
+    departures: bool,
+    arriving: bool,
 }
 
 impl Node {
     /// An idle node.
-    pub fn new(spec: NodeSpec, scheme: &Scheme) -> Result<Node, NodeError> {
+    pub fn new(spec: NodeSpec, policy: Box<dyn Policy>) -> Result<Node, NodeError> {
         if spec.rails == 0 || spec.rails > RailSet::MOST {
             return Err(NodeError::Rails { rails: spec.rails });
         }
-        if spec.pes == 0 || spec.transfers == 0 {
+        let limits = [Some(spec.pes), spec.transfers, spec.window, spec.packing.payload];
+        if limits.contains(&Some(0)) {
             return Err(NodeError::Nothing);
         }
-        Ok(Node { spec, dispatch: Dispatch::new(&spec), rules: scheme.rules(&spec)? })
+        let asked = spec.transfers.is_some() || spec.blocking || spec.completions;
+        let departures = asked || policy.needs_departures();
+        let arriving = policy.needs_arriving();
+        let dispatch = Dispatch::new(&spec, departures);
+        Ok(Node { spec, dispatch, policy, departures, arriving })
     }
 
-    /// The NICs that are FREE by `NStatus`, in schemes that keep it.
+    /// Whether the node wants to be told what has left it ([`Input::Left`]).
+    pub fn needs_departures(&self) -> bool {
+        self.departures
+    }
+
+    /// Whether the node makes use of being told what is arriving ([`Input::Arriving`]).
+    pub fn needs_arriving(&self) -> bool {
+        self.arriving
+    }
+
+    /// A packet that the node has under way, once more: its stripe and its number within it are all
+    /// that a driver has to keep.
+    ///
+    /// # Panics
+    /// If all packets of the stripe have been acknowledged (and have left, where that is told).
+    #[inline]
+    pub fn packet(&self, stripe: StripeId, number: u32) -> Packet {
+        self.dispatch.packet(stripe, number)
+    }
+
+    /// The NICs that are FREE by `NStatus`, in policies that keep it.
     pub fn free(&self) -> Option<RailSet> {
-        self.rules.free()
+        self.policy.free(&self.dispatch)
     }
 
-    /// The NIC process of a rail, in schemes that reserve.
+    /// The NIC process of a rail, in policies that reserve.
     pub fn nic(&self, rail: RailId) -> Option<&Nic> {
-        self.rules.nics().get(rail.0 as usize)
+        self.policy.nics().get(rail.0 as usize)
     }
 
-    /// What the NIC processes have done, in schemes that reserve.
+    /// What the NIC processes have done, in policies that reserve.
     pub fn tally(&self) -> Option<&Tally> {
-        self.rules.tally()
+        self.policy.tally()
     }
 
     /// Inputs that break the protocol: blank and unreachable cells of the NIC's table, and reports
-    /// of stripes and packets that cannot be. It stays 0 where nothing is lost or made up.
+    /// of stripes and packets that cannot be. It stays 0 where nothing is lost, repeated or made up.
     pub fn violations(&self) -> u64 {
-        self.dispatch.strays + self.tally().map_or(0, Tally::violations)
+        self.dispatch.strays() + self.tally().map_or(0, Tally::violations)
     }
 
     /// Whether the node has nothing to send, nothing half received, and every NIC is free.
@@ -174,8 +258,25 @@ impl Node {
     /// Counts an input from a rail that there is not.
     fn knows(&mut self, rail: RailId) -> bool {
         let known = rail.0 < self.spec.rails;
-        self.dispatch.strays += u64::from(!known);
+        if !known {
+            self.dispatch.stray();
+        }
         known
+    }
+
+    fn arrived(&mut self, packet: &Packet) {
+        let Node { dispatch, policy, .. } = self;
+        let (rail, from) = (packet.parcel.stripe.rail, packet.parcel.from);
+        let whole = dispatch.arrived(packet);
+        match whole {
+            Ok(Whole::Message | Whole::Stripe) => policy.arrived(&packet.parcel, dispatch),
+            Ok(Whole::Nothing) => return,
+            // What was said to be arriving may have been this one.
+            Err(Stray) => dispatch.stray(),
+        }
+        if self.arriving && dispatch.no_more(rail, from, packet.parcel.id) {
+            policy.quiet(rail, dispatch);
+        }
     }
 }
 
@@ -184,46 +285,73 @@ impl Machine for Node {
     type Action = Action;
 
     /// # Panics
-    /// If a message is sent by a PE that there is not, or by the node to itself: rails join
-    /// different nodes.
+    /// If a message is sent by a PE that there is not, by the node to itself (rails join different
+    /// nodes), or in more than 2^32 packets.
+    #[inline]
     fn handle(&mut self, now: Time, input: Input) {
         let Node { spec, .. } = *self;
+        self.dispatch.set_now(now);
         match input {
             Input::Send { pe, message, to, bytes } => {
                 assert!(pe.0 < spec.pes, "a node of {} PEs has no PE {}", spec.pes, pe.0);
                 assert!(to != spec.id, "node {} sends to itself, which takes no rail", to.0);
                 if self.dispatch.queue(pe, Outgoing { message, to, bytes }) {
-                    self.rules.ready(now, pe, &mut self.dispatch);
+                    self.policy.ready(pe, &mut self.dispatch);
                 }
             }
-            Input::Control { rail, from, packet } if self.knows(rail) => {
-                self.rules.control(now, rail, from, packet, &mut self.dispatch);
-            }
-            Input::Sent { rail, message } if self.knows(rail) => {
-                let released = self.dispatch.sent(rail, message);
-                self.rules.sent(now, rail, &mut self.dispatch);
-                if let Some(pe) = released {
-                    self.rules.ready(now, pe, &mut self.dispatch);
+            Input::Left { stripe } => {
+                if !self.departures {
+                    return;
+                }
+                if let Some((rail, released)) = self.dispatch.left(stripe) {
+                    self.policy.sent(rail, &mut self.dispatch);
+                    if let Some(pe) = released {
+                        self.policy.ready(pe, &mut self.dispatch);
+                    }
                 }
             }
-            Input::Arriving { rail } if self.knows(rail) => self.rules.arriving(rail),
-            Input::Arrived(parcel) if self.knows(parcel.stripe.rail) => {
-                self.dispatch.arrived(&parcel);
-                self.rules.arrived(now, &parcel, &mut self.dispatch);
+            Input::Acknowledged { stripe } => {
+                if let Some(feedback) = self.dispatch.acknowledged(stripe) {
+                    self.policy.finished(&feedback, &mut self.dispatch);
+                }
             }
-            _ => {}
+            Input::Arriving { rail, from, stripe } => {
+                if self.knows(rail) && self.arriving {
+                    self.dispatch.arriving(rail, from, stripe);
+                }
+            }
+            Input::Arrived(packet) => {
+                if self.knows(packet.parcel.stripe.rail) {
+                    self.arrived(&packet);
+                }
+            }
+            Input::Control { rail, from, packet, serial } => {
+                if !self.knows(rail) {
+                } else if self.dispatch.is_news(from, serial) {
+                    self.policy.control(rail, from, packet, &mut self.dispatch);
+                } else {
+                    self.dispatch.stray();
+                }
+            }
+            Input::Rail { rail, up } => {
+                if self.knows(rail) && self.dispatch.switch(rail, up) {
+                    self.policy.switched(rail, up, &mut self.dispatch);
+                }
+            }
         }
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        self.rules.timeout(now, &mut self.dispatch);
+        self.dispatch.set_now(now);
+        self.policy.timeout(&mut self.dispatch);
     }
 
+    #[inline]
     fn poll_action(&mut self, _now: Time) -> Option<Action> {
-        self.dispatch.actions.pop_front()
+        self.dispatch.action()
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        self.rules.deadline()
+        self.policy.deadline()
     }
 }

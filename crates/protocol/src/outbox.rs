@@ -1,69 +1,313 @@
-//! The send queues of a node's NICs.
+//! What a node has on its way out: stripes that wait at their NICs, and packets under way.
+//!
+//! A NIC sends only so many stripes at once (*transfers*), and has only so many packets under way
+//! (its *window*): each keeps its place until the receiver has it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use crate::{MessageId, Parcel, PeId, RailId};
+use crosstie_units::Time;
 
-/// One NIC's queue.
+use crate::dispatch::Order;
+use crate::policy::Feedback;
+use crate::reassembly::Stray;
+use crate::slab::Slab;
+use crate::{MessageId, NodeSpec, Packet, Packing, Parcel, PeId, RailId, RailSet, StripeId};
+
+/// A stripe on its way out.
+#[derive(Debug)]
+struct Sending {
+    parcel: Parcel,
+    handed_over: Time,
+    /// The number of its message among those that have not left, where that is kept.
+    message: u32,
+    packets: u32,
+    /// How many of them there has been room for in the window.
+    admitted: u32,
+    /// How many the driver has been given.
+    transmitted: u32,
+    /// How many have left the node, where that is told.
+    left: u32,
+    acknowledged: u32,
+}
+
+impl Sending {
+    fn under_way(&self) -> u32 {
+        self.admitted - self.acknowledged
+    }
+
+    fn packet(&self, packing: &Packing, number: u32) -> Packet {
+        let stripe = &self.parcel.stripe.bytes;
+        let bytes = match packing.payload {
+            None => stripe.clone(),
+            Some(payload) => {
+                let start = stripe.start + u64::from(number) * u64::from(payload);
+                start..stripe.end.min(start.saturating_add(u64::from(payload)))
+            }
+        };
+        Packet { parcel: self.parcel.clone(), number, bytes }
+    }
+}
+
+/// One NIC.
 #[derive(Debug, Default)]
-struct Queue {
-    waiting: VecDeque<Parcel>,
+struct Nic {
+    /// Stripes that wait until it sends fewer.
+    waiting: VecDeque<StripeId>,
+    /// Stripes that it sends, and that have not left.
+    transfers: u32,
+    /// Those of them with packets that wait for room in the window.
+    feed: VecDeque<StripeId>,
+    /// Packets that have had room, and have not been acknowledged.
     under_way: u32,
 }
 
-/// Stripes on their way out: waiting at a NIC, or being transmitted.
+/// A message that has not left the node.
+#[derive(Debug)]
+struct Leaving {
+    pe: PeId,
+    stripes: u32,
+}
+
+/// What has happened when a packet has left.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Departure {
+    /// The rail of a stripe that has left whole.
+    pub rail: RailId,
+    /// The message, and who sent it, if that has left whole too.
+    pub message: Option<(PeId, MessageId)>,
+}
+
+/// Stripes on their way out.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    queues: Vec<Queue>,
-    transfers: u32,
-    /// Who sends a message, and how many of its stripes have not left yet.
-    messages: BTreeMap<MessageId, (PeId, u32)>,
+    packing: Packing,
+    transfers: Option<u32>,
+    window: Option<u32>,
+    /// Whether it is told, and kept, what has left.
+    departures: bool,
+    up: RailSet,
+    nics: Vec<Nic>,
+    stripes: Slab<Sending>,
+    messages: Slab<Leaving>,
 }
 
 impl Outbox {
-    /// Empty queues for so many NICs, each with so many stripes under way at most.
-    pub fn new(rails: u32, transfers: u32) -> Outbox {
-        let queues = (0..rails).map(|_| Queue::default()).collect();
-        Outbox { queues, transfers, messages: BTreeMap::new() }
-    }
-
-    /// Puts a stripe into the queue of its NIC.
-    pub fn push(&mut self, pe: PeId, parcel: Parcel) {
-        self.messages.entry(parcel.message).or_insert((pe, 0)).1 += 1;
-        self.queues[parcel.stripe.rail.0 as usize].waiting.push_back(parcel);
-    }
-
-    /// The next stripe to transmit on a rail, if its NIC has room.
-    pub fn start(&mut self, rail: RailId) -> Option<Parcel> {
-        let queue = &mut self.queues[rail.0 as usize];
-        if queue.under_way == self.transfers {
-            return None;
+    pub fn new(spec: &NodeSpec, departures: bool) -> Outbox {
+        Outbox {
+            packing: spec.packing,
+            transfers: spec.transfers,
+            window: spec.window,
+            departures,
+            up: RailSet::all(spec.rails),
+            nics: (0..spec.rails).map(|_| Nic::default()).collect(),
+            stripes: Slab::new(),
+            messages: Slab::new(),
         }
-        let parcel = queue.waiting.pop_front()?;
-        queue.under_way += 1;
-        Some(parcel)
     }
 
-    /// A stripe has left. The sender of the message, if that was the last one; an error if no such
-    /// stripe was under way.
-    pub fn sent(&mut self, rail: RailId, message: MessageId) -> Result<Option<PeId>, Stray> {
-        let queue = self.queues.get_mut(rail.0 as usize).ok_or(Stray)?;
-        let (pe, stripes) = self.messages.get_mut(&message).ok_or(Stray)?;
-        queue.under_way = queue.under_way.checked_sub(1).ok_or(Stray)?;
-        *stripes -= 1;
-        let done = (*stripes == 0).then_some(*pe);
-        if done.is_some() {
-            self.messages.remove(&message);
+    /// The rails that are up.
+    pub fn up(&self) -> RailSet {
+        self.up
+    }
+
+    /// Takes note that a rail goes up or down; false if it is no news. The packets of a rail that is
+    /// down wait until it is up again.
+    pub fn switch(&mut self, rail: RailId, up: bool, orders: &mut VecDeque<Order>) -> bool {
+        if self.up.contains(rail) == up {
+            return false;
         }
-        Ok(done)
+        if up {
+            self.up.insert(rail);
+            self.feed(rail, orders);
+        } else {
+            self.up.remove(rail);
+        }
+        true
+    }
+
+    /// Begins a message of a PE, and gives the number by which its stripes refer to it.
+    #[inline]
+    pub fn begin(&mut self, pe: PeId) -> u32 {
+        if !self.departures {
+            return 0;
+        }
+        let number = self.messages.next();
+        self.messages.put(Leaving { pe, stripes: 0 });
+        number
+    }
+
+    /// The number of the next stripe.
+    #[inline]
+    pub fn next_stripe(&self) -> StripeId {
+        StripeId(self.stripes.next())
+    }
+
+    /// Hands a stripe of a message to its NIC.
+    #[inline]
+    pub fn push(&mut self, now: Time, message: u32, parcel: Parcel, orders: &mut VecDeque<Order>) {
+        let packets = self.packing.packets(parcel.stripe.len());
+        let packets = u32::try_from(packets).expect("packets of a stripe are numbered in 32 bits");
+        let (stripe, rail) = (parcel.id, parcel.stripe.rail);
+        // Where nothing has to wait, nothing is queued.
+        let at_once = self.transfers.is_none() && self.window.is_none() && self.up.contains(rail);
+        self.stripes.put(Sending {
+            parcel,
+            handed_over: now,
+            message,
+            packets,
+            admitted: if at_once { packets } else { 0 },
+            transmitted: 0,
+            left: 0,
+            acknowledged: 0,
+        });
+        if self.departures {
+            let message = self.messages.get_mut(message).expect("the message has been begun");
+            message.stripes += 1;
+        }
+        if at_once {
+            orders.push_back(Order::Transmit { stripe, next: 0, end: packets });
+        } else {
+            self.nics[rail.0 as usize].waiting.push_back(stripe);
+            self.start(rail, orders);
+        }
+    }
+
+    /// Lets a NIC send the stripes that it may.
+    pub fn start(&mut self, rail: RailId, orders: &mut VecDeque<Order>) {
+        loop {
+            let nic = &mut self.nics[rail.0 as usize];
+            if self.transfers.is_some_and(|most| nic.transfers == most) {
+                return;
+            }
+            let Some(stripe) = nic.waiting.pop_front() else { return };
+            nic.transfers += u32::from(self.transfers.is_some());
+            nic.feed.push_back(stripe);
+            self.feed(rail, orders);
+        }
+    }
+
+    /// Transmits packets of a NIC until as many are under way as its window has room for. A stripe
+    /// has several of them only if there are not as many stripes: one that is held up does not hold
+    /// up the others.
+    fn feed(&mut self, rail: RailId, orders: &mut VecDeque<Order>) {
+        if !self.up.contains(rail) {
+            return;
+        }
+        let nic = &mut self.nics[rail.0 as usize];
+        let at = |stripe: StripeId| stripe.0;
+        const QUEUED: &str = "a stripe in a queue is on its way out";
+        let Some(window) = self.window else {
+            for stripe in nic.feed.drain(..) {
+                let sending = self.stripes.get_mut(at(stripe)).expect(QUEUED);
+                sending.admitted = sending.packets;
+                orders.push_back(Order::Transmit { stripe, next: 0, end: sending.packets });
+            }
+            return;
+        };
+        while nic.under_way < window {
+            let rests =
+                |&stripe: &StripeId| self.stripes.get(at(stripe)).expect(QUEUED).under_way() == 0;
+            let place = nic.feed.iter().position(rests).unwrap_or(0);
+            let Some(stripe) = nic.feed.remove(place) else { return };
+            let sending = self.stripes.get_mut(at(stripe)).expect(QUEUED);
+            let next = sending.admitted;
+            sending.admitted += 1;
+            nic.under_way += 1;
+            if sending.admitted < sending.packets {
+                nic.feed.push_back(stripe);
+            }
+            orders.push_back(Order::Transmit { stripe, next, end: next + 1 });
+        }
+    }
+
+    /// A packet of a stripe under way.
+    ///
+    /// # Panics
+    /// If there is no such stripe.
+    #[inline]
+    pub fn packet(&self, stripe: StripeId, number: u32) -> Packet {
+        let sending = self.stripes.get(stripe.0).expect("the stripe is under way");
+        sending.packet(&self.packing, number)
+    }
+
+    /// The same, for the driver to transmit.
+    #[inline]
+    pub fn transmit(&mut self, stripe: StripeId, number: u32) -> Packet {
+        let sending = self.stripes.get_mut(stripe.0).expect("the stripe is under way");
+        sending.transmitted += 1;
+        sending.packet(&self.packing, number)
+    }
+
+    /// A packet of a stripe has left the node. Whether that makes the stripe one that has left.
+    pub fn left(&mut self, stripe: StripeId) -> Result<Option<Departure>, Stray> {
+        let sending = self.stripes.get_mut(stripe.0).ok_or(Stray)?;
+        if !self.departures || sending.left == sending.transmitted {
+            return Err(Stray);
+        }
+        sending.left += 1;
+        if sending.left < sending.packets {
+            return Ok(None);
+        }
+        let (rail, number, id) =
+            (sending.parcel.stripe.rail, sending.message, sending.parcel.message);
+        let message = self.messages.get_mut(number).expect("the message has not left");
+        message.stripes -= 1;
+        let gone = message.stripes == 0;
+        let message =
+            if gone { self.messages.take(number).map(|gone| (gone.pe, id)) } else { None };
+        if self.transfers.is_some() {
+            self.nics[rail.0 as usize].transfers -= 1;
+        }
+        self.forget(stripe);
+        Ok(Some(Departure { rail, message }))
+    }
+
+    /// The receiver has a packet of a stripe, which makes room for another. What is to be said of
+    /// the stripe if that was its last.
+    #[inline]
+    pub fn acknowledged(
+        &mut self,
+        now: Time,
+        stripe: StripeId,
+        orders: &mut VecDeque<Order>,
+    ) -> Result<Option<Feedback>, Stray> {
+        let sending = self.stripes.get_mut(stripe.0).ok_or(Stray)?;
+        if sending.acknowledged == sending.transmitted {
+            return Err(Stray);
+        }
+        sending.acknowledged += 1;
+        let parcel = &sending.parcel;
+        let rail = parcel.stripe.rail;
+        let feedback = (sending.acknowledged == sending.packets).then(|| Feedback {
+            rail,
+            to: parcel.to,
+            bytes: parcel.stripe.len(),
+            handed_over: sending.handed_over,
+            done: now,
+        });
+        if feedback.is_some() {
+            self.forget(stripe);
+        }
+        if self.window.is_some() {
+            self.nics[rail.0 as usize].under_way -= 1;
+            self.feed(rail, orders);
+        }
+        Ok(feedback)
+    }
+
+    /// Forgets a stripe of which nothing more is to be heard.
+    fn forget(&mut self, stripe: StripeId) {
+        let all = |sending: &Sending| {
+            sending.acknowledged == sending.packets
+                && (!self.departures || sending.left == sending.packets)
+        };
+        if self.stripes.get(stripe.0).is_some_and(all) {
+            self.stripes.take(stripe.0);
+        }
     }
 
     /// Whether nothing waits or is under way.
     pub fn is_empty(&self) -> bool {
-        self.messages.is_empty()
+        self.stripes.is_empty()
     }
 }
-
-/// Something that does not fit what is known: whoever reports it is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stray;

@@ -47,6 +47,24 @@ impl RailSet {
         RailSet(self.0 & !other.0)
     }
 
+    /// The rails that are in both sets.
+    pub fn and(self, other: RailSet) -> RailSet {
+        RailSet(self.0 & other.0)
+    }
+
+    /// The rails that are in either set.
+    pub fn or(self, other: RailSet) -> RailSet {
+        RailSet(self.0 | other.0)
+    }
+
+    /// The first rail whose number is not below this one; if there is none, the first of all.
+    #[inline]
+    pub fn next(self, from: u32) -> Option<RailId> {
+        let after = self.0 & u64::MAX.checked_shl(from).unwrap_or(0);
+        let rails = if after == 0 { self.0 } else { after };
+        (rails != 0).then(|| RailId(rails.trailing_zeros()))
+    }
+
     /// How many rails there are.
     pub fn len(self) -> u32 {
         self.0.count_ones()
@@ -95,6 +113,12 @@ mod tests {
         set.remove(RailId(64));
         assert_eq!((set.len(), set.iter().last()), (2, Some(RailId(63))));
         assert_eq!(set.without(RailSet::all(1)).iter().collect::<Vec<_>>(), [RailId(63)]);
+        assert_eq!(format!("{:?}", set.and(RailSet::all(4))), "{0}");
+        assert_eq!(format!("{:?}", set.or(RailSet::all(2))), "{0, 1, 63}");
+        for (from, rail) in [(0, 0), (1, 63), (63, 63), (64, 0)] {
+            assert_eq!(set.next(from), Some(RailId(rail)), "from {from}");
+        }
+        assert_eq!(RailSet::EMPTY.next(0), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How many of the rails at hand one message is spread over.
 
 /// The striping ratio of Coll: 0 takes one rail for a message, 1 takes every rail it can get.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, serde::Serialize)]
 pub struct StripingRatio(f64);
 
 /// A striping ratio outside of 0 to 1.

@@ -1,48 +1,75 @@
-//! Stripes become messages again.
+//! Packets become stripes and messages again.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::outbox::Stray;
-use crate::{MessageId, NodeId, Parcel};
+use crate::{MessageId, NodeId, Packet};
 
-/// Messages of which some stripes have arrived.
+/// Something that does not fit what is known: whoever sends or reports it is wrong, or repeats
+/// himself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stray;
+
+/// What a packet has made whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whole {
+    /// Its message, and therefore its stripe.
+    Message,
+    /// Its stripe.
+    Stripe,
+    /// Nothing yet.
+    Nothing,
+}
+
+/// Messages of which some packets have arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Reassembly {
     partial: BTreeMap<(NodeId, MessageId), Partial>,
+    /// Lists of pieces that are not in use.
+    spare: Vec<Vec<Range<u64>>>,
 }
 
 #[derive(Debug)]
 struct Partial {
     length: u64,
-    /// The bytes that are there, in the order they came; at most one piece per rail.
+    /// The bytes that are there: pieces in ascending order, none of which touch.
     pieces: Vec<Range<u64>>,
 }
 
 impl Reassembly {
-    /// Takes in a stripe; true if its message is now whole.
-    pub fn accept(&mut self, parcel: &Parcel) -> Result<bool, Stray> {
-        let bytes = &parcel.stripe.bytes;
-        if bytes.start > bytes.end || bytes.end > parcel.length {
+    /// Takes in a packet.
+    pub fn accept(&mut self, packet: &Packet) -> Result<Whole, Stray> {
+        let (bytes, stripe) = (&packet.bytes, &packet.parcel.stripe.bytes);
+        let length = packet.parcel.length;
+        // Only an empty message has an empty packet.
+        let filled = if length == 0 { bytes.end == 0 } else { bytes.start < bytes.end };
+        let inside = stripe.start <= bytes.start && bytes.end <= stripe.end && stripe.end <= length;
+        if !filled || !inside {
             return Err(Stray);
         }
-        let key = (parcel.from, parcel.message);
-        if *bytes == (0..parcel.length) && !self.partial.contains_key(&key) {
-            return Ok(true);
+        let key = (packet.parcel.from, packet.parcel.message);
+        if *bytes == (0..length) {
+            return match self.partial.contains_key(&key) {
+                true => Err(Stray),
+                false => Ok(Whole::Message),
+            };
         }
-        let new = || Partial { length: parcel.length, pieces: Vec::new() };
+        let spare = &mut self.spare;
+        let new = || Partial { length, pieces: spare.pop().unwrap_or_default() };
         let partial = self.partial.entry(key).or_insert_with(new);
-        let overlaps = |piece: &Range<u64>| piece.start < bytes.end && bytes.start < piece.end;
-        if partial.length != parcel.length || partial.pieces.iter().any(overlaps) {
+        if partial.length != length {
             return Err(Stray);
         }
-        partial.pieces.push(bytes.clone());
-        let present: u64 = partial.pieces.iter().map(|piece| piece.end - piece.start).sum();
-        let whole = present == partial.length;
-        if whole {
-            self.partial.remove(&key);
+        let piece = insert(&mut partial.pieces, bytes)?;
+        if piece == (0..length) {
+            let mut pieces = self.partial.remove(&key).expect("it is there").pieces;
+            pieces.clear();
+            self.spare.push(pieces);
+            return Ok(Whole::Message);
         }
-        Ok(whole)
+        // This packet was missing, so the stripe is whole from now on.
+        let whole = piece.start <= stripe.start && stripe.end <= piece.end;
+        Ok(if whole { Whole::Stripe } else { Whole::Nothing })
     }
 
     /// Whether no message is incomplete.
@@ -51,38 +78,114 @@ impl Reassembly {
     }
 }
 
+/// Adds bytes to pieces, and gives the piece in which they lie now.
+fn insert(pieces: &mut Vec<Range<u64>>, bytes: &Range<u64>) -> Result<Range<u64>, Stray> {
+    let next = pieces.partition_point(|piece| piece.end <= bytes.start);
+    if pieces.get(next).is_some_and(|piece| piece.start < bytes.end) {
+        return Err(Stray);
+    }
+    let follows = next > 0 && pieces[next - 1].end == bytes.start;
+    let precedes = pieces.get(next).is_some_and(|piece| piece.start == bytes.end);
+    let place = if follows { next - 1 } else { next };
+    match (follows, precedes) {
+        (true, true) => pieces[place].end = pieces.remove(next).end,
+        (true, false) => pieces[place].end = bytes.end,
+        (false, true) => pieces[place].start = bytes.start,
+        (false, false) => pieces.insert(place, bytes.clone()),
+    }
+    Ok(pieces[place].clone())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{RailId, Stripe};
+    use crate::{Parcel, RailId, Stripe, StripeId};
+    use proptest::prelude::*;
 
-    fn parcel(message: u64, length: u64, bytes: Range<u64>) -> Parcel {
-        let stripe = Stripe { rail: RailId(0), bytes };
-        let (from, to, message) = (NodeId(1), NodeId(0), MessageId(message));
-        Parcel { from, to, message, length, stripe, reserved: false }
+    /// A packet of one of two stripes of a message of 9 bytes: 0 to 4 and 4 to 9.
+    fn packet(message: u64, bytes: Range<u64>) -> Packet {
+        let (stripe, id) = if bytes.start < 4 { (0..4, 0) } else { (4..9, 1) };
+        let parcel = Parcel {
+            from: NodeId(5),
+            to: NodeId(0),
+            id: StripeId(id),
+            message: MessageId(message),
+            length: 9,
+            stripe: Stripe { rail: RailId(id), bytes: stripe },
+            reserved: false,
+            serial: 0,
+        };
+        Packet { parcel, number: 0, bytes }
+    }
+
+    /// A packet that is a message.
+    fn whole(message: u64, length: u64) -> Packet {
+        let mut whole = packet(message, 0..length);
+        whole.parcel.length = length;
+        whole.parcel.stripe.bytes = 0..length;
+        whole
     }
 
     #[test]
-    fn a_message_is_whole_when_its_last_stripe_comes_in_any_order() {
+    fn stripes_and_messages_are_whole_with_their_last_packet() {
         let mut reassembly = Reassembly::default();
-        assert_eq!(reassembly.accept(&parcel(1, 9, 6..9)), Ok(false));
-        assert_eq!(reassembly.accept(&parcel(2, 5, 0..5)), Ok(true), "in between, unstriped");
-        assert_eq!(reassembly.accept(&parcel(1, 9, 0..3)), Ok(false));
-        assert!(!reassembly.is_empty());
-        assert_eq!(reassembly.accept(&parcel(1, 9, 3..6)), Ok(true));
+        let mut arrive = |packet| reassembly.accept(&packet).unwrap();
+        assert_eq!(arrive(packet(1, 2..4)), Whole::Nothing);
+        assert_eq!(arrive(packet(1, 4..7)), Whole::Nothing, "touches what belongs to the other");
+        assert_eq!(arrive(packet(2, 0..4)), Whole::Stripe, "all of it at once");
+        assert_eq!(arrive(packet(1, 0..2)), Whole::Stripe);
+        assert_eq!(arrive(whole(3, 9)), Whole::Message);
+        assert_eq!(arrive(whole(4, 0)), Whole::Message, "an empty one");
+        assert_eq!(arrive(packet(1, 7..9)), Whole::Message);
+        assert_eq!(arrive(packet(2, 4..9)), Whole::Message);
         assert!(reassembly.is_empty());
-        assert_eq!(reassembly.accept(&parcel(3, 0, 0..0)), Ok(true), "an empty message");
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
         let mut reassembly = Reassembly::default();
-        assert_eq!(reassembly.accept(&parcel(1, 9, 0..5)), Ok(false));
-        for bad in [parcel(1, 9, 0..5), parcel(1, 9, 4..9), parcel(1, 8, 5..8), parcel(1, 9, 0..9)]
-        {
+        assert_eq!(reassembly.accept(&packet(1, 1..3)), Ok(Whole::Nothing));
+        let longer = |bytes| {
+            let mut packet = packet(1, bytes);
+            packet.parcel.length = 10;
+            packet
+        };
+        let empty = Packet { bytes: 2..2, ..whole(7, 9) };
+        let nowhere = Packet { bytes: 3..3, ..whole(7, 0) };
+        let backwards = Packet { bytes: Range { start: 3, end: 2 }, ..whole(7, 9) };
+        for bad in [
+            packet(1, 1..3),
+            packet(1, 0..2),
+            packet(1, 2..4),
+            packet(1, 3..5),
+            packet(2, 7..10),
+            longer(7..9),
+            whole(1, 9),
+            empty,
+            nowhere,
+            backwards,
+        ] {
             assert_eq!(reassembly.accept(&bad), Err(Stray), "{bad:?}");
         }
-        assert_eq!(reassembly.accept(&parcel(2, 9, 5..10)), Err(Stray));
-        assert_eq!(reassembly.accept(&parcel(1, 9, 5..9)), Ok(true));
+        assert_eq!(reassembly.accept(&packet(1, 0..1)), Ok(Whole::Nothing));
+        assert_eq!(reassembly.accept(&packet(1, 3..4)), Ok(Whole::Stripe));
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_in_any_order_make_a_whole(
+            order in Just((0..30u64).collect::<Vec<_>>()).prop_shuffle(),
+        ) {
+            let mut pieces = Vec::new();
+            for (count, &byte) in order.iter().enumerate() {
+                let piece = insert(&mut pieces, &(byte..byte + 1)).unwrap();
+                prop_assert!(piece.contains(&byte));
+                let present: u64 = pieces.iter().map(|piece| piece.end - piece.start).sum();
+                prop_assert_eq!(present as usize, count + 1);
+                prop_assert!(pieces.is_sorted_by(|a, b| a.end < b.start), "{:?}", pieces);
+                prop_assert!(insert(&mut pieces, &(byte..byte + 1)).is_err());
+            }
+            prop_assert_eq!(pieces, vec![0..30]);
+        }
     }
 }

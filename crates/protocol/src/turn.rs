@@ -13,21 +13,21 @@ impl Turn {
     /// Takes the first `count` rails of a set, starting just past the rail most recently taken and
     /// wrapping around; all of them if there are fewer [coll, Select_Tx_NICs].
     pub fn take(&mut self, set: RailSet, count: u32) -> RailSet {
-        let (before, after): (RailSet, RailSet) = (
-            set.iter().filter(|rail| rail.0 < self.next).collect(),
-            set.iter().filter(|rail| rail.0 >= self.next).collect(),
-        );
-        let mut taken = RailSet::EMPTY;
-        for rail in after.iter().chain(before.iter()).take(count as usize) {
+        let (mut left, mut taken) = (set, RailSet::EMPTY);
+        for _ in 0..count {
+            let Some(rail) = self.take_one(left) else { break };
+            left.remove(rail);
             taken.insert(rail);
-            self.next = rail.0 + 1;
         }
         taken
     }
 
     /// Takes one rail of a set, if it has any.
+    #[inline]
     pub fn take_one(&mut self, set: RailSet) -> Option<RailId> {
-        self.take(set, 1).iter().next()
+        let rail = set.next(self.next)?;
+        self.next = rail.0 + 1;
+        Some(rail)
     }
 }
 

@@ -1,55 +1,43 @@
-//! Nodes with several rails: the machines of a rail scheme on top of the wormhole engine.
+//! Nodes with several rails: the machines of a policy on top of the wormhole engine.
 //!
 //! A [`Cluster`] has one [`Node`] machine per node and drives all of them: what a machine wants sent
-//! becomes packets on its rail, and what the engine tells becomes an input of a machine. Stripes of
-//! messages, cut into packets or whole, go from memory to memory and cross the I/O buses. A NIC has
-//! only so many packets under way: as in the QsNet, where a packet keeps its virtual channel until it
-//! has been acknowledged (the acknowledgement itself takes no time here). Control packets go from NIC
-//! to NIC over the same links; the processor of the receiving NIC takes its time over each, one after
-//! the other, before the machine hears of it. A machine reacts in the tick after the one in which
-//! something happened.
+//! becomes packets on its rail, and what the engine tells becomes an input of a machine. Packets of
+//! messages go from memory to memory and cross the I/O buses. A NIC has only so many of them under
+//! way: as in the QsNet, where a packet keeps its virtual channel until it has been acknowledged (the
+//! acknowledgement itself takes no time here). Control packets go from NIC to NIC over the same
+//! links; the processor of the receiving NIC takes its time over each, one after the other, before
+//! the machine hears of it. A machine reacts in the tick after the one in which something happened.
 
 mod books;
-mod bus_watch;
-mod ear;
-mod shipment;
+mod cargo;
+mod listener;
 mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use books::{Books, Receipt};
-pub use bus_watch::BusWatch;
-pub use spec::ClusterSpec;
+pub use books::{Books, Edge, Passage, Place, Receipt};
+pub use spec::{ClusterError, ClusterSpec};
 
 use crate::wormhole::{EPOCH, Ends, Engine, Packet, Tick};
+use cargo::{Cargo, Hold};
 use crosstie_fabric::Fabric;
 use crosstie_protocol::{
-    Action, Input, Machine, MessageId, Node, NodeError, NodeId, NodeSpec, Parcel, PeId, RailId,
+    Action, Input, Machine, MessageId, Node, NodeId, NodeSpec, Parcel, PeId, RailId, StripeId,
 };
 use crosstie_units::Time;
-use ear::{Ear, Notice};
-use shipment::{Cargo, Shipment, fewer};
+use listener::{Listener, Listening, Notice};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// Something that comes at a known tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
     /// The processor of a NIC has handled a control packet.
     Processed { cargo: u64 },
-    /// The first flit of a stripe is on the last channel to a NIC.
-    Arriving { node: u32, rail: u32 },
+    /// The first flit of a packet is on the last channel to its NIC.
+    Arriving { to: NodeId, rail: RailId, from: NodeId, stripe: StripeId },
     /// A machine asked to be called.
     Timeout { node: u32 },
-}
-
-/// The stripes that a NIC sends.
-#[derive(Debug, Clone, Default)]
-struct Feed {
-    /// Those with packets that have not been given to the engine.
-    stripes: VecDeque<u64>,
-    /// Packets that have, and have not arrived.
-    under_way: u32,
 }
 
 /// A message that has not been delivered whole.
@@ -68,33 +56,43 @@ pub struct Cluster {
     alarms: Vec<Option<Tick>>,
     /// Until when the processor of each NIC is busy, by `rail * nodes + node`.
     processors: Vec<Tick>,
-    /// What each NIC has to send, in the same order.
-    feeds: Vec<Feed>,
     timers: BinaryHeap<Reverse<(Tick, u64, Timer)>>,
     timers_set: u64,
     messages: BTreeMap<u64, Pending>,
     next_message: u64,
-    ear: Ear,
+    hold: Hold,
+    listener: Listener,
 }
 
 impl Cluster {
     /// Idle nodes, one for each host of the fabric.
-    pub fn new(fabric: &Fabric, spec: &ClusterSpec) -> Result<Cluster, NodeError> {
+    pub fn new(fabric: &Fabric, spec: &ClusterSpec) -> Result<Cluster, ClusterError> {
         let count = fabric.hosts().len() as u32;
+        let policies = spec.policy.policies(count, spec.rails)?;
         let node = |id| {
-            let ClusterSpec { pes, rails, transfers, blocking, .. } = *spec;
-            Node::new(NodeSpec { id: NodeId(id), pes, rails, transfers, blocking }, &spec.scheme)
+            let node = NodeSpec {
+                pes: spec.pes,
+                packing: spec.packing.packets(),
+                window: Some(spec.window),
+                transfers: Some(spec.transfers),
+                blocking: spec.blocking,
+                ..NodeSpec::new(NodeId(id), spec.rails)
+            };
+            Ok(Node::new(node, policies.node(&node)?)?)
         };
+        let nodes = (0..count).map(node).collect::<Result<Vec<Node>, ClusterError>>()?;
+        let departures = nodes.iter().any(Node::needs_departures);
+        let arrivals = nodes.iter().any(Node::needs_arriving);
         Ok(Cluster {
-            nodes: (0..count).map(node).collect::<Result<_, _>>()?,
+            nodes,
             alarms: vec![None; count as usize],
             processors: vec![EPOCH; (count * spec.rails) as usize],
-            feeds: vec![Feed::default(); (count * spec.rails) as usize],
             timers: BinaryHeap::new(),
             timers_set: 0,
             messages: BTreeMap::new(),
             next_message: 0,
-            ear: Ear::new(fabric, spec.rails),
+            hold: Hold::default(),
+            listener: Listener::new(fabric, spec.rails, departures, arrivals),
             spec: spec.clone(),
         })
     }
@@ -126,7 +124,8 @@ impl Cluster {
                 let Reverse((_, _, timer)) = self.timers.pop().expect("one is due");
                 self.ring(engine, timer, books);
             } else if engine.now() < until {
-                engine.run_until(timer.min(until), &mut self.ear);
+                let Cluster { listener, hold, .. } = self;
+                engine.run_until(timer.min(until), &mut Listening { listener, hold, books });
                 self.hear(engine, books);
             } else {
                 return;
@@ -144,11 +143,6 @@ impl Cluster {
         self.nodes.iter().map(Node::violations).sum()
     }
 
-    /// What has met on buses and NICs.
-    pub fn bus_watch(&self) -> BusWatch {
-        self.ear.watch.clone()
-    }
-
     fn time(&self, tick: Tick) -> Time {
         self.spec.tick * tick
     }
@@ -162,13 +156,14 @@ impl Cluster {
     fn ring(&mut self, engine: &mut Engine<'_>, timer: Timer, books: &mut impl Books) {
         match timer {
             Timer::Processed { cargo } => {
-                let Cargo::Control { rail, from, to, packet } = self.ear.take(cargo) else {
+                let Cargo::Control { rail, from, to, packet, serial } = self.hold.take(cargo)
+                else {
                     unreachable!("processors handle control packets");
                 };
-                self.tell(engine, to, Input::Control { rail, from, packet }, books);
+                self.tell(engine, to, Input::Control { rail, from, packet, serial }, books);
             }
-            Timer::Arriving { node, rail } => {
-                self.tell(engine, NodeId(node), Input::Arriving { rail: RailId(rail) }, books);
+            Timer::Arriving { to, rail, from, stripe } => {
+                self.tell(engine, to, Input::Arriving { rail, from, stripe }, books);
             }
             Timer::Timeout { node } => {
                 if self.alarms[node as usize].is_some_and(|at| at <= engine.now()) {
@@ -183,30 +178,19 @@ impl Cluster {
 
     /// Handles what the engine told during its last tick.
     fn hear(&mut self, engine: &mut Engine<'_>, books: &mut impl Books) {
-        for (at, node, rail) in std::mem::take(&mut self.ear.arriving) {
-            self.set_timer(at, Timer::Arriving { node, rail });
+        for (at, timer) in std::mem::take(&mut self.listener.arriving) {
+            self.set_timer(at, timer);
         }
-        for delivery in self.ear.packets.drain(..) {
-            books.packet_delivered(&delivery);
-        }
-        for notice in std::mem::take(&mut self.ear.notices) {
+        for notice in std::mem::take(&mut self.listener.notices) {
             match notice {
-                Notice::Sent { cargo } => {
-                    let Parcel { from, message, ref stripe, .. } = self.ear.shipment(cargo).parcel;
-                    let rail = stripe.rail;
-                    self.tell(engine, from, Input::Sent { rail, message }, books);
+                Notice::Left { from, stripe } => {
+                    self.tell(engine, from, Input::Left { stripe }, books);
                 }
-                Notice::Arrived { cargo, nic, last } => {
-                    let once = "a packet arrives once";
-                    fewer(&mut self.ear.shipment(cargo).under_way, once);
-                    fewer(&mut self.feeds[nic as usize].under_way, once);
-                    self.feed(engine, nic);
-                    if last {
-                        let Cargo::Data(Shipment { parcel, .. }) = self.ear.take(cargo) else {
-                            unreachable!("what arrives in memory is data");
-                        };
-                        self.tell(engine, parcel.to, Input::Arrived(parcel), books);
-                    }
+                Notice::Arrived { cargo, from, to, stripe, number } => {
+                    self.hold.take(cargo);
+                    let packet = self.nodes[from.0 as usize].packet(stripe, number);
+                    self.tell(engine, from, Input::Acknowledged { stripe }, books);
+                    self.tell(engine, to, Input::Arrived(packet), books);
                 }
                 Notice::Control { cargo, nic, at } => {
                     let processor = &mut self.processors[nic as usize];
@@ -235,17 +219,21 @@ impl Cluster {
         let now = self.time(engine.now());
         while let Some(action) = self.nodes[node.0 as usize].poll_action(now) {
             match action {
-                Action::Transmit(parcel) => {
-                    let nic = self.nic(parcel.stripe.rail, node);
-                    let (full, _) = self.spec.packing.cut(bytes(&parcel));
-                    let cargo = self.ear.put(Cargo::Data(Shipment::new(parcel, full + 1)));
-                    self.feeds[nic as usize].stripes.push_back(cargo);
-                    self.feed(engine, nic);
+                Action::Transmit(packet) => {
+                    books.packet_sent(&packet);
+                    let Parcel { from, to, id: stripe, .. } = packet.parcel;
+                    let (rail, number) = (packet.parcel.stripe.rail, packet.number);
+                    // Even nothing takes a byte to send.
+                    let flits = self.spec.packing.flits(packet.len().max(1) as u32);
+                    let id = self.hold.put(Cargo::Data { from, to, stripe, number });
+                    let (from, to) = (self.nic(rail, from), self.nic(rail, to));
+                    engine
+                        .inject(engine.now(), Packet { from, to, flits, id, ends: Ends::Memories });
                 }
-                Action::Control { rail, to, packet } => {
+                Action::Control { rail, to, packet, serial } => {
                     let (from, flits) = (self.nic(rail, node), self.spec.control);
-                    let id = self.ear.put(Cargo::Control { rail, from: node, to, packet });
-                    let to = self.nic(rail, to);
+                    let cargo = Cargo::Control { rail, from: node, to, packet, serial };
+                    let (id, to) = (self.hold.put(cargo), self.nic(rail, to));
                     engine.inject(engine.now(), Packet { from, to, flits, id, ends: Ends::Nics });
                 }
                 Action::Deliver { message, .. } => {
@@ -272,42 +260,4 @@ impl Cluster {
     fn nic(&self, rail: RailId, node: NodeId) -> u32 {
         rail.0 * self.nodes.len() as u32 + node.0
     }
-
-    /// Gives the engine packets of a NIC until as many are under way as its window has room for. A
-    /// stripe has several of them only if there are not as many stripes: one that is held up does not
-    /// hold up the others.
-    fn feed(&mut self, engine: &mut Engine<'_>, from: u32) {
-        let packing = self.spec.packing;
-        while self.feeds[from as usize].under_way < self.spec.window {
-            let Feed { stripes, under_way } = &mut self.feeds[from as usize];
-            let idle = stripes.iter().position(|&id| self.ear.shipment(id).under_way == 0);
-            let Some(id) = stripes.remove(idle.unwrap_or(0)) else { return };
-            let shipment = self.ear.shipment(id);
-            fewer(&mut shipment.waiting, "a stripe in the queue has packets to send");
-            shipment.under_way += 1;
-            *under_way += 1;
-            let (_, last) = packing.cut(bytes(&shipment.parcel));
-            let payload = match (shipment.waiting, packing.payload) {
-                (0, _) | (_, None) => last,
-                (_, Some(payload)) => payload,
-            };
-            if shipment.waiting > 0 {
-                stripes.push_back(id);
-            }
-            let (rail, to) = (shipment.parcel.stripe.rail, shipment.parcel.to);
-            let packet = Packet {
-                from,
-                to: self.nic(rail, to),
-                flits: packing.flits(payload),
-                id,
-                ends: Ends::Memories,
-            };
-            engine.inject(engine.now(), packet);
-        }
-    }
-}
-
-/// The length of a stripe; even nothing takes a byte to send.
-fn bytes(parcel: &Parcel) -> u32 {
-    (parcel.stripe.len() as u32).max(1)
 }

@@ -14,24 +14,25 @@ pub struct Packing {
 }
 
 impl Packing {
+    /// The same to those who know no flits.
+    #[inline]
+    pub fn packets(&self) -> crosstie_protocol::Packing {
+        crosstie_protocol::Packing { payload: self.payload, overhead: self.overhead }
+    }
+
     /// Cuts a message of at least one byte: how many full packets go first, and how many bytes the
     /// last packet carries.
     #[inline]
     pub fn cut(&self, bytes: u32) -> (u32, u32) {
-        match self.payload {
-            Some(payload) => {
-                let full = (bytes - 1) / payload;
-                (full, bytes - full * payload)
-            }
-            None => (0, bytes),
-        }
+        let (full, last) = self.packets().cut(u64::from(bytes));
+        (full as u32, last as u32)
     }
 
     /// The length of a packet that carries so many bytes, overhead included.
     #[inline]
     pub fn flits(&self, payload: u32) -> u32 {
         // In 64 bits, for the sum may not fit; the quotient of what a user may ask for does.
-        (u64::from(payload) + u64::from(self.overhead)).div_ceil(u64::from(self.flit)) as u32
+        self.packets().wire_bytes(u64::from(payload)).div_ceil(u64::from(self.flit)) as u32
     }
 
     /// The length of all packets of a message.

@@ -48,7 +48,7 @@ pub use results::{ChannelRow, ColumnMeaning, Meta, ResultSet, ResultsError, Stor
 pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
     Along, Arrival, Bus, Choice, Cluster, Destination, Fabric, Flow, Goal, InTransit, Irregular,
-    Link, Measure, Nic, Packet, Part, Pick, Root, Routing, Saturation, Scheme, Size, Spec, Switch,
-    Traffic, Tree,
+    Link, Measure, Nic, Packet, Part, Pick, Root, Routing, Saturation, Size, Spec, Switch, Traffic,
+    Tree,
 };
 pub use study::Study;

@@ -8,7 +8,8 @@ use crate::frame::PERMUTATION;
 use crate::invariants::ensure;
 use crosstie_fabric::{Format, anynet, graphml};
 use crosstie_lab::{RunSummary, Silent, build_fabric};
-use crosstie_study::{Fabric, Point, Routing, Row, Scheme, Status, Study};
+use crosstie_protocol::PolicyKind;
+use crosstie_study::{Fabric, Point, Routing, Row, Status, Study};
 use crosstie_units::{Rate, Time};
 use std::sync::atomic::AtomicBool;
 use toml::{Table, Value};
@@ -221,7 +222,8 @@ fn as_anynet(scene: &Scene<'_>) -> Result<bool, String> {
 }
 
 fn hybrid(scene: &Scene<'_>) -> Result<bool, String> {
-    let Some(Scheme::Dynamic { .. } | Scheme::Hybrid { .. }) = scene.first().spec.scheme else {
+    let Some(PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. }) = scene.first().spec.scheme
+    else {
         return Ok(false);
     };
     let mut hybrid = single(scene.first());

@@ -8,6 +8,20 @@ use crate::{NodeId, RailId};
 /// Columns come in descending lexicographic order, rail 0 first, as the recursion of the paper
 /// emits them.
 pub fn algorithm2(rails: u32, nodes: u32) -> Result<Matrix, MatrixError> {
+    room(rails, nodes)?;
+    let mut matrix = Matrix::silent(rails, nodes);
+    let mut ones: Vec<u32> = (0..rails / 2).collect();
+    for node in 0..nodes {
+        for &rail in &ones {
+            matrix.set(RailId(rail), NodeId(node));
+        }
+        advance(&mut ones, rails);
+    }
+    Ok(matrix)
+}
+
+/// Whether there is such a matrix.
+pub fn room(rails: u32, nodes: u32) -> Result<(), MatrixError> {
     if nodes < 2 {
         return Err(MatrixError::TooFewNodes { nodes });
     }
@@ -19,15 +33,7 @@ pub fn algorithm2(rails: u32, nodes: u32) -> Result<Matrix, MatrixError> {
     if rails > MAX_RAILS || nodes > MAX_NODES {
         return Err(MatrixError::TooLarge { rails, nodes });
     }
-    let mut matrix = Matrix::silent(rails, nodes);
-    let mut ones: Vec<u32> = (0..rails / 2).collect();
-    for node in 0..nodes {
-        for &rail in &ones {
-            matrix.set(RailId(rail), NodeId(node));
-        }
-        advance(&mut ones, rails);
-    }
-    Ok(matrix)
+    Ok(())
 }
 
 /// The next set of rails in lexicographic order, which is the next lower column. After the last

@@ -1,14 +1,14 @@
 //! What a cluster is made of, beyond its fabric.
 
 use crate::Packing;
-use crosstie_protocol::Scheme;
+use crosstie_protocol::{MatrixError, NodeError, PolicyKind};
 use crosstie_units::Time;
 
-/// Nodes, their NICs and the scheme by which they use their rails.
+/// Nodes, their NICs and the policy by which they use their rails.
 #[derive(Debug, Clone)]
 pub struct ClusterSpec {
     /// How messages find their rails.
-    pub scheme: Scheme,
+    pub policy: PolicyKind,
     /// Processing elements per node.
     pub pes: u32,
     /// Whether a processing element waits until its message has left the node before it starts the
@@ -26,6 +26,17 @@ pub struct ClusterSpec {
     pub control: u32,
     /// Ticks that the processor of a NIC takes to handle a control packet.
     pub response: u32,
-    /// How long a tick is, for the time-outs of the scheme.
+    /// How long a tick is, for the time-outs of the policy.
     pub tick: Time,
+}
+
+/// Why a cluster cannot be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ClusterError {
+    /// The policy needs other rails for so many nodes.
+    #[error(transparent)]
+    Policy(#[from] MatrixError),
+    /// There are no such nodes.
+    #[error(transparent)]
+    Node(#[from] NodeError),
 }

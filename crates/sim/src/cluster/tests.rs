@@ -1,25 +1,46 @@
-//! Clusters under every scheme: nothing lost, nothing left, and no conflict where none may be.
+//! Clusters under every policy: nothing lost, nothing left, and no conflict where none may be.
+
+mod bus_watch;
 
 use super::*;
 use crate::Packing;
 use crate::wormhole::{Bus, Config, Delivery, InTransit};
+use bus_watch::BusWatch;
 use crosstie_fabric::{Irregular, irregular, tree};
-use crosstie_protocol::{Allocation, Scheme, StripingRatio, matrix};
+use crosstie_protocol::{Packet as DataPacket, PolicyKind, StripingRatio};
 use crosstie_routing::{Choice, Method, Root, Routing, Summary, TreeAdaptive};
-use crosstie_units::Seed;
+use crosstie_units::{Bytes, Seed};
 use proptest::prelude::*;
-use std::sync::Arc;
 
-#[derive(Default)]
 struct Delivered {
     messages: u64,
     flits: u64,
     packets: u64,
     packet_flits: u64,
     by_sender: BTreeMap<(u32, u32), u64>,
+    watch: BusWatch,
+}
+
+impl Delivered {
+    fn new(spec: &ClusterSpec) -> Delivered {
+        Delivered {
+            messages: 0,
+            flits: 0,
+            packets: 0,
+            packet_flits: 0,
+            by_sender: BTreeMap::new(),
+            watch: BusWatch::new(spec.packing.packets()),
+        }
+    }
 }
 
 impl Books for Delivered {
+    fn packet_sent(&mut self, packet: &DataPacket) {
+        self.watch.sent(packet);
+    }
+    fn packet_passes(&mut self, passage: &Passage) {
+        self.watch.passes(passage);
+    }
     fn packet_delivered(&mut self, delivery: &Delivery) {
         self.packets += 1;
         self.packet_flits += u64::from(delivery.packet.flits);
@@ -40,9 +61,9 @@ const PES: u32 = 2;
 /// Stripes go whole, or in packets of the QsNet's size.
 const PAYLOADS: [Option<u32>; 2] = [None, Some(320)];
 
-fn spec(scheme: Scheme, payload: Option<u32>) -> ClusterSpec {
+fn spec(policy: PolicyKind, payload: Option<u32>) -> ClusterSpec {
     ClusterSpec {
-        scheme,
+        policy,
         pes: PES,
         blocking: false,
         rails: RAILS,
@@ -55,24 +76,24 @@ fn spec(scheme: Scheme, payload: Option<u32>) -> ClusterSpec {
     }
 }
 
-fn schemes() -> Vec<Scheme> {
-    let patience = Some(Time::from_ns(3_000));
-    let mut all = vec![Scheme::Basic];
-    for ratio in [StripingRatio::ONE, StripingRatio::ALL] {
-        all.push(Scheme::LocalDynamic { ratio });
-        all.push(Scheme::Dynamic { ratio, patience: None });
-        all.push(Scheme::Dynamic { ratio, patience });
-        all.push(Scheme::Hybrid { ratio, patience: None, threshold: 1024 });
+fn policies() -> Vec<PolicyKind> {
+    let timeout = Some(Time::from_ns(3_000));
+    let mut all = vec![PolicyKind::RoundRobin {}, PolicyKind::Basic {}];
+    for striping in [StripingRatio::ONE, StripingRatio::ALL] {
+        all.push(PolicyKind::LocalDynamic { striping });
+        all.push(PolicyKind::Dynamic { striping, timeout: None });
+        all.push(PolicyKind::Dynamic { striping, timeout });
+        all.push(PolicyKind::Hybrid { striping, timeout: None, threshold: Bytes::new(1024) });
     }
     all
 }
 
 /// Runs 400 messages between 16 nodes at once, gives the cluster and what it delivered.
-fn rush(scheme: Scheme, payload: Option<u32>, bus: Bus, seed: u64) -> (Cluster, Delivered) {
+fn rush(policy: PolicyKind, payload: Option<u32>, bus: Bus, seed: u64) -> (Cluster, Delivered) {
     let fabric = tree(4, 2).unwrap();
     let routing = TreeAdaptive::new(&fabric).unwrap();
     let config = Config { bus, ..Config::default() };
-    rush_on(&fabric, &routing, &config, spec(scheme, payload), seed)
+    rush_on(&fabric, &routing, &config, spec(policy, payload), seed)
 }
 
 /// The same between the nodes of any network.
@@ -85,7 +106,7 @@ fn rush_on(
 ) -> (Cluster, Delivered) {
     let mut engine = Engine::new(fabric, routing, RAILS, config);
     let mut cluster = Cluster::new(fabric, &spec).unwrap();
-    let mut books = Delivered::default();
+    let mut books = Delivered::new(&spec);
     let nodes = fabric.hosts().len() as u64;
     let mut draw = Seed(seed).stream("messages", 0);
     let (mut handed_over, mut flits) = (0, 0);
@@ -100,7 +121,7 @@ fn rush_on(
         handed_over += 1;
     }
     cluster.run_until(&mut engine, 4_000_000, &mut books);
-    let name = cluster.spec.scheme.name();
+    let name = cluster.spec.policy.name();
     assert_eq!((books.messages, books.flits), (handed_over, flits), "{name}");
     assert!(cluster.is_idle() && engine.is_at_rest(), "{name}");
     assert_eq!(cluster.violations(), 0, "{name}");
@@ -112,11 +133,11 @@ fn rush_on(
 const HALF: Bus = Bus::Shared { read: 1, write: 1 };
 
 #[test]
-fn every_scheme_delivers_every_message_once_and_whole() {
-    for scheme in schemes() {
+fn every_policy_delivers_every_message_once_and_whole() {
+    for policy in policies() {
         for bus in [HALF, Bus::Full] {
             for payload in PAYLOADS {
-                rush(scheme.clone(), payload, bus, 1);
+                rush(policy, payload, bus, 1);
             }
         }
     }
@@ -124,31 +145,30 @@ fn every_scheme_delivers_every_message_once_and_whole() {
 
 #[test]
 fn dynamic_allocation_never_lets_data_meet() {
-    for scheme in schemes().into_iter().filter(|s| matches!(s, Scheme::Dynamic { .. })) {
+    for policy in policies().into_iter().filter(|p| matches!(p, PolicyKind::Dynamic { .. })) {
         for seed in 1..4 {
             for payload in PAYLOADS {
-                let (cluster, _) = rush(scheme.clone(), payload, HALF, seed);
-                let BusWatch { opposed, crowded, .. } = cluster.bus_watch();
+                let (_, books) = rush(policy, payload, HALF, seed);
+                let BusWatch { opposed, crowded, .. } = books.watch;
                 assert_eq!((opposed, crowded), (0, 0));
             }
         }
     }
     // The others do let them meet, so the watch is awake.
-    let (cluster, _) = rush(Scheme::Basic, None, HALF, 1);
-    let BusWatch { opposed, crowded, .. } = cluster.bus_watch();
+    let (_, books) = rush(PolicyKind::Basic {}, None, HALF, 1);
+    let BusWatch { opposed, crowded, .. } = books.watch;
     assert!(opposed > 10 && crowded > 10, "{opposed} {crowded}");
 }
 
 #[test]
 fn static_allocation_has_no_opposing_data() {
     // Four rails serve six nodes.
-    let allocation = Allocation::new(matrix::algorithm2(RAILS, 6).unwrap()).unwrap();
     let fabric = crosstie_fabric::single(6).unwrap();
     let routing = crosstie_routing::Shortest::new(&fabric);
     let mut engine = Engine::new(&fabric, &routing, RAILS, &Config::default());
-    let scheme = Scheme::Static(Arc::new(allocation));
-    let mut cluster = Cluster::new(&fabric, &spec(scheme, None)).unwrap();
-    let mut books = Delivered::default();
+    let spec = spec(PolicyKind::Static {}, None);
+    let mut cluster = Cluster::new(&fabric, &spec).unwrap();
+    let mut books = Delivered::new(&spec);
     for from in 0..6 {
         for to in (0..6).filter(|&to| to != from) {
             let at = (NodeId(from), PeId(from % PES));
@@ -158,7 +178,7 @@ fn static_allocation_has_no_opposing_data() {
     cluster.run_until(&mut engine, 1_000_000, &mut books);
     assert_eq!((books.messages, cluster.violations()), (30, 0));
     assert!(cluster.is_idle());
-    assert_eq!(cluster.bus_watch().opposed, 0);
+    assert_eq!(books.watch.opposed, 0);
 }
 
 /// Packets that stop at hosts on their way pass nodes that they are not for.
@@ -171,14 +191,12 @@ fn a_stop_on_the_way_is_nobodys_departure_or_arrival() {
     assert!(Summary::of(&fabric, &routing).unwrap().stops > 0);
     let in_transit = Some(InTransit { recognition: 44, setup: 32, pool: 512 * 1024 });
     let config = Config { bus: Bus::Full, in_transit, ..Config::default() };
-    let allocation = Allocation::new(matrix::algorithm2(RAILS, 5).unwrap()).unwrap();
-    let fixed = Scheme::Static(Arc::new(allocation));
-    for scheme in schemes().into_iter().chain([fixed]) {
-        let reserves = matches!(scheme, Scheme::Dynamic { .. });
+    for policy in policies().into_iter().chain([PolicyKind::Static {}]) {
+        let reserves = matches!(policy, PolicyKind::Dynamic { .. });
         for payload in PAYLOADS {
-            let spec = spec(scheme.clone(), payload);
-            let (cluster, _) = rush_on(&fabric, &routing, &config, spec, 1);
-            assert!(!reserves || cluster.bus_watch().crowded == 0, "two senders at one NIC");
+            let spec = spec(policy, payload);
+            let (_, books) = rush_on(&fabric, &routing, &config, spec, 1);
+            assert!(!reserves || books.watch.crowded == 0, "two senders at one NIC");
         }
     }
 }
@@ -186,35 +204,35 @@ fn a_stop_on_the_way_is_nobodys_departure_or_arrival() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever the scheme, the sizes, the haste and the packets: every message arrives once and
-    /// whole, also if the patience of PEs ends before the answers come.
+    /// Whatever the policy, the sizes, the haste and the packets: every message arrives once and
+    /// whole, also if the time of PEs is over before the answers come.
     #[test]
     fn nothing_is_lost_or_made_up(
         seed in any::<u64>(),
         kind in 0..4u32,
         ratio in 0.0..=1.0f64,
         // A control packet takes 300 ticks to be answered, and much longer if they come in crowds.
-        (response, patience) in (1..400u32, prop::option::of(20..3000u64)),
+        (response, timeout) in (1..400u32, prop::option::of(20..3000u64)),
         (mean, gap) in (prop::sample::select(vec![40.0, 700.0, 8000.0]), 1..400u64),
         (payload, transfers) in (prop::option::of(50..1000u32), 1..4u32),
         (full_bus, blocking) in any::<(bool, bool)>(),
     ) {
-        let ratio = StripingRatio::new(ratio).unwrap();
-        let patience = patience.map(|ticks| Time::from_ns(5) * ticks);
-        let scheme = match kind {
-            0 => Scheme::Basic,
-            1 => Scheme::LocalDynamic { ratio },
-            2 => Scheme::Dynamic { ratio, patience },
-            _ => Scheme::Hybrid { ratio, patience, threshold: 600 },
+        let striping = StripingRatio::new(ratio).unwrap();
+        let timeout = timeout.map(|ticks| Time::from_ns(5) * ticks);
+        let policy = match kind {
+            0 => PolicyKind::Basic {},
+            1 => PolicyKind::LocalDynamic { striping },
+            2 => PolicyKind::Dynamic { striping, timeout },
+            _ => PolicyKind::Hybrid { striping, timeout, threshold: Bytes::new(600) },
         };
         let fabric = tree(2, 3).unwrap();
         let routing = TreeAdaptive::new(&fabric).unwrap();
         let bus = if full_bus { Bus::Full } else { HALF };
         let config = Config { bus, ..Config::default() };
         let mut engine = Engine::new(&fabric, &routing, RAILS, &config);
-        let spec = ClusterSpec { response, transfers, blocking, ..spec(scheme, payload) };
+        let spec = ClusterSpec { response, transfers, blocking, ..spec(policy, payload) };
         let mut cluster = Cluster::new(&fabric, &spec).unwrap();
-        let mut books = Delivered::default();
+        let mut books = Delivered::new(&spec);
         let mut draw = Seed(seed).stream("messages", 0);
         let (mut at, mut flits) = (EPOCH, 0);
         for _ in 0..60 {
@@ -236,12 +254,13 @@ proptest! {
 /// Every PE of eight nodes always has messages to send; gives what the PE with the least and the one
 /// with the most got through, relative to the mean. About a hundred messages each leave them a
 /// tenth apart by chance.
-fn shares(scheme: Scheme, to: impl Fn(u32, u64) -> u32) -> (f64, f64) {
+fn shares(policy: PolicyKind, to: impl Fn(u32, u64) -> u32) -> (f64, f64) {
     let fabric = tree(2, 3).unwrap();
     let routing = TreeAdaptive::new(&fabric).unwrap();
     let mut engine = Engine::new(&fabric, &routing, RAILS, &Config::default());
-    let mut cluster = Cluster::new(&fabric, &spec(scheme, Some(320))).unwrap();
-    let mut books = Delivered::default();
+    let spec = spec(policy, Some(320));
+    let mut cluster = Cluster::new(&fabric, &spec).unwrap();
+    let mut books = Delivered::new(&spec);
     let mut draw = Seed(7).stream("destinations", 0);
     let senders: Vec<u32> = (0..8).filter(|&from| to(from, 0) != from).collect();
     for _ in 0..2000 {
@@ -262,14 +281,13 @@ fn shares(scheme: Scheme, to: impl Fn(u32, u64) -> u32) -> (f64, f64) {
 
 #[test]
 fn under_permanent_contention_shares_stay_within_a_third_of_the_mean() {
-    for ratio in [StripingRatio::ONE, StripingRatio::ALL] {
-        let scheme = Scheme::Dynamic { ratio, patience: None };
+    for striping in [StripingRatio::ONE, StripingRatio::ALL] {
+        let policy = PolicyKind::Dynamic { striping, timeout: None };
         let everybody_to_everybody = |from, draw: u64| (from + 1 + draw as u32) % 8;
         let everybody_to_node_0 = |_, _| 0;
-        for (least, most) in [
-            shares(scheme.clone(), everybody_to_everybody),
-            shares(scheme.clone(), everybody_to_node_0),
-        ] {
+        for (least, most) in
+            [shares(policy, everybody_to_everybody), shares(policy, everybody_to_node_0)]
+        {
             assert!(least > 0.67 && most < 1.33, "{least} to {most}");
         }
     }

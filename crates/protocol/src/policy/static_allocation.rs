@@ -1,24 +1,28 @@
-//! Static: each NIC either transmits or receives [coll, 2].
+//! Static allocation: each NIC either transmits or receives [coll, 2].
 
 use std::sync::Arc;
 
-use crosstie_units::Time;
-
-use super::Rules;
-use crate::dispatch::Dispatch;
-use crate::{Allocation, NodeError, NodeId, NodeSpec, PeId, RailId, RailSet, Turn};
+use super::Policy;
+use crate::{
+    Allocation, Dispatch, NodeError, NodeId, NodeSpec, Outgoing, PeId, RailId, RailSet, Stripe,
+    Turn,
+};
 
 /// One node's part of an allocation. PEs take the rails to a receiver in turn, each by itself: as
 /// in the basic scheme nothing is known at run time.
 #[derive(Debug)]
-pub(super) struct Fixed {
+pub struct StaticAllocation {
     allocation: Arc<Allocation>,
     node: NodeId,
     turns: Vec<Turn>,
 }
 
-impl Fixed {
-    pub fn new(spec: &NodeSpec, allocation: &Arc<Allocation>) -> Result<Fixed, NodeError> {
+impl StaticAllocation {
+    /// The policy of one node, if the allocation is for it.
+    pub fn new(
+        spec: &NodeSpec,
+        allocation: &Arc<Allocation>,
+    ) -> Result<StaticAllocation, NodeError> {
         let &NodeSpec { id, rails, pes, .. } = spec;
         let (expected, nodes) = (allocation.matrix().rails(), allocation.matrix().nodes());
         if rails != expected {
@@ -28,7 +32,7 @@ impl Fixed {
             return Err(NodeError::UnknownNode { id, nodes });
         }
         let turns = vec![Turn::default(); pes as usize];
-        Ok(Fixed { allocation: Arc::clone(allocation), node: id, turns })
+        Ok(StaticAllocation { allocation: Arc::clone(allocation), node: id, turns })
     }
 
     /// The rails on which this node transmits and the other receives.
@@ -41,12 +45,14 @@ impl Fixed {
     }
 }
 
-impl Rules for Fixed {
-    fn ready(&mut self, _now: Time, pe: PeId, dispatch: &mut Dispatch) {
-        let to = dispatch.head(pe).expect("the PE has a message").to;
-        let rails = self.towards(to);
-        let rail = self.turns[pe.0 as usize].take_one(rails);
-        assert!(rail.is_some(), "an allocation connects every pair of nodes");
-        dispatch.send(pe, RailSet::from_iter(rail), false);
+impl Policy for StaticAllocation {
+    fn ready(&mut self, pe: PeId, dispatch: &mut Dispatch) {
+        while let Some(&Outgoing { to, bytes, .. }) = dispatch.head(pe) {
+            let rails = self.towards(to);
+            assert!(!rails.is_empty(), "an allocation connects every pair of nodes");
+            let rails = rails.and(dispatch.up());
+            let Some(rail) = self.turns[pe.0 as usize].take_one(rails) else { return };
+            dispatch.send(pe, [Stripe { rail, bytes: 0..bytes }], false);
+        }
     }
 }

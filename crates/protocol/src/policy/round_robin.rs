@@ -1,0 +1,20 @@
+//! Round robin: a node takes its rails in turn, message by message.
+
+use super::Policy;
+use crate::{Dispatch, PeId, Stripe, Turn};
+
+/// All PEs of a node share one turn: what it sends is spread evenly, whoever sends it.
+#[derive(Debug, Default)]
+pub struct RoundRobin {
+    turn: Turn,
+}
+
+impl Policy for RoundRobin {
+    fn ready(&mut self, pe: PeId, dispatch: &mut Dispatch) {
+        while let Some(head) = dispatch.head(pe) {
+            let bytes = head.bytes;
+            let Some(rail) = self.turn.take_one(dispatch.up()) else { return };
+            dispatch.send(pe, [Stripe { rail, bytes: 0..bytes }], false);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Repetitions, and how they are noticed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::NodeId;
+
+/// Numbers what goes to each node, and remembers what has come from each: for networks that may
+/// deliver a packet more than once.
+#[derive(Debug, Default)]
+pub(crate) struct Serials {
+    next: BTreeMap<NodeId, u64>,
+    seen: BTreeMap<NodeId, Seen>,
+}
+
+/// What has come from one node.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Everything below has come.
+    floor: u64,
+    /// What has come from there on.
+    beyond: BTreeSet<u64>,
+}
+
+impl Serials {
+    /// The number of the next thing for a node.
+    pub fn assign(&mut self, to: NodeId) -> u64 {
+        let next = self.next.entry(to).or_default();
+        *next += 1;
+        *next - 1
+    }
+
+    /// Whether something has come before.
+    pub fn has_seen(&self, from: NodeId, serial: u64) -> bool {
+        let seen = self.seen.get(&from);
+        seen.is_some_and(|seen| serial < seen.floor || seen.beyond.contains(&serial))
+    }
+
+    /// Takes note that something has come.
+    pub fn note(&mut self, from: NodeId, serial: u64) {
+        let Seen { floor, beyond } = self.seen.entry(from).or_default();
+        if serial != *floor {
+            beyond.insert(serial);
+            return;
+        }
+        *floor += 1;
+        while beyond.remove(floor) {
+            *floor += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_receiver_has_numbers_of_its_own() {
+        let mut serials = Serials::default();
+        let numbers = [3, 4, 3, 3].map(|to| serials.assign(NodeId(to)));
+        assert_eq!(numbers, [0, 0, 1, 2]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_has_come_is_known_and_nothing_else(
+            order in Just((0..40u64).collect::<Vec<_>>()).prop_shuffle(), count in 0..40usize,
+        ) {
+            let (mut serials, from) = (Serials::default(), NodeId(1));
+            order[..count].iter().for_each(|&serial| serials.note(from, serial));
+            for (place, &serial) in order.iter().enumerate() {
+                prop_assert_eq!(serials.has_seen(from, serial), place < count);
+            }
+            prop_assert!(!serials.has_seen(NodeId(2), order[0]));
+            order[count..].iter().for_each(|&serial| serials.note(from, serial));
+            prop_assert!(serials.seen[&from].beyond.is_empty(), "what is in order takes no room");
+        }
+    }
+}
