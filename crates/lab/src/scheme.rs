@@ -1,9 +1,9 @@
 //! Nodes: from the experiment file to the machines.
 
 use crate::LabError;
-use crosstie_protocol::{Packing, PolicyKind, StripingRatio};
+use crosstie_protocol::{Packing, PolicyKind};
 use crosstie_sim::node::{Audience, Nodes, NodesError, NodesSpec};
-use crosstie_study::{self as study, Packet, Spec};
+use crosstie_study::{Packet, Spec};
 use crosstie_units::Bytes;
 
 /// How messages become packets.
@@ -22,7 +22,7 @@ pub(crate) fn packing(spec: &Spec) -> Packing {
 /// The nodes that a spec describes, of which there are so many.
 pub(crate) fn nodes(spec: &Spec, count: u32) -> Result<NodesSpec, LabError> {
     let nodes = NodesSpec {
-        policy: policy(&spec.scheme)?,
+        policy: spec.scheme.unwrap_or(PolicyKind::RoundRobin {}),
         pes: spec.cluster.pes,
         blocking: spec.cluster.blocking,
         rails: spec.cluster.rails,
@@ -43,26 +43,4 @@ pub(crate) fn nodes(spec: &Spec, count: u32) -> Result<NodesSpec, LabError> {
         NodesError::Node(error) => LabError::setting("scheme", error, "choose another scheme"),
     })?;
     Ok(nodes)
-}
-
-fn policy(wanted: &Option<study::Scheme>) -> Result<PolicyKind, LabError> {
-    let ratio = |striping| {
-        StripingRatio::new(striping).map_err(|error| {
-            LabError::setting("scheme.striping", error, "take a number from 0 to 1")
-        })
-    };
-    Ok(match *wanted {
-        None => PolicyKind::RoundRobin {},
-        Some(study::Scheme::Static {}) => PolicyKind::Static {},
-        Some(study::Scheme::Basic {}) => PolicyKind::Basic {},
-        Some(study::Scheme::LocalDynamic { striping }) => {
-            PolicyKind::LocalDynamic { striping: ratio(striping)? }
-        }
-        Some(study::Scheme::Dynamic { striping, timeout }) => {
-            PolicyKind::Dynamic { striping: ratio(striping)?, timeout }
-        }
-        Some(study::Scheme::Hybrid { striping, timeout, threshold }) => {
-            PolicyKind::Hybrid { striping: ratio(striping)?, timeout, threshold }
-        }
-    })
 }

@@ -1,41 +1,48 @@
-//! Under every scheme, whatever the delays: every message arrives once and whole, and at the end
+//! Under every policy, whatever the delays: every message arrives once and whole, and at the end
 //! every NIC is free.
 
 mod network;
 
-use std::sync::Arc;
-
 use crosstie_protocol::*;
-use crosstie_units::{Seed, Time};
+use crosstie_units::{Bytes, Seed, Time};
 use network::{Network, Wires};
 use proptest::prelude::*;
 
 const NODES: u32 = 4;
 
-fn schemes() -> impl Strategy<Value = (Scheme, u32)> {
-    let ratio = prop_oneof![Just(0.0), Just(1.0), 0.0..1.0]
+fn policies() -> impl Strategy<Value = PolicyKind> {
+    let striping = prop_oneof![Just(0.0), Just(1.0), 0.0..1.0]
         .prop_map(|ratio| StripingRatio::new(ratio).unwrap());
     // From hopelessly short, so that answers come late, to longer than any answer takes.
-    let patience = prop_oneof![
+    let timeout = prop_oneof![
         Just(None),
         Just(Some(Time::ZERO)),
         (1u64..20_000).prop_map(|ns| Some(Time::from_ns(ns))),
     ];
-    let allocation = algorithm2(4, NODES).unwrap();
-    let allocation = Arc::new(Allocation::new(allocation).unwrap());
-    let rails = 1u32..6;
-    let dynamic = (ratio.clone(), patience.clone());
-    prop_oneof![
-        Just((Scheme::Static(allocation), 4)),
-        rails.clone().prop_map(|rails| (Scheme::Basic, rails)),
-        (ratio.clone(), rails.clone())
-            .prop_map(|(ratio, rails)| (Scheme::LocalDynamic { ratio }, rails)),
-        (dynamic.clone(), rails.clone())
-            .prop_map(|((ratio, patience), rails)| (Scheme::Dynamic { ratio, patience }, rails)),
-        (dynamic, rails, 0u64..5_000).prop_map(|((ratio, patience), rails, threshold)| {
-            (Scheme::Hybrid { ratio, patience, threshold }, rails)
-        }),
-    ]
+    let threshold = (0u64..5_000).prop_map(Bytes::new);
+    (0..6usize, striping, timeout, threshold).prop_map(|(kind, striping, timeout, threshold)| {
+        match PolicyKind::all()[kind] {
+            PolicyKind::LocalDynamic { .. } => PolicyKind::LocalDynamic { striping },
+            PolicyKind::Dynamic { .. } => PolicyKind::Dynamic { striping, timeout },
+            PolicyKind::Hybrid { .. } => PolicyKind::Hybrid { striping, timeout, threshold },
+            kind @ (PolicyKind::RoundRobin {} | PolicyKind::Static {} | PolicyKind::Basic {}) => {
+                kind
+            }
+        }
+    })
+}
+
+/// Nodes with one PE or several, stripes whole or cut, and NICs that do much or little at once.
+fn specs() -> impl Strategy<Value = NodeSpec> {
+    let limit = || prop::option::of(1u32..5);
+    let payload = prop::option::of(100u32..3_000);
+    (1u32..5, 1u32..6, payload, limit(), limit(), any::<bool>()).prop_map(
+        |(pes, rails, payload, window, transfers, blocking)| {
+            let packing = Packing { payload, overhead: 8 };
+            let spec = NodeSpec::new(NodeId(0), rails);
+            NodeSpec { pes, packing, window, transfers, blocking, ..spec }
+        },
+    )
 }
 
 fn wires() -> impl Strategy<Value = Wires> {
@@ -69,20 +76,23 @@ proptest! {
 
     #[test]
     fn items_8_9_every_message_arrives_once_and_every_nic_ends_free(
-        (scheme, rails) in schemes(), wires in wires(), pes in 1u32..5, seed: u64
+        kind in policies(), spec in specs(), wires in wires(), seed: u64
     ) {
-        let mut network = Network::new(&scheme, NODES, pes, rails, wires).seed(seed);
-        load(&mut network, pes, seed, 60);
+        // Three nodes and more take four rails under static allocation.
+        let rails = if kind == (PolicyKind::Static {}) { 4 } else { spec.rails };
+        let spec = NodeSpec { rails, ..spec };
+        let mut network = Network::of(kind, NODES, spec, wires).seed(seed);
+        load(&mut network, spec.pes, seed, 60);
         network.finish();
     }
 }
 
 #[test]
 fn items_7_8_9_hold_in_a_long_run_with_late_answers() {
-    let (ratio, patience) = (StripingRatio::ALL, Some(Time::from_ns(2_000)));
-    let scheme = Scheme::Hybrid { ratio, patience, threshold: 1_000 };
+    let (striping, timeout) = (StripingRatio::ALL, Some(Time::from_ns(2_000)));
+    let kind = PolicyKind::Hybrid { striping, timeout, threshold: Bytes::new(1_000) };
     let wires = Wires { control: 500..8_000, in_order: false, ..Wires::quick() };
-    let mut network = Network::new(&scheme, NODES, 4, 4, wires);
+    let mut network = Network::new(kind, NODES, 4, 4, wires);
     load(&mut network, 4, 5, 10_000);
     network.finish();
     assert!(network.watch.timeouts > 1_000, "{} time-outs", network.watch.timeouts);
@@ -91,9 +101,9 @@ fn items_7_8_9_hold_in_a_long_run_with_late_answers() {
 
 #[test]
 fn the_same_seed_gives_the_same_packets() {
-    let scheme = Scheme::Dynamic { ratio: StripingRatio::ONE, patience: None };
+    let kind = PolicyKind::Dynamic { striping: StripingRatio::ONE, timeout: None };
     let run = || {
-        let mut network = Network::new(&scheme, NODES, 2, 3, Wires::quick()).seed(3);
+        let mut network = Network::new(kind, NODES, 2, 3, Wires::quick()).seed(3);
         load(&mut network, 2, 3, 50);
         network.finish();
         network.watch.log

@@ -1,34 +1,34 @@
 //! Dynamic and hybrid: what is agreed with the receiver, step by step.
 
+mod hand;
 mod network;
 
 use crosstie_protocol::nic::{Event, State};
+use crosstie_protocol::policy::Dynamic;
 use crosstie_protocol::*;
-use crosstie_units::Time;
+use crosstie_units::{Bytes, Time};
+use hand::{Hand, arriving, message};
 use network::{Network, Wires};
 
-const ME: NodeId = NodeId(0);
 const PEER: NodeId = NodeId(1);
 
-fn node(scheme: &Scheme, pes: u32, rails: u32) -> Node {
-    Node::new(NodeSpec { id: ME, pes, rails, transfers: 1, blocking: false }, scheme).unwrap()
+fn spec(pes: u32, rails: u32) -> NodeSpec {
+    NodeSpec { pes, transfers: Some(1), ..NodeSpec::new(NodeId(0), rails) }
 }
 
-fn dynamic(ratio: StripingRatio) -> Scheme {
-    Scheme::Dynamic { ratio, patience: None }
+fn dynamic(ratio: StripingRatio, timeout: Option<Time>, pes: u32, rails: u32) -> Hand {
+    let spec = spec(pes, rails);
+    Hand::new(spec, Dynamic::new(&spec, ratio, timeout))
 }
 
-fn hybrid(threshold: u64) -> Scheme {
-    Scheme::Hybrid { ratio: StripingRatio::ALL, patience: None, threshold }
+fn hybrid(threshold: u64, rails: u32) -> Hand {
+    let spec = spec(1, rails);
+    Hand::new(spec, Dynamic::hybrid(&spec, StripingRatio::ALL, None, threshold))
 }
 
-fn send(node: &mut Node, pe: u32, message: u64, bytes: u64) {
-    let (pe, message) = (PeId(pe), MessageId(message));
-    node.handle(Time::ZERO, Input::Send { pe, message, to: PEER, bytes });
-}
-
-fn receive(node: &mut Node, rail: u32, packet: Control) {
-    node.handle(Time::ZERO, Input::Control { rail: RailId(rail), from: PEER, packet });
+fn receive(node: &mut Hand, rail: u32, packet: Control) {
+    let (rail, from, serial) = (RailId(rail), PEER, 0);
+    node.handle(Time::ZERO, Input::Control { rail, from, packet, serial });
 }
 
 /// A request of the peer.
@@ -36,17 +36,18 @@ fn rts(counter: i64) -> Control {
     Control::Rts(Priority { counter, node: PEER })
 }
 
-/// Takes all actions, in words: "RTS 0" is a packet on rail 0, "data 1 10..20" a stripe.
-fn actions(node: &mut Node) -> Vec<String> {
-    std::iter::from_fn(|| node.poll_action(Time::ZERO))
+/// Takes all actions, in words: "RTS 0" is a packet on rail 0, "data 1 10..20" bytes on rail 1.
+fn actions(node: &mut Hand) -> Vec<String> {
+    node.actions()
+        .into_iter()
         .map(|action| match action {
             Action::Control { rail, packet: Control::Rts(_), .. } => format!("RTS {}", rail.0),
             Action::Control { rail, packet, .. } => {
                 format!("{} {}", format!("{packet:?}").to_uppercase(), rail.0)
             }
-            Action::Transmit(parcel) => {
+            Action::Transmit(Packet { parcel, bytes, .. }) => {
                 let kind = if parcel.reserved { "data" } else { "short" };
-                format!("{kind} {} {:?}", parcel.stripe.rail.0, parcel.stripe.bytes)
+                format!("{kind} {} {bytes:?}", parcel.stripe.rail.0)
             }
             Action::Deliver { bytes, .. } => format!("deliver {bytes}"),
             Action::Complete { message, .. } => format!("complete {}", message.0),
@@ -54,21 +55,21 @@ fn actions(node: &mut Node) -> Vec<String> {
         .collect()
 }
 
-fn states(node: &Node) -> Vec<State> {
+fn states(node: &Hand) -> Vec<State> {
     (0..).map_while(|rail| node.nic(RailId(rail))).map(|nic| nic.state()).collect()
 }
 
 #[test]
 fn figure_5_a_message_on_all_rails() {
-    let mut node = node(&dynamic(StripingRatio::ALL), 1, 2);
-    send(&mut node, 0, 7, 20);
+    let mut node = dynamic(StripingRatio::ALL, None, 1, 2);
+    node.send(0, 1, 7, 20);
     assert_eq!(actions(&mut node), ["RTS 0", "RTS 1"]);
     receive(&mut node, 1, Control::Cts);
     assert!(actions(&mut node).is_empty(), "not all have answered");
     receive(&mut node, 0, Control::Cts);
     assert_eq!(actions(&mut node), ["data 0 0..10", "data 1 10..20"]);
     for rail in [0, 1] {
-        node.handle(Time::ZERO, Input::Sent { rail: RailId(rail), message: MessageId(7) });
+        node.sent(rail, 7);
     }
     assert_eq!(actions(&mut node), ["complete 7"]);
     assert_eq!(states(&node), [State::Sending; 2], "until the receiver has all");
@@ -80,10 +81,10 @@ fn figure_5_a_message_on_all_rails() {
 
 #[test]
 fn item_6_ratio_0_asks_every_free_nic_and_gives_back_all_but_one() {
-    let mut node = node(&dynamic(StripingRatio::ONE), 1, 4);
+    let mut node = dynamic(StripingRatio::ONE, None, 1, 4);
     receive(&mut node, 2, rts(0));
     assert_eq!(actions(&mut node), ["CTS 2"]);
-    send(&mut node, 0, 7, 20);
+    node.send(0, 1, 7, 20);
     assert_eq!(actions(&mut node), ["RTS 0", "RTS 1", "RTS 3"], "rail 2 receives");
     receive(&mut node, 0, Control::Nack);
     receive(&mut node, 3, Control::Cts);
@@ -92,7 +93,7 @@ fn item_6_ratio_0_asks_every_free_nic_and_gives_back_all_but_one() {
     use State::{Free, Receiving, Sending};
     assert_eq!(states(&node), [Free, Sending, Receiving, Free]);
     // The next selection continues past rail 1.
-    send(&mut node, 0, 8, 20);
+    node.send(0, 1, 8, 20);
     assert_eq!(actions(&mut node), ["RTS 0", "RTS 3"]);
     receive(&mut node, 0, Control::Cts);
     receive(&mut node, 3, Control::Cts);
@@ -101,7 +102,8 @@ fn item_6_ratio_0_asks_every_free_nic_and_gives_back_all_but_one() {
 
 #[test]
 fn item_6_an_abort_frees_the_nic_of_the_receiver() {
-    let mut network = Network::new(&dynamic(StripingRatio::ONE), 2, 1, 4, Wires::quick());
+    let kind = PolicyKind::Dynamic { striping: StripingRatio::ONE, timeout: None };
+    let mut network = Network::new(kind, 2, 1, 4, Wires::quick());
     network.send(Time::ZERO, 0, 0, 1, 1, 500);
     network.finish();
     assert_eq!(network.watch.count("RTS"), 4);
@@ -113,20 +115,18 @@ fn item_6_an_abort_frees_the_nic_of_the_receiver() {
 
 #[test]
 fn a_receiver_acknowledges_what_has_arrived() {
-    let mut node = node(&dynamic(StripingRatio::ALL), 1, 1);
+    let mut node = dynamic(StripingRatio::ALL, None, 1, 1);
     receive(&mut node, 0, rts(0));
-    let stripe = Stripe { rail: RailId(0), bytes: 0..9 };
-    let (from, to, message) = (PEER, ME, MessageId(3));
-    let parcel = Parcel { from, to, message, length: 9, stripe, reserved: true };
-    node.handle(Time::ZERO, Input::Arriving { rail: RailId(0) });
-    node.handle(Time::ZERO, Input::Arrived(parcel));
+    let packet = message(1, 3, 0, 9, true);
+    node.handle(Time::ZERO, arriving(&packet));
+    node.handle(Time::ZERO, Input::Arrived(packet));
     assert_eq!(actions(&mut node), ["CTS 0", "deliver 9", "ACK 0"]);
     assert!(node.is_idle());
 }
 
 #[test]
 fn a_refused_pe_goes_to_the_end_of_the_line() {
-    let mut node = node(&dynamic(StripingRatio::ALL), 3, 1);
+    let mut node = dynamic(StripingRatio::ALL, None, 3, 1);
     for pe in 0..3 {
         let (message, to) = (MessageId(u64::from(pe)), NodeId(10 + pe));
         node.handle(Time::ZERO, Input::Send { pe: PeId(pe), message, to, bytes: 10 });
@@ -144,9 +144,9 @@ fn a_refused_pe_goes_to_the_end_of_the_line() {
 
 #[test]
 fn a_refused_pe_asks_again_when_a_nic_is_free() {
-    let mut node = node(&dynamic(StripingRatio::ALL), 2, 2);
-    send(&mut node, 0, 1, 10);
-    send(&mut node, 1, 2, 10);
+    let mut node = dynamic(StripingRatio::ALL, None, 2, 2);
+    node.send(0, 1, 1, 10);
+    node.send(1, 1, 2, 10);
     assert_eq!(actions(&mut node), ["RTS 0", "RTS 1"], "PE 0 has claimed both");
     receive(&mut node, 0, Control::Nack);
     assert_eq!(actions(&mut node), ["RTS 0"], "PE 1 takes what has become free");
@@ -166,11 +166,9 @@ fn a_refused_pe_asks_again_when_a_nic_is_free() {
 }
 
 #[test]
-fn out_of_patience_a_pe_takes_what_it_has_and_gives_back_what_comes_late() {
-    let patience = Some(Time::from_ns(100));
-    let scheme = Scheme::Dynamic { ratio: StripingRatio::ALL, patience };
-    let mut node = node(&scheme, 1, 3);
-    send(&mut node, 0, 1, 10);
+fn out_of_time_a_pe_takes_what_it_has_and_gives_back_what_comes_late() {
+    let mut node = dynamic(StripingRatio::ALL, Some(Time::from_ns(100)), 1, 3);
+    node.send(0, 1, 1, 10);
     receive(&mut node, 1, Control::Cts);
     assert_eq!(actions(&mut node).len(), 3);
     assert_eq!(node.poll_timeout(), Some(Time::from_ns(100)));
@@ -186,70 +184,67 @@ fn out_of_patience_a_pe_takes_what_it_has_and_gives_back_what_comes_late() {
 }
 
 #[test]
-fn without_any_grant_in_time_a_pe_asks_again_with_twice_the_patience() {
-    let patience = Some(Time::from_ns(100));
-    let mut node = node(&Scheme::Dynamic { ratio: StripingRatio::ALL, patience }, 1, 1);
-    send(&mut node, 0, 1, 10);
+fn without_any_grant_in_time_a_pe_asks_again_and_waits_twice_as_long() {
+    let mut node = dynamic(StripingRatio::ALL, Some(Time::from_ns(100)), 1, 1);
+    node.send(0, 1, 1, 10);
     assert_eq!(actions(&mut node), ["RTS 0"]);
     node.handle_timeout(Time::from_ns(100));
     assert!(actions(&mut node).is_empty(), "the NIC is still reserved");
     assert_eq!(node.poll_timeout(), None, "waits for its answer");
-    let cts = Input::Control { rail: RailId(0), from: PEER, packet: Control::Cts };
+    let cts = Input::Control { rail: RailId(0), from: PEER, packet: Control::Cts, serial: 0 };
     node.handle(Time::from_ns(500), cts.clone());
     assert_eq!(actions(&mut node), ["ABORT 0", "RTS 0"]);
     assert_eq!(node.poll_timeout(), Some(Time::from_ns(700)));
     node.handle(Time::from_ns(650), cts);
     assert_eq!(actions(&mut node), ["data 0 0..10"]);
-    send(&mut node, 0, 2, 10);
+    node.send(0, 1, 2, 10);
     receive(&mut node, 0, Control::Ack);
-    assert_eq!(node.poll_timeout(), Some(Time::from_ns(100)), "patience is back");
+    assert_eq!(node.poll_timeout(), Some(Time::from_ns(100)), "as at first");
 }
 
 #[test]
 fn item_12_short_messages_take_one_rail_and_no_agreement() {
-    let mut node = node(&hybrid(100), 1, 3);
+    let mut node = hybrid(100, 3);
     receive(&mut node, 0, rts(0));
-    (1..=3).for_each(|message| send(&mut node, 0, message, 99));
+    (1..=3).for_each(|message| node.send(0, 1, message, 99));
     // Rail 0 receives; the other two are taken in turn, and the third short waits behind the first.
     assert_eq!(actions(&mut node), ["CTS 0", "short 1 0..99", "short 2 0..99"]);
     assert_eq!(states(&node), [State::Receiving, State::Free, State::Free], "as before");
-    send(&mut node, 0, 4, 100);
+    node.send(0, 1, 4, 100);
     assert_eq!(actions(&mut node), ["RTS 1", "RTS 2"], "this one is long");
     // Nothing is free: round robin over all, even over the one that receives.
     receive(&mut node, 1, Control::Cts);
     receive(&mut node, 2, Control::Nack);
     receive(&mut node, 2, rts(0));
     assert_eq!(actions(&mut node), ["CTS 2"], "the long stripe waits behind two short ones");
-    for message in [1, 3] {
-        node.handle(Time::ZERO, Input::Sent { rail: RailId(1), message: MessageId(message) });
-    }
-    assert_eq!(actions(&mut node), ["complete 1", "short 1 0..99", "complete 3", "data 1 0..100"]);
-    send(&mut node, 0, 5, 0);
-    node.handle(Time::ZERO, Input::Sent { rail: RailId(2), message: MessageId(2) });
+    node.sent(1, 1);
+    assert_eq!(actions(&mut node), ["complete 1", "short 1 0..99"]);
+    node.sent(1, 3);
+    assert_eq!(actions(&mut node), ["complete 3", "data 1 0..100"]);
+    node.send(0, 1, 5, 0);
+    node.sent(2, 2);
     assert_eq!(actions(&mut node), ["complete 2", "short 2 0..0"]);
     assert_eq!(states(&node), [State::Receiving, State::Sending, State::Receiving]);
 }
 
 #[test]
 fn item_12_short_messages_are_accepted_in_any_state() {
-    let mut node = node(&hybrid(100), 1, 1);
-    send(&mut node, 0, 1, 1000);
+    let mut node = hybrid(100, 1);
+    node.send(0, 1, 1, 1000);
     receive(&mut node, 0, Control::Cts);
     actions(&mut node);
     assert_eq!(states(&node), [State::Sending]);
-    let stripe = Stripe { rail: RailId(0), bytes: 0..9 };
-    let (from, to, message) = (PEER, ME, MessageId(3));
-    let parcel = Parcel { from, to, message, length: 9, stripe, reserved: false };
-    node.handle(Time::ZERO, Input::Arriving { rail: RailId(0) });
-    node.handle(Time::ZERO, Input::Arrived(parcel));
+    let packet = message(1, 3, 0, 9, false);
+    node.handle(Time::ZERO, arriving(&packet));
+    node.handle(Time::ZERO, Input::Arrived(packet));
     assert_eq!(actions(&mut node), ["deliver 9"], "no ACK");
     assert_eq!((states(&node), node.violations()), (vec![State::Sending], 0));
 }
 
 #[test]
 fn item_12_a_threshold_of_0_equals_dynamic() {
-    let log = |scheme: &Scheme| {
-        let mut network = Network::new(scheme, 4, 2, 3, Wires::quick());
+    let log = |kind: PolicyKind| {
+        let mut network = Network::new(kind, 4, 2, 3, Wires::quick());
         for message in 0..200 {
             let (from, to) = (message % 4, (message % 4 + 1 + message % 3) % 4);
             let (at, pe) = (Time::from_ns(u64::from(message) * 700), message % 2);
@@ -258,8 +253,11 @@ fn item_12_a_threshold_of_0_equals_dynamic() {
         network.finish();
         network.watch.log
     };
-    let reserved = log(&dynamic(StripingRatio::ALL));
-    assert_eq!(log(&hybrid(0)), reserved);
-    assert_ne!(log(&hybrid(1)), reserved, "empty messages are short now");
-    assert!(!log(&hybrid(u64::MAX)).iter().any(|line| line.ends_with("RTS")));
+    let (striping, timeout) = (StripingRatio::ALL, None);
+    let hybrid =
+        |threshold| PolicyKind::Hybrid { striping, timeout, threshold: Bytes::new(threshold) };
+    let reserved = log(PolicyKind::Dynamic { striping, timeout });
+    assert_eq!(log(hybrid(0)), reserved);
+    assert_ne!(log(hybrid(1)), reserved, "empty messages are short now");
+    assert!(!log(hybrid(u64::MAX)).iter().any(|line| line.ends_with("RTS")));
 }

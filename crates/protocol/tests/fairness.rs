@@ -9,12 +9,12 @@ use network::{Network, Wires};
 /// Lets every PE send message after message to nodes chosen by `receiver`, and counts what each has
 /// sent when time is up.
 fn shares(
-    scheme: &Scheme,
+    kind: PolicyKind,
     (nodes, pes, rails): (u32, u32, u32),
     mut receiver: impl FnMut(u32) -> u32,
 ) -> Vec<u64> {
     const MESSAGES: u64 = 2_000;
-    let mut network = Network::new(scheme, nodes, pes, rails, Wires::quick());
+    let mut network = Network::new(kind, nodes, pes, rails, Wires::quick());
     let mut number = 0;
     for from in 0..nodes {
         for pe in 0..pes {
@@ -40,37 +40,37 @@ fn assert_even(done: &[u64], bound: f64) {
     assert!(spread <= bound, "{:.1}%: {done:?}", 100.0 * spread);
 }
 
-/// An answer takes 2 to 3 microseconds: the last scheme does not wait for all of them.
-fn schemes() -> [Scheme; 3] {
-    let patience = Some(Time::from_ns(2_200));
+/// An answer takes 2 to 3 microseconds: the last policy does not wait for all of them.
+fn policies() -> [PolicyKind; 3] {
+    let timeout = Some(Time::from_ns(2_200));
     [
-        Scheme::Dynamic { ratio: StripingRatio::ONE, patience: None },
-        Scheme::Dynamic { ratio: StripingRatio::ALL, patience: None },
-        Scheme::Dynamic { ratio: StripingRatio::ALL, patience },
+        PolicyKind::Dynamic { striping: StripingRatio::ONE, timeout: None },
+        PolicyKind::Dynamic { striping: StripingRatio::ALL, timeout: None },
+        PolicyKind::Dynamic { striping: StripingRatio::ALL, timeout },
     ]
 }
 
 #[test]
 fn item_11_two_that_always_want_each_other_share_within_1_percent() {
-    for scheme in schemes() {
-        assert_even(&shares(&scheme, (2, 1, 1), |from| 1 - from), 0.01);
+    for kind in policies() {
+        assert_even(&shares(kind, (2, 1, 1), |from| 1 - from), 0.01);
     }
 }
 
 #[test]
 fn item_11_a_cycle_of_requests_moves_and_shares_within_5_percent() {
-    for scheme in schemes() {
-        assert_even(&shares(&scheme, (3, 1, 1), |from| (from + 1) % 3), 0.05);
+    for kind in policies() {
+        assert_even(&shares(kind, (3, 1, 1), |from| (from + 1) % 3), 0.05);
     }
 }
 
 #[test]
 fn item_11_pes_share_within_20_percent_when_all_send_to_all() {
-    for scheme in schemes() {
+    for kind in policies() {
         for rails in [1, 2] {
             let mut draws = Seed(7).stream("receivers", 0);
             let receiver = |from| (from + 1 + draws.below(3) as u32) % 4;
-            assert_even(&shares(&scheme, (4, 4, rails), receiver), 0.20);
+            assert_even(&shares(kind, (4, 4, rails), receiver), 0.20);
         }
     }
 }

@@ -49,6 +49,6 @@ pub use results::{ChannelRow, ColumnMeaning, Meta, ResultSet, ResultsError, Stor
 pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
     Along, Arrival, Bus, Cluster, Destination, Fabric, Flow, Goal, InTransit, Irregular, Link,
-    Measure, Nic, Packet, Part, RoutingKind, Saturation, Scheme, Size, Spec, Switch, Traffic, Tree,
+    Measure, Nic, Packet, Part, RoutingKind, Saturation, Size, Spec, Switch, Traffic, Tree,
 };
 pub use study::Study;

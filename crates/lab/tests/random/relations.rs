@@ -8,8 +8,9 @@ use crate::frame::PERMUTATION;
 use crate::invariants::ensure;
 use crosstie_fabric::{Format, anynet, graphml};
 use crosstie_lab::{RunSummary, Silent, build_fabric};
+use crosstie_protocol::PolicyKind;
 use crosstie_routing::Need;
-use crosstie_study::{Fabric, Point, RoutingKind, Row, Scheme, Status, Study};
+use crosstie_study::{Fabric, Point, RoutingKind, Row, Status, Study};
 use crosstie_units::{Rate, Time};
 use std::sync::atomic::AtomicBool;
 use toml::{Table, Value};
@@ -218,7 +219,8 @@ fn as_anynet(scene: &Scene<'_>) -> Result<bool, String> {
 }
 
 fn hybrid(scene: &Scene<'_>) -> Result<bool, String> {
-    let Some(Scheme::Dynamic { .. } | Scheme::Hybrid { .. }) = scene.first().spec.scheme else {
+    let Some(PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. }) = scene.first().spec.scheme
+    else {
         return Ok(false);
     };
     let mut hybrid = single(scene.first());

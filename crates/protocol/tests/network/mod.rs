@@ -20,7 +20,8 @@ pub struct Wires {
     pub control: Range<u64>,
     /// Control packets from one NIC to another stay in order.
     pub in_order: bool,
-    /// From sending the first byte of a stripe until it comes in.
+    /// From sending the first byte of a packet until it comes in, and from the last until the sender
+    /// knows.
     pub data: Range<u64>,
     /// Bytes that a rail carries in a nanosecond.
     pub bytes_per_ns: u64,
@@ -33,7 +34,7 @@ impl Wires {
     }
 }
 
-/// Nodes under one scheme, their network, and a watch over them.
+/// Nodes under one policy, their network, and a watch over them.
 pub struct Network {
     pub now: Time,
     pub nodes: Vec<Node>,
@@ -48,13 +49,24 @@ pub struct Network {
 }
 
 impl Network {
-    pub fn new(scheme: &Scheme, nodes: u32, pes: u32, rails: u32, wires: Wires) -> Network {
-        let spec = |id| NodeSpec { id: NodeId(id), pes, rails, transfers: 1, blocking: false };
-        let node = |id| Node::new(spec(id), scheme).expect("the test asks for a sound node");
+    /// Nodes that do not cut their stripes.
+    pub fn new(kind: PolicyKind, nodes: u32, pes: u32, rails: u32, wires: Wires) -> Network {
+        let spec = NodeSpec { pes, transfers: Some(1), ..NodeSpec::new(NodeId(0), rails) };
+        Network::of(kind, nodes, spec, wires)
+    }
+
+    /// Nodes that are alike but for their numbers.
+    pub fn of(kind: PolicyKind, nodes: u32, spec: NodeSpec, wires: Wires) -> Network {
+        let policies = kind.policies(nodes, spec.rails).expect("the policy fits");
+        let node = |id| {
+            let spec = NodeSpec { id: NodeId(id), completions: true, ..spec };
+            let policy = policies.node(&spec).expect("the policy fits");
+            Node::new(spec, policy).expect("the test asks for a sound node")
+        };
         Network {
             now: Time::ZERO,
             nodes: (0..nodes).map(node).collect(),
-            watch: Watch::new(scheme),
+            watch: Watch::new(kind, &spec),
             wires,
             draws: Seed(1).stream("delays", 0),
             agenda: BTreeMap::new(),
@@ -118,29 +130,33 @@ impl Network {
         while let Some(action) = self.nodes[id.0 as usize].poll_action(self.now) {
             self.watch.after(id, &action);
             match action {
-                Action::Control { rail, to, packet } => {
+                Action::Control { rail, to, packet, serial } => {
                     let mut at = self.after(self.wires.control.clone());
                     if self.wires.in_order {
                         let last = self.ordered.entry((rail, id, to)).or_insert(at);
                         at = at.max(*last);
                         *last = at;
                     }
-                    self.schedule(at, to, Input::Control { rail, from: id, packet });
+                    self.schedule(at, to, Input::Control { rail, from: id, packet, serial });
                 }
-                Action::Transmit(parcel) => self.transmit(parcel),
+                Action::Transmit(packet) => self.transmit(packet),
                 Action::Deliver { .. } | Action::Complete { .. } => {}
             }
         }
     }
 
-    fn transmit(&mut self, parcel: Parcel) {
-        let (rail, message, from, to) =
-            (parcel.stripe.rail, parcel.message, parcel.from, parcel.to);
-        let length = Time::from_ns(parcel.stripe.len().div_ceil(self.wires.bytes_per_ns) + 1);
+    fn transmit(&mut self, packet: Packet) {
+        let Parcel { from, to, id: stripe, .. } = packet.parcel;
+        let rail = packet.parcel.stripe.rail;
+        let again = self.nodes[from.0 as usize].packet(stripe, packet.number);
+        assert_eq!(again, packet, "it can be asked for once more");
+        let length = Time::from_ns(packet.len().div_ceil(self.wires.bytes_per_ns) + 1);
         let first = self.after(self.wires.data.clone());
-        self.schedule(self.now + length, from, Input::Sent { rail, message });
-        self.schedule(first, to, Input::Arriving { rail });
-        self.schedule(first + length, to, Input::Arrived(parcel));
+        let acknowledged = self.after(self.wires.data.clone()) - self.now;
+        self.schedule(self.now + length, from, Input::Left { stripe });
+        self.schedule(first, to, Input::Arriving { rail, from, stripe });
+        self.schedule(first + length, to, Input::Arrived(packet));
+        self.schedule(first + length + acknowledged, from, Input::Acknowledged { stripe });
     }
 
     fn after(&mut self, delay: Range<u64>) -> Time {

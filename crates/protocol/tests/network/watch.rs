@@ -15,7 +15,7 @@ struct Bus {
     coming: u32,
 }
 
-/// What a scheme promises.
+/// What a policy promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Promise {
     /// A NIC only sends or only receives.
@@ -28,13 +28,27 @@ enum Promise {
     Nothing,
 }
 
+/// A stripe of which packets are under way.
+#[derive(Debug)]
+struct UnderWay {
+    parcel: Parcel,
+    /// Whether it falls under the promise.
+    counts: bool,
+    begun_to_arrive: bool,
+    /// Packets that have not left, not arrived, and of which the sender does not know that they have.
+    to_leave: u64,
+    to_arrive: u64,
+    to_acknowledge: u64,
+}
+
 /// Books on a network.
 #[derive(Debug)]
 pub struct Watch {
     promise: Promise,
+    packing: Packing,
     buses: BTreeMap<(NodeId, RailId), Bus>,
-    /// Stripes being sent, and whether they are counted.
-    leaving: BTreeMap<(NodeId, RailId, MessageId), bool>,
+    /// By sender.
+    stripes: BTreeMap<(NodeId, StripeId), UnderWay>,
     /// Messages not delivered yet: receiver and length.
     expected: BTreeMap<(NodeId, MessageId), (NodeId, u64)>,
     /// Messages of which not all bytes have left.
@@ -53,16 +67,19 @@ pub struct Watch {
 }
 
 impl Watch {
-    pub fn new(scheme: &Scheme) -> Watch {
-        let promise = match scheme {
-            Scheme::Static(_) => Promise::OneWay,
-            Scheme::Basic => Promise::Nothing,
-            Scheme::LocalDynamic { .. } => Promise::FreeSender,
-            Scheme::Dynamic { .. } | Scheme::Hybrid { .. } => Promise::Exclusive,
+    pub fn new(kind: PolicyKind, spec: &NodeSpec) -> Watch {
+        let promise = match kind {
+            PolicyKind::Static {} => Promise::OneWay,
+            PolicyKind::RoundRobin {} | PolicyKind::Basic {} => Promise::Nothing,
+            // A stripe that waits for room in the window starts when it may.
+            PolicyKind::LocalDynamic { .. } if spec.window.is_some() => Promise::Nothing,
+            PolicyKind::LocalDynamic { .. } => Promise::FreeSender,
+            PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. } => Promise::Exclusive,
         };
         Watch {
             promise,
-            leaving: BTreeMap::new(),
+            packing: spec.packing,
+            stripes: BTreeMap::new(),
             buses: BTreeMap::new(),
             expected: BTreeMap::new(),
             incomplete: BTreeMap::new(),
@@ -88,30 +105,50 @@ impl Watch {
                 self.expected.insert((node, *message), (*to, *bytes));
                 self.incomplete.insert((node, *message), *pe);
             }
-            Input::Sent { rail, message } => {
-                let counted = self.leaving.remove(&(node, *rail, *message));
-                self.bus(node, *rail).sending -= u32::from(counted.expect("it was being sent"));
+            Input::Left { stripe } => {
+                let under_way = self.under_way(node, *stripe);
+                under_way.to_leave -= 1;
+                if under_way.to_leave == 0 {
+                    let (rail, counts) = (under_way.parcel.stripe.rail, under_way.counts);
+                    self.bus(node, rail).sending -= u32::from(counts);
+                }
             }
-            Input::Arriving { rail } => self.bus(node, *rail).receiving += 1,
-            Input::Arrived(parcel) => {
-                let counted = u32::from(self.counts(parcel));
-                let bus = self.bus(node, parcel.stripe.rail);
-                bus.receiving -= 1;
-                bus.coming -= counted;
+            Input::Arriving { rail, from, stripe } => {
+                let under_way = self.under_way(*from, *stripe);
+                if !std::mem::replace(&mut under_way.begun_to_arrive, true) {
+                    self.bus(node, *rail).receiving += 1;
+                }
             }
-            Input::Control { .. } => {}
+            Input::Arrived(packet) => {
+                let under_way = self.under_way(packet.parcel.from, packet.parcel.id);
+                under_way.to_arrive -= 1;
+                if under_way.to_arrive == 0 {
+                    let counts = under_way.counts;
+                    let bus = self.bus(node, packet.parcel.stripe.rail);
+                    bus.receiving -= 1;
+                    bus.coming -= u32::from(counts);
+                }
+            }
+            Input::Acknowledged { stripe } => {
+                let under_way = self.under_way(node, *stripe);
+                under_way.to_acknowledge -= 1;
+                if under_way.to_acknowledge == 0 {
+                    assert_eq!((under_way.to_leave, under_way.to_arrive), (0, 0));
+                    self.stripes.remove(&(node, *stripe));
+                }
+            }
+            Input::Control { .. } | Input::Rail { .. } => {}
         }
     }
 
-    /// Whether a stripe falls under the promise.
-    fn counts(&self, parcel: &Parcel) -> bool {
-        parcel.reserved || self.promise != Promise::Exclusive
+    fn under_way(&mut self, from: NodeId, stripe: StripeId) -> &mut UnderWay {
+        self.stripes.get_mut(&(from, stripe)).expect("it is under way")
     }
 
     /// A node wants something done.
     pub fn after(&mut self, node: NodeId, action: &Action) {
         match action {
-            Action::Control { rail, to, packet } => {
+            Action::Control { rail, to, packet, .. } => {
                 let kind = match packet {
                     Control::Rts(_) => "RTS",
                     Control::Cts => "CTS",
@@ -125,7 +162,7 @@ impl Watch {
                     assert_eq!(priority.node, node, "a request says whose it is");
                 }
             }
-            Action::Transmit(parcel) => self.transmit(parcel),
+            Action::Transmit(packet) => self.transmit(packet),
             Action::Deliver { from, message, bytes } => {
                 let expected = self.expected.remove(&(*from, *message));
                 assert_eq!(expected, Some((node, *bytes)), "once, here, and with this length");
@@ -137,10 +174,27 @@ impl Watch {
         }
     }
 
-    fn transmit(&mut self, parcel: &Parcel) {
+    fn transmit(&mut self, packet: &Packet) {
+        let parcel = &packet.parcel;
         let (from, to, rail) = (parcel.from, parcel.to, parcel.stripe.rail);
-        self.log.push(format!("{}>{} rail {} {:?}", from.0, to.0, rail.0, parcel.stripe.bytes));
-        let counts = self.counts(parcel);
+        self.log.push(format!("{}>{} rail {} {:?}", from.0, to.0, rail.0, packet.bytes));
+        let under_way = self.stripes.get(&(from, parcel.id));
+        assert_eq!(under_way.is_none(), packet.number == 0, "packets come in order");
+        if let Some(under_way) = under_way {
+            assert_eq!(under_way.parcel, *parcel, "numbers of stripes under way are their own");
+            return;
+        }
+        let counts = parcel.reserved || self.promise != Promise::Exclusive;
+        let packets = self.packing.packets(parcel.stripe.len());
+        let new = UnderWay {
+            parcel: parcel.clone(),
+            counts,
+            begun_to_arrive: false,
+            to_leave: packets,
+            to_arrive: packets,
+            to_acknowledge: packets,
+        };
+        self.stripes.insert((from, parcel.id), new);
         let (sender, receiver) = (*self.bus(from, rail), *self.bus(to, rail));
         match self.promise {
             Promise::OneWay => {
@@ -157,7 +211,6 @@ impl Watch {
             Promise::Exclusive | Promise::Nothing => {}
         }
         *if parcel.reserved { &mut self.reserved } else { &mut self.unreserved } += 1;
-        self.leaving.insert((from, rail, parcel.message), counts);
         self.bus(from, rail).sending += u32::from(counts);
         self.bus(to, rail).coming += u32::from(counts);
     }
@@ -170,6 +223,7 @@ impl Watch {
     pub fn all_is_well(&self) {
         assert!(self.expected.is_empty(), "not delivered: {:?}", self.expected);
         assert!(self.incomplete.is_empty(), "not sent: {:?}", self.incomplete);
+        assert!(self.stripes.is_empty(), "under way: {:?}", self.stripes);
         assert_eq!(self.count("RTS"), self.count("CTS") + self.count("NACK"), "answers");
         assert_eq!(self.count("CTS"), self.count("ACK") + self.count("ABORT"), "reservations");
         assert_eq!(self.count("ACK"), self.reserved, "reserved stripes are acknowledged");

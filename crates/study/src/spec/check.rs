@@ -1,14 +1,13 @@
 //! Whether the parts of a spec fit together. What one value can tell alone is checked in `limits`.
 
 use crosstie_fabric::Shape;
-use crosstie_protocol::{largest_cluster, rails_optimal};
+use crosstie_protocol::{PolicyKind, largest_cluster, rails_optimal};
 use crosstie_routing::Need;
 use toml::de::DeTable;
 
 use super::limits::{MOST_HOSTS, MOST_RAILS};
 use super::{
-    Bus, Destination, Fabric, Flow, Irregular, Link, Measure, Part, Scheme, Size, Spec, Traffic,
-    Tree,
+    Bus, Destination, Fabric, Flow, Irregular, Link, Measure, Part, Size, Spec, Traffic, Tree,
 };
 use crate::document::{self, Fault};
 
@@ -120,7 +119,7 @@ fn routing(spec: &Spec) -> Result<(), Clash> {
 }
 
 fn scheme(spec: &Spec) -> Result<(), Clash> {
-    let Some(scheme) = &spec.scheme else {
+    let Some(policy) = spec.scheme.filter(PolicyKind::paces) else {
         return match spec.cluster.pes {
             1 => Ok(()),
             _ => {
@@ -131,18 +130,13 @@ fn scheme(spec: &Spec) -> Result<(), Clash> {
             }
         };
     };
-    match (scheme, spec.fabric.hosts()) {
-        (Scheme::Static {}, Some(hosts)) => static_rails(spec.cluster.rails, hosts),
-        _ => Ok(()),
-    }
+    let Some(hosts) = spec.fabric.hosts() else { return Ok(()) };
+    policy.fits(hosts, spec.cluster.rails).map_err(|_| static_rails(spec.cluster.rails, hosts))
 }
 
 /// Static allocation joins every pair of nodes only with rails enough.
-fn static_rails(rails: u32, hosts: u32) -> Result<(), Clash> {
+fn static_rails(rails: u32, hosts: u32) -> Clash {
     let (most, least) = (largest_cluster(rails), rails_optimal(hosts));
-    if u128::from(hosts) <= most {
-        return Ok(());
-    }
     let label = format!("{hosts} hosts need at least {least} rails, but there are {rails}");
     let clash = clash("scheme.static", "too few rails for static allocation", label);
     let fewer = match most {
@@ -152,7 +146,7 @@ fn static_rails(rails: u32, hosts: u32) -> Result<(), Clash> {
     };
     let more = (least <= MOST_RAILS).then(|| format!("set `cluster.rails = {least}`"));
     let ways: Vec<_> = more.into_iter().chain(fewer).collect();
-    Err(if ways.is_empty() { clash } else { clash.help(ways.join(", or ")) })
+    if ways.is_empty() { clash } else { clash.help(ways.join(", or ")) }
 }
 
 fn link(link: &Link) -> Result<(), Clash> {

@@ -49,7 +49,6 @@ pub(crate) fn some_links<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u3
 reals! {
     load_value = "a load above 0 and at most 1", positive(1.0);
     share = "a share from 0 to 1", closed(0.0, 1.0);
-    striping = "a striping ratio from 0 to 1", closed(0.0, 1.0);
     precision = "a precision from 0.0001 to 0.5", closed(0.0001, 0.5);
     confidence = "a confidence from 0.5 to 0.9999", closed(0.5, 0.9999);
     saturation_precision = "a precision from 0.0001 to 0.2", closed(0.0001, 0.2);
@@ -72,15 +71,8 @@ quantities! {
     overhead: Bytes = "a size", Bytes::new(0)..=Bytes::new(1 << 20);
     control: Bytes = "a size", Bytes::new(1)..=Bytes::new(1 << 16);
     pool: Bytes = "a size", Bytes::new(1)..=Bytes::new(1 << 30);
-    threshold: Bytes = "a size", Bytes::new(0)..=Bytes::new(1 << 30);
     rate: Rate = "a rate", per_second(1_000)..=per_second(1_000_000_000_000);
     wire: Time = "a time", Time::ZERO..=Time::from_ns(1_000_000);
-    some_time: Time = "a time", Time::from_ns(1)..=Time::from_ns(1_000_000_000);
-}
-
-/// A time-out, for a key that may be missing.
-pub(crate) fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
-    some_time(from).map(Some)
 }
 
 /// A message size, or `None` for the word that stands in its place.

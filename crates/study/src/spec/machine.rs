@@ -16,7 +16,7 @@ pub struct Cluster {
     #[serde(deserialize_with = "limits::rails")]
     pub rails: u32,
     /// Processing elements of each node. Each sends on its own, all of them alike; more than one
-    /// makes a difference under a [`super::Scheme`] only.
+    /// makes a difference under a [`PolicyKind`](crosstie_protocol::PolicyKind) that paces only.
     #[serde(deserialize_with = "limits::pes")]
     pub pes: u32,
     /// Whether a processing element under a scheme waits until its message has left the node before

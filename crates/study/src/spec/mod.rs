@@ -4,9 +4,9 @@ mod check;
 pub(crate) mod limits;
 mod machine;
 mod measure;
-mod scheme;
 mod traffic;
 
+use crosstie_protocol::PolicyKind;
 use crosstie_units::{Seed, range};
 use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
@@ -16,7 +16,6 @@ pub use machine::{
     Bus, Cluster, Fabric, Flow, InTransit, Irregular, Link, Nic, Packet, Switch, Tree,
 };
 pub use measure::{Goal, Measure, Saturation};
-pub use scheme::Scheme;
 pub use traffic::{Along, Arrival, Destination, Part, Size, Traffic};
 
 use crate::diagnostic::Diagnostic;
@@ -35,7 +34,7 @@ pub struct Spec {
     /// How the processing elements of a node share its rails; `None`: a node sends one message after
     /// another, and they take the rails in turn.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub scheme: Option<Scheme>,
+    pub scheme: Option<PolicyKind>,
     /// The network of one rail.
     pub fabric: Fabric,
     /// How packets find their way through it.
@@ -62,7 +61,7 @@ struct Draft {
     seed: Seed,
     #[serde(default)]
     cluster: Cluster,
-    scheme: Option<Scheme>,
+    scheme: Option<PolicyKind>,
     fabric: Fabric,
     routing: Option<RoutingKind>,
     #[serde(default)]
@@ -200,6 +199,7 @@ mod tests {
     use crosstie_units::{Bytes, Time};
 
     use super::*;
+    use crosstie_protocol::StripingRatio;
 
     const LEAST: &str = "
         seed = 7
@@ -358,12 +358,12 @@ channels = true
             let spec = Spec::from_toml("scheme", &text).unwrap_or_else(|e| panic!("{e}"));
             spec.scheme.expect("a scheme")
         };
-        let threshold = Bytes::new(4096);
+        let (striping, threshold) = (StripingRatio::ALL, Bytes::new(4096));
         let long = [
-            ("basic", Scheme::Basic {}),
-            ("local-dynamic", Scheme::LocalDynamic { striping: 1.0 }),
-            ("dynamic", Scheme::Dynamic { striping: 1.0, timeout: None }),
-            ("hybrid", Scheme::Hybrid { striping: 1.0, timeout: None, threshold }),
+            ("basic", PolicyKind::Basic {}),
+            ("local-dynamic", PolicyKind::LocalDynamic { striping }),
+            ("dynamic", PolicyKind::Dynamic { striping, timeout: None }),
+            ("hybrid", PolicyKind::Hybrid { striping, timeout: None, threshold }),
         ];
         for (name, long) in long {
             assert_eq!(scheme(&format!("'{name}'")), long);
@@ -371,7 +371,10 @@ channels = true
         }
         assert_eq!(
             scheme("{dynamic = {striping = 0, timeout = '20 us'}}"),
-            Scheme::Dynamic { striping: 0.0, timeout: Some(Time::from_ns(20_000)) }
+            PolicyKind::Dynamic {
+                striping: StripingRatio::ONE,
+                timeout: Some(Time::from_ns(20_000))
+            }
         );
         assert_eq!(Spec::from_toml("least", LEAST).unwrap().scheme, None);
     }
@@ -395,7 +398,7 @@ channels = true
         let spec = |text: &str, rails: u32| {
             Spec::from_toml("six", &format!("{text}\nscheme = 'static'\ncluster.rails = {rails}"))
         };
-        assert_eq!(spec(&six, 4).unwrap().scheme, Some(Scheme::Static {}));
+        assert_eq!(spec(&six, 4).unwrap().scheme, Some(PolicyKind::Static {}));
         assert!(spec(&six, 3).is_err());
         // Only its file can tell how many hosts a network has.
         let file = LEAST.replace("tree = {k = 4, n = 3}", "file.path = 'net.anynet'");
