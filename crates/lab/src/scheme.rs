@@ -10,16 +10,16 @@ use crosstie_study::{self as study, Spec};
 use crosstie_units::Time;
 use std::sync::Arc;
 
-/// The nodes and their scheme, if the spec names one.
+/// The nodes and their scheme, unless they take their rails in turn.
 pub(crate) fn cluster(
     spec: &Spec,
     fabric: &Fabric,
     config: &Config,
 ) -> Result<Option<ClusterSpec>, LabError> {
-    let Some(wanted) = &spec.scheme else { return Ok(None) };
+    let Some(scheme) = scheme(&spec.policy, spec.cluster.rails, fabric)? else { return Ok(None) };
     let ticks = config.ticks;
     let cluster = ClusterSpec {
-        scheme: scheme(wanted, spec.cluster.rails, fabric)?,
+        scheme,
         pes: spec.cluster.pes,
         blocking: spec.cluster.blocking,
         rails: spec.cluster.rails,
@@ -32,23 +32,24 @@ pub(crate) fn cluster(
         tick: Time::from_ps((spec.link.cycle().ps() / u64::from(ticks)).max(1)),
     };
     Cluster::new(fabric, &cluster)
-        .map_err(|error| LabError::setting("scheme", error, "choose another scheme"))?;
+        .map_err(|error| LabError::setting("policy", error, "choose another policy"))?;
     Ok(Some(cluster))
 }
 
-fn scheme(wanted: &study::Scheme, rails: u32, fabric: &Fabric) -> Result<Scheme, LabError> {
+fn scheme(wanted: &study::Scheme, rails: u32, fabric: &Fabric) -> Result<Option<Scheme>, LabError> {
     let ratio = |striping| {
         StripingRatio::new(striping).map_err(|error| {
-            LabError::setting("scheme.striping", error, "take a number from 0 to 1")
+            LabError::setting("policy.striping", error, "take a number from 0 to 1")
         })
     };
-    Ok(match *wanted {
+    Ok(Some(match *wanted {
+        study::Scheme::RoundRobin {} => return Ok(None),
         study::Scheme::Static {} => {
             let nodes = fabric.hosts().len() as u32;
             let allocation = matrix::algorithm2(rails, nodes).map_err(|error| {
                 let needed = matrix::rails_optimal(nodes);
-                let help = format!("set `cluster.rails = {needed}`, or choose another scheme");
-                LabError::setting("scheme.static", error, help)
+                let help = format!("set `cluster.rails = {needed}`, or choose another policy");
+                LabError::setting("policy.static", error, help)
             })?;
             let allocation = Allocation::new(allocation).expect("algorithm 2 connects every pair");
             Scheme::Static(Arc::new(allocation))
@@ -65,5 +66,5 @@ fn scheme(wanted: &study::Scheme, rails: u32, fabric: &Fabric) -> Result<Scheme,
             patience: timeout,
             threshold: threshold.get(),
         },
-    })
+    }))
 }

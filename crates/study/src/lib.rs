@@ -27,6 +27,7 @@
 mod column;
 mod diagnostic;
 mod document;
+mod earlier;
 mod figure;
 mod fingerprint;
 mod nearest;
@@ -47,8 +48,8 @@ pub use point::Point;
 pub use results::{ChannelRow, ColumnMeaning, Meta, ResultSet, ResultsError, Store};
 pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
-    Along, Arrival, Bus, Choice, Cluster, Destination, Fabric, Flow, Goal, InTransit, Irregular,
-    Link, Measure, Nic, Packet, Part, Pick, Root, Routing, Saturation, Scheme, Size, Spec, Switch,
-    Traffic, Tree,
+    Along, Arrival, Bus, Choice, Cluster, Destination, Fabric, Flow, Goal, Ideal, InTransit,
+    Irregular, Link, Measure, Nic, Packet, Part, Pick, Ping, Root, Routing, Saturation, Scheme,
+    Size, Spec, Stream, Switch, Traffic, Tree, Work, World,
 };
 pub use study::Study;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crosstie_study::{
-    ChannelRow, Point, ResultSet, ResultsError, Row, Setting, Status, Store, Study,
+    ChannelRow, Point, ResultSet, ResultsError, Row, Setting, Status, Store, Study, Work,
 };
 
 const VERSION: &str = "0.1.0";
@@ -30,7 +30,8 @@ fn study() -> Study {
 
 /// Made-up results, different at each point.
 fn run(point: &Point) -> (Row, Vec<ChannelRow>) {
-    let load = point.spec.traffic.load.unwrap();
+    let Work::Traffic(traffic) = &point.spec.work else { panic!("no traffic") };
+    let load = traffic.load.unwrap();
     let saturated = load > 0.4;
     let mut measured = vec![("offered".into(), load), ("accepted".into(), load / 3.0)];
     if !saturated {

@@ -36,6 +36,8 @@ wholes! {
     moves: u32 = 0..=1_000_000;
     distance: u32 = 1..=64;
     cycles: u64 = 100..=1_000_000_000_000;
+    iterations: u32 = 1..=1_000_000;
+    window: u32 = 1..=65_536;
 }
 
 /// As [`seed`], for a part that has a seed of its own.
@@ -88,6 +90,16 @@ quantities! {
 /// A time-out, for a key that may be missing.
 pub(crate) fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
     some_time(from).map(Some)
+}
+
+/// As [`rate`], for a key that may be missing.
+pub(crate) fn some_rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Rate>, D::Error> {
+    rate(from).map(Some)
+}
+
+/// As [`wire`], for a key that may be missing.
+pub(crate) fn some_wire<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
+    wire(from).map(Some)
 }
 
 /// A message size, or `None` for the word that stands in its place.

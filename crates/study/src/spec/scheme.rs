@@ -1,5 +1,5 @@
-//! How the processing elements of a node share its rails: the schemes of Coll et al., "Using
-//! Multirail Networks in High Performance Clusters".
+//! How the processing elements of a node share its rails: in turn, or by the schemes of Coll et al.,
+//! "Using Multirail Networks in High Performance Clusters".
 
 use crosstie_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,8 @@ use super::limits;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Scheme {
+    /// A node sends one message after another, and they take the rails in turn.
+    RoundRobin {},
     /// Each NIC either sends or receives, fixed at start-up by the optimal allocation; a message
     /// takes one of the rails that lead to its destination, in turn.
     Static {},
@@ -55,6 +57,19 @@ pub enum Scheme {
         #[serde(default = "short", deserialize_with = "limits::threshold")]
         threshold: Bytes,
     },
+}
+
+impl Default for Scheme {
+    fn default() -> Scheme {
+        Scheme::RoundRobin {}
+    }
+}
+
+impl Scheme {
+    /// Left out of a spec's text.
+    pub(super) fn is_default(&self) -> bool {
+        *self == Scheme::default()
+    }
 }
 
 /// Full striping.
