@@ -30,6 +30,7 @@ mod document;
 mod earlier;
 mod figure;
 mod fingerprint;
+mod kind;
 mod nearest;
 pub mod paper;
 mod point;
@@ -40,12 +41,16 @@ mod spec;
 mod study;
 mod sweep;
 
-pub use column::{COLUMNS, Column, column};
+pub use column::{Column, column, columns};
 pub use diagnostic::Diagnostic;
 pub use figure::Figure;
 pub use fingerprint::Fingerprint;
+pub use kind::WorkKind;
 pub use point::Point;
-pub use results::{ChannelRow, ColumnMeaning, Meta, ResultSet, ResultsError, Store};
+pub use results::{
+    ChannelRow, ColumnMeaning, Meta, RankRow, ResultSet, ResultsError, Revision, SideTable,
+    SideTables, Store,
+};
 pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
     Along, Arrival, Bus, Choice, Cluster, Destination, Fabric, Flow, Goal, Ideal, InTransit,

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::de::DeTable;
 
+use crate::column::columns;
 use crate::diagnostic::Diagnostic;
 use crate::document::{self, Fault};
 use crate::earlier::EarlierNames;
 use crate::figure::Figure;
+use crate::kind::WorkKind;
 use crate::point::Point;
 use crate::source::{self, Input, Inputs, copy_of};
 use crate::spec::Spec;
@@ -95,7 +97,7 @@ impl Study {
             .map_err(|fault| names.tell(fault))?;
         check_distinct(&points, &sweep)?;
         let figures = match figure {
-            Some(value) => Figure::read(&value, &keys)?,
+            Some(value) => Figure::read(&value, &keys, &columns(&kinds(&points)))?,
             None => Vec::new(),
         };
         let (written, sweep) = (sweep.base(&root), sweep.plain());
@@ -121,6 +123,11 @@ impl Study {
     /// The swept keys: the settings that every row of the study has.
     pub fn keys(&self) -> &[String] {
         &self.keys
+    }
+
+    /// The kinds of work of its points, each once.
+    pub fn kinds(&self) -> Vec<WorkKind> {
+        kinds(&self.points)
     }
 
     /// Where a path written in the experiment file leads.
@@ -236,6 +243,10 @@ impl Study {
         tables.for_each(|other| keep_common(&mut common, &other));
         common
     }
+}
+
+fn kinds(points: &[Point]) -> Vec<WorkKind> {
+    WorkKind::among(points.iter().map(|point| point.spec.work.kind()))
 }
 
 fn table_of(value: &impl serde::Serialize) -> toml::Value {

@@ -10,7 +10,7 @@ use crate::frame::{Frame, PERMUTATION};
 use crosstie_fabric::SwitchId;
 use crosstie_routing::{Root, updown};
 use crosstie_sim::traffic::Neighbourhood;
-use crosstie_study::{COLUMNS, Study};
+use crosstie_study::{Study, WorkKind};
 use crosstie_units::Seed;
 use toml::{Table, Value};
 
@@ -292,7 +292,7 @@ fn same(file: &Experiment, key: &Key, values: &[Value]) -> bool {
 }
 
 fn figures(draw: &mut Draw, swept: &[&'static str], file: &mut Experiment) {
-    let columns: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
+    let columns: Vec<&str> = WorkKind::Traffic.columns().iter().map(|column| column.name).collect();
     let count = draw.one(&[0, 0, 1, 2]);
     let figure = |number: i64| {
         let x = swept.first().copied().filter(|_| draw.chance(0.5)).unwrap_or(draw.one(&columns));

@@ -179,7 +179,7 @@ fn columns(seen: &Observed<'_>) -> Finding {
     let method = network.summary.is_some();
     let delivered = seen.get("packets") > Some(0.0);
     let bounded = seen.get("saturation_high").is_some();
-    for column in crosstie_study::COLUMNS {
+    for column in crosstie_study::WorkKind::Traffic.columns() {
         let expected = match column.name {
             name if name.starts_with("latency")
                 && (seen.searched() || row.status == Status::Saturated) =>
@@ -417,7 +417,7 @@ fn a_false_number_is_noticed() {
     let spec = &study.points()[0].spec;
     let network = Network::build(&spec.fabric, &spec.routing, &|path| study.locate(path)).unwrap();
     let results = crosstie_study::ResultSet::open(bench.path("results")).unwrap();
-    let stored = results.channels().unwrap();
+    let stored = results.side_tables().unwrap().channels;
     let broken = |row: &Row, channels: &[ChannelRow]| -> Vec<&str> {
         let seen = Observed { spec, network: &network, row, channels };
         let failing = INVARIANTS.iter().filter(|(_, check)| check(&seen).is_err());
