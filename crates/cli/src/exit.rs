@@ -62,7 +62,7 @@ impl From<ResultsError> for Failure {
             // Results that the study cannot have: one part of Crosstie misled another.
             ResultsError::NoSuchPoint { .. }
             | ResultsError::NotFinite { .. }
-            | ResultsError::NoSuchColumn { .. } => Failure::ours(error),
+            | ResultsError::Foreign { .. } => Failure::ours(error),
         }
     }
 }
@@ -76,7 +76,7 @@ impl From<LabError> for Failure {
 impl From<WriteError> for Failure {
     fn from(error: WriteError) -> Failure {
         match error {
-            WriteError::Channels(error) => error.into(),
+            WriteError::Results(error) => error.into(),
             refused => Failure::user(refused),
         }
     }

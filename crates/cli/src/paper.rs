@@ -113,7 +113,7 @@ pub fn paper(arguments: &PaperArguments, threads: Option<NonZeroUsize>, console:
     for part in &parts {
         if let Some(results) = &part.results {
             evidence.add(&part.name, results.rows.clone());
-            evidence.add_channels(&part.name, results.channels()?);
+            evidence.add_channels(&part.name, results.side_tables()?.channels);
         }
     }
     let findings = paper.findings(&published.claims, &evidence, scale);

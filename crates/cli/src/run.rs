@@ -9,7 +9,7 @@ use std::thread;
 
 use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args};
-use crosstie_lab::{RunOptions, RunSummary};
+use crosstie_lab::{RunOptions, RunSummary, revision};
 use crosstie_study::{ResultsError, Row, Store, Study};
 use serde::Serialize;
 
@@ -136,6 +136,7 @@ fn simulate(
 ) -> Result<RunSummary, Failure> {
     let name = target.folder.file_name().unwrap_or_default().to_string_lossy();
     let (points, left) = (target.points, store.pending().len());
+    tell_stale(&name, store.stale(), console);
     match points - left {
         0 => console.remark(format_args!("{name}: {}", experiment::points(points))),
         done => console.remark(format_args!(
@@ -149,6 +150,16 @@ fn simulate(
     summary.map_err(|error| experiment::refused(study, error, console))
 }
 
+/// Says that rows of another revision are not mixed with those to come.
+pub fn tell_stale(name: &str, stale: usize, console: &Console) {
+    if stale > 0 {
+        let (points, are) = (experiment::points(stale), if stale == 1 { "is" } else { "are" });
+        console.remark(format_args!(
+            "{name}: {points} computed by another revision of the simulator {are} run again"
+        ));
+    }
+}
+
 /// As many threads as wanted, else one per core.
 pub fn threads(wanted: Option<NonZeroUsize>) -> NonZeroUsize {
     wanted.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
@@ -158,8 +169,8 @@ pub fn threads(wanted: Option<NonZeroUsize>) -> NonZeroUsize {
 pub fn open<'a>(study: &'a Study, folder: &Path, fresh: bool) -> Result<Store<'a>, Failure> {
     let version = env!("CARGO_PKG_VERSION");
     match fresh {
-        true => Ok(Store::fresh(folder, study, version)?),
-        false => Store::open(folder, study, version).map_err(|error| match error {
+        true => Ok(Store::fresh(folder, study, version, &revision)?),
+        false => Store::open(folder, study, version, &revision).map_err(|error| match error {
             ResultsError::Taken { .. } => Failure::user(format!(
                 "{error}\n  help: --out FOLDER keeps both, --fresh replaces what is there"
             )),

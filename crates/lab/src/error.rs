@@ -69,7 +69,7 @@ impl LabError {
                 error,
                 ResultsError::NoSuchPoint { .. }
                     | ResultsError::NotFinite { .. }
-                    | ResultsError::NoSuchColumn { .. }
+                    | ResultsError::Foreign { .. }
             ),
             LabError::Route(_) | LabError::Unforeseen { .. } => false,
         }

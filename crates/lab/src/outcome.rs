@@ -6,14 +6,14 @@ use crosstie_measure::Saturation;
 use crosstie_routing::Summary;
 use crosstie_sim::run::{ChannelUse, Ending, Findings, Measured, Searched};
 use crosstie_sim::wormhole::{Layout, Place};
-use crosstie_study::{ChannelRow, Goal, Point, Row, Status};
+use crosstie_study::{ChannelRow, Goal, Point, Row, SideTables, Status};
 use std::ops::ControlFlow;
 
-/// A row and the counters of its channels.
+/// A row and what stands beside it.
 pub(crate) struct Outcome {
     pub row: Row,
-    /// Empty unless the point keeps them.
-    pub channels: Vec<ChannelRow>,
+    /// What the point keeps.
+    pub side: SideTables,
 }
 
 type Columns = Vec<(String, f64)>;
@@ -61,18 +61,12 @@ pub(crate) fn of(
         }
     };
     notes.retain(|note| !note.is_empty());
-    let row = Row {
-        point: point.index,
-        settings: point.settings.clone(),
-        status,
-        note: notes.join("; "),
-        measured: columns,
-    };
+    let row = Row::of(point, status, notes.join("; "), columns);
     let channels = match &findings.measured {
         Some(measured) if point.spec.measure.channels => channel_rows(point, world, measured),
         _ => Vec::new(),
     };
-    Ok(Some(Outcome { row, channels }))
+    Ok(Some(Outcome { row, side: SideTables { channels, ..SideTables::default() } }))
 }
 
 /// The columns of one run.

@@ -1,7 +1,7 @@
 //! Every point of a study built and checked before the first one runs.
 
 use crate::{LabError, Progress, RoutedFabric, RunOptions, World};
-use crosstie_study::{Arrival, Fingerprint, Goal, Point, Spec, Study};
+use crosstie_study::{Arrival, Fingerprint, Goal, Point, Spec, Study, Work};
 use crosstie_units::Seed;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -67,10 +67,13 @@ pub(crate) fn prepare<'a>(
         }
         let size = network.fabric.hosts().len() as f64 * f64::from(spec.cluster.rails);
         let length = spec.measure.max_cycles as f64;
-        let runs = match spec.goal() {
-            Goal::Load(load) => load,
-            // About eight runs around half of the full load.
-            Goal::Saturation(_) => 4.0,
+        let runs = match &spec.work {
+            Work::Traffic(traffic) => match spec.measure.goal(traffic) {
+                Goal::Load(load) => load,
+                // About eight runs around half of the full load.
+                Goal::Saturation(_) => 4.0,
+            },
+            Work::Ping(_) | Work::Stream(_) => 1.0,
         };
         jobs.push(Job { point, network, weight: size * length * runs });
     }
@@ -110,8 +113,10 @@ fn build(
 fn checked_part(point: &Point) -> Fingerprint {
     let mut spec = point.spec.clone();
     spec.seed = Seed(0);
-    if spec.traffic.arrival != (Arrival::Bernoulli {}) {
-        spec.traffic.load = None;
+    if let Work::Traffic(traffic) = &mut spec.work
+        && traffic.arrival != (Arrival::Bernoulli {})
+    {
+        traffic.load = None;
     }
     Fingerprint::of(spec.to_toml().as_bytes())
 }

@@ -123,11 +123,11 @@ impl Crew<'_> {
             self.progress.advanced(job.point, cycles);
             if self.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let Some(Outcome { row, channels }) = outcome::of(job.point, &world, &mut watch)? else {
+        let Some(Outcome { row, side }) = outcome::of(job.point, &world, &mut watch)? else {
             return Ok(());
         };
         let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-        ledger.store.record(&row, &channels)?;
+        ledger.store.record(&row, &side)?;
         ledger.done += 1;
         self.progress.point_done(&row, ledger.done, self.study.points().len());
         Ok(())

@@ -1,7 +1,7 @@
 //! Nodes: from the experiment file to the machines.
 
 use crate::LabError;
-use crosstie_protocol::{Packing, PolicyKind};
+use crosstie_protocol::Packing;
 use crosstie_sim::node::{Audience, Nodes, NodesError, NodesSpec};
 use crosstie_study::{Packet, Spec};
 use crosstie_units::Bytes;
@@ -22,7 +22,7 @@ pub(crate) fn packing(spec: &Spec) -> Packing {
 /// The nodes that a spec describes, of which there are so many.
 pub(crate) fn nodes(spec: &Spec, count: u32) -> Result<NodesSpec, LabError> {
     let nodes = NodesSpec {
-        policy: spec.scheme.unwrap_or(PolicyKind::RoundRobin {}),
+        policy: spec.policy,
         pes: spec.cluster.pes,
         blocking: spec.cluster.blocking,
         rails: spec.cluster.rails,
@@ -37,10 +37,10 @@ pub(crate) fn nodes(spec: &Spec, count: u32) -> Result<NodesSpec, LabError> {
     Nodes::new(&nodes, count, Audience::Silent).map_err(|error| match error {
         NodesError::Policy(error) => {
             let needed = crosstie_protocol::rails_optimal(count);
-            let help = format!("set `cluster.rails = {needed}`, or choose another scheme");
-            LabError::setting("scheme.static", error, help)
+            let help = format!("set `cluster.rails = {needed}`, or choose another policy");
+            LabError::setting("policy.static", error, help)
         }
-        NodesError::Node(error) => LabError::setting("scheme", error, "choose another scheme"),
+        NodesError::Node(error) => LabError::setting("policy", error, "choose another policy"),
     })?;
     Ok(nodes)
 }

@@ -5,7 +5,7 @@ use crosstie_sim::network::{Blueprint, Grain};
 use crosstie_sim::node::NodesSpec;
 use crosstie_sim::run::{Effort, Trial};
 use crosstie_sim::wormhole::{Config, WormholeSpec};
-use crosstie_study::{self as study, Goal, Packet, Spec};
+use crosstie_study::{self as study, Goal, Packet, Spec, Traffic, Work};
 use crosstie_units::{Seed, Time};
 use crosstie_work::traffic::{Arrival, Size, TrafficError};
 use crosstie_work::{Flits, Workload};
@@ -46,6 +46,7 @@ impl World {
         spec: &Spec,
         locate: &dyn Fn(&str) -> PathBuf,
     ) -> Result<World, LabError> {
+        let traffic = runnable(spec)?;
         let mut remarks = network.remarks.clone();
         hardware::check_memory(spec, &network.fabric)?;
         let config = hardware::config(spec, &mut remarks)?;
@@ -53,14 +54,14 @@ impl World {
         // The range of the experiment file lies within the type.
         let (flit, cycle) = (spec.link.flit.get() as u32, spec.link.cycle());
         check_time(spec, &config)?;
-        let to = &spec.traffic.destination;
+        let to = &traffic.destination;
         let workload = Workload {
-            arrival: match spec.traffic.arrival {
+            arrival: match traffic.arrival {
                 study::Arrival::Exponential {} => Arrival::Exponential,
                 study::Arrival::Constant {} => Arrival::Constant,
                 study::Arrival::Bernoulli {} => Arrival::Bernoulli,
             },
-            size: size(spec)?,
+            size: size(spec, traffic)?,
             destination: destination::destination(
                 to,
                 "traffic.destination",
@@ -76,7 +77,7 @@ impl World {
             min_cycles: measure.min_cycles,
             max_cycles: measure.max_cycles,
         };
-        let (rails, seed, goal) = (spec.cluster.rails, spec.seed, spec.goal());
+        let (rails, seed, goal) = (spec.cluster.rails, spec.seed, measure.goal(traffic));
         let world = World {
             network,
             rails,
@@ -169,9 +170,25 @@ fn check_time(spec: &Spec, config: &Config) -> Result<(), LabError> {
     Ok(())
 }
 
+/// What can be run so far: open-loop traffic on the wormhole network.
+fn runnable(spec: &Spec) -> Result<&Traffic, LabError> {
+    let missing = |key: &str, what: String, help: &str| {
+        Err(LabError::setting(key, format!("found {what}, which cannot be run yet"), help))
+    };
+    match (spec.world, &spec.work) {
+        (study::World::Wormhole, Work::Traffic(traffic)) => Ok(traffic),
+        (study::World::Wormhole, Work::Ping(_) | Work::Stream(_)) => {
+            missing("work", "closed-loop work".to_owned(), "replace `work` by `traffic`")
+        }
+        (world @ study::World::Ideal, _) => {
+            missing("world", format!("`{}`", world.name()), "leave `world` out")
+        }
+    }
+}
+
 /// The law of message sizes, in bytes.
-fn size(spec: &Spec) -> Result<Size, LabError> {
-    let (size, key, largest) = match spec.traffic.size {
+fn size(spec: &Spec, traffic: &Traffic) -> Result<Size, LabError> {
+    let (size, key, largest) = match traffic.size {
         study::Size::Fixed { size } => {
             (Size::Fixed(size.get() as u32), "traffic.size.fixed.size", size)
         }

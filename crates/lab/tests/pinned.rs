@@ -5,7 +5,7 @@
 //! results on purpose replaces `pinned.txt` by what the test prints, and is listed in the changelog.
 
 use crosstie_lab::paper::{PAPERS, Scale};
-use crosstie_lab::{RunOptions, Silent, run};
+use crosstie_lab::{RunOptions, Silent, revision, run};
 use crosstie_study::{Fingerprint, Store, Study};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -38,7 +38,7 @@ fn studies() -> BTreeMap<String, Study> {
 /// The fingerprint of the rows of an experiment, as the file of rows has them.
 fn fingerprint(study: &Study) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), study, "test").unwrap();
+    let store = Store::open(folder.path(), study, "test", &revision).unwrap();
     let (threads, cancel) = (NonZeroUsize::new(2).unwrap(), AtomicBool::new(false));
     run(study, store, RunOptions { threads, cancel: &cancel }, &Silent).unwrap();
     Fingerprint::of(&std::fs::read(folder.path().join("rows.jsonl")).unwrap()).to_string()

@@ -105,7 +105,7 @@ pub(crate) fn is_unbounded(key: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crosstie_study::Status;
+    use crosstie_study::{Status, WorkKind};
 
     fn axis_of(keys: &[&str]) -> String {
         axis(&keys.iter().map(|key| key.to_string()).collect::<Vec<_>>(), 48)
@@ -127,6 +127,7 @@ mod tests {
     fn intervals_are_found_by_the_name_of_their_column() {
         let row = Row {
             point: 0,
+            kind: WorkKind::Traffic,
             settings: Vec::new(),
             status: Status::Converged,
             note: String::new(),

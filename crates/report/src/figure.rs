@@ -139,6 +139,7 @@ fn notes(series: &[Series], x: &Scale, y: &Scale) -> Vec<Note> {
         (Status::Saturated, false, stroke::arrow, "saturated"),
         (Status::Deadlocked, true, stroke::cross, "deadlocked from here on"),
         (Status::Deadlocked, false, stroke::cross, "deadlocked"),
+        (Status::Failed, false, stroke::cross, "failed"),
     ] {
         if ends(status, onward) {
             notes.push((mark, words));

@@ -20,9 +20,9 @@ pub enum WriteError {
         /// What the system said.
         source: io::Error,
     },
-    /// The counters of the channels could not be read.
+    /// What stands beside the rows could not be read.
     #[error(transparent)]
-    Channels(#[from] ResultsError),
+    Results(#[from] ResultsError),
     /// A figure could not be turned into pixels.
     #[cfg(feature = "png")]
     #[error("figure `{name}`: {source}")]
@@ -43,7 +43,7 @@ const SIGNATURE: &str = "<!-- drawn by Crosstie -->\n";
 /// Every file appears whole or not at all: a reader never sees half a figure, and a failure leaves
 /// the previous report as it was.
 pub fn write(results: &ResultSet, folder: &Path) -> Result<Vec<PathBuf>, WriteError> {
-    let channels = results.channels()?;
+    let side = results.side_tables()?;
     let figures = folder.join("figures");
     let target = if results.figures.is_empty() { folder } else { &figures };
     fs::create_dir_all(target)
@@ -62,7 +62,7 @@ pub fn write(results: &ResultSet, folder: &Path) -> Result<Vec<PathBuf>, WriteEr
         files.push(write_whole(figures.join(format!("{stem}.svg")), svg.as_bytes())?);
     }
     remove_others(&figures, &stems)?;
-    files.push(write_whole(folder.join("report.html"), page(results, &channels).as_bytes())?);
+    files.push(write_whole(folder.join("report.html"), page(results, &side).as_bytes())?);
     Ok(files)
 }
 

@@ -7,23 +7,26 @@
 mod channels;
 mod glossary;
 mod paper;
+mod ranks;
 mod table;
 
 use std::fmt::Write;
 
-use crosstie_study::{ChannelRow, Figure, ResultSet, Row, Status};
+use crosstie_study::{Figure, ResultSet, Row, SideTables, Status};
 
+use crate::caption;
 use crate::escape::{escape, one_line, paragraph};
-use crate::figure::{draw, status_words};
+use crate::figure::{draw, spelling, status_words};
 use crate::number;
+use crate::tabular;
 
 pub use paper::{PaperPart, PaperReport, paper_page};
 
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
 
-/// The page as one HTML document; `channels` are those of all points, or none.
-pub fn page(results: &ResultSet, channels: &[ChannelRow]) -> String {
+/// The page as one HTML document; `side` is what there is beside the rows of all points.
+pub fn page(results: &ResultSet, side: &SideTables) -> String {
     let title = match results.meta.title.trim() {
         "" => "Untitled experiment".to_owned(),
         title => one_line(title),
@@ -37,7 +40,8 @@ pub fn page(results: &ResultSet, channels: &[ChannelRow]) -> String {
         body.push_str("</section>\n");
     }
     table::section(&mut body, &results.rows);
-    channels::section(&mut body, &results.rows, channels);
+    channels::section(&mut body, &results.rows, &side.channels);
+    ranks::section(&mut body, &results.rows, &side.ranks);
     rerun(&mut body, results);
     glossary::section(&mut body, &results.rows);
     document(&title, &results.meta.crosstie, &body)
@@ -75,14 +79,20 @@ fn header(html: &mut String, title: &str, results: &ResultSet) {
         false => format!("{finished} of {}", number::measured(meta.points as f64)),
     };
     fact(html, "points", &points, "");
+    let best: Vec<Status> =
+        tabular::kinds(&results.rows).iter().map(|kind| kind.statuses()[0]).collect();
     for status in Status::ALL {
         let count = results.rows.iter().filter(|row| row.status == status).count();
-        if count > 0 || status == Status::Converged {
+        if count > 0 || best.contains(&status) {
             fact(html, status_words(status), &number::measured(count as f64), status.word());
         }
     }
     fact(html, "seed", &meta.seed.map_or("swept".to_owned(), |seed| seed.to_string()), "");
     fact(html, "version", &meta.crosstie, "");
+    if !meta.revisions.is_empty() {
+        let revisions: Vec<&str> = meta.revisions.iter().map(String::as_str).collect();
+        fact(html, "computed by", &revisions.join(", "), "");
+    }
     html.push_str("</dl>\n</header>\n");
 }
 
@@ -110,6 +120,20 @@ fn figure(html: &mut String, figure: &Figure, rows: &[Row]) {
          <button type=\"button\" class=\"save\" hidden=\"\">save as SVG</button></figcaption>\n\
          </figure>"
     );
+}
+
+/// A point by its number and its settings.
+fn point_name(rows: &[Row], point: u32) -> String {
+    let row = rows.iter().find(|row| row.point == point);
+    let settings: Vec<String> = row
+        .iter()
+        .flat_map(|row| &row.settings)
+        .map(|(key, value)| format!("{} {}", caption::leaf(key), spelling(value)))
+        .collect();
+    one_line(&match settings.is_empty() {
+        true => format!("point {point}"),
+        false => format!("point {point}: {}", settings.join(", ")),
+    })
 }
 
 fn rerun(html: &mut String, results: &ResultSet) {

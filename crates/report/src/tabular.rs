@@ -1,6 +1,6 @@
 //! What every table of rows shares: which columns it has, and how a cell reads.
 
-use crosstie_study::{COLUMNS, Row};
+use crosstie_study::{Row, WorkKind, columns};
 
 use crate::caption;
 use crate::number;
@@ -8,6 +8,11 @@ use crate::number;
 /// The swept keys of all rows, in order of first appearance.
 pub(crate) fn setting_keys(rows: &[Row]) -> Vec<&str> {
     distinct(rows.iter().flat_map(|row| &row.settings).map(|(key, _)| key.as_str()))
+}
+
+/// The kinds of work of all rows, each once.
+pub(crate) fn kinds(rows: &[Row]) -> Vec<WorkKind> {
+    WorkKind::among(rows.iter().map(|row| row.kind))
 }
 
 /// The measured columns that occur, in catalogue order, without those shown as ± of another.
@@ -20,8 +25,9 @@ pub(crate) fn measured_columns(rows: &[Row]) -> Vec<&str> {
         .map(|column| column.name)
         .collect();
     present.retain(|name| !folded.contains(name));
+    let catalogue = columns(&kinds(rows));
     present.sort_by_key(|name| {
-        COLUMNS.iter().position(|column| column.name == *name).unwrap_or(COLUMNS.len())
+        catalogue.iter().position(|column| column.name == *name).unwrap_or(catalogue.len())
     });
     present
 }
@@ -62,6 +68,7 @@ mod tests {
         ];
         let row = Row {
             point: 0,
+            kind: WorkKind::Traffic,
             settings: Vec::new(),
             status: Status::NotConverged,
             note: String::new(),

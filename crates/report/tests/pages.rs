@@ -3,7 +3,7 @@
 mod samples;
 
 use crosstie_report::page;
-use crosstie_study::{ChannelRow, ResultSet};
+use crosstie_study::{ChannelRow, ResultSet, SideTables};
 use proptest::prelude::*;
 use roxmltree::{Document, ParsingOptions};
 
@@ -45,7 +45,7 @@ fn cells(document: &Document, section: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn the_page_holds_everything_and_asks_for_nothing() {
-    let html = page(&samples::results(), &samples::channels());
+    let html = page(&samples::results(), &samples::side());
     for part in ["figures", "results", "channels", "rerun", "glossary"] {
         assert!(html.contains(&format!("<section id=\"{part}\"")), "no section {part}");
     }
@@ -64,7 +64,7 @@ fn the_page_holds_everything_and_asks_for_nothing() {
 
 #[test]
 fn rows_read_as_in_a_paper() {
-    let html = page(&samples::results(), &[]);
+    let html = page(&samples::results(), &SideTables::default());
     let markup = markup(&html);
     let document = parse(&markup);
     let table = cells(&document, "results");
@@ -83,7 +83,7 @@ fn rows_read_as_in_a_paper() {
 
 #[test]
 fn channels_are_ranked_twice() {
-    let html = page(&samples::results(), &samples::channels());
+    let html = page(&samples::results(), &samples::side());
     let markup = markup(&html);
     let document = parse(&markup);
     let table = cells(&document, "channels");
@@ -97,10 +97,26 @@ fn channels_are_ranked_twice() {
 }
 
 #[test]
+fn ranks_are_listed_where_they_are_few() {
+    let few = samples::ranks(&samples::pings(), 2);
+    let html = page(&samples::closed_loop(), &few);
+    let markup = markup(&html);
+    let table = cells(&parse(&markup), "ranks");
+    assert_eq!(table[1..3], [["0", "250.5"], ["1", "251.5"]]);
+    assert!(html.contains("2 ranks, the last done at 251.5 us"), "{html}");
+    for word in ["completed", "failed", "all of the work is done"] {
+        assert!(html.contains(word), "no {word}");
+    }
+    assert!(!html.contains("converged: every mean"), "words of traffic");
+    let many = page(&samples::closed_loop(), &samples::ranks(&samples::pings(), 64));
+    assert!(many.contains("ranks.csv") && !many.contains("<td class=\"number\">250.5</td>"));
+}
+
+#[test]
 fn an_unfinished_study_says_how_much_is_missing() {
     let mut results = samples::results();
     results.rows.truncate(5);
-    assert!(page(&results, &[]).contains("<dd>5 of 42</dd>"));
+    assert!(page(&results, &SideTables::default()).contains("<dd>5 of 42</dd>"));
 }
 
 fn poisoned(text: &str) -> ResultSet {
@@ -120,12 +136,12 @@ fn poisoned(text: &str) -> ResultSet {
 #[test]
 fn markup_in_foreign_text_stays_text() {
     let attack = "</pre></style></script><script>alert(1)</script><img onerror=\"x\" '";
-    let mut channels = samples::channels();
-    let ChannelRow { from, to, kind, .. } = &mut channels[0];
+    let mut side = samples::side();
+    let ChannelRow { from, to, kind, .. } = &mut side.channels[0];
     for text in [from, to, kind] {
         attack.clone_into(text);
     }
-    let html = page(&poisoned(attack), &channels);
+    let html = page(&poisoned(attack), &side);
     assert_eq!(html.matches("<script").count(), 1, "the page's own");
     assert!(!html.contains("<img"));
     parse(&markup(&html));
@@ -143,8 +159,8 @@ proptest! {
         let mut results = poisoned(&text);
         results.rows = rows;
         results.figures = vec![figure];
-        let mut channels = samples::channels();
-        (channels[0].utilisation, channels[1].blocked) = (share, share);
-        parse(&markup(&page(&results, &channels)));
+        let mut side = samples::side();
+        (side.channels[0].utilisation, side.channels[1].blocked) = (share, share);
+        parse(&markup(&page(&results, &side)));
     }
 }

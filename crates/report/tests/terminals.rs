@@ -44,6 +44,27 @@ random-~  0.65    0.5161        -  deadlocked
 }
 
 #[test]
+fn closed_loop_work_has_columns_of_its_own() {
+    assert_eq!(
+        WIDE.table(&samples::pings()),
+        "\
+world     size            time [us]  p99 [us]  latency [us]   MB/s  status
+wormhole  8 B       1.2600 ± 0.0063     1.323        0.6300  12.70  completed
+wormhole  1 KiB       6.340 ± 0.032     6.657         3.170  323.0  completed
+wormhole  64 KiB        328.9 ± 1.6     345.3         164.5  398.5  completed
+ideal     8 B     0.14000 ± 0.00070    0.1470       0.07000  114.3  completed
+ideal     1 KiB       5.220 ± 0.026     5.481         2.610  392.3  completed
+ideal     64 KiB                  –         –             –      –  failed
+"
+    );
+    let kinds = [samples::pings(), rows()].concat();
+    let text = Terminal { width: 160, ..WIDE }.table(&kinds);
+    for head in ["offered", "latency [us]", "latency  ", "MB/s"] {
+        assert!(text.lines().next().unwrap().contains(head), "{text}");
+    }
+}
+
+#[test]
 fn colour_marks_the_status_and_nothing_else() {
     let coloured = Terminal { colour: true, ..WIDE }.table(&rows());
     assert!(coloured.contains("319  \x1b[32mconverged\x1b[0m\n"));

@@ -1,4 +1,7 @@
-//! The catalogue of measured columns: name, unit and meaning of every number a run can report.
+//! Measured columns: name, unit and meaning of every number a run can report. Which there are, the
+//! kinds of work say.
+
+use crate::kind::WorkKind;
 
 /// A measured quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +16,8 @@ pub struct Column {
     pub meaning: &'static str,
 }
 
-const fn c(
+/// A column from its name, label, unit and meaning.
+pub(crate) const fn c(
     name: &'static str,
     label: &'static str,
     unit: &'static str,
@@ -22,100 +26,19 @@ const fn c(
     Column { name, label, unit, meaning }
 }
 
-/// Every measured column, in the order of the result files.
-pub const COLUMNS: &[Column] = &[
-    c("offered", "offered load", "flits/cycle/host", "load offered by the sources"),
-    c("accepted", "accepted load", "flits/cycle/host", "load delivered to the destinations"),
-    c(
-        "accepted_ci",
-        "± of accepted load",
-        "flits/cycle/host",
-        "half-width of the confidence interval of accepted",
-    ),
-    c("latency_mean", "mean latency", "cycles", "mean latency, generation to last flit delivered"),
-    c(
-        "latency_ci",
-        "± of mean latency",
-        "cycles",
-        "half-width of the confidence interval of latency_mean",
-    ),
-    c("latency_p50", "median latency", "cycles", "median latency"),
-    c("latency_p99", "99th percentile of latency", "cycles", "99th percentile of latency"),
-    c("latency_p999", "99.9th percentile of latency", "cycles", "99.9th percentile of latency"),
-    c("latency_max", "largest latency", "cycles", "largest latency seen"),
-    c(
-        "network_mean",
-        "mean latency in the network",
-        "cycles",
-        "mean latency without the wait at the source",
-    ),
-    c("hops_mean", "switches crossed", "switches", "mean number of switches crossed"),
-    c("packets", "packets measured", "packets", "packets measured"),
-    c("warmup", "warm-up", "cycles", "simulated time cut off as warm-up"),
-    c("cycles", "time measured", "cycles", "simulated time measured"),
-    c(
-        "utilisation_mean",
-        "mean utilisation of channels",
-        "",
-        "mean share of time a switch-to-switch channel carries flits",
-    ),
-    c(
-        "utilisation_max",
-        "utilisation of the busiest channel",
-        "",
-        "share of time the busiest switch-to-switch channel carries flits",
-    ),
-    c(
-        "blocked_mean",
-        "mean share of time blocked",
-        "",
-        "mean share of time a channel has flits but no credit to send them",
-    ),
-    c(
-        "blocked_max",
-        "share of time blocked, worst channel",
-        "",
-        "share of time the most blocked channel has flits but no credit",
-    ),
-    c(
-        "minimal_share",
-        "share of minimal routes",
-        "",
-        "share of pairs of hosts whose route is as short as can be",
-    ),
-    c(
-        "stops_mean",
-        "mean stops",
-        "stops/route",
-        "mean number of stops on a route, over all pairs of hosts",
-    ),
-    c(
-        "pool_peak",
-        "fullest pool",
-        "flits",
-        "most flits that in-transit packets have filled of one pool",
-    ),
-    c(
-        "saturation",
-        "saturation load",
-        "flits/cycle/host",
-        "least load that is not carried, in the middle of what is known of it",
-    ),
-    c(
-        "saturation_low",
-        "largest load carried",
-        "flits/cycle/host",
-        "largest load found to be carried",
-    ),
-    c(
-        "saturation_high",
-        "smallest load not carried",
-        "flits/cycle/host",
-        "smallest load found not to be carried",
-    ),
-];
+/// The columns of some kinds of work, each once, in the order of the result files.
+pub fn columns(kinds: &[WorkKind]) -> Vec<&'static Column> {
+    let mut columns: Vec<&Column> = Vec::new();
+    for column in kinds.iter().flat_map(|kind| kind.columns()) {
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
+    columns
+}
 
-/// The column of that name.
+/// The column of that name. Kinds of work that share a name mean the same by it.
 pub fn column(name: &str) -> Option<&'static Column> {
-    COLUMNS.iter().find(|column| column.name == name)
+    let mut all = WorkKind::ALL.into_iter().flat_map(WorkKind::columns);
+    all.find(|column| column.name == name)
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::column::COLUMNS;
+use crate::column::Column;
 use crate::document::{self, Fault};
 
 /// One figure.
@@ -42,10 +42,11 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Reads the list of figures of a study with these swept keys.
+    /// Reads the list of figures of a study with these swept keys and measured columns.
     pub(crate) fn read(
         value: &Spanned<DeValue<'_>>,
         keys: &[String],
+        columns: &[&Column],
     ) -> Result<Vec<Figure>, Fault> {
         let DeValue::Array(list) = value.get_ref() else {
             return Err(Fault::value("a single value", "a list of figures")
@@ -56,14 +57,21 @@ impl Figure {
         let mut figures: Vec<Figure> = Vec::new();
         for item in list.iter() {
             let figure: Figure = document::decode(item).map_err(|fault| fault.within("figure"))?;
-            figure.check(&figures, keys).map_err(|(key, fault)| fault.at(span_of(item, &key)))?;
+            figure
+                .check(&figures, keys, columns)
+                .map_err(|(key, fault)| fault.at(span_of(item, &key)))?;
             figures.push(figure);
         }
         Ok(figures)
     }
 
     /// What serde cannot tell; mistakes come with the key of the figure they are at.
-    fn check(&self, earlier: &[Figure], keys: &[String]) -> Result<(), (String, Fault)> {
+    fn check(
+        &self,
+        earlier: &[Figure],
+        keys: &[String],
+        columns: &[&Column],
+    ) -> Result<(), (String, Fault)> {
         let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if !(1..=64).contains(&self.name.len()) || !self.name.chars().all(safe) {
             let expected = "1 to 64 lower-case letters, digits and hyphens";
@@ -74,7 +82,7 @@ impl Figure {
             let title = format!("two figures are called `{}`", self.name);
             return Err(("name".into(), Fault::new(title, "the second of that name")));
         }
-        let columns = || COLUMNS.iter().map(|column| column.name);
+        let columns = || columns.iter().map(|column| column.name);
         let keys = || keys.iter().map(String::as_str);
         if !columns().chain(keys()).any(|name| name == self.x) {
             let known = keys().chain(columns());

@@ -28,8 +28,10 @@ pub mod argument;
 mod column;
 mod diagnostic;
 mod document;
+mod earlier;
 mod figure;
 mod fingerprint;
+mod kind;
 mod nearest;
 pub mod paper;
 mod point;
@@ -40,15 +42,20 @@ mod spec;
 mod study;
 mod sweep;
 
-pub use column::{COLUMNS, Column, column};
+pub use column::{Column, column, columns};
 pub use diagnostic::Diagnostic;
 pub use figure::Figure;
 pub use fingerprint::Fingerprint;
+pub use kind::WorkKind;
 pub use point::Point;
-pub use results::{ChannelRow, ColumnMeaning, Meta, ResultSet, ResultsError, Store};
+pub use results::{
+    ChannelRow, ColumnMeaning, Meta, RankRow, ResultSet, ResultsError, Revision, SideTable,
+    SideTables, Store,
+};
 pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
-    Along, Arrival, Bus, Cluster, Destination, Fabric, Flow, Goal, InTransit, Irregular, Link,
-    Measure, Nic, Packet, Part, RoutingKind, Saturation, Size, Spec, Switch, Traffic, Tree,
+    Along, Arrival, Bus, Cluster, Destination, Fabric, Flow, Goal, Ideal, InTransit, Irregular,
+    Link, Measure, Nic, Packet, Part, Ping, PolicyKind, RoutingKind, Saturation, Size, Spec,
+    Stream, Switch, Traffic, Tree, Work, World,
 };
 pub use study::Study;

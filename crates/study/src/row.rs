@@ -7,7 +7,8 @@ use crosstie_units::{Bytes, Rate, Time};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::column::COLUMNS;
+use crate::kind::WorkKind;
+use crate::point::Point;
 
 /// How the run of a point ended, told apart in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,12 +21,22 @@ pub enum Status {
     Saturated,
     /// The network stopped: packets wait for each other in a circle.
     Deadlocked,
+    /// All of the work is done.
+    Completed,
+    /// The work came to no end; the note says why.
+    Failed,
 }
 
 impl Status {
     /// All of them, in the order above.
-    pub const ALL: [Status; 4] =
-        [Status::Converged, Status::NotConverged, Status::Saturated, Status::Deadlocked];
+    pub const ALL: [Status; 6] = [
+        Status::Converged,
+        Status::NotConverged,
+        Status::Saturated,
+        Status::Deadlocked,
+        Status::Completed,
+        Status::Failed,
+    ];
 
     /// The word used in result files and tables.
     pub fn word(self) -> &'static str {
@@ -34,6 +45,8 @@ impl Status {
             Status::NotConverged => "not-converged",
             Status::Saturated => "saturated",
             Status::Deadlocked => "deadlocked",
+            Status::Completed => "completed",
+            Status::Failed => "failed",
         }
     }
 }
@@ -49,7 +62,7 @@ impl FromStr for Status {
 
 /// A word that is no status.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a status (converged, not-converged, saturated, deadlocked)")]
+#[error("`{0}` is not a status ({words})", words = Status::ALL.map(Status::word).join(", "))]
 pub struct UnknownStatus(String);
 
 impl fmt::Display for Status {
@@ -115,18 +128,26 @@ pub(crate) fn number(x: f64) -> Option<serde_json::Number> {
 pub struct Row {
     /// The point's number within its study, from 0.
     pub point: u32,
+    /// The kind of work that was done, which says which columns there are.
+    pub kind: WorkKind,
     /// The swept keys and their values here, in the order of the experiment file.
     pub settings: Vec<(String, Setting)>,
     /// How the run ended.
     pub status: Status,
     /// A sentence on anything unusual (what limited the run, the channels of a deadlock); else empty.
     pub note: String,
-    /// Measured columns by name (see [`crate::COLUMNS`]); a column may be missing where it has no
+    /// Measured columns by name (see [`WorkKind::columns`]); a column may be missing where it has no
     /// meaning, for example latency at a saturated point.
     pub measured: Vec<(String, f64)>,
 }
 
 impl Row {
+    /// The row of a point.
+    pub fn of(point: &Point, status: Status, note: String, measured: Vec<(String, f64)>) -> Row {
+        let (kind, settings) = (point.spec.work.kind(), point.settings.clone());
+        Row { point: point.index, kind, settings, status, note, measured }
+    }
+
     /// A measured column.
     pub fn measured(&self, column: &str) -> Option<f64> {
         self.measured.iter().find(|(name, _)| name == column).map(|&(_, value)| value)
@@ -138,7 +159,7 @@ impl Row {
     }
 }
 
-/// One flat object: `point`, each setting, `status`, `note`, and every column of [`COLUMNS`], null
+/// One flat object: `point`, each setting, `status`, `note`, and every column of its kind of work, null
 /// where nothing was measured.
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -149,7 +170,7 @@ impl Serialize for Row {
         }
         object.serialize_entry("status", self.status.word())?;
         object.serialize_entry("note", &self.note)?;
-        for column in COLUMNS {
+        for column in self.kind.columns() {
             object.serialize_entry(column.name, &self.measured(column.name).and_then(number))?;
         }
         object.end()
@@ -177,7 +198,7 @@ mod tests {
         }
         assert_eq!(
             "done".parse::<Status>().unwrap_err().to_string(),
-            "`done` is not a status (converged, not-converged, saturated, deadlocked)"
+            "`done` is not a status (converged, not-converged, saturated, deadlocked, completed, failed)"
         );
     }
 }

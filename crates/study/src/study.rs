@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::de::DeTable;
 
+use crate::column::columns;
 use crate::diagnostic::Diagnostic;
 use crate::document::{self, Fault};
+use crate::earlier::EarlierNames;
 use crate::figure::Figure;
+use crate::kind::WorkKind;
 use crate::point::Point;
 use crate::source::{self, Input, Inputs, copy_of};
 use crate::spec::Spec;
@@ -68,6 +71,7 @@ impl Study {
 
     fn understand(source: (String, String), mut inputs: Inputs) -> Result<Study, Fault> {
         let mut root = document::parse(&source.1)?;
+        let names = EarlierNames::settle(&mut root)?;
         for key in root.keys() {
             let known = HEADER_KEYS.into_iter().chain(Spec::KEYS);
             if !known.clone().any(|name| name == key.get_ref()) {
@@ -85,13 +89,15 @@ impl Study {
             None => Sweep::default(),
         };
         let figure = root.remove("figure");
+        let keys = sweep.keys();
+        let names = names.and(&keys);
         let points = (0..sweep.count())
             .map(|index| point(&root, &sweep, index, &mut inputs))
-            .collect::<Result<Vec<Point>, Fault>>()?;
+            .collect::<Result<Vec<Point>, Fault>>()
+            .map_err(|fault| names.tell(fault))?;
         check_distinct(&points, &sweep)?;
-        let keys = sweep.keys();
         let figures = match figure {
-            Some(value) => Figure::read(&value, &keys)?,
+            Some(value) => Figure::read(&value, &keys, &columns(&kinds(&points)))?,
             None => Vec::new(),
         };
         let (written, sweep) = (sweep.base(&root), sweep.plain());
@@ -117,6 +123,11 @@ impl Study {
     /// The swept keys: the settings that every row of the study has.
     pub fn keys(&self) -> &[String] {
         &self.keys
+    }
+
+    /// The kinds of work of its points, each once.
+    pub fn kinds(&self) -> Vec<WorkKind> {
+        kinds(&self.points)
     }
 
     /// Where a path written in the experiment file leads.
@@ -152,6 +163,7 @@ impl Study {
     /// Where the value of a key at a point stands in the text.
     fn place(&self, point: &Point, key: &str) -> Option<Range<usize>> {
         let mut root = document::parse(&self.source.1).ok()?;
+        EarlierNames::settle(&mut root).ok()?;
         let sweep = match root.remove("sweep") {
             Some(value) => Sweep::read(&value).ok()?,
             None => Sweep::default(),
@@ -231,6 +243,10 @@ impl Study {
         tables.for_each(|other| keep_common(&mut common, &other));
         common
     }
+}
+
+fn kinds(points: &[Point]) -> Vec<WorkKind> {
+    WorkKind::among(points.iter().map(|point| point.spec.work.kind()))
 }
 
 fn table_of(value: &impl serde::Serialize) -> toml::Value {
@@ -353,6 +369,50 @@ mod tests {
             "fabric.tree = {k = 4, n = 2}\ntraffic.load = 0.25\nsweep.product.'traffic.load' = [0.1, 0.5]",
         );
         assert!(!written.contains("0.25"), "{written}");
+    }
+
+    #[test]
+    fn a_key_swept_by_its_earlier_name_is_shown_as_it_is_written() {
+        let tree = "fabric.tree = {k = 4, n = 2}\ntraffic.load = 0.3\n";
+        let swept = "sweep.product.scheme.dynamic.striping = [0, 1]";
+        for base in ["scheme.dynamic.timeout = '1 us'", "policy.dynamic.timeout = '1 us'", ""] {
+            let written = survives(&format!("{tree}{base}\n{swept}"));
+            assert!(written.contains("\"scheme.dynamic.striping\" = [0, 1]"), "{written}");
+            let study = Study::parse("written", &written).unwrap();
+            assert_eq!(study.keys(), ["scheme.dynamic.striping"]);
+        }
+        let list = "['basic', 'round-robin', {dynamic.striping = 0}]";
+        let study = |key: &str| {
+            let text = format!("{tree}sweep.product.{key} = {list}");
+            let text = format!("title = 'x'\nseed = 1\ntraffic.size.fixed.size = '64 B'\n{text}");
+            Study::parse("list", &text).unwrap()
+        };
+        let (now, before) = (study("policy"), study("scheme"));
+        for (point, earlier) in now.points().iter().zip(before.points()) {
+            assert_eq!(point.fingerprint(), earlier.fingerprint());
+            assert_eq!(
+                (point.settings[0].0.as_str(), earlier.settings[0].0.as_str()),
+                ("policy", "scheme")
+            );
+            assert_eq!(point.settings[0].1, earlier.settings[0].1);
+        }
+        survives(&format!("{tree}policy = 'basic'\nsweep.product.scheme = {list}"));
+    }
+
+    #[test]
+    fn worlds_and_work_survive() {
+        let title = "title = 'x'\nseed = 1\nfabric.tree = {k = 4, n = 2}\n";
+        let text = format!(
+            "{title}[sweep.product]\nworld = ['wormhole', 'ideal']\n\
+             work = [{{ping.size = '8 B'}}, {{stream.size = '8 B'}}, {{stream = {{size = '8 B', window = 1}}}}]"
+        );
+        let study = Study::parse("first", &text).unwrap_or_else(|e| panic!("{e}"));
+        let written = study.to_toml();
+        let again = Study::parse("again", &written).unwrap_or_else(|e| panic!("{e}\n{written}"));
+        assert_eq!(again.points(), study.points(), "{written}");
+        let (last, world) = (&study.points()[5], &study.points()[5].spec.world);
+        assert_eq!(last.name(), "point 5: world = ideal, work = stream(size=8 B, window=1)");
+        assert_eq!(*world, crate::World::Ideal);
     }
 
     #[test]

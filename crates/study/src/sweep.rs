@@ -6,6 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::document::{self, Fault, plain};
+use crate::earlier;
 use crate::row::Setting;
 use crate::spec::Spec;
 
@@ -26,7 +27,10 @@ pub(crate) struct Sweep<'i> {
 /// One swept key.
 #[derive(Debug)]
 struct Axis<'i> {
+    /// As the file writes it, and as it appears in rows.
     key: Spanned<String>,
+    /// The key that it sets, which may have been called otherwise.
+    target: Spanned<String>,
     values: Vec<Spanned<DeValue<'i>>>,
     /// The values as they appear in rows.
     shown: Vec<Setting>,
@@ -89,7 +93,7 @@ impl<'i> Sweep<'i> {
             return Err(Fault::new("too many swept keys", label).at(axis.key.span()));
         }
         for (i, axis) in axes.iter().enumerate() {
-            let key = axis.key.get_ref();
+            let key = axis.target.get_ref();
             let top = key.split('.').next().unwrap_or_default();
             if crate::study::HEADER_KEYS.contains(&top) {
                 let title = format!("`{top}` cannot be swept");
@@ -104,8 +108,9 @@ impl<'i> Sweep<'i> {
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             };
             for earlier in &axes[..i] {
-                let other = earlier.key.get_ref();
+                let other = earlier.target.get_ref();
                 if inside(key, other) || inside(other, key) {
+                    let (key, other) = (axis.key.get_ref(), earlier.key.get_ref());
                     let label = format!("`{key}` and `{other}` set the same thing");
                     return Err(Fault::new("two swept keys overlap", label)
                         .at(axis.key.span())
@@ -174,7 +179,7 @@ impl<'i> Sweep<'i> {
     pub fn document(&self, base: &DeTable<'i>, point: usize) -> Result<DeTable<'i>, Fault> {
         let mut root = base.clone();
         for (axis, choice) in self.axes().zip(self.choices(point)) {
-            document::put(&mut root, &axis.key, &axis.values[choice])?;
+            document::put(&mut root, &axis.target, &axis.values[choice])?;
         }
         Ok(root)
     }
@@ -186,9 +191,9 @@ impl<'i> Sweep<'i> {
             _ => toml::Table::new(),
         };
         for axis in self.axes() {
-            let (outer, name) = match axis.key.get_ref().rsplit_once('.') {
+            let (outer, name) = match axis.target.get_ref().rsplit_once('.') {
                 Some((outer, name)) => (outer.split('.').collect(), name),
-                None => (Vec::new(), axis.key.get_ref().as_str()),
+                None => (Vec::new(), axis.target.get_ref().as_str()),
             };
             let table = outer.into_iter().try_fold(&mut base, |table, part: &str| {
                 table.get_mut(part).and_then(toml::Value::as_table_mut)
@@ -249,7 +254,8 @@ fn flatten<'i>(
             DeValue::Array(list) if key.split('.').count() <= 16 => {
                 let values: Vec<_> = list.iter().cloned().collect();
                 let shown = shown(&values);
-                axes.push(Axis { key: Spanned::new(name.span(), key), values, shown });
+                let target = Spanned::new(name.span(), earlier::current(&key));
+                axes.push(Axis { key: Spanned::new(name.span(), key), target, values, shown });
             }
             DeValue::Array(_) => {
                 return Err(Fault::unknown("key", &key, [].into_iter()).at(name.span()));

@@ -62,7 +62,7 @@ error: unknown key `trafic`
   |  ^^^^^^ no key has this name
   |
   = help: did you mean `traffic`?
-  = help: known here: title, citation, description, sweep, figure, seed, cluster, scheme, fabric, routing, switch, link, bus, nic, traffic, measure
+  = help: known here: title, citation, description, sweep, figure, seed, world, cluster, policy, fabric, routing, switch, link, bus, nic, ideal, traffic, work, measure
 "#,
     );
 }
@@ -426,17 +426,17 @@ error: this routing knows trees only
 }
 
 #[test]
-fn several_pes_without_a_scheme() {
+fn several_pes_without_a_policy() {
     with(
         "[cluster]\npes = 4\n",
         r#"
-error: several processing elements without a scheme
+error: several processing elements without a policy
   --> x.toml:12:7
    |
 12 | pes = 4
-   |       ^ without a scheme, a node sends as one
+   |       ^ in turn, a node sends as one
    |
-   = help: say how they share the rails: `scheme = "basic"`, or leave `pes` out
+   = help: say how they share the rails: `policy = "basic"`, or leave `pes` out
 "#,
     );
 }
@@ -1041,6 +1041,211 @@ error: unknown choice `stop-and-wait`
    |
    = help: did you mean `stop-and-go`?
    = help: known here: credits, stop-and-go
+"#,
+    );
+}
+
+/// The same file with closed-loop work.
+const PING: &str = r#"title = "A tree"
+seed = 1
+
+[fabric.tree]
+k = 4
+n = 3
+
+[work.ping]
+size = "64 B"
+"#;
+
+#[test]
+fn unknown_world() {
+    changed(
+        "seed = 1",
+        "seed = 1\nworld = 'wormwhole'",
+        r#"
+error: unknown choice `wormwhole`
+ --> x.toml:3:9
+  |
+3 | world = 'wormwhole'
+  |         ^^^^^^^^^^^ not a choice for `world`
+  |
+  = help: did you mean `wormhole`?
+  = help: known here: wormhole, ideal
+"#,
+    );
+}
+
+#[test]
+fn ideal_network_without_bandwidth() {
+    with(
+        "[ideal]\nrate = '0 B/s'\n",
+        r#"
+error: wrong value for `ideal.rate`
+  --> x.toml:12:8
+   |
+12 | rate = '0 B/s'
+   |        ^^^^^^^ found "0 B/s", expected a rate from "1 kB/s" to "1000 GB/s"
+"#,
+    );
+}
+
+#[test]
+fn policy_and_its_earlier_name() {
+    with(
+        "[scheme.dynamic]\nstriping = 0\n[policy.basic]\n",
+        r#"
+error: `scheme` and `policy` are two names of one key
+  --> x.toml:11:2
+   |
+11 | [scheme.dynamic]
+   |  ^^^^^^ `scheme` is its earlier name
+12 | striping = 0
+13 | [policy.basic]
+   |  ------ set here already
+   |
+   = help: keep `policy`, and leave `scheme` out
+"#,
+    );
+}
+
+#[test]
+fn policy_swept_under_both_names() {
+    with(
+        "[sweep.product]\npolicy = ['basic', 'dynamic']\nscheme.dynamic.striping = [0, 1]\n",
+        r#"
+error: two swept keys overlap
+  --> x.toml:13:16
+   |
+12 | policy = ['basic', 'dynamic']
+   | ------ swept here already
+13 | scheme.dynamic.striping = [0, 1]
+   |                ^^^^^^^^ `scheme.dynamic.striping` and `policy` set the same thing
+"#,
+    );
+}
+
+#[test]
+fn nothing_to_do() {
+    complains(
+        PING.split("[work").next().unwrap(),
+        r#"
+error: nothing to do
+ --> x.toml:1:1
+  |
+1 | title = "A tree"
+  | ^ an experiment needs `traffic` or `work`
+  |
+  = help: add `[traffic]`, which hosts send on their own, or `work`, such as `work.ping.size = "1 KiB"`
+"#,
+    );
+}
+
+#[test]
+fn traffic_and_work() {
+    with(
+        "[work.ping]\nsize = '1 KiB'\n",
+        r#"
+error: both `traffic` and `work`, where there can be one
+  --> x.toml:11:2
+   |
+ 8 | [traffic]
+   |  ------- open-loop traffic is the first
+...
+11 | [work.ping]
+   |  ^^^^ a second thing to do
+"#,
+    );
+}
+
+#[test]
+fn unknown_work() {
+    complains(
+        &PING.replace("[work.ping]", "[work.pong]"),
+        r#"
+error: unknown choice `pong`
+ --> x.toml:8:7
+  |
+8 | [work.pong]
+  |       ^^^^ not a choice for `work`
+  |
+  = help: did you mean `ping`?
+  = help: known here: ping, stream
+"#,
+    );
+}
+
+#[test]
+fn no_iterations() {
+    complains(
+        &format!("{PING}iterations = 0\n"),
+        r#"
+error: wrong value for `work.ping.iterations`
+  --> x.toml:10:14
+   |
+10 | iterations = 0
+   |              ^ found `0`, expected a whole number from 1 to 1000000
+"#,
+    );
+}
+
+#[test]
+fn rank_beyond_the_hosts() {
+    complains(
+        &format!("{PING}[sweep.product]\nwork.ping.to = [63, 64]\n"),
+        r#"
+error: no such host
+  --> x.toml:11:21
+   |
+11 | work.ping.to = [63, 64]
+   |                     ^^ found 64, expected a host from 0 to 63
+   |
+   = help: found at point 1: work.ping.to = 64
+"#,
+    );
+}
+
+#[test]
+fn ping_to_oneself() {
+    complains(
+        &format!("{PING}from = 1\n"),
+        r#"
+error: a rank that sends to itself
+ --> x.toml:8:1
+  |
+8 | [work.ping]
+  | ^^^^^^^^^^^ found 1, as in `from`, expected another host
+"#,
+    );
+}
+
+#[test]
+fn saturation_of_a_ping() {
+    complains(
+        &format!("{PING}[measure.saturation]\n"),
+        r#"
+error: a search for saturation under work that waits for the network
+  --> x.toml:10:1
+   |
+10 | [measure.saturation]
+   | ^^^^^^^^^^^^^^^^^^^^ expected `traffic` beside it
+   |
+   = help: remove `measure.saturation`, or replace `work` by `traffic`
+"#,
+    );
+}
+
+#[test]
+fn several_pes_that_ping() {
+    complains(
+        &PING.replace("seed = 1", "seed = 1\npolicy = 'basic'\ncluster.pes = 2"),
+        r#"
+error: several processing elements with `work`
+ --> x.toml:4:15
+  |
+4 | cluster.pes = 2
+  |               ^ found 2, expected 1: a rank is a whole node
+  |
+  = help: leave `pes` out
 "#,
     );
 }

@@ -101,6 +101,16 @@ fn the_reference_names_every_default() {
                  traffic.size.fixed.size = '64 B'\nmeasure.saturation = {}\n";
     let spec = |text: &str| Study::parse("x", text).unwrap().points()[0].spec.clone();
     let searching = spec(&least.replace("traffic.load = 0.3\n", "")).to_toml();
+    for name in ["ping", "stream"] {
+        let text =
+            format!("title = 'x'\nseed = 1\nfabric.single.hosts = 2\nwork.{name}.size = '8 B'\n");
+        let table: toml::Table = spec(&text).to_toml().parse().unwrap();
+        for (key, value) in table["work"][name].as_table().unwrap() {
+            let default = if key == "size" { "required".to_owned() } else { value.to_string() };
+            let row = format!("| `work.{name}.{key}` | {default} |");
+            assert!(reference.contains(&row), "the reference lacks {row}");
+        }
+    }
     for (section, values) in searching.parse::<toml::Table>().unwrap() {
         for (key, value) in values.as_table().into_iter().flatten() {
             let row = match (value, section.as_str()) {

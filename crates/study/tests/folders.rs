@@ -4,10 +4,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crosstie_study::{Point, ResultSet, ResultsError, Row, Status, Store, Study};
+use crosstie_study::{Point, ResultSet, ResultsError, Row, SideTables, Spec, Status, Store, Study};
 use tempfile::TempDir;
 
 const VERSION: &str = "0.1.0";
+
+fn revision(_: &Spec) -> String {
+    "engine 1".into()
+}
 
 /// Networks and permutations named in every way that there is, two of them under one name.
 const FILES: &str = r#"
@@ -40,27 +44,21 @@ fn home() -> TempDir {
 }
 
 fn row(point: &Point) -> Row {
-    Row {
-        point: point.index,
-        settings: point.settings.clone(),
-        status: Status::Converged,
-        note: String::new(),
-        measured: vec![("accepted".into(), 0.1)],
-    }
+    Row::of(point, Status::Converged, String::new(), vec![("accepted".into(), 0.1)])
 }
 
 /// The study of a file, with one of its points finished in a folder.
 fn begin(file: &Path, folder: &Path) -> Study {
     let study = Study::load(file).unwrap();
-    let mut store = Store::open(folder, &study, VERSION).unwrap();
-    store.record(&row(&study.points()[0]), &[]).unwrap();
+    let mut store = Store::open(folder, &study, VERSION, &revision).unwrap();
+    store.record(&row(&study.points()[0]), &SideTables::default()).unwrap();
     store.close().unwrap();
     study
 }
 
 fn pending(file: &Path, folder: &Path) -> Result<usize, ResultsError> {
     let study = Study::load(file).unwrap();
-    Ok(Store::open(folder, &study, VERSION)?.pending().len())
+    Ok(Store::open(folder, &study, VERSION, &revision)?.pending().len())
 }
 
 fn fingerprints(study: &Study) -> Vec<String> {
@@ -94,23 +92,23 @@ fn a_folder_that_nothing_came_into_goes_again() {
     let home = home();
     let study = Study::load(home.path().join("files.toml")).unwrap();
     let (outer, folder) = (home.path().join("results"), home.path().join("results/deep/files"));
-    drop(Store::open(&folder, &study, VERSION).unwrap());
+    drop(Store::open(&folder, &study, VERSION, &revision).unwrap());
     assert!(!outer.exists());
 
     fs::create_dir(&outer).unwrap();
-    drop(Store::open(&folder, &study, VERSION).unwrap());
+    drop(Store::open(&folder, &study, VERSION, &revision).unwrap());
     assert!(outer.exists() && !outer.join("deep").exists(), "only what was made for it");
 
     // What somebody keeps there stays, and so does a line of the journal.
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("notes.txt"), "mine").unwrap();
-    drop(Store::open(&folder, &study, VERSION).unwrap());
+    drop(Store::open(&folder, &study, VERSION, &revision).unwrap());
     assert!(folder.join("notes.txt").exists());
     let kept = home.path().join("kept");
-    let mut store = Store::open(&kept, &study, VERSION).unwrap();
-    store.record(&row(&study.points()[0]), &[]).unwrap();
+    let mut store = Store::open(&kept, &study, VERSION, &revision).unwrap();
+    store.record(&row(&study.points()[0]), &SideTables::default()).unwrap();
     drop(store);
-    assert_eq!(Store::open(&kept, &study, VERSION).unwrap().pending().len(), 5);
+    assert_eq!(Store::open(&kept, &study, VERSION, &revision).unwrap().pending().len(), 5);
 }
 
 #[test]
@@ -135,7 +133,7 @@ fn another_experiment_of_the_same_name_is_refused() {
 
     // Unless it is told to.
     let study = Study::load(&other).unwrap();
-    let store = Store::fresh(&folder, &study, VERSION).unwrap();
+    let store = Store::fresh(&folder, &study, VERSION, &revision).unwrap();
     assert_eq!(store.pending().len(), 6);
     store.close().unwrap();
     assert_eq!(pending(&other, &folder).unwrap(), 6);
@@ -158,11 +156,11 @@ fn a_folder_can_be_read_while_it_is_written() {
     let home = home();
     let (file, folder) = (home.path().join("files.toml"), home.path().join("results"));
     let study = Study::load(&file).unwrap();
-    let mut store = Store::open(&folder, &study, VERSION).unwrap();
+    let mut store = Store::open(&folder, &study, VERSION, &revision).unwrap();
     store.publish().unwrap();
     assert_eq!(ResultSet::open(&folder).unwrap().meta.finished, 0);
     for point in &study.points()[2..4] {
-        store.record(&row(point), &[]).unwrap();
+        store.record(&row(point), &SideTables::default()).unwrap();
     }
     let set = ResultSet::open(&folder).unwrap();
     assert_eq!(set.rows.iter().map(|row| row.point).collect::<Vec<_>>(), [2, 3]);

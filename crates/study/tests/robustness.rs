@@ -8,6 +8,7 @@ const RICH: &str = r#"
 title = "Rich"
 citation = "Nobody"
 seed = 7
+ideal = { rate = "1 GB/s", gap = "5 ns" }
 cluster = { rails = 2, pes = 4 }
 bus.asymmetric = { read = "200 MB/s", write = "275 MB/s" }
 [fabric.tree]
@@ -37,6 +38,7 @@ max-cycles = 1_000_000
 [sweep.product]
 "routing" = [{ tree-adaptive = {} }, "tree-deterministic"]
 traffic.load = [0.1, 0.2]
+world = ["wormhole", "ideal"]
 [sweep.zip]
 switch.virtual-channels = [1, 2]
 switch.buffer = [256, 128]
@@ -50,7 +52,7 @@ y-range = [1, 1e4]
 "#;
 
 /// Pieces that make a mutation likely to mean something.
-const PIECES: [&str; 24] = [
+const PIECES: [&str; 26] = [
     "[",
     "]",
     "{",
@@ -68,6 +70,8 @@ const PIECES: [&str; 24] = [
     "nan",
     "true",
     "tree",
+    "policy",
+    "work.ping.size = '8 B'\n",
     "sweep",
     "[[figure]]\n",
     "99999999999999999999",
@@ -95,7 +99,7 @@ fn exercise(text: &str) {
 
 #[test]
 fn the_rich_file_is_sound() {
-    assert_eq!(Study::parse("rich", RICH).unwrap().points().len(), 8);
+    assert_eq!(Study::parse("rich", RICH).unwrap().points().len(), 16);
 }
 
 proptest! {

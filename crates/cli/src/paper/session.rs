@@ -1,20 +1,18 @@
 //! Running the parts of a paper, and reading what is finished.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crosstie_lab::RunOptions;
 use crosstie_lab::paper::{Paper, Part, Scale};
 use crosstie_report::PaperPart;
-use crosstie_study::{Fingerprint, ResultSet, Row, Store, Study};
+use crosstie_study::{Fingerprint, ResultSet, Row, SideTables, Store, Study};
 
 use crate::console::Console;
 use crate::exit::Failure;
 use crate::progress::Meter;
 use crate::{experiment, interrupt, report, run};
-
-const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A paper, how much of it, and where its results are.
 pub struct Session<'a> {
@@ -54,6 +52,7 @@ impl Session<'_> {
             [part] => part.name.to_owned(),
             parts => format!("{} parts", parts.len()),
         };
+        run::tell_stale(name, stores.iter().map(Store::stale).sum(), self.console);
         match points - left {
             0 => self.console.remark(format_args!("{name}: {parts_run}, {count}")),
             done => self.console.remark(format_args!(
@@ -114,14 +113,14 @@ fn take_over(
     progress: &dyn crosstie_lab::Progress,
 ) -> Result<(), Failure> {
     for point in store.pending() {
-        // The counters of channels stay where they were measured.
-        if point.spec.measure.channels {
+        // What stands beside rows stays where it was measured.
+        if point.spec.side_tables().next().is_some() {
             continue;
         }
         if let Some(row) = known.get(&point.fingerprint()) {
             let settings = point.settings.clone();
             let row = Row { point: point.index, settings, ..row.clone() };
-            store.record(&row, &[])?;
+            store.record(&row, &SideTables::default())?;
             progress.point_done(&row, 0, 0);
         }
     }
@@ -129,11 +128,13 @@ fn take_over(
 }
 
 /// The results in a folder, if they are those of all points of this very study. Anything else there,
-/// an older version or a part of the points, is no evidence.
+/// those of another revision or a part of the points, is no evidence.
 fn finished(study: &Study, folder: &Path) -> Option<ResultSet> {
     let results = ResultSet::open(folder).ok()?;
     let whole = results.meta.finished == study.points().len();
-    let same = results.study == study.to_toml() && results.meta.crosstie == VERSION;
+    let revisions: BTreeSet<String> =
+        study.points().iter().map(|point| crosstie_lab::revision(&point.spec)).collect();
+    let same = results.study == study.to_toml() && results.meta.revisions == revisions;
     (whole && same).then_some(results)
 }
 
@@ -154,16 +155,11 @@ mod tests {
         let study = |loads: &str| Study::parse("part.toml", &format!("{PART}{loads}\n")).unwrap();
         let (first, second) = (study("[0.1, 0.2]"), study("[0.2, 0.3]"));
         let point = &first.points()[1];
-        let row = Row {
-            point: point.index,
-            settings: point.settings.clone(),
-            status: Status::Converged,
-            note: String::new(),
-            measured: vec![("accepted".to_owned(), 0.19)],
-        };
+        let measured = vec![("accepted".to_owned(), 0.19)];
+        let row = Row::of(point, Status::Converged, String::new(), measured);
         let known = BTreeMap::from([(point.fingerprint(), row)]);
         let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(folder.path(), &second, VERSION).unwrap();
+        let mut store = run::open(&second, folder.path(), false).unwrap();
         take_over(&mut store, &known, &Unwatched).unwrap();
         let left: Vec<u32> = store.pending().iter().map(|point| point.index).collect();
         assert_eq!(left, [1], "only the load of 0.3 is left");

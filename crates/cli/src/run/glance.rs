@@ -49,11 +49,12 @@ fn named(points: &[u32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crosstie_study::Status;
+    use crosstie_study::{Status, WorkKind};
 
     fn row(point: u32, note: &str) -> Row {
         let (settings, measured) = (Vec::new(), Vec::new());
-        Row { point, settings, status: Status::Converged, note: note.to_owned(), measured }
+        let (kind, status, note) = (WorkKind::Traffic, Status::Converged, note.to_owned());
+        Row { point, kind, settings, status, note, measured }
     }
 
     #[test]

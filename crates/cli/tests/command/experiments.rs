@@ -139,6 +139,23 @@ fn only_points_that_changed_run_again() {
 }
 
 #[test]
+fn rows_of_another_revision_are_not_kept() {
+    let folder = folder_with_small();
+    let first = run_small(&folder, &[]);
+    let journal = folder.path().join("results/small/journal.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    let (old, new) = ("\"revision\":\"wormhole 0\"", "\"revision\":\"wormhole 1\"");
+    assert_eq!(text.matches(new).count(), 4, "{text}");
+    fs::write(&journal, text.replacen(new, old, 3)).unwrap();
+    let again = run_small(&folder, &[]);
+    let told = "small: 3 points computed by another revision of the simulator are run again\n\
+                small: 1 of 4 points finished already and skipped";
+    assert!(again.stderr.contains(told), "{again:?}");
+    assert_eq!(again.stdout, first.stdout);
+    assert_eq!(fs::read_to_string(&journal).unwrap(), text);
+}
+
+#[test]
 fn a_report_is_drawn_again_from_its_folder() {
     let folder = folder_with_small();
     let end = run_small(&folder, &["--no-report"]);

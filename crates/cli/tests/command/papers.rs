@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::invocation::{command, run, run_in};
 use crosstie_lab::paper::{PAPERS, Paper, Scale};
-use crosstie_study::{COLUMNS, Row, Status, Store};
+use crosstie_lab::revision;
+use crosstie_study::{Row, SideTables, Status, Store, WorkKind};
 use serde_json::Value;
 use tempfile::tempdir;
 
@@ -14,17 +15,12 @@ fn pretend(out: &Path, part: &str) {
     let paper = Paper::named("coll-multirail").unwrap();
     let study = paper.part(part).unwrap().study(Scale::Quick).unwrap();
     let folder = out.join("coll-multirail-quick").join(part);
-    let mut store = Store::open(folder, &study, env!("CARGO_PKG_VERSION")).unwrap();
+    let mut store = Store::open(folder, &study, env!("CARGO_PKG_VERSION"), &revision).unwrap();
     for point in study.points() {
         let value = |column: &crosstie_study::Column| (column.name.to_owned(), 0.3);
-        let row = Row {
-            point: point.index,
-            settings: point.settings.clone(),
-            status: Status::Converged,
-            note: String::new(),
-            measured: COLUMNS.iter().map(value).collect(),
-        };
-        store.record(&row, &[]).unwrap();
+        let measured = WorkKind::Traffic.columns().iter().map(value).collect();
+        let row = Row::of(point, Status::Converged, String::new(), measured);
+        store.record(&row, &SideTables::default()).unwrap();
     }
     store.close().unwrap();
 }

@@ -1,6 +1,6 @@
 //! Figures of a paper that no part draws.
 
-use crosstie_study::{Figure, Row, Setting, Status};
+use crosstie_study::{Figure, Row, Setting, Status, WorkKind};
 
 /// A figure, and the rows it is drawn from.
 pub type Drawing = (Figure, Vec<Row>);
@@ -24,6 +24,7 @@ pub(super) fn plain(name: &str, title: String, x: &str, y: &str, series: &str) -
 pub(super) fn point(series: (&str, &str), x: (&str, f64), y: (&str, f64)) -> Row {
     Row {
         point: 0,
+        kind: WorkKind::Traffic,
         settings: vec![
             (series.0.to_owned(), Setting::Text(series.1.to_owned())),
             (x.0.to_owned(), Setting::Number(x.1)),

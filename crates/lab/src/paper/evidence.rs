@@ -8,7 +8,7 @@ use crosstie_study::{ChannelRow, Row, Setting};
 /// Rows are picked by the swept keys of their part, as tables show them: `("scheme", "basic")`,
 /// `("cluster.rails", "4")`, `("traffic.size.exponential.mean", "64 KiB")`. A choice with keys of
 /// its own goes by its name alone where that tells it apart within the sweep, and else by
-/// `dynamic(striping=0)`. Columns are those of [`crosstie_study::COLUMNS`], or swept keys.
+/// `dynamic(striping=0)`. Columns are those of open-loop traffic, or swept keys.
 #[derive(Debug, Default)]
 pub struct Evidence {
     parts: Vec<(String, Vec<Row>)>,
@@ -171,11 +171,12 @@ fn listed(settings: &[(&str, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crosstie_study::Status;
+    use crosstie_study::{Status, WorkKind};
 
     fn row(scheme: &str, load: f64, measured: &[(&str, f64)]) -> Row {
         Row {
             point: 0,
+            kind: WorkKind::Traffic,
             settings: vec![
                 ("scheme".to_owned(), Setting::Text(scheme.to_owned())),
                 ("traffic.load".to_owned(), Setting::Number(load)),

@@ -1,6 +1,6 @@
 //! A folder with an experiment and what it refers to, run by one call.
 
-use crosstie_lab::{LabError, Progress, RunOptions, RunSummary, Silent, check, run};
+use crosstie_lab::{LabError, Progress, RunOptions, RunSummary, Silent, check, revision, run};
 use crosstie_study::{Row, Store, Study};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -43,7 +43,7 @@ impl Bench {
         cancel: &AtomicBool,
         progress: &dyn Progress,
     ) -> Result<RunSummary, LabError> {
-        let store = Store::open(self.path(results), study, "test").unwrap();
+        let store = Store::open(self.path(results), study, "test", &revision).unwrap();
         let threads = NonZeroUsize::new(threads).unwrap();
         run(study, store, RunOptions { threads, cancel }, progress)
     }

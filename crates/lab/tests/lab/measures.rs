@@ -93,13 +93,7 @@ fn row(at: &At, column: &str, model: Model, noise: f64) -> Row {
             set(column.to_owned(), value * (1.0 + way * noise));
         }
     }
-    Row {
-        point: at.point.index,
-        settings: at.point.settings.clone(),
-        status: Status::Converged,
-        note: String::new(),
-        measured,
-    }
+    Row::of(at.point, Status::Converged, String::new(), measured)
 }
 
 /// A paper, with what it claims and the studies of its parts.

@@ -2,7 +2,7 @@
 
 use crosstie_lab::paper::{Evidence, PAPERS, Paper, Part, Scale};
 use crosstie_study::paper::{Agreement, Finding};
-use crosstie_study::{COLUMNS, ChannelRow, Point, Row, Status, Study};
+use crosstie_study::{ChannelRow, Point, Row, Status, Study, WorkKind};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -20,13 +20,8 @@ fn invented(point: &Point) -> Row {
     let value = |(i, column): (usize, &crosstie_study::Column)| {
         (column.name.to_owned(), 1.0 + 0.01 * f64::from(point.index) + i as f64)
     };
-    Row {
-        point: point.index,
-        settings: point.settings.clone(),
-        status: Status::Converged,
-        note: String::new(),
-        measured: COLUMNS.iter().enumerate().map(value).collect(),
-    }
+    let measured = WorkKind::Traffic.columns().iter().enumerate().map(value).collect();
+    Row::of(point, Status::Converged, String::new(), measured)
 }
 
 /// Channels between switches as the point could have kept them.

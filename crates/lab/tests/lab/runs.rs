@@ -2,7 +2,7 @@
 
 use crate::bench::Bench;
 use crosstie_lab::{Progress, RunOptions, Silent, check};
-use crosstie_study::{COLUMNS, Point, ResultSet, Row, Status};
+use crosstie_study::{Point, ResultSet, Row, Status, WorkKind};
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +33,7 @@ fn a_study_gives_a_row_for_every_point() {
         assert!((offered / load - 1.0).abs() < chance, "{row:?}");
         let saturated = load == 1.0;
         assert_eq!(row.status == Status::Saturated, saturated, "{row:?}");
-        for column in COLUMNS {
+        for column in WorkKind::Traffic.columns() {
             let expected = match column.name {
                 name if name.starts_with("latency") => !saturated,
                 // Of irregular networks, and of NICs that pass packets on.
@@ -52,7 +52,7 @@ fn the_folder_has_the_counters_of_every_channel() {
     let bench = Bench::with(&[]);
     bench.rows(&TINY.replace("bus = \"full\"", "bus = \"half\""));
     let results = ResultSet::open(bench.path("results")).unwrap();
-    let channels = results.channels().unwrap();
+    let channels = results.side_tables().unwrap().channels;
     // 3 x 8 links are 48 channels, and 8 buses have two directions.
     assert_eq!(channels.len(), 6 * (48 + 16));
     let first: Vec<_> = channels.iter().filter(|channel| channel.point == 0).collect();

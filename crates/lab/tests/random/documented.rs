@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// Keys whose row names what may be chosen, each name in backticks.
-const CHOICES: [&str; 4] = ["routing", "bus", "switch.flow", "traffic.arrival"];
+const CHOICES: [&str; 5] = ["world", "routing", "bus", "switch.flow", "traffic.arrival"];
 
 /// Every documented key and choice; `*` stands for any text.
 pub fn keys() -> BTreeSet<String> {
@@ -29,7 +29,7 @@ pub fn keys() -> BTreeSet<String> {
                     keys.insert(format!("{prefix}{key}"));
                 }
             }
-            "scheme" => keys.extend(quoted(first).map(|name| format!("scheme.{name}"))),
+            "policy" => keys.extend(quoted(first).map(|name| format!("policy.{name}"))),
             "pattern" => keys.extend(quoted(first).flat_map(|text| pattern(text, rest))),
             "format" => {
                 let ending = quoted(rest).next().expect("every format has an ending");
@@ -84,8 +84,10 @@ fn keys_and_choices_are_read() {
         "routing.up-down-mitb",
         "bus.half",
         "switch.flow.stop-and-go",
-        "scheme.hybrid.threshold",
-        "scheme.static",
+        "world.ideal",
+        "policy.hybrid.threshold",
+        "policy.static",
+        "work.stream.both-ways",
         "traffic.destination.hot-spot.share",
         "traffic.destination.local.along.graph",
         "traffic.destination.local.along.up-down.root",

@@ -38,7 +38,7 @@ impl Experiment {
         })?
     }
 
-    /// Whether a choice such as `scheme` was made, and which: `basic`, or the name of its table.
+    /// Whether a choice such as `policy` was made, and which: `basic`, or the name of its table.
     pub fn choice(&self, key: &str) -> Option<&str> {
         match self.get(key)? {
             Value::String(name) => Some(name),

@@ -125,7 +125,7 @@ fn fabric(
     }
 }
 
-/// Rails, processing elements and their scheme; returns how many there are of both.
+/// Rails, processing elements and their policy; returns how many there are of both.
 fn cluster(draw: &mut Draw, file: &mut Experiment, hosts: usize) -> (u32, u32) {
     let mut rails = draw.one(&[1, 1, 2, 3, 4]);
     rails = draw.usually(rails, &[16]);
@@ -133,18 +133,19 @@ fn cluster(draw: &mut Draw, file: &mut Experiment, hosts: usize) -> (u32, u32) {
     if draw.chance(0.5) {
         pes = draw.whole(1..=4);
         pes = draw.usually(pes, &[64]);
-        let scheme = draw.one(&["static", "basic", "local-dynamic", "dynamic", "hybrid"]);
+        let policy =
+            draw.one(&["round-robin", "static", "basic", "local-dynamic", "dynamic", "hybrid"]);
         // Static allocation joins at most C(r, r/2) hosts.
         let enough = [(2, 2), (3, 3), (6, 4), (10, 5), (20, 6), (35, 7)];
         let (_, least) = enough.into_iter().find(|&(most, _)| hosts <= most).expect("few hosts");
         let mut keys = Table::new();
-        if scheme.ends_with("dynamic") || scheme == "hybrid" {
+        if policy.ends_with("dynamic") || policy == "hybrid" {
             for (key, value) in [
                 ("striping", Value::from(draw.real(0.0..=1.0))),
                 ("timeout", draw.one(&["1 ns", "300 ns", "2 us", "20 us", "400 ms"]).into()),
                 ("threshold", draw.size(0..=300, &["0 B", "1 GiB"]).into()),
             ] {
-                let known = match scheme {
+                let known = match policy {
                     "hybrid" => true,
                     "dynamic" => key != "threshold",
                     _ => key == "striping",
@@ -153,11 +154,14 @@ fn cluster(draw: &mut Draw, file: &mut Experiment, hosts: usize) -> (u32, u32) {
                     keys.insert(key.to_owned(), value);
                 }
             }
-        } else if scheme == "static" {
+        } else if policy == "static" {
             rails = least + draw.whole(0..=1);
+        } else if policy == "round-robin" {
+            pes = 1;
         }
-        let value = if keys.is_empty() { draw.named(scheme) } else { choice(scheme, keys) };
-        file.put("scheme", value);
+        let value = if keys.is_empty() { draw.named(policy) } else { choice(policy, keys) };
+        // By its earlier name, too.
+        file.put(draw.one(&["policy", "policy", "scheme"]), value);
     }
     for (key, value) in [("cluster.rails", rails), ("cluster.pes", pes)] {
         if value > 1 || draw.chance(0.2) {

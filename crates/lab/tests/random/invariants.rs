@@ -5,7 +5,8 @@
 use crosstie_lab::RoutedFabric;
 use crosstie_routing::{Certificate, Need, Promise, Route, certify};
 use crosstie_study::{
-    Bus, ChannelRow, Destination, Goal, InTransit, Packet, Row, Size, Spec, Status, column,
+    Bus, ChannelRow, Destination, Goal, InTransit, Packet, Row, Size, Spec, Status, Traffic, Work,
+    column,
 };
 use crosstie_units::Bytes;
 
@@ -59,8 +60,13 @@ impl Observed<'_> {
         self.row.measured(name)
     }
 
+    fn traffic(&self) -> &Traffic {
+        let Work::Traffic(traffic) = &self.spec.work else { panic!("no traffic") };
+        traffic
+    }
+
     fn searched(&self) -> bool {
-        matches!(self.spec.goal(), Goal::Saturation(_))
+        matches!(self.spec.measure.goal(self.traffic()), Goal::Saturation(_))
     }
 
     fn flits(&self, bytes: u64) -> f64 {
@@ -69,16 +75,20 @@ impl Observed<'_> {
 
     /// Bytes of the smallest message, and of one so large that none is expected to be larger.
     fn sizes(&self) -> (u64, u64) {
-        match self.spec.traffic.size {
+        match self.traffic().size {
             Size::Fixed { size } => (size.get(), size.get()),
             Size::Exponential { mean } => (1, 30 * mean.get()),
             Size::Bimodal { small, large, .. } => (small.get(), large.get()),
         }
     }
 
+    fn in_turn(&self) -> bool {
+        self.spec.policy.is_default()
+    }
+
     /// Stripes that a message may be cut into.
     fn stripes(&self) -> u64 {
-        if self.spec.scheme.is_some() { u64::from(self.spec.cluster.rails) } else { 1 }
+        if self.in_turn() { 1 } else { u64::from(self.spec.cluster.rails) }
     }
 
     /// Bytes that the smallest packet carries.
@@ -169,7 +179,7 @@ fn columns(seen: &Observed<'_>) -> Finding {
     let method = network.summary.is_some();
     let delivered = seen.get("packets") > Some(0.0);
     let bounded = seen.get("saturation_high").is_some();
-    for column in crosstie_study::COLUMNS {
+    for column in crosstie_study::WorkKind::Traffic.columns() {
         let expected = match column.name {
             name if name.starts_with("latency")
                 && (seen.searched() || row.status == Status::Saturated) =>
@@ -266,7 +276,7 @@ fn accepted(seen: &Observed<'_>) -> Finding {
     let slack = ((ways + 1.0) * seen.longest_message() + held + pool) / cycles;
     let possible = seen.bus().map_or(1.0, |(read, write)| {
         let everyone = matches!(
-            spec.traffic.destination,
+            seen.traffic().destination,
             Destination::Uniform {} | Destination::HotSpot { .. } | Destination::BitComplement {}
         );
         if everyone { 1.0 / (read + write) } else { 1.0 / read }
@@ -285,7 +295,7 @@ fn accepted(seen: &Observed<'_>) -> Finding {
             "converged with {accepted} accepted of {offered} offered, expected within {tolerance}"
         );
     }
-    if let (Some(load), None) = (spec.traffic.load, &spec.scheme) {
+    if let (Some(load), true) = (seen.traffic().load, seen.in_turn()) {
         let time = warmup + cycles;
         let chance = 8.0 * (load * seen.longest_message() / time).sqrt()
             + 2.0 * seen.longest_message() / time;
@@ -351,7 +361,8 @@ fn deadlock(seen: &Observed<'_>) -> Finding {
 }
 
 fn saturation(seen: &Observed<'_>) -> Finding {
-    let Goal::Saturation(wanted) = seen.spec.goal() else { return Ok(()) };
+    let goal = seen.spec.measure.goal(seen.traffic());
+    let Goal::Saturation(wanted) = goal else { return Ok(()) };
     let Observed { row: Row { status, note, .. }, .. } = *seen;
     ensure!(*status != Status::Saturated, "a search is about saturation, not saturated");
     let Some(low) = seen.get("saturation_low") else { return Ok(()) };
@@ -407,7 +418,7 @@ fn a_false_number_is_noticed() {
     let network =
         RoutedFabric::build(&spec.fabric, &spec.routing, &|path| study.locate(path)).unwrap();
     let results = crosstie_study::ResultSet::open(bench.path("results")).unwrap();
-    let stored = results.channels().unwrap();
+    let stored = results.side_tables().unwrap().channels;
     let broken = |row: &Row, channels: &[ChannelRow]| -> Vec<&str> {
         let seen = Observed { spec, network: &network, row, channels };
         let failing = INVARIANTS.iter().filter(|(_, check)| check(&seen).is_err());
@@ -440,7 +451,7 @@ fn a_false_number_is_noticed() {
     assert!(broken(&stuck, &[]).contains(&"deadlock only where no certificate rules it out"));
     assert!(broken(&stuck, &[]).contains(&"columns are those of the status"));
     let mut searched = spec.clone();
-    (searched.traffic.load, searched.measure.saturation) = (None, Some(Default::default()));
+    searched.measure.saturation = Some(Default::default());
     for (low, at, high, sound) in [
         (0.4, 0.405, 0.41, true),
         (0.4, 0.3, 0.41, false),

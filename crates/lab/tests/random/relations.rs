@@ -151,8 +151,8 @@ const TIMES: [(&str, Scale); 8] = [
     ("bus.asymmetric.write", half),
     ("nic.in-transit.recognition", double),
     ("nic.in-transit.setup", double),
-    ("scheme.dynamic.timeout", double),
-    ("scheme.hybrid.timeout", double),
+    ("policy.dynamic.timeout", double),
+    ("policy.hybrid.timeout", double),
 ];
 
 fn half(rate: &str) -> String {
@@ -219,27 +219,27 @@ fn as_anynet(scene: &Scene<'_>) -> Result<bool, String> {
 }
 
 fn hybrid(scene: &Scene<'_>) -> Result<bool, String> {
-    let Some(PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. }) = scene.first().spec.scheme
-    else {
+    let policy = &scene.first().spec.policy;
+    if !matches!(policy, PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. }) {
         return Ok(false);
-    };
+    }
     let mut hybrid = single(scene.first());
-    let name = hybrid.choice("scheme").expect("a scheme").to_owned();
-    let mut keys = hybrid.get(&format!("scheme.{name}")).expect("spelled out").clone();
+    let name = hybrid.choice("policy").expect("a policy").to_owned();
+    let mut keys = hybrid.get(&format!("policy.{name}")).expect("spelled out").clone();
     let keys = keys.as_table_mut().expect("a choice has keys");
     keys.remove("threshold");
     let mut dynamic = hybrid.clone();
-    dynamic.remove("scheme");
-    dynamic.put("scheme.dynamic", keys.clone());
+    dynamic.remove("policy");
+    dynamic.put("policy.dynamic", keys.clone());
     keys.insert("threshold".to_owned(), "0 B".into());
-    hybrid.remove("scheme");
-    hybrid.put("scheme.hybrid", keys.clone());
+    hybrid.remove("policy");
+    hybrid.put("policy.hybrid", keys.clone());
     scene.same(("dynamic", &dynamic), ("hybrid", &hybrid))
 }
 
 fn striping(scene: &Scene<'_>) -> Result<bool, String> {
     let mut none = single(scene.first());
-    let Some(key) = none.choice("scheme").map(|name| format!("scheme.{name}.striping")) else {
+    let Some(key) = none.choice("policy").map(|name| format!("policy.{name}.striping")) else {
         return Ok(false);
     };
     if none.get(&key).is_none() {

@@ -5,7 +5,7 @@ use crate::experiment::{Experiment, each_leaf};
 use crate::invariants::{INVARIANTS, Observed};
 use crate::relations::{RELATIONS, RESULTS, Scene, run};
 use crosstie_lab::RoutedFabric;
-use crosstie_study::{ResultSet, Status, Study};
+use crosstie_study::{ResultSet, Study, WorkKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Which test an experiment did not pass, and how.
@@ -21,7 +21,7 @@ const PANIC: &str = "nothing panics";
 
 /// The statuses and relations that many experiments are expected to meet.
 pub fn expected() -> impl Iterator<Item = &'static str> {
-    let statuses = Status::ALL.into_iter().map(Status::word);
+    let statuses = WorkKind::Traffic.statuses().iter().map(|status| status.word());
     statuses.chain(RELATIONS.iter().map(|&(name, _)| name))
 }
 
@@ -43,8 +43,8 @@ fn examine(file: &Experiment) -> Result<Vec<String>, Failure> {
     std::fs::write(&path, file.text()).expect("a scratch folder");
     let study = Study::load(&path).map_err(|mistake| failed(READ)(mistake.to_string()))?;
     let rows = run(&bench, &study, RESULTS, 2).map_err(failed(RUN))?.rows;
-    let stored =
-        ResultSet::open(bench.path(RESULTS)).and_then(|set| Ok((set.channels()?, set.rows)));
+    let stored = ResultSet::open(bench.path(RESULTS))
+        .and_then(|set| Ok((set.side_tables()?.channels, set.rows)));
     let (channels, stored) = stored.map_err(|error| failed(STORED)(error.to_string()))?;
     if stored != rows || rows.len() != study.points().len() {
         return Err(failed(STORED)(format!("found {rows:?}\nstored {stored:?}")));

@@ -85,7 +85,18 @@ fn short() -> Bytes {
     Bytes::new(4096)
 }
 
+impl Default for PolicyKind {
+    fn default() -> PolicyKind {
+        PolicyKind::RoundRobin {}
+    }
+}
+
 impl PolicyKind {
+    /// Whether it is the one that nobody has to name.
+    pub fn is_default(&self) -> bool {
+        *self == PolicyKind::default()
+    }
+
     /// One of each kind, with the defaults of its keys.
     pub fn all() -> [PolicyKind; 6] {
         let (striping, timeout, threshold) = (all(), None, short());

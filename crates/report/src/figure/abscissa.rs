@@ -76,11 +76,12 @@ fn worths(texts: &[&String]) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crosstie_study::Status;
+    use crosstie_study::{Status, WorkKind};
 
     fn rows(settings: &[&str]) -> Vec<Row> {
         let row = |(point, text): (usize, &&str)| Row {
             point: point as u32,
+            kind: WorkKind::Traffic,
             settings: vec![("size".to_owned(), Setting::Text(text.to_string()))],
             status: Status::Converged,
             note: String::new(),

@@ -128,8 +128,10 @@ impl Curves<'_> {
         }
         taken.push((x, y));
         let marker = match end.status {
-            Status::Deadlocked => stroke::cross(x, y),
-            _ => stroke::arrow(x, y),
+            Status::Deadlocked | Status::Failed => stroke::cross(x, y),
+            Status::Saturated | Status::Converged | Status::NotConverged | Status::Completed => {
+                stroke::arrow(x, y)
+            }
         };
         mark(svg, "point end", x, y, &marker, &end.tip);
     }

@@ -205,9 +205,15 @@ pub(crate) fn status_words(status: Status) -> &'static str {
         Status::NotConverged => "not converged",
         Status::Saturated => "saturated",
         Status::Deadlocked => "deadlocked",
+        Status::Completed => "completed",
+        Status::Failed => "failed",
     }
 }
 
+/// Whether there is no value because the run came to no end.
 fn stopped(status: Status) -> bool {
-    matches!(status, Status::Saturated | Status::Deadlocked)
+    match status {
+        Status::Saturated | Status::Deadlocked | Status::Failed => true,
+        Status::Converged | Status::NotConverged | Status::Completed => false,
+    }
 }

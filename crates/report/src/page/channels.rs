@@ -4,9 +4,8 @@ use std::fmt::Write;
 
 use crosstie_study::{ChannelRow, Row};
 
-use crate::caption;
+use super::point_name;
 use crate::escape::{escape, one_line};
-use crate::figure::spelling;
 use crate::number;
 
 /// Channels listed per table.
@@ -40,19 +39,6 @@ pub(super) fn section(html: &mut String, rows: &[Row], channels: &[ChannelRow]) 
         html.push_str("</div>\n</details>\n");
     }
     html.push_str("</section>\n");
-}
-
-fn point_name(rows: &[Row], point: u32) -> String {
-    let row = rows.iter().find(|row| row.point == point);
-    let settings: Vec<String> = row
-        .iter()
-        .flat_map(|row| &row.settings)
-        .map(|(key, value)| format!("{} {}", caption::leaf(key), spelling(value)))
-        .collect();
-    one_line(&match settings.is_empty() {
-        true => format!("point {point}"),
-        false => format!("point {point}: {}", settings.join(", ")),
-    })
 }
 
 fn mean(channels: &[&ChannelRow]) -> f64 {

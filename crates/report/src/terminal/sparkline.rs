@@ -92,7 +92,10 @@ fn blocks(terminal: &Terminal, curve: &Series, xs: &[f64], room: usize, levels: 
     }
     for end in &curve.ends {
         let cell = cell_of(end.x);
-        line[cell] = if end.status == Status::Deadlocked { stop } else { up };
+        line[cell] = match end.status {
+            Status::Deadlocked | Status::Failed => stop,
+            Status::Saturated | Status::Converged | Status::NotConverged | Status::Completed => up,
+        };
     }
     line.into_iter().collect()
 }

@@ -11,16 +11,6 @@ use crate::figure::{spelling, status_words};
 use crate::number;
 use crate::tabular;
 
-/// Measured columns shown and their heads.
-const SHOWN: [(&str, &str); 5] = [
-    ("offered", "offered"),
-    ("accepted", "accepted"),
-    ("latency_mean", "latency"),
-    ("latency_p99", "p99"),
-    ("saturation", "saturation"),
-];
-/// Measured columns in the order they are given up.
-const GIVEN_UP: [&str; 2] = ["offered", "latency_p99"];
 /// Space between columns.
 const GAP: usize = 2;
 /// A setting is not cut below this.
@@ -70,8 +60,10 @@ fn columns(terminal: &Terminal, rows: &[Row]) -> Vec<Column> {
             cells: rows.iter().map(|row| terminal.spell(&cell(row))).collect(),
         });
     }
-    for (name, head) in SHOWN {
-        if rows.iter().any(|row| row.measured(name).is_some()) {
+    let kinds = tabular::kinds(rows);
+    for &(name, head) in kinds.iter().flat_map(|kind| kind.shown()) {
+        let known = columns.iter().any(|column| !column.setting && column.name == name);
+        if !known && rows.iter().any(|row| row.measured(name).is_some()) {
             columns.push(Column {
                 name: name.to_owned(),
                 right: true,
@@ -95,13 +87,14 @@ fn columns(terminal: &Terminal, rows: &[Row]) -> Vec<Column> {
 /// intervals, then with shorter settings.
 fn fit(columns: &mut Vec<Column>, rows: &[Row], terminal: &Terminal) {
     let excess = |columns: &[Column]| total(columns).saturating_sub(terminal.width);
-    for name in GIVEN_UP {
+    let kinds = tabular::kinds(rows);
+    for name in kinds.iter().flat_map(|kind| kind.given_up()) {
         if excess(columns) > 0 {
-            columns.retain(|column| column.setting || column.name != name);
+            columns.retain(|column| column.setting || column.name != *name);
         }
     }
     for column in 0..columns.len() {
-        let measured = SHOWN.iter().any(|(name, _)| *name == columns[column].name);
+        let measured = rows.iter().any(|row| row.measured(&columns[column].name).is_some());
         if excess(columns) > 0 && measured && !columns[column].setting {
             let name = columns[column].name.clone();
             let bare = |row: &Row| {
@@ -155,9 +148,9 @@ fn line<'a>(
 
 fn ansi(status: Status) -> &'static str {
     match status {
-        Status::Converged => "32",
+        Status::Converged | Status::Completed => "32",
         Status::NotConverged => "33",
         Status::Saturated => "35",
-        Status::Deadlocked => "1;31",
+        Status::Deadlocked | Status::Failed => "1;31",
     }
 }

@@ -5,7 +5,9 @@
 
 use proptest::prelude::*;
 
-use crosstie_study::{COLUMNS, ChannelRow, Figure, Meta, ResultSet, Row, Setting, Status};
+use crosstie_study::{
+    ChannelRow, Figure, Meta, RankRow, ResultSet, Row, Setting, SideTables, Status, WorkKind,
+};
 
 /// A row with these settings and measured columns.
 pub fn row(
@@ -16,15 +18,17 @@ pub fn row(
 ) -> Row {
     Row {
         point,
+        kind: WorkKind::Traffic,
         settings: settings.iter().map(|(key, value)| (key.to_string(), value.clone())).collect(),
         status,
         note: match status {
-            Status::Converged => String::new(),
+            Status::Converged | Status::Completed => String::new(),
             Status::NotConverged => "stopped at 200000 cycles; latency is within 8.1%".to_owned(),
             Status::Saturated => "accepted stays below offered".to_owned(),
             Status::Deadlocked => {
                 "4 channels wait in a circle: s3.p1, s7.p0, s2.p5, s1.p2".to_owned()
             }
+            Status::Failed => "nothing came back within 10 ms".to_owned(),
         },
         measured: measured.iter().map(|(name, value)| (name.to_string(), *value)).collect(),
     }
@@ -121,6 +125,7 @@ pub fn results() -> ResultSet {
         meta: Meta {
             format: 1,
             crosstie: "0.1.0".to_owned(),
+            revisions: ["wormhole 1".to_owned()].into(),
             title: "Adaptive and deterministic ascent on a fat tree".to_owned(),
             citation: Some(
                 "F. Petrini et al., The Quadrics network, IEEE Micro 22(1), 2002".into(),
@@ -135,7 +140,7 @@ pub fn results() -> ResultSet {
             finished: rows.len(),
             settings: vec!["routing.engine".to_owned(), "traffic.load".to_owned()],
             columns: Vec::new(),
-            channel_columns: Vec::new(),
+            side_tables: Default::default(),
             inputs: Default::default(),
             rerun: "crosstie run study.toml".to_owned(),
         },
@@ -145,6 +150,56 @@ pub fn results() -> ResultSet {
                 k = 4\nn = 4\n"
             .to_owned(),
     }
+}
+
+/// Pings of three sizes in two worlds; the last one failed.
+pub fn pings() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (world, base) in [("wormhole", 0.61), ("ideal", 0.05)] {
+        for (size, bytes) in [("8 B", 8.0), ("1 KiB", 1024.0), ("64 KiB", 65_536.0)] {
+            let settings = [
+                ("world", Setting::Text(world.to_owned())),
+                ("work.ping.size", Setting::Text(size.to_owned())),
+            ];
+            let latency: f64 = base + bytes / 400.0;
+            let measured = [
+                ("time_mean", 2.0 * latency),
+                ("time_ci", 0.01 * latency),
+                ("time_p99", 2.1 * latency),
+                ("latency", latency),
+                ("bandwidth", bytes / latency),
+                ("iterations", 90.0),
+            ];
+            let (status, measured) = match (world, size) {
+                ("ideal", "64 KiB") => (Status::Failed, &[][..]),
+                _ => (Status::Completed, &measured[..]),
+            };
+            let row = row(rows.len() as u32, &settings, status, measured);
+            rows.push(Row { kind: WorkKind::Ping, ..row });
+        }
+    }
+    rows
+}
+
+/// When each of so many ranks was done, at every point.
+pub fn ranks(rows: &[Row], ranks: u32) -> SideTables {
+    let rank = |point, rank| RankRow { point, rank, finish: 250.5 + f64::from(rank) };
+    let ranks = rows.iter().flat_map(|row| (0..ranks).map(move |i| rank(row.point, i))).collect();
+    SideTables { ranks, ..SideTables::default() }
+}
+
+/// An experiment with [`pings`].
+pub fn closed_loop() -> ResultSet {
+    let mut results = results();
+    results.meta.settings = ["world", "work.ping.size"].map(str::to_owned).to_vec();
+    (results.rows, results.figures) = (pings(), Vec::new());
+    (results.meta.points, results.meta.finished) = (results.rows.len(), results.rows.len());
+    results
+}
+
+/// What there is beside the rows of [`results`].
+pub fn side() -> SideTables {
+    SideTables { channels: channels(), ranks: Vec::new() }
 }
 
 /// The channels of one point of [`results`].
@@ -186,11 +241,15 @@ pub fn any_rows() -> impl Strategy<Value = Vec<Row>> {
     ];
     let setting =
         prop_oneof![any_number().prop_map(Setting::Number), text.clone().prop_map(Setting::Text),];
-    let measured = prop::collection::vec((prop::sample::select(COLUMNS), any_number()), 0..8);
-    let status = prop::sample::select(Status::ALL.to_vec());
-    let row = (setting.clone(), setting, status, text, measured).prop_map(
-        |(load, routing, status, note, measured)| Row {
+    let kind = prop::sample::select(WorkKind::ALL.to_vec()).prop_flat_map(|kind| {
+        let columns = prop::sample::select(kind.columns());
+        let measured = prop::collection::vec((columns, any_number()), 0..8);
+        (Just(kind), prop::sample::select(kind.statuses()), measured)
+    });
+    let row = (setting.clone(), setting, text, kind).prop_map(
+        |(load, routing, note, (kind, status, measured))| Row {
             point: 0,
+            kind,
             settings: vec![("load".to_owned(), load), ("routing".to_owned(), routing)],
             status,
             note,

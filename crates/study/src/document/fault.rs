@@ -74,6 +74,15 @@ impl Fault {
         self
     }
 
+    /// Says that the keys that lead to it are called otherwise, from the outermost on.
+    pub fn called(mut self, name: &str, otherwise: &str) -> Fault {
+        let name: Vec<&str> = name.split('.').collect();
+        if self.0.path.len() >= name.len() && self.0.path.iter().zip(&name).all(|(a, b)| a == b) {
+            self.0.path.splice(..name.len(), otherwise.split('.').map(str::to_owned));
+        }
+        self
+    }
+
     /// Adds a second place.
     pub fn with_context(mut self, span: Range<usize>, label: impl Into<String>) -> Fault {
         self.0.context = Some((span, label.into()));

@@ -99,6 +99,20 @@ pub(crate) fn place(root: &DeTable<'_>, path: &str) -> Option<(Range<usize>, Ran
     found
 }
 
+/// Takes out the key and the value at a dotted path, if they are there.
+pub(crate) fn take<'i>(
+    root: &mut DeTable<'i>,
+    path: &str,
+) -> Option<(Spanned<Cow<'i, str>>, Spanned<DeValue<'i>>)> {
+    match path.split_once('.') {
+        None => root.remove_entry(path),
+        Some((outer, rest)) => match root.get_mut(outer)?.get_mut() {
+            DeValue::Table(inner) => take(inner, rest),
+            _ => None,
+        },
+    }
+}
+
 /// Puts a value at a dotted path, making tables on the way; every new key gets the place `key`.
 pub(crate) fn put<'i>(
     root: &mut DeTable<'i>,

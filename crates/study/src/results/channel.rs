@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::side::{SideRow, SideTable, SideTables};
+
 /// The counters of one channel at one point: a line of `channels.csv`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChannelRow {
@@ -25,6 +27,22 @@ pub struct ChannelRow {
     pub blocked: f64,
     /// Packets whose head waits at its end for a way on, mean over time.
     pub waiting: f64,
+}
+
+impl SideRow for ChannelRow {
+    const TABLE: SideTable = SideTable::Channels;
+
+    fn rows(tables: &SideTables) -> &[ChannelRow] {
+        &tables.channels
+    }
+
+    fn at(&mut self, point: u32) {
+        self.point = point;
+    }
+
+    fn is_finite(&self) -> bool {
+        [self.utilisation, self.blocked, self.waiting].iter().all(|x| x.is_finite())
+    }
 }
 
 /// Name, unit and meaning of each column of `channels.csv`, in order.

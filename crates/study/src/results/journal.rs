@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChannelRow, JOURNAL, ResultsError, doing, replace};
+use super::{JOURNAL, ResultsError, SideTables, doing, replace};
 use crate::fingerprint::Fingerprint;
 use crate::point::Point;
 use crate::row::{Row, Status};
@@ -22,7 +22,7 @@ pub(super) struct Outcome {
     pub status: Status,
     pub note: String,
     pub measured: Vec<(String, f64)>,
-    /// Where in the journal its line is; channels are read from there when they are needed, since
+    /// Where in the journal its line is; side tables are read from there when they are needed, since
     /// those of a large study would not fit in memory.
     line: Range<u64>,
 }
@@ -30,13 +30,7 @@ pub(super) struct Outcome {
 impl Outcome {
     /// The row of the point that it is the outcome of.
     pub fn row(&self, point: &Point) -> Row {
-        Row {
-            point: point.index,
-            settings: point.settings.clone(),
-            status: self.status,
-            note: self.note.clone(),
-            measured: self.measured.clone(),
-        }
+        Row::of(point, self.status, self.note.clone(), self.measured.clone())
     }
 }
 
@@ -44,27 +38,24 @@ impl Outcome {
 #[derive(Serialize)]
 struct Line<'a> {
     fingerprint: String,
-    crosstie: &'a str,
+    revision: &'a str,
     status: &'a str,
     note: &'a str,
     measured: &'a [(String, f64)],
-    channels: &'a [ChannelRow],
+    #[serde(flatten)]
+    side: &'a SideTables,
 }
 
 /// A line as it is read when the journal is opened.
 #[derive(Deserialize)]
 struct Head {
     fingerprint: String,
-    crosstie: String,
+    /// Empty in journals from before there were revisions.
+    #[serde(default)]
+    revision: String,
     status: String,
     note: String,
     measured: Vec<(String, f64)>,
-}
-
-/// The rest of a line, read when the channels are asked for.
-#[derive(Deserialize)]
-struct Tail {
-    channels: Vec<ChannelRow>,
 }
 
 /// The open journal of a folder.
@@ -72,14 +63,16 @@ struct Tail {
 pub(super) struct Journal {
     path: PathBuf,
     file: File,
-    version: String,
     outcomes: BTreeMap<Fingerprint, Outcome>,
+    stale: BTreeSet<Fingerprint>,
 }
 
+/// Whether an outcome of a point by a revision counts.
+pub(super) type Counts<'a> = &'a dyn Fn(Fingerprint, &str) -> bool;
+
 impl Journal {
-    /// Opens the journal of a folder, or begins one. Outcomes of other versions do not count; in a
-    /// `fresh` one, none do.
-    pub fn open(folder: &Path, version: &str, fresh: bool) -> Result<Journal, ResultsError> {
+    /// Opens the journal of a folder, or begins one; in a `fresh` one, no outcomes count.
+    pub fn open(folder: &Path, counts: Counts<'_>, fresh: bool) -> Result<Journal, ResultsError> {
         let path = folder.join(JOURNAL);
         let file = OpenOptions::new()
             .read(true)
@@ -97,22 +90,28 @@ impl Journal {
         if fresh {
             file.set_len(0).map_err(doing("empty", &path))?;
         }
-        let (outcomes, whole) = scan(&file, version).map_err(doing("read", &path))?;
+        let Scan { outcomes, stale, whole } =
+            Scan::of(&file, counts).map_err(doing("read", &path))?;
         if !whole {
             // Ended here, what was cut off is a line that counts as not written.
             (&file).write_all(b"\n").map_err(doing("write", &path))?;
         }
-        Ok(Journal { path, file, version: version.to_owned(), outcomes })
+        Ok(Journal { path, file, outcomes, stale })
     }
 
     /// The outcomes in the journal of a folder that someone else may be writing.
     pub fn look(
         folder: &Path,
-        version: &str,
+        counts: Counts<'_>,
     ) -> Result<BTreeMap<Fingerprint, Outcome>, ResultsError> {
         let path = folder.join(JOURNAL);
-        let scanned = File::open(&path).and_then(|file| scan(&file, version));
-        scanned.map(|(outcomes, _)| outcomes).map_err(doing("read", &path))
+        let scan = File::open(&path).and_then(|file| Scan::of(&file, counts));
+        scan.map(|scan| scan.outcomes).map_err(doing("read", &path))
+    }
+
+    /// Whether the point had finished when the journal was opened, and its outcome does not count.
+    pub fn is_stale(&self, point: Fingerprint) -> bool {
+        self.stale.contains(&point)
     }
 
     /// The outcome of a point, if it has finished.
@@ -124,16 +123,17 @@ impl Journal {
     pub fn append(
         &mut self,
         point: Fingerprint,
+        revision: &str,
         row: &Row,
-        channels: &[ChannelRow],
+        side: &SideTables,
     ) -> Result<(), ResultsError> {
         let line = Line {
             fingerprint: point.to_string(),
-            crosstie: &self.version,
+            revision,
             status: row.status.word(),
             note: &row.note,
             measured: &row.measured,
-            channels,
+            side,
         };
         let write = |mut file: &File| -> io::Result<Range<u64>> {
             let mut text = serde_json::to_vec(&line)?;
@@ -148,10 +148,9 @@ impl Journal {
         Ok(())
     }
 
-    /// The channels of a finished point.
-    pub fn channels(&self, outcome: &Outcome) -> io::Result<Vec<ChannelRow>> {
-        let tail: Tail = serde_json::from_slice(&self.line(outcome)?)?;
-        Ok(tail.channels)
+    /// What a finished point has beside its row.
+    pub fn side_tables(&self, outcome: &Outcome) -> io::Result<SideTables> {
+        Ok(serde_json::from_slice(&self.line(outcome)?)?)
     }
 
     fn line(&self, outcome: &Outcome) -> io::Result<Vec<u8>> {
@@ -181,27 +180,47 @@ impl Journal {
     }
 }
 
-/// Reads a whole journal: the outcomes, and whether the last line has its end.
-fn scan(file: &File, version: &str) -> io::Result<(BTreeMap<Fingerprint, Outcome>, bool)> {
-    let mut reader = BufReader::new(file);
-    let (mut start, mut line, mut whole) = (0, Vec::new(), true);
-    let mut outcomes = BTreeMap::new();
-    while reader.read_until(b'\n', &mut line)? > 0 {
-        let end = start + line.len() as u64;
-        whole = line.last() == Some(&b'\n');
-        if whole {
-            outcomes.extend(outcome(&line, version, start..end));
-        }
-        start = end;
-        line.clear();
-    }
-    Ok((outcomes, whole))
+/// A journal as it was read.
+struct Scan {
+    /// The outcomes that count.
+    outcomes: BTreeMap<Fingerprint, Outcome>,
+    /// Points all of whose outcomes do not.
+    stale: BTreeSet<Fingerprint>,
+    /// Whether the last line has its end.
+    whole: bool,
 }
 
-/// Reads a line; `None` if it cannot be read or comes from another version.
-fn outcome(line: &[u8], version: &str, place: Range<u64>) -> Option<(Fingerprint, Outcome)> {
+impl Scan {
+    fn of(file: &File, counts: Counts<'_>) -> io::Result<Scan> {
+        let mut reader = BufReader::new(file);
+        let mut scan = Scan { outcomes: BTreeMap::new(), stale: BTreeSet::new(), whole: true };
+        let (mut start, mut line) = (0, Vec::new());
+        while reader.read_until(b'\n', &mut line)? > 0 {
+            let end = start + line.len() as u64;
+            scan.whole = line.last() == Some(&b'\n');
+            if scan.whole {
+                match outcome(&line, start..end) {
+                    Some((point, revision, outcome)) if counts(point, &revision) => {
+                        scan.outcomes.insert(point, outcome);
+                    }
+                    Some((point, ..)) => {
+                        scan.stale.insert(point);
+                    }
+                    None => {}
+                }
+            }
+            start = end;
+            line.clear();
+        }
+        scan.stale.retain(|point| !scan.outcomes.contains_key(point));
+        Ok(scan)
+    }
+}
+
+/// Reads a line: the point, the revision that ran it, and the outcome; `None` if it cannot be read.
+fn outcome(line: &[u8], place: Range<u64>) -> Option<(Fingerprint, String, Outcome)> {
     let head: Head = serde_json::from_slice(line).ok()?;
     let status = head.status.parse().ok()?;
     let outcome = Outcome { status, note: head.note, measured: head.measured, line: place };
-    (head.crosstie == version).then_some((head.fingerprint.parse().ok()?, outcome))
+    Some((head.fingerprint.parse().ok()?, head.revision, outcome))
 }

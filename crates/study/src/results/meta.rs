@@ -1,24 +1,28 @@
 //! What a folder of results says about itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::channel::CHANNEL_COLUMNS;
-use crate::column::COLUMNS;
+use crate::column;
 use crate::row::Status;
 use crate::study::Study;
 
 /// The version of the folder's layout. It changes when a reader of the old layout would go wrong.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
+/// The oldest layout that can be read.
+pub(super) const OLDEST: u32 = 1;
 
 /// The content of `meta.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Meta {
     /// The version of the folder's layout.
     pub format: u32,
-    /// The version of Crosstie that computed the results.
+    /// The version of Crosstie that wrote the folder.
     pub crosstie: String,
+    /// What computed the rows: each engine with the revision of its results.
+    #[serde(default)]
+    pub revisions: BTreeSet<String>,
     /// The title of the study.
     pub title: String,
     /// The publication it belongs to.
@@ -35,8 +39,9 @@ pub struct Meta {
     pub settings: Vec<String>,
     /// The columns of the rows, in order.
     pub columns: Vec<ColumnMeaning>,
-    /// The columns of `channels.csv`, in order.
-    pub channel_columns: Vec<ColumnMeaning>,
+    /// The columns of the tables beside the rows, in order, by file.
+    #[serde(default)]
+    pub side_tables: BTreeMap<String, Vec<ColumnMeaning>>,
     /// Files the study refers to, copied into the folder, with the 128-bit FNV-1a hash of their content.
     pub inputs: BTreeMap<String, String>,
     /// How to compute the results again.
@@ -59,19 +64,36 @@ fn meaning(name: &str, unit: &str, meaning: &str) -> ColumnMeaning {
 }
 
 impl Meta {
-    pub(super) fn of(study: &Study, finished: usize, version: &str) -> Meta {
-        let statuses = Status::ALL.map(Status::word).join(", ");
+    pub(super) fn of(
+        study: &Study,
+        finished: usize,
+        version: &str,
+        revisions: BTreeSet<String>,
+    ) -> Meta {
+        let kinds = study.kinds();
+        let mut statuses: Vec<&str> = Vec::new();
+        for status in kinds.iter().flat_map(|kind| kind.statuses()).copied().map(Status::word) {
+            if !statuses.contains(&status) {
+                statuses.push(status);
+            }
+        }
+        let statuses = statuses.join(", ");
         let mut columns = vec![meaning("point", "", "number of the point within the study")];
         columns
             .extend(study.keys().iter().map(|key| meaning(key, "", "a swept key of study.toml")));
         columns.push(meaning("status", "", &format!("how the run ended: {statuses}")));
         columns.push(meaning("note", "", "anything unusual, in a sentence"));
-        columns.extend(COLUMNS.iter().map(|c| meaning(c.name, c.unit, c.meaning)));
+        columns.extend(column::columns(&kinds).iter().map(|c| meaning(c.name, c.unit, c.meaning)));
+        let side_tables = kinds.iter().flat_map(|kind| kind.side_tables()).map(|table| {
+            let columns = table.columns().iter().map(|[n, u, m]| meaning(n, u, m));
+            (table.file().to_owned(), columns.collect())
+        });
         let swept_seed = study.keys().iter().any(|key| key == "seed");
         let seed = study.points().first().map(|point| point.spec.seed.0);
         Meta {
             format: FORMAT,
             crosstie: version.to_owned(),
+            revisions,
             title: study.title.clone(),
             citation: study.citation.clone(),
             description: study.description.clone(),
@@ -80,7 +102,7 @@ impl Meta {
             finished,
             settings: study.keys().to_vec(),
             columns,
-            channel_columns: CHANNEL_COLUMNS.map(|[n, u, m]| meaning(n, u, m)).to_vec(),
+            side_tables: side_tables.collect(),
             inputs: study
                 .copies()
                 .into_iter()

@@ -5,9 +5,10 @@
 //! | `study.toml` | the study, every default spelled out: an experiment file in its own right |
 //! | `inputs/` | copies of the files that the study refers to |
 //! | `origin.txt` | the experiment file that it was run from, seen from the folder |
-//! | `meta.json` | what the columns mean, which version wrote them, how to run the study again |
+//! | `meta.json` | what the columns mean, which revision computed them, how to run the study again |
 //! | `rows.jsonl`, `rows.csv` | one flat row per finished point, in order, the same in both |
 //! | `channels.csv` | the counters of every channel, where the study keeps them |
+//! | `ranks.csv` | when every rank was done, of closed-loop work |
 //! | `journal.jsonl` | finished points as they came in; what lets a rerun skip them |
 //!
 //! None of them holds a time of day or anything else that would differ between two runs of the same
@@ -17,9 +18,11 @@ mod channel;
 mod journal;
 mod meta;
 mod origin;
+mod rank;
+mod rows;
 mod set;
+mod side;
 mod store;
-mod table;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -27,8 +30,10 @@ use std::path::{Path, PathBuf};
 
 pub use channel::ChannelRow;
 pub use meta::{ColumnMeaning, Meta};
+pub use rank::RankRow;
 pub use set::ResultSet;
-pub use store::Store;
+pub use side::{SideTable, SideTables};
+pub use store::{Revision, Store};
 
 use crate::diagnostic::Diagnostic;
 
@@ -37,7 +42,6 @@ const STUDY: &str = "study.toml";
 const META: &str = "meta.json";
 const ROWS_JSON: &str = "rows.jsonl";
 const ROWS_CSV: &str = "rows.csv";
-const CHANNELS: &str = "channels.csv";
 const JOURNAL: &str = "journal.jsonl";
 
 /// Why results cannot be written or read.
@@ -99,19 +103,23 @@ pub enum ResultsError {
         /// How many there are.
         points: usize,
     },
-    /// A counter that is no number.
-    #[error("channel {channel} at point {point} has a counter that is not finite")]
+    /// A line beside a row with a number that is none.
+    #[error("line {line} of point {point} in `{file}` has a number that is not finite")]
     NotFinite {
         /// The point.
         point: u32,
-        /// The channel.
-        channel: u32,
+        /// The file of the table.
+        file: &'static str,
+        /// The line among those of the point, from 1.
+        line: usize,
     },
-    /// A measured column that is not in the catalogue.
-    #[error("`{column}` is not a column that results can have")]
-    NoSuchColumn {
-        /// The name given.
-        column: String,
+    /// A measured column, or a status, that the kind of work does not have.
+    #[error("`{found}` is not what results of `{kind}` can have")]
+    Foreign {
+        /// The column or the status.
+        found: String,
+        /// The kind of work.
+        kind: &'static str,
     },
 }
 

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::journal::Journal;
-use super::meta::FORMAT;
-use super::{CHANNELS, ChannelRow, META, Meta, ROWS_JSON, ResultsError, STUDY, doing, table};
+use super::meta::{FORMAT, OLDEST};
+use super::side::SideRow;
+use super::{META, Meta, ROWS_JSON, ResultsError, STUDY, SideTables, doing, rows};
 use crate::figure::Figure;
+use crate::kind::WorkKind;
 use crate::point::Point;
 use crate::row::Row;
 use crate::study::Study;
@@ -46,17 +48,18 @@ impl ResultSet {
         }
         let version: Version =
             serde_json::from_str(&text).map_err(|e| damaged(Some(e.line()), e.to_string()))?;
-        if version.format != FORMAT {
-            let reason = format!("its format is {}, expected {FORMAT}", version.format);
+        if !(OLDEST..=FORMAT).contains(&version.format) {
+            let reason = format!("its format is {}, expected at most {FORMAT}", version.format);
             return Err(damaged(None, reason));
         }
         let mut meta: Meta =
             serde_json::from_str(&text).map_err(|e| damaged(Some(e.line()), e.to_string()))?;
         let (path, text) = read(STUDY)?;
         let study = Study::parse(&path.display().to_string(), &text)?;
-        let mut rows = rows(&folder.join(ROWS_JSON), &meta.settings)?;
+        let kinds: Vec<WorkKind> = study.points().iter().map(|p| p.spec.work.kind()).collect();
+        let mut rows = read_rows(&folder.join(ROWS_JSON), &meta.settings, &kinds)?;
         if rows.len() < meta.points
-            && let Some(more) = journalled(&folder, &meta.crosstie)
+            && let Some(more) = journalled(&folder, &meta)
             && more.len() > rows.len()
         {
             (meta.finished, rows) = (more.len(), more);
@@ -64,9 +67,14 @@ impl ResultSet {
         Ok(ResultSet { folder, meta, figures: study.figures, rows, study: text })
     }
 
-    /// The counters of every channel at every finished point; empty if the study kept none.
-    pub fn channels(&self) -> Result<Vec<ChannelRow>, ResultsError> {
-        let path = self.folder.join(CHANNELS);
+    /// What there is beside the rows of all finished points.
+    pub fn side_tables(&self) -> Result<SideTables, ResultsError> {
+        Ok(SideTables { channels: self.side()?, ranks: self.side()? })
+    }
+
+    /// One table beside the rows; empty if the study kept none.
+    fn side<T: SideRow>(&self) -> Result<Vec<T>, ResultsError> {
+        let path = self.folder.join(T::TABLE.file());
         if !path.exists() {
             return Ok(Vec::new());
         }
@@ -82,19 +90,19 @@ impl ResultSet {
 
 /// The rows of a study that is still running, or was broken off: those in the journal. `None` if it, or
 /// what the study refers to, cannot be read.
-fn journalled(folder: &Path, version: &str) -> Option<Vec<Row>> {
+fn journalled(folder: &Path, meta: &Meta) -> Option<Vec<Row>> {
     let study = Study::load(folder.join(STUDY)).ok()?;
-    let outcomes = Journal::look(folder, version).ok()?;
+    let outcomes = Journal::look(folder, &|_, revision| meta.revisions.contains(revision)).ok()?;
     let row = |point: &Point| Some(outcomes.get(&point.fingerprint())?.row(point));
     Some(study.points().iter().filter_map(row).collect())
 }
 
-fn rows(path: &Path, keys: &[String]) -> Result<Vec<Row>, ResultsError> {
+fn read_rows(path: &Path, keys: &[String], kinds: &[WorkKind]) -> Result<Vec<Row>, ResultsError> {
     let text = fs::read_to_string(path).map_err(doing("read", path))?;
     text.lines()
         .enumerate()
         .map(|(i, line)| {
-            table::read_json(line, keys).map_err(|reason| ResultsError::Damaged {
+            rows::read_json(line, keys, kinds).map_err(|reason| ResultsError::Damaged {
                 path: path.to_owned(),
                 line: Some(i + 1),
                 reason,

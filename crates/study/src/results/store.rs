@@ -1,17 +1,19 @@
 //! Writing a folder of results.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::journal::Journal;
 use super::meta::Meta;
+use super::side::SideRow;
 use super::{
-    CHANNELS, ChannelRow, JOURNAL, META, ROWS_CSV, ROWS_JSON, ResultsError, STUDY, doing, origin,
-    replace, table,
+    ChannelRow, JOURNAL, META, ROWS_CSV, ROWS_JSON, RankRow, ResultsError, STUDY, SideTables,
+    doing, origin, replace, rows,
 };
-use crate::column::COLUMNS;
 use crate::fingerprint::Fingerprint;
 use crate::point::Point;
 use crate::row::Row;
+use crate::spec::Spec;
 use crate::study::Study;
 
 /// The results of a study while they come in.
@@ -28,18 +30,24 @@ pub struct Store<'a> {
     version: String,
     /// The fingerprint of each point, by its index.
     points: Vec<Fingerprint>,
+    /// The revision that each point is computed by.
+    revisions: Vec<String>,
     journal: Journal,
 }
 
+/// Tells what computes a point: the engine, and the revision of its results.
+pub type Revision<'a> = &'a dyn Fn(&Spec) -> String;
+
 impl<'a> Store<'a> {
-    /// Opens a folder, making it if need be, and takes over the points that `version` of Crosstie
-    /// has already finished there. A folder of another experiment is refused.
+    /// Opens a folder for this version of Crosstie, making it if need be, and takes over the points
+    /// that the same revision has already finished there. A folder of another experiment is refused.
     pub fn open(
         folder: impl Into<PathBuf>,
         study: &'a Study,
         version: &str,
+        revision: Revision<'_>,
     ) -> Result<Store<'a>, ResultsError> {
-        let store = Store::at(folder.into(), study, version, false)?;
+        let store = Store::at(folder.into(), study, version, revision, false)?;
         origin::check(&store.folder, study)?;
         Ok(store)
     }
@@ -49,20 +57,27 @@ impl<'a> Store<'a> {
         folder: impl Into<PathBuf>,
         study: &'a Study,
         version: &str,
+        revision: Revision<'_>,
     ) -> Result<Store<'a>, ResultsError> {
-        Store::at(folder.into(), study, version, true)
+        Store::at(folder.into(), study, version, revision, true)
     }
 
     fn at(
         folder: PathBuf,
         study: &'a Study,
         version: &str,
+        revision: Revision<'_>,
         fresh: bool,
     ) -> Result<Store<'a>, ResultsError> {
         let opened = Opened::make(&folder)?;
-        let journal = Journal::open(&folder, version, fresh)?;
-        let points = study.points().iter().map(Point::fingerprint).collect();
-        Ok(Store { folder, _opened: opened, study, version: version.to_owned(), points, journal })
+        let points: Vec<Fingerprint> = study.points().iter().map(Point::fingerprint).collect();
+        let revisions: Vec<String> = study.points().iter().map(|p| revision(&p.spec)).collect();
+        let expected: BTreeMap<_, _> = points.iter().copied().zip(&revisions).collect();
+        // What an earlier form of the study left is judged when the study asks for it again.
+        let counts = |point, revision: &str| expected.get(&point).is_none_or(|r| *r == revision);
+        let journal = Journal::open(&folder, &counts, fresh)?;
+        let version = version.to_owned();
+        Ok(Store { folder, _opened: opened, study, version, points, revisions, journal })
     }
 
     /// The folder.
@@ -76,40 +91,49 @@ impl<'a> Store<'a> {
         points.filter(|(_, name)| self.journal.outcome(**name).is_none()).map(|(p, _)| p).collect()
     }
 
+    /// How many points had been finished here by another revision, and have to run again.
+    pub fn stale(&self) -> usize {
+        self.points.iter().filter(|point| self.journal.is_stale(**point)).count()
+    }
+
     /// The rows of the finished points, in order.
     pub fn rows(&self) -> Vec<Row> {
         let points = self.study.points().iter().zip(&self.points);
         points.filter_map(|(point, name)| Some(self.journal.outcome(*name)?.row(point))).collect()
     }
 
-    /// Keeps the outcome of a point. A measured value that is not finite counts as not measured; the
-    /// counters of channels must be finite.
-    pub fn record(&mut self, row: &Row, channels: &[ChannelRow]) -> Result<(), ResultsError> {
+    /// Keeps the outcome of a point. A measured value that is not finite counts as not measured; what
+    /// stands beside the row must be finite.
+    pub fn record(&mut self, row: &Row, side: &SideTables) -> Result<(), ResultsError> {
         let (point, points) = (row.point, self.points.len());
-        let name =
-            *self.points.get(point as usize).ok_or(ResultsError::NoSuchPoint { point, points })?;
-        let known = |name: &str| COLUMNS.iter().any(|column| column.name == name);
+        let index = point as usize;
+        let name = *self.points.get(index).ok_or(ResultsError::NoSuchPoint { point, points })?;
+        let kind = self.study.points()[index].spec.work.kind();
+        let known = |name: &str| kind.columns().iter().any(|column| column.name == name);
+        let foreign =
+            |found: &str| ResultsError::Foreign { found: found.into(), kind: kind.name() };
         if let Some((column, _)) = row.measured.iter().find(|(name, _)| !known(name)) {
-            return Err(ResultsError::NoSuchColumn { column: column.clone() });
+            return Err(foreign(column));
         }
-        let finite =
-            |c: &ChannelRow| [c.utilisation, c.blocked, c.waiting].iter().all(|x| x.is_finite());
-        if let Some(bad) = channels.iter().find(|channel| !finite(channel)) {
-            return Err(ResultsError::NotFinite { point, channel: bad.channel });
+        if !kind.statuses().contains(&row.status) {
+            return Err(foreign(row.status.word()));
         }
-        let measured = COLUMNS
-            .iter()
+        check_finite::<ChannelRow>(point, side)?;
+        check_finite::<RankRow>(point, side)?;
+        let measured = (kind.columns().iter())
             .filter_map(|c| Some((c.name.to_owned(), row.measured(c.name)?)))
             .filter(|(_, value)| value.is_finite())
             .collect();
-        self.journal.append(name, &Row { measured, ..row.clone() }, channels)
+        let row = Row { measured, ..row.clone() };
+        self.journal.append(name, &self.revisions[index], &row, side)
     }
 
     /// Writes the files that others read, from the points finished so far. Their bytes depend on the
     /// study and on which points have finished, not on the order in which they did.
     pub fn publish(&self) -> Result<(), ResultsError> {
         let rows = self.rows();
-        let meta = Meta::of(self.study, rows.len(), &self.version);
+        let revisions = self.revisions.iter().cloned().collect();
+        let meta = Meta::of(self.study, rows.len(), &self.version, revisions);
         let at = |name: &str| self.folder.join(name);
         self.copy_inputs()?;
         origin::write(&self.folder, self.study)?;
@@ -118,9 +142,11 @@ impl<'a> Store<'a> {
             serde_json::to_writer_pretty(&mut *to, &meta)?;
             to.write_all(b"\n")
         })?;
-        replace(&at(ROWS_JSON), |to| table::write_json(&rows, to))?;
-        replace(&at(ROWS_CSV), |to| table::write_csv(self.study.keys(), &rows, to))?;
-        self.publish_channels(&at(CHANNELS))
+        replace(&at(ROWS_JSON), |to| rows::write_json(&rows, to))?;
+        let (keys, kinds) = (self.study.keys(), self.study.kinds());
+        replace(&at(ROWS_CSV), |to| rows::write_csv(keys, &kinds, &rows, to))?;
+        self.publish_side::<ChannelRow>()?;
+        self.publish_side::<RankRow>()
     }
 
     /// Copies what the experiment refers to, so that the folder is complete in itself.
@@ -134,23 +160,27 @@ impl<'a> Store<'a> {
         Ok(())
     }
 
-    fn publish_channels(&self, path: &Path) -> Result<(), ResultsError> {
-        let kept =
-            self.study.points().iter().zip(&self.points).filter(|(p, _)| p.spec.measure.channels);
+    /// Writes a table beside the rows, if there is anything to write.
+    fn publish_side<T: SideRow>(&self) -> Result<(), ResultsError> {
+        let path = self.folder.join(T::TABLE.file());
+        let kept = |point: &Point| point.spec.side_tables().any(|table| table == T::TABLE);
+        let points = self.study.points().iter().zip(&self.points).filter(|(p, _)| kept(p));
         let mut some = false;
-        replace(path, |to| {
+        replace(&path, |to| {
             let mut csv = csv::Writer::from_writer(to);
-            for (point, name) in kept {
+            for (point, name) in points {
                 let Some(outcome) = self.journal.outcome(*name) else { continue };
-                for channel in self.journal.channels(outcome)? {
+                for row in T::rows(&self.journal.side_tables(outcome)?) {
                     some = true;
-                    csv.serialize(ChannelRow { point: point.index, ..channel })?;
+                    let mut row = row.clone();
+                    row.at(point.index);
+                    csv.serialize(row)?;
                 }
             }
             csv.flush()
         })?;
         if !some {
-            std::fs::remove_file(path).map_err(doing("remove", path))?;
+            std::fs::remove_file(&path).map_err(doing("remove", &path))?;
         }
         Ok(())
     }
@@ -159,6 +189,13 @@ impl<'a> Store<'a> {
     pub fn close(self) -> Result<(), ResultsError> {
         self.publish()?;
         self.journal.tidy(&self.points)
+    }
+}
+
+fn check_finite<T: SideRow>(point: u32, side: &SideTables) -> Result<(), ResultsError> {
+    match T::rows(side).iter().position(|row| !row.is_finite()) {
+        Some(i) => Err(ResultsError::NotFinite { point, file: T::TABLE.file(), line: i + 1 }),
+        None => Ok(()),
     }
 }
 

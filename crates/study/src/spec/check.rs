@@ -1,13 +1,13 @@
 //! Whether the parts of a spec fit together. What one value can tell alone is checked in `limits`.
 
 use crosstie_fabric::Shape;
-use crosstie_protocol::{PolicyKind, largest_cluster, rails_optimal};
+use crosstie_protocol::{largest_cluster, rails_optimal};
 use crosstie_routing::Need;
 use toml::de::DeTable;
 
 use super::limits::{MOST_HOSTS, MOST_RAILS};
 use super::{
-    Bus, Destination, Fabric, Flow, Irregular, Link, Measure, Part, Size, Spec, Traffic, Tree,
+    Bus, Destination, Fabric, Flow, Irregular, Link, Measure, Part, Size, Spec, Traffic, Tree, Work,
 };
 use crate::document::{self, Fault};
 
@@ -37,16 +37,11 @@ impl Clash {
 pub(super) fn check(spec: &Spec, root: &DeTable<'_>) -> Result<(), Fault> {
     fabric(&spec.fabric)
         .and_then(|()| routing(spec))
-        .and_then(|()| scheme(spec))
+        .and_then(|()| policy(spec))
         .and_then(|()| link(&spec.link))
         .and_then(|()| flow(spec))
         .and_then(|()| in_transit(spec))
-        .and_then(|()| load(spec))
-        .and_then(|()| size(&spec.traffic))
-        .and_then(|()| {
-            let hosts = spec.fabric.hosts();
-            destination(&spec.traffic.destination, "traffic.destination", hosts)
-        })
+        .and_then(|()| work(spec))
         .and_then(|()| measure(&spec.measure))
         .map_err(|Clash { path, fault }| {
             fault.at(document::place(root, &path).map_or(0..0, |(_, value)| value))
@@ -118,27 +113,22 @@ fn routing(spec: &Spec) -> Result<(), Clash> {
     Ok(())
 }
 
-fn scheme(spec: &Spec) -> Result<(), Clash> {
-    let Some(policy) = spec.scheme.filter(PolicyKind::paces) else {
-        return match spec.cluster.pes {
-            1 => Ok(()),
-            _ => {
-                let title = "several processing elements without a scheme";
-                let label = "without a scheme, a node sends as one";
-                Err(clash("cluster.pes", title, label)
-                    .help("say how they share the rails: `scheme = \"basic\"`, or leave `pes` out"))
-            }
-        };
-    };
+fn policy(spec: &Spec) -> Result<(), Clash> {
+    if !spec.policy.paces() && spec.cluster.pes > 1 {
+        let title = "several processing elements without a policy";
+        let label = "in turn, a node sends as one";
+        return Err(clash("cluster.pes", title, label)
+            .help("say how they share the rails: `policy = \"basic\"`, or leave `pes` out"));
+    }
     let Some(hosts) = spec.fabric.hosts() else { return Ok(()) };
-    policy.fits(hosts, spec.cluster.rails).map_err(|_| static_rails(spec.cluster.rails, hosts))
+    spec.policy.fits(hosts, spec.cluster.rails).map_err(|_| static_rails(spec.cluster.rails, hosts))
 }
 
 /// Static allocation joins every pair of nodes only with rails enough.
 fn static_rails(rails: u32, hosts: u32) -> Clash {
     let (most, least) = (largest_cluster(rails), rails_optimal(hosts));
     let label = format!("{hosts} hosts need at least {least} rails, but there are {rails}");
-    let clash = clash("scheme.static", "too few rails for static allocation", label);
+    let clash = clash("policy.static", "too few rails for static allocation", label);
     let fewer = match most {
         // A fabric has at least two hosts, and one rail cannot join them.
         ..2 => None,
@@ -212,8 +202,53 @@ fn in_transit(spec: &Spec) -> Result<(), Clash> {
     Ok(())
 }
 
-fn load(spec: &Spec) -> Result<(), Clash> {
-    match (spec.traffic.load, spec.measure.saturation) {
+fn work(spec: &Spec) -> Result<(), Clash> {
+    let hosts = spec.fabric.hosts();
+    match &spec.work {
+        Work::Traffic(traffic) => load(traffic, &spec.measure)
+            .and_then(|()| size(traffic))
+            .and_then(|()| destination(&traffic.destination, "traffic.destination", hosts)),
+        Work::Ping(ping) => {
+            closed_loop(spec).and_then(|()| ranks("work.ping", [ping.from, ping.to], hosts))
+        }
+        Work::Stream(stream) => {
+            closed_loop(spec).and_then(|()| ranks("work.stream", [stream.from, stream.to], hosts))
+        }
+    }
+}
+
+/// What goes with open-loop traffic only.
+fn closed_loop(spec: &Spec) -> Result<(), Clash> {
+    if spec.measure.saturation.is_some() {
+        let title = "a search for saturation under work that waits for the network";
+        return Err(clash("measure.saturation", title, "expected `traffic` beside it")
+            .help("remove `measure.saturation`, or replace `work` by `traffic`"));
+    }
+    if spec.cluster.pes > 1 {
+        let label = format!("found {}, expected 1: a rank is a whole node", spec.cluster.pes);
+        return Err(clash("cluster.pes", "several processing elements with `work`", label)
+            .help("leave `pes` out"));
+    }
+    Ok(())
+}
+
+/// Two different ranks, one on each of two hosts.
+fn ranks(path: &str, [from, to]: [u32; 2], hosts: Option<u32>) -> Result<(), Clash> {
+    for (key, rank) in [("from", from), ("to", to)] {
+        if let Some(hosts) = hosts.filter(|hosts| rank >= *hosts) {
+            let label = format!("found {rank}, expected a host from 0 to {}", hosts - 1);
+            return Err(clash(format!("{path}.{key}"), "no such host", label));
+        }
+    }
+    if from == to {
+        let label = format!("found {to}, as in `from`, expected another host");
+        return Err(clash(format!("{path}.to"), "a rank that sends to itself", label));
+    }
+    Ok(())
+}
+
+fn load(traffic: &Traffic, measure: &Measure) -> Result<(), Clash> {
+    match (traffic.load, measure.saturation) {
         (Some(_), Some(_)) => {
             let title = "a load, although the saturation point is searched for";
             Err(clash("traffic.load", title, "expected no load here")

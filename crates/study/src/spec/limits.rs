@@ -34,6 +34,8 @@ wholes! {
     transfers: u32 = 1..=64;
     distance: u32 = 1..=64;
     cycles: u64 = 100..=1_000_000_000_000;
+    iterations: u32 = 1..=1_000_000;
+    window: u32 = 1..=65_536;
 }
 
 /// As [`hosts`], for a key that may be missing.
@@ -73,6 +75,16 @@ quantities! {
     pool: Bytes = "a size", Bytes::new(1)..=Bytes::new(1 << 30);
     rate: Rate = "a rate", per_second(1_000)..=per_second(1_000_000_000_000);
     wire: Time = "a time", Time::ZERO..=Time::from_ns(1_000_000);
+}
+
+/// As [`rate`], for a key that may be missing.
+pub(crate) fn some_rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Rate>, D::Error> {
+    rate(from).map(Some)
+}
+
+/// As [`wire`], for a key that may be missing.
+pub(crate) fn some_wire<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
+    wire(from).map(Some)
 }
 
 /// A message size, or `None` for the word that stands in its place.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::limits;
+use super::{Traffic, limits};
 
 /// When a run is long enough, and what it keeps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +41,16 @@ impl Default for Measure {
     }
 }
 
+impl Measure {
+    /// What is asked of open-loop traffic: one load, or the saturation point.
+    pub fn goal(&self, traffic: &Traffic) -> Goal {
+        match (self.saturation, traffic.load) {
+            (Some(saturation), _) => Goal::Saturation(saturation),
+            (None, load) => Goal::Load(load.unwrap_or_default()),
+        }
+    }
+}
+
 /// The search for the saturation point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -56,7 +66,7 @@ impl Default for Saturation {
     }
 }
 
-/// What is asked of the simulator at one point.
+/// What is asked of the simulator under open-loop traffic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {
     /// Measure at this load.

@@ -5,36 +5,41 @@ pub(crate) mod limits;
 mod machine;
 mod measure;
 mod traffic;
+mod work;
+mod world;
 
-use crosstie_protocol::PolicyKind;
 use crosstie_units::{Seed, range};
 use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
+pub use crosstie_protocol::PolicyKind;
 pub use crosstie_routing::RoutingKind;
 pub use machine::{
     Bus, Cluster, Fabric, Flow, InTransit, Irregular, Link, Nic, Packet, Switch, Tree,
 };
 pub use measure::{Goal, Measure, Saturation};
 pub use traffic::{Along, Arrival, Destination, Part, Size, Traffic};
+pub use work::{Ping, Stream, Work};
+pub use world::{Ideal, World};
 
 use crate::diagnostic::Diagnostic;
 use crate::document::{self, Fault};
+use crate::earlier::EarlierNames;
 
 /// Everything that decides the result of one point.
 ///
 /// A spec that was read is sound: its numbers are in range and its parts fit together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Draft", rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(into = "Draft")]
 pub struct Spec {
     /// The number from which all randomness of the point follows.
     pub seed: Seed,
+    /// Where the work is done.
+    pub world: World,
     /// The nodes as a whole.
     pub cluster: Cluster,
-    /// How the processing elements of a node share its rails; `None`: a node sends one message after
-    /// another, and they take the rails in turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scheme: Option<PolicyKind>,
+    /// How the nodes share their rails.
+    pub policy: PolicyKind,
     /// The network of one rail.
     pub fabric: Fabric,
     /// How packets find their way through it.
@@ -47,21 +52,27 @@ pub struct Spec {
     pub bus: Bus,
     /// The NICs.
     pub nic: Nic,
-    /// What the hosts send.
-    pub traffic: Traffic,
+    /// What only the ideal network knows.
+    pub ideal: Ideal,
+    /// What is to be done.
+    pub work: Work,
     /// What is measured, and how exactly.
     pub measure: Measure,
 }
 
-/// A spec as written, where a missing part may depend on another part.
-#[derive(Deserialize)]
+/// A spec as written, where a missing part may depend on another part. What came later than results
+/// that should still be known is left out of the text where it is the default.
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Draft {
     #[serde(deserialize_with = "range::seed")]
     seed: Seed,
+    #[serde(default, skip_serializing_if = "World::is_default")]
+    world: World,
     #[serde(default)]
     cluster: Cluster,
-    scheme: Option<PolicyKind>,
+    #[serde(default, skip_serializing_if = "PolicyKind::is_default")]
+    policy: PolicyKind,
     fabric: Fabric,
     routing: Option<RoutingKind>,
     #[serde(default)]
@@ -72,52 +83,103 @@ struct Draft {
     bus: Bus,
     #[serde(default)]
     nic: Nic,
-    traffic: Traffic,
+    #[serde(default, skip_serializing_if = "Ideal::is_default")]
+    ideal: Ideal,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traffic: Option<Traffic>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    work: Option<Work>,
     #[serde(default)]
     measure: Measure,
 }
 
-impl From<Draft> for Spec {
-    fn from(draft: Draft) -> Spec {
-        let usual = || RoutingKind::usual(draft.fabric.shape());
-        let routing = draft.routing.unwrap_or_else(usual).seeded(draft.seed);
-        Spec {
-            seed: draft.seed,
-            cluster: draft.cluster,
-            scheme: draft.scheme,
-            fabric: draft.fabric,
+impl Draft {
+    /// The spec; `root` is what was read, for the place of a mistake.
+    fn complete(self, root: &DeTable<'_>) -> Result<Spec, Fault> {
+        let usual = || RoutingKind::usual(self.fabric.shape());
+        let routing = self.routing.unwrap_or_else(usual).seeded(self.seed);
+        let work = match (self.traffic, self.work) {
+            (Some(traffic), None) => Work::Traffic(traffic),
+            (None, Some(work)) => work,
+            (Some(_), Some(_)) => {
+                let key = |name| document::place(root, name).map_or(0..0, |(key, _)| key);
+                let title = "both `traffic` and `work`, where there can be one";
+                return Err(Fault::new(title, "a second thing to do")
+                    .at(key("work"))
+                    .with_context(key("traffic"), "open-loop traffic is the first"));
+            }
+            (None, None) => {
+                let label = "an experiment needs `traffic` or `work`";
+                return Err(Fault::new("nothing to do", label).at(0..0).with_help(
+                    "add `[traffic]`, which hosts send on their own, or `work`, such as \
+                     `work.ping.size = \"1 KiB\"`",
+                ));
+            }
+        };
+        Ok(Spec {
+            seed: self.seed,
+            world: self.world,
+            cluster: self.cluster,
+            policy: self.policy,
+            fabric: self.fabric,
             routing,
-            switch: draft.switch,
-            link: draft.link,
-            bus: draft.bus,
-            nic: draft.nic,
-            traffic: draft.traffic,
-            measure: draft.measure,
+            switch: self.switch,
+            link: self.link,
+            bus: self.bus,
+            nic: self.nic,
+            ideal: self.ideal,
+            work,
+            measure: self.measure,
+        })
+    }
+}
+
+impl From<Spec> for Draft {
+    fn from(spec: Spec) -> Draft {
+        let (traffic, work) = match spec.work {
+            Work::Traffic(traffic) => (Some(traffic), None),
+            work @ (Work::Ping(_) | Work::Stream(_)) => (None, Some(work)),
+        };
+        Draft {
+            seed: spec.seed,
+            world: spec.world,
+            cluster: spec.cluster,
+            policy: spec.policy,
+            fabric: spec.fabric,
+            routing: Some(spec.routing),
+            switch: spec.switch,
+            link: spec.link,
+            bus: spec.bus,
+            nic: spec.nic,
+            ideal: spec.ideal,
+            traffic,
+            work,
+            measure: spec.measure,
         }
     }
 }
 
 impl Spec {
     /// The top-level keys of a spec.
-    pub(crate) const KEYS: [&'static str; 11] = [
-        "seed", "cluster", "scheme", "fabric", "routing", "switch", "link", "bus", "nic",
-        "traffic", "measure",
+    pub(crate) const KEYS: [&'static str; 14] = [
+        "seed", "world", "cluster", "policy", "fabric", "routing", "switch", "link", "bus", "nic",
+        "ideal", "traffic", "work", "measure",
     ];
 
     /// Reads the text made by [`Spec::to_toml`]; `name` stands for the file in error messages.
     pub fn from_toml(name: &str, text: &str) -> Result<Spec, Diagnostic> {
-        document::parse(text)
-            .and_then(|root| {
-                let spec = Spec::decode(&root)?;
-                spec.check(&root)?;
-                Ok(spec)
-            })
-            .map_err(|fault| Diagnostic::in_text(name, text, fault))
+        let read = |mut root: DeTable<'_>| {
+            let names = EarlierNames::settle(&mut root)?;
+            let spec = Spec::decode(&root).map_err(|fault| names.tell(fault))?;
+            spec.check(&root)?;
+            Ok(spec)
+        };
+        document::parse(text).and_then(read).map_err(|fault| Diagnostic::in_text(name, text, fault))
     }
 
     /// Reads the spec of one point; each value alone is sound.
     pub(crate) fn decode(root: &DeTable<'_>) -> Result<Spec, Fault> {
-        document::decode_table(root)
+        document::decode_table::<Draft>(root)?.complete(root)
     }
 
     /// Checks that the values fit together; `root` is what the spec was read from.
@@ -134,14 +196,6 @@ impl Spec {
         toml::to_string(self).expect("a spec has text keys and numbers that TOML can hold")
     }
 
-    /// What is asked of the simulator: one load, or the saturation point.
-    pub fn goal(&self) -> Goal {
-        match (self.measure.saturation, self.traffic.load) {
-            (Some(saturation), _) => Goal::Saturation(saturation),
-            (None, load) => Goal::Load(load.unwrap_or_default()),
-        }
-    }
-
     /// Whether a key of a spec names a file.
     pub(crate) fn names_a_file(key: &str) -> bool {
         let permutation = |rest: &str| rest.ends_with("permutation.file");
@@ -155,11 +209,12 @@ impl Spec {
         if let Fabric::File { path } = &mut spec.fabric {
             *path = name(path);
         }
-        let destinations = match &mut spec.traffic.destination {
-            Destination::Mixture { parts } => {
+        let destinations = match &mut spec.work {
+            Work::Traffic(Traffic { destination: Destination::Mixture { parts }, .. }) => {
                 parts.iter_mut().map(|part| &mut part.destination).collect()
             }
-            other => vec![other],
+            Work::Traffic(Traffic { destination, .. }) => vec![destination],
+            Work::Ping(_) | Work::Stream(_) => Vec::new(),
         };
         for destination in destinations {
             if let Destination::Permutation { file } = destination {
@@ -175,7 +230,8 @@ impl Spec {
         if let Fabric::File { path } = &self.fabric {
             files.push(("fabric.file.path".to_owned(), path.as_str()));
         }
-        match &self.traffic.destination {
+        let Work::Traffic(traffic) = &self.work else { return files };
+        match &traffic.destination {
             Destination::Permutation { file } => {
                 files.push(("traffic.destination.permutation.file".to_owned(), file));
             }
@@ -302,11 +358,20 @@ channels = true
             ("routing", "balanced-itb.seed = 4"),
             ("bus", "asymmetric = {read = '200 MB/s', write = '275 MB/s'}"),
             ("bus", "full = {}"),
-            ("scheme", "basic = {}"),
-            ("scheme", "local-dynamic = {}"),
-            ("scheme", "local-dynamic.striping = 0.5"),
-            ("scheme", "dynamic.timeout = '20 us'"),
+            ("policy", "round-robin = {}"),
+            ("policy", "basic = {}"),
+            ("policy", "local-dynamic = {}"),
+            ("policy", "local-dynamic.striping = 0.5"),
+            ("policy", "dynamic.timeout = '20 us'"),
             ("scheme", "hybrid = {striping = 0, timeout = '1 ms', threshold = '1 KiB'}"),
+            ("world", "wormhole = {}"),
+            ("world", "ideal = {}"),
+            ("ideal", "rate = '1 GB/s', latency = '0 ns'"),
+            ("ideal", "gap = '1 us'"),
+            ("work", "ping.size = '8 B'"),
+            ("work", "ping = {size = '8 B', from = 63, to = 0, iterations = 1000000}"),
+            ("work", "stream.size = '1 GiB'"),
+            ("work", "stream = {size = '1 B', to = 5, window = 1, both-ways = true}"),
             ("nic", "packet = '320 B', overhead = '12 B'"),
             ("nic", "control = '64 B', response = 200, transfers = 2"),
             ("switch", "flow = 'credits', consumes-headers = false"),
@@ -322,9 +387,9 @@ channels = true
             ("traffic.destination", "transpose = {}"),
             ("measure", "saturation.precision = 0.01"),
         ] {
-            let load = if key == "measure" { "" } else { "traffic.load = 0.3\n" };
-            let size =
-                if key == "traffic.size" { "" } else { "traffic.size.fixed.size = '64 B'\n" };
+            let load = if ["measure", "work"].contains(&key) { "" } else { "traffic.load = 0.3\n" };
+            let sized = ["traffic.size", "work"].contains(&key);
+            let size = if sized { "" } else { "traffic.size.fixed.size = '64 B'\n" };
             let tree = if key == "fabric" { "" } else { "fabric.tree = {k = 4, n = 3}\n" };
             let stops = value.contains("itb");
             let nics = if stops { "nic.in-transit = {}\nbus = 'full'\n" } else { "" };
@@ -352,11 +417,48 @@ channels = true
     }
 
     #[test]
-    fn schemes_have_defaults() {
-        let scheme = |text: &str| {
-            let text = format!("{LEAST}\ncluster.pes = 4\nscheme = {text}");
-            let spec = Spec::from_toml("scheme", &text).unwrap_or_else(|e| panic!("{e}"));
-            spec.scheme.expect("a scheme")
+    fn work_has_defaults() {
+        let work = |text: &str| {
+            let text = format!("seed = 7\nfabric.single.hosts = 2\nwork = {text}");
+            Spec::from_toml("work", &text).unwrap_or_else(|e| panic!("{e}")).work
+        };
+        let size = Bytes::new(1024);
+        assert_eq!(
+            work("{ping.size = '1 KiB'}"),
+            Work::Ping(Ping { size, from: 0, to: 1, iterations: 100 })
+        );
+        let (from, to, window, both_ways, iterations) = (0, 1, 64, false, 20);
+        assert_eq!(
+            work("{stream.size = '1 KiB'}"),
+            Work::Stream(Stream { size, from, to, window, both_ways, iterations })
+        );
+    }
+
+    #[test]
+    fn the_ideal_network_is_as_fast_as_a_link_unless_told_otherwise() {
+        let spec = |text: &str| Spec::from_toml("ideal", &format!("{LEAST}\n{text}")).unwrap();
+        let Spec { ideal, link, world, .. } = spec("link = {rate = '1 GB/s', wire = '7 ns'}");
+        assert_eq!((ideal.rate(&link), ideal.latency(&link)), (link.rate, link.wire));
+        assert_eq!((ideal.gap(), world), (Time::ZERO, World::Wormhole));
+        let Spec { ideal, link, .. } =
+            spec("ideal = {rate = '2 GB/s', latency = '1 us', gap = '2 ns'}");
+        assert_eq!(ideal.rate(&link).to_string(), "2 GB/s");
+        assert_eq!((ideal.latency(&link), ideal.gap()), (Time::from_ns(1000), Time::from_ns(2)));
+        assert_eq!(spec("world = 'ideal'").world, World::Ideal);
+    }
+
+    #[test]
+    fn what_came_later_leaves_the_text_of_earlier_specs_alone() {
+        let least = Spec::from_toml("least", LEAST).unwrap().to_toml();
+        let said = "\nworld = 'wormhole'\npolicy = 'round-robin'\nideal = {}";
+        assert_eq!(Spec::from_toml("said", &format!("{LEAST}{said}")).unwrap().to_toml(), least);
+    }
+
+    #[test]
+    fn policies_have_defaults() {
+        let policy = |text: &str| {
+            let text = format!("{LEAST}\ncluster.pes = 4\npolicy = {text}");
+            Spec::from_toml("policy", &text).unwrap_or_else(|e| panic!("{e}")).policy
         };
         let (striping, threshold) = (StripingRatio::ALL, Bytes::new(4096));
         let long = [
@@ -366,17 +468,17 @@ channels = true
             ("hybrid", PolicyKind::Hybrid { striping, timeout: None, threshold }),
         ];
         for (name, long) in long {
-            assert_eq!(scheme(&format!("'{name}'")), long);
-            assert_eq!(scheme(&format!("{{{name} = {{}}}}")), long);
+            assert_eq!(policy(&format!("'{name}'")), long);
+            assert_eq!(policy(&format!("{{{name} = {{}}}}")), long);
         }
         assert_eq!(
-            scheme("{dynamic = {striping = 0, timeout = '20 us'}}"),
+            policy("{dynamic = {striping = 0, timeout = '20 us'}}"),
             PolicyKind::Dynamic {
                 striping: StripingRatio::ONE,
                 timeout: Some(Time::from_ns(20_000))
             }
         );
-        assert_eq!(Spec::from_toml("least", LEAST).unwrap().scheme, None);
+        assert_eq!(Spec::from_toml("least", LEAST).unwrap().policy, PolicyKind::RoundRobin {});
     }
 
     #[test]
@@ -396,9 +498,9 @@ channels = true
     fn static_allocation_is_for_as_many_hosts_as_the_rails_can_join() {
         let six = LEAST.replace("fabric.tree = {k = 4, n = 3}", "fabric.single.hosts = 6");
         let spec = |text: &str, rails: u32| {
-            Spec::from_toml("six", &format!("{text}\nscheme = 'static'\ncluster.rails = {rails}"))
+            Spec::from_toml("six", &format!("{text}\npolicy = 'static'\ncluster.rails = {rails}"))
         };
-        assert_eq!(spec(&six, 4).unwrap().scheme, Some(PolicyKind::Static {}));
+        assert_eq!(spec(&six, 4).unwrap().policy, PolicyKind::Static {});
         assert!(spec(&six, 3).is_err());
         // Only its file can tell how many hosts a network has.
         let file = LEAST.replace("tree = {k = 4, n = 3}", "file.path = 'net.anynet'");

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value};
 
-use crate::column::COLUMNS;
+use crate::column::{Column, columns};
+use crate::kind::WorkKind;
 use crate::row::{Row, Setting, number};
 
 /// Writes one JSON object per row.
@@ -16,11 +17,18 @@ pub(super) fn write_json(rows: &[Row], to: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a head and one line per row; what was not measured is empty.
-pub(super) fn write_csv(keys: &[String], rows: &[Row], to: &mut dyn Write) -> io::Result<()> {
+/// Writes a head and one line per row, with the columns of all kinds of work there are; what was not
+/// measured is empty.
+pub(super) fn write_csv(
+    keys: &[String],
+    kinds: &[WorkKind],
+    rows: &[Row],
+    to: &mut dyn Write,
+) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(to);
     let keys = || keys.iter().map(String::as_str);
-    let names = || COLUMNS.iter().map(|column| column.name);
+    let columns: Vec<&Column> = columns(kinds);
+    let names = || columns.iter().map(|column| column.name);
     csv.write_record(["point"].into_iter().chain(keys()).chain(["status", "note"]).chain(names()))?;
     let text = |x: f64| number(x).map(|x| x.to_string()).unwrap_or_default();
     for row in rows {
@@ -37,8 +45,8 @@ pub(super) fn write_csv(keys: &[String], rows: &[Row], to: &mut dyn Write) -> io
     csv.flush()
 }
 
-/// Reads a line of [`write_json`], or says what is wrong with it.
-pub(super) fn read_json(line: &str, keys: &[String]) -> Result<Row, String> {
+/// Reads a line of [`write_json`], or says what is wrong with it; `kinds` are those of all points.
+pub(super) fn read_json(line: &str, keys: &[String], kinds: &[WorkKind]) -> Result<Row, String> {
     let object: Map<String, Value> =
         serde_json::from_str(line).map_err(|error| error.to_string())?;
     let text = |key: &str| match object.get(key) {
@@ -46,6 +54,11 @@ pub(super) fn read_json(line: &str, keys: &[String]) -> Result<Row, String> {
         other => Err(format!("`{key}` is {}, expected text", shown(other))),
     };
     let point = object.get("point").and_then(Value::as_u64).and_then(|p| u32::try_from(p).ok());
+    let point = point.filter(|&point| (point as usize) < kinds.len()).ok_or_else(|| {
+        let (found, points) = (shown(object.get("point")), kinds.len());
+        format!("`point` is {found}, expected the number of one of {points} points, from 0")
+    })?;
+    let kind = kinds[point as usize];
     let settings = keys
         .iter()
         .map(|key| match object.get(key) {
@@ -56,14 +69,14 @@ pub(super) fn read_json(line: &str, keys: &[String]) -> Result<Row, String> {
             other => Err(format!("`{key}` is {}, expected a setting", shown(other))),
         })
         .collect::<Result<_, _>>()?;
-    let measured = COLUMNS
+    let measured = kind
+        .columns()
         .iter()
         .filter_map(|column| Some((column.name.to_owned(), object.get(column.name)?.as_f64()?)))
         .collect();
     Ok(Row {
-        point: point.ok_or_else(|| {
-            format!("`point` is {}, expected a whole number", shown(object.get("point")))
-        })?,
+        point,
+        kind,
         settings,
         status: text("status")?.parse().map_err(|e: crate::row::UnknownStatus| e.to_string())?,
         note: text("note")?.to_owned(),

@@ -1,0 +1,84 @@
+//! The results of closed-loop work: in units of the world outside, microseconds and bytes.
+
+use crate::column::{Column, c};
+use crate::row::Status;
+
+/// How a run may end.
+pub(super) const STATUSES: &[Status] = &[Status::Completed, Status::Failed];
+
+const TIME_MEAN: Column =
+    c("time_mean", "mean time of an iteration", "us", "mean time of an iteration");
+const TIME_CI: Column =
+    c("time_ci", "± of mean time", "us", "half-width of the confidence interval of time_mean");
+const TIME_MIN: Column =
+    c("time_min", "shortest iteration", "us", "time of the shortest iteration");
+const TIME_P50: Column =
+    c("time_p50", "median time of an iteration", "us", "median time of an iteration");
+const TIME_P99: Column = c(
+    "time_p99",
+    "99th percentile of the time of an iteration",
+    "us",
+    "99th percentile of the time of an iteration",
+);
+const LATENCY: Column = c("latency", "latency", "us", "half of the mean round trip");
+const LATENCY_CYCLES: Column =
+    c("latency_cycles", "latency", "cycles", "half of the mean round trip, in cycles of the link");
+const BANDWIDTH: Column =
+    c("bandwidth", "bandwidth", "MB/s", "payload per time, a MB being 10^6 bytes");
+const ITERATIONS: Column =
+    c("iterations", "iterations measured", "iterations", "iterations measured");
+const WARMUP_ITERATIONS: Column = c(
+    "warmup_iterations",
+    "iterations of warm-up",
+    "iterations",
+    "iterations cut off at the start as warm-up",
+);
+const FINISH_FIRST: Column =
+    c("finish_first", "end of the first rank", "us", "when the first rank was done");
+const FINISH_LAST: Column =
+    c("finish_last", "end of the last rank", "us", "when the last rank was done");
+
+/// Every column of a ping, in the order of the result files.
+pub(super) const PING: &[Column] = &[
+    TIME_MEAN,
+    TIME_CI,
+    TIME_MIN,
+    TIME_P50,
+    TIME_P99,
+    LATENCY,
+    LATENCY_CYCLES,
+    BANDWIDTH,
+    ITERATIONS,
+    WARMUP_ITERATIONS,
+    FINISH_FIRST,
+    FINISH_LAST,
+];
+
+/// Every column of a stream: one way there is nothing to halve.
+pub(super) const STREAM: &[Column] = &[
+    TIME_MEAN,
+    TIME_CI,
+    TIME_MIN,
+    TIME_P50,
+    TIME_P99,
+    BANDWIDTH,
+    ITERATIONS,
+    WARMUP_ITERATIONS,
+    FINISH_FIRST,
+    FINISH_LAST,
+];
+
+/// Columns of a ping in a terminal, and their heads there.
+pub(super) const PING_SHOWN: &[(&str, &str)] = &[
+    ("time_mean", "time [us]"),
+    ("time_p99", "p99 [us]"),
+    ("latency", "latency [us]"),
+    ("bandwidth", "MB/s"),
+];
+
+/// The same of a stream.
+pub(super) const STREAM_SHOWN: &[(&str, &str)] =
+    &[("time_mean", "time [us]"), ("time_p99", "p99 [us]"), ("bandwidth", "MB/s")];
+
+/// The order in which they are given up for want of room.
+pub(super) const GIVEN_UP: &[&str] = &["time_p99"];

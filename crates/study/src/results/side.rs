@@ -1,0 +1,66 @@
+//! Tables beside the rows: what a point found that does not fit in one line.
+//!
+//! A further one is an arm of [`SideTable`] with its file and its columns, the type of its lines, and a
+//! field of [`SideTables`]; kinds of work say which of them they have.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::channel::{CHANNEL_COLUMNS, ChannelRow};
+use super::rank::{RANK_COLUMNS, RankRow};
+
+/// A table beside the rows, one file of a folder of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SideTable {
+    /// The counters of every channel.
+    Channels,
+    /// When every rank was done.
+    Ranks,
+}
+
+impl SideTable {
+    /// All of them.
+    pub const ALL: [SideTable; 2] = [SideTable::Channels, SideTable::Ranks];
+
+    /// Its file.
+    pub fn file(self) -> &'static str {
+        match self {
+            SideTable::Channels => "channels.csv",
+            SideTable::Ranks => "ranks.csv",
+        }
+    }
+
+    /// Name, unit and meaning of each column, in order.
+    pub(super) fn columns(self) -> &'static [[&'static str; 3]] {
+        match self {
+            SideTable::Channels => &CHANNEL_COLUMNS,
+            SideTable::Ranks => &RANK_COLUMNS,
+        }
+    }
+}
+
+/// What there is beside the row of a point, or beside all rows of a study.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SideTables {
+    /// The counters of channels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<ChannelRow>,
+    /// When ranks were done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<RankRow>,
+}
+
+/// A line of a table beside the rows.
+pub(super) trait SideRow: Clone + Serialize + DeserializeOwned {
+    /// The table.
+    const TABLE: SideTable;
+
+    /// Its lines among all.
+    fn rows(tables: &SideTables) -> &[Self];
+
+    /// Sets the point, whose number may have changed since.
+    fn at(&mut self, point: u32);
+
+    /// Whether all of its numbers are numbers.
+    fn is_finite(&self) -> bool;
+}

@@ -1,0 +1,75 @@
+//! Where a point is run.
+
+use crosstie_units::{Rate, Time};
+use serde::{Deserialize, Serialize};
+
+use super::{Link, limits};
+
+/// Where the work is done. What only one world knows has a table of its own, which is checked always
+/// and used when that world is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum World {
+    /// The fabric as a wormhole network, exact to the flit.
+    #[default]
+    Wormhole,
+    /// A network without contention: no other is faster.
+    Ideal,
+}
+
+impl World {
+    /// All of them.
+    pub const ALL: [World; 2] = [World::Wormhole, World::Ideal];
+
+    /// Its name in experiment files.
+    pub fn name(self) -> &'static str {
+        match self {
+            World::Wormhole => "wormhole",
+            World::Ideal => "ideal",
+        }
+    }
+
+    /// Left out of a spec's text, so that results from before there were worlds are still known.
+    pub(super) fn is_default(&self) -> bool {
+        *self == World::default()
+    }
+}
+
+/// What only the ideal network knows. Every host has a wire of its own into and out of a network
+/// without contention: a packet of b bytes that starts at s is on the sender's wire until s + b / rate,
+/// the next one may start `gap` later, its first byte reaches the receiver's wire `latency` after s, and
+/// that wire takes one packet after the other.
+///
+/// What is not written follows from the links, see [`Ideal::rate`] and its kin.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Ideal {
+    #[serde(deserialize_with = "limits::some_rate", skip_serializing_if = "Option::is_none")]
+    rate: Option<Rate>,
+    #[serde(deserialize_with = "limits::some_wire", skip_serializing_if = "Option::is_none")]
+    latency: Option<Time>,
+    #[serde(deserialize_with = "limits::some_wire", skip_serializing_if = "Option::is_none")]
+    gap: Option<Time>,
+}
+
+impl Ideal {
+    /// Bandwidth of a wire in one direction: that of a link, unless written.
+    pub fn rate(&self, link: &Link) -> Rate {
+        self.rate.unwrap_or(link.rate)
+    }
+
+    /// Time from wire to wire: that of a link, unless written.
+    pub fn latency(&self, link: &Link) -> Time {
+        self.latency.unwrap_or(link.wire)
+    }
+
+    /// Time between two packets of a host: none, unless written.
+    pub fn gap(&self) -> Time {
+        self.gap.unwrap_or(Time::ZERO)
+    }
+
+    /// Whether nothing is written.
+    pub(super) fn is_default(&self) -> bool {
+        *self == Ideal::default()
+    }
+}
