@@ -14,6 +14,7 @@
 mod destination;
 mod error;
 mod hardware;
+mod nodes;
 mod outcome;
 pub mod paper;
 mod preparation;
@@ -21,7 +22,6 @@ mod progress;
 mod revision;
 mod routed_fabric;
 mod run;
-mod scheme;
 mod world;
 
 pub use error::LabError;

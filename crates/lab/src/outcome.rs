@@ -1,12 +1,12 @@
 //! From what the simulator found to a row of results.
 
+mod channels;
+mod iterations;
+mod traffic;
+
+use crate::world::Task;
 use crate::{LabError, World};
-use crosstie_fabric::{Channel, ChannelId, Fabric, HostId, Node, Shape};
-use crosstie_measure::Saturation;
-use crosstie_routing::Summary;
-use crosstie_sim::run::{ChannelUse, Ending, Findings, Measured, Searched};
-use crosstie_sim::wormhole::{Layout, Place};
-use crosstie_study::{ChannelRow, Goal, Point, Row, SideTables, Status};
+use crosstie_study::{Point, Row, SideTables};
 use std::ops::ControlFlow;
 
 /// A row and what stands beside it.
@@ -18,246 +18,25 @@ pub(crate) struct Outcome {
 
 type Columns = Vec<(String, f64)>;
 
-/// Runs a point; `None` if `watch` breaks it off.
+/// Runs a point; `None` if `watch` breaks it off. `watch` is told how many cycles have been simulated.
 pub(crate) fn of(
     point: &Point,
     world: &World,
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Option<Outcome>, LabError> {
-    let unforeseen = |reason: String| LabError::Unforeseen { point: point.index, reason };
-    let blueprint = world.blueprint();
-    let trial = world.trial(&blueprint);
-    let mut notes = world.remarks().to_vec();
-    let (columns, findings, status) = match world.goal() {
-        Goal::Load(load) => {
-            let found = trial.run(load, watch).map_err(|error| unforeseen(error.to_string()))?;
-            let Some(findings) = found else { return Ok(None) };
-            notes.insert(0, findings.note(&blueprint));
-            let status = match findings.ending {
-                Ending::Converged => Status::Converged,
-                Ending::Saturated => Status::Saturated,
-                Ending::NotConverged(_) => Status::NotConverged,
-                Ending::Deadlocked(_) => Status::Deadlocked,
-            };
-            (columns(world, &findings), findings, status)
+    match world.task() {
+        Task::Traffic { workload, seed, effort, goal } => {
+            let blueprint = world.blueprint();
+            let trial = world.trial(&*blueprint, workload, *seed, *effort);
+            traffic::of(point, world, &trial, *goal, watch)
         }
-        Goal::Saturation(spec) => {
-            let found = trial.search(spec.precision, watch);
-            let Some(searched) = found.map_err(|error| unforeseen(error.to_string()))? else {
-                return Ok(None);
-            };
-            let status = match searched.saturation {
-                None => {
-                    notes.insert(0, searched.limit.note(&blueprint));
-                    Status::Deadlocked
-                }
-                Some(saturation) => {
-                    notes.push(search_note(&searched, &saturation, spec.precision));
-                    let resolved = saturation.resolved;
-                    if resolved { Status::Converged } else { Status::NotConverged }
-                }
-            };
-            (search_columns(world, &searched), searched.limit, status)
+        Task::Application { work, confidence, limit } => {
+            Ok(iterations::of(point, world, work, *confidence, *limit, watch))
         }
-    };
-    notes.retain(|note| !note.is_empty());
-    let row = Row::of(point, status, notes.join("; "), columns);
-    let channels = match &findings.measured {
-        Some(measured) if point.spec.measure.channels => channel_rows(point, world, measured),
-        _ => Vec::new(),
-    };
-    Ok(Some(Outcome { row, side: SideTables { channels, ..SideTables::default() } }))
-}
-
-/// The columns of one run.
-fn columns(world: &World, findings: &Findings) -> Columns {
-    let Some(measured) = &findings.measured else {
-        return vec![("offered".to_owned(), findings.load)];
-    };
-    let mut columns = load_columns(world, findings, measured);
-    if let Some(latency) = measured.latency {
-        let latencies = &measured.latencies;
-        let whole = |cycles: Option<u64>| cycles.map(|cycles| cycles as f64);
-        extend(
-            &mut columns,
-            [
-                ("latency_mean", Some(latency.mean)),
-                ("latency_ci", Some(latency.half_width)),
-                ("latency_p50", whole(latencies.quantile(0.5))),
-                ("latency_p99", whole(latencies.quantile(0.99))),
-                ("latency_p999", whole(latencies.quantile(0.999))),
-                ("latency_max", whole(latencies.max())),
-            ],
-        );
     }
-    columns
-}
-
-/// The columns of a search: those of the run at the limit, but for latency, which belongs to one
-/// load and not to the search.
-fn search_columns(world: &World, searched: &Searched) -> Columns {
-    let limit = &searched.limit;
-    let (Some(saturation), Some(measured)) = (searched.saturation, &limit.measured) else {
-        return vec![("offered".to_owned(), limit.load)];
-    };
-    let mut columns = load_columns(world, limit, measured);
-    let low = saturation.carried.unwrap_or(0.0);
-    extend(
-        &mut columns,
-        [
-            ("saturation", saturation.refused.map(|high| f64::midpoint(low, high))),
-            ("saturation_low", Some(low)),
-            ("saturation_high", saturation.refused),
-        ],
-    );
-    columns
-}
-
-/// What a search found, and what it could not tell.
-fn search_note(searched: &Searched, saturation: &Saturation, precision: f64) -> String {
-    let Searched { runs, limit, .. } = searched;
-    let found = match (saturation.carried, saturation.refused) {
-        (Some(carried), None) if saturation.resolved => {
-            return format!("even a load of {carried} is carried: the network does not saturate");
-        }
-        (Some(carried), Some(refused)) => {
-            format!("saturation lies between {carried:.4} and {refused:.4}")
-        }
-        (Some(carried), None) => format!("saturation lies above {carried:.4}"),
-        (None, Some(refused)) => format!("saturation lies below {refused:.4}"),
-        (None, None) => "nothing is known about saturation".to_owned(),
-    };
-    let doubt = match (saturation.resolved, saturation.carried, saturation.refused) {
-        (true, ..) => String::new(),
-        (false, None, Some(refused)) if refused <= precision => {
-            " and not even the lowest load tried is carried: lower measure.saturation.precision"
-                .to_owned()
-        }
-        (false, ..) => format!(
-            ", asked for to ±{precision}: runs of measure.max-cycles are too short to tell loads \
-             in between, longer ones tell more"
-        ),
-    };
-    format!(
-        "{found}{doubt}; searched in {runs} runs, the other columns are those of the one at load \
-         {:.4}",
-        limit.load
-    )
-}
-
-/// All columns but latency and saturation.
-fn load_columns(world: &World, findings: &Findings, measured: &Measured) -> Columns {
-    let fabric = &world.network().fabric;
-    let per_rail = fabric.channels().len();
-    let channels = measured.channels.iter().take(per_rail * world.rails() as usize);
-    let between_switches = |id: usize| {
-        let Channel { from, to } = fabric.channel(ChannelId((id % per_rail) as u32));
-        matches!((from.node, to.node), (Node::Switch(_), Node::Switch(_)))
-    };
-    let busy = Spread::of(
-        channels
-            .clone()
-            .enumerate()
-            .filter(|&(id, _)| between_switches(id))
-            .map(|(_, c)| c.utilisation),
-    );
-    let blocked = Spread::of(channels.map(|channel| channel.blocked));
-    let summary = world.network().summary.as_ref();
-    let mut columns = Columns::new();
-    extend(
-        &mut columns,
-        [
-            ("offered", Some(measured.offered)),
-            ("accepted", Some(measured.accepted.mean)),
-            ("accepted_ci", Some(measured.accepted.half_width)),
-            ("network_mean", measured.network_mean),
-            ("hops_mean", measured.switches_mean),
-            ("packets", Some(measured.packets as f64)),
-            ("warmup", Some(measured.warm_up as f64)),
-            ("cycles", Some((findings.cycles - measured.warm_up) as f64)),
-            ("utilisation_mean", busy.map(|busy| busy.mean)),
-            ("utilisation_max", busy.map(|busy| busy.max)),
-            ("blocked_mean", blocked.map(|blocked| blocked.mean)),
-            ("blocked_max", blocked.map(|blocked| blocked.max)),
-            ("minimal_share", summary.map(Summary::minimal_share)),
-            ("stops_mean", summary.map(Summary::mean_stops)),
-            ("pool_peak", measured.pool_peak.map(f64::from)),
-        ],
-    );
-    columns
 }
 
 fn extend<'a>(columns: &mut Columns, more: impl IntoIterator<Item = (&'a str, Option<f64>)>) {
     let known = more.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     columns.extend(known);
-}
-
-/// Mean and maximum of shares of time.
-#[derive(Clone, Copy)]
-struct Spread {
-    mean: f64,
-    max: f64,
-}
-
-impl Spread {
-    /// `None` of nothing.
-    fn of(shares: impl Iterator<Item = f64>) -> Option<Spread> {
-        let (count, sum, max) =
-            shares.fold((0u32, 0.0, 0.0f64), |(n, sum, max), x| (n + 1, sum + x, max.max(x)));
-        (count > 0).then(|| Spread { mean: sum / f64::from(count), max })
-    }
-}
-
-/// The counters of every channel: rail by rail the fabric's, then those of shared buses.
-fn channel_rows(point: &Point, world: &World, measured: &Measured) -> Vec<ChannelRow> {
-    let fabric = &world.network().fabric;
-    let (channels, hosts) = (fabric.channels().len() as u32, fabric.hosts().len() as u32);
-    let layout = Layout::new(fabric, world.rails());
-    let row = |(id, used): (u32, &ChannelUse)| {
-        let (rail, part) = layout.place(id);
-        let (channel, place) = match part {
-            Place::Fabric(channel) => (channel.0, fabric_place(fabric, channel)),
-            Place::Read(host) => (channels + host.0, bus_place(fabric, host, ["memory", "NIC"])),
-            Place::Write(host) => {
-                (channels + hosts + host.0, bus_place(fabric, host, ["NIC", "memory"]))
-            }
-            // Packets that end in NICs belong to protocols; open-loop traffic has none.
-            Place::Intake(_) => return None,
-        };
-        let [from, to, kind] = place;
-        Some(ChannelRow {
-            point: point.index,
-            channel,
-            rail,
-            from,
-            to,
-            kind,
-            flits: used.flits,
-            utilisation: used.utilisation,
-            blocked: used.blocked,
-            waiting: used.waiting,
-        })
-    };
-    (0..).zip(&measured.channels).filter_map(row).collect()
-}
-
-/// Where a channel of the fabric begins and ends, and its kind.
-fn fabric_place(fabric: &Fabric, channel: ChannelId) -> [String; 3] {
-    let Channel { from, to } = fabric.channel(channel);
-    let kind = match (from.node, to.node, fabric.shape()) {
-        (Node::Host(_), _, _) => "injection",
-        (_, Node::Host(_), _) => "ejection",
-        (Node::Switch(from), Node::Switch(to), Shape::Tree(tree)) => {
-            if tree.level(to) < tree.level(from) { "up" } else { "down" }
-        }
-        (Node::Switch(_), Node::Switch(_), _) => "link",
-    };
-    [fabric.label(from.node).to_owned(), fabric.label(to.node).to_owned(), kind.to_owned()]
-}
-
-/// The same for one direction of a shared bus.
-fn bus_place(fabric: &Fabric, host: HostId, ends: [&str; 2]) -> [String; 3] {
-    let label = fabric.label(Node::Host(host));
-    let [from, to] = ends.map(|end| format!("{label} ({end})"));
-    [from, to, "bus".to_owned()]
 }

@@ -1,31 +1,43 @@
 //! What one point describes, ready to be tried.
 
-use crate::{LabError, RoutedFabric, destination, hardware, scheme};
+use crate::{LabError, RoutedFabric, destination, hardware, nodes};
+use crosstie_protocol::Packing;
+use crosstie_sim::ideal::{IdealSpec, Pace};
 use crosstie_sim::network::{Blueprint, Grain};
 use crosstie_sim::node::NodesSpec;
-use crosstie_sim::run::{Effort, Trial};
+use crosstie_sim::run::{Effort, Play, Trial};
 use crosstie_sim::wormhole::{Config, WormholeSpec};
 use crosstie_study::{self as study, Goal, Packet, Spec, Traffic, Work};
-use crosstie_units::{Seed, Time};
+use crosstie_units::{Bytes, Seed, Time};
 use crosstie_work::traffic::{Arrival, Size, TrafficError};
-use crosstie_work::{Flits, Workload};
+use crosstie_work::{Application, Flits, Ping, PingSpec, Rank, Stream, StreamSpec, Workload};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A network, its hardware and what its nodes send.
+/// A network, its hardware and what its nodes do.
 pub struct World {
     network: Arc<RoutedFabric>,
-    rails: u32,
-    config: Config,
-    flit: u32,
-    cycle: Time,
+    ground: Ground,
     nodes: NodesSpec,
-    workload: Workload,
-    seed: Seed,
-    effort: Effort,
-    goal: Goal,
+    task: Task,
+    /// How long a cycle is.
+    cycle: Time,
     /// Sentences for the note of the row.
     remarks: Vec<String>,
+}
+
+/// What the networks are.
+enum Ground {
+    Wormhole { config: Config, flit: u32 },
+    Ideal(IdealSpec),
+}
+
+/// What is to be done and measured.
+pub(crate) enum Task {
+    /// Open-loop traffic.
+    Traffic { workload: Box<Workload>, seed: Seed, effort: Effort, goal: Goal },
+    /// Closed-loop work: nothing of it is random.
+    Application { work: Work, confidence: f64, limit: Time },
 }
 
 /// The end of the clock: half of what picoseconds can count, so that no sum overflows.
@@ -46,62 +58,48 @@ impl World {
         spec: &Spec,
         locate: &dyn Fn(&str) -> PathBuf,
     ) -> Result<World, LabError> {
-        let traffic = runnable(spec)?;
-        let mut remarks = network.remarks.clone();
-        hardware::check_memory(spec, &network.fabric)?;
-        let config = hardware::config(spec, &mut remarks)?;
-        let nodes = scheme::nodes(spec, network.fabric.hosts().len() as u32)?;
-        // The range of the experiment file lies within the type.
-        let (flit, cycle) = (spec.link.flit.get() as u32, spec.link.cycle());
+        let mut remarks = Vec::new();
+        let hosts = network.fabric.hosts().len() as u32;
+        let cycle = spec.link.cycle();
+        // What only one world knows is checked always, and used when that world is chosen.
+        let mut ignored = Vec::new();
+        let is_wormhole = spec.world == study::World::Wormhole;
+        let config = hardware::config(spec, if is_wormhole { &mut remarks } else { &mut ignored })?;
         check_time(spec, &config)?;
-        let to = &traffic.destination;
-        let workload = Workload {
-            arrival: match traffic.arrival {
-                study::Arrival::Exponential {} => Arrival::Exponential,
-                study::Arrival::Constant {} => Arrival::Constant,
-                study::Arrival::Bernoulli {} => Arrival::Bernoulli,
-            },
-            size: size(spec, traffic)?,
-            destination: destination::destination(
-                to,
-                "traffic.destination",
-                &network.fabric,
-                locate,
-            )?,
-            flits: Flits { flit, packing: nodes.packing },
+        let ground = match spec.world {
+            study::World::Wormhole => {
+                hardware::check_memory(spec, &network.fabric)?;
+                remarks.splice(0..0, network.remarks.iter().cloned());
+                // The range of the experiment file lies within the type.
+                Ground::Wormhole { config, flit: spec.link.flit.get() as u32 }
+            }
+            study::World::Ideal => Ground::Ideal(ideal(spec, hosts)),
         };
-        let measure = &spec.measure;
-        let effort = Effort {
-            precision: measure.precision,
-            confidence: measure.confidence,
-            min_cycles: measure.min_cycles,
-            max_cycles: measure.max_cycles,
+        let nodes = nodes::nodes(spec, hosts)?;
+        let task = match &spec.work {
+            Work::Traffic(traffic) => open_loop(spec, traffic, &network, nodes.packing, locate)?,
+            Work::Ping(study::Ping { size, from, to, .. }) => {
+                closed_loop(spec, "ping", *size, *from.max(to), hosts)?
+            }
+            Work::Stream(study::Stream { size, from, to, .. }) => {
+                closed_loop(spec, "stream", *size, *from.max(to), hosts)?
+            }
         };
-        let (rails, seed, goal) = (spec.cluster.rails, spec.seed, measure.goal(traffic));
-        let world = World {
-            network,
-            rails,
-            config,
-            flit,
-            cycle,
-            nodes,
-            workload,
-            seed,
-            effort,
-            goal,
-            remarks,
-        };
+        let world = World { network, ground, nodes, task, cycle, remarks };
         world.check_traffic()?;
         Ok(world)
     }
 
     /// Refuses traffic that cannot be made at the highest load to be tried.
     fn check_traffic(&self) -> Result<(), LabError> {
-        let (highest, tried) = match self.goal {
+        let Task::Traffic { workload, seed, effort, goal } = &self.task else { return Ok(()) };
+        let (highest, tried) = match *goal {
             Goal::Load(load) => (load, ""),
             Goal::Saturation(_) => (1.0, ", which the search may try,"),
         };
-        self.trial(&self.blueprint()).traffic(highest).map(|_| ()).map_err(|error| match error {
+        let blueprint = self.blueprint();
+        let trial = self.trial(&*blueprint, workload, *seed, *effort);
+        trial.traffic(highest).map(|_| ()).map_err(|error| match error {
             TrafficError::Crowded { load, mean } => {
                 let problem = format!(
                     "load {highest}{tried} takes {:.3} messages per cycle from each sender, of \
@@ -123,7 +121,7 @@ impl World {
 
     /// How many rails there are.
     pub fn rails(&self) -> u32 {
-        self.rails
+        self.nodes.rails
     }
 
     /// What a reader of the results should know.
@@ -131,25 +129,148 @@ impl World {
         &self.remarks
     }
 
-    pub(crate) fn goal(&self) -> Goal {
-        self.goal
+    /// What is to be done.
+    pub(crate) fn task(&self) -> &Task {
+        &self.task
     }
 
-    /// What its networks are built from.
-    pub(crate) fn blueprint(&self) -> WormholeSpec<'_> {
-        WormholeSpec {
-            fabric: &self.network.fabric,
-            routing: &*self.network.routing,
-            rails: self.rails,
-            config: &self.config,
-            flit: self.flit,
-            cycle: self.cycle,
+    /// How long a cycle is.
+    pub(crate) fn cycle(&self) -> Time {
+        self.cycle
+    }
+
+    /// Whether packets go through the fabric, by its routes and channels.
+    pub(crate) fn uses_fabric(&self) -> bool {
+        match self.ground {
+            Ground::Wormhole { .. } => true,
+            Ground::Ideal(_) => false,
         }
     }
 
-    pub(crate) fn trial<'a>(&'a self, blueprint: &'a dyn Blueprint) -> Trial<'a> {
-        let World { nodes, workload, seed, effort, .. } = self;
-        Trial { blueprint, nodes, workload, seed: *seed, effort: *effort }
+    /// What its networks are built from.
+    pub(crate) fn blueprint(&self) -> Box<dyn Blueprint + '_> {
+        match &self.ground {
+            Ground::Wormhole { config, flit } => Box::new(WormholeSpec {
+                fabric: &self.network.fabric,
+                routing: &*self.network.routing,
+                rails: self.nodes.rails,
+                config,
+                flit: *flit,
+                cycle: self.cycle,
+            }),
+            Ground::Ideal(ideal) => Box::new(*ideal),
+        }
+    }
+
+    /// Open-loop traffic on its networks.
+    pub(crate) fn trial<'a>(
+        &'a self,
+        blueprint: &'a dyn Blueprint,
+        workload: &'a Workload,
+        seed: Seed,
+        effort: Effort,
+    ) -> Trial<'a> {
+        Trial { blueprint, nodes: &self.nodes, workload, seed, effort }
+    }
+
+    /// Closed-loop work on its networks, for as long as it may take.
+    pub(crate) fn play<'a>(&'a self, blueprint: &'a dyn Blueprint, limit: Time) -> Play<'a> {
+        Play { blueprint, nodes: &self.nodes, limit }
+    }
+}
+
+/// The ideal network of a spec.
+fn ideal(spec: &Spec, hosts: u32) -> IdealSpec {
+    let Spec { ideal, link, .. } = spec;
+    let pace = match ideal.own_rate() {
+        Some(rate) => Pace { time: Time::from_ns(1_000_000_000), bytes: rate.bytes_per_second() },
+        // A flit in a cycle, to the picosecond, as on every link.
+        None => Pace { time: link.cycle(), bytes: link.flit.get() },
+    };
+    IdealSpec {
+        hosts,
+        rails: spec.cluster.rails,
+        pace,
+        latency: ideal.latency(link),
+        gap: ideal.gap(),
+        cycle: link.cycle(),
+    }
+}
+
+/// Open-loop traffic, and how it is measured.
+fn open_loop(
+    spec: &Spec,
+    traffic: &Traffic,
+    network: &RoutedFabric,
+    packing: Packing,
+    locate: &dyn Fn(&str) -> PathBuf,
+) -> Result<Task, LabError> {
+    let to = &traffic.destination;
+    let workload = Workload {
+        arrival: match traffic.arrival {
+            study::Arrival::Exponential {} => Arrival::Exponential,
+            study::Arrival::Constant {} => Arrival::Constant,
+            study::Arrival::Bernoulli {} => Arrival::Bernoulli,
+        },
+        size: size(spec, traffic)?,
+        destination: destination::destination(to, "traffic.destination", &network.fabric, locate)?,
+        // The range of the experiment file lies within the type.
+        flits: Flits { flit: spec.link.flit.get() as u32, packing },
+    };
+    let measure = &spec.measure;
+    let effort = Effort {
+        precision: measure.precision,
+        confidence: measure.confidence,
+        min_cycles: measure.min_cycles,
+        max_cycles: measure.max_cycles,
+    };
+    let (seed, goal) = (spec.seed, measure.goal(traffic));
+    Ok(Task::Traffic { workload: Box::new(workload), seed, effort, goal })
+}
+
+/// Closed-loop work between ranks up to the last, with messages of a size.
+fn closed_loop(
+    spec: &Spec,
+    kind: &str,
+    size: Bytes,
+    last: u32,
+    hosts: u32,
+) -> Result<Task, LabError> {
+    if last >= hosts {
+        let problem = format!("found rank {last}, expected a rank from 0 to {}", hosts - 1);
+        return Err(LabError::setting(&format!("work.{kind}"), problem, "there is one per host"));
+    }
+    check_packets(spec, &format!("work.{kind}.size"), size)?;
+    let limit = spec.link.cycle() * spec.measure.max_cycles;
+    let (work, confidence) = (spec.work.clone(), spec.measure.confidence);
+    Ok(Task::Application { work, confidence, limit })
+}
+
+/// The machine of closed-loop work.
+///
+/// # Panics
+/// If it is open-loop traffic.
+pub(crate) fn application(work: &Work) -> Box<dyn Application> {
+    // The ranges of the experiment file lie within the types.
+    let bytes = |size: Bytes| size.get() as u32;
+    match *work {
+        Work::Traffic(_) => unreachable!("open-loop traffic is no application"),
+        Work::Ping(study::Ping { size, from, to, iterations }) => Box::new(Ping::new(PingSpec {
+            from: Rank(from),
+            to: Rank(to),
+            bytes: bytes(size),
+            iterations: u64::from(iterations),
+        })),
+        Work::Stream(study::Stream { size, from, to, window, both_ways, iterations }) => {
+            Box::new(Stream::new(StreamSpec {
+                from: Rank(from),
+                to: Rank(to),
+                bytes: bytes(size),
+                window,
+                both_ways,
+                iterations: u64::from(iterations),
+            }))
+        }
     }
 }
 
@@ -170,22 +291,6 @@ fn check_time(spec: &Spec, config: &Config) -> Result<(), LabError> {
     Ok(())
 }
 
-/// What can be run so far: open-loop traffic on the wormhole network.
-fn runnable(spec: &Spec) -> Result<&Traffic, LabError> {
-    let missing = |key: &str, what: String, help: &str| {
-        Err(LabError::setting(key, format!("found {what}, which cannot be run yet"), help))
-    };
-    match (spec.world, &spec.work) {
-        (study::World::Wormhole, Work::Traffic(traffic)) => Ok(traffic),
-        (study::World::Wormhole, Work::Ping(_) | Work::Stream(_)) => {
-            missing("work", "closed-loop work".to_owned(), "replace `work` by `traffic`")
-        }
-        (world @ study::World::Ideal, _) => {
-            missing("world", format!("`{}`", world.name()), "leave `world` out")
-        }
-    }
-}
-
 /// The law of message sizes, in bytes.
 fn size(spec: &Spec, traffic: &Traffic) -> Result<Size, LabError> {
     let (size, key, largest) = match traffic.size {
@@ -201,19 +306,19 @@ fn size(spec: &Spec, traffic: &Traffic) -> Result<Size, LabError> {
             (Size::Bimodal { small, large: large.get() as u32, small_share }, key, large)
         }
     };
-    if let Packet::Payload(payload) = spec.nic.packet {
-        let packets = largest.get().div_ceil(payload.get());
-        if packets > MOST_PACKETS {
-            let problem = format!(
-                "found {largest}, which is {packets} packets of {payload}, expected at most \
-                 {MOST_PACKETS}"
-            );
-            return Err(LabError::setting(
-                key,
-                problem,
-                "take smaller messages or a larger `nic.packet`",
-            ));
-        }
-    }
+    check_packets(spec, key, largest)?;
     Ok(size)
+}
+
+/// Refuses messages of too many packets.
+fn check_packets(spec: &Spec, key: &str, largest: Bytes) -> Result<(), LabError> {
+    let Packet::Payload(payload) = spec.nic.packet else { return Ok(()) };
+    let packets = largest.get().div_ceil(payload.get());
+    if packets <= MOST_PACKETS {
+        return Ok(());
+    }
+    let problem = format!(
+        "found {largest}, which is {packets} packets of {payload}, expected at most {MOST_PACKETS}"
+    );
+    Err(LabError::setting(key, problem, "take smaller messages or a larger `nic.packet`"))
 }

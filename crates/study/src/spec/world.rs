@@ -58,6 +58,11 @@ impl Ideal {
         self.rate.unwrap_or(link.rate)
     }
 
+    /// The bandwidth that is written, if one is.
+    pub fn own_rate(&self) -> Option<Rate> {
+        self.rate
+    }
+
     /// Time from wire to wire: that of a link, unless written.
     pub fn latency(&self, link: &Link) -> Time {
         self.latency.unwrap_or(link.wire)

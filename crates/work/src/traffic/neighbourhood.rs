@@ -150,8 +150,7 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crosstie_fabric::{End, FabricBuilder, Irregular, Port, Shape, irregular};
-    use crosstie_units::Seed;
+    use crosstie_fabric::{End, FabricBuilder, Port, Shape};
 
     /// Switches in a row with two hosts each: 0 1 | 2 3 | 4 5 | ...
     fn row(switches: u32) -> Fabric {
