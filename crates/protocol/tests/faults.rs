@@ -2,10 +2,13 @@
 //! delivered twice or with a hole, whatever happens. Without loss everything is delivered, and all
 //! nodes come to rest. (What is lost stays lost: to send it again is the job of a reliable channel.)
 
+mod kinds;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crosstie_protocol::*;
-use crosstie_units::{Bytes, Seed, Stream, Time};
+use crosstie_units::{Seed, Stream, Time};
+use kinds::kinds;
 use proptest::prelude::*;
 
 const NODES: u32 = 4;
@@ -192,25 +195,6 @@ impl Network {
     }
 }
 
-/// Every kind of policy, with and without striping and time-outs.
-fn policies() -> impl Strategy<Value = PolicyKind> {
-    let striping = prop_oneof![Just(StripingRatio::ONE), Just(StripingRatio::ALL)];
-    let timeout = prop::option::of((100u64..20_000).prop_map(Time::from_ns));
-    let kinds = PolicyKind::all().len();
-    (0..kinds, striping, timeout).prop_map(|(kind, striping, timeout)| {
-        match PolicyKind::all()[kind] {
-            PolicyKind::LocalDynamic { .. } => PolicyKind::LocalDynamic { striping },
-            PolicyKind::Dynamic { .. } => PolicyKind::Dynamic { striping, timeout },
-            PolicyKind::Hybrid { .. } => {
-                PolicyKind::Hybrid { striping, timeout, threshold: Bytes::new(150) }
-            }
-            kind @ (PolicyKind::RoundRobin {} | PolicyKind::Static {} | PolicyKind::Basic {}) => {
-                kind
-            }
-        }
-    })
-}
-
 /// Several packets per stripe, and NICs that do much or little at once.
 fn specs() -> impl Strategy<Value = NodeSpec> {
     let limit = || prop::option::of(1u32..4);
@@ -241,7 +225,7 @@ proptest! {
 
     #[test]
     fn without_loss_every_message_is_delivered_once_and_all_nodes_come_to_rest(
-        kind in policies(), spec in specs(), faults in faults(Just(0)), seed: u64
+        kind in kinds(20_000, 0..300), spec in specs(), faults in faults(Just(0)), seed: u64
     ) {
         let mut network = Network::new(kind, spec, faults, seed);
         network.run();
@@ -256,7 +240,7 @@ proptest! {
 
     #[test]
     fn with_loss_nothing_is_delivered_twice_or_with_a_hole(
-        kind in policies(), spec in specs(), faults in faults(1u64..60), seed: u64
+        kind in kinds(20_000, 0..300), spec in specs(), faults in faults(1u64..60), seed: u64
     ) {
         Network::new(kind, spec, faults, seed).run();
     }
