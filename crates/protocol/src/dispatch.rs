@@ -25,6 +25,16 @@ pub struct Outgoing {
     pub bytes: u64,
 }
 
+/// A processing element.
+#[derive(Debug, Default)]
+struct Pe {
+    /// The message to be sent next, and those behind it.
+    head: Option<Outgoing>,
+    queue: VecDeque<Outgoing>,
+    /// Whether it waits for a message to leave before it starts the next one.
+    held: bool,
+}
+
 /// An action that is to be taken, in the form in which it waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
@@ -57,10 +67,7 @@ pub struct Dispatch {
     now: Time,
     node: NodeId,
     rails: u32,
-    /// Messages of each PE, the one to be sent next first.
-    pes: Vec<VecDeque<Outgoing>>,
-    /// PEs that wait for a message to leave before they start the next one.
-    held: Vec<bool>,
+    pes: Vec<Pe>,
     blocking: bool,
     outbox: Outbox,
     reassembly: Reassembly,
@@ -98,7 +105,8 @@ impl Dispatch {
     /// The message that a PE can start next.
     #[inline]
     pub fn head(&self, pe: PeId) -> Option<&Outgoing> {
-        self.pes[pe.0 as usize].front().filter(|_| !self.held[pe.0 as usize])
+        let pe = &self.pes[pe.0 as usize];
+        if pe.held { None } else { pe.head.as_ref() }
     }
 
     /// Whether a stripe is coming in on a rail, as far as is known.
@@ -112,11 +120,13 @@ impl Dispatch {
     /// # Panics
     /// If the PE has no message to send, or if the stripes do not cover it exactly once and in
     /// order.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, pe: PeId, stripes: impl IntoIterator<Item = Stripe>, reserved: bool) {
-        let head = self.pes[pe.0 as usize].pop_front();
+        let sender = &mut self.pes[pe.0 as usize];
+        sender.held = self.blocking;
+        let next = if sender.queue.is_empty() { None } else { sender.queue.pop_front() };
+        let head = std::mem::replace(&mut sender.head, next);
         let Outgoing { message, to, bytes } = head.expect("a PE sends a message that it has");
-        self.held[pe.0 as usize] = self.blocking;
         let serial = self.serial(to);
         let number = self.outbox.begin(pe);
         let mut covered = None;
@@ -126,9 +136,10 @@ impl Dispatch {
                 && stripe.rail.0 < self.rails;
             assert!(fits, "{stripe:?} does not continue a message of {bytes} bytes");
             covered = Some(stripe.bytes.end);
-            let (from, id) = (self.node, self.outbox.next_stripe());
-            let parcel = Parcel { from, to, id, message, length: bytes, stripe, reserved, serial };
-            self.outbox.push(self.now, number, parcel, &mut self.orders);
+            let (from, length) = (self.node, bytes);
+            let parcel =
+                |id, stripe| Parcel { from, to, id, message, length, stripe, reserved, serial };
+            self.outbox.push(self.now, number, stripe, parcel, &mut self.orders);
         }
         assert!(covered == Some(bytes), "stripes cover {covered:?} of {bytes} bytes");
     }
@@ -153,8 +164,7 @@ impl Dispatch {
             now: Time::ZERO,
             node: spec.id,
             rails: spec.rails,
-            pes: (0..spec.pes).map(|_| VecDeque::new()).collect(),
-            held: vec![false; spec.pes as usize],
+            pes: (0..spec.pes).map(|_| Pe::default()).collect(),
             blocking: spec.blocking,
             outbox: Outbox::new(spec, departures),
             reassembly: Reassembly::default(),
@@ -192,9 +202,13 @@ impl Dispatch {
     /// Queues a message; true if its PE can start it.
     #[inline]
     pub(crate) fn queue(&mut self, pe: PeId, outgoing: Outgoing) -> bool {
-        let queue = &mut self.pes[pe.0 as usize];
-        queue.push_back(outgoing);
-        queue.len() == 1 && !self.held[pe.0 as usize]
+        let Pe { head, queue, held } = &mut self.pes[pe.0 as usize];
+        if head.is_some() {
+            queue.push_back(outgoing);
+            return false;
+        }
+        *head = Some(outgoing);
+        !*held
     }
 
     /// A packet has left the node. What has left whole with it: the rail of its stripe, and a PE
@@ -212,7 +226,7 @@ impl Dispatch {
         }
         self.outbox.start(rail, &mut self.orders);
         let released = message.map(|(pe, _)| pe).filter(|&pe| {
-            let held = std::mem::replace(&mut self.held[pe.0 as usize], false);
+            let held = std::mem::replace(&mut self.pes[pe.0 as usize].held, false);
             held && self.head(pe).is_some()
         });
         Some((rail, released))
@@ -301,7 +315,7 @@ impl Dispatch {
 
     /// Whether nothing waits, is under way or is half received.
     pub(crate) fn is_idle(&self) -> bool {
-        self.pes.iter().all(VecDeque::is_empty)
+        self.pes.iter().all(|pe| pe.head.is_none())
             && self.outbox.is_empty()
             && self.reassembly.is_empty()
     }

@@ -264,11 +264,43 @@ impl Node {
         known
     }
 
+    fn send(&mut self, pe: PeId, outgoing: Outgoing) {
+        let (pes, id) = (self.spec.pes, self.spec.id);
+        assert!(pe.0 < pes, "a node of {pes} PEs has no PE {}", pe.0);
+        assert!(outgoing.to != id, "node {} sends to itself, which takes no rail", id.0);
+        if self.dispatch.queue(pe, outgoing) {
+            self.policy.ready(pe, &mut self.dispatch);
+        }
+    }
+
+    fn left(&mut self, stripe: StripeId) {
+        if let Some((rail, released)) = self.dispatch.left(stripe) {
+            self.policy.sent(rail, &mut self.dispatch);
+            if let Some(pe) = released {
+                self.policy.ready(pe, &mut self.dispatch);
+            }
+        }
+    }
+
+    fn acknowledged(&mut self, stripe: StripeId) {
+        if let Some(feedback) = self.dispatch.acknowledged(stripe) {
+            self.policy.finished(&feedback, &mut self.dispatch);
+        }
+    }
+
+    fn arriving(&mut self, rail: RailId, from: NodeId, stripe: StripeId) {
+        if self.knows(rail) && self.arriving {
+            self.dispatch.arriving(rail, from, stripe);
+        }
+    }
+
     fn arrived(&mut self, packet: &Packet) {
-        let Node { dispatch, policy, .. } = self;
         let (rail, from) = (packet.parcel.stripe.rail, packet.parcel.from);
-        let whole = dispatch.arrived(packet);
-        match whole {
+        if !self.knows(rail) {
+            return;
+        }
+        let Node { dispatch, policy, .. } = self;
+        match dispatch.arrived(packet) {
             Ok(Whole::Message | Whole::Stripe) => policy.arrived(&packet.parcel, dispatch),
             Ok(Whole::Nothing) => return,
             // What was said to be arriving may have been this one.
@@ -276,6 +308,23 @@ impl Node {
         }
         if self.arriving && dispatch.no_more(rail, from, packet.parcel.id) {
             policy.quiet(rail, dispatch);
+        }
+    }
+
+    fn control(&mut self, rail: RailId, from: NodeId, packet: Control, serial: u64) {
+        if !self.knows(rail) {
+            return;
+        }
+        if self.dispatch.is_news(from, serial) {
+            self.policy.control(rail, from, packet, &mut self.dispatch);
+        } else {
+            self.dispatch.stray();
+        }
+    }
+
+    fn switch(&mut self, rail: RailId, up: bool) {
+        if self.knows(rail) && self.dispatch.switch(rail, up) {
+            self.policy.switched(rail, up, &mut self.dispatch);
         }
     }
 }
@@ -287,57 +336,22 @@ impl Machine for Node {
     /// # Panics
     /// If a message is sent by a PE that there is not, by the node to itself (rails join different
     /// nodes), or in more than 2^32 packets.
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, now: Time, input: Input) {
-        let Node { spec, .. } = *self;
         self.dispatch.set_now(now);
         match input {
             Input::Send { pe, message, to, bytes } => {
-                assert!(pe.0 < spec.pes, "a node of {} PEs has no PE {}", spec.pes, pe.0);
-                assert!(to != spec.id, "node {} sends to itself, which takes no rail", to.0);
-                if self.dispatch.queue(pe, Outgoing { message, to, bytes }) {
-                    self.policy.ready(pe, &mut self.dispatch);
-                }
+                self.send(pe, Outgoing { message, to, bytes });
             }
-            Input::Left { stripe } => {
-                if !self.departures {
-                    return;
-                }
-                if let Some((rail, released)) = self.dispatch.left(stripe) {
-                    self.policy.sent(rail, &mut self.dispatch);
-                    if let Some(pe) = released {
-                        self.policy.ready(pe, &mut self.dispatch);
-                    }
-                }
-            }
-            Input::Acknowledged { stripe } => {
-                if let Some(feedback) = self.dispatch.acknowledged(stripe) {
-                    self.policy.finished(&feedback, &mut self.dispatch);
-                }
-            }
-            Input::Arriving { rail, from, stripe } => {
-                if self.knows(rail) && self.arriving {
-                    self.dispatch.arriving(rail, from, stripe);
-                }
-            }
-            Input::Arrived(packet) => {
-                if self.knows(packet.parcel.stripe.rail) {
-                    self.arrived(&packet);
-                }
-            }
+            Input::Left { stripe } if self.departures => self.left(stripe),
+            Input::Left { .. } => {}
+            Input::Acknowledged { stripe } => self.acknowledged(stripe),
+            Input::Arriving { rail, from, stripe } => self.arriving(rail, from, stripe),
+            Input::Arrived(packet) => self.arrived(&packet),
             Input::Control { rail, from, packet, serial } => {
-                if !self.knows(rail) {
-                } else if self.dispatch.is_news(from, serial) {
-                    self.policy.control(rail, from, packet, &mut self.dispatch);
-                } else {
-                    self.dispatch.stray();
-                }
+                self.control(rail, from, packet, serial);
             }
-            Input::Rail { rail, up } => {
-                if self.knows(rail) && self.dispatch.switch(rail, up) {
-                    self.policy.switched(rail, up, &mut self.dispatch);
-                }
-            }
+            Input::Rail { rail, up } => self.switch(rail, up),
         }
     }
 

@@ -11,7 +11,9 @@ use crate::dispatch::Order;
 use crate::policy::Feedback;
 use crate::reassembly::Stray;
 use crate::slab::Slab;
-use crate::{MessageId, NodeSpec, Packet, Packing, Parcel, PeId, RailId, RailSet, StripeId};
+use crate::{
+    MessageId, NodeSpec, Packet, Packing, Parcel, PeId, RailId, RailSet, Stripe, StripeId,
+};
 
 /// A stripe on its way out.
 #[derive(Debug)]
@@ -35,6 +37,7 @@ impl Sending {
         self.admitted - self.acknowledged
     }
 
+    #[inline]
     fn packet(&self, packing: &Packing, number: u32) -> Packet {
         let stripe = &self.parcel.stripe.bytes;
         let bytes = match packing.payload {
@@ -128,30 +131,26 @@ impl Outbox {
     /// Begins a message of a PE, and gives the number by which its stripes refer to it.
     #[inline]
     pub fn begin(&mut self, pe: PeId) -> u32 {
-        if !self.departures {
-            return 0;
-        }
-        let number = self.messages.next();
-        self.messages.put(Leaving { pe, stripes: 0 });
-        number
-    }
-
-    /// The number of the next stripe.
-    #[inline]
-    pub fn next_stripe(&self) -> StripeId {
-        StripeId(self.stripes.next())
+        if self.departures { self.messages.put(|_| Leaving { pe, stripes: 0 }) } else { 0 }
     }
 
     /// Hands a stripe of a message to its NIC.
     #[inline]
-    pub fn push(&mut self, now: Time, message: u32, parcel: Parcel, orders: &mut VecDeque<Order>) {
-        let packets = self.packing.packets(parcel.stripe.len());
+    pub fn push(
+        &mut self,
+        now: Time,
+        message: u32,
+        stripe: Stripe,
+        parcel: impl FnOnce(StripeId, Stripe) -> Parcel,
+        orders: &mut VecDeque<Order>,
+    ) {
+        let rail = stripe.rail;
+        let packets = self.packing.packets(stripe.len());
         let packets = u32::try_from(packets).expect("packets of a stripe are numbered in 32 bits");
-        let (stripe, rail) = (parcel.id, parcel.stripe.rail);
         // Where nothing has to wait, nothing is queued.
         let at_once = self.transfers.is_none() && self.window.is_none() && self.up.contains(rail);
-        self.stripes.put(Sending {
-            parcel,
+        let stripe = StripeId(self.stripes.put(|number| Sending {
+            parcel: parcel(StripeId(number), stripe),
             handed_over: now,
             message,
             packets,
@@ -159,7 +158,7 @@ impl Outbox {
             transmitted: 0,
             left: 0,
             acknowledged: 0,
-        });
+        }));
         if self.departures {
             let message = self.messages.get_mut(message).expect("the message has been begun");
             message.stripes += 1;
@@ -248,17 +247,19 @@ impl Outbox {
         if sending.left < sending.packets {
             return Ok(None);
         }
-        let (rail, number, id) =
-            (sending.parcel.stripe.rail, sending.message, sending.parcel.message);
-        let message = self.messages.get_mut(number).expect("the message has not left");
-        message.stripes -= 1;
-        let gone = message.stripes == 0;
-        let message =
-            if gone { self.messages.take(number).map(|gone| (gone.pe, id)) } else { None };
+        let (rail, number) = (sending.parcel.stripe.rail, sending.message);
+        let leaving = self.messages.get_mut(number).expect("the message has not left");
+        leaving.stripes -= 1;
+        let message = (leaving.stripes == 0).then_some((leaving.pe, sending.parcel.message));
+        if message.is_some() {
+            self.messages.remove(number);
+        }
+        if sending.acknowledged == sending.packets {
+            self.stripes.remove(stripe.0);
+        }
         if self.transfers.is_some() {
             self.nics[rail.0 as usize].transfers -= 1;
         }
-        self.forget(stripe);
         Ok(Some(Departure { rail, message }))
     }
 
@@ -285,25 +286,14 @@ impl Outbox {
             handed_over: sending.handed_over,
             done: now,
         });
-        if feedback.is_some() {
-            self.forget(stripe);
+        if feedback.is_some() && (!self.departures || sending.left == sending.packets) {
+            self.stripes.remove(stripe.0);
         }
         if self.window.is_some() {
             self.nics[rail.0 as usize].under_way -= 1;
             self.feed(rail, orders);
         }
         Ok(feedback)
-    }
-
-    /// Forgets a stripe of which nothing more is to be heard.
-    fn forget(&mut self, stripe: StripeId) {
-        let all = |sending: &Sending| {
-            sending.acknowledged == sending.packets
-                && (!self.departures || sending.left == sending.packets)
-        };
-        if self.stripes.get(stripe.0).is_some_and(all) {
-            self.stripes.take(stripe.0);
-        }
     }
 
     /// Whether nothing waits or is under way.

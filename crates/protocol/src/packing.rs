@@ -15,11 +15,11 @@ impl Packing {
     #[inline]
     pub fn cut(&self, bytes: u64) -> (u64, u64) {
         match self.payload {
-            Some(payload) => {
-                let full = bytes.saturating_sub(1) / u64::from(payload);
+            Some(payload) if bytes > u64::from(payload) => {
+                let full = (bytes - 1) / u64::from(payload);
                 (full, bytes - full * u64::from(payload))
             }
-            None => (0, bytes),
+            Some(_) | None => (0, bytes),
         }
     }
 

@@ -38,6 +38,7 @@ struct Partial {
 
 impl Reassembly {
     /// Takes in a packet.
+    #[inline]
     pub fn accept(&mut self, packet: &Packet) -> Result<Whole, Stray> {
         let (bytes, stripe) = (&packet.bytes, &packet.parcel.stripe.bytes);
         let length = packet.parcel.length;
@@ -49,11 +50,17 @@ impl Reassembly {
         }
         let key = (packet.parcel.from, packet.parcel.message);
         if *bytes == (0..length) {
-            return match self.partial.contains_key(&key) {
-                true => Err(Stray),
-                false => Ok(Whole::Message),
-            };
+            let begun = !self.partial.is_empty() && self.partial.contains_key(&key);
+            return if begun { Err(Stray) } else { Ok(Whole::Message) };
         }
+        self.add(packet)
+    }
+
+    /// Adds a packet to its message, which has several.
+    #[inline(never)]
+    fn add(&mut self, packet: &Packet) -> Result<Whole, Stray> {
+        let (bytes, stripe) = (&packet.bytes, &packet.parcel.stripe.bytes);
+        let (key, length) = ((packet.parcel.from, packet.parcel.message), packet.parcel.length);
         let spare = &mut self.spare;
         let new = || Partial { length, pieces: spare.pop().unwrap_or_default() };
         let partial = self.partial.entry(key).or_insert_with(new);

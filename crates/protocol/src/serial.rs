@@ -23,6 +23,7 @@ struct Seen {
 
 impl Serials {
     /// The number of the next thing for a node.
+    #[inline(never)]
     pub fn assign(&mut self, to: NodeId) -> u64 {
         let next = self.next.entry(to).or_default();
         *next += 1;
@@ -30,12 +31,14 @@ impl Serials {
     }
 
     /// Whether something has come before.
+    #[inline(never)]
     pub fn has_seen(&self, from: NodeId, serial: u64) -> bool {
         let seen = self.seen.get(&from);
         seen.is_some_and(|seen| serial < seen.floor || seen.beyond.contains(&serial))
     }
 
     /// Takes note that something has come.
+    #[inline(never)]
     pub fn note(&mut self, from: NodeId, serial: u64) {
         let Seen { floor, beyond } = self.seen.entry(from).or_default();
         if serial != *floor {

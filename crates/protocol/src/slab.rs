@@ -1,6 +1,6 @@
 //! Things under small numbers.
 
-/// Keeps things under small numbers. The number of a thing that has been taken out is given again.
+/// Keeps things under small numbers. The number of a thing that has been put away is given again.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
     places: Vec<Option<T>>,
@@ -12,32 +12,35 @@ impl<T> Slab<T> {
         Slab { places: Vec::new(), spare: Vec::new() }
     }
 
-    /// The number under which the next thing will be kept.
-    pub fn next(&self) -> u32 {
-        self.spare.last().copied().unwrap_or(self.places.len() as u32)
-    }
-
-    /// Keeps a thing, under the number of [`Slab::next`].
-    pub fn put(&mut self, thing: T) {
-        match self.spare.pop() {
-            Some(number) => self.places[number as usize] = Some(thing),
-            None => self.places.push(Some(thing)),
+    /// Keeps a thing that knows its number.
+    #[inline]
+    pub fn put(&mut self, thing: impl FnOnce(u32) -> T) -> u32 {
+        if let Some(number) = self.spare.pop() {
+            self.places[number as usize] = Some(thing(number));
+            return number;
         }
+        let number = self.places.len() as u32;
+        self.places.push(Some(thing(number)));
+        number
     }
 
+    #[inline]
     pub fn get(&self, number: u32) -> Option<&T> {
         self.places.get(number as usize)?.as_ref()
     }
 
+    #[inline]
     pub fn get_mut(&mut self, number: u32) -> Option<&mut T> {
         self.places.get_mut(number as usize)?.as_mut()
     }
 
-    /// Takes a thing out, if it is there.
-    pub fn take(&mut self, number: u32) -> Option<T> {
-        let thing = self.places.get_mut(number as usize)?.take()?;
-        self.spare.push(number);
-        Some(thing)
+    /// Puts the thing of a number away, if it is there.
+    #[inline]
+    pub fn remove(&mut self, number: u32) {
+        if let Some(place @ Some(_)) = self.places.get_mut(number as usize) {
+            *place = None;
+            self.spare.push(number);
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -52,16 +55,15 @@ mod tests {
     #[test]
     fn numbers_are_small_and_given_again() {
         let mut slab = Slab::new();
-        for (number, thing) in ["a", "b", "c"].into_iter().enumerate() {
-            assert_eq!(slab.next(), number as u32);
-            slab.put(thing);
-        }
-        assert_eq!((slab.take(1), slab.take(1), slab.take(7)), (Some("b"), None, None));
-        assert_eq!((slab.get(1), slab.next()), (None, 1));
-        slab.put("d");
-        assert_eq!((slab.get(1), slab.get(0), slab.next()), (Some(&"d"), Some(&"a"), 3));
+        let put = |slab: &mut Slab<(char, u32)>, letter| slab.put(|number| (letter, number));
+        assert_eq!(['a', 'b', 'c'].map(|letter| put(&mut slab, letter)), [0, 1, 2]);
+        [1, 1, 7].into_iter().for_each(|number| slab.remove(number));
+        assert_eq!(slab.get(1), None);
+        assert_eq!(['d', 'e'].map(|letter| put(&mut slab, letter)), [1, 3]);
+        assert_eq!(slab.get(1), Some(&('d', 1)));
+        assert_eq!(slab.get_mut(0), Some(&mut ('a', 0)));
         assert!(!slab.is_empty());
-        assert_eq!([0, 1, 2].map(|number| slab.take(number)), [Some("a"), Some("d"), Some("c")]);
+        (0..4).for_each(|number| slab.remove(number));
         assert!(slab.is_empty());
     }
 }

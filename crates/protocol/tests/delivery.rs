@@ -1,36 +1,16 @@
 //! Under every policy, whatever the delays: every message arrives once and whole, and at the end
 //! every NIC is free.
 
+mod kinds;
 mod network;
 
 use crosstie_protocol::*;
 use crosstie_units::{Bytes, Seed, Time};
+use kinds::kinds;
 use network::{Network, Wires};
 use proptest::prelude::*;
 
 const NODES: u32 = 4;
-
-fn policies() -> impl Strategy<Value = PolicyKind> {
-    let striping = prop_oneof![Just(0.0), Just(1.0), 0.0..1.0]
-        .prop_map(|ratio| StripingRatio::new(ratio).unwrap());
-    // From hopelessly short, so that answers come late, to longer than any answer takes.
-    let timeout = prop_oneof![
-        Just(None),
-        Just(Some(Time::ZERO)),
-        (1u64..20_000).prop_map(|ns| Some(Time::from_ns(ns))),
-    ];
-    let threshold = (0u64..5_000).prop_map(Bytes::new);
-    (0..6usize, striping, timeout, threshold).prop_map(|(kind, striping, timeout, threshold)| {
-        match PolicyKind::all()[kind] {
-            PolicyKind::LocalDynamic { .. } => PolicyKind::LocalDynamic { striping },
-            PolicyKind::Dynamic { .. } => PolicyKind::Dynamic { striping, timeout },
-            PolicyKind::Hybrid { .. } => PolicyKind::Hybrid { striping, timeout, threshold },
-            kind @ (PolicyKind::RoundRobin {} | PolicyKind::Static {} | PolicyKind::Basic {}) => {
-                kind
-            }
-        }
-    })
-}
 
 /// Nodes with one PE or several, stripes whole or cut, and NICs that do much or little at once.
 fn specs() -> impl Strategy<Value = NodeSpec> {
@@ -76,7 +56,7 @@ proptest! {
 
     #[test]
     fn items_8_9_every_message_arrives_once_and_every_nic_ends_free(
-        kind in policies(), spec in specs(), wires in wires(), seed: u64
+        kind in kinds(20_000, 0..5_000), spec in specs(), wires in wires(), seed: u64
     ) {
         // Three nodes and more take four rails under static allocation.
         let rails = if kind == (PolicyKind::Static {}) { 4 } else { spec.rails };

@@ -17,7 +17,11 @@ pub struct Hand {
 
 impl Hand {
     pub fn new(spec: NodeSpec, policy: impl Policy + 'static) -> Hand {
-        let node = Node::new(spec, Box::new(policy)).expect("the test asks for a sound node");
+        Hand::of(spec, Box::new(policy))
+    }
+
+    pub fn of(spec: NodeSpec, policy: Box<dyn Policy>) -> Hand {
+        let node = Node::new(spec, policy).expect("the test asks for a sound node");
         Hand { node, under_way: BTreeMap::new() }
     }
 
