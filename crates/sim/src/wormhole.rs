@@ -65,7 +65,8 @@ mod timeline;
 mod warm;
 mod wheel;
 
-pub use config::{BURST, Bus, Config, ConfigError, Flow, InTransit};
+pub use config::{BURST, Bus, Config, ConfigError};
+pub use crosstie_protocol::{Flow, InTransit};
 pub use deadlock::Deadlock;
 pub use engine::{ChannelCount, Delivery, Ends, Engine, MOST_PORTS, Observer, Packet, Silent};
 pub use layout::{Layout, Part};

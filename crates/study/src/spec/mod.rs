@@ -11,10 +11,9 @@ use crosstie_units::{Seed, range};
 use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
+pub use crosstie_protocol::Flow;
 pub use crosstie_routing::RoutingKind;
-pub use machine::{
-    Bus, Cluster, Fabric, Flow, InTransit, Irregular, Link, Nic, Packet, Switch, Tree,
-};
+pub use machine::{Bus, Cluster, Fabric, InTransit, Irregular, Link, Nic, Packet, Switch, Tree};
 pub use measure::{Goal, Measure, Saturation};
 pub use scheme::Scheme;
 pub use traffic::{Along, Arrival, Destination, Part, Size, Traffic};
