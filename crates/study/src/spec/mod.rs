@@ -195,7 +195,8 @@ impl Spec {
 
 #[cfg(test)]
 mod tests {
-    use crosstie_routing::{Auto, BalancedItb, Pick, Root, Smart, UpDown};
+    use crosstie_routing::kind::{Auto, BalancedItb, Smart, UpDown};
+    use crosstie_routing::{Pick, Root};
     use crosstie_units::{Bytes, Time};
 
     use super::*;
