@@ -9,7 +9,8 @@ mod wanted;
 
 use clap::{ArgGroup, Args};
 use crosstie_fabric::{Fabric, Shape};
-use crosstie_routing::{Auto, Declaration, Promise, Routing, RoutingKind};
+use crosstie_routing::kind::{Auto, Declaration};
+use crosstie_routing::{Promise, Routing, RoutingKind};
 use crosstie_study::argument;
 use crosstie_units::Seed;
 use serde::Serialize;

@@ -2,9 +2,9 @@
 
 use crate::LabError;
 use crosstie_fabric::Fabric;
-use crosstie_sim::wormhole::{BURST, Bus, Config, Flow, InTransit};
+use crosstie_sim::wormhole::{BURST, Bus, Config, InTransit};
 use crosstie_study::{self as study, Link, Spec};
-use crosstie_units::{Rate, Time};
+use crosstie_units::Rate;
 
 /// How many times slower than a link a bus may be.
 const SLOWEST_BUS: f64 = 1000.0;
@@ -19,10 +19,7 @@ pub(crate) fn config(spec: &Spec, remarks: &mut Vec<String>) -> Result<Config, L
         // The ranges of the experiment file lie within the types.
         virtual_channels: spec.switch.virtual_channels as u8,
         buffer: spec.switch.buffer,
-        flow: match spec.switch.flow {
-            study::Flow::Credits {} => Flow::Credits,
-            study::Flow::StopAndGo { stop, go } => Flow::StopAndGo { stop, go },
-        },
+        flow: spec.switch.flow,
         routing_delay: spec.switch.routing_delay,
         consumes_headers: spec.switch.consumes_headers,
         wire: spec.link.wire_cycles() as u32,
@@ -46,20 +43,19 @@ pub(crate) fn config(spec: &Spec, remarks: &mut Vec<String>) -> Result<Config, L
 
 /// In-transit buffers, in cycles and flits.
 fn in_transit(nics: &study::InTransit, link: &Link) -> Result<InTransit, LabError> {
-    let cycles = |key: &str, time: Time| {
-        let found = link.cycles(time);
-        u32::try_from(found).ok().filter(|&cycles| cycles <= LONGEST_DELAY).ok_or_else(|| {
+    let in_cycles = nics.on(link);
+    for (key, time, cycles) in [
+        ("nic.in-transit.recognition", nics.recognition, in_cycles.recognition),
+        ("nic.in-transit.setup", nics.setup, in_cycles.setup),
+    ] {
+        if cycles > LONGEST_DELAY {
+            let found = link.cycles(time);
             let problem =
                 format!("found {time}, {found} cycles, expected at most {LONGEST_DELAY} cycles");
-            LabError::setting(key, problem, "shorten it, or lower `link.rate`")
-        })
-    };
-    Ok(InTransit {
-        recognition: cycles("nic.in-transit.recognition", nics.recognition)?,
-        setup: cycles("nic.in-transit.setup", nics.setup)?,
-        // The range of the experiment file lies within the type.
-        pool: (nics.pool.get() / link.flit.get()) as u32,
-    })
+            return Err(LabError::setting(key, problem, "shorten it, or lower `link.rate`"));
+        }
+    }
+    Ok(in_cycles)
 }
 
 /// Cycles that a flit takes over a bus: at least one, for it comes from a link or goes to one.

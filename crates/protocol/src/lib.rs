@@ -43,9 +43,15 @@
 //! Static allocation is also a question of combinatorics: [`matrix`] has the bound, the paper's two
 //! algorithms and a check of any matrix. [`nic`] is the NIC process of the policies that reserve, a
 //! state machine written as a table.
+//!
+//! Below the nodes, between the two ends of a link, [`Flow`] says how a receiver keeps a sender from
+//! overrunning its buffer, and [`InTransit`] how NICs pass on packets that stop at their host. Both
+//! are described and checked here, once for experiment files and for the engines that obey them.
 
 mod dispatch;
+mod flow;
 mod identity;
+mod in_transit;
 mod livelock;
 mod machine;
 pub mod matrix;
@@ -64,7 +70,9 @@ mod stripe;
 mod turn;
 
 pub use dispatch::{Dispatch, Outgoing};
+pub use flow::{Flow, FlowError};
 pub use identity::{MessageId, NodeId, PeId, RailId, StripeId};
+pub use in_transit::{InTransit, InTransitError};
 pub use livelock::Priority;
 pub use machine::Machine;
 pub use matrix::{

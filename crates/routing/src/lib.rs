@@ -6,7 +6,7 @@
 //! host and put in again. Fat trees, irregular networks and Ethernet all use this one type.
 //!
 //! All routings there are, with their names, keys, needs and promises, are listed in one place:
-//! [`RoutingKind`]. Most kinds write all their routes into a [`RouteTable`]; [`split_by_order`] and
+//! [`kind`], as arms of [`RoutingKind`]. Most of them write all their routes into a [`RouteTable`]; [`split_by_order`] and
 //! [`place_itbs`] put stops into the routes of any table. [`export`] writes routes for other programs.
 //!
 //! Every routing can be asked for the proof: [`certify`] follows all its routes and returns an order
@@ -36,7 +36,7 @@ mod error;
 pub mod export;
 mod fault;
 mod itb;
-mod kind;
+pub mod kind;
 mod moves;
 #[cfg(test)]
 mod networks;
@@ -62,10 +62,7 @@ pub use dfs::dfs;
 pub use error::RoutingError;
 pub use fault::{Fault, RouteFault};
 pub use itb::{place_itbs, split_by_order};
-pub use kind::{
-    Auto, BalancedItb, Declaration, Dfs, DfsItb, Minimal, Need, Promise, RoutingKind, Smart,
-    UpDown, UpDownItb, UpDownMitb,
-};
+pub use kind::{Need, Promise, RoutingKind};
 pub use order::{LegalDistances, Order};
 pub use pick::Pick;
 pub use root::Root;

@@ -66,7 +66,8 @@ mod timeline;
 mod wheel;
 mod wiring;
 
-pub use config::{BURST, Bus, Config, ConfigError, Flow, InTransit};
+pub use config::{BURST, Bus, Config, ConfigError};
+pub use crosstie_protocol::{Flow, InTransit};
 pub use engine::{ChannelCount, Delivery, Engine, MOST_PORTS, Observer, Packet, Silent};
 pub use layout::{Layout, Place};
 pub use rails::{Wormhole, WormholeSpec};

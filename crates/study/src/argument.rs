@@ -52,7 +52,8 @@ mod tests {
     use super::*;
     use crate::RoutingKind;
     use crosstie_fabric::SwitchId;
-    use crosstie_routing::{Pick, Root, Smart, UpDown};
+    use crosstie_routing::kind::{Smart, UpDown};
+    use crosstie_routing::{Pick, Root};
     use crosstie_units::Seed;
 
     fn routing(text: &str) -> Result<RoutingKind, String> {

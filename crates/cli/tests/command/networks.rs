@@ -215,8 +215,14 @@ fn every_routing_is_documented() {
     let text = run(&["routes", "--list"]).expect(0).stdout;
     let document = run(&["routes", "--list", "--json"]).expect(0).json();
     for routing in document["routings"].as_array().unwrap() {
-        assert!(text.contains(routing["name"].as_str().unwrap()));
+        let name = routing["name"].as_str().unwrap();
+        assert!(text.contains(&format!("{name} (on ")), "{name}");
         assert!(routing["description"].as_str().unwrap().len() > 100);
+        for page in ["docs/routing.md", "experiments/README.md"] {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../").to_owned() + page;
+            let page_text = fs::read_to_string(path).unwrap();
+            assert!(page_text.contains(&format!("`{name}`")), "{name} is missing in {page}");
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Routings: the one that is chosen where none is named, and what is said of those that are.
 
 use crate::bench::{Bench, get};
-use crosstie_study::{Row, Status};
+use crosstie_lab::RoutedFabric;
+use crosstie_study::{Row, Spec, Status};
 use std::fmt::Write;
 
 const LEAVES: u32 = 8;
@@ -83,4 +84,40 @@ fn crowded_channels_are_told_of_on_trees_too() {
     let rows = Bench::with(&[]).rows(text);
     assert!(rows[0].note.contains("the busiest channel has 4.0 times"), "{}", rows[0].note);
     assert!(!rows[1].note.contains("busiest"), "{}", rows[1].note);
+}
+
+/// What is said of a routing on a random network of switches with so many hosts each.
+fn remarks(switches: u32, hosts_per_switch: u32, routing: &str) -> Vec<String> {
+    let ports = hosts_per_switch + 4;
+    let text = format!(
+        "seed = 1\ntraffic = {{load = 0.1, size.fixed.size = '64 B'}}\nrouting = '{routing}'\n\
+         fabric.irregular = {{switches = {switches}, ports = {ports}, \
+         hosts-per-switch = {hosts_per_switch}, seed = 1}}"
+    );
+    let spec = Spec::from_toml("remarks", &text).unwrap_or_else(|error| panic!("{error}"));
+    RoutedFabric::build(&spec.fabric, &spec.routing, &|path| path.into()).unwrap().remarks
+}
+
+#[test]
+fn who_promises_nothing_is_certified_as_far_as_routes_can_be_followed() {
+    let deadlock = |remark: &String| remark.contains("certified") || remark.contains("deadlock");
+    for routing in ["minimal", "shortest"] {
+        let found = remarks(160, 4, routing);
+        assert!(
+            found.iter().any(|remark| remark.starts_with("the routing is not deadlock-free")),
+            "640 hosts under {routing}: {found:?}"
+        );
+    }
+    assert!(!remarks(160, 4, "up-down").iter().any(deadlock), "a promise is enough");
+    // Each of 19,200 hosts has 2,399 others on its switch, 4 x 2,400 on the next, 3 x 2,400 beyond.
+    assert_eq!(19_200 * (2_399 * 2 + 9_600 * 3 + 7_200 * 4), 1_198_041_600_u64);
+    let found = remarks(8, 2400, "shortest");
+    let said: Vec<_> = found.iter().filter(|remark| deadlock(remark)).collect();
+    assert_eq!(
+        said,
+        [
+            "the routing is not certified, it may deadlock: its routes cross 1198041600 channels, and \
+             at most 1073741824 are followed"
+        ]
+    );
 }

@@ -209,8 +209,9 @@ fn description(label: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::{Minimal, UpDown, UpDownItb};
     use crate::networks::{irregular, ring};
-    use crate::{Minimal, Root, Shortest, TreeAdaptive, TreeDeterministic, UpDown, UpDownItb};
+    use crate::{Root, Shortest, TreeAdaptive, TreeDeterministic};
     use crosstie_fabric::{single, tree};
     use crosstie_units::Seed;
     use proptest::prelude::*;

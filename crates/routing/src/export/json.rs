@@ -86,8 +86,9 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Root;
+    use crate::kind::UpDownItb;
     use crate::networks::ring;
-    use crate::{Root, UpDownItb};
     use crosstie_fabric::SwitchId;
     use crosstie_units::Seed;
 

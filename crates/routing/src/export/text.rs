@@ -33,8 +33,9 @@ pub fn text(fabric: &Fabric, routing: &dyn Routing, out: &mut dyn Write) -> io::
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::UpDownItb;
     use crate::networks::ring;
-    use crate::{Root, TreeAdaptive, UpDownItb};
+    use crate::{Root, TreeAdaptive};
     use crosstie_fabric::{SwitchId, tree};
     use crosstie_units::Seed;
 

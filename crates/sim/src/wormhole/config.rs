@@ -1,5 +1,7 @@
 //! The parameters of switches, links and buses.
 
+use crosstie_protocol::{Flow, FlowError, InTransit, InTransitError};
+
 /// Bytes that a shared bus moves in one turn: the payload of a QsNet packet (Petrini, 2.2), so that one
 /// packet follows the other.
 pub const BURST: u32 = 320;
@@ -16,39 +18,6 @@ pub enum Bus {
         /// Ticks to write a flit to memory (receiving).
         write: u32,
     },
-}
-
-/// How a receiver keeps a sender from overrunning its buffer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Flow {
-    /// The sender spends a credit per flit; one comes back for every flit that leaves the buffer.
-    #[default]
-    Credits,
-    /// The receiver says *stop* and *go*; between the two the sender sends nothing.
-    StopAndGo {
-        /// Flits in the buffer at which the receiver says *stop*.
-        stop: u32,
-        /// Flits in the buffer at which it says *go* again.
-        go: u32,
-    },
-}
-
-/// How NICs pass on packets that stop at their host on the way (in-transit buffers).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InTransit {
-    /// Cycles from the moment a packet begins to arrive until the NIC knows that it is to go on.
-    pub recognition: u32,
-    /// Cycles from then until it may begin to leave.
-    pub setup: u32,
-    /// Flits that the NIC can hold; virtual channels have equal shares of it.
-    pub pool: u32,
-}
-
-impl InTransit {
-    /// Flits in the share of a virtual channel.
-    pub(super) fn share(&self, virtual_channels: u8) -> u32 {
-        self.pool / u32::from(virtual_channels)
-    }
 }
 
 /// Everything about the hardware that the topology does not say.
@@ -127,46 +96,12 @@ pub enum ConfigError {
         /// Ticks per flit of a link.
         ticks: u32,
     },
-    /// The receiver would say *go* before it has said *stop*.
-    #[error("found go mark {go} and stop mark {stop}, expected the go mark to be the lower one")]
-    Marks {
-        /// The stop mark.
-        stop: u32,
-        /// The go mark.
-        go: u32,
-    },
-    /// Flits that are on the wire when the receiver says *stop* would find no room.
-    #[error(
-        "stop mark {stop} and 2 x {wire} flits on the wire need a buffer of {needed} flits, found \
-         {buffer}: deepen the buffer, lower the stop mark or shorten the wire"
-    )]
-    Slack {
-        /// The stop mark.
-        stop: u32,
-        /// Cycles on the wire.
-        wire: u32,
-        /// Flits that the buffer must hold.
-        needed: u64,
-        /// Flits that it holds.
-        buffer: u32,
-    },
-    /// In-transit buffers behind a shared bus.
-    #[error("found in-transit buffers and a shared bus, expected a full-duplex bus beside them")]
-    SharedBus,
-    /// A packet that goes on before it has come.
-    #[error("found in-transit packets that take no time, expected at least 1 cycle in all")]
-    Instant,
-    /// Flits that are on the wire when a pool is full would find no room.
-    #[error(
-        "found {share} flits of in-transit pool per virtual channel, expected more than the \
-         2 x {wire} flits that may be on the wire"
-    )]
-    Pool {
-        /// Flits that the share of a virtual channel holds.
-        share: u32,
-        /// Cycles on the wire.
-        wire: u32,
-    },
+    /// A buffer that may overflow.
+    #[error(transparent)]
+    Flow(#[from] FlowError),
+    /// NICs that cannot pass packets on.
+    #[error(transparent)]
+    InTransit(#[from] InTransitError),
 }
 
 impl Config {
@@ -189,29 +124,9 @@ impl Config {
                 return Err(ConfigError::FastBus { found, ticks: self.ticks });
             }
         }
-        if let Flow::StopAndGo { stop, go } = self.flow {
-            if go >= stop {
-                return Err(ConfigError::Marks { stop, go });
-            }
-            let needed = u64::from(stop) + 2 * u64::from(self.wire);
-            if needed > u64::from(self.buffer) {
-                let Config { wire, buffer, .. } = *self;
-                return Err(ConfigError::Slack { stop, wire, needed, buffer });
-            }
-        }
-        self.in_transit.map_or(Ok(()), |in_transit| self.check_in_transit(in_transit))
-    }
-
-    fn check_in_transit(&self, in_transit: InTransit) -> Result<(), ConfigError> {
-        if self.bus != Bus::Full {
-            return Err(ConfigError::SharedBus);
-        }
-        if in_transit.recognition == 0 && in_transit.setup == 0 {
-            return Err(ConfigError::Instant);
-        }
-        let (share, wire) = (in_transit.share(self.virtual_channels), self.wire);
-        if u64::from(share) <= 2 * u64::from(wire) {
-            return Err(ConfigError::Pool { share, wire });
+        self.flow.check(self.buffer, self.wire)?;
+        if let Some(in_transit) = self.in_transit {
+            in_transit.check(self.bus == Bus::Full, self.virtual_channels, self.wire)?;
         }
         Ok(())
     }
@@ -264,22 +179,9 @@ mod tests {
     }
 
     #[test]
-    fn marks_must_leave_room_for_what_is_on_the_wire() {
-        assert_eq!(myrinet().check(), Ok(()));
-        assert_eq!(Config { buffer: 72, ..myrinet() }.check(), Ok(()));
-        let shallow = Config { buffer: 71, ..myrinet() }.check().unwrap_err();
-        assert_eq!(
-            shallow.to_string(),
-            "stop mark 56 and 2 x 8 flits on the wire need a buffer of 72 flits, found 71: deepen \
-             the buffer, lower the stop mark or shorten the wire"
-        );
-        let upside_down = Config { flow: Flow::StopAndGo { stop: 40, go: 40 }, ..myrinet() };
-        assert_eq!(upside_down.check(), Err(ConfigError::Marks { stop: 40, go: 40 }));
-    }
-
-    #[test]
     fn what_cannot_be_built_is_named() {
         let default = Config::default;
+        assert_eq!(myrinet().check(), Ok(()));
         let with_pool = |recognition, pool| {
             let in_transit = Some(InTransit { recognition, setup: 0, pool });
             Config { virtual_channels: 2, in_transit, ..myrinet() }
@@ -290,6 +192,7 @@ mod tests {
             (Config { ticks: 0, ..default() }, "found 0 ticks per cycle"),
             (Config { burst: 0, ..default() }, "found bursts of 0 flits"),
             (Config { ticks: 2, ..default() }, "moves a flit in 1 ticks, but a link takes 2"),
+            (Config { buffer: 71, ..myrinet() }, "need a buffer of 72 flits, found 71"),
             (Config { bus: default().bus, ..myrinet() }, "in-transit buffers and a shared bus"),
             (with_pool(44, 32), "found 16 flits of in-transit pool"),
             (with_pool(0, 33), "in-transit packets that take no time"),

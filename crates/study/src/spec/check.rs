@@ -1,13 +1,13 @@
 //! Whether the parts of a spec fit together. What one value can tell alone is checked in `limits`.
 
 use crosstie_fabric::Shape;
-use crosstie_protocol::{largest_cluster, rails_optimal};
+use crosstie_protocol::{FlowError, InTransitError, largest_cluster, rails_optimal};
 use crosstie_routing::Need;
 use toml::de::DeTable;
 
 use super::limits::{MOST_HOSTS, MOST_RAILS};
 use super::{
-    Bus, Destination, Fabric, Flow, Irregular, Link, Measure, Part, Size, Spec, Traffic, Tree, Work,
+    Bus, Destination, Fabric, Irregular, Link, Measure, Part, Size, Spec, Traffic, Tree, Work,
 };
 use crate::document::{self, Fault};
 
@@ -153,26 +153,29 @@ fn link(link: &Link) -> Result<(), Clash> {
     Ok(())
 }
 
-/// A buffer has room for what is on the wire while *stop* is on its way.
-fn flow(spec: &Spec) -> Result<(), Clash> {
-    let Flow::StopAndGo { stop, go } = spec.switch.flow else { return Ok(()) };
-    if go >= stop {
-        let label = format!("found {go}, expected less than stop = {stop}");
-        return Err(clash("switch.flow.stop-and-go.go", "go is not below stop", label));
-    }
-    let (wire, buffer) = (spec.link.wire_cycles(), spec.switch.buffer);
-    let needed = u64::from(stop) + 2 * wire;
-    if needed > u64::from(buffer) {
-        let label = format!("{stop} flits and 2 x {wire} on the wire do not fit in {buffer}");
-        let title = "the buffer may overflow before the sender stops";
-        return Err(clash("switch.flow.stop-and-go.stop", title, label).help(format!(
-            "set `switch.buffer = {needed}`, lower `stop`, or shorten `link.wire`"
-        )));
-    }
-    Ok(())
+/// The wire in cycles, which [`link`] has found to be few.
+fn wire(spec: &Spec) -> u32 {
+    spec.link.wire_cycles() as u32
 }
 
-/// Packets that stop at hosts need NICs that pass them on, and those a bus of two ways.
+fn flow(spec: &Spec) -> Result<(), Clash> {
+    let at = |mark: &str| format!("switch.flow.stop-and-go.{mark}");
+    spec.switch.flow.check(spec.switch.buffer, wire(spec)).map_err(|error| match error {
+        FlowError::Marks { stop, go } => {
+            let label = format!("found {go}, expected less than stop = {stop}");
+            clash(at("go"), "go is not below stop", label)
+        }
+        FlowError::Slack { stop, wire, needed, buffer } => {
+            let label = format!("{stop} flits and 2 x {wire} on the wire do not fit in {buffer}");
+            let title = "the buffer may overflow before the sender stops";
+            clash(at("stop"), title, label).help(format!(
+                "set `switch.buffer = {needed}`, lower `stop`, or shorten `link.wire`"
+            ))
+        }
+    })
+}
+
+/// Packets that stop at hosts need NICs that pass them on.
 fn in_transit(spec: &Spec) -> Result<(), Clash> {
     let Some(nics) = &spec.nic.in_transit else {
         if spec.routing.needs(Need::InTransit) {
@@ -182,24 +185,26 @@ fn in_transit(spec: &Spec) -> Result<(), Clash> {
         }
         return Ok(());
     };
-    if spec.bus != (Bus::Full {}) {
-        let title = "in-transit buffers behind a bus of one way at a time";
-        return Err(clash("nic.in-transit", title, "expected a full-duplex bus beside them")
-            .help("set `bus = \"full\"`"));
-    }
-    if spec.link.cycles(nics.recognition) + spec.link.cycles(nics.setup) == 0 {
-        let title = "in-transit packets that take no time";
-        return Err(clash("nic.in-transit", title, "expected recognition or setup above 0"));
-    }
-    let share = nics.pool.get() / spec.link.flit.get() / u64::from(spec.switch.virtual_channels);
-    let wire = spec.link.wire_cycles();
-    if share <= 2 * wire {
-        let label = format!(
-            "{share} flits per virtual channel, expected more than the 2 x {wire} on the wire"
-        );
-        return Err(clash("nic.in-transit.pool", "the pool is too small", label));
-    }
-    Ok(())
+    let (full_duplex, nics) = (spec.bus == (Bus::Full {}), nics.on(&spec.link));
+    // The range lies within the type.
+    let virtual_channels = spec.switch.virtual_channels as u8;
+    nics.check(full_duplex, virtual_channels, wire(spec)).map_err(|error| match error {
+        InTransitError::SharedBus => {
+            let title = "in-transit buffers behind a bus of one way at a time";
+            clash("nic.in-transit", title, "expected a full-duplex bus beside them")
+                .help("set `bus = \"full\"`")
+        }
+        InTransitError::Instant => {
+            let title = "in-transit packets that take no time";
+            clash("nic.in-transit", title, "expected recognition or setup above 0")
+        }
+        InTransitError::Pool { share, wire } => {
+            let label = format!(
+                "{share} flits per virtual channel, expected more than the 2 x {wire} on the wire"
+            );
+            clash("nic.in-transit.pool", "the pool is too small", label)
+        }
+    })
 }
 
 fn work(spec: &Spec) -> Result<(), Clash> {

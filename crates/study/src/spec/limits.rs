@@ -28,7 +28,6 @@ wholes! {
     host: u32 = 0..=i64::from(MOST_HOSTS) - 1;
     virtual_channels: u32 = 1..=8;
     buffer: u32 = 1..=65_536;
-    go_mark: u32 = 0..=65_535;
     routing_delay: u32 = 1..=1000;
     response: u32 = 0..=1_000_000;
     transfers: u32 = 1..=64;

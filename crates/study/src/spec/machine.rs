@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crosstie_fabric::{KaryTree, Shape};
+use crosstie_protocol::{self as protocol, Flow};
 use crosstie_units::{Bytes, Rate, Seed, Time, range};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -155,7 +156,7 @@ pub struct Switch {
     pub routing_delay: u32,
     /// What keeps buffers from overflowing. Like the next key it is left out of a spec's text where
     /// it is the default, so that results from before it existed are still known.
-    #[serde(skip_serializing_if = "Flow::is_credits")]
+    #[serde(skip_serializing_if = "is_credits")]
     pub flow: Flow,
     /// Whether every switch takes off the flit that tells it the way; packets start with one more
     /// for every switch of their route, which no load or size counts.
@@ -175,33 +176,8 @@ impl Default for Switch {
     }
 }
 
-/// How a receiver keeps a sender from overrunning its buffer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub enum Flow {
-    /// A credit for every flit that has left the buffer, as in QsNet.
-    Credits {},
-    /// The receiver says when to stop and when to go on, as in Myrinet.
-    StopAndGo {
-        /// Flits in the buffer at which it says *stop*.
-        #[serde(deserialize_with = "limits::buffer")]
-        stop: u32,
-        /// Flits in the buffer at which it says *go* again.
-        #[serde(deserialize_with = "limits::go_mark")]
-        go: u32,
-    },
-}
-
-impl Flow {
-    fn is_credits(&self) -> bool {
-        *self == Flow::Credits {}
-    }
-}
-
-impl Default for Flow {
-    fn default() -> Flow {
-        Flow::Credits {}
-    }
+fn is_credits(flow: &Flow) -> bool {
+    *flow == Flow::Credits
 }
 
 /// The links.
@@ -313,6 +289,19 @@ pub struct InTransit {
     /// What the NIC can hold of such packets.
     #[serde(deserialize_with = "limits::pool")]
     pub pool: Bytes,
+}
+
+impl InTransit {
+    /// The same in the units of a link. A time of more cycles than can be counted is as many as can.
+    pub fn on(&self, link: &Link) -> protocol::InTransit {
+        let cycles = |time| u32::try_from(link.cycles(time)).unwrap_or(u32::MAX);
+        protocol::InTransit {
+            recognition: cycles(self.recognition),
+            setup: cycles(self.setup),
+            // The range lies within the type.
+            pool: (self.pool.get() / link.flit.get()) as u32,
+        }
+    }
 }
 
 impl Default for InTransit {

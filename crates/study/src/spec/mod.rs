@@ -12,11 +12,9 @@ use crosstie_units::{Seed, range};
 use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
-pub use crosstie_protocol::PolicyKind;
+pub use crosstie_protocol::{Flow, PolicyKind};
 pub use crosstie_routing::RoutingKind;
-pub use machine::{
-    Bus, Cluster, Fabric, Flow, InTransit, Irregular, Link, Nic, Packet, Switch, Tree,
-};
+pub use machine::{Bus, Cluster, Fabric, InTransit, Irregular, Link, Nic, Packet, Switch, Tree};
 pub use measure::{Goal, Measure, Saturation};
 pub use traffic::{Along, Arrival, Destination, Part, Size, Traffic};
 pub use work::{Ping, Stream, Work};
@@ -251,7 +249,8 @@ impl Spec {
 
 #[cfg(test)]
 mod tests {
-    use crosstie_routing::{Auto, BalancedItb, Pick, Root, Smart, UpDown};
+    use crosstie_routing::kind::{Auto, BalancedItb, Smart, UpDown};
+    use crosstie_routing::{Pick, Root};
     use crosstie_units::{Bytes, Time};
 
     use super::*;
