@@ -40,6 +40,7 @@ mod source;
 mod spec;
 mod study;
 mod sweep;
+mod table;
 
 pub use column::{Column, column, columns};
 pub use diagnostic::Diagnostic;
@@ -58,3 +59,4 @@ pub use spec::{
     Size, Spec, Stream, Switch, Traffic, Tree, Work, World,
 };
 pub use study::Study;
+pub use table::{Cell, Head, Line, Sheet, Table};
