@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crosstie_lab::RunOptions;
-use crosstie_study::{Point, Setting, Study};
+use crosstie_study::{Point, Setting, Study, WorkKind, World};
 use serde::{Serialize, Serializer};
 
 use crate::console::Console;
@@ -36,6 +36,8 @@ struct Line<'a> {
     point: u32,
     #[serde(serialize_with = "in_order")]
     settings: &'a [(String, Setting)],
+    world: &'static str,
+    work: &'static str,
     fingerprint: String,
 }
 
@@ -72,6 +74,8 @@ fn described<'a>(file: &'a Path, study: &'a Study) -> Experiment<'a> {
     let line = |point: &'a Point| Line {
         point: point.index,
         settings: &point.settings,
+        world: point.spec.world.name(),
+        work: point.spec.work.kind().name(),
         fingerprint: point.fingerprint().to_string(),
     };
     Experiment { file, title: &study.title, points: study.points().iter().map(line).collect() }
@@ -81,7 +85,13 @@ fn described<'a>(file: &'a Path, study: &'a Study) -> Experiment<'a> {
 fn listed(file: &Path, study: &Study) -> String {
     let points = study.points();
     let count = experiment::points(points.len());
-    let mut text = format!("{}: {}, {count}\n", file.display(), study.title);
+    let mut text = format!(
+        "{}: {}, {count} of {} on {}\n",
+        file.display(),
+        study.title,
+        work(study),
+        worlds(study)
+    );
     let mut columns = vec![column("point", true, points.iter().map(|p| p.index.to_string()))];
     for (i, key) in study.keys().iter().enumerate() {
         let number = |point: &Point| matches!(point.settings[i].1, Setting::Number(_));
@@ -94,6 +104,17 @@ fn listed(file: &Path, study: &Study) -> String {
         let _ = writeln!(text, "  {}", cells.join("  ").trim_end());
     }
     text
+}
+
+/// The kinds of work of a study.
+fn work(study: &Study) -> String {
+    study.kinds().into_iter().map(WorkKind::name).collect::<Vec<_>>().join(", ")
+}
+
+/// The worlds of a study.
+fn worlds(study: &Study) -> String {
+    let there = |world: &World| study.points().iter().any(|point| point.spec.world == *world);
+    World::ALL.into_iter().filter(there).map(World::name).collect::<Vec<_>>().join(", ")
 }
 
 /// A head and its cells, all of one width.
@@ -111,6 +132,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_world_and_every_kind_of_work_is_named() {
+        let study = Study::parse(
+            "example",
+            "title = 'Both'\nseed = 1\nfabric.single.hosts = 2\n[sweep.zip]\n\
+             world = ['ideal', 'wormhole']\nwork = [{ping.size = '8 B'}, {stream.size = '8 B'}]\n",
+        );
+        let text = listed(Path::new("both.toml"), &study.unwrap());
+        let head = "both.toml: Both, 2 points of ping, stream on wormhole, ideal";
+        assert_eq!(text.lines().next(), Some(head));
+    }
+
+    #[test]
     fn points_are_listed_with_their_settings() {
         let study = Study::parse(
             "example",
@@ -121,7 +154,7 @@ mod tests {
         assert_eq!(
             listed(Path::new("two.toml"), &study.unwrap()),
             "\
-two.toml: Two, 4 points
+two.toml: Two, 4 points of traffic on wormhole
   point  routing             traffic.load
       0  tree-adaptive                0.1
       1  tree-adaptive               0.25

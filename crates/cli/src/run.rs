@@ -10,7 +10,7 @@ use std::thread;
 use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args};
 use crosstie_lab::{RunOptions, RunSummary, revision};
-use crosstie_study::{ResultsError, Row, Store, Study};
+use crosstie_study::{ResultsError, Row, Sheet, Store, Study, Table};
 use serde::Serialize;
 
 use crate::console::{self, Console};
@@ -25,6 +25,7 @@ Examples:
   crosstie run experiments/quickstart.toml              into results/quickstart/
   crosstie run a.toml b.toml --out trial                into trial/a/ and trial/b/
   crosstie run study.toml --json | jq '.rows[].accepted'
+  crosstie run study.toml --json | jq '.tables[0].sheets[0].rows'
 
 Points that are finished already are skipped: after Ctrl-C, run the same command again to go on.
 With --json and several files, one document per file is printed, each on a line of its own.";
@@ -59,6 +60,15 @@ struct Experiment<'a> {
 struct Results<'a> {
     experiment: &'a Experiment<'a>,
     rows: &'a [Row],
+    tables: Vec<LaidOut<'a>>,
+}
+
+/// A table of the experiment, with its cells.
+#[derive(Serialize)]
+struct LaidOut<'a> {
+    #[serde(flatten)]
+    table: &'a Table,
+    sheets: Vec<Sheet<'a>>,
 }
 
 /// Runs all experiments, one after the other.
@@ -94,7 +104,11 @@ pub fn run(arguments: &RunArguments, threads: Option<NonZeroUsize>, console: &Co
             return Ok(Answer::Interrupted);
         }
         if console.json {
-            console.print_json(&Results { experiment: &experiment, rows: &summary.rows })?;
+            let rows = &summary.rows;
+            let tables = study.tables.iter();
+            let tables =
+                tables.map(|table| LaidOut { table, sheets: table.sheets(rows) }).collect();
+            console.print_json(&Results { experiment: &experiment, rows, tables })?;
         } else {
             let place = match page {
                 Some(page) => format!("report: {}\n", page.display()),

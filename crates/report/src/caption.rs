@@ -5,7 +5,7 @@ use crosstie_study::{Column, Row, column};
 use crate::escape::{one_line, shortened};
 
 /// Swept keys whose words alone do not say what they are, and their unit.
-const KEYS: [(&str, &str, &str); 12] = [
+const KEYS: [(&str, &str, &str); 14] = [
     ("traffic.load", "offered load", "flits/cycle/host"),
     ("cluster.rails", "rails", ""),
     ("cluster.pes", "processing elements of a node", ""),
@@ -18,6 +18,8 @@ const KEYS: [(&str, &str, &str); 12] = [
     ("switch.buffer", "buffer of a virtual channel", "flits"),
     ("traffic.size.exponential.mean", "mean message size", ""),
     ("traffic.size.fixed.size", "message size", ""),
+    ("work.ping.size", "message size", ""),
+    ("work.stream.size", "message size", ""),
 ];
 
 /// What a column or a swept key is called: "accepted load", "virtual channels".

@@ -5,7 +5,7 @@
 //! - [`figure::draw`] turns rows into a line figure (SVG);
 //! - [`page()`] says everything about an experiment in one HTML file;
 //! - [`paper_page`] puts what a paper publishes beside what was measured, with all its figures;
-//! - [`Terminal`] shows a table and small curves in a terminal, and the claims of a paper;
+//! - [`Terminal`] shows tables and small curves in a terminal, and the claims of a paper;
 //! - [`write()`] and [`write_paper`] put figures and pages into a folder.
 //!
 //! The feature `png` adds figures as pixels.
@@ -19,6 +19,7 @@ pub mod number;
 mod page;
 #[cfg(feature = "png")]
 pub mod png;
+mod sheet;
 mod tabular;
 mod terminal;
 

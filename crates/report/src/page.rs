@@ -1,4 +1,4 @@
-//! One HTML file that says everything: figures, table, channels, specification, how to rerun; and one
+//! One HTML file that says everything: figures, tables, channels, specification, how to rerun; and one
 //! for a paper with all its parts.
 //!
 //! A file needs no network and no other file. Its policy header forbids both, and every foreign
@@ -9,6 +9,7 @@ mod glossary;
 mod paper;
 mod ranks;
 mod table;
+mod tables;
 
 use std::fmt::Write;
 
@@ -39,6 +40,7 @@ pub fn page(results: &ResultSet, side: &SideTables) -> String {
         figures(&mut body, results);
         body.push_str("</section>\n");
     }
+    tables::section(&mut body, &results.tables, &results.rows);
     table::section(&mut body, &results.rows);
     channels::section(&mut body, &results.rows, &side.channels);
     ranks::section(&mut body, &results.rows, &side.ranks);

@@ -1,11 +1,12 @@
 //! Results in a terminal: an aligned table, a small curve per series, and a paper's claims.
 
 mod claims;
+mod sheet;
 mod sparkline;
 mod table;
 
 use crosstie_study::paper::Finding;
-use crosstie_study::{Figure, Row};
+use crosstie_study::{Figure, Row, Status, Table};
 
 use crate::escape::shortened;
 use crate::number;
@@ -28,6 +29,12 @@ impl Terminal {
         table::table(self, rows)
     }
 
+    /// The rows laid out by two keys, as a table of the experiment asks for it; nothing if there are no
+    /// such rows.
+    pub fn sheets(&self, table: &Table, rows: &[Row]) -> String {
+        sheet::sheets(self, table, rows)
+    }
+
     /// One line per curve of a figure: its first column as blocks along x, all to one scale.
     pub fn sparklines(&self, figure: &Figure, rows: &[Row]) -> String {
         sparkline::sparklines(self, figure, rows)
@@ -47,5 +54,15 @@ impl Terminal {
     /// the cut leaves its own mark.
     fn fitted(&self, text: &str, width: usize) -> String {
         self.spell(&shortened(&self.spell(text), width))
+    }
+}
+
+/// The colour of a status.
+fn ansi(status: Status) -> &'static str {
+    match status {
+        Status::Converged | Status::Completed => "32",
+        Status::NotConverged => "33",
+        Status::Saturated => "35",
+        Status::Deadlocked | Status::Failed => "1;31",
     }
 }

@@ -3,7 +3,7 @@
 mod samples;
 
 use crosstie_report::page;
-use crosstie_study::{ChannelRow, ResultSet, SideTables};
+use crosstie_study::{ChannelRow, ResultSet, SideTables, Table};
 use proptest::prelude::*;
 use roxmltree::{Document, ParsingOptions};
 
@@ -94,6 +94,25 @@ fn channels_are_ranked_twice() {
     assert!(column(&table[1..21], 3).is_sorted_by(|a, b| a >= b));
     assert!(column(&table[22..], 4).is_sorted_by(|a, b| a >= b));
     assert!(html.contains("point 7: engine adaptive, load 0.4"));
+}
+
+#[test]
+fn tables_are_laid_out_in_the_page() {
+    let mut results = samples::closed_loop();
+    results.tables = vec![Table {
+        name: Some("latency".to_owned()),
+        title: Some("Latency <of> a ping".to_owned()),
+        rows: "work.ping.size".to_owned(),
+        columns: Some("world".to_owned()),
+        value: vec!["latency".to_owned()],
+    }];
+    let html = page(&results, &SideTables::default());
+    let markup = markup(&html);
+    let table = cells(&parse(&markup), "tables");
+    assert_eq!(table[0], ["size", "wormhole", "ideal"]);
+    assert_eq!(table[2], ["1 KiB", "3.170", "2.610"]);
+    assert_eq!(table[3], ["64 KiB", "164.5", "failed"]);
+    assert!(html.contains("<h3>Latency &lt;of&gt; a ping</h3>"), "{html}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod samples;
 
 use crosstie_report::Terminal;
-use crosstie_study::{Figure, Row, Setting, Status};
+use crosstie_study::{Figure, Row, Setting, Status, Table};
 use proptest::prelude::*;
 
 const WIDE: Terminal = Terminal { width: 100, unicode: true, colour: false };
@@ -104,6 +104,82 @@ fn many_points_are_squeezed_and_peaks_stay() {
     assert_eq!(curve.chars().filter(|&c| c == '█').count(), 1, "{curve}");
 }
 
+/// One column by two keys.
+fn by(rows: &str, columns: &str, value: &str) -> Table {
+    let columns = Some(columns.to_owned());
+    let (name, title, rows, value) = (None, None, rows.to_owned(), vec![value.to_owned()]);
+    Table { name, title, rows, columns, value }
+}
+
+#[test]
+fn rows_are_laid_out_by_two_keys() {
+    let latency = by("work.ping.size", "world", "latency");
+    assert_eq!(
+        WIDE.sheets(&latency, &samples::pings()),
+        "\
+latency [us] by message size and world
+size    wormhole    ideal
+8 B       0.6300  0.07000
+1 KiB      3.170    2.610
+64 KiB     164.5   failed
+"
+    );
+    let each = Table {
+        title: Some("A ping".to_owned()),
+        columns: None,
+        value: ["time_mean", "bandwidth"].map(str::to_owned).to_vec(),
+        ..latency
+    };
+    assert_eq!(
+        WIDE.sheets(&each, &samples::pings()),
+        "\
+A ping
+world wormhole
+size          time [us]   MB/s
+8 B     1.2600 ± 0.0063  12.70
+1 KiB     6.340 ± 0.032  323.0
+64 KiB      328.9 ± 1.6  398.5
+
+world ideal
+size            time [us]    MB/s
+8 B     0.14000 ± 0.00070   114.3
+1 KiB       5.220 ± 0.026   392.3
+64 KiB             failed  failed
+"
+    );
+}
+
+#[test]
+fn cells_say_how_a_run_ended_unless_it_ended_well() {
+    let table = by("traffic.load", "routing.engine", "latency_mean");
+    assert_eq!(
+        WIDE.sheets(&table, &rows()),
+        "\
+mean latency [cycles] by offered load and routing engine
+load                adaptive  random-ascent
+ 0.5             132.8 ± 3.1              –
+ 0.6  572 ± 71 not converged              –
+0.65               saturated     deadlocked
+"
+    );
+    let coloured = Terminal { colour: true, ..WIDE }.sheets(&table, &rows());
+    assert!(coloured.contains("572 ± 71 \x1b[33mnot converged\x1b[0m"), "{coloured}");
+}
+
+#[test]
+fn a_sheet_that_is_too_wide_goes_on_below() {
+    let table = by("routing.engine", "traffic.load", "latency_mean");
+    let narrow = Terminal { width: 72, unicode: false, colour: false };
+    let all = samples::load_curves();
+    let text = narrow.sheets(&table, &all);
+    assert!(text.lines().all(|line| line.len() <= 72), "{text}");
+    assert_eq!(text.matches("adaptive").count(), 3, "three blocks of columns: {text}");
+    for load in all.iter().filter_map(|row| row.setting("traffic.load")) {
+        let Setting::Number(load) = load else { panic!("a load is a number") };
+        assert!(text.contains(&crosstie_report::number::chosen(*load)), "no {load}: {text}");
+    }
+}
+
 #[test]
 fn nothing_to_show_is_said() {
     assert_eq!(WIDE.table(&[]), "no points\n");
@@ -115,11 +191,15 @@ proptest! {
     fn any_rows_fit_any_terminal(
         rows in samples::any_rows(),
         figure in samples::any_figure(),
+        columns in prop::sample::select(vec!["routing", "load", "absent"]),
         width in 0usize..120,
         unicode in any::<bool>(),
     ) {
         let terminal = Terminal { width, unicode, colour: false };
-        for text in [terminal.table(&rows), terminal.sparklines(&figure, &rows)] {
+        let table = Table { value: figure.y.clone(), ..by("load", columns, "accepted") };
+        let texts =
+            [terminal.table(&rows), terminal.sparklines(&figure, &rows), terminal.sheets(&table, &rows)];
+        for text in texts {
             prop_assert!(unicode || text.is_ascii(), "{text}");
             for line in text.lines().filter(|line| *line != "no points") {
                 prop_assert!(line.chars().count() <= width.max(1), "{line:?}");

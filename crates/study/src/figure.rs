@@ -72,16 +72,7 @@ impl Figure {
         keys: &[String],
         columns: &[&Column],
     ) -> Result<(), (String, Fault)> {
-        let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        if !(1..=64).contains(&self.name.len()) || !self.name.chars().all(safe) {
-            let expected = "1 to 64 lower-case letters, digits and hyphens";
-            let fault = Fault::value(format!("`{}`", self.name.escape_debug()), expected);
-            return Err(("name".into(), fault.within("figure.name")));
-        }
-        if earlier.iter().any(|other| other.name == self.name) {
-            let title = format!("two figures are called `{}`", self.name);
-            return Err(("name".into(), Fault::new(title, "the second of that name")));
-        }
+        check_name("figure", &self.name, earlier.iter().map(|other| other.name.as_str()))?;
         let columns = || columns.iter().map(|column| column.name);
         let keys = || keys.iter().map(String::as_str);
         if !columns().chain(keys()).any(|name| name == self.x) {
@@ -117,13 +108,33 @@ impl Figure {
     }
 }
 
-/// The place of a key of a figure.
-fn span_of(figure: &Spanned<DeValue<'_>>, key: &str) -> std::ops::Range<usize> {
-    let DeValue::Table(table) = figure.get_ref() else { return figure.span() };
-    document::place(table, key).map_or(figure.span(), |(_, value)| value)
+/// Checks the name of a figure or a table, which may become that of a file, among those before it.
+pub(crate) fn check_name<'a>(
+    what: &str,
+    name: &str,
+    mut earlier: impl Iterator<Item = &'a str>,
+) -> Result<(), (String, Fault)> {
+    let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if !(1..=64).contains(&name.len()) || !name.chars().all(safe) {
+        let expected = "1 to 64 lower-case letters, digits and hyphens";
+        let fault = Fault::value(format!("`{}`", name.escape_debug()), expected);
+        return Err(("name".into(), fault.within(&format!("{what}.name"))));
+    }
+    if earlier.any(|other| other == name) {
+        let title = format!("two {what}s are called `{name}`");
+        return Err(("name".into(), Fault::new(title, "the second of that name")));
+    }
+    Ok(())
 }
 
-fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+/// The place of a key of a figure or a table.
+pub(crate) fn span_of(item: &Spanned<DeValue<'_>>, key: &str) -> std::ops::Range<usize> {
+    let DeValue::Table(keys) = item.get_ref() else { return item.span() };
+    document::place(keys, key).map_or(item.span(), |(_, value)| value)
+}
+
+/// Reads a column or a list of columns.
+pub(crate) fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     struct Names;
     impl<'de> Visitor<'de> for Names {
         type Value = Vec<String>;

@@ -41,6 +41,7 @@ mod source;
 mod spec;
 mod study;
 mod sweep;
+mod table;
 
 pub use column::{Column, column, columns};
 pub use diagnostic::Diagnostic;
@@ -59,3 +60,4 @@ pub use spec::{
     Stream, Switch, Traffic, Tree, Work, World,
 };
 pub use study::Study;
+pub use table::{Cell, Head, Line, Sheet, Table};

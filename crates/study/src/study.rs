@@ -1,4 +1,4 @@
-//! A whole experiment file: its points and its figures.
+//! A whole experiment file: its points, its figures and its tables.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,9 +17,11 @@ use crate::point::Point;
 use crate::source::{self, Input, Inputs, copy_of};
 use crate::spec::Spec;
 use crate::sweep::Sweep;
+use crate::table::Table;
 
 /// The top-level keys that are the same at all points and have no part in the simulation.
-pub(crate) const HEADER_KEYS: [&str; 5] = ["title", "citation", "description", "sweep", "figure"];
+pub(crate) const HEADER_KEYS: [&str; 6] =
+    ["title", "citation", "description", "sweep", "figure", "table"];
 
 /// An experiment, completely checked and expanded into its points.
 #[derive(Debug)]
@@ -32,6 +34,8 @@ pub struct Study {
     pub description: Option<String>,
     /// What to draw from its rows.
     pub figures: Vec<Figure>,
+    /// How to lay out its rows.
+    pub tables: Vec<Table>,
     keys: Vec<String>,
     /// What the file sets for all points, as it says it; without the swept keys.
     written: toml::Table,
@@ -88,7 +92,7 @@ impl Study {
             Some(value) => Sweep::read(&value)?,
             None => Sweep::default(),
         };
-        let figure = root.remove("figure");
+        let (figure, table) = (root.remove("figure"), root.remove("table"));
         let keys = sweep.keys();
         let names = names.and(&keys);
         let points = (0..sweep.count())
@@ -96,16 +100,18 @@ impl Study {
             .collect::<Result<Vec<Point>, Fault>>()
             .map_err(|fault| names.tell(fault))?;
         check_distinct(&points, &sweep)?;
-        let figures = match figure {
-            Some(value) => Figure::read(&value, &keys, &columns(&kinds(&points)))?,
-            None => Vec::new(),
-        };
+        let columns = columns(&kinds(&points));
+        let figures = figure.map(|value| Figure::read(&value, &keys, &columns));
+        let tables = table.map(|value| Table::read(&value, &keys, &columns));
+        let figures = figures.transpose()?.unwrap_or_default();
+        let tables = tables.transpose()?.unwrap_or_default();
         let (written, sweep) = (sweep.base(&root), sweep.plain());
         Ok(Study {
             title,
             citation,
             description,
             figures,
+            tables,
             keys,
             written,
             sweep,
@@ -173,7 +179,7 @@ impl Study {
     }
 
     /// The study as an experiment file with every default spelled out, and with the paths of the
-    /// copies for those of its files. Reading it beside them gives the same points and figures.
+    /// copies for those of its files. Reading it beside them gives the same points, figures and tables.
     pub fn to_toml(&self) -> String {
         let mut file = toml::Table::new();
         let texts = [("citation", &self.citation), ("description", &self.description)];
@@ -192,10 +198,14 @@ impl Study {
         if let Some(sweep) = &self.sweep {
             text += &sweep_text(&self.kept_sweep(sweep));
         }
-        if !self.figures.is_empty() {
-            let figures = [("figure".to_owned(), table_of(&self.figures))];
-            text.push('\n');
-            text += &plain_text(&figures.into_iter().collect());
+        for (key, list) in [
+            ("figure", (!self.figures.is_empty()).then(|| value_of(&self.figures))),
+            ("table", (!self.tables.is_empty()).then(|| value_of(&self.tables))),
+        ] {
+            if let Some(list) = list {
+                text.push('\n');
+                text += &plain_text(&[(key.to_owned(), list)].into_iter().collect());
+            }
         }
         text
     }
@@ -235,7 +245,7 @@ impl Study {
     /// that depends on a swept key, and comes out right again when the sweep is applied to what was
     /// written.
     fn common(&self) -> toml::Table {
-        let mut tables = self.points.iter().map(|point| match table_of(&point.kept_spec()) {
+        let mut tables = self.points.iter().map(|point| match value_of(&point.kept_spec()) {
             toml::Value::Table(table) => table,
             _ => toml::Table::new(),
         });
@@ -249,8 +259,8 @@ fn kinds(points: &[Point]) -> Vec<WorkKind> {
     WorkKind::among(points.iter().map(|point| point.spec.work.kind()))
 }
 
-fn table_of(value: &impl serde::Serialize) -> toml::Value {
-    toml::Value::try_from(value).expect("specs and figures are plain values")
+fn value_of(value: &impl serde::Serialize) -> toml::Value {
+    toml::Value::try_from(value).expect("specs, figures and tables are plain values")
 }
 
 fn plain_text(table: &toml::Table) -> String {
@@ -341,7 +351,7 @@ mod tests {
         let written = study.to_toml();
         let again = Study::parse("again", &written).unwrap_or_else(|e| panic!("{e}\n{written}"));
         assert_eq!(again.points(), study.points(), "{written}");
-        assert_eq!(again.figures, study.figures);
+        assert_eq!((&again.figures, &again.tables), (&study.figures, &study.tables));
         assert_eq!(again.to_toml(), written);
         written
     }
@@ -422,7 +432,9 @@ mod tests {
                 "fabric.tree = {{k = 4, n = 2}}\n[sweep.{kind}]\n\
                  'traffic.destination' = [{{hot-spot = {{host = 0, share = 0.5}}}}, 'uniform']\n\
                  routing = [{{up-down.root = 1}}, {{dfs = {{}}}}]\ntraffic.load = [0.1, 0.5]\n\
-                 [[figure]]\nname = 'one'\nx = 'routing'\ny = 'accepted'"
+                 [[figure]]\nname = 'one'\nx = 'routing'\ny = 'accepted'\n\
+                 [[table]]\nrows = 'routing'\ncolumns = 'traffic.load'\nvalue = 'accepted'\n\
+                 [[table]]\nname = 'two'\nrows = 'routing'\nvalue = ['offered', 'accepted']"
             ));
         }
     }

@@ -62,7 +62,7 @@ error: unknown key `trafic`
   |  ^^^^^^ no key has this name
   |
   = help: did you mean `traffic`?
-  = help: known here: title, citation, description, sweep, figure, seed, world, cluster, policy, fabric, routing, switch, link, bus, nic, ideal, traffic, work, measure
+  = help: known here: title, citation, description, sweep, figure, table, seed, world, cluster, policy, fabric, routing, switch, link, bus, nic, ideal, traffic, work, measure
 "#,
     );
 }
@@ -1246,6 +1246,111 @@ error: several processing elements with `work`
   |               ^ found 2, expected 1: a rank is a whole node
   |
   = help: leave `pes` out
+"#,
+    );
+}
+
+#[track_caller]
+fn table(keys: &str, expected: &str) {
+    with(
+        &format!("[sweep.product]\nbus = ['half', 'full']\nseed = [1, 2]\n[[table]]\n{keys}"),
+        expected,
+    );
+}
+
+#[test]
+fn table_of_an_unknown_column() {
+    table(
+        "rows = 'seed'\nvalue = 'accepts'\n",
+        r#"
+error: unknown column `accepts`
+  --> x.toml:16:9
+   |
+16 | value = 'accepts'
+   |         ^^^^^^^^^ no column has this name
+   |
+   = help: did you mean `accepted`?
+   = help: known here: offered, accepted, accepted_ci, latency_mean, latency_ci, latency_p50, latency_p99, latency_p999, latency_max, network_mean, hops_mean, packets, warmup, cycles, utilisation_mean, utilisation_max, blocked_mean, blocked_max, minimal_share, stops_mean, pool_peak, saturation, saturation_low, saturation_high
+"#,
+    );
+}
+
+#[test]
+fn table_by_a_key_that_is_not_swept() {
+    table(
+        "rows = 'seed'\ncolumns = 'buss'\nvalue = 'accepted'\n",
+        r#"
+error: unknown swept key `buss`
+  --> x.toml:16:11
+   |
+16 | columns = 'buss'
+   |           ^^^^^^ no swept key has this name
+   |
+   = help: did you mean `bus`?
+   = help: known here: bus, seed
+   = help: a table is laid out by keys of `[sweep]`
+"#,
+    );
+}
+
+#[test]
+fn table_by_one_key_twice() {
+    table(
+        "rows = 'seed'\ncolumns = 'seed'\nvalue = 'accepted'\n",
+        r#"
+error: rows and columns are the same
+  --> x.toml:16:11
+   |
+16 | columns = 'seed'
+   |           ^^^^^^ expected another key than in `rows`
+"#,
+    );
+}
+
+#[test]
+fn table_with_several_values_in_a_cell() {
+    table(
+        "rows = 'seed'\ncolumns = 'bus'\nvalue = ['offered', 'accepted']\n",
+        r#"
+error: several values for each cell
+  --> x.toml:17:9
+   |
+17 | value = ['offered', 'accepted']
+   |         ^^^^^^^^^^^^^^^^^^^^^^^ found 2, expected one beside `columns`
+   |
+   = help: make a table of each, or leave `columns` out
+"#,
+    );
+}
+
+#[test]
+fn table_in_single_brackets() {
+    with(
+        "[table]\nrows = 'seed'\n",
+        r#"
+error: wrong value for `table`
+  --> x.toml:11:1
+   |
+11 | [table]
+   | ^^^^^^^ found a single value, expected a list of tables
+   |
+   = help: head each table with `[[table]]`, in double brackets
+"#,
+    );
+}
+
+#[test]
+fn figure_of_a_column_that_other_work_has() {
+    complains(
+        &format!("{PING}[[figure]]\nname = 'a'\nx = 'bandwidth'\ny = 'latency_mean'\n"),
+        r#"
+error: unknown column `latency_mean`
+  --> x.toml:13:5
+   |
+13 | y = 'latency_mean'
+   |     ^^^^^^^^^^^^^^ no column has this name
+   |
+   = help: known here: time_mean, time_ci, time_min, time_p50, time_p99, latency, latency_cycles, bandwidth, iterations, warmup_iterations, finish_first, finish_last
 "#,
     );
 }

@@ -363,7 +363,8 @@ fn a_new_revision_of_one_engine_leaves_the_rows_of_the_other() {
     assert!(store.pending().iter().all(|point| point.spec.world == World::Ideal));
     finish(&mut store);
     store.close().unwrap();
-    assert_eq!((again().pending().len(), again().stale()), (0, 0));
+    let store = again();
+    assert_eq!((store.pending().len(), store.stale()), (0, 0));
     let journal = fs::read_to_string(folder.path().join("journal.jsonl")).unwrap();
     assert_eq!(journal.lines().count(), 4, "what was replaced is gone: {journal}");
 }

@@ -49,6 +49,10 @@ y = ["latency_mean", "accepted"]
 series = ["routing"]
 log-y = true
 y-range = [1, 1e4]
+[[table]]
+rows = "traffic.load"
+columns = "world"
+value = "accepted"
 "#;
 
 /// Pieces that make a mutation likely to mean something.
@@ -92,7 +96,7 @@ fn exercise(text: &str) {
             let written = study.to_toml();
             let again = Study::parse("again.toml", &written).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(again.points(), study.points());
-            assert_eq!(again.figures, study.figures);
+            assert_eq!((again.figures, again.tables), (study.figures, study.tables));
         }
     }
 }

@@ -10,13 +10,14 @@ const NOTES: usize = 6;
 /// The most points that a shared note names.
 const NAMED: usize = 4;
 
-/// Title, table, notes and small curves.
+/// Title, table, notes, tables of the experiment's own and small curves.
 pub fn glance(study: &Study, rows: &[Row], terminal: &Terminal) -> String {
     let title = harmless(&study.title.replace('\n', " "));
+    let tables = study.tables.iter().map(|table| terminal.sheets(table, rows));
     let curves = study.figures.iter().map(|figure| terminal.sparklines(figure, rows));
     let parts = [title + "\n", terminal.table(rows), notes(rows)];
     let parts: Vec<String> =
-        parts.into_iter().chain(curves).filter(|part| !part.is_empty()).collect();
+        parts.into_iter().chain(tables).chain(curves).filter(|part| !part.is_empty()).collect();
     parts.join("\n")
 }
 

@@ -110,7 +110,9 @@ fn an_experiment_is_checked_and_listed() {
     assert!(last["settings"]["traffic.load"].is_number(), "{last}");
     let end = run(&["check", file.to_str().unwrap()]).expect(0);
     let lines: Vec<&str> = end.stdout.lines().collect();
-    assert!(lines[0].ends_with(&format!(", {} points", points.len())), "{}", lines[0]);
+    let said = format!(", {} points of traffic on wormhole", points.len());
+    assert!(lines[0].ends_with(&said), "{}", lines[0]);
+    assert_eq!((&last["world"], &last["work"]), (&"wormhole".into(), &"traffic".into()));
     assert!(lines[1].starts_with("  point  routing  "), "{}", lines[1]);
     assert_eq!(lines.len(), points.len() + 2);
 }

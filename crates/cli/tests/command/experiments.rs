@@ -23,6 +23,12 @@ name = \"latency\"
 x = \"accepted\"
 y = \"latency_mean\"
 series = [\"routing\"]
+
+[[table]]
+title = \"Accepted load\"
+rows = \"traffic.load\"
+columns = \"routing\"
+value = \"accepted\"
 ";
 
 fn folder_with_small() -> TempDir {
@@ -89,11 +95,34 @@ fn rows_as_json_and_nothing_else() {
     let accepted = rows[3]["accepted"].as_f64().unwrap();
     assert!((0.27..0.33).contains(&accepted), "{accepted}");
     assert_eq!(end.stdout.lines().count(), 1);
+    let table = &document["tables"][0];
+    assert_eq!((&table["rows"], &table["columns"]), (&"traffic.load".into(), &"routing".into()));
+    let sheet = &table["sheets"][0];
+    assert_eq!(sheet["columns"], serde_json::json!(["tree-adaptive", "tree-deterministic"]));
+    assert_eq!(sheet["rows"][1]["row"], 0.3);
+    let cell = serde_json::json!({"point": 3, "status": "converged", "value": accepted});
+    assert_eq!(sheet["rows"][1]["cells"][1], cell);
     // The stored rows are the printed ones.
     let stored = fs::read_to_string(folder.path().join("results/small/rows.jsonl")).unwrap();
     let stored: Vec<serde_json::Value> =
         stored.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(&stored, rows);
+}
+
+#[test]
+fn tables_of_the_experiment_are_shown_and_drawn_again() {
+    let folder = folder_with_small();
+    let end = run_small(&folder, &[]);
+    let table = end.stdout.split("\n\n").find(|part| part.starts_with("Accepted load\n")).unwrap();
+    let lines: Vec<Vec<&str>> =
+        table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[1], ["load", "tree-adaptive", "tree-deterministic"]);
+    assert_eq!((lines[2][0], lines[3][0], lines.len()), ("0.1", "0.3", 4), "{table}");
+    let page = fs::read_to_string(folder.path().join("results/small/report.html")).unwrap();
+    assert!(page.contains("<h3>Accepted load</h3>"));
+    run_in(folder.path(), &["report", "results/small"]).expect(0);
+    let again = fs::read_to_string(folder.path().join("results/small/report.html")).unwrap();
+    assert_eq!(again, page);
 }
 
 #[test]
@@ -255,6 +284,7 @@ fn ctrl_c_keeps_what_is_done() {
         .replace("traffic.load = [0.1, 0.3]", "measure.max-cycles = [20000, 1_000_000_000_000]\n")
         .replace("seed = 1", "seed = 1\ntraffic.load = 0.1")
         .replace("series = [\"routing\"]\n", "");
+    let text = text.split("[[table]]").next().unwrap();
     fs::write(folder.path().join("small.toml"), text).unwrap();
     let child = command(&["run", "small.toml", "--threads", "2"])
         .current_dir(folder.path())

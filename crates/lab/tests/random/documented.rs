@@ -12,7 +12,11 @@ pub fn keys() -> BTreeSet<String> {
     let (mut keys, mut prefix, mut head) = (BTreeSet::new(), "", "");
     for line in text.lines() {
         if let Some(title) = line.strip_prefix("## ") {
-            prefix = if title == "What is drawn" { "figure." } else { "" };
+            prefix = match title {
+                "What is drawn" => "figure.",
+                "What is tabulated" => "table.",
+                _ => "",
+            };
         }
         let Some(row) = line.strip_prefix("| ") else {
             head = if line.starts_with('|') { head } else { "" };
@@ -94,6 +98,7 @@ fn keys_and_choices_are_read() {
         "traffic.destination.mixture.parts",
         "fabric.file.path.*.edges",
         "figure.log-y",
+        "table.columns",
     ] {
         assert!(keys.contains(key), "{key} in {keys:?}");
     }

@@ -89,8 +89,8 @@ impl Experiment {
                         mention(key, values, &mut keys);
                     }
                 }
-                ("figure", Value::Array(figures)) => {
-                    figures.iter().for_each(|figure| mention(name, figure, &mut keys));
+                ("figure" | "table", Value::Array(list)) => {
+                    list.iter().for_each(|item| mention(name, item, &mut keys));
                 }
                 _ => mention(name, value, &mut keys),
             }

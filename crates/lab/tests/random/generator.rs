@@ -35,6 +35,7 @@ pub fn generate(case: u64) -> Experiment {
     }
     let swept = sweep(&mut draw, &frame, &mut file);
     figures(&mut draw, &swept, &mut file);
+    tables(&mut draw, &swept, &mut file);
     for (name, content) in &frame.files {
         file.files.insert((*name).to_owned(), content.clone());
     }
@@ -344,4 +345,26 @@ fn figures(draw: &mut Draw, swept: &[&'static str], file: &mut Experiment) {
     if !list.is_empty() {
         file.put("figure", list);
     }
+}
+
+/// A table by the first swept key, and by the second if there is one.
+fn tables(draw: &mut Draw, swept: &[&'static str], file: &mut Experiment) {
+    let Some((rows, others)) = swept.split_first().filter(|_| draw.chance(0.5)) else { return };
+    let columns: Vec<&str> = WorkKind::Traffic.columns().iter().map(|column| column.name).collect();
+    let mut keys = table([("rows", *rows)]);
+    let mut add = |key: &str, value: Value| keys.insert(key.to_owned(), value);
+    match others.first().filter(|_| draw.chance(0.7)) {
+        Some(across) => {
+            add("columns", (*across).into());
+            add("value", draw.one(&columns).into());
+        }
+        None => {
+            add("value", vec![draw.one(&columns), "accepted"].into());
+        }
+    }
+    if draw.chance(0.3) {
+        add("name", "a-table".into());
+        add("title", "A table".into());
+    }
+    file.put("table", vec![Value::from(keys)]);
 }

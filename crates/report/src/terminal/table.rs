@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crosstie_study::{Row, Setting, Status};
 
-use super::Terminal;
+use super::{Terminal, ansi};
 use crate::caption;
 use crate::escape::one_line;
 use crate::figure::{spelling, status_words};
@@ -144,13 +144,4 @@ fn line<'a>(
         Some(format!("{plain}\x1b[{}m{}\x1b[0m", ansi(status), status_words(status)))
     });
     painted.unwrap_or(line) + "\n"
-}
-
-fn ansi(status: Status) -> &'static str {
-    match status {
-        Status::Converged | Status::Completed => "32",
-        Status::NotConverged => "33",
-        Status::Saturated => "35",
-        Status::Deadlocked | Status::Failed => "1;31",
-    }
 }

@@ -145,6 +145,7 @@ pub fn results() -> ResultSet {
             rerun: "crosstie run study.toml".to_owned(),
         },
         figures: figures(),
+        tables: Vec::new(),
         rows,
         study: "title = \"Adaptive and deterministic ascent\"\nseed = 20020101\n\n[fabric.tree]\n\
                 k = 4\nn = 4\n"

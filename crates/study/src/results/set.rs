@@ -14,6 +14,7 @@ use crate::kind::WorkKind;
 use crate::point::Point;
 use crate::row::Row;
 use crate::study::Study;
+use crate::table::Table;
 
 /// Everything a report needs; a figure is redrawn from it without running anything.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +25,8 @@ pub struct ResultSet {
     pub meta: Meta,
     /// What to draw.
     pub figures: Vec<Figure>,
+    /// How to lay out the rows.
+    pub tables: Vec<Table>,
     /// The finished points, in order.
     pub rows: Vec<Row>,
     /// The text of `study.toml`.
@@ -64,7 +67,14 @@ impl ResultSet {
         {
             (meta.finished, rows) = (more.len(), more);
         }
-        Ok(ResultSet { folder, meta, figures: study.figures, rows, study: text })
+        Ok(ResultSet {
+            folder,
+            meta,
+            figures: study.figures,
+            tables: study.tables,
+            rows,
+            study: text,
+        })
     }
 
     /// What there is beside the rows of all finished points.
