@@ -28,6 +28,11 @@ pub struct Measure {
     pub saturation: Option<Saturation>,
 }
 
+impl Measure {
+    /// The limit of closed-loop work that sets none: it ends by itself, unless it never does.
+    pub(super) const CLOSED_LOOP_LIMIT: u64 = 10_000_000_000;
+}
+
 impl Default for Measure {
     fn default() -> Measure {
         Measure {

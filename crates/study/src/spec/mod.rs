@@ -23,6 +23,7 @@ pub use world::{Ideal, World};
 use crate::diagnostic::Diagnostic;
 use crate::document::{self, Fault};
 use crate::earlier::EarlierNames;
+use crate::kind::WorkKind;
 
 /// Everything that decides the result of one point.
 ///
@@ -114,6 +115,11 @@ impl Draft {
                 ));
             }
         };
+        let mut measure = self.measure;
+        if work.kind() != WorkKind::Traffic && document::place(root, "measure.max-cycles").is_none()
+        {
+            measure.max_cycles = Measure::CLOSED_LOOP_LIMIT;
+        }
         Ok(Spec {
             seed: self.seed,
             world: self.world,
@@ -127,7 +133,7 @@ impl Draft {
             nic: self.nic,
             ideal: self.ideal,
             work,
-            measure: self.measure,
+            measure,
         })
     }
 }
@@ -426,6 +432,14 @@ channels = true
             work("{ping.size = '1 KiB'}"),
             Work::Ping(Ping { size, from: 0, to: 1, iterations: 100 })
         );
+        let limit = |text: &str| {
+            let text = format!("seed = 7\nfabric.single.hosts = 2\nwork.ping.size = '1 B'\n{text}");
+            let spec = Spec::from_toml("limit", &text).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(Spec::from_toml("again", &spec.to_toml()).unwrap(), spec);
+            spec.measure.max_cycles
+        };
+        assert_eq!(limit(""), Measure::CLOSED_LOOP_LIMIT);
+        assert_eq!(limit("measure.max-cycles = 5_000_000"), 5_000_000);
         let (from, to, window, both_ways, iterations) = (0, 1, 64, false, 20);
         assert_eq!(
             work("{stream.size = '1 KiB'}"),
