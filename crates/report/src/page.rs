@@ -93,7 +93,7 @@ fn header(html: &mut String, title: &str, results: &ResultSet) {
     fact(html, "version", &meta.crosstie, "");
     if !meta.revisions.is_empty() {
         let revisions: Vec<&str> = meta.revisions.iter().map(String::as_str).collect();
-        fact(html, "computed by", &revisions.join(", "), "");
+        fact(html, "revision", &revisions.join(", "), "");
     }
     html.push_str("</dl>\n</header>\n");
 }

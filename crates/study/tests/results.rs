@@ -256,6 +256,26 @@ fn mistakes_of_the_caller_are_refused() {
 }
 
 #[test]
+fn folders_of_the_first_format_can_be_read() {
+    let (folder, study) = (tempfile::tempdir().unwrap(), study());
+    let mut store = open(folder.path(), &study);
+    record(&mut store, &[0, 1, 2, 3], &study);
+    let rows = store.rows();
+    store.close().unwrap();
+    let path = folder.path().join("meta.json");
+    let mut meta: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let fields = meta.as_object_mut().unwrap();
+    let columns = fields.remove("side_tables").unwrap()["channels.csv"].clone();
+    fields.insert("channel_columns".into(), columns);
+    fields.insert("format".into(), 1.into());
+    fields.remove("revisions");
+    fs::write(&path, meta.to_string()).unwrap();
+    let set = ResultSet::open(folder.path()).unwrap();
+    assert_eq!(set.rows, rows);
+    assert_eq!(set.side_tables().unwrap().channels.len(), 4);
+}
+
+#[test]
 fn damage_is_named() {
     let (folder, study) = (tempfile::tempdir().unwrap(), study());
     let mut store = open(folder.path(), &study);

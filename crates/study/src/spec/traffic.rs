@@ -11,7 +11,7 @@ use super::limits;
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Traffic {
     /// Flits per cycle and rail of every host that sends: 1 fills its links in one direction. `None`
-    /// where the saturation point is searched for; see [`super::Spec::goal`].
+    /// where the saturation point is searched for; see [`super::Measure::goal`].
     #[serde(default, deserialize_with = "limits::load", skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
     /// The time between messages of one host.
