@@ -5,9 +5,9 @@ use crosstie_sim::network::{Blueprint, Grain};
 use crosstie_sim::node::NodesSpec;
 use crosstie_sim::run::{Effort, Trial};
 use crosstie_sim::wormhole::{Config, WormholeSpec};
-use crosstie_study::{self as study, Goal, Packet, Spec};
+use crosstie_study::{Goal, Packet, Spec};
 use crosstie_units::{Seed, Time};
-use crosstie_work::traffic::{Arrival, Size, TrafficError};
+use crosstie_work::traffic::TrafficError;
 use crosstie_work::{Flits, Workload};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,20 +53,11 @@ impl World {
         // The range of the experiment file lies within the type.
         let (flit, cycle) = (spec.link.flit.get() as u32, spec.link.cycle());
         check_time(spec, &config)?;
-        let to = &spec.traffic.destination;
+        check_packets(spec)?;
         let workload = Workload {
-            arrival: match spec.traffic.arrival {
-                study::Arrival::Exponential {} => Arrival::Exponential,
-                study::Arrival::Constant {} => Arrival::Constant,
-                study::Arrival::Bernoulli {} => Arrival::Bernoulli,
-            },
-            size: size(spec)?,
-            destination: destination::destination(
-                to,
-                "traffic.destination",
-                &network.fabric,
-                locate,
-            )?,
+            arrival: spec.traffic.arrival,
+            size: spec.traffic.size,
+            pattern: destination::pattern(&spec.traffic.destination, &network.fabric, locate)?,
             flits: Flits { flit, packing: nodes.packing },
         };
         let measure = &spec.measure;
@@ -169,34 +160,17 @@ fn check_time(spec: &Spec, config: &Config) -> Result<(), LabError> {
     Ok(())
 }
 
-/// The law of message sizes, in bytes.
-fn size(spec: &Spec) -> Result<Size, LabError> {
-    let (size, key, largest) = match spec.traffic.size {
-        study::Size::Fixed { size } => {
-            (Size::Fixed(size.get() as u32), "traffic.size.fixed.size", size)
-        }
-        study::Size::Exponential { mean } => {
-            let law = Size::Exponential { mean: mean.get() as f64 };
-            (law, "traffic.size.exponential.mean", mean)
-        }
-        study::Size::Bimodal { small, large, small_share } => {
-            let (small, key) = (small.get() as u32, "traffic.size.bimodal.large");
-            (Size::Bimodal { small, large: large.get() as u32, small_share }, key, large)
-        }
-    };
-    if let Packet::Payload(payload) = spec.nic.packet {
-        let packets = largest.get().div_ceil(payload.get());
-        if packets > MOST_PACKETS {
-            let problem = format!(
-                "found {largest}, which is {packets} packets of {payload}, expected at most \
-                 {MOST_PACKETS}"
-            );
-            return Err(LabError::setting(
-                key,
-                problem,
-                "take smaller messages or a larger `nic.packet`",
-            ));
-        }
+/// Refuses messages of too many packets.
+fn check_packets(spec: &Spec) -> Result<(), LabError> {
+    let Packet::Payload(payload) = spec.nic.packet else { return Ok(()) };
+    let (key, largest) = spec.traffic.size.largest();
+    let packets = largest.get().div_ceil(payload.get());
+    if packets <= MOST_PACKETS {
+        return Ok(());
     }
-    Ok(size)
+    let problem = format!(
+        "found {largest}, which is {packets} packets of {payload}, expected at most {MOST_PACKETS}"
+    );
+    let help = "take smaller messages or a larger `nic.packet`";
+    Err(LabError::setting(&format!("traffic.size.{key}"), problem, help))
 }

@@ -48,7 +48,7 @@ pub use point::Point;
 pub use results::{ChannelRow, ColumnMeaning, Meta, ResultSet, ResultsError, Store};
 pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
-    Along, Arrival, Bus, Cluster, Destination, Fabric, Flow, Goal, InTransit, Irregular, Link,
-    Measure, Nic, Packet, Part, RoutingKind, Saturation, Scheme, Size, Spec, Switch, Traffic, Tree,
+    Arrival, Bus, Cluster, Destination, Fabric, Flow, Goal, InTransit, Irregular, Link, Measure,
+    Nic, Packet, RoutingKind, Saturation, Scheme, Size, Spec, Switch, TrafficSpec, Tree,
 };
 pub use study::Study;

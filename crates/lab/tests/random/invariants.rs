@@ -267,7 +267,7 @@ fn accepted(seen: &Observed<'_>) -> Finding {
     let possible = seen.bus().map_or(1.0, |(read, write)| {
         let everyone = matches!(
             spec.traffic.destination,
-            Destination::Uniform {} | Destination::HotSpot { .. } | Destination::BitComplement {}
+            Destination::Uniform {} | Destination::HotSpot(_) | Destination::BitComplement {}
         );
         if everyone { 1.0 / (read + write) } else { 1.0 / read }
     });

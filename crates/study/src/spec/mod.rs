@@ -5,19 +5,18 @@ pub(crate) mod limits;
 mod machine;
 mod measure;
 mod scheme;
-mod traffic;
 
 use crosstie_units::{Seed, range};
 use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
 pub use crosstie_routing::RoutingKind;
+pub use crosstie_work::traffic::{Arrival, Destination, Size, TrafficSpec};
 pub use machine::{
     Bus, Cluster, Fabric, Flow, InTransit, Irregular, Link, Nic, Packet, Switch, Tree,
 };
 pub use measure::{Goal, Measure, Saturation};
 pub use scheme::Scheme;
-pub use traffic::{Along, Arrival, Destination, Part, Size, Traffic};
 
 use crate::diagnostic::Diagnostic;
 use crate::document::{self, Fault};
@@ -49,7 +48,7 @@ pub struct Spec {
     /// The NICs.
     pub nic: Nic,
     /// What the hosts send.
-    pub traffic: Traffic,
+    pub traffic: TrafficSpec,
     /// What is measured, and how exactly.
     pub measure: Measure,
 }
@@ -73,7 +72,7 @@ struct Draft {
     bus: Bus,
     #[serde(default)]
     nic: Nic,
-    traffic: Traffic,
+    traffic: TrafficSpec,
     #[serde(default)]
     measure: Measure,
 }
@@ -145,9 +144,8 @@ impl Spec {
 
     /// Whether a key of a spec names a file.
     pub(crate) fn names_a_file(key: &str) -> bool {
-        let permutation = |rest: &str| rest.ends_with("permutation.file");
         key == "fabric.file.path"
-            || key.strip_prefix("traffic.destination.").is_some_and(permutation)
+            || key.strip_prefix("traffic.destination.").is_some_and(Destination::names_a_file)
     }
 
     /// The same spec with other names for its files.
@@ -156,17 +154,7 @@ impl Spec {
         if let Fabric::File { path } = &mut spec.fabric {
             *path = name(path);
         }
-        let destinations = match &mut spec.traffic.destination {
-            Destination::Mixture { parts } => {
-                parts.iter_mut().map(|part| &mut part.destination).collect()
-            }
-            other => vec![other],
-        };
-        for destination in destinations {
-            if let Destination::Permutation { file } = destination {
-                *file = name(file);
-            }
-        }
+        spec.traffic.destination.rename_files(name);
         spec
     }
 
@@ -176,20 +164,8 @@ impl Spec {
         if let Fabric::File { path } = &self.fabric {
             files.push(("fabric.file.path".to_owned(), path.as_str()));
         }
-        match &self.traffic.destination {
-            Destination::Permutation { file } => {
-                files.push(("traffic.destination.permutation.file".to_owned(), file));
-            }
-            Destination::Mixture { parts } => {
-                for (i, part) in parts.iter().enumerate() {
-                    if let Destination::Permutation { file } = &part.destination {
-                        let list = "traffic.destination.mixture.parts";
-                        files.push((format!("{list}.{i}.destination.permutation.file"), file));
-                    }
-                }
-            }
-            _ => {}
-        }
+        let named = self.traffic.destination.files().into_iter();
+        files.extend(named.map(|(key, file)| (format!("traffic.destination.{key}"), file)));
         files
     }
 }
