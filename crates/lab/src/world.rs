@@ -7,9 +7,9 @@ use crosstie_sim::network::{Blueprint, Grain};
 use crosstie_sim::node::NodesSpec;
 use crosstie_sim::run::{Effort, Play, Trial};
 use crosstie_sim::wormhole::{Config, WormholeSpec};
-use crosstie_study::{self as study, Goal, Packet, Spec, Traffic, Work};
+use crosstie_study::{self as study, Goal, Packet, Spec, TrafficSpec, Work};
 use crosstie_units::{Bytes, Seed, Time};
-use crosstie_work::traffic::{Arrival, Size, TrafficError};
+use crosstie_work::traffic::TrafficError;
 use crosstie_work::{Application, Flits, Ping, PingSpec, Rank, Stream, StreamSpec, Workload};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -200,20 +200,17 @@ fn ideal(spec: &Spec, hosts: u32) -> IdealSpec {
 /// Open-loop traffic, and how it is measured.
 fn open_loop(
     spec: &Spec,
-    traffic: &Traffic,
+    traffic: &TrafficSpec,
     network: &RoutedFabric,
     packing: Packing,
     locate: &dyn Fn(&str) -> PathBuf,
 ) -> Result<Task, LabError> {
-    let to = &traffic.destination;
+    let (key, largest) = traffic.size.largest();
+    check_packets(spec, &format!("traffic.size.{key}"), largest)?;
     let workload = Workload {
-        arrival: match traffic.arrival {
-            study::Arrival::Exponential {} => Arrival::Exponential,
-            study::Arrival::Constant {} => Arrival::Constant,
-            study::Arrival::Bernoulli {} => Arrival::Bernoulli,
-        },
-        size: size(spec, traffic)?,
-        destination: destination::destination(to, "traffic.destination", &network.fabric, locate)?,
+        arrival: traffic.arrival,
+        size: traffic.size,
+        pattern: destination::pattern(&traffic.destination, &network.fabric, locate)?,
         // The range of the experiment file lies within the type.
         flits: Flits { flit: spec.link.flit.get() as u32, packing },
     };
@@ -289,25 +286,6 @@ fn check_time(spec: &Spec, config: &Config) -> Result<(), LabError> {
         ));
     }
     Ok(())
-}
-
-/// The law of message sizes, in bytes.
-fn size(spec: &Spec, traffic: &Traffic) -> Result<Size, LabError> {
-    let (size, key, largest) = match traffic.size {
-        study::Size::Fixed { size } => {
-            (Size::Fixed(size.get() as u32), "traffic.size.fixed.size", size)
-        }
-        study::Size::Exponential { mean } => {
-            let law = Size::Exponential { mean: mean.get() as f64 };
-            (law, "traffic.size.exponential.mean", mean)
-        }
-        study::Size::Bimodal { small, large, small_share } => {
-            let (small, key) = (small.get() as u32, "traffic.size.bimodal.large");
-            (Size::Bimodal { small, large: large.get() as u32, small_share }, key, large)
-        }
-    };
-    check_packets(spec, key, largest)?;
-    Ok(size)
 }
 
 /// Refuses messages of too many packets.

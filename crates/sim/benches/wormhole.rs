@@ -6,8 +6,8 @@ use crosstie_fabric::{Fabric, Node, tree};
 use crosstie_routing::TreeAdaptive;
 use crosstie_sim::network::Ends;
 use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Engine, Flow, Observer, Packet};
-use crosstie_units::Seed;
-use crosstie_work::traffic::{Arrival, Destination, Size, Traffic, TrafficSpec};
+use crosstie_units::{Bytes, Seed};
+use crosstie_work::traffic::{Arrival, Demand, Destination, Size, Traffic};
 
 struct Work {
     name: &'static str,
@@ -151,15 +151,16 @@ fn measure(work: &Work, share: f64) -> Outcome {
     let fabric = tree(4, work.n).expect("a valid tree");
     let routing = TreeAdaptive::new(&fabric).expect("a tree");
     let config = work.machine.config();
-    let spec = TrafficSpec {
+    let no_files = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    let demand = Demand {
         load: work.load,
-        arrival: Arrival::Exponential,
-        size: Size::Fixed(work.flits),
-        destination: Destination::Uniform,
+        arrival: Arrival::Exponential {},
+        size: Size::Fixed { size: Bytes::new(u64::from(work.flits)) },
+        pattern: Destination::Uniform {}.on(&fabric, &no_files).expect("two hosts or more"),
     };
     let cycles = (work.cycles as f64 * share) as u64;
     let hosts = fabric.hosts().len() as u32;
-    let mut traffic = Traffic::new(Seed(1), hosts, &spec).expect("valid traffic");
+    let mut traffic = Traffic::new(Seed(1), &demand).expect("valid traffic");
     let mut engine = Engine::new(&fabric, &routing, 1, &config);
     let mut seen = Latencies::default();
     let warm = EPOCH + cycles / 10;

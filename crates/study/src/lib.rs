@@ -55,9 +55,9 @@ pub use results::{
 };
 pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
-    Along, Arrival, Bus, Cluster, Destination, Fabric, Flow, Goal, Ideal, InTransit, Irregular,
-    Link, Measure, Nic, Packet, Part, Ping, PolicyKind, RoutingKind, Saturation, Size, Spec,
-    Stream, Switch, Traffic, Tree, Work, World,
+    Arrival, Bus, Cluster, Destination, Fabric, Flow, Goal, Ideal, InTransit, Irregular, Link,
+    Measure, Nic, Packet, Ping, PolicyKind, RoutingKind, Saturation, Size, Spec, Stream, Switch,
+    TrafficSpec, Tree, Work, World,
 };
 pub use study::Study;
 pub use table::{Cell, Head, Line, Sheet, Table};

@@ -107,6 +107,11 @@ pub fn size_or<'de, D: Deserializer<'de>>(
     from.deserialize_str(OrWord { word, quantity: Quantity { kind: "a size", range } })
 }
 
+/// Reads the path of a file.
+pub fn file<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    from.deserialize_str(Path)
+}
+
 struct OrWord {
     word: &'static str,
     quantity: Quantity<Bytes>,
@@ -196,6 +201,25 @@ where
         let quantity: Q = text.parse().map_err(E::custom)?;
         if self.range.contains(&quantity) {
             return Ok(quantity);
+        }
+        Err(E::invalid_value(Unexpected::Str(text), &self))
+    }
+}
+
+struct Path;
+
+impl Visitor<'_> for Path {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the path of a file")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
+        // Longer than any path that operating systems accept.
+        let sound = (1..=4096).contains(&text.len()) && !text.contains(char::is_control);
+        if sound {
+            return Ok(text.to_owned());
         }
         Err(E::invalid_value(Unexpected::Str(text), &self))
     }

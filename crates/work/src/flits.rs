@@ -1,7 +1,8 @@
 //! From messages in bytes to flits on a link.
 
-use crate::traffic::Size;
+use crate::traffic::{Size, in_bytes};
 use crosstie_protocol::Packing;
+use crosstie_units::Bytes;
 
 /// How many flits messages and packets have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,13 +53,14 @@ impl Flits {
     }
 
     fn mean_up_to(&self, longest: u32, size: &Size) -> f64 {
-        let exact = |bytes| self.of_message(bytes) as f64;
+        let exact = |size: Bytes| self.of_message(in_bytes(size)) as f64;
         match *size {
-            Size::Fixed(bytes) => exact(bytes),
+            Size::Fixed { size } => exact(size),
             Size::Bimodal { small, large, small_share } => {
                 small_share * exact(small) + (1.0 - small_share) * exact(large)
             }
             Size::Exponential { mean } => {
+                let mean = mean.get() as f64;
                 // q^x, and 1 - q^x without cancellation.
                 let power = |x: f64| (-x / mean).exp();
                 let rest = |x: f64| -(-x / mean).exp_m1();
@@ -111,17 +113,17 @@ mod tests {
     proptest! {
         #[test]
         fn the_mean_of_exponential_sizes_is_exact(
-            mean in 0.5..60.0f64, flit in 1..9u32, overhead in 0..40u32,
+            bytes in 1..60u64, flit in 1..9u32, overhead in 0..40u32,
             payload in prop::option::of(1..50u32), longest in 1..300u32,
         ) {
             let flits = Flits { flit, packing: Packing { payload, overhead } };
             // The mean by its definition; q^4000 is nothing.
-            let q = (-1.0 / mean).exp();
+            let q = (-1.0 / bytes as f64).exp();
             let share = |s: u32| (1.0 - q) * q.powi(s as i32 - 1);
             let sum = |most: u32| -> f64 {
                 (1..4000).map(|s| share(s) * flits.of_message(s.min(most)) as f64).sum()
             };
-            let size = Size::Exponential { mean };
+            let size = Size::Exponential { mean: Bytes::new(bytes) };
             for (found, sum) in [
                 (flits.mean(&size), sum(u32::MAX)),
                 (flits.mean_up_to(longest, &size), sum(longest)),

@@ -102,6 +102,10 @@ fn keys_and_choices_are_read() {
     ] {
         assert!(keys.contains(key), "{key} in {keys:?}");
     }
+    for pattern in crosstie_units::declared::choices::<crosstie_study::Destination>() {
+        let key = format!("traffic.destination.{pattern}");
+        assert!(keys.contains(&key), "{key} has no line in experiments/README.md");
+    }
     assert!(matches("routing.*.root", "routing.dfs.root"));
     assert!(!matches("routing.*.root", "routing.dfs.pick"));
 }

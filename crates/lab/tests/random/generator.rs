@@ -8,10 +8,10 @@ use crate::draw::{Draw, choice};
 use crate::experiment::{Experiment, Style, put, table};
 use crate::frame::{Frame, PERMUTATION};
 use crosstie_fabric::SwitchId;
-use crosstie_routing::{LegalDistances, Need, Root, RoutingKind, updown};
+use crosstie_routing::{Need, Root, RoutingKind};
 use crosstie_study::{Study, WorkKind};
 use crosstie_units::Seed;
-use crosstie_work::traffic::Neighbourhood;
+use crosstie_work::traffic::{Along, Local};
 use toml::{Table, Value};
 
 /// The experiment of a number.
@@ -230,31 +230,20 @@ fn pattern(draw: &mut Draw, frame: &Frame) -> Value {
 /// Hosts so near that there is somebody.
 fn local(draw: &mut Draw, frame: &Frame) -> Vec<(&'static str, Value)> {
     let (written, root) = root(draw, frame);
-    let (along, root) = match draw.one(&["", "graph", "up-down", "root"]) {
-        "" => (None, None),
-        "graph" => (Some(draw.named("graph")), None),
-        "up-down" => (Some(draw.named("up-down")), Some(Root::Central)),
-        _ => (Some(choice("up-down", table([("root", written)]))), Some(root)),
+    let (written, along) = match draw.one(&["", "graph", "up-down", "root"]) {
+        "" => (None, Along::Graph {}),
+        "graph" => (Some(draw.named("graph")), Along::Graph {}),
+        "up-down" => (Some(draw.named("up-down")), Along::UpDown { root: Root::Central }),
+        _ => (Some(choice("up-down", table([("root", written)]))), Along::UpDown { root }),
     };
-    let order = root.map(|root| updown(&frame.fabric, root).expect("a switch of the network"));
-    let sends = |distance: &u32| {
-        let near = match &order {
-            None => Neighbourhood::within(&frame.fabric, *distance),
-            Some(order) => {
-                let legal = LegalDistances::new(&frame.fabric, order);
-                Neighbourhood::gather(&frame.fabric, *distance, |centre, links| {
-                    let reached = frame.fabric.switches().zip(legal.to(centre));
-                    let near = reached.filter(|&(_, distance)| distance <= u64::from(links));
-                    near.map(|(switch, _)| switch).collect()
-                })
-            }
-        };
+    let sends = |&distance: &u32| {
+        let near = Local { distance, along }.neighbourhood(&frame.fabric).expect("a sound root");
         (0..near.hosts() as u32).any(|host| near.count(host) > 0)
     };
     let least = (1..).find(sends).expect("the network is connected");
     let more = draw.usually(i64::from(least) + 1, &[64, 64]);
     let distance = ("distance", draw.one(&[least.into(), more]).into());
-    [distance].into_iter().chain(along.map(|along| ("along", along))).collect()
+    [distance].into_iter().chain(written.map(|along| ("along", along))).collect()
 }
 
 /// Long packets, small buffers and minimal routes at high load: where there is a ring, they deadlock.

@@ -5,8 +5,8 @@
 use crosstie_lab::RoutedFabric;
 use crosstie_routing::{Certificate, Need, Promise, Route, certify};
 use crosstie_study::{
-    Bus, ChannelRow, Destination, Goal, InTransit, Packet, Row, Size, Spec, Status, Traffic, Work,
-    column,
+    Bus, ChannelRow, Destination, Goal, InTransit, Packet, Row, Size, Spec, Status, TrafficSpec,
+    Work, column,
 };
 use crosstie_units::Bytes;
 
@@ -60,7 +60,7 @@ impl Observed<'_> {
         self.row.measured(name)
     }
 
-    fn traffic(&self) -> &Traffic {
+    fn traffic(&self) -> &TrafficSpec {
         let Work::Traffic(traffic) = &self.spec.work else { panic!("no traffic") };
         traffic
     }
@@ -277,7 +277,7 @@ fn accepted(seen: &Observed<'_>) -> Finding {
     let possible = seen.bus().map_or(1.0, |(read, write)| {
         let everyone = matches!(
             seen.traffic().destination,
-            Destination::Uniform {} | Destination::HotSpot { .. } | Destination::BitComplement {}
+            Destination::Uniform {} | Destination::HotSpot(_) | Destination::BitComplement {}
         );
         if everyone { 1.0 / (read + write) } else { 1.0 / read }
     });

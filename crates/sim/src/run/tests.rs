@@ -10,8 +10,8 @@ use crate::wormhole::{Bus, Config, WormholeSpec};
 use crosstie_fabric::{End, Fabric, FabricBuilder, HostId, Port, Shape, SwitchId, tree};
 use crosstie_protocol::{NodeId, Packing, PeId, PolicyKind};
 use crosstie_routing::{Routing, Shortest, TreeAdaptive};
-use crosstie_units::{Seed, Time};
-use crosstie_work::traffic::{Arrival, Destination, Size};
+use crosstie_units::{Bytes, Seed, Time};
+use crosstie_work::traffic::{Arrival, Destination, Pattern, Permutation, Size};
 use crosstie_work::{Flits, Workload};
 use std::ops::ControlFlow;
 
@@ -21,11 +21,20 @@ const EFFORT: Effort =
 const CYCLE: Time = Time::from_ns(5);
 const WHOLE: Packing = Packing { payload: None, overhead: 0 };
 
-fn workload() -> Workload {
+/// A pattern whose file, if it names one, has this text.
+fn pattern(destination: Destination, fabric: &Fabric, text: &str) -> Pattern {
+    destination.on(fabric, &|_| Ok(text.to_owned())).unwrap()
+}
+
+fn fixed(bytes: u64) -> Size {
+    Size::Fixed { size: Bytes::new(bytes) }
+}
+
+fn workload(fabric: &Fabric) -> Workload {
     Workload {
-        arrival: Arrival::Exponential,
-        size: Size::Fixed(32),
-        destination: Destination::Uniform,
+        arrival: Arrival::Exponential {},
+        size: fixed(32),
+        pattern: pattern(Destination::Uniform {}, fabric, ""),
         flits: Flits { flit: 2, packing: WHOLE },
     }
 }
@@ -70,7 +79,8 @@ impl Bench {
     fn new() -> Bench {
         let fabric = tree(2, 3).unwrap();
         let routing = TreeAdaptive::new(&fabric).unwrap();
-        Bench { fabric, routing, config: full_duplex(), workload: workload() }
+        let workload = workload(&fabric);
+        Bench { fabric, routing, config: full_duplex(), workload }
     }
 
     fn blueprint(&self, rails: u32) -> WormholeSpec<'_> {
@@ -147,7 +157,7 @@ fn rails_multiply_what_a_node_sends_and_not_the_load() {
 #[test]
 fn a_message_in_packets_ends_with_the_last() {
     let mut bench = Bench::new();
-    bench.workload.size = Size::Fixed(256);
+    bench.workload.size = fixed(256);
     let whole = bench.run(1, 0.1).measured.unwrap();
     bench.workload.flits.packing.payload = Some(64);
     let cut = bench.run(1, 0.1).measured.unwrap();
@@ -202,8 +212,10 @@ fn a_deadlock_ends_the_run_and_names_its_channels() {
     let fabric = builder.build("ring", Shape::Irregular).unwrap();
     let routing = Shortest::new(&fabric);
     let config = Config { virtual_channels: 1, buffer: 4, ..full_duplex() };
-    let destination = Destination::Permutation((0..15).map(|host| (host + 6) % 15).collect());
-    let workload = Workload { size: Size::Fixed(128), destination, ..workload() };
+    let text: String = (0..15).map(|host| format!("{}\n", (host + 6) % 15)).collect();
+    let destination = Destination::Permutation(Permutation { file: "p.txt".to_owned() });
+    let pattern = pattern(destination, &fabric, &text);
+    let workload = Workload { size: fixed(128), pattern, ..workload(&fabric) };
     let blueprint = wormhole(&fabric, &routing, 1, &config);
     let nodes = plain_nodes(1, WHOLE);
     let trial = Trial {
@@ -275,7 +287,7 @@ fn the_same_trial_gives_the_same_findings() {
 fn silent_hosts_do_not_dilute_the_load() {
     let mut bench = Bench::new();
     // Hosts 0 and 7 read the same backwards and send nothing, as do 2 and 5.
-    bench.workload.destination = Destination::BitReversal;
+    bench.workload.pattern = pattern(Destination::BitReversal {}, &bench.fabric, "");
     let measured = bench.run(1, 0.3).measured.unwrap();
     assert!((measured.offered / 0.3 - 1.0).abs() < 0.1, "{measured:?}");
     assert!((measured.accepted.mean / measured.offered - 1.0).abs() < 0.03, "{measured:?}");

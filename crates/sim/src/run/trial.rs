@@ -73,10 +73,11 @@ impl Trial<'_> {
     /// What the processing elements of each number send at a load, on all nodes.
     pub fn traffic(&self, load: f64) -> Result<Vec<Traffic>, TrafficError> {
         let (hosts, rails) = (self.blueprint.hosts(), self.blueprint.rails());
+        assert_eq!(self.workload.pattern.hosts(), hosts, "the pattern is one of this network");
         let pes = self.nodes.pes;
         let traffic = |pe: u32| {
             let seed = if pe == 0 { self.seed } else { self.seed.child("pe", u64::from(pe)) };
-            self.workload.traffic(seed, hosts, rails, load / f64::from(pes))
+            self.workload.traffic(seed, rails, load / f64::from(pes))
         };
         (0..pes).map(traffic).collect()
     }

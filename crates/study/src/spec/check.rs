@@ -3,16 +3,13 @@
 use crosstie_fabric::Shape;
 use crosstie_protocol::{FlowError, InTransitError, largest_cluster, rails_optimal};
 use crosstie_routing::Need;
+use crosstie_work::traffic::Misfit;
 use toml::de::DeTable;
 
 use super::limits::{MOST_HOSTS, MOST_RAILS};
-use super::{
-    Bus, Destination, Fabric, Irregular, Link, Measure, Part, Size, Spec, Traffic, Tree, Work,
-};
+use super::{Bus, Fabric, Irregular, Link, Measure, Spec, TrafficSpec, Tree, Work};
 use crate::document::{self, Fault};
 
-/// The most parts of a mixture.
-const MOST_PARTS: usize = 64;
 /// The longest wire, in cycles.
 const LONGEST_WIRE: u64 = 65_535;
 
@@ -30,6 +27,16 @@ impl Clash {
     fn help(mut self, help: impl Into<String>) -> Clash {
         self.fault = self.fault.with_help(help);
         self
+    }
+}
+
+/// What a choice found wrong with itself, at its place in the spec.
+fn at(path: &str, misfit: Misfit) -> Clash {
+    let Misfit { key, title, problem, help, .. } = misfit;
+    let clash = clash(format!("{path}.{key}"), title, problem);
+    match help {
+        Some(help) => clash.help(help),
+        None => clash,
     }
 }
 
@@ -211,8 +218,11 @@ fn work(spec: &Spec) -> Result<(), Clash> {
     let hosts = spec.fabric.hosts();
     match &spec.work {
         Work::Traffic(traffic) => load(traffic, &spec.measure)
-            .and_then(|()| size(traffic))
-            .and_then(|()| destination(&traffic.destination, "traffic.destination", hosts)),
+            .and_then(|()| traffic.size.check().map_err(|misfit| at("traffic.size", misfit)))
+            .and_then(|()| {
+                let found = traffic.destination.check(hosts);
+                found.map_err(|misfit| at("traffic.destination", misfit))
+            }),
         Work::Ping(ping) => {
             closed_loop(spec).and_then(|()| ranks("work.ping", [ping.from, ping.to], hosts))
         }
@@ -252,7 +262,7 @@ fn ranks(path: &str, [from, to]: [u32; 2], hosts: Option<u32>) -> Result<(), Cla
     Ok(())
 }
 
-fn load(traffic: &Traffic, measure: &Measure) -> Result<(), Clash> {
+fn load(traffic: &TrafficSpec, measure: &Measure) -> Result<(), Clash> {
     match (traffic.load, measure.saturation) {
         (Some(_), Some(_)) => {
             let title = "a load, although the saturation point is searched for";
@@ -264,74 +274,6 @@ fn load(traffic: &Traffic, measure: &Measure) -> Result<(), Clash> {
         )),
         _ => Ok(()),
     }
-}
-
-fn size(traffic: &Traffic) -> Result<(), Clash> {
-    match traffic.size {
-        Size::Bimodal { small, large, .. } if small >= large => {
-            let label = format!("found {small}, expected less than large = {large}");
-            Err(clash("traffic.size.bimodal.small", "small is not smaller than large", label))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn destination(to: &Destination, path: &str, hosts: Option<u32>) -> Result<(), Clash> {
-    match to {
-        Destination::HotSpot { host, .. } => match hosts {
-            Some(hosts) if *host >= hosts => {
-                let label = format!("found {host}, expected a host from 0 to {}", hosts - 1);
-                Err(clash(format!("{path}.hot-spot.host"), "no such host", label))
-            }
-            _ => Ok(()),
-        },
-        Destination::BitReversal {} => bits(path, "bit-reversal", hosts, 1),
-        Destination::BitComplement {} => bits(path, "bit-complement", hosts, 1),
-        Destination::Shuffle {} => bits(path, "shuffle", hosts, 1),
-        Destination::Transpose {} => bits(path, "transpose", hosts, 2),
-        Destination::Mixture { parts } => mixture(parts, &format!("{path}.mixture.parts"), hosts),
-        Destination::Uniform {}
-        | Destination::Tornado {}
-        | Destination::Local { .. }
-        | Destination::Permutation { .. } => Ok(()),
-    }
-}
-
-/// Patterns on the bits of a host's number need all numbers of so many bits to exist.
-fn bits(path: &str, name: &str, hosts: Option<u32>, multiple: u32) -> Result<(), Clash> {
-    let fits =
-        |hosts: u32| hosts.is_power_of_two() && hosts.trailing_zeros().is_multiple_of(multiple);
-    match hosts {
-        Some(hosts) if !fits(hosts) => {
-            let base = 1 << multiple;
-            let label = format!("there are {hosts} hosts, expected a power of {base}");
-            let title = format!("`{name}` does not fit this number of hosts");
-            Err(clash(format!("{path}.{name}"), title, label))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn mixture(parts: &[Part], path: &str, hosts: Option<u32>) -> Result<(), Clash> {
-    if !(1..=MOST_PARTS).contains(&parts.len()) {
-        let label = format!("found {} parts, expected 1 to {MOST_PARTS}", parts.len());
-        return Err(clash(path, "wrong number of parts", label));
-    }
-    for (i, part) in parts.iter().enumerate() {
-        let path = format!("{path}.{i}.destination");
-        if matches!(part.destination, Destination::Mixture { .. }) {
-            let label = "expected any other destination";
-            return Err(clash(path, "a mixture inside a mixture", label)
-                .help("list its parts here, with their shares multiplied"));
-        }
-        destination(&part.destination, &path, hosts)?;
-    }
-    let sum: f64 = parts.iter().map(|part| part.share).sum();
-    if (sum - 1.0).abs() > 1e-6 {
-        let label = format!("the shares add up to {sum}, expected 1");
-        return Err(clash(path, "the shares do not make a whole", label));
-    }
-    Ok(())
 }
 
 fn measure(measure: &Measure) -> Result<(), Clash> {

@@ -1,13 +1,11 @@
 //! The range of every number and quantity of an experiment file, checked as the value is read so
 //! that the error stands at the value.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 
-use crosstie_units::range::{self, closed, positive};
+use crosstie_units::range::{self, closed};
 use crosstie_units::{Bytes, Rate, Time, quantities, reals, wholes};
 use serde::Deserializer;
-use serde::de::{Error, Unexpected, Visitor};
 
 /// The most hosts a fabric may have.
 pub(crate) const MOST_HOSTS: u32 = 65_536;
@@ -25,14 +23,13 @@ wholes! {
     switches: u32 = 1..=i64::from(MOST_HOSTS);
     hosts_per_switch: u32 = 1..=4096;
     links: u32 = 0..=i64::from(u32::MAX);
-    host: u32 = 0..=i64::from(MOST_HOSTS) - 1;
     virtual_channels: u32 = 1..=8;
     buffer: u32 = 1..=65_536;
     routing_delay: u32 = 1..=1000;
     response: u32 = 0..=1_000_000;
     transfers: u32 = 1..=64;
-    distance: u32 = 1..=64;
     cycles: u64 = 100..=1_000_000_000_000;
+    host: u32 = 0..=i64::from(MOST_HOSTS) - 1;
     iterations: u32 = 1..=1_000_000;
     window: u32 = 1..=65_536;
 }
@@ -48,16 +45,9 @@ pub(crate) fn some_links<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u3
 }
 
 reals! {
-    load_value = "a load above 0 and at most 1", positive(1.0);
-    share = "a share from 0 to 1", closed(0.0, 1.0);
     precision = "a precision from 0.0001 to 0.5", closed(0.0001, 0.5);
     confidence = "a confidence from 0.5 to 0.9999", closed(0.5, 0.9999);
     saturation_precision = "a precision from 0.0001 to 0.2", closed(0.0001, 0.2);
-}
-
-/// A load, for a key that may be missing.
-pub(crate) fn load<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
-    load_value(from).map(Some)
 }
 
 const MESSAGE: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1 << 30);
@@ -92,28 +82,4 @@ pub(crate) fn message_or<'de, D: Deserializer<'de>>(
     word: &'static str,
 ) -> Result<Option<Bytes>, D::Error> {
     range::size_or(from, word, MESSAGE)
-}
-
-/// The path of a file.
-pub(crate) fn file<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    from.deserialize_str(Path)
-}
-
-struct Path;
-
-impl Visitor<'_> for Path {
-    type Value = String;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the path of a file")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
-        // Longer than any path that operating systems accept.
-        let sound = (1..=4096).contains(&text.len()) && !text.contains(char::is_control);
-        if sound {
-            return Ok(text.to_owned());
-        }
-        Err(E::invalid_value(Unexpected::Str(text), &self))
-    }
 }

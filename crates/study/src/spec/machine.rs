@@ -48,7 +48,7 @@ pub enum Fabric {
     /// A network from a file.
     File {
         /// Its path, relative to the experiment file; its ending or its text tells the format.
-        #[serde(deserialize_with = "limits::file")]
+        #[serde(deserialize_with = "range::file")]
         path: String,
     },
 }

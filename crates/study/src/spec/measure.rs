@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Traffic, limits};
+use super::{TrafficSpec, limits};
 
 /// When a run is long enough, and what it keeps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ impl Default for Measure {
 
 impl Measure {
     /// What is asked of open-loop traffic: one load, or the saturation point.
-    pub fn goal(&self, traffic: &Traffic) -> Goal {
+    pub fn goal(&self, traffic: &TrafficSpec) -> Goal {
         match (self.saturation, traffic.load) {
             (Some(saturation), _) => Goal::Saturation(saturation),
             (None, load) => Goal::Load(load.unwrap_or_default()),

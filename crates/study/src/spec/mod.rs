@@ -4,7 +4,6 @@ mod check;
 pub(crate) mod limits;
 mod machine;
 mod measure;
-mod traffic;
 mod work;
 mod world;
 
@@ -14,9 +13,9 @@ use toml::de::DeTable;
 
 pub use crosstie_protocol::{Flow, PolicyKind};
 pub use crosstie_routing::RoutingKind;
+pub use crosstie_work::traffic::{Arrival, Destination, Size, TrafficSpec};
 pub use machine::{Bus, Cluster, Fabric, InTransit, Irregular, Link, Nic, Packet, Switch, Tree};
 pub use measure::{Goal, Measure, Saturation};
-pub use traffic::{Along, Arrival, Destination, Part, Size, Traffic};
 pub use work::{Ping, Stream, Work};
 pub use world::{Ideal, World};
 
@@ -85,7 +84,7 @@ struct Draft {
     #[serde(default, skip_serializing_if = "Ideal::is_default")]
     ideal: Ideal,
     #[serde(skip_serializing_if = "Option::is_none")]
-    traffic: Option<Traffic>,
+    traffic: Option<TrafficSpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
     work: Option<Work>,
     #[serde(default)]
@@ -202,9 +201,8 @@ impl Spec {
 
     /// Whether a key of a spec names a file.
     pub(crate) fn names_a_file(key: &str) -> bool {
-        let permutation = |rest: &str| rest.ends_with("permutation.file");
         key == "fabric.file.path"
-            || key.strip_prefix("traffic.destination.").is_some_and(permutation)
+            || key.strip_prefix("traffic.destination.").is_some_and(Destination::names_a_file)
     }
 
     /// The same spec with other names for its files.
@@ -213,17 +211,8 @@ impl Spec {
         if let Fabric::File { path } = &mut spec.fabric {
             *path = name(path);
         }
-        let destinations = match &mut spec.work {
-            Work::Traffic(Traffic { destination: Destination::Mixture { parts }, .. }) => {
-                parts.iter_mut().map(|part| &mut part.destination).collect()
-            }
-            Work::Traffic(Traffic { destination, .. }) => vec![destination],
-            Work::Ping(_) | Work::Stream(_) => Vec::new(),
-        };
-        for destination in destinations {
-            if let Destination::Permutation { file } = destination {
-                *file = name(file);
-            }
+        if let Work::Traffic(traffic) = &mut spec.work {
+            traffic.destination.rename_files(name);
         }
         spec
     }
@@ -234,20 +223,9 @@ impl Spec {
         if let Fabric::File { path } = &self.fabric {
             files.push(("fabric.file.path".to_owned(), path.as_str()));
         }
-        let Work::Traffic(traffic) = &self.work else { return files };
-        match &traffic.destination {
-            Destination::Permutation { file } => {
-                files.push(("traffic.destination.permutation.file".to_owned(), file));
-            }
-            Destination::Mixture { parts } => {
-                for (i, part) in parts.iter().enumerate() {
-                    if let Destination::Permutation { file } = &part.destination {
-                        let list = "traffic.destination.mixture.parts";
-                        files.push((format!("{list}.{i}.destination.permutation.file"), file));
-                    }
-                }
-            }
-            _ => {}
+        if let Work::Traffic(traffic) = &self.work {
+            let named = traffic.destination.files().into_iter();
+            files.extend(named.map(|(key, file)| (format!("traffic.destination.{key}"), file)));
         }
         files
     }

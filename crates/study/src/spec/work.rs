@@ -3,7 +3,7 @@
 use crosstie_units::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{Traffic, limits};
+use super::{TrafficSpec, limits};
 
 /// What is to be done. In a file, open-loop traffic is the table `traffic`, and everything else a
 /// choice of `work`.
@@ -12,7 +12,7 @@ use super::{Traffic, limits};
 pub enum Work {
     /// Every host sends on its own, whether or not the network keeps up.
     #[serde(skip)]
-    Traffic(Traffic),
+    Traffic(TrafficSpec),
     /// A message there and one back.
     Ping(Ping),
     /// Many messages back to back, then an answer.

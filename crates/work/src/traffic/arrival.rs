@@ -1,21 +1,29 @@
 //! When the messages of one host start.
 
 use crosstie_units::Stream;
+use serde::{Deserialize, Serialize};
 
-/// The law of the time between two messages of one host.
+/// The law of the time between two messages of one host; its mean follows from load and size.
 ///
 /// All three give the same mean interval; they differ in burstiness (the squared coefficient of
-/// variation of the interval is 0, `1 - p` and 1 in the order below).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// variation of the interval is 1, 0 and `1 - p` in the order below).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Arrival {
-    /// Equal spacing. Each host starts at a random phase, or all hosts would send in step.
-    Constant,
-    /// A coin per cycle: a message starts with probability `p = 1 / interval` (BookSim's
-    /// `bernoulli`). At most one message per cycle.
-    Bernoulli,
     /// A Poisson process in continuous time; a message starts in the cycle its instant falls into,
     /// so a cycle may see several.
-    Exponential,
+    Exponential {},
+    /// Equal spacing. Each host starts at a random phase, or all hosts would send in step.
+    Constant {},
+    /// A coin per cycle: a message starts with probability `p = 1 / interval` (BookSim's
+    /// `bernoulli`). At most one message per cycle.
+    Bernoulli {},
+}
+
+impl Default for Arrival {
+    fn default() -> Arrival {
+        Arrival::Exponential {}
+    }
 }
 
 /// The running clock of one host: the instant of its next message.
@@ -47,9 +55,11 @@ impl Spacing {
     /// `interval` is the mean in cycles: positive, and at least 1 for Bernoulli arrivals.
     pub(super) fn new(arrival: Arrival, interval: f64) -> Spacing {
         match arrival {
-            Arrival::Constant => Spacing::Constant { interval },
-            Arrival::Bernoulli => Spacing::Bernoulli { scale: -(-1.0 / interval).ln_1p().recip() },
-            Arrival::Exponential => Spacing::Exponential { interval },
+            Arrival::Constant {} => Spacing::Constant { interval },
+            Arrival::Bernoulli {} => {
+                Spacing::Bernoulli { scale: -(-1.0 / interval).ln_1p().recip() }
+            }
+            Arrival::Exponential {} => Spacing::Exponential { interval },
         }
     }
 
@@ -125,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_constant_fractional_interval_is_kept_exactly() {
-        let times = times(Arrival::Constant, 2.5, 1001, 1);
+        let times = times(Arrival::Constant {}, 2.5, 1001, 1);
         assert!(times[0] <= 2);
         assert!(gaps(&times).iter().all(|&gap| gap == 2 || gap == 3));
         assert_eq!(times[1000] - times[0], 2500);
@@ -133,13 +143,13 @@ mod tests {
 
     #[test]
     fn a_certain_coin_gives_one_message_every_cycle() {
-        assert_eq!(times(Arrival::Bernoulli, 1.0, 5, 1), [0, 1, 2, 3, 4]);
+        assert_eq!(times(Arrival::Bernoulli {}, 1.0, 5, 1), [0, 1, 2, 3, 4]);
     }
 
     #[test]
     fn bernoulli_gaps_follow_the_geometric_law() {
         let n = 200_000;
-        let gaps = gaps(&times(Arrival::Bernoulli, 4.0, n, 2));
+        let gaps = gaps(&times(Arrival::Bernoulli {}, 4.0, n, 2));
         for (gap, expected) in [(1, 0.25), (2, 0.1875), (3, 0.140625), (8, 0.25 * 0.75f64.powi(7))]
         {
             let found = gaps.iter().filter(|&&g| g == gap).count() as f64 / n as f64;
@@ -150,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_poisson_process_has_as_much_variance_as_mean() {
-        let times = times(Arrival::Exponential, 0.5, 200_000, 3);
+        let times = times(Arrival::Exponential {}, 0.5, 200_000, 3);
         let cycles = *times.last().unwrap() as usize;
         let mut counts = vec![0.0; cycles];
         times.iter().filter(|&&t| (t as usize) < cycles).for_each(|&t| counts[t as usize] += 1.0);
@@ -166,7 +176,7 @@ mod tests {
             seed: u64,
             interval in 1.0..200.0,
             arrival in prop::sample::select(
-                vec![Arrival::Constant, Arrival::Bernoulli, Arrival::Exponential]),
+                vec![Arrival::Constant {}, Arrival::Bernoulli {}, Arrival::Exponential {}]),
         ) {
             let n = 20_000;
             let times = times(arrival, interval, n, seed);

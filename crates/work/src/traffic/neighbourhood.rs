@@ -1,6 +1,7 @@
 //! Who is near whom, for the local pattern.
 
 use crosstie_fabric::{Fabric, Node, SwitchId};
+use crosstie_routing::{LegalDistances, Order};
 
 /// For each host the hosts that count as near it.
 ///
@@ -28,8 +29,19 @@ impl Neighbourhood {
         })
     }
 
+    /// The hosts that a shortest legal path under an order of the switches reaches through at most
+    /// so many switches.
+    pub fn within_legal(fabric: &Fabric, switches: u32, order: &Order) -> Neighbourhood {
+        let distances = LegalDistances::new(fabric, order);
+        Neighbourhood::gather(fabric, switches, |centre, links| {
+            let reached = fabric.switches().zip(distances.to(centre));
+            let near = reached.filter(|&(_, distance)| distance <= u64::from(links));
+            near.map(|(switch, _)| switch).collect()
+        })
+    }
+
     /// The hosts of all switches that `ball` finds at most so many links less one from their own.
-    pub fn gather(
+    fn gather(
         fabric: &Fabric,
         switches: u32,
         mut ball: impl FnMut(SwitchId, u32) -> Vec<SwitchId>,
@@ -150,7 +162,9 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crosstie_fabric::{End, FabricBuilder, Port, Shape};
+    use crosstie_fabric::{End, FabricBuilder, Irregular, Port, Shape, irregular};
+    use crosstie_routing::{Root, updown};
+    use crosstie_units::Seed;
 
     /// Switches in a row with two hosts each: 0 1 | 2 3 | 4 5 | ...
     fn row(switches: u32) -> Fabric {
@@ -188,5 +202,21 @@ mod tests {
         let fabric = builder.build("cable", Shape::Irregular).unwrap();
         let near = Neighbourhood::within(&fabric, 1);
         assert_eq!((near.nth(0, 0), near.nth(1, 0), near.count(1)), (1, 0, 1));
+    }
+
+    #[test]
+    fn legal_paths_may_be_longer() {
+        // A ring of six switches: 3 lies opposite the root, and nothing may turn up again there.
+        let shape = Irregular { switches: 6, ports: 3, hosts_per_switch: 1, links: None };
+        let ring = irregular(&shape, Seed(1)).unwrap();
+        let order = updown(&ring, Root::Central).unwrap();
+        let last = ring.switches().max_by_key(|&switch| order.place(switch)).unwrap();
+        let beside: Vec<u32> = Neighbourhood::within(&ring, 2).of(last.0).collect();
+        let [a, b] = beside[..] else { panic!("{beside:?}") };
+        let graph = Neighbourhood::within(&ring, 3);
+        assert!(graph.of(a).any(|host| host == b), "by way of the last switch");
+        let legal = |switches| Neighbourhood::within_legal(&ring, switches, &order);
+        assert!(legal(4).of(a).all(|host| host != b) && legal(5).of(a).any(|host| host == b));
+        assert_eq!(legal(2), Neighbourhood::within(&ring, 2), "every link is legal");
     }
 }

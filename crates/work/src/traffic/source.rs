@@ -2,7 +2,7 @@
 
 use super::arrival::{Clock, Spacing};
 use super::merge::{Merge, NEVER};
-use super::{Arrival, Destination, Pattern, Size, TrafficError};
+use super::{Arrival, Pattern, Size, TrafficError};
 use crosstie_units::{Seed, Stream};
 
 /// A message an application hands to its host.
@@ -18,9 +18,9 @@ pub struct Message {
     pub bytes: u32,
 }
 
-/// What every host sends.
+/// What every host asks of the network.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TrafficSpec {
+pub struct Demand {
     /// Bytes per cycle that each sending host offers.
     pub load: f64,
     /// When messages start.
@@ -28,7 +28,7 @@ pub struct TrafficSpec {
     /// How long they are.
     pub size: Size,
     /// Where they go.
-    pub destination: Destination,
+    pub pattern: Pattern,
 }
 
 /// An endless open-loop sequence of messages in order of time, ties in order of host number.
@@ -57,20 +57,20 @@ struct Source {
 }
 
 impl Traffic {
-    /// Checks a description and starts every host's source.
-    pub fn new(seed: Seed, hosts: u32, spec: &TrafficSpec) -> Result<Traffic, TrafficError> {
-        let load = spec.load;
+    /// Checks a demand and starts every host's source.
+    pub fn new(seed: Seed, demand: &Demand) -> Result<Traffic, TrafficError> {
+        let &Demand { load, arrival, size, ref pattern } = demand;
         if !(load > 0.0 && load.is_finite()) {
             return Err(TrafficError::Load { load });
         }
-        spec.size.check()?;
-        let mean_bytes = spec.size.mean();
+        size.check()?;
+        let mean_bytes = size.mean();
         let interval = mean_bytes / load;
-        if spec.arrival == Arrival::Bernoulli && interval < 1.0 {
+        if arrival == (Arrival::Bernoulli {}) && interval < 1.0 {
             return Err(TrafficError::Crowded { load, mean: mean_bytes });
         }
-        let pattern = Pattern::new(&spec.destination, hosts)?;
-        let spacing = Spacing::new(spec.arrival, interval);
+        let (hosts, pattern) = (pattern.hosts(), pattern.clone());
+        let spacing = Spacing::new(arrival, interval);
         let sources: Box<[Source]> = (0..u64::from(hosts))
             .map(|host| {
                 let mut arrivals = seed.stream("arrivals", host);
@@ -92,7 +92,7 @@ impl Traffic {
             return Err(TrafficError::Silent { hosts });
         }
         let merge = Merge::new(&firsts);
-        Ok(Traffic { spacing, size: spec.size, pattern, sources, merge, interval, load, senders })
+        Ok(Traffic { spacing, size, pattern, sources, merge, interval, load, senders })
     }
 
     /// The cycle of the next message.
@@ -139,26 +139,38 @@ impl Traffic {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Destination;
     use super::*;
+    use crosstie_fabric::single;
+    use crosstie_units::Bytes;
     use proptest::prelude::*;
 
-    fn spec() -> TrafficSpec {
-        TrafficSpec {
+    fn pattern(destination: Destination, hosts: u32) -> Pattern {
+        let no_files = |_: &str| panic!("no pattern here names a file");
+        destination.on(&single(hosts).unwrap(), &no_files).unwrap()
+    }
+
+    fn fixed(size: u64) -> Size {
+        Size::Fixed { size: Bytes::new(size) }
+    }
+
+    fn demand() -> Demand {
+        Demand {
             load: 0.3,
-            arrival: Arrival::Exponential,
-            size: Size::Exponential { mean: 8.0 },
-            destination: Destination::Uniform,
+            arrival: Arrival::Exponential {},
+            size: Size::Exponential { mean: Bytes::new(8) },
+            pattern: pattern(Destination::Uniform {}, 16),
         }
     }
 
-    fn messages(hosts: u32, spec: &TrafficSpec, count: usize) -> Vec<Message> {
-        let mut traffic = Traffic::new(Seed(1), hosts, spec).unwrap();
+    fn messages(demand: &Demand, count: usize) -> Vec<Message> {
+        let mut traffic = Traffic::new(Seed(1), demand).unwrap();
         (0..count).map(|_| traffic.draw()).collect()
     }
 
     #[test]
     fn the_first_messages_are_pinned() {
-        let found: Vec<_> = messages(16, &spec(), 4)
+        let found: Vec<_> = messages(&demand(), 4)
             .into_iter()
             .map(|Message { cycle, from, to, bytes }| (cycle, from, to, bytes))
             .collect();
@@ -171,48 +183,47 @@ mod tests {
 
     #[test]
     fn one_law_does_not_shift_the_draws_of_another() {
-        let fixed = TrafficSpec { size: Size::Fixed(9), ..spec() };
-        let near = TrafficSpec { destination: Destination::BitComplement, ..fixed.clone() };
-        let when = |spec| {
-            messages(16, spec, 500).into_iter().map(|m| (m.cycle, m.from)).collect::<Vec<_>>()
+        let other = Demand { size: fixed(9), ..demand() };
+        let near = Demand { pattern: pattern(Destination::BitComplement {}, 16), ..other.clone() };
+        let when = |demand| {
+            messages(demand, 500).into_iter().map(|m| (m.cycle, m.from)).collect::<Vec<_>>()
         };
-        assert_eq!(when(&fixed), when(&near));
-        let first_to = |spec: &TrafficSpec| {
-            let sent = messages(16, spec, 500);
+        assert_eq!(when(&other), when(&near));
+        let first_to = |demand: &Demand| {
+            let sent = messages(demand, 500);
             sent.into_iter().filter(|m| m.from == 3).map(|m| m.to).take(10).collect::<Vec<_>>()
         };
-        assert_eq!(first_to(&spec()), first_to(&fixed));
+        assert_eq!(first_to(&demand()), first_to(&other));
     }
 
     #[test]
     fn only_hosts_that_send_are_counted() {
-        let spec = TrafficSpec { destination: Destination::BitReversal, ..spec() };
-        let traffic = Traffic::new(Seed(1), 16, &spec).unwrap();
+        let demand = Demand { pattern: pattern(Destination::BitReversal {}, 16), ..demand() };
+        let traffic = Traffic::new(Seed(1), &demand).unwrap();
         assert_eq!(traffic.senders(), 12, "4 of 16 numbers are palindromes");
         assert!((traffic.offered() - 12.0 * 0.3).abs() < 1e-12);
-        assert!(messages(16, &spec, 1000).iter().all(|m| traffic.sends(m.from)));
+        assert!(messages(&demand, 1000).iter().all(|m| traffic.sends(m.from)));
     }
 
     #[test]
     fn impossible_traffic_is_refused_in_words() {
-        let error = |spec| Traffic::new(Seed(1), 2, &spec).unwrap_err().to_string();
+        let error = |demand| Traffic::new(Seed(1), &demand).unwrap_err().to_string();
         assert_eq!(
-            error(TrafficSpec { load: -0.1, ..spec() }),
+            error(Demand { load: -0.1, ..demand() }),
             "found load -0.1, expected a positive number of bytes per cycle and host"
         );
         assert_eq!(
-            error(TrafficSpec {
-                load: 3.0,
-                arrival: Arrival::Bernoulli,
-                size: Size::Fixed(2),
-                ..spec()
-            }),
+            error(Demand { size: fixed(0), ..demand() }),
+            "`fixed.size`: found 0 B, expected 1 B to 1 GiB"
+        );
+        assert_eq!(
+            error(Demand { load: 3.0, arrival: Arrival::Bernoulli {}, size: fixed(2), ..demand() }),
             "Bernoulli arrivals start at most one message per cycle, but load 3 with messages of \
              2 on average needs more: lower the load, lengthen the messages or use \
              exponential arrivals"
         );
         assert_eq!(
-            error(TrafficSpec { destination: Destination::Shuffle, ..spec() }),
+            error(Demand { pattern: pattern(Destination::Shuffle {}, 2), ..demand() }),
             "no host sends: the destination pattern gives each of the 2 hosts only itself or \
              nobody at all"
         );
@@ -226,16 +237,16 @@ mod tests {
             hosts in 2..70u32,
             load in 0.01..1.0,
             arrival in prop::sample::select(
-                vec![Arrival::Constant, Arrival::Bernoulli, Arrival::Exponential]),
+                vec![Arrival::Constant {}, Arrival::Bernoulli {}, Arrival::Exponential {}]),
             size in prop_oneof![
-                (1..64u32).prop_map(Size::Fixed),
-                (0.5..64.0).prop_map(|mean| Size::Exponential { mean }),
-                (1..8u32, 8..64u32, 0.0..=1.0).prop_map(|(small, large, small_share)|
-                    Size::Bimodal { small, large, small_share }),
+                (1..64u64).prop_map(fixed),
+                (1..64u64).prop_map(|mean| Size::Exponential { mean: Bytes::new(mean) }),
+                (1..8u64, 8..64u64, 0.0..=1.0).prop_map(|(small, large, small_share)|
+                    Size::Bimodal { small: Bytes::new(small), large: Bytes::new(large), small_share }),
             ],
         ) {
-            let spec = TrafficSpec { load, arrival, size, destination: Destination::Uniform };
-            let mut traffic = Traffic::new(Seed(seed), hosts, &spec).unwrap();
+            let demand = Demand { load, arrival, size, pattern: pattern(Destination::Uniform {}, hosts) };
+            let mut traffic = Traffic::new(Seed(seed), &demand).unwrap();
             let (mut bytes, mut last, count) = (0, (0, 0), 30_000);
             for _ in 0..count {
                 let due = traffic.next_cycle();
