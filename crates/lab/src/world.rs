@@ -238,7 +238,8 @@ fn closed_loop(
         return Err(LabError::setting(&format!("work.{kind}"), problem, "there is one per host"));
     }
     check_packets(spec, &format!("work.{kind}.size"), size)?;
-    let limit = spec.link.cycle() * spec.measure.max_cycles;
+    let limit = spec.link.cycle().ps().saturating_mul(spec.measure.max_cycles).min(LAST.ps());
+    let limit = Time::from_ps(limit);
     let (work, confidence) = (spec.work.clone(), spec.measure.confidence);
     Ok(Task::Application { work, confidence, limit })
 }
@@ -277,7 +278,8 @@ fn check_time(spec: &Spec, config: &Config) -> Result<(), LabError> {
     if let Err(error) = Grain::new(cycle, u64::from(config.ticks)) {
         return Err(LabError::setting("link.rate", error, "take a larger flit or a lower rate"));
     }
-    if cycle.ps().checked_mul(cycles).is_none_or(|end| end > LAST.ps()) {
+    let is_open_loop = matches!(spec.work, Work::Traffic(_));
+    if is_open_loop && cycle.ps().checked_mul(cycles).is_none_or(|end| end > LAST.ps()) {
         let problem = format!("{cycles} cycles of {cycle} last longer than the clock, {LAST}");
         return Err(LabError::setting(
             "measure.max-cycles",

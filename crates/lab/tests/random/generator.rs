@@ -33,9 +33,13 @@ pub fn generate(case: u64) -> Experiment {
     if draw.chance(0.3) {
         crowd(&frame, &mut file);
     }
-    let swept = sweep(&mut draw, &frame, &mut file);
-    figures(&mut draw, &swept, &mut file);
-    tables(&mut draw, &swept, &mut file);
+    let kind = match draw.chance(0.2) {
+        true => closed_loop(&mut draw, &frame, &mut file),
+        false => WorkKind::Traffic,
+    };
+    let swept = sweep(&mut draw, &frame, kind, &mut file);
+    figures(&mut draw, kind, &swept, &mut file);
+    tables(&mut draw, kind, &swept, &mut file);
     for (name, content) in &frame.files {
         file.files.insert((*name).to_owned(), content.clone());
     }
@@ -55,14 +59,10 @@ const fn key(name: &'static str, share: f64, draw: fn(&mut Draw, &Frame) -> Opti
     Key { name, share, draw }
 }
 
-/// Documented keys and choices, by how they begin, that no experiment has: what they ask for cannot be
-/// run yet.
-pub const NOT_YET: [&str; 2] = ["world.ideal", "work."];
-
 /// All that may be set or swept on its own.
 const KEYS: &[Key] = &[
     key("seed", 1.0, |draw, _| Some(draw.seed().into())),
-    key("world", 0.2, |_, _| Some("wormhole".into())),
+    key("world", 0.4, |draw, _| Some(draw.one(&["wormhole", "ideal"]).into())),
     key("ideal.rate", 0.1, |draw, _| Some(draw.one(&["1 kB/s", "1 GB/s"]).into())),
     key("ideal.latency", 0.1, |draw, _| Some(draw.one(&["0 ns", "1 us", "1 ms"]).into())),
     key("ideal.gap", 0.1, |draw, _| Some(draw.one(&["0 ns", "7 ns", "1 ms"]).into())),
@@ -262,16 +262,56 @@ fn crowd(frame: &Frame, file: &mut Experiment) {
     file.put("measure.max-cycles", 8000);
 }
 
+/// Ping or stream in place of traffic, and without what goes with traffic only.
+fn closed_loop(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> WorkKind {
+    for key in ["traffic", "cluster.pes", "measure.saturation"] {
+        file.remove(key);
+    }
+    if draw.chance(0.8) {
+        file.remove("measure.min-cycles");
+        file.remove("measure.max-cycles");
+    }
+    let from = draw.whole(0..=frame.hosts() - 1);
+    let to = (from + draw.whole(1..=frame.hosts() - 1)) % frame.hosts();
+    let mut keys = vec![("size", Value::from(draw.size(1..=2000, &["1 B", "64 KiB"])))];
+    if (from, to) != (0, 1) || draw.chance(0.5) {
+        keys.extend([("from", from.into()), ("to", to.into())]);
+    }
+    let iterations = ("iterations", draw.one(&[1, 2, 31, 32, 60]).into());
+    let (name, kind) = match draw.chance(0.5) {
+        true => ("ping", WorkKind::Ping),
+        false => {
+            keys.push(("window", draw.one(&[1, 2, 7]).into()));
+            keys.push(("both-ways", draw.chance(0.5).into()));
+            ("stream", WorkKind::Stream)
+        }
+    };
+    keys.push(iterations);
+    file.put("work", choice(name, table(keys)));
+    kind
+}
+
 /// Sweeps at most two keys, each over up to three values; returns their names.
-fn sweep(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> Vec<&'static str> {
+fn sweep(
+    draw: &mut Draw,
+    frame: &Frame,
+    kind: WorkKind,
+    file: &mut Experiment,
+) -> Vec<&'static str> {
     let mut swept = Vec::new();
     let mut kinds = Table::new();
     let together = draw.chance(0.4);
     for _ in 0..draw.one(&[0, 0, 1, 1, 2]) {
         let key = &KEYS[draw.0.below(KEYS.len() as u64) as usize];
         let header = ["citation", "description"].contains(&key.name);
+        let elsewhere = kind != WorkKind::Traffic && key.name.starts_with("traffic.");
         let values: Vec<Value> = (0..2).filter_map(|_| (key.draw)(draw, frame)).collect();
-        if swept.contains(&key.name) || header || values.len() < 2 || same(file, key, &values) {
+        if swept.contains(&key.name)
+            || header
+            || elsewhere
+            || values.len() < 2
+            || same(file, key, &values)
+        {
             continue;
         }
         let kind = if together { "zip" } else { "product" };
@@ -300,13 +340,13 @@ fn same(file: &Experiment, key: &Key, values: &[Value]) -> bool {
     values[0] == values[1] || spec(&values[0]).is_some_and(|one| Some(one) == spec(&values[1]))
 }
 
-fn figures(draw: &mut Draw, swept: &[&'static str], file: &mut Experiment) {
-    let columns: Vec<&str> = WorkKind::Traffic.columns().iter().map(|column| column.name).collect();
+fn figures(draw: &mut Draw, kind: WorkKind, swept: &[&'static str], file: &mut Experiment) {
+    let columns: Vec<&str> = kind.columns().iter().map(|column| column.name).collect();
     let count = draw.one(&[0, 0, 1, 2]);
     let figure = |number: i64| {
         let x = swept.first().copied().filter(|_| draw.chance(0.5)).unwrap_or(draw.one(&columns));
         let y = draw.one(&columns);
-        let y = if draw.chance(0.5) { y.into() } else { Value::from(vec![y, "accepted"]) };
+        let y = if draw.chance(0.5) { y.into() } else { Value::from(vec![y, columns[0]]) };
         let mut figure = Table::new();
         let mut add = |key: &str, value: Value| figure.insert(key.to_owned(), value);
         add("name", format!("figure-{number}").into());
@@ -337,9 +377,9 @@ fn figures(draw: &mut Draw, swept: &[&'static str], file: &mut Experiment) {
 }
 
 /// A table by the first swept key, and by the second if there is one.
-fn tables(draw: &mut Draw, swept: &[&'static str], file: &mut Experiment) {
+fn tables(draw: &mut Draw, kind: WorkKind, swept: &[&'static str], file: &mut Experiment) {
     let Some((rows, others)) = swept.split_first().filter(|_| draw.chance(0.5)) else { return };
-    let columns: Vec<&str> = WorkKind::Traffic.columns().iter().map(|column| column.name).collect();
+    let columns: Vec<&str> = kind.columns().iter().map(|column| column.name).collect();
     let mut keys = table([("rows", *rows)]);
     let mut add = |key: &str, value: Value| keys.insert(key.to_owned(), value);
     match others.first().filter(|_| draw.chance(0.7)) {
@@ -348,7 +388,7 @@ fn tables(draw: &mut Draw, swept: &[&'static str], file: &mut Experiment) {
             add("value", draw.one(&columns).into());
         }
         None => {
-            add("value", vec![draw.one(&columns), "accepted"].into());
+            add("value", vec![draw.one(&columns), columns[0]].into());
         }
     }
     if draw.chance(0.3) {

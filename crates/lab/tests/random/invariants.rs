@@ -6,7 +6,7 @@ use crosstie_lab::RoutedFabric;
 use crosstie_routing::{Certificate, Need, Promise, Route, certify};
 use crosstie_study::{
     Bus, ChannelRow, Destination, Goal, InTransit, Packet, Row, Size, Spec, Status, TrafficSpec,
-    Work, column,
+    Work, World, column,
 };
 use crosstie_units::Bytes;
 
@@ -25,19 +25,42 @@ pub type Finding = Result<(), String>;
 /// Looks at a row.
 pub type Invariant = fn(&Observed<'_>) -> Finding;
 
-/// Every invariant, by name.
-pub const INVARIANTS: &[(&str, Invariant)] = &[
+/// The invariants of a point, by its world and its work.
+pub fn invariants(spec: &Spec) -> Vec<&'static (&'static str, Invariant)> {
+    match (&spec.work, spec.world) {
+        (Work::Traffic(_), World::Wormhole) => INVARIANTS.iter().chain(WORMHOLE).collect(),
+        (Work::Traffic(_), World::Ideal) => INVARIANTS.iter().chain(IDEAL).collect(),
+        (Work::Ping(_) | Work::Stream(_), _) => CLOSED_LOOP.iter().collect(),
+    }
+}
+
+/// What holds of open-loop traffic in every world.
+const INVARIANTS: &[(&str, Invariant)] = &[
     ("columns are those of the status", columns),
     ("every number is in its range", ranges),
     ("quantiles are in order", quantiles),
     ("means are as exact as converged rows claim", precision),
     ("the run was as long as asked", length),
+    ("saturation lies in its interval", saturation),
+];
+
+/// What holds of the wormhole network.
+const WORMHOLE: &[(&str, Invariant)] = &[
     ("no more is accepted than offered or possible", accepted),
     ("no packet is faster than alone in the network", latency),
     ("routes are as long as they are", hops),
     ("deadlock only where no certificate rules it out", deadlock),
-    ("saturation lies in its interval", saturation),
     ("channels share their time", channels),
+];
+
+/// What holds of the ideal network.
+const IDEAL: &[(&str, Invariant)] = &[("no packet is faster than its wires", wires)];
+
+/// What holds of ping and stream in every world.
+const CLOSED_LOOP: &[(&str, Invariant)] = &[
+    ("every number is in its range", ranges),
+    ("closed-loop work ends, and says what it took", completed),
+    ("a ping takes what the wires of the ideal network take", ideal_ping),
 ];
 
 /// Fails with a message unless a condition holds.
@@ -175,8 +198,10 @@ fn columns(seen: &Observed<'_>) -> Finding {
         return Ok(());
     }
     let fabric = &network.fabric;
-    let links = fabric.channels().len() > 2 * fabric.hosts().len();
-    let method = network.summary.is_some();
+    // The ideal network has no channels, no routes and no pools.
+    let real = spec.world == World::Wormhole;
+    let links = real && fabric.channels().len() > 2 * fabric.hosts().len();
+    let method = real && network.summary.is_some();
     let delivered = seen.get("packets") > Some(0.0);
     let bounded = seen.get("saturation_high").is_some();
     for column in crosstie_study::WorkKind::Traffic.columns() {
@@ -193,7 +218,8 @@ fn columns(seen: &Observed<'_>) -> Finding {
             "network_mean" | "hops_mean" => delivered,
             "utilisation_mean" | "utilisation_max" => links,
             "minimal_share" | "stops_mean" => method,
-            "pool_peak" => spec.nic.in_transit.is_some(),
+            "blocked_mean" | "blocked_max" => real,
+            "pool_peak" => real && spec.nic.in_transit.is_some(),
             "saturation_low" => seen.searched(),
             "saturation" => bounded,
             "saturation_high" => seen.searched() && bounded,
@@ -202,6 +228,86 @@ fn columns(seen: &Observed<'_>) -> Finding {
         let found = seen.get(column.name).is_some();
         ensure!(found == expected, "{}: found {found}, expected {expected}", column.name);
     }
+    Ok(())
+}
+
+/// Cycles of the shortest packet on the ideal network, alone.
+fn wires(seen: &Observed<'_>) -> Finding {
+    let Spec { ideal, link, nic, .. } = seen.spec;
+    let bytes = Bytes::new(seen.smallest_packet() + nic.overhead.get());
+    let wire = ideal.rate(link).time_for(bytes).expect("a rate");
+    let least = (ideal.latency(link).ps() + wire.ps()) as f64 / link.cycle().ps() as f64;
+    // The wire of a cycle may be a picosecond per flit shorter than its rate says.
+    let rounded = least * (1.0 - 1.0 / link.cycle().ps() as f64) - 1.0;
+    for name in ["network_mean", "latency_mean"] {
+        let found = seen.get(name);
+        ensure!(found.is_none_or(|found| found >= rounded), "{name} {found:?}, at least {least}");
+    }
+    ensure!(seen.get("hops_mean").is_none_or(|hops| hops == 0.0), "there are no switches");
+    Ok(())
+}
+
+fn completed(seen: &Observed<'_>) -> Finding {
+    let (asked, ping) = match &seen.spec.work {
+        Work::Ping(ping) => (ping.iterations, true),
+        Work::Stream(stream) => (stream.iterations, false),
+        Work::Traffic(_) => unreachable!("closed-loop work"),
+    };
+    let done = seen.get("iterations").unwrap_or(0.0) + seen.get("warmup_iterations").unwrap_or(0.0);
+    if seen.row.status == Status::Failed {
+        let why = ["not done at the limit", "deadlock"];
+        ensure!(why.iter().any(|why| seen.row.note.starts_with(why)), "{}", seen.row.note);
+        ensure!(seen.get("finish_last").is_none() && done <= f64::from(asked), "{done}");
+        return Ok(());
+    }
+    ensure!(seen.row.status == Status::Completed, "{}", seen.row.status);
+    ensure!(done == f64::from(asked), "{done} iterations of {asked}");
+    let interval = seen.get("iterations") >= Some(32.0);
+    for column in seen.spec.work.kind().columns() {
+        let expected = match column.name {
+            "time_ci" => interval,
+            "latency" | "latency_cycles" => ping,
+            _ => true,
+        };
+        ensure!(seen.get(column.name).is_some() == expected, "{}", column.name);
+    }
+    let quantiles = ["time_min", "time_p50", "time_p99"].map(|name| seen.get(name));
+    ensure!(quantiles.is_sorted(), "{quantiles:?}");
+    let (mean, least) = (seen.get("time_mean").unwrap(), quantiles[0].unwrap());
+    ensure!(mean * (1.0 + ROUNDING) >= least, "mean {mean} below {least}");
+    ensure!(seen.get("finish_first") <= seen.get("finish_last"), "the last before the first");
+    Ok(())
+}
+
+fn ideal_ping(seen: &Observed<'_>) -> Finding {
+    let (Work::Ping(ping), World::Ideal, true) = (&seen.spec.work, seen.spec.world, seen.in_turn())
+    else {
+        return Ok(());
+    };
+    let Spec { ideal, link, nic, .. } = seen.spec;
+    let wire = |payload: u64| {
+        let bytes = u128::from(payload + nic.overhead.get());
+        let ps = match ideal.own_rate() {
+            Some(rate) => bytes * 1_000_000_000_000 / u128::from(rate.bytes_per_second()),
+            None => bytes * u128::from(link.cycle().ps()) / u128::from(link.flit.get()),
+        };
+        ps as u64
+    };
+    let size = ping.size.get();
+    let payload = match nic.packet {
+        Packet::Message => size,
+        Packet::Payload(payload) => payload.get().min(size),
+    };
+    let full = (size - 1) / payload;
+    let before = full * (wire(payload) + ideal.gap().ps());
+    let one_way = before + ideal.latency(link).ps() + wire(size - full * payload);
+    // A wire rests after a packet, which a packet back by the same rail does not meet, but the next one
+    // in the same direction may.
+    if ideal.gap().ps() > one_way || seen.row.status != Status::Completed {
+        return Ok(());
+    }
+    let (found, expected) = (seen.get("time_mean").unwrap(), 2.0 * one_way as f64 / 1e6);
+    ensure!((found / expected - 1.0).abs() < ROUNDING, "found {found}, expected {expected} us");
     Ok(())
 }
 
@@ -421,7 +527,7 @@ fn a_false_number_is_noticed() {
     let stored = results.side_tables().unwrap().channels;
     let broken = |row: &Row, channels: &[ChannelRow]| -> Vec<&str> {
         let seen = Observed { spec, network: &network, row, channels };
-        let failing = INVARIANTS.iter().filter(|(_, check)| check(&seen).is_err());
+        let failing = invariants(spec).into_iter().filter(|(_, check)| check(&seen).is_err());
         failing.map(|&(name, _)| name).collect()
     };
     assert_eq!(rows[0].status, Status::Converged, "{rows:?}");

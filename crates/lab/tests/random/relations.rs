@@ -10,7 +10,7 @@ use crosstie_fabric::{Format, anynet, graphml};
 use crosstie_lab::{RunSummary, Silent, build_fabric};
 use crosstie_protocol::PolicyKind;
 use crosstie_routing::Need;
-use crosstie_study::{Fabric, Point, RoutingKind, Row, Status, Study};
+use crosstie_study::{Fabric, Point, RoutingKind, Row, Status, Study, Work, World};
 use crosstie_units::{Rate, Time};
 use std::sync::atomic::AtomicBool;
 use toml::{Table, Value};
@@ -41,6 +41,7 @@ pub const RELATIONS: &[(&str, Relation)] = &[
     ("hybrid without short messages is dynamic", hybrid),
     ("striping on one rail changes nothing", striping),
     ("larger buffers do not slow down a light load", buffers),
+    ("no world is faster than the ideal one", ideal),
 ];
 
 /// Runs a study into a folder.
@@ -67,6 +68,12 @@ impl Scene<'_> {
 
     fn first(&self) -> &Point {
         &self.study.points()[0]
+    }
+
+    /// Whether the first point is measured in the cycles of a wormhole network.
+    fn is_wormhole_traffic(&self) -> bool {
+        let spec = &self.first().spec;
+        matches!(spec.work, Work::Traffic(_)) && spec.world == World::Wormhole
     }
 
     /// The row of an experiment with one point.
@@ -166,6 +173,9 @@ fn double(time: &str) -> String {
 }
 
 fn scaled(scene: &Scene<'_>) -> Result<bool, String> {
+    if !scene.is_wormhole_traffic() {
+        return Ok(false);
+    }
     let mut slow = single(scene.first());
     for (key, scale) in TIMES {
         if let Some(value) = slow.get(key).and_then(Value::as_str).map(scale) {
@@ -253,6 +263,9 @@ fn striping(scene: &Scene<'_>) -> Result<bool, String> {
 }
 
 fn buffers(scene: &Scene<'_>) -> Result<bool, String> {
+    if !scene.is_wormhole_traffic() {
+        return Ok(false);
+    }
     let mut small = single(scene.first());
     small.remove("measure.saturation");
     small.put("traffic.load", 0.01);
@@ -274,5 +287,31 @@ fn buffers(scene: &Scene<'_>) -> Result<bool, String> {
     };
     let most = 1.02 * mean + half + other;
     ensure!(doubled <= most, "found {doubled}, expected at most {most}\n{before:?}\n{after:?}");
+    Ok(true)
+}
+
+/// Where nobody reserves: who is told sooner may ask sooner, and be refused.
+fn ideal(scene: &Scene<'_>) -> Result<bool, String> {
+    let spec = &scene.first().spec;
+    let plain = matches!(
+        spec.policy,
+        PolicyKind::RoundRobin {} | PolicyKind::Basic {} | PolicyKind::Static {}
+    );
+    if matches!(spec.work, Work::Traffic(_)) || !plain {
+        return Ok(false);
+    }
+    let mut best = single(scene.first());
+    best.remove("ideal");
+    best.remove("measure.max-cycles");
+    let mut real = best.clone();
+    best.put("world", "ideal");
+    real.put("world", "wormhole");
+    let (best, real) = (scene.row("ideal", &best)?, scene.row("wormhole", &real)?);
+    if real.status != Status::Completed {
+        return Ok(false);
+    }
+    let time = |row: &Row| row.measured("time_mean").ok_or(format!("{row:?}"));
+    let (best, real) = (time(&best)?, time(&real)?);
+    ensure!(best <= real * (1.0 + 1e-9), "ideal {best} us, wormhole {real} us");
     Ok(true)
 }
