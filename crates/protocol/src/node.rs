@@ -223,7 +223,8 @@ impl Node {
     /// that a driver has to keep.
     ///
     /// # Panics
-    /// If all packets of the stripe have been acknowledged (and have left, where that is told).
+    /// If there is no such packet, or all packets of the stripe have been acknowledged (and have
+    /// left, where that is told).
     #[inline]
     pub fn packet(&self, stripe: StripeId, number: u32) -> Packet {
         self.dispatch.packet(stripe, number)

@@ -39,6 +39,7 @@ impl Sending {
 
     #[inline]
     fn packet(&self, packing: &Packing, number: u32) -> Packet {
+        assert!(number < self.packets, "a stripe of {} packets has no {number}", self.packets);
         let stripe = &self.parcel.stripe.bytes;
         let bytes = match packing.payload {
             None => stripe.clone(),
@@ -51,9 +52,9 @@ impl Sending {
     }
 }
 
-/// One NIC.
+/// What one NIC has to send.
 #[derive(Debug, Default)]
-struct Nic {
+struct SendQueue {
     /// Stripes that wait until it sends fewer.
     waiting: VecDeque<StripeId>,
     /// Stripes that it sends, and that have not left.
@@ -89,7 +90,7 @@ pub(crate) struct Outbox {
     /// Whether it is told, and kept, what has left.
     departures: bool,
     up: RailSet,
-    nics: Vec<Nic>,
+    queues: Vec<SendQueue>,
     stripes: Slab<Sending>,
     messages: Slab<Leaving>,
 }
@@ -102,7 +103,7 @@ impl Outbox {
             window: spec.window,
             departures,
             up: RailSet::all(spec.rails),
-            nics: (0..spec.rails).map(|_| Nic::default()).collect(),
+            queues: (0..spec.rails).map(|_| SendQueue::default()).collect(),
             stripes: Slab::new(),
             messages: Slab::new(),
         }
@@ -166,7 +167,7 @@ impl Outbox {
         if at_once {
             orders.push_back(Order::Transmit { stripe, next: 0, end: packets });
         } else {
-            self.nics[rail.0 as usize].waiting.push_back(stripe);
+            self.queues[rail.0 as usize].waiting.push_back(stripe);
             self.start(rail, orders);
         }
     }
@@ -174,13 +175,13 @@ impl Outbox {
     /// Lets a NIC send the stripes that it may.
     pub fn start(&mut self, rail: RailId, orders: &mut VecDeque<Order>) {
         loop {
-            let nic = &mut self.nics[rail.0 as usize];
-            if self.transfers.is_some_and(|most| nic.transfers == most) {
+            let queue = &mut self.queues[rail.0 as usize];
+            if self.transfers.is_some_and(|most| queue.transfers == most) {
                 return;
             }
-            let Some(stripe) = nic.waiting.pop_front() else { return };
-            nic.transfers += u32::from(self.transfers.is_some());
-            nic.feed.push_back(stripe);
+            let Some(stripe) = queue.waiting.pop_front() else { return };
+            queue.transfers += u32::from(self.transfers.is_some());
+            queue.feed.push_back(stripe);
             self.feed(rail, orders);
         }
     }
@@ -192,28 +193,28 @@ impl Outbox {
         if !self.up.contains(rail) {
             return;
         }
-        let nic = &mut self.nics[rail.0 as usize];
+        let queue = &mut self.queues[rail.0 as usize];
         let at = |stripe: StripeId| stripe.0;
         const QUEUED: &str = "a stripe in a queue is on its way out";
         let Some(window) = self.window else {
-            for stripe in nic.feed.drain(..) {
+            for stripe in queue.feed.drain(..) {
                 let sending = self.stripes.get_mut(at(stripe)).expect(QUEUED);
                 sending.admitted = sending.packets;
                 orders.push_back(Order::Transmit { stripe, next: 0, end: sending.packets });
             }
             return;
         };
-        while nic.under_way < window {
+        while queue.under_way < window {
             let rests =
                 |&stripe: &StripeId| self.stripes.get(at(stripe)).expect(QUEUED).under_way() == 0;
-            let place = nic.feed.iter().position(rests).unwrap_or(0);
-            let Some(stripe) = nic.feed.remove(place) else { return };
+            let place = queue.feed.iter().position(rests).unwrap_or(0);
+            let Some(stripe) = queue.feed.remove(place) else { return };
             let sending = self.stripes.get_mut(at(stripe)).expect(QUEUED);
             let next = sending.admitted;
             sending.admitted += 1;
-            nic.under_way += 1;
+            queue.under_way += 1;
             if sending.admitted < sending.packets {
-                nic.feed.push_back(stripe);
+                queue.feed.push_back(stripe);
             }
             orders.push_back(Order::Transmit { stripe, next, end: next + 1 });
         }
@@ -222,7 +223,7 @@ impl Outbox {
     /// A packet of a stripe under way.
     ///
     /// # Panics
-    /// If there is no such stripe.
+    /// If there is no such stripe or packet.
     #[inline]
     pub fn packet(&self, stripe: StripeId, number: u32) -> Packet {
         let sending = self.stripes.get(stripe.0).expect("the stripe is under way");
@@ -258,7 +259,7 @@ impl Outbox {
             self.stripes.remove(stripe.0);
         }
         if self.transfers.is_some() {
-            self.nics[rail.0 as usize].transfers -= 1;
+            self.queues[rail.0 as usize].transfers -= 1;
         }
         Ok(Some(Departure { rail, message }))
     }
@@ -290,7 +291,7 @@ impl Outbox {
             self.stripes.remove(stripe.0);
         }
         if self.window.is_some() {
-            self.nics[rail.0 as usize].under_way -= 1;
+            self.queues[rail.0 as usize].under_way -= 1;
             self.feed(rail, orders);
         }
         Ok(feedback)

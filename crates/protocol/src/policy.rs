@@ -33,8 +33,8 @@ use crate::{Control, Dispatch, NodeId, Parcel, PeId, RailId, RailSet};
 /// Rails that are down ([`Dispatch::up`]) are not chosen. Where no rail will do, a message stays
 /// where it is until one is up.
 pub trait Policy: fmt::Debug + Send {
-    /// A PE has a message that it can start, and none before that. Also said of a PE that is left
-    /// with a message, or with nothing, when a rail comes up.
+    /// A PE has a message that it can start, and had none before. Said again of every PE, whether it
+    /// has a message or not, when a rail has come up, unless [`Policy::switched`] does otherwise.
     fn ready(&mut self, pe: PeId, dispatch: &mut Dispatch);
 
     /// A NIC has sent a stripe.

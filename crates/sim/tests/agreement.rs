@@ -50,7 +50,7 @@ impl Observer for Log {
     fn delivered(&mut self, delivery: &Delivery) {
         let packet = delivery.packet;
         self.events.push((delivery.delivered, Event::Delivered { id: packet.id }));
-        if self.answers && packet.id < ANSWER && packet.id % 3 != 0 {
+        if self.answers && packet.id < ANSWER && !packet.id.is_multiple_of(3) {
             let (from, to, id) = (packet.to, packet.from, packet.id + ANSWER);
             self.ready.push(Packet { from, to, id, ..packet });
         }

@@ -128,7 +128,7 @@ fn send_all(network: &mut dyn Network, mut nodes: Nodes, count: u32, seed: u64) 
         handed_over += 1;
     }
     nodes.run_until(network, CYCLE * 4_000_000, &mut books);
-    let policy = &nodes.spec.policy;
+    let policy = nodes.spec.policy;
     assert_eq!((books.messages, books.bytes), (handed_over, bytes), "{policy:?}");
     assert_eq!(books.packet_bytes, bytes, "{policy:?}");
     assert!(nodes.is_idle() && network.next().is_none(), "{policy:?}");
@@ -142,7 +142,7 @@ fn every_policy_delivers_every_message_once_and_whole() {
     for policy in policies() {
         for bus in [HALF, Bus::Full] {
             for payload in PAYLOADS {
-                rush(policy.clone(), payload, bus, 1);
+                rush(policy, payload, bus, 1);
             }
         }
     }
@@ -152,7 +152,7 @@ fn every_policy_delivers_every_message_once_and_whole() {
 fn every_policy_does_so_on_the_ideal_network() {
     for policy in policies() {
         for payload in PAYLOADS {
-            let nodes = Nodes::new(&spec(policy.clone(), payload), 16, Audience::Silent).unwrap();
+            let nodes = Nodes::new(&spec(policy, payload), 16, Audience::Silent).unwrap();
             let ideal = IdealSpec {
                 hosts: 16,
                 rails: RAILS,
@@ -172,7 +172,7 @@ fn dynamic_allocation_never_lets_data_meet() {
     for policy in policies().into_iter().filter(|p| matches!(p, PolicyKind::Dynamic { .. })) {
         for seed in 1..4 {
             for payload in PAYLOADS {
-                let Meetings { opposed, crowded } = rush(policy.clone(), payload, HALF, seed);
+                let Meetings { opposed, crowded } = rush(policy, payload, HALF, seed);
                 assert_eq!((opposed, crowded), (0, 0));
             }
         }
@@ -218,7 +218,7 @@ fn a_stop_on_the_way_is_nobodys_departure_or_arrival() {
     for policy in policies().into_iter().chain([PolicyKind::Static {}]) {
         let reserves = matches!(policy, PolicyKind::Dynamic { .. });
         for payload in PAYLOADS {
-            let spec = spec(policy.clone(), payload);
+            let spec = spec(policy, payload);
             let met = rush_on(&wormhole(&fabric, &routing, &config), spec, 1);
             assert!(!reserves || met.crowded == 0, "two senders at one NIC");
         }
@@ -314,8 +314,8 @@ fn under_permanent_contention_shares_stay_within_a_third_of_the_mean() {
         let everybody_to_everybody = |from, draw: u64| (from + 1 + draw as u32) % 8;
         let everybody_to_node_0 = |_, _| 0;
         for (least, most) in [
-            shares(policy.clone(), everybody_to_everybody),
-            shares(policy.clone(), everybody_to_node_0),
+            shares(policy, everybody_to_everybody),
+            shares(policy, everybody_to_node_0),
         ] {
             assert!(least > 0.67 && most < 1.33, "{least} to {most}");
         }

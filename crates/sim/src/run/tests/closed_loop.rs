@@ -129,7 +129,7 @@ fn no_network_is_faster_than_the_ideal_one() {
         ] {
             for (bytes, payload) in [(1, None), (100, Some(32)), (5000, None), (5000, Some(320))] {
                 let packing = Packing { payload, overhead: 4 };
-                let nodes = NodesSpec { policy: policy.clone(), ..plain_nodes(2, packing) };
+                let nodes = NodesSpec { policy, ..plain_nodes(2, packing) };
                 // One wire instead of at least two and a switch between.
                 let best = IdealSpec { latency: CYCLE * 3, gap: Time::ZERO, ..ideal(2) };
                 let real = wormhole(&fabric, &routing, 2, &config);
