@@ -245,7 +245,7 @@ pub(crate) mod tests {
     }
 
     fn packet(id: u64, rail: u32, from: u32, to: u32, bytes: u32) -> Packet {
-        Packet { rail, from, to, bytes, id, ends: Ends::Memories }
+        Packet { rail, from, to, bytes, id, siblings: 1, ends: Ends::Memories }
     }
 
     /// Everything that happens, as (nanoseconds, packet, fate).

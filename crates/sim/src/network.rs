@@ -30,10 +30,20 @@ pub struct Packet {
     pub to: u32,
     /// Its length on the wire, all told; at least 1.
     pub bytes: u32,
-    /// The sender's own number for it, told with everything that becomes of it.
+    /// The sender's own number for it, told with everything that becomes of it. Packets that belong
+    /// together differ in the low [`Packet::NUMBER`] bits only.
     pub id: u64,
+    /// How many packets belong together, itself included. That they begin to arrive is told of the first
+    /// of them, and that they have left when the last has, then of each: there is nothing to be done
+    /// about the others.
+    pub siblings: u32,
     /// Where it begins and ends.
     pub ends: Ends,
+}
+
+impl Packet {
+    /// Bits by which packets that belong together differ.
+    pub const NUMBER: u32 = 17;
 }
 
 /// Where a packet begins and ends.

@@ -243,14 +243,16 @@ impl Nodes {
                     let protocol::Parcel { from, to, id: stripe, .. } = packet.parcel;
                     let id = DataId { from, stripe, number: packet.number }.encode();
                     let (rail, bytes) = (packet.parcel.stripe.rail.0, self.wire_bytes(&packet));
+                    let siblings = self.spec.packing.packets(packet.parcel.stripe.len()) as u32;
                     let (from, to, ends) = (from.0, to.0, Ends::Memories);
-                    network.inject(Packet { rail, from, to, bytes, id, ends });
+                    network.inject(Packet { rail, from, to, bytes, id, siblings, ends });
                 }
                 Action::Control { rail, to, packet, serial } => {
                     let control = ControlPacket { rail, from: node, to, packet, serial };
                     let id = Cargo::Control(self.controls.put(control)).id();
                     let (from, to, bytes) = (node.0, to.0, self.spec.control);
-                    network.inject(Packet { rail: rail.0, from, to, bytes, id, ends: Ends::Nics });
+                    let (rail, siblings, ends) = (rail.0, 1, Ends::Nics);
+                    network.inject(Packet { rail, from, to, bytes, id, siblings, ends });
                 }
                 Action::Deliver { message, .. } => {
                     let Pending { letter, handed_over } = self.messages.take(message.0);

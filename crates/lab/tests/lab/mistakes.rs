@@ -236,20 +236,3 @@ fn what_is_ignored_is_said_in_the_note() {
     assert!(note.contains("`net.anynet` gives 3 of 8 channels a latency of their own"), "{note}");
     assert!(note.contains("bus.asymmetric.read is faster than a link"), "{note}");
 }
-
-#[test]
-fn what_cannot_be_run_yet() {
-    let bench = Bench::with(&[]);
-    let refusal = |keys: &str| {
-        let text = format!("title = 'Soon'\nseed = 1\nfabric.single.hosts = 4\n{keys}");
-        bench.refusal(&text).to_string()
-    };
-    assert_eq!(
-        refusal("work.ping.size = '8 B'"),
-        "`work`: found closed-loop work, which cannot be run yet\n  help: replace `work` by `traffic`"
-    );
-    assert_eq!(
-        refusal("world = 'ideal'\ntraffic = {load = 0.1, size.fixed.size = '8 B'}"),
-        "`world`: found `ideal`, which cannot be run yet\n  help: leave `world` out"
-    );
-}

@@ -357,7 +357,8 @@ fn length(seen: &Observed<'_>) -> Finding {
     ensure!(whole <= most as f64, "{whole} cycles, expected at most {most}");
     // Runs end with a window, a sixty-fourth of the shortest; where the next one no longer fits,
     // even if the shortest run is the longest.
-    let end = least.min(most - least / 64);
+    let window = least.div_ceil(64).min(most / 64).max(1);
+    let end = least.min(64 * window);
     ensure!(whole >= end as f64, "{whole} cycles, expected at least {end}");
     ensure!(cycles > 0.0, "nothing was measured");
     Ok(())

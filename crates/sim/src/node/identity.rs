@@ -1,5 +1,6 @@
 //! How packets are known again: all that a network is given is a number.
 
+use crate::network::Packet;
 use crosstie_protocol::{NodeId, StripeId};
 
 /// What a packet carries.
@@ -22,7 +23,7 @@ pub(super) struct DataId {
 /// Marks a control packet.
 const CONTROL: u64 = 1 << 63;
 /// Bits of the number of a packet within its stripe, and of the number of a stripe.
-const NUMBER: u32 = 17;
+const NUMBER: u32 = Packet::NUMBER;
 const STRIPE: u32 = 30;
 
 impl Cargo {

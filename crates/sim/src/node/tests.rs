@@ -313,10 +313,9 @@ fn under_permanent_contention_shares_stay_within_a_third_of_the_mean() {
         let policy = PolicyKind::Dynamic { striping, timeout: None };
         let everybody_to_everybody = |from, draw: u64| (from + 1 + draw as u32) % 8;
         let everybody_to_node_0 = |_, _| 0;
-        for (least, most) in [
-            shares(policy, everybody_to_everybody),
-            shares(policy, everybody_to_node_0),
-        ] {
+        for (least, most) in
+            [shares(policy, everybody_to_everybody), shares(policy, everybody_to_node_0)]
+        {
             assert!(least > 0.67 && most < 1.33, "{least} to {most}");
         }
     }

@@ -77,8 +77,15 @@ mod tests {
         let attention = Attention::Late;
         let mut network =
             Wormhole::new(&spec, Interest { departures: false, arriving: false, attention });
-        let packet =
-            |from, bytes| Packet { rail: 0, from, to: 2, bytes, id: 0, ends: Ends::Memories };
+        let packet = |from, bytes| Packet {
+            rail: 0,
+            from,
+            to: 2,
+            bytes,
+            id: 0,
+            siblings: 1,
+            ends: Ends::Memories,
+        };
         let mut told = Vec::new();
         network.inject(packet(0, 100_000));
         network.run_until(cycle * 100, &mut told);

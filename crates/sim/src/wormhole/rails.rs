@@ -8,6 +8,10 @@ use crate::network::{
 use crosstie_fabric::{Fabric, Node};
 use crosstie_routing::Routing;
 use crosstie_units::Time;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+const NUMBER: u32 = network::Packet::NUMBER;
 
 /// Copies of one fabric under the wormhole engine, one for each rail.
 ///
@@ -73,7 +77,18 @@ struct Listener<W> {
     interest: Interest,
     grain: Grain,
     told: Vec<Event>,
+    /// Packets that belong together and have not all left or arrived, by what their numbers share.
+    groups: BTreeMap<u64, Group>,
     watch: W,
+}
+
+/// Packets that belong together.
+struct Group {
+    size: u32,
+    left: u32,
+    arrived: u32,
+    /// Whether the first of them has begun to arrive.
+    arriving: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -112,6 +127,7 @@ impl<'a, W: Observer> Wormhole<'a, W> {
             interest,
             grain,
             told: Vec::new(),
+            groups: BTreeMap::new(),
             watch,
         };
         let engine = Engine::new(fabric, routing, rails, config);
@@ -162,6 +178,12 @@ impl<W: Observer> Observer for Listener<W> {
     #[inline]
     fn delivered(&mut self, delivery: &Delivery) {
         self.watch.delivered(delivery);
+        if let Entry::Occupied(mut group) = self.groups.entry(delivery.packet.id >> NUMBER) {
+            group.get_mut().arrived += 1;
+            if group.get().arrived == group.get().size {
+                group.remove();
+            }
+        }
         let passage = Passage { began: self.time(delivery.injected), switches: delivery.switches };
         self.tell(delivery.delivered, delivery.packet.id, Fate::Arrived(passage));
     }
@@ -173,7 +195,10 @@ impl<W: Observer> Observer for Listener<W> {
         if self.interest.arriving
             && matches!(self.door(channel), Door::In { host } if host == packet.to)
         {
-            self.tell(at + 1, packet.id, Fate::Arriving);
+            let group = self.groups.get_mut(&(packet.id >> NUMBER));
+            if !group.is_some_and(|group| std::mem::replace(&mut group.arriving, true)) {
+                self.tell(at + 1, packet.id, Fate::Arriving);
+            }
         }
     }
 
@@ -183,7 +208,16 @@ impl<W: Observer> Observer for Listener<W> {
         if self.interest.departures
             && matches!(self.door(channel), Door::Out { host } if host == packet.from)
         {
-            self.tell(at + self.grain.ticks_per_cycle(), packet.id, Fate::Left);
+            let times = match self.groups.get_mut(&(packet.id >> NUMBER)) {
+                None => 1,
+                Some(group) => {
+                    group.left += 1;
+                    if group.left == group.size { group.size } else { 0 }
+                }
+            };
+            for _ in 0..times {
+                self.tell(at + self.grain.ticks_per_cycle(), packet.id, Fate::Left);
+            }
         }
     }
 
@@ -213,7 +247,12 @@ impl<W: Observer> Network for Wormhole<'_, W> {
     }
 
     fn inject(&mut self, packet: network::Packet) {
-        let network::Packet { rail, from, to, bytes, id, ends } = packet;
+        let network::Packet { rail, from, to, bytes, id, siblings, ends } = packet;
+        let Interest { departures, arriving, .. } = self.listener.interest;
+        if siblings > 1 && (departures || arriving) {
+            let new = Group { size: siblings, left: 0, arrived: 0, arriving: false };
+            self.listener.groups.entry(id >> NUMBER).or_insert(new);
+        }
         let host = |host: u32| rail * self.listener.layout.hosts() + host;
         let flits = bytes.div_ceil(self.flit);
         let packet = Packet { from: host(from), to: host(to), flits, id, ends };
