@@ -26,7 +26,7 @@ pub use part::{Part, Scale};
 pub use remark::Remark;
 
 /// What a measure returns: nothing if the paper's module has no measure for the claim.
-pub type Outcome = Option<Result<Measured, Missing>>;
+pub type Reading = Option<Result<Measured, Missing>>;
 
 /// A paper that can be reproduced.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub struct Paper {
     /// The text of its file of claims.
     published: &'static str,
     /// Measures a claim.
-    measure: fn(&Claim, &Evidence) -> Outcome,
+    measure: fn(&Claim, &Evidence) -> Reading,
     /// What is to be said of a claim that does not agree; by its id.
     remark: fn(&str) -> Option<Remark>,
 }

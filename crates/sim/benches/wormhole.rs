@@ -62,7 +62,7 @@ const RUNS: u32 = 5;
 
 /// What a run of a work shows.
 #[derive(Clone, Copy)]
-struct Outcome {
+struct Timing {
     seconds_per_flit_hop: f64,
     accepted: f64,
     latency: f64,
@@ -114,7 +114,7 @@ fn main() {
     let chosen =
         |work: &&Work| filter.is_empty() || filter.iter().any(|f| work.name.contains(f.as_str()));
     let works: Vec<&Work> = WORKS.iter().filter(chosen).collect();
-    let mut best: Vec<Outcome> = works.iter().map(|work| measure(work, share)).collect();
+    let mut best: Vec<Timing> = works.iter().map(|work| measure(work, share)).collect();
     for _ in 1..RUNS {
         for (work, best) in works.iter().zip(&mut best) {
             let outcome = measure(work, share);
@@ -147,7 +147,7 @@ fn main() {
 }
 
 /// Runs a work once.
-fn measure(work: &Work, share: f64) -> Outcome {
+fn measure(work: &Work, share: f64) -> Timing {
     let fabric = tree(4, work.n).expect("a valid tree");
     let routing = TreeAdaptive::new(&fabric).expect("a tree");
     let config = work.machine.config();
@@ -171,7 +171,7 @@ fn measure(work: &Work, share: f64) -> Outcome {
     let clock = ThreadTime::now();
     run_to(warm + cycles, &mut engine, &mut traffic, &mut seen);
     let seconds = clock.elapsed().as_secs_f64();
-    Outcome {
+    Timing {
         seconds_per_flit_hop: seconds / flit_hops(&mut engine, &fabric) as f64,
         accepted: (engine.flits_delivered() - before) as f64 / (cycles as f64 * f64::from(hosts)),
         latency: seen.sum as f64 / seen.packets as f64,

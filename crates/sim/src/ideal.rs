@@ -140,7 +140,7 @@ impl Ideal {
             Step::Reach => {
                 let wire = self.wire(packet.rail, packet.to);
                 let begins = self.spec.occupy(&mut self.into[wire], self.now, &packet);
-                if self.interest.arriving {
+                if self.interest.arriving && packet.ends == Ends::Memories {
                     self.enter(begins, Step::Enter, place);
                 }
                 self.enter(begins + length, Step::Arrive, place);
@@ -192,7 +192,7 @@ impl Network for Ideal {
                 self.flights.len() as u32 - 1
             }
         };
-        if self.interest.departures {
+        if self.interest.departures && packet.ends == Ends::Memories {
             self.enter(began + length, Step::Leave, place);
         }
         self.enter(began + self.spec.latency, Step::Reach, place);

@@ -33,9 +33,9 @@ pub struct Packet {
     /// The sender's own number for it, told with everything that becomes of it. Packets that belong
     /// together differ in the low [`Packet::NUMBER`] bits only.
     pub id: u64,
-    /// How many packets belong together, itself included. That they begin to arrive is told of the first
-    /// of them, and that they have left when the last has, then of each: there is nothing to be done
-    /// about the others.
+    /// How many packets belong together, itself included. A network may tell of the first of them only
+    /// that it begins to arrive, and that they have left when the last has, then of each: there is
+    /// nothing to be done about the others.
     pub siblings: u32,
     /// Where it begins and ends.
     pub ends: Ends,
@@ -52,7 +52,7 @@ pub enum Ends {
     /// In the memory of hosts: it crosses their buses.
     #[default]
     Memories,
-    /// In NICs, which make and take it themselves.
+    /// In NICs, which make and take it themselves. Nobody is told that it leaves or begins to arrive.
     Nics,
 }
 

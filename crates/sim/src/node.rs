@@ -85,7 +85,9 @@ impl Nodes {
         let nodes = (0..count).map(node).collect::<Result<Vec<_>, _>>()?;
         let interest = Interest {
             departures: nodes.first().is_some_and(Node::needs_departures),
-            arriving: nodes.first().is_some_and(Node::needs_arriving),
+            // Where nodes react, all are told the same, whatever their policies make of it: what is told
+            // decides where ticks are cut, and policies are to be compared under equal conditions.
+            arriving: spec.paces() || nodes.first().is_some_and(Node::needs_arriving),
             attention: match (spec.paces(), audience) {
                 (true, _) => Attention::Soon,
                 (false, Audience::Replies) => Attention::AtOnce,
@@ -218,9 +220,8 @@ impl Nodes {
                 self.processors[nic] = done;
                 self.set_timer(done, Timer::Processed { control });
             }
-            (Cargo::Control(_), Fate::Left | Fate::Arriving) => {}
             // Recovery is for those who know that their network loses packets.
-            (Cargo::Data(_) | Cargo::Control(_), Fate::Dropped) => {}
+            (Cargo::Data(_), Fate::Dropped) | (Cargo::Control(_), _) => {}
         }
     }
 

@@ -128,6 +128,39 @@ fn the_pages_print_what_the_commands_print() {
     assert!(compared >= 11, "only {compared} outputs were compared");
 }
 
+/// What a page refers to: targets of links, and paths of the repository in code. `NAME` stands for
+/// any name.
+fn references(page: &str) -> impl Iterator<Item = &str> {
+    let links = page.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+    let code = page.split('`').skip(1).step_by(2).filter(|code| {
+        ["crates/", "docs/", "experiments/", "benches/"]
+            .iter()
+            .any(|folder| code.starts_with(folder))
+            && !code.contains("NAME")
+            && !code.contains(['*', ' '])
+    });
+    links.filter(|link| !link.is_empty() && !link.starts_with("http")).chain(code)
+}
+
+#[test]
+fn what_the_pages_refer_to_exists() {
+    let root = repository("").canonicalize().unwrap();
+    let mut followed = 0;
+    for folder in ["", "docs", "experiments", "benches"].map(|folder| root.join(folder)) {
+        for page in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if page.extension().is_none_or(|ending| ending != "md") {
+                continue;
+            }
+            for reference in references(&fs::read_to_string(&page).unwrap()) {
+                let found = [&folder, &root].iter().any(|from| from.join(reference).exists());
+                assert!(found, "{} refers to {reference}", page.display());
+                followed += 1;
+            }
+        }
+    }
+    assert!(followed > 100, "only {followed} references were followed");
+}
+
 #[test]
 fn dots_stand_for_lines() {
     let lines = ["a", "b", "c"];

@@ -2,7 +2,7 @@
 
 mod figures;
 
-use super::{Drawing, Evidence, Outcome, Paper, Part, Remark, rails_by_nodes};
+use super::{Drawing, Evidence, Paper, Part, Reading, Remark, rails_by_nodes};
 use crosstie_protocol::{largest_cluster, rails_algorithm1, rails_optimal};
 use crosstie_study::Figure;
 use crosstie_study::paper::{Claim, Measured};
@@ -60,7 +60,7 @@ fn drawings(_: &Evidence) -> Vec<Drawing> {
     vec![(Figure { title, ..figure }, rows)]
 }
 
-fn measure(claim: &Claim, evidence: &Evidence) -> Outcome {
+fn measure(claim: &Claim, evidence: &Evidence) -> Reading {
     if let Some(measured) = allocation(&claim.id) {
         return Some(Ok(measured));
     }

@@ -5,7 +5,7 @@ mod links;
 mod scheme;
 mod tables;
 
-use super::{Evidence, Outcome, Paper, Part, Remark};
+use super::{Evidence, Paper, Part, Reading, Remark};
 use crosstie_study::paper::{Claim, Measured, Missing};
 
 /// A file of `experiments/flich`.
@@ -62,7 +62,7 @@ type Answer = Result<Measured, Missing>;
 /// The paper's networks.
 const SIZES: [&str; 3] = ["16", "32", "64"];
 
-fn measure(claim: &Claim, evidence: &Evidence) -> Outcome {
+fn measure(claim: &Claim, evidence: &Evidence) -> Reading {
     tables::measure(claim, evidence)
         .or_else(|| curves::measure(claim, evidence))
         .or_else(|| links::measure(claim, evidence))

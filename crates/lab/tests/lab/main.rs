@@ -11,3 +11,4 @@ mod routings;
 mod runs;
 mod saturation;
 mod schemes;
+mod worlds;

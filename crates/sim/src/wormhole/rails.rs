@@ -2,8 +2,8 @@
 
 use super::{Bus, Config, Delivery, EPOCH, Engine, Layout, Observer, Packet, Place, Silent, Tick};
 use crate::network::{
-    self, Attention, Blueprint, ChannelTally, Deadlock, Event, Fate, Grain, Interest, Network,
-    Passage,
+    self, Attention, Blueprint, ChannelTally, Deadlock, Ends, Event, Fate, Grain, Interest,
+    Network, Passage,
 };
 use crosstie_fabric::{Fabric, Node};
 use crosstie_routing::Routing;
@@ -193,6 +193,7 @@ impl<W: Observer> Observer for Listener<W> {
         self.watch.head(packet, channel, vc, at);
         // A host where the packet only stops on its way is not where it arrives.
         if self.interest.arriving
+            && packet.ends == Ends::Memories
             && matches!(self.door(channel), Door::In { host } if host == packet.to)
         {
             let group = self.groups.get_mut(&(packet.id >> NUMBER));
@@ -206,6 +207,7 @@ impl<W: Observer> Observer for Listener<W> {
     fn tail(&mut self, packet: &Packet, channel: u32, vc: u32, at: Tick) {
         self.watch.tail(packet, channel, vc, at);
         if self.interest.departures
+            && packet.ends == Ends::Memories
             && matches!(self.door(channel), Door::Out { host } if host == packet.from)
         {
             let times = match self.groups.get_mut(&(packet.id >> NUMBER)) {

@@ -16,9 +16,9 @@ use crate::fingerprint::Fingerprint;
 use crate::point::Point;
 use crate::row::{Row, Status};
 
-/// The outcome of a point: a row without what the study knows already.
+/// What the journal knows of a point: a row without what the study knows already.
 #[derive(Debug, Clone)]
-pub(super) struct Outcome {
+pub(super) struct Entry {
     pub status: Status,
     pub note: String,
     pub measured: Vec<(String, f64)>,
@@ -27,8 +27,8 @@ pub(super) struct Outcome {
     line: Range<u64>,
 }
 
-impl Outcome {
-    /// The row of the point that it is the outcome of.
+impl Entry {
+    /// The row of the point that it is of.
     pub fn row(&self, point: &Point) -> Row {
         Row::of(point, self.status, self.note.clone(), self.measured.clone())
     }
@@ -63,15 +63,15 @@ struct Head {
 pub(super) struct Journal {
     path: PathBuf,
     file: File,
-    outcomes: BTreeMap<Fingerprint, Outcome>,
+    entries: BTreeMap<Fingerprint, Entry>,
     stale: BTreeSet<Fingerprint>,
 }
 
-/// Whether an outcome of a point by a revision counts.
+/// Whether an entry of a point by a revision counts.
 pub(super) type Counts<'a> = &'a dyn Fn(Fingerprint, &str) -> bool;
 
 impl Journal {
-    /// Opens the journal of a folder, or begins one; in a `fresh` one, no outcomes count.
+    /// Opens the journal of a folder, or begins one; in a `fresh` one, no entries count.
     pub fn open(folder: &Path, counts: Counts<'_>, fresh: bool) -> Result<Journal, ResultsError> {
         let path = folder.join(JOURNAL);
         let file = OpenOptions::new()
@@ -90,36 +90,36 @@ impl Journal {
         if fresh {
             file.set_len(0).map_err(doing("empty", &path))?;
         }
-        let Scan { outcomes, stale, whole } =
+        let Scan { entries, stale, whole } =
             Scan::of(&file, counts).map_err(doing("read", &path))?;
         if !whole {
             // Ended here, what was cut off is a line that counts as not written.
             (&file).write_all(b"\n").map_err(doing("write", &path))?;
         }
-        Ok(Journal { path, file, outcomes, stale })
+        Ok(Journal { path, file, entries, stale })
     }
 
-    /// The outcomes in the journal of a folder that someone else may be writing.
+    /// The entries in the journal of a folder that someone else may be writing.
     pub fn look(
         folder: &Path,
         counts: Counts<'_>,
-    ) -> Result<BTreeMap<Fingerprint, Outcome>, ResultsError> {
+    ) -> Result<BTreeMap<Fingerprint, Entry>, ResultsError> {
         let path = folder.join(JOURNAL);
         let scan = File::open(&path).and_then(|file| Scan::of(&file, counts));
-        scan.map(|scan| scan.outcomes).map_err(doing("read", &path))
+        scan.map(|scan| scan.entries).map_err(doing("read", &path))
     }
 
-    /// Whether the point had finished when the journal was opened, and its outcome does not count.
+    /// Whether the point had finished when the journal was opened, and its entry does not count.
     pub fn is_stale(&self, point: Fingerprint) -> bool {
         self.stale.contains(&point)
     }
 
-    /// The outcome of a point, if it has finished.
-    pub fn outcome(&self, point: Fingerprint) -> Option<&Outcome> {
-        self.outcomes.get(&point)
+    /// What the journal knows of a point, if it has finished.
+    pub fn entry(&self, point: Fingerprint) -> Option<&Entry> {
+        self.entries.get(&point)
     }
 
-    /// Adds the outcome of a point.
+    /// Adds the entry of a point.
     pub fn append(
         &mut self,
         point: Fingerprint,
@@ -144,35 +144,35 @@ impl Journal {
         };
         let line = write(&self.file).map_err(doing("write", &self.path))?;
         let (status, note, measured) = (row.status, row.note.clone(), row.measured.clone());
-        self.outcomes.insert(point, Outcome { status, note, measured, line });
+        self.entries.insert(point, Entry { status, note, measured, line });
         Ok(())
     }
 
     /// What a finished point has beside its row.
-    pub fn side_tables(&self, outcome: &Outcome) -> io::Result<SideTables> {
-        Ok(serde_json::from_slice(&self.line(outcome)?)?)
+    pub fn side_tables(&self, entry: &Entry) -> io::Result<SideTables> {
+        Ok(serde_json::from_slice(&self.line(entry)?)?)
     }
 
-    fn line(&self, outcome: &Outcome) -> io::Result<Vec<u8>> {
+    fn line(&self, entry: &Entry) -> io::Result<Vec<u8>> {
         let mut file = &self.file;
-        file.seek(SeekFrom::Start(outcome.line.start))?;
+        file.seek(SeekFrom::Start(entry.line.start))?;
         let mut line = Vec::new();
-        file.take(outcome.line.end - outcome.line.start).read_to_end(&mut line)?;
+        file.take(entry.line.end - entry.line.start).read_to_end(&mut line)?;
         Ok(line)
     }
 
-    /// Closes the journal, leaving one line per outcome: those of the study in its order, then those
+    /// Closes the journal, leaving one line per entry: those of the study in its order, then those
     /// of earlier forms of the study. Its bytes no longer tell in which order points finished.
     pub fn tidy(self, order: &[Fingerprint]) -> Result<(), ResultsError> {
         let current: BTreeSet<_> = order.iter().collect();
-        let earlier = self.outcomes.keys().filter(|point| !current.contains(point));
+        let earlier = self.entries.keys().filter(|point| !current.contains(point));
         let mut written = BTreeSet::new();
         replace(&self.path, |to| {
             for point in order.iter().chain(earlier) {
-                if let Some(outcome) = self.outcomes.get(point)
+                if let Some(entry) = self.entries.get(point)
                     && written.insert(point)
                 {
-                    to.write_all(&self.line(outcome)?)?;
+                    to.write_all(&self.line(entry)?)?;
                 }
             }
             Ok(())
@@ -182,9 +182,9 @@ impl Journal {
 
 /// A journal as it was read.
 struct Scan {
-    /// The outcomes that count.
-    outcomes: BTreeMap<Fingerprint, Outcome>,
-    /// Points all of whose outcomes do not.
+    /// The entries that count.
+    entries: BTreeMap<Fingerprint, Entry>,
+    /// Points all of whose entries do not.
     stale: BTreeSet<Fingerprint>,
     /// Whether the last line has its end.
     whole: bool,
@@ -193,15 +193,15 @@ struct Scan {
 impl Scan {
     fn of(file: &File, counts: Counts<'_>) -> io::Result<Scan> {
         let mut reader = BufReader::new(file);
-        let mut scan = Scan { outcomes: BTreeMap::new(), stale: BTreeSet::new(), whole: true };
+        let mut scan = Scan { entries: BTreeMap::new(), stale: BTreeSet::new(), whole: true };
         let (mut start, mut line) = (0, Vec::new());
         while reader.read_until(b'\n', &mut line)? > 0 {
             let end = start + line.len() as u64;
             scan.whole = line.last() == Some(&b'\n');
             if scan.whole {
-                match outcome(&line, start..end) {
-                    Some((point, revision, outcome)) if counts(point, &revision) => {
-                        scan.outcomes.insert(point, outcome);
+                match entry(&line, start..end) {
+                    Some((point, revision, entry)) if counts(point, &revision) => {
+                        scan.entries.insert(point, entry);
                     }
                     Some((point, ..)) => {
                         scan.stale.insert(point);
@@ -212,15 +212,15 @@ impl Scan {
             start = end;
             line.clear();
         }
-        scan.stale.retain(|point| !scan.outcomes.contains_key(point));
+        scan.stale.retain(|point| !scan.entries.contains_key(point));
         Ok(scan)
     }
 }
 
-/// Reads a line: the point, the revision that ran it, and the outcome; `None` if it cannot be read.
-fn outcome(line: &[u8], place: Range<u64>) -> Option<(Fingerprint, String, Outcome)> {
+/// Reads a line: the point, the revision that ran it, and the entry; `None` if it cannot be read.
+fn entry(line: &[u8], place: Range<u64>) -> Option<(Fingerprint, String, Entry)> {
     let head: Head = serde_json::from_slice(line).ok()?;
     let status = head.status.parse().ok()?;
-    let outcome = Outcome { status, note: head.note, measured: head.measured, line: place };
-    Some((head.fingerprint.parse().ok()?, head.revision, outcome))
+    let entry = Entry { status, note: head.note, measured: head.measured, line: place };
+    Some((head.fingerprint.parse().ok()?, head.revision, entry))
 }

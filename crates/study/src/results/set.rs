@@ -102,8 +102,8 @@ impl ResultSet {
 /// what the study refers to, cannot be read.
 fn journalled(folder: &Path, meta: &Meta) -> Option<Vec<Row>> {
     let study = Study::load(folder.join(STUDY)).ok()?;
-    let outcomes = Journal::look(folder, &|_, revision| meta.revisions.contains(revision)).ok()?;
-    let row = |point: &Point| Some(outcomes.get(&point.fingerprint())?.row(point));
+    let entries = Journal::look(folder, &|_, revision| meta.revisions.contains(revision)).ok()?;
+    let row = |point: &Point| Some(entries.get(&point.fingerprint())?.row(point));
     Some(study.points().iter().filter_map(row).collect())
 }
 

@@ -88,7 +88,7 @@ impl<'a> Store<'a> {
     /// The points that still have to run, in order.
     pub fn pending(&self) -> Vec<&'a Point> {
         let points = self.study.points().iter().zip(&self.points);
-        points.filter(|(_, name)| self.journal.outcome(**name).is_none()).map(|(p, _)| p).collect()
+        points.filter(|(_, name)| self.journal.entry(**name).is_none()).map(|(p, _)| p).collect()
     }
 
     /// How many points had been finished here by another revision, and have to run again.
@@ -99,10 +99,10 @@ impl<'a> Store<'a> {
     /// The rows of the finished points, in order.
     pub fn rows(&self) -> Vec<Row> {
         let points = self.study.points().iter().zip(&self.points);
-        points.filter_map(|(point, name)| Some(self.journal.outcome(*name)?.row(point))).collect()
+        points.filter_map(|(point, name)| Some(self.journal.entry(*name)?.row(point))).collect()
     }
 
-    /// Keeps the outcome of a point. A measured value that is not finite counts as not measured; what
+    /// Keeps what came of a point. A measured value that is not finite counts as not measured; what
     /// stands beside the row must be finite.
     pub fn record(&mut self, row: &Row, side: &SideTables) -> Result<(), ResultsError> {
         let (point, points) = (row.point, self.points.len());
@@ -169,8 +169,8 @@ impl<'a> Store<'a> {
         replace(&path, |to| {
             let mut csv = csv::Writer::from_writer(to);
             for (point, name) in points {
-                let Some(outcome) = self.journal.outcome(*name) else { continue };
-                for row in T::rows(&self.journal.side_tables(outcome)?) {
+                let Some(entry) = self.journal.entry(*name) else { continue };
+                for row in T::rows(&self.journal.side_tables(entry)?) {
                     some = true;
                     let mut row = row.clone();
                     row.at(point.index);

@@ -1,0 +1,76 @@
+//! Worlds and closed-loop work, from the experiment file to the row.
+
+use crate::bench::{Bench, get};
+use crosstie_study::Row;
+
+fn rows(keys: &str) -> Vec<Row> {
+    Bench::with(&[]).rows(&format!(
+        "title = 'Worlds'\nseed = 1\nfabric.tree = {{ k = 4, n = 3 }}\nbus = 'full'\n{keys}"
+    ))
+}
+
+fn completed(rows: &[Row]) {
+    for row in rows {
+        assert_eq!(row.status.as_str(), "completed", "{row:?}");
+    }
+}
+
+/// With the defaults a cycle is 5 ns, a wire takes 15 ns and a flit holds 2 bytes.
+#[test]
+fn ping_and_stream_take_what_the_formulas_say_in_every_world() {
+    let rows = rows(
+        "[sweep.product]
+         work = [{ ping = { size = '64 B', to = 63 } }, { stream = { size = '64 B', to = 63 } }]
+         world = ['wormhole', 'ideal']",
+    );
+    completed(&rows);
+    // docs/simulator.md: T = (h + 1) L + h R + F - 1 with h = 5, L = 4, R = 6, F = 32.
+    assert_eq!(get(&rows[0], "latency_cycles"), 85.0);
+    assert_eq!(get(&rows[0], "latency"), 0.425);
+    // b / rate + latency.
+    assert_eq!(get(&rows[1], "latency"), 0.16 + 0.015);
+    // 64 messages back to back, the way of the last, and an answer of 4 bytes.
+    assert_eq!(get(&rows[2], "time_mean"), 64.0 * 0.16 + (0.425 - 0.16) + (0.425 - 0.15));
+    assert_eq!(get(&rows[3], "time_mean"), 64.0 * 0.16 + 0.015 + (0.01 + 0.015));
+    for row in &rows {
+        assert_eq!(get(row, "time_ci"), 0.0, "nothing varies: {row:?}");
+    }
+}
+
+#[test]
+fn every_policy_works_on_the_ideal_network() {
+    let keys = "cluster.rails = 4\nnic.packet = '320 B'\nworld = 'ideal'\n";
+    let policies = "['round-robin', 'basic', 'local-dynamic', 'dynamic', 'hybrid', 'static']";
+    let work = "[{ ping = { size = '64 KiB', to = 63 } },
+                 { stream = { size = '64 KiB', to = 63, both-ways = true } }]";
+    let sweep = format!("[sweep.product]\npolicy = {policies}\nwork = {work}");
+    // With 4 rails nodes can be told apart by static allocation up to 6 of them.
+    let others = sweep.replace(", 'static'", "");
+    let rows = rows(&format!("{keys}{others}"));
+    completed(&rows);
+    // 4 rails of 400 MB/s.
+    for row in rows.iter().filter(|row| row.measured("bandwidth").is_some()) {
+        assert!(get(row, "bandwidth") <= 3200.0, "{row:?}");
+    }
+    let bandwidth = |i: usize| get(&rows[i], "bandwidth");
+    assert!(bandwidth(1) > 0.99 * 3200.0, "round robin fills all rails: {}", bandwidth(1));
+    let small = sweep.replace("to = 63", "to = 3");
+    let text = format!("title = 'Worlds'\nseed = 1\nfabric.single.hosts = 4\n{keys}{small}");
+    completed(&Bench::with(&[]).rows(&text));
+}
+
+/// What the best network would do stands beside what the network does, in any experiment.
+#[test]
+fn traffic_meets_no_contention_in_the_ideal_world() {
+    let rows = rows(
+        "traffic = { load = 0.8, size.fixed.size = '64 B', destination = 'tornado' }
+         measure = { min-cycles = 20_000, max-cycles = 40_000 }
+         routing = 'tree-deterministic'
+         [sweep.product]
+         world = ['wormhole', 'ideal']",
+    );
+    let (wormhole, ideal) = (&rows[0], &rows[1]);
+    assert!(get(ideal, "latency_mean") < get(wormhole, "latency_mean"));
+    assert!((get(ideal, "accepted") / 0.8 - 1.0).abs() < 0.03, "{ideal:?}");
+    assert_eq!(ideal.measured("switches_mean").unwrap_or(0.0), 0.0);
+}
