@@ -418,7 +418,7 @@ channels = true
         };
         assert_eq!(limit(""), Measure::CLOSED_LOOP_LIMIT);
         assert_eq!(limit("measure.max-cycles = 5_000_000"), 5_000_000);
-        let (from, to, window, both_ways, iterations) = (0, 1, 64, false, 20);
+        let (from, to, window, both_ways, iterations) = (0, 1, 64, false, 50);
         assert_eq!(
             work("{stream.size = '1 KiB'}"),
             Work::Stream(Stream { size, from, to, window, both_ways, iterations })

@@ -82,6 +82,6 @@ impl Stream {
     }
 
     fn iterations() -> u32 {
-        20
+        50
     }
 }
