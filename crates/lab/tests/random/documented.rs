@@ -102,8 +102,10 @@ fn keys_and_choices_are_read() {
     ] {
         assert!(keys.contains(key), "{key} in {keys:?}");
     }
-    for pattern in crosstie_units::declared::choices::<crosstie_study::Destination>() {
-        let key = format!("traffic.destination.{pattern}");
+    let patterns = crosstie_units::declared::choices::<crosstie_study::Destination>();
+    let policies = crosstie_units::declared::choices::<crosstie_protocol::PolicyKind>();
+    let patterns = patterns.iter().map(|pattern| format!("traffic.destination.{pattern}"));
+    for key in patterns.chain(policies.iter().map(|policy| format!("policy.{policy}"))) {
         assert!(keys.contains(&key), "{key} has no line in experiments/README.md");
     }
     assert!(matches("routing.*.root", "routing.dfs.root"));
