@@ -1,0 +1,359 @@
+//! The one kind of schedule.
+
+use crosstie_units::Time;
+use std::ops::Range;
+
+/// A rank: one process of an application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rank(pub u32);
+
+/// What tells messages between two ranks apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tag(pub u32);
+
+/// An operation of a rank, by its place among those of the rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OpId(pub u32);
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Sends a message. It is done when the message has left the sender.
+    Send {
+        /// The receiver, another rank.
+        to: Rank,
+        /// What the receiver asks for it by.
+        tag: Tag,
+        /// Its length.
+        bytes: u32,
+    },
+    /// Takes the oldest message that fits and that no earlier receive has taken. It is done when the message
+    /// is there.
+    Receive {
+        /// The sender; `None`: any.
+        from: Option<Rank>,
+        /// The tag; `None`: any.
+        tag: Option<Tag>,
+        /// The length that is expected; the message may be shorter.
+        bytes: u32,
+    },
+    /// Computes for a time.
+    Compute {
+        /// How long.
+        time: Time,
+    },
+}
+
+/// An operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Op {
+    /// What it does.
+    pub step: Step,
+    /// The processor of the rank that is busy with it.
+    pub cpu: u16,
+    /// The rail that a message must take; `None` leaves that to the policy.
+    pub nic: Option<u16>,
+}
+
+/// When an operation may start, seen from another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum When {
+    /// When the other one is done.
+    Done,
+    /// When the other one has started.
+    Started,
+}
+
+/// One operation waits for another one of the same rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Need {
+    /// The other one.
+    pub op: OpId,
+    /// For what of it.
+    pub when: When,
+}
+
+/// Operations of ranks, and which waits for which.
+///
+/// What waits for nothing may start at once, and receives and sends of a rank may be under way together.
+/// Operations of all ranks stand in one row, rank by rank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schedule {
+    ops: Vec<Op>,
+    /// Where the operations of each rank begin, and where the last one's end.
+    first: Vec<u32>,
+    needs: Lists<Need>,
+    /// The other way round: who waits for an operation, and for what of it.
+    dependents: Lists<Need>,
+    outstanding: Option<u32>,
+}
+
+/// A list for each operation, one behind the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Lists<T> {
+    first: Vec<u32>,
+    items: Vec<T>,
+}
+
+impl<T: Copy> Lists<T> {
+    /// From pairs of an operation's place and an item; items keep their order.
+    fn new(count: usize, pairs: impl Iterator<Item = (usize, T)> + Clone, filler: T) -> Lists<T> {
+        let mut first = vec![0u32; count + 1];
+        let mut total = 0;
+        for (place, _) in pairs.clone() {
+            first[place + 1] += 1;
+            total += 1;
+        }
+        for i in 0..count {
+            first[i + 1] += first[i];
+        }
+        let mut next = first.clone();
+        let mut items = vec![filler; total];
+        for (place, item) in pairs {
+            items[next[place] as usize] = item;
+            next[place] += 1;
+        }
+        Lists { first, items }
+    }
+
+    fn of(&self, place: usize) -> &[T] {
+        &self.items[self.first[place] as usize..self.first[place + 1] as usize]
+    }
+}
+
+impl Schedule {
+    /// The number of ranks.
+    pub fn ranks(&self) -> u32 {
+        self.first.len() as u32 - 1
+    }
+
+    /// All operations, rank by rank.
+    pub fn all(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// The places of a rank's operations in [`Schedule::all`].
+    pub fn places(&self, rank: Rank) -> Range<usize> {
+        let rank = rank.0 as usize;
+        self.first[rank] as usize..self.first[rank + 1] as usize
+    }
+
+    /// The operations of a rank.
+    pub fn ops(&self, rank: Rank) -> &[Op] {
+        &self.ops[self.places(rank)]
+    }
+
+    /// What the operation at a place waits for.
+    pub fn needs(&self, place: usize) -> &[Need] {
+        self.needs.of(place)
+    }
+
+    /// Which operations wait for the one at a place.
+    pub fn dependents(&self, place: usize) -> &[Need] {
+        self.dependents.of(place)
+    }
+
+    /// How many sends of a rank may be under way at once; `None`: any number.
+    pub fn outstanding(&self) -> Option<u32> {
+        self.outstanding
+    }
+
+    /// The same with another such bound, which is at least 1.
+    pub fn with_outstanding(self, outstanding: Option<u32>) -> Schedule {
+        assert!(outstanding != Some(0), "something must be allowed to be under way");
+        Schedule { outstanding, ..self }
+    }
+
+    /// The payload of all its messages.
+    pub fn bytes(&self) -> u64 {
+        let sent = |op: &Op| match op.step {
+            Step::Send { bytes, .. } => u64::from(bytes),
+            Step::Receive { .. } | Step::Compute { .. } => 0,
+        };
+        self.ops.iter().map(sent).sum()
+    }
+}
+
+/// Operations of a rank wait for each other in a circle.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} operations of rank {} wait for each other in a circle", circle.len(), rank.0)]
+pub struct CyclicRank {
+    /// The rank.
+    pub rank: Rank,
+    /// Each of these waits for the next, and the last for the first.
+    pub circle: Vec<OpId>,
+}
+
+/// A schedule in the making.
+#[derive(Debug, Clone)]
+pub struct Builder {
+    ranks: Vec<Draft>,
+    outstanding: Option<u32>,
+}
+
+/// The operations of one rank in the making.
+#[derive(Debug, Clone, Default)]
+struct Draft {
+    ops: Vec<Op>,
+    /// Which operation waits for what.
+    needs: Vec<(OpId, Need)>,
+}
+
+impl Builder {
+    /// So many ranks with nothing to do.
+    pub fn new(ranks: u32) -> Builder {
+        Builder { ranks: vec![Draft::default(); ranks as usize], outstanding: None }
+    }
+
+    /// Limits the sends of a rank that may be under way at once.
+    pub fn limit_outstanding(&mut self, outstanding: u32) {
+        self.outstanding = Some(outstanding);
+    }
+
+    /// Adds an operation.
+    pub fn add(&mut self, rank: Rank, op: Op) -> OpId {
+        let ops = &mut self.ranks[rank.0 as usize].ops;
+        ops.push(op);
+        OpId(ops.len() as u32 - 1)
+    }
+
+    /// Adds a send, on the first processor and the rail that the policy chooses.
+    pub fn send(&mut self, rank: Rank, to: Rank, tag: Tag, bytes: u32) -> OpId {
+        self.add(rank, Op { step: Step::Send { to, tag, bytes }, cpu: 0, nic: None })
+    }
+
+    /// Adds a receive.
+    pub fn receive(&mut self, rank: Rank, from: Rank, tag: Tag, bytes: u32) -> OpId {
+        let step = Step::Receive { from: Some(from), tag: Some(tag), bytes };
+        self.add(rank, Op { step, cpu: 0, nic: None })
+    }
+
+    /// Adds a computation.
+    pub fn compute(&mut self, rank: Rank, time: Time) -> OpId {
+        self.add(rank, Op { step: Step::Compute { time }, cpu: 0, nic: None })
+    }
+
+    /// Lets an operation wait until another one is done.
+    pub fn after(&mut self, rank: Rank, op: OpId, other: OpId) {
+        self.need(rank, op, Need { op: other, when: When::Done });
+    }
+
+    /// Lets an operation wait for another one.
+    ///
+    /// # Panics
+    /// If the rank has no such operations.
+    pub fn need(&mut self, rank: Rank, op: OpId, need: Need) {
+        let draft = &mut self.ranks[rank.0 as usize];
+        let count = draft.ops.len() as u32;
+        assert!(op.0 < count && need.op.0 < count, "rank {} has {count} operations", rank.0);
+        draft.needs.push((op, need));
+    }
+
+    /// The schedule, unless operations wait for each other in a circle.
+    ///
+    /// # Panics
+    /// If there are 2^32 operations or more.
+    pub fn finish(self) -> Result<Schedule, CyclicRank> {
+        let mut first = vec![0u32];
+        for draft in &self.ranks {
+            let end = *first.last().expect("it has one") as usize + draft.ops.len();
+            first.push(u32::try_from(end).expect("fewer than 2^32 operations"));
+        }
+        let count = *first.last().expect("it has one") as usize;
+        let pairs = self.ranks.iter().zip(&first).flat_map(|(draft, &first)| {
+            draft.needs.iter().map(move |&(op, need)| (first as usize, op, need))
+        });
+        let filler = Need { op: OpId(0), when: When::Done };
+        let needs = Lists::new(
+            count,
+            pairs.clone().map(|(first, op, need)| (first + op.0 as usize, need)),
+            filler,
+        );
+        let back = pairs.map(|(first, op, Need { op: other, when })| {
+            (first + other.0 as usize, Need { op, when })
+        });
+        let dependents = Lists::new(count, back, filler);
+        let mut ops = Vec::with_capacity(count);
+        for draft in self.ranks {
+            ops.extend(draft.ops);
+        }
+        let schedule = Schedule { ops, first, needs, dependents, outstanding: self.outstanding };
+        match (0..schedule.ranks()).find_map(|rank| schedule.circle(Rank(rank))) {
+            None => Ok(schedule),
+            Some(cyclic) => Err(cyclic),
+        }
+    }
+}
+
+impl Schedule {
+    /// Operations of a rank that wait for each other in a circle, if there are any.
+    fn circle(&self, rank: Rank) -> Option<CyclicRank> {
+        let places = self.places(rank);
+        let first = places.start;
+        let mut missing: Vec<u32> =
+            places.clone().map(|place| self.needs(place).len() as u32).collect();
+        let mut free: Vec<usize> = places.filter(|&place| missing[place - first] == 0).collect();
+        let mut sorted = 0;
+        while let Some(place) = free.pop() {
+            sorted += 1;
+            for dependent in self.dependents(place) {
+                let dependent = dependent.op.0 as usize;
+                missing[dependent] -= 1;
+                if missing[dependent] == 0 {
+                    free.push(first + dependent);
+                }
+            }
+        }
+        if sorted == missing.len() {
+            return None;
+        }
+        // Each of those that are left waits for another one that is left: whoever follows that comes by a
+        // place twice.
+        let mut way: Vec<usize> = vec![missing.iter().position(|&m| m > 0).expect("one is left")];
+        loop {
+            let needs = self.needs(first + way[way.len() - 1]).iter();
+            let next = needs.map(|need| need.op.0 as usize).find(|&op| missing[op] > 0);
+            let next = next.expect("what is left waits for something that is left");
+            if let Some(begin) = way.iter().position(|&op| op == next) {
+                let circle = way[begin..].iter().map(|&op| OpId(op as u32)).collect();
+                return Some(CyclicRank { rank, circle });
+            }
+            way.push(next);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_know_what_they_wait_for_and_who_waits_for_them() {
+        let mut builder = Builder::new(2);
+        let computed = builder.compute(Rank(1), Time::from_ns(5));
+        let sent = builder.send(Rank(1), Rank(0), Tag(7), 64);
+        builder.after(Rank(1), sent, computed);
+        let received = builder.receive(Rank(0), Rank(1), Tag(7), 64);
+        let schedule = builder.finish().unwrap();
+        assert_eq!((schedule.ranks(), schedule.all().len(), schedule.bytes()), (2, 3, 64));
+        assert_eq!(schedule.places(Rank(1)), 1..3);
+        assert_eq!(schedule.ops(Rank(0)).len(), received.0 as usize + 1);
+        assert_eq!(schedule.needs(2), [Need { op: computed, when: When::Done }]);
+        assert_eq!(schedule.dependents(1), [Need { op: sent, when: When::Done }]);
+        assert!(schedule.needs(1).is_empty() && schedule.dependents(2).is_empty());
+    }
+
+    #[test]
+    fn a_circle_is_named() {
+        let mut builder = Builder::new(2);
+        let rank = Rank(1);
+        let ops: Vec<OpId> = (0..4).map(|_| builder.compute(rank, Time::ZERO)).collect();
+        builder.after(rank, ops[0], ops[3]);
+        builder.after(rank, ops[1], ops[2]);
+        builder.need(rank, ops[2], Need { op: ops[3], when: When::Started });
+        builder.after(rank, ops[3], ops[1]);
+        let cyclic = builder.finish().unwrap_err();
+        assert_eq!(cyclic.rank, rank);
+        assert_eq!(cyclic.circle, [ops[3], ops[1], ops[2]]);
+    }
+}
