@@ -192,7 +192,7 @@ fn ideal(spec: &Spec, hosts: u32) -> IdealSpec {
         rails: spec.cluster.rails,
         pace,
         latency: ideal.latency(link),
-        gap: ideal.gap(),
+        gap: ideal.own_gap().unwrap_or_else(|| pace.time_for(1)),
         cycle: link.cycle(),
     }
 }

@@ -1,15 +1,16 @@
 //! The ideal network: a wire for every host, and nothing contended between.
 //!
 //! It is what LogGP assumes of a network, and what the best one could do. A host has one wire out and one
-//! wire in on every rail. A packet of b bytes whose first byte leaves at s
+//! wire in on every rail. Of a packet of b bytes (with LogGP's L, g and G = 1/rate)
 //!
 //! ```text
-//! occupies the wire out until   s + b/rate       and keeps others off it until   s + b/rate + gap
-//! reaches the other host at     s + latency      or when the wire in has become free, r
-//! has arrived at                r + b/rate       and keeps others off that wire until   r + b/rate + gap
+//! the first byte leaves at                s
+//! the last byte has left at               s + (b-1) G     and others may begin at   s + (b-1) G + g
+//! the first byte reaches the other at     s + L           or when its wire in has become free, r
+//! the last byte is there at               r + (b-1) G     and others may begin at   r + (b-1) G + g
 //! ```
 //!
-//! Packets reach a host in the order in which their first bytes do. `b/rate` is rounded down to a
+//! Packets reach a host in the order in which their first bytes do. `(b-1) G` is rounded down to a
 //! picosecond, packet by packet. Packets between NICs ([`Ends::Nics`]) wait for nobody, and nobody waits for
 //! them: the best network has room for them.
 //!
@@ -51,20 +52,25 @@ pub struct IdealSpec {
     pub pace: Pace,
     /// From the first byte sent to the first byte received.
     pub latency: Time,
-    /// What a wire rests between two packets.
+    /// What a wire takes for a packet of one byte, the last byte of any: g of LogGP.
     pub gap: Time,
     /// The cycle that those who measure count in.
     pub cycle: Time,
 }
 
 impl IdealSpec {
+    /// The time from the first byte of a packet to its last.
+    fn length(&self, packet: &Packet) -> Time {
+        self.pace.time_for(packet.bytes - 1)
+    }
+
     /// When a packet that has come to a wire begins to cross it. `free` is when the wire is.
     fn occupy(&self, free: &mut Time, now: Time, packet: &Packet) -> Time {
         if packet.ends == Ends::Nics {
             return now;
         }
         let begins = now.max(*free);
-        *free = begins + self.pace.time_for(packet.bytes) + self.gap;
+        *free = begins + self.length(packet) + self.gap;
         begins
     }
 }
@@ -133,7 +139,7 @@ impl Ideal {
     /// Lets something happen at the time it is.
     fn step(&mut self, step: Step, place: u32, told: &mut Vec<Event>) {
         let Flight { packet, began } = self.flights[place as usize];
-        let length = self.spec.pace.time_for(packet.bytes);
+        let length = self.spec.length(&packet);
         let mut tell = |fate| told.push(Event { at: self.now, id: packet.id, fate });
         match step {
             Step::Leave => tell(Fate::Left),
@@ -179,7 +185,7 @@ impl Network for Ideal {
 
     fn inject(&mut self, packet: Packet) {
         let wire = self.wire(packet.rail, packet.from);
-        let length = self.spec.pace.time_for(packet.bytes);
+        let length = self.spec.length(&packet);
         let began = self.spec.occupy(&mut self.out[wire], self.now, &packet);
         let flight = Flight { packet, began };
         let place = match self.spare.pop() {
@@ -204,7 +210,13 @@ impl Network for Ideal {
             && at < until
         {
             let has_told = told.len() > before;
-            if has_told && at > self.now && self.interest.attention != Attention::Late {
+            // Who hears that a packet begins to arrive does so before it is there, also if that is one byte.
+            let begins = |event: &Event| {
+                let id = self.flights[place as usize].packet.id;
+                step == Step::Arrive && (event.id, event.fate) == (id, Fate::Arriving)
+            };
+            let stops = has_told && (at > self.now || told[before..].iter().any(begins));
+            if stops && self.interest.attention != Attention::Late {
                 return;
             }
             self.agenda.pop();
@@ -266,7 +278,7 @@ pub(crate) mod tests {
     #[test]
     fn a_packet_takes_its_length_and_the_latency() {
         let mut network = Ideal::new(spec(), INTEREST);
-        network.inject(packet(1, 1, 0, 3, 40));
+        network.inject(packet(1, 1, 0, 3, 41));
         let expected = [(100, 1, "left"), (100, 1, "arriving"), (200, 1, "arrived")];
         assert_eq!(all(&mut network), expected);
     }
@@ -274,10 +286,10 @@ pub(crate) mod tests {
     #[test]
     fn wires_take_one_packet_after_the_other_at_both_ends() {
         let mut network = Ideal::new(spec(), INTEREST);
-        network.inject(packet(1, 0, 0, 3, 40));
-        network.inject(packet(2, 0, 0, 2, 40)); // behind it on the wire out, a gap later
-        network.inject(packet(3, 0, 1, 3, 4)); // behind it on the wire in
-        network.inject(packet(4, 1, 1, 3, 4)); // on a rail of its own
+        network.inject(packet(1, 0, 0, 3, 41));
+        network.inject(packet(2, 0, 0, 2, 41)); // behind it on the wire out, a gap later
+        network.inject(packet(3, 0, 1, 3, 5)); // behind it on the wire in
+        network.inject(packet(4, 1, 1, 3, 5)); // on a rail of its own
         let arrived = |(at, id, fate): (u64, u64, &str)| (fate == "arrived").then_some((at, id));
         let found: Vec<_> = all(&mut network).into_iter().filter_map(arrived).collect();
         assert_eq!(found, [(110, 4), (200, 1), (217, 3), (307, 2)]);
@@ -286,13 +298,13 @@ pub(crate) mod tests {
     #[test]
     fn who_hears_of_an_arrival_can_answer_at_once() {
         let mut network = Ideal::new(spec(), INTEREST);
-        network.inject(packet(1, 0, 0, 1, 4));
+        network.inject(packet(1, 0, 0, 1, 5));
         let (mut told, end) = (Vec::new(), Time::from_ns(1000));
         while !told.iter().any(|event: &Event| matches!(event.fate, Fate::Arrived(_))) {
             network.run_until(end, &mut told);
         }
         assert_eq!(network.now(), Time::from_ns(110));
-        network.inject(packet(2, 0, 1, 0, 4));
+        network.inject(packet(2, 0, 1, 0, 5));
         assert_eq!(all(&mut network).last(), Some(&(220, 2, "arrived")));
         network.run_until(end, &mut told);
         assert_eq!(network.now(), end);
@@ -301,9 +313,9 @@ pub(crate) mod tests {
     #[test]
     fn packets_between_nics_wait_for_nobody() {
         let mut network = Ideal::new(spec(), INTEREST);
-        network.inject(packet(1, 0, 0, 1, 40));
-        network.inject(Packet { ends: Ends::Nics, ..packet(2, 0, 0, 1, 4) });
-        network.inject(packet(3, 0, 0, 1, 40));
+        network.inject(packet(1, 0, 0, 1, 41));
+        network.inject(Packet { ends: Ends::Nics, ..packet(2, 0, 0, 1, 5) });
+        network.inject(packet(3, 0, 0, 1, 41));
         let arrived = |(at, id, fate): (u64, u64, &str)| (fate == "arrived").then_some((at, id));
         let found: Vec<_> = all(&mut network).into_iter().filter_map(arrived).collect();
         assert_eq!(found, [(110, 2), (200, 1), (307, 3)]);
@@ -329,14 +341,14 @@ pub(crate) mod tests {
             for (id, &(at, rail, from, step, bytes)) in (0u64..).zip(&sent) {
                 let wire = &mut out[(rail * 4 + from) as usize];
                 let begins = Time::from_ns(at).max(*wire);
-                *wire = begins + spec.pace.time_for(bytes) + spec.gap;
+                *wire = begins + spec.pace.time_for(bytes - 1) + spec.gap;
                 reached.push((begins + spec.latency, id, rail * 4 + (from + step) % 4, bytes));
             }
             reached.sort_unstable();
             let mut into = [Time::ZERO; 8];
             for (at, id, wire, bytes) in reached {
                 let begins = at.max(into[wire as usize]);
-                let arrives = begins + spec.pace.time_for(bytes);
+                let arrives = begins + spec.pace.time_for(bytes - 1);
                 into[wire as usize] = arrives + spec.gap;
                 let is = |event: &&Event| event.id == id && matches!(event.fate, Fate::Arrived(_));
                 let found: Vec<Time> = told.iter().filter(is).map(|event| event.at).collect();

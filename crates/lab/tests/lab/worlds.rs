@@ -28,11 +28,11 @@ fn ping_and_stream_take_what_the_formulas_say_in_every_world() {
     // docs/simulator.md: T = (h + 1) L + h R + F - 1 with h = 5, L = 4, R = 6, F = 32.
     assert_eq!(get(&rows[0], "latency_cycles"), 85.0);
     assert_eq!(ps(0, "latency"), 425_000.0);
-    // b / rate + latency.
-    assert_eq!(ps(1, "latency"), 160_000.0 + 15_000.0);
+    // The first byte takes the latency, and each byte behind it 2.5 ns.
+    assert_eq!(ps(1, "latency"), 15_000.0 + 63.0 * 2_500.0);
     // 64 messages back to back, the way of the last, and an answer of 4 bytes.
     assert_eq!(ps(2, "time_mean"), 64.0 * 160_000.0 + 265_000.0 + 275_000.0);
-    assert_eq!(ps(3, "time_mean"), 64.0 * 160_000.0 + 15_000.0 + 25_000.0);
+    assert_eq!(ps(3, "time_mean"), 64.0 * 160_000.0 - 2_500.0 + 15_000.0 + 22_500.0);
     for row in &rows {
         assert_eq!(get(row, "time_ci"), 0.0, "nothing varies: {row:?}");
     }

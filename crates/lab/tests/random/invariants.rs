@@ -8,7 +8,7 @@ use crosstie_study::{
     Bus, ChannelRow, Destination, Goal, InTransit, Packet, Row, Size, Spec, Status, TrafficSpec,
     Work, World, column,
 };
-use crosstie_units::Bytes;
+use crosstie_units::{Bytes, Time};
 
 /// A row and everything that it came from.
 pub struct Observed<'a> {
@@ -234,8 +234,9 @@ fn columns(seen: &Observed<'_>) -> Finding {
 /// Cycles of the shortest packet on the ideal network, alone.
 fn wires(seen: &Observed<'_>) -> Finding {
     let Spec { ideal, link, nic, .. } = seen.spec;
-    let bytes = Bytes::new(seen.smallest_packet() + nic.overhead.get());
+    let bytes = Bytes::new(seen.smallest_packet() + nic.overhead.get() - 1);
     let wire = ideal.rate(link).time_for(bytes).expect("a rate");
+    // The first byte takes no time but the latency.
     let least = (ideal.latency(link).ps() + wire.ps()) as f64 / link.cycle().ps() as f64;
     // The wire of a cycle may be a picosecond per flit shorter than its rate says.
     let rounded = least * (1.0 - 1.0 / link.cycle().ps() as f64) - 1.0;
@@ -285,25 +286,27 @@ fn ideal_ping(seen: &Observed<'_>) -> Finding {
         return Ok(());
     };
     let Spec { ideal, link, nic, .. } = seen.spec;
-    let wire = |payload: u64| {
-        let bytes = u128::from(payload + nic.overhead.get());
+    let pace = |bytes: u64| {
+        let bytes = u128::from(bytes);
         let ps = match ideal.own_rate() {
             Some(rate) => bytes * 1_000_000_000_000 / u128::from(rate.bytes_per_second()),
             None => bytes * u128::from(link.cycle().ps()) / u128::from(link.flit.get()),
         };
         ps as u64
     };
+    let wire = |payload: u64| pace(payload + nic.overhead.get() - 1);
+    let gap = ideal.own_gap().map_or_else(|| pace(1), Time::ps);
     let size = ping.size.get();
     let payload = match nic.packet {
         Packet::Message => size,
         Packet::Payload(payload) => payload.get().min(size),
     };
     let full = (size - 1) / payload;
-    let before = full * (wire(payload) + ideal.gap().ps());
+    let before = full * (wire(payload) + gap);
     let one_way = before + ideal.latency(link).ps() + wire(size - full * payload);
     // A wire rests after a packet, which a packet back by the same rail does not meet, but the next one
     // in the same direction may.
-    if ideal.gap().ps() > one_way || seen.row.status != Status::Completed {
+    if gap > one_way || seen.row.status != Status::Completed {
         return Ok(());
     }
     let (found, expected) = (seen.get("time_mean").unwrap(), 2.0 * one_way as f64 / 1e6);

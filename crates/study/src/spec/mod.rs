@@ -430,11 +430,14 @@ channels = true
         let spec = |text: &str| Spec::from_toml("ideal", &format!("{LEAST}\n{text}")).unwrap();
         let Spec { ideal, link, world, .. } = spec("link = {rate = '1 GB/s', wire = '7 ns'}");
         assert_eq!((ideal.rate(&link), ideal.latency(&link)), (link.rate, link.wire));
-        assert_eq!((ideal.gap(), world), (Time::ZERO, World::Wormhole));
+        assert_eq!((ideal.own_gap(), world), (None, World::Wormhole));
         let Spec { ideal, link, .. } =
             spec("ideal = {rate = '2 GB/s', latency = '1 us', gap = '2 ns'}");
         assert_eq!(ideal.rate(&link).to_string(), "2 GB/s");
-        assert_eq!((ideal.latency(&link), ideal.gap()), (Time::from_ns(1000), Time::from_ns(2)));
+        assert_eq!(
+            (ideal.latency(&link), ideal.own_gap()),
+            (Time::from_ns(1000), Some(Time::from_ns(2)))
+        );
         assert_eq!(spec("world = 'ideal'").world, World::Ideal);
     }
 

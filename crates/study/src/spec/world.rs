@@ -36,9 +36,9 @@ impl World {
 }
 
 /// What only the ideal network knows. Every host has a wire of its own into and out of a network
-/// without contention: a packet of b bytes that starts at s is on the sender's wire until s + b / rate,
-/// the next one may start `gap` later, its first byte reaches the receiver's wire `latency` after s, and
-/// that wire takes one packet after the other.
+/// without contention, as LogGP says: of a packet of b bytes that starts at s the last byte leaves at
+/// s + (b - 1) / rate, the next one may start `gap` later, its first byte reaches the receiver's wire
+/// `latency` after s, and that wire takes one packet after the other.
 ///
 /// What is not written follows from the links, see [`Ideal::rate`] and its kin.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,9 +68,9 @@ impl Ideal {
         self.latency.unwrap_or(link.wire)
     }
 
-    /// Time between two packets of a host: none, unless written.
-    pub fn gap(&self) -> Time {
-        self.gap.unwrap_or(Time::ZERO)
+    /// Time from the last byte of a packet to the first of the next, if it is written; else that of a byte.
+    pub fn own_gap(&self) -> Option<Time> {
+        self.gap
     }
 
     /// Whether nothing is written.

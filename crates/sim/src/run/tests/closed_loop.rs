@@ -77,7 +77,7 @@ fn a_ping_on_the_ideal_network_takes_what_the_formula_says() {
         let spec = ideal(1);
         let played = play(&spec, &plain_nodes(1, packing), ping(0, 1, bytes));
         let (full, last) = packing.cut(u64::from(bytes));
-        let wire = |carried: u64| spec.pace.time_for(packing.wire_bytes(carried) as u32);
+        let wire = |carried: u64| spec.pace.time_for(packing.wire_bytes(carried) as u32 - 1);
         let before = (wire(u64::from(payload.unwrap_or(0))) + spec.gap) * full;
         assert_eq!(each(&played), (before + spec.latency + wire(last)) * 2, "{bytes} bytes");
         assert_eq!(played.bytes_per_iteration, 2 * u64::from(bytes));
@@ -91,9 +91,9 @@ fn a_ping_on_the_ideal_network_takes_what_the_formula_says() {
 fn a_stream_on_the_ideal_network_takes_what_the_formula_says() {
     let spec = ideal(1);
     let nodes = plain_nodes(1, WHOLE);
-    let answer = spec.pace.time_for(ANSWER);
+    let answer = spec.pace.time_for(ANSWER - 1);
     for (bytes, window) in [(1, 1), (64, 16), (4096, 64)] {
-        let data = (spec.pace.time_for(bytes) + spec.gap) * u64::from(window) - spec.gap;
+        let data = (spec.pace.time_for(bytes - 1) + spec.gap) * u64::from(window) - spec.gap;
         let played = play(&spec, &nodes, stream(bytes, window, false));
         assert_eq!(each(&played), data + spec.latency + spec.latency + answer);
         // Both ways the answer leaves when what has come in is complete, which is when the wire out has
