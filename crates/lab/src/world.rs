@@ -2,8 +2,8 @@
 
 use crate::{LabError, RoutedFabric, destination, hardware, nodes};
 use crosstie_protocol::Packing;
-use crosstie_sim::ideal::{IdealSpec, Pace};
-use crosstie_sim::network::{Blueprint, Grain};
+use crosstie_sim::ideal::IdealSpec;
+use crosstie_sim::network::{Blueprint, Grain, Pace};
 use crosstie_sim::node::NodesSpec;
 use crosstie_sim::run::{Effort, Play, Trial};
 use crosstie_sim::wormhole::{Config, WormholeSpec};
@@ -175,7 +175,7 @@ impl World {
 
     /// Closed-loop work on its networks, for as long as it may take.
     pub(crate) fn play<'a>(&'a self, blueprint: &'a dyn Blueprint, limit: Time) -> Play<'a> {
-        Play { blueprint, nodes: &self.nodes, limit }
+        Play { blueprint, nodes: &self.nodes, overhead: None, limit, records: false }
     }
 }
 

@@ -49,7 +49,7 @@ impl Pair {
     fn messages(&mut self, count: u64, bytes: u64) {
         for message in 0..count {
             let (pe, message, to) = (PeId(0), MessageId(message), NodeId(1));
-            self.nodes[0].handle(Time::ZERO, Input::Send { pe, message, to, bytes });
+            self.nodes[0].handle(Time::ZERO, Input::Send { pe, message, to, bytes, rail: None });
             self.serve(0);
             while let Some((stripe, number)) = self.flight.pop_front() {
                 let packet = self.nodes[0].packet(stripe, number);

@@ -23,6 +23,8 @@ pub struct Outgoing {
     pub to: NodeId,
     /// The length.
     pub bytes: u64,
+    /// The rail that the sender wants it to take.
+    pub rail: Option<RailId>,
 }
 
 /// A processing element.
@@ -126,7 +128,7 @@ impl Dispatch {
         sender.held = self.blocking;
         let next = if sender.queue.is_empty() { None } else { sender.queue.pop_front() };
         let head = std::mem::replace(&mut sender.head, next);
-        let Outgoing { message, to, bytes } = head.expect("a PE sends a message that it has");
+        let Outgoing { message, to, bytes, .. } = head.expect("a PE sends a message that it has");
         let serial = self.serial(to);
         let number = self.outbox.begin(pe);
         let mut covered = None;

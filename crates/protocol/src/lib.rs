@@ -29,7 +29,7 @@
 //! let policy = LocalDynamic::new(StripingRatio::ALL);
 //! let mut node = Node::new(spec, Box::new(policy))?;
 //! let (pe, message, to) = (PeId(0), MessageId(7), NodeId(3));
-//! node.handle(Time::ZERO, Input::Send { pe, message, to, bytes: 1200 });
+//! node.handle(Time::ZERO, Input::Send { pe, message, to, bytes: 1200, rail: None });
 //!
 //! // A stripe for each rail, and two packets of each.
 //! let mut packets = Vec::new();

@@ -101,6 +101,8 @@ pub enum Input {
         to: NodeId,
         /// The length.
         bytes: u64,
+        /// The rail that the sender wants it to take, for policies that leave that to the sender.
+        rail: Option<RailId>,
     },
     /// The last byte of a packet has left the node. Where [`Node::needs_departures`] says no, it may
     /// be left unsaid.
@@ -341,8 +343,8 @@ impl Machine for Node {
     fn handle(&mut self, now: Time, input: Input) {
         self.dispatch.set_now(now);
         match input {
-            Input::Send { pe, message, to, bytes } => {
-                self.send(pe, Outgoing { message, to, bytes });
+            Input::Send { pe, message, to, bytes, rail } => {
+                self.send(pe, Outgoing { message, to, bytes, rail });
             }
             Input::Left { stripe } if self.departures => self.left(stripe),
             Input::Left { .. } => {}

@@ -87,7 +87,7 @@ impl Network {
             let fate = Fate { to, bytes, present: BTreeSet::new(), delivered: 0 };
             self.messages.insert((from, message), fate);
             let at = Time::from_ns(draws.below(20_000));
-            self.schedule(at, from, Input::Send { pe, message, to, bytes });
+            self.schedule(at, from, Input::Send { pe, message, to, bytes, rail: None });
         }
         for (node, rail) in (0..NODES).flat_map(|node| (0..RAILS).map(move |rail| (node, rail))) {
             for _ in 0..self.faults.failures {

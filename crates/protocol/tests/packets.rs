@@ -145,7 +145,7 @@ fn uneven(ends: &[u64]) -> (Hand, Arc<Mutex<Vec<Feedback>>>) {
 fn stripes_may_be_unequal_and_a_policy_hears_how_each_has_fared() {
     let (mut node, heard) = uneven(&[10, 700, 1000]);
     let (pe, message, to) = (PeId(0), MessageId(1), NodeId(4));
-    node.handle(Time::from_ns(5), Input::Send { pe, message, to, bytes: 1000 });
+    node.handle(Time::from_ns(5), Input::Send { pe, message, to, bytes: 1000, rail: None });
     let sent: Vec<Packet> = node
         .actions()
         .into_iter()

@@ -18,28 +18,11 @@
 //! may have a short one there sooner that was sent behind a long one, and the long one later.
 
 use crate::network::{
-    Attention, Blueprint, Ends, Event, Fate, Grain, Interest, Network, Packet, Passage,
+    Attention, Blueprint, Ends, Event, Fate, Grain, Interest, Network, Pace, Packet, Passage,
 };
 use crosstie_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// How long bytes take on a wire: so much time for so many of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pace {
-    /// The time.
-    pub time: Time,
-    /// The bytes, at least 1.
-    pub bytes: u64,
-}
-
-impl Pace {
-    /// The time for so many bytes, rounded down.
-    pub fn time_for(&self, bytes: u32) -> Time {
-        let ps = u128::from(self.time.ps()) * u128::from(bytes) / u128::from(self.bytes);
-        Time::from_ps(ps as u64)
-    }
-}
 
 /// What an ideal network is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,6 +154,14 @@ impl Blueprint for IdealSpec {
 
     fn build(&self, interest: Interest) -> Box<dyn Network + '_> {
         Box::new(Ideal::new(*self, interest))
+    }
+
+    fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    fn wires(&self) -> Option<IdealSpec> {
+        Some(*self)
     }
 }
 

@@ -13,10 +13,13 @@
 
 mod grain;
 mod joint;
+mod pace;
 
 pub use grain::Grain;
 pub use joint::Joint;
+pub use pace::Pace;
 
+use crate::ideal::IdealSpec;
 use crosstie_units::Time;
 
 /// A packet between two hosts of one rail.
@@ -189,6 +192,14 @@ pub trait Blueprint {
 
     /// A network at rest.
     fn build(&self, interest: Interest) -> Box<dyn Network + '_>;
+
+    /// How fast bytes pass a link.
+    fn pace(&self) -> Pace;
+
+    /// The wires that it consists of, if there is nothing between hosts but these.
+    fn wires(&self) -> Option<IdealSpec> {
+        None
+    }
 
     /// A channel in words.
     fn channel_name(&self, channel: u32) -> String {

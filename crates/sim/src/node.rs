@@ -54,6 +54,8 @@ struct ControlPacket {
 struct Pending {
     letter: Letter,
     handed_over: Time,
+    /// Whether its first byte has come in.
+    arriving: bool,
 }
 
 /// The nodes of a cluster, and everything between them and a network.
@@ -87,10 +89,12 @@ impl Nodes {
             departures: nodes.first().is_some_and(Node::needs_departures),
             // Where nodes react, all are told the same, whatever their policies make of it: what is told
             // decides where ticks are cut, and policies are to be compared under equal conditions.
-            arriving: spec.paces() || nodes.first().is_some_and(Node::needs_arriving),
+            arriving: spec.paces()
+                || audience == Audience::Receives
+                || nodes.first().is_some_and(Node::needs_arriving),
             attention: match (spec.paces(), audience) {
                 (true, _) => Attention::Soon,
-                (false, Audience::Replies) => Attention::AtOnce,
+                (false, Audience::Replies | Audience::Receives) => Attention::AtOnce,
                 (false, Audience::Silent) => Attention::Late,
             },
         };
@@ -117,9 +121,13 @@ impl Nodes {
     /// Hands a message to a processing element at the time that it is.
     pub fn send(&mut self, network: &mut dyn Network, letter: Letter, to: &mut impl Listener) {
         self.now = network.now();
-        let message = MessageId(self.messages.put(Pending { letter, handed_over: self.now }));
-        let Letter { from, pe, to: receiver, bytes, .. } = letter;
-        let input = Input::Send { pe, message, to: receiver, bytes: u64::from(bytes) };
+        let message = MessageId(self.messages.put(Pending {
+            letter,
+            handed_over: self.now,
+            arriving: false,
+        }));
+        let Letter { from, pe, to: receiver, bytes, rail, .. } = letter;
+        let input = Input::Send { pe, message, to: receiver, bytes: u64::from(bytes), rail };
         self.tell(network, from, input, to);
     }
 
@@ -179,6 +187,10 @@ impl Nodes {
                 let DataId { from, stripe, number } = DataId::decode(data);
                 let packet = self.nodes[from.0 as usize].packet(stripe, number);
                 let (rail, to) = (packet.parcel.stripe.rail, packet.parcel.to);
+                let pending = self.messages.get_mut(packet.parcel.message.0);
+                if !std::mem::replace(&mut pending.arriving, true) {
+                    listener.arriving(&pending.letter);
+                }
                 self.tell(network, to, Input::Arriving { rail, from, stripe }, listener);
             }
             Timer::Timeout { node } => {
@@ -256,7 +268,7 @@ impl Nodes {
                     network.inject(Packet { rail, from, to, bytes, id, siblings, ends });
                 }
                 Action::Deliver { message, .. } => {
-                    let Pending { letter, handed_over } = self.messages.take(message.0);
+                    let Pending { letter, handed_over, .. } = self.messages.take(message.0);
                     listener.delivered(&Receipt { letter, handed_over, delivered: self.now });
                 }
                 Action::Complete { message, .. } => {

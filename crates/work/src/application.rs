@@ -1,15 +1,12 @@
 //! What an application is to whoever drives it.
 
+use crosstie_collective::{Op, Rank, Step, Tag};
 use crosstie_protocol::Machine;
 use crosstie_units::Time;
 
-/// A rank: one process of a closed-loop application, on the node of the same number.
+/// An operation that a rank has under way, by a number of its own. Several may have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Rank(pub u32);
-
-/// What tells messages between two ranks apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Tag(pub u32);
+pub struct Request(pub u32);
 
 /// What can happen to a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,62 +16,36 @@ pub enum Input {
         /// The rank.
         rank: Rank,
     },
-    /// A message that it sent has left its node; told in the order in which messages leave.
-    Completed {
+    /// An operation has started; told of those only that asked for it.
+    Started {
         /// The rank.
         rank: Rank,
-        /// The receiver.
-        to: Rank,
-        /// The message's tag.
-        tag: Tag,
+        /// The operation.
+        request: Request,
     },
-    /// A message for which it had posted a receive is there.
-    Received {
+    /// An operation is done: a message has left the sender, one is there that a receive has taken, a
+    /// computation is over.
+    Done {
         /// The rank.
         rank: Rank,
-        /// The sender.
-        from: Rank,
-        /// The message's tag.
-        tag: Tag,
-        /// Its length.
-        bytes: u32,
-    },
-    /// It has computed as long as it wanted to.
-    Computed {
-        /// The rank.
-        rank: Rank,
+        /// The operation.
+        request: Request,
     },
 }
 
 /// What a rank wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Send a message.
-    Send {
+    /// Begin an operation.
+    Begin {
         /// The rank.
         rank: Rank,
-        /// The receiver, another one.
-        to: Rank,
-        /// What the receiver asks for it by.
-        tag: Tag,
-        /// Its length, at least 1.
-        bytes: u32,
-    },
-    /// Be told when the oldest message from a rank with a tag is there, which no earlier receive has taken.
-    Receive {
-        /// The rank.
-        rank: Rank,
-        /// The sender.
-        from: Rank,
-        /// The tag.
-        tag: Tag,
-    },
-    /// Compute for a time.
-    Compute {
-        /// The rank.
-        rank: Rank,
-        /// How long.
-        time: Time,
+        /// What to tell of it by.
+        request: Request,
+        /// What to do.
+        op: Op,
+        /// Whether to tell that it has started.
+        watched: bool,
     },
     /// Write down how long an iteration has taken.
     Iteration {
@@ -90,8 +61,31 @@ pub enum Action {
     },
 }
 
-/// A closed-loop application: told what was received and completed, it says what to send, receive, compute,
-/// and what to write down.
+impl Action {
+    /// Begins a send on any rail.
+    pub(crate) fn send(rank: Rank, request: Request, to: Rank, tag: Tag, bytes: u32) -> Action {
+        Action::plain(rank, request, Step::Send { to, tag, bytes })
+    }
+
+    /// Begins a receive from a rank.
+    pub(crate) fn receive(
+        rank: Rank,
+        request: Request,
+        from: Rank,
+        tag: Tag,
+        bytes: u32,
+    ) -> Action {
+        Action::plain(rank, request, Step::Receive { from: Some(from), tag: Some(tag), bytes })
+    }
+
+    fn plain(rank: Rank, request: Request, step: Step) -> Action {
+        let op = Op { step, cpu: 0, nic: None };
+        Action::Begin { rank, request, op, watched: false }
+    }
+}
+
+/// A closed-loop application: told what has been done, it says what to send, receive and compute, and what to
+/// write down.
 ///
 /// One machine may play one rank or several; what it does for a rank depends on nothing but what that rank was
 /// told. So a simulator can have one machine for all of them, and every process of a real cluster one of its
@@ -99,6 +93,14 @@ pub enum Action {
 pub trait Application: Machine<Input = Input, Action = Action> {
     /// The ranks that take part.
     fn ranks(&self) -> Vec<Rank>;
+
+    /// Those of them who write down how long iterations take; one is over when all of these are.
+    fn timekeepers(&self) -> Vec<Rank>;
+
+    /// An operation of a rank in words, for whoever reads why it is never done.
+    fn describe(&self, _rank: Rank, _request: Request) -> Option<String> {
+        None
+    }
 
     /// Payload that an iteration moves.
     fn bytes_per_iteration(&self) -> u64;

@@ -3,17 +3,20 @@
 //! Work is *open-loop* or *closed-loop*. Open-loop [`traffic`] starts messages whether or not the network
 //! keeps up. A closed-loop [`Application`] is a machine: told what was received and completed, it says what
 //! to send, receive and compute next, and what to write down. [`Ping`] and [`Stream`] are the two
-//! that every network is measured with first. A driver plays them on a simulated cluster or on a real one.
+//! that every network is measured with first; a [`Player`] plays any schedule. A driver plays them on a simulated cluster or on a real one.
 
 mod application;
 mod flits;
 mod ping;
+mod player;
 mod stream;
 pub mod traffic;
 mod workload;
 
-pub use application::{Action, Application, Input, Rank, Tag};
+pub use application::{Action, Application, Input, Request};
+pub use crosstie_collective::{Op, Rank, Step, Tag};
 pub use flits::Flits;
 pub use ping::{Ping, PingSpec};
+pub use player::Player;
 pub use stream::{ANSWER, Stream, StreamSpec};
 pub use workload::Workload;

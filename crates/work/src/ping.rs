@@ -1,6 +1,7 @@
 //! Ping: a message there and one back, again and again.
 
-use crate::application::{Action, Application, Input, Rank, Tag};
+use crate::application::{Action, Application, Input, Request};
+use crosstie_collective::{Rank, Tag};
 use crosstie_protocol::Machine;
 use crosstie_units::Time;
 use std::collections::VecDeque;
@@ -19,6 +20,8 @@ pub struct PingSpec {
 }
 
 const TAG: Tag = Tag(0);
+const SENT: Request = Request(0);
+const RECEIVED: Request = Request(1);
 
 /// Two ranks that send a message to and fro. An iteration is a round trip.
 #[derive(Debug)]
@@ -39,8 +42,8 @@ impl Ping {
 
     fn send(&mut self, rank: Rank, to: Rank) {
         let bytes = self.spec.bytes;
-        self.actions.push_back(Action::Receive { rank, from: to, tag: TAG });
-        self.actions.push_back(Action::Send { rank, to, tag: TAG, bytes });
+        self.actions.push_back(Action::receive(rank, RECEIVED, to, TAG, bytes));
+        self.actions.push_back(Action::send(rank, SENT, to, TAG, bytes));
     }
 }
 
@@ -49,16 +52,16 @@ impl Machine for Ping {
     type Action = Action;
 
     fn handle(&mut self, now: Time, input: Input) {
-        let PingSpec { from, to, iterations, .. } = self.spec;
+        let PingSpec { from, to, iterations, bytes } = self.spec;
         match input {
             Input::Begin { rank } if rank == from => {
                 self.began = now;
                 self.send(from, to);
             }
             Input::Begin { rank } if rank == to => {
-                self.actions.push_back(Action::Receive { rank, from, tag: TAG });
+                self.actions.push_back(Action::receive(rank, RECEIVED, from, TAG, bytes));
             }
-            Input::Received { rank, .. } if rank == from => {
+            Input::Done { rank, request: RECEIVED } if rank == from => {
                 let took = now - self.began;
                 self.actions.push_back(Action::Iteration { rank, took });
                 self.trips += 1;
@@ -69,19 +72,18 @@ impl Machine for Ping {
                     self.actions.push_back(Action::Finish { rank });
                 }
             }
-            Input::Received { rank, .. } => {
+            Input::Done { rank, request: RECEIVED } => {
                 self.answers += 1;
                 if self.answers < iterations {
                     self.send(rank, from);
                 } else {
-                    let bytes = self.spec.bytes;
-                    self.actions.push_back(Action::Send { rank, to: from, tag: TAG, bytes });
+                    self.actions.push_back(Action::send(rank, SENT, from, TAG, bytes));
                 }
             }
-            Input::Completed { rank, .. } if rank == to && self.answers == iterations => {
+            Input::Done { rank, .. } if rank == to && self.answers == iterations => {
                 self.actions.push_back(Action::Finish { rank });
             }
-            Input::Begin { .. } | Input::Completed { .. } | Input::Computed { .. } => {}
+            Input::Begin { .. } | Input::Done { .. } | Input::Started { .. } => {}
         }
     }
 
@@ -99,6 +101,10 @@ impl Machine for Ping {
 impl Application for Ping {
     fn ranks(&self) -> Vec<Rank> {
         vec![self.spec.from, self.spec.to]
+    }
+
+    fn timekeepers(&self) -> Vec<Rank> {
+        vec![self.spec.from]
     }
 
     fn bytes_per_iteration(&self) -> u64 {

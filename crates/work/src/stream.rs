@@ -1,6 +1,7 @@
 //! Stream: as many messages as a window holds, back to back, then an answer.
 
-use crate::application::{Action, Application, Input, Rank, Tag};
+use crate::application::{Action, Application, Input, Request};
+use crosstie_collective::{Rank, Tag};
 use crosstie_protocol::Machine;
 use crosstie_units::Time;
 use std::collections::VecDeque;
@@ -27,6 +28,10 @@ pub const ANSWER: u32 = 4;
 
 const DATA: Tag = Tag(0);
 const ANSWERS: Tag = Tag(1);
+
+const SENT: Request = Request(0);
+const RECEIVED: Request = Request(1);
+const ANSWERED: Request = Request(2);
 
 /// Two ranks. In an iteration one of them, or each, sends a window of messages back to back and waits for
 /// the answer of the other, which it gives when all of them have arrived. A rank that sends and receives
@@ -87,12 +92,12 @@ impl Stream {
         end.missing = if end.receives { window } else { 0 };
         end.answered = !end.sends;
         for _ in 0..end.missing {
-            self.actions.push_back(Action::Receive { rank, from: peer, tag: DATA });
+            self.actions.push_back(Action::receive(rank, RECEIVED, peer, DATA, bytes));
         }
         if end.sends {
-            self.actions.push_back(Action::Receive { rank, from: peer, tag: ANSWERS });
+            self.actions.push_back(Action::receive(rank, ANSWERED, peer, ANSWERS, ANSWER));
             for _ in 0..window {
-                self.actions.push_back(Action::Send { rank, to: peer, tag: DATA, bytes });
+                self.actions.push_back(Action::send(rank, SENT, peer, DATA, bytes));
             }
             end.leaving += window;
         }
@@ -132,28 +137,28 @@ impl Machine for Stream {
     fn handle(&mut self, now: Time, input: Input) {
         match input {
             Input::Begin { rank } => self.begin(now, self.end(rank)),
-            Input::Received { rank, tag: DATA, .. } => {
+            Input::Done { rank, request: RECEIVED } => {
                 let place = self.end(rank);
                 let end = &mut self.ends[place];
                 end.missing -= 1;
                 if end.missing == 0 {
                     end.leaving += 1;
                     let to = end.peer;
-                    self.actions.push_back(Action::Send { rank, to, tag: ANSWERS, bytes: ANSWER });
+                    self.actions.push_back(Action::send(rank, SENT, to, ANSWERS, ANSWER));
                 }
                 self.advance(now, place);
             }
-            Input::Received { rank, .. } => {
+            Input::Done { rank, request: ANSWERED } => {
                 let place = self.end(rank);
                 self.ends[place].answered = true;
                 self.advance(now, place);
             }
-            Input::Completed { rank, .. } => {
+            Input::Done { rank, .. } => {
                 let place = self.end(rank);
                 self.ends[place].leaving -= 1;
                 self.finish(place);
             }
-            Input::Computed { .. } => {}
+            Input::Started { .. } => {}
         }
     }
 
@@ -171,6 +176,10 @@ impl Machine for Stream {
 impl Application for Stream {
     fn ranks(&self) -> Vec<Rank> {
         vec![self.spec.from, self.spec.to]
+    }
+
+    fn timekeepers(&self) -> Vec<Rank> {
+        vec![self.spec.from]
     }
 
     fn bytes_per_iteration(&self) -> u64 {

@@ -1,4 +1,4 @@
-//! Round robin: a node takes its rails in turn, message by message.
+//! Round robin: a node takes its rails in turn, message by message, unless a message names its own.
 
 use super::Policy;
 use crate::{Dispatch, PeId, Stripe, Turn};
@@ -12,8 +12,15 @@ pub struct RoundRobin {
 impl Policy for RoundRobin {
     fn ready(&mut self, pe: PeId, dispatch: &mut Dispatch) {
         while let Some(head) = dispatch.head(pe) {
-            let bytes = head.bytes;
-            let Some(rail) = self.turn.take_one(dispatch.up()) else { return };
+            let (bytes, named) = (head.bytes, head.rail);
+            let up = dispatch.up();
+            let rail = match named {
+                Some(rail) if up.contains(rail) => rail,
+                _ => match self.turn.take_one(up) {
+                    Some(rail) => rail,
+                    None => return,
+                },
+            };
             dispatch.send(pe, [Stripe { rail, bytes: 0..bytes }], false);
         }
     }

@@ -27,7 +27,7 @@ impl Hand {
 
     pub fn send(&mut self, pe: u32, to: u32, message: u64, bytes: u64) {
         let (pe, message, to) = (PeId(pe), MessageId(message), NodeId(to));
-        self.node.handle(Time::ZERO, Input::Send { pe, message, to, bytes });
+        self.node.handle(Time::ZERO, Input::Send { pe, message, to, bytes, rail: None });
     }
 
     /// All packets of a message that a rail has under way have left and are at their receiver.

@@ -83,7 +83,7 @@ impl Network {
     /// A PE will send a message.
     pub fn send(&mut self, at: Time, from: u32, pe: u32, to: u32, message: u64, bytes: u64) {
         let (pe, to, message) = (PeId(pe), NodeId(to), MessageId(message));
-        self.schedule(at, NodeId(from), Input::Send { pe, message, to, bytes });
+        self.schedule(at, NodeId(from), Input::Send { pe, message, to, bytes, rail: None });
     }
 
     /// Lets the next thing happen; false if there is none.

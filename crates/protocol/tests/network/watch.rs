@@ -101,7 +101,7 @@ impl Watch {
     /// Something is about to be told to a node.
     pub fn before(&mut self, node: NodeId, input: &Input) {
         match input {
-            Input::Send { pe, message, to, bytes } => {
+            Input::Send { pe, message, to, bytes, rail: _ } => {
                 self.expected.insert((node, *message), (*to, *bytes));
                 self.incomplete.insert((node, *message), *pe);
             }

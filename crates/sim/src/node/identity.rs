@@ -92,6 +92,10 @@ impl<T: Copy> Slab<T> {
         &self.places[place as usize]
     }
 
+    pub fn get_mut(&mut self, place: u64) -> &mut T {
+        &mut self.places[place as usize]
+    }
+
     pub fn take(&mut self, place: u64) -> T {
         self.spare.push(place);
         self.places[place as usize]

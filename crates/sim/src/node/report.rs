@@ -1,6 +1,6 @@
 //! What nodes report to those above them.
 
-use crosstie_protocol::{NodeId, PeId};
+use crosstie_protocol::{NodeId, PeId, RailId};
 use crosstie_units::Time;
 
 /// A message and its address.
@@ -14,8 +14,10 @@ pub struct Letter {
     pub to: NodeId,
     /// Its length, at least 1.
     pub bytes: u32,
-    /// What the sender wants the receiver to know it by.
-    pub tag: u32,
+    /// The sender's own number for it.
+    pub id: u32,
+    /// The rail that it is to take, where the policy leaves that to the sender.
+    pub rail: Option<RailId>,
 }
 
 /// A message that has been delivered whole.
@@ -37,6 +39,9 @@ pub trait Listener {
 
     /// A message is whole.
     fn delivered(&mut self, receipt: &Receipt);
+
+    /// The first byte of a message comes in; told only to those who asked for it.
+    fn arriving(&mut self, _letter: &Letter) {}
 
     /// A message has left its node; told only to those who reply.
     fn completed(&mut self, _letter: &Letter) {}

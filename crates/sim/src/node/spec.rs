@@ -34,6 +34,8 @@ pub enum Audience {
     Silent,
     /// Somebody who sends because of what was delivered and completed.
     Replies,
+    /// The same, who also has to do with messages while they come in.
+    Receives,
 }
 
 /// Why nodes cannot be made.
@@ -64,7 +66,7 @@ impl NodesSpec {
             window: paced.then_some(self.window),
             transfers: paced.then_some(self.transfers),
             blocking: paced && self.blocking,
-            completions: audience == Audience::Replies,
+            completions: audience != Audience::Silent,
             // Simulated networks deliver nothing twice.
             repeats: false,
         }

@@ -3,7 +3,8 @@
 mod bus_watch;
 
 use super::*;
-use crate::ideal::{Ideal, IdealSpec, Pace};
+use crate::ideal::{Ideal, IdealSpec};
+use crate::network::Pace;
 use crate::wormhole::{Bus, Config, InTransit, Wormhole, WormholeSpec};
 use bus_watch::{BusWatch, Noting};
 use crosstie_fabric::{Fabric, Irregular, irregular, tree};
@@ -122,7 +123,8 @@ fn send_all(network: &mut dyn Network, mut nodes: Nodes, count: u32, seed: u64) 
         let from = NodeId(draw.below(count) as u32);
         let to = NodeId((from.0 + 1 + draw.below(count - 1) as u32) % count as u32);
         let pe = PeId(draw.below(u64::from(PES)) as u32);
-        let letter = Letter { from, pe, to, bytes: draw.exponential(3000.0) as u32 + 1, tag: 0 };
+        let letter =
+            Letter { from, pe, to, bytes: draw.exponential(3000.0) as u32 + 1, id: 0, rail: None };
         nodes.send(network, letter, &mut books);
         bytes += u64::from(letter.bytes);
         handed_over += 1;
@@ -197,7 +199,11 @@ fn static_allocation_has_no_opposing_data() {
         for to in (0..6).filter(|&to| to != from) {
             let pe = PeId(from % PES);
             let (from, to) = (NodeId(from), NodeId(to));
-            nodes.send(&mut network, Letter { from, pe, to, bytes: 2000, tag: 0 }, &mut books);
+            nodes.send(
+                &mut network,
+                Letter { from, pe, to, bytes: 2000, id: 0, rail: None },
+                &mut books,
+            );
         }
     }
     nodes.run_until(&mut network, CYCLE * 1_000_000, &mut books);
@@ -267,7 +273,7 @@ proptest! {
             let from = NodeId(draw.below(8) as u32);
             let to = NodeId((from.0 + 1 + draw.below(7) as u32) % 8);
             let pe = PeId(draw.below(u64::from(PES)) as u32);
-            let letter = Letter { from, pe, to, bytes: draw.exponential(mean) as u32 + 1, tag: 0 };
+            let letter = Letter { from, pe, to, bytes: draw.exponential(mean) as u32 + 1, id: 0, rail: None };
             nodes.send(&mut network, letter, &mut books);
             bytes += u64::from(letter.bytes);
         }
@@ -295,7 +301,7 @@ fn shares(policy: PolicyKind, to: impl Fn(u32, u64) -> u32) -> (f64, f64) {
             let to = NodeId(to(from, draw.below(7)));
             let bytes = draw.exponential(4000.0) as u32 + 1;
             let (from, pe) = (NodeId(from), PeId(pe));
-            nodes.send(&mut network, Letter { from, pe, to, bytes, tag: 0 }, &mut books);
+            nodes.send(&mut network, Letter { from, pe, to, bytes, id: 0, rail: None }, &mut books);
         }
     }
     nodes.run_until(&mut network, CYCLE * 1_000_000, &mut books);

@@ -1,27 +1,27 @@
-//! A closed-loop application on nodes and a network, until it is done.
-
-mod inbox;
+//! A closed-loop application on hosts, until it is done.
 
 use super::ChannelUse;
-use crate::network::{Blueprint, ChannelTally, Network};
-use crate::node::{Audience, Letter, Listener, Nodes, NodesSpec, Receipt};
-use crosstie_protocol::{NodeId, PeId};
+use crate::host::{Episode, Hosts, Overhead, Ways, Wires};
+use crate::network::{Blueprint, ChannelTally};
+use crate::node::{Audience, Nodes, NodesSpec};
 use crosstie_units::Time;
-use crosstie_work::{Action, Application, Input, Rank, Tag};
-use inbox::Inbox;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use crosstie_work::{Action, Application, Input, Rank};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// A network, its nodes, and how long they may take.
+/// A network, its nodes and hosts, and how long they may take.
 #[derive(Clone, Copy)]
 pub struct Play<'a> {
     /// The network.
     pub blueprint: &'a dyn Blueprint,
     /// The nodes. A rank is the first processing element of the node of its number.
     pub nodes: &'a NodesSpec,
+    /// What hosts take for sending and receiving; `None`: no time.
+    pub overhead: Option<Overhead>,
     /// When it is given up.
     pub limit: Time,
+    /// Whether to keep what messages and computations went through.
+    pub records: bool,
 }
 
 /// What became of an application.
@@ -29,7 +29,7 @@ pub struct Play<'a> {
 pub struct Played {
     /// Why it failed; `None` if every rank has finished.
     pub failure: Option<String>,
-    /// What the iterations took, in the order in which they ended.
+    /// What the iterations took, one after the other: each as long as for the rank for which it took longest.
     pub iterations: Vec<Time>,
     /// When each rank finished, of those that did.
     pub finished: BTreeMap<Rank, Time>,
@@ -39,12 +39,14 @@ pub struct Played {
     pub bytes_per_iteration: u64,
     /// The use of every channel over that time.
     pub channels: Vec<ChannelUse>,
+    /// What was recorded, in the order in which it ended.
+    pub episodes: Vec<Episode>,
 }
 
 /// How often somebody is asked whether to go on, in things that happen.
 const WATCHED: u32 = 4096;
 
-impl Play<'_> {
+impl<'a> Play<'a> {
     /// Lets an application run to its end. `watch` is told now and then how much time has been simulated, and
     /// may break off; the answer is then `None`.
     ///
@@ -55,61 +57,93 @@ impl Play<'_> {
         application: &mut dyn Application,
         watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
     ) -> Option<Played> {
-        let nodes = Nodes::new(self.nodes, self.blueprint.hosts(), Audience::Replies)
+        self.run_on(self.ways(), application, watch)
+    }
+
+    /// How messages get from host to host: over plain wires, where nodes and network do nothing else.
+    fn ways(&self) -> Ways<'a> {
+        let packing = self.nodes.packing;
+        match self.blueprint.wires() {
+            Some(spec) if packing.payload.is_none() && !self.nodes.paces() => {
+                Ways::Wires(Wires::new(spec, packing.overhead))
+            }
+            _ => self.through_nodes(),
+        }
+    }
+
+    /// Through nodes and network, whatever these do.
+    pub(super) fn through_nodes(&self) -> Ways<'a> {
+        let audience = match self.overhead {
+            None => Audience::Replies,
+            Some(_) => Audience::Receives,
+        };
+        let nodes = Nodes::new(self.nodes, self.blueprint.hosts(), audience)
             .expect("the policy fits the network");
         let network = self.blueprint.build(nodes.interest());
-        let stage = Stage::default();
-        let mut run = Run { network, nodes, stage, application };
+        Ways::Nodes { nodes: Box::new(nodes), network, pace: self.blueprint.pace() }
+    }
+
+    pub(super) fn run_on(
+        &self,
+        ways: Ways<'a>,
+        application: &mut dyn Application,
+        watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
+    ) -> Option<Played> {
+        let size = (self.blueprint.hosts(), self.nodes.rails);
+        let hosts = Hosts::new(ways, size, self.overhead, self.records);
+        let mut run = Run { hosts, application, told: Vec::new(), notes: Notes::default() };
         let failure = run.play(self, watch)?;
-        assert_eq!(run.nodes.violations(), 0, "nothing that a network does breaks the protocol");
-        let time = run.network.now();
-        let ticks = run.network.grain().ticks(time).max(1);
-        let none = ChannelTally::default();
-        let channels = run.network.channels();
-        let channels = channels.iter().map(|tally| ChannelUse::between(&none, tally, ticks));
+        let Run { mut hosts, notes, .. } = run;
+        let time = hosts.now();
+        let mut channels = Vec::new();
+        if let Some((nodes, network)) = hosts.network() {
+            assert_eq!(nodes.violations(), 0, "nothing that a network does breaks the protocol");
+            let ticks = network.grain().ticks(time).max(1);
+            let none = ChannelTally::default();
+            let tallies = network.channels();
+            channels = tallies.iter().map(|t| ChannelUse::between(&none, t, ticks)).collect();
+        }
         Some(Played {
             failure,
-            iterations: run.stage.iterations,
-            finished: run.stage.finished,
+            iterations: notes.iterations(&application.timekeepers()),
+            finished: notes.finished,
             time,
-            bytes_per_iteration: run.application.bytes_per_iteration(),
-            channels: channels.collect(),
+            bytes_per_iteration: application.bytes_per_iteration(),
+            channels,
+            episodes: hosts.take_episodes(),
         })
     }
 }
 
-/// An application under way.
-struct Run<'a> {
-    network: Box<dyn Network + 'a>,
-    nodes: Nodes,
-    stage: Stage,
-    application: &'a mut dyn Application,
-}
-
-/// What has happened to the ranks and is to be told to them.
+/// What ranks have written down.
 #[derive(Default)]
-struct Stage {
-    inbox: Inbox,
-    told: Vec<Input>,
-    /// Ranks that compute, and until when.
-    computing: BinaryHeap<Reverse<(Time, Rank)>>,
-    iterations: Vec<Time>,
+struct Notes {
+    took: BTreeMap<Rank, Vec<Time>>,
     finished: BTreeMap<Rank, Time>,
 }
 
-impl Listener for Stage {
-    fn delivered(&mut self, receipt: &Receipt) {
-        let Letter { from, to, bytes, tag, .. } = receipt.letter;
-        self.told.extend(self.inbox.arrive(Rank(to.0), Rank(from.0), Tag(tag), bytes));
+impl Notes {
+    /// Iterations that are over for all who keep time.
+    fn over(&self, timekeepers: &[Rank]) -> usize {
+        let over = |rank| self.took.get(rank).map_or(0, Vec::len);
+        timekeepers.iter().map(over).min().unwrap_or(0)
     }
 
-    fn completed(&mut self, letter: &Letter) {
-        let (rank, to, tag) = (Rank(letter.from.0), Rank(letter.to.0), Tag(letter.tag));
-        self.told.push(Input::Completed { rank, to, tag });
+    fn iterations(&self, timekeepers: &[Rank]) -> Vec<Time> {
+        let longest = |number: usize| self.took.values().map(|took| took[number]).max();
+        (0..self.over(timekeepers)).filter_map(longest).collect()
     }
 }
 
-impl Run<'_> {
+/// An application under way.
+struct Run<'a, 'b> {
+    hosts: Hosts<'a>,
+    application: &'b mut dyn Application,
+    told: Vec<Input>,
+    notes: Notes,
+}
+
+impl Run<'_, '_> {
     /// Plays to the end; why it failed, if it did. `None` if it was broken off.
     #[expect(clippy::option_option, reason = "broken off, or ended well or not")]
     fn play(
@@ -118,32 +152,26 @@ impl Run<'_> {
         watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
     ) -> Option<Option<String>> {
         let ranks = self.application.ranks();
-        self.stage.told.extend(ranks.iter().map(|&rank| Input::Begin { rank }));
+        self.told.extend(ranks.iter().map(|&rank| Input::Begin { rank }));
         self.react();
         let mut steps = 0u32;
-        while self.stage.finished.len() < ranks.len() {
+        while self.notes.finished.len() < ranks.len() {
             steps = steps.wrapping_add(1);
-            if steps.is_multiple_of(WATCHED) && watch(self.network.now()).is_break() {
+            if steps.is_multiple_of(WATCHED) && watch(self.hosts.now()).is_break() {
                 return None;
             }
-            let now = self.network.now();
-            if now >= play.limit {
-                let done = self.stage.iterations.len();
+            if self.hosts.now() >= play.limit {
+                let done = self.notes.over(&self.application.timekeepers());
                 return Some(Some(format!(
                     "not done at the limit of {}, after {done} iterations",
                     play.limit
                 )));
             }
-            let computed = self.stage.computing.peek().map(|&Reverse((at, _))| at);
-            if computed.is_some_and(|at| at <= now) {
-                let Reverse((_, rank)) = self.stage.computing.pop().expect("one is due");
-                self.stage.told.push(Input::Computed { rank });
-            } else if computed.is_none() && !self.nodes.expects(&*self.network) {
+            if !self.hosts.expects() {
                 return Some(Some(self.standstill(&ranks, play.blueprint)));
-            } else {
-                let until = computed.map_or(play.limit, |at| at.min(play.limit));
-                self.nodes.step(&mut *self.network, until, &mut self.stage);
             }
+            self.hosts.step(play.limit);
+            self.hosts.take_told(&mut self.told);
             self.react();
         }
         Some(None)
@@ -151,42 +179,35 @@ impl Run<'_> {
 
     /// Tells the application what has happened, and does what it wants.
     fn react(&mut self) {
-        let now = self.network.now();
+        let now = self.hosts.now();
         let mut next = 0;
-        // Sending may complete something, which is told as well.
-        while let Some(&input) = self.stage.told.get(next) {
+        // What begins may be done at once, which is told as well.
+        while let Some(&input) = self.told.get(next) {
             next += 1;
             self.application.handle(now, input);
             while let Some(action) = self.application.poll_action(now) {
-                self.act(now, action);
+                match action {
+                    Action::Begin { rank, request, op, watched } => {
+                        self.hosts.begin(rank, request, op, watched);
+                        self.hosts.take_told(&mut self.told);
+                    }
+                    Action::Iteration { rank, took } => {
+                        self.notes.took.entry(rank).or_default().push(took);
+                    }
+                    Action::Finish { rank } => {
+                        self.notes.finished.entry(rank).or_insert(now);
+                    }
+                }
             }
         }
-        self.stage.told.clear();
-    }
-
-    fn act(&mut self, now: Time, action: Action) {
-        let stage = &mut self.stage;
-        match action {
-            Action::Send { rank, to, tag, bytes } => {
-                let (from, to, pe) = (NodeId(rank.0), NodeId(to.0), PeId(0));
-                let letter = Letter { from, pe, to, bytes, tag: tag.0 };
-                self.nodes.send(&mut *self.network, letter, stage);
-            }
-            Action::Receive { rank, from, tag } => {
-                stage.told.extend(stage.inbox.post(rank, from, tag));
-            }
-            Action::Compute { rank, time } => stage.computing.push(Reverse((now + time, rank))),
-            Action::Iteration { took, .. } => stage.iterations.push(took),
-            Action::Finish { rank } => {
-                stage.finished.entry(rank).or_insert(now);
-            }
-        }
+        self.told.clear();
     }
 
     /// Why nothing can happen any more.
-    fn standstill(&self, ranks: &[Rank], blueprint: &dyn Blueprint) -> String {
-        let done = self.stage.iterations.len();
-        if let Some(deadlock) = self.network.deadlock() {
+    fn standstill(&mut self, ranks: &[Rank], blueprint: &dyn Blueprint) -> String {
+        let done = self.notes.over(&self.application.timekeepers());
+        let deadlock = self.hosts.network().and_then(|(_, network)| network.deadlock());
+        if let Some(deadlock) = deadlock {
             let circle: Vec<_> =
                 deadlock.circle.iter().map(|&channel| blueprint.channel_name(channel)).collect();
             return format!(
@@ -196,15 +217,30 @@ impl Run<'_> {
                 deadlock.stuck
             );
         }
-        let waiting = ranks.iter().filter(|rank| !self.stage.finished.contains_key(rank));
-        let waiting: Vec<_> = waiting
-            .map(|rank| match self.stage.inbox.awaited(*rank) {
-                Some((from, tag)) => {
-                    format!("rank {} waits for tag {} from rank {}", rank.0, tag.0, from.0)
-                }
-                None => format!("rank {} waits for nothing", rank.0),
-            })
-            .collect();
-        format!("nothing can happen after {done} iterations: {}", waiting.join(", "))
+        let waiting = ranks.iter().filter(|rank| !self.notes.finished.contains_key(rank));
+        let waiting: Vec<_> = waiting.map(|rank| self.waiting(*rank)).collect();
+        format!("nothing can happen after {done} iterations: {}", listed(&waiting))
     }
+
+    /// What a rank waits for, in words.
+    fn waiting(&self, rank: Rank) -> String {
+        let Some((from, tag, request)) = self.hosts.awaited(rank) else {
+            return format!("rank {} waits for nothing", rank.0);
+        };
+        let tag = tag.map_or("any tag".to_owned(), |tag| format!("tag {}", tag.0));
+        let from = from.map_or("any rank".to_owned(), |from| format!("rank {}", from.0));
+        let op = self.application.describe(rank, request);
+        let op = op.map_or(String::new(), |op| format!(" ({op})"));
+        format!("rank {} waits for {tag} from {from}{op}", rank.0)
+    }
+}
+
+/// The first few of many.
+fn listed(all: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = all[..all.len().min(SHOWN)].join(", ");
+    if all.len() > SHOWN {
+        text += &format!(" and {} more", all.len() - SHOWN);
+    }
+    text
 }

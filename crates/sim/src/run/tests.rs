@@ -1,6 +1,7 @@
 //! Runs of work on small networks.
 
 mod closed_loop;
+mod schedules;
 
 use super::ledger::Ledger;
 use super::*;
@@ -309,7 +310,11 @@ fn a_message_arrives_with_its_last_packet_and_rails_take_turns() {
     for _ in 0..3 {
         ledger.generated(250);
         let (from, pe, to) = (NodeId(0), PeId(0), NodeId(1));
-        nodes.send(&mut *network, Letter { from, pe, to, bytes: 250, tag: 0 }, &mut ledger);
+        nodes.send(
+            &mut *network,
+            Letter { from, pe, to, bytes: 250, id: 0, rail: None },
+            &mut ledger,
+        );
     }
     assert_eq!(ledger.totals.generated, 3 * (54 + 54 + 29));
     nodes.run_until(&mut *network, CYCLE * 10_000, &mut ledger);

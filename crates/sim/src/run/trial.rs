@@ -197,8 +197,14 @@ impl<'a> Run<'a> {
             let Message { from, to, bytes, .. } = traffic[pe].draw();
             nodes.run_until(&mut **network, grain.start(cycle), ledger);
             ledger.generated(bytes);
-            let letter =
-                Letter { from: NodeId(from), pe: PeId(pe as u32), to: NodeId(to), bytes, tag: 0 };
+            let letter = Letter {
+                from: NodeId(from),
+                pe: PeId(pe as u32),
+                to: NodeId(to),
+                bytes,
+                id: 0,
+                rail: None,
+            };
             nodes.send(&mut **network, letter, ledger);
         }
         nodes.run_until(&mut **network, grain.start(until), ledger);

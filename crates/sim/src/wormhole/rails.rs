@@ -3,7 +3,7 @@
 use super::{Bus, Config, Delivery, EPOCH, Engine, Layout, Observer, Packet, Place, Silent, Tick};
 use crate::network::{
     self, Attention, Blueprint, ChannelTally, Deadlock, Ends, Event, Fate, Grain, Interest,
-    Network, Passage,
+    Network, Pace, Passage,
 };
 use crosstie_fabric::{Fabric, Node};
 use crosstie_routing::Routing;
@@ -52,6 +52,10 @@ impl Blueprint for WormholeSpec<'_> {
 
     fn build(&self, interest: Interest) -> Box<dyn Network + '_> {
         Box::new(Wormhole::new(self, interest))
+    }
+
+    fn pace(&self) -> Pace {
+        Pace { time: self.cycle, bytes: u64::from(self.flit) }
     }
 
     /// For example `⟨0,1⟩:4 -> ⟨0,0⟩:0 on rail 1`.

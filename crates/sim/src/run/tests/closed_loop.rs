@@ -1,8 +1,8 @@
 //! Ping and stream against their closed forms, on every kind of network.
 
 use super::*;
-use crate::ideal::{IdealSpec, Pace};
-use crate::network::{Interest, Joint, Network};
+use crate::ideal::IdealSpec;
+use crate::network::{Interest, Joint, Network, Pace};
 use crosstie_fabric::{HostId, distances_from};
 use crosstie_protocol::{Machine, StripingRatio};
 use crosstie_work::{ANSWER, Application, Ping, PingSpec, Rank, Stream, StreamSpec};
@@ -10,7 +10,7 @@ use crosstie_work::{ANSWER, Application, Ping, PingSpec, Rank, Stream, StreamSpe
 const LIMIT: Time = Time::from_ns(1_000_000_000);
 
 fn play(blueprint: &dyn Blueprint, nodes: &NodesSpec, mut application: impl Application) -> Played {
-    let play = Play { blueprint, nodes, limit: LIMIT };
+    let play = Play { blueprint, nodes, overhead: None, limit: LIMIT, records: false };
     let played = play.run(&mut application, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(played.failure, None);
     played
@@ -170,6 +170,9 @@ impl Blueprint for Mixed<'_> {
             (1, self.ideal.build(interest)),
         ]))
     }
+    fn pace(&self) -> Pace {
+        self.wormhole.pace()
+    }
 }
 
 #[test]
@@ -208,7 +211,13 @@ fn two_kinds_and_two_rates_live_under_one_clock() {
 fn work_that_cannot_end_fails_in_words() {
     let spec = ideal(1);
     let nodes = plain_nodes(1, WHOLE);
-    let limited = Play { blueprint: &spec, nodes: &nodes, limit: Time::from_ns(2000) };
+    let limited = Play {
+        blueprint: &spec,
+        nodes: &nodes,
+        overhead: None,
+        limit: Time::from_ns(2000),
+        records: false,
+    };
     let mut long = Ping::new(PingSpec { from: Rank(0), to: Rank(1), bytes: 64, iterations: 1000 });
     let played = limited.run(&mut long, &mut |_| ControlFlow::Continue(())).unwrap();
     let failure = played.failure.unwrap();
@@ -245,6 +254,9 @@ impl Machine for Lonely {
 impl Application for Lonely {
     fn ranks(&self) -> Vec<Rank> {
         vec![Rank(0)]
+    }
+    fn timekeepers(&self) -> Vec<Rank> {
+        self.ranks()
     }
     fn bytes_per_iteration(&self) -> u64 {
         self.0.bytes_per_iteration()

@@ -1,0 +1,20 @@
+//! How fast bytes pass.
+
+use crosstie_units::Time;
+
+/// How long bytes take on a wire: so much time for so many of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    /// The time.
+    pub time: Time,
+    /// The bytes, at least 1.
+    pub bytes: u64,
+}
+
+impl Pace {
+    /// The time for so many bytes, rounded down.
+    pub fn time_for(&self, bytes: u32) -> Time {
+        let ps = u128::from(self.time.ps()) * u128::from(bytes) / u128::from(self.bytes);
+        Time::from_ps(ps as u64)
+    }
+}
