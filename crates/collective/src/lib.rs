@@ -4,10 +4,12 @@
 //! these waits for which. It is played on simulated and real clusters, priced by a model, and read from and
 //! written as text; none of these knows how it came about.
 //!
-//! An [`Operation`] becomes a [`Collective`]: a schedule and beside it what the messages carry.
+//! An [`Operation`] becomes a [`Collective`]: a schedule and beside it what the messages carry. The [`checker`]
+//! proves that it does what it is for.
 
 pub mod algorithm;
 mod cargo;
+pub mod checker;
 mod collective;
 mod operation;
 mod outcome;
