@@ -3,7 +3,21 @@
 //! A [`Schedule`] says for every rank which messages it sends and receives, what it computes, and which of
 //! these waits for which. It is played on simulated and real clusters, priced by a model, and read from and
 //! written as text; none of these knows how it came about.
+//!
+//! An [`Operation`] becomes a [`Collective`]: a schedule and beside it what the messages carry. The [`checker`]
+//! proves that it does what it is for.
 
+pub mod algorithm;
+mod cargo;
+pub mod checker;
+mod collective;
+mod operation;
+mod outcome;
 mod schedule;
+mod score;
 
+pub use cargo::{Access, Block, Cargo};
+pub use collective::Collective;
+pub use operation::{Operation, OperationError};
+pub use outcome::{Outcome, Whose};
 pub use schedule::{Builder, CyclicRank, Need, Op, OpId, Rank, Schedule, Step, Tag, When};

@@ -1,0 +1,79 @@
+//! One vector for everybody.
+
+mod binomial;
+mod chain;
+mod scatter_all_gather;
+
+use super::{Declaration, choice};
+use crate::OperationError;
+use crate::score::Score;
+use crosstie_units::{Bytes, quantities};
+use serde::{Deserialize, Serialize};
+
+/// An algorithm of a broadcast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum Broadcast {
+    /// Whoever has it sends it on, so that those who have it double.
+    Binomial {},
+    /// From one to the next, in segments.
+    Chain {
+        /// The longest segment: the vector is cut into equal parts that are no longer.
+        #[serde(default = "segment", deserialize_with = "segment_within")]
+        segment: Bytes,
+    },
+    /// The parts are scattered, and gathered by all (van de Geijn).
+    ScatterAllGather {},
+}
+
+fn segment() -> Bytes {
+    Broadcast::SEGMENT
+}
+
+quantities! { segment_within: Bytes = "a size", Bytes::new(1)..=Bytes::new(1 << 30); }
+
+impl Broadcast {
+    /// The segment of a chain for which nobody names one.
+    pub const SEGMENT: Bytes = Bytes::new(1 << 16);
+
+    /// Every algorithm, with the defaults of its keys.
+    pub const ALL: [Broadcast; 3] = [
+        Broadcast::Binomial {},
+        Broadcast::Chain { segment: Broadcast::SEGMENT },
+        Broadcast::ScatterAllGather {},
+    ];
+
+    /// What it says of itself.
+    pub fn declaration(&self) -> &'static Declaration {
+        match self {
+            Broadcast::Binomial {} => &binomial::DECLARATION,
+            Broadcast::Chain { .. } => &chain::DECLARATION,
+            Broadcast::ScatterAllGather {} => &scatter_all_gather::DECLARATION,
+        }
+    }
+
+    /// Into how many parts it cuts a vector.
+    pub(crate) fn parts(self, ranks: u32, bytes: u64) -> Result<u32, OperationError> {
+        match self {
+            Broadcast::Binomial {} => Ok(1),
+            Broadcast::Chain { segment } => chain::parts(segment, ranks, bytes),
+            Broadcast::ScatterAllGather {} => Ok(ranks),
+        }
+    }
+
+    pub(crate) fn write(self, score: Score, root: u32, parts: u32) -> Score {
+        match self {
+            Broadcast::Binomial {} => binomial::write(score, root),
+            Broadcast::Chain { .. } => chain::write(score, root, parts),
+            Broadcast::ScatterAllGather {} => scatter_all_gather::write(score, root),
+        }
+    }
+}
+
+choice!(Broadcast);
+
+impl Default for Broadcast {
+    fn default() -> Broadcast {
+        Broadcast::Binomial {}
+    }
+}

@@ -1,0 +1,46 @@
+//! A block of everybody for one.
+
+mod binomial;
+mod linear;
+
+use super::{Declaration, choice};
+use crate::score::Score;
+use serde::{Deserialize, Serialize};
+
+/// An algorithm of a gather.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum Gather {
+    /// Everybody sends to the root.
+    Linear {},
+    /// Blocks are collected up a binomial tree.
+    Binomial {},
+}
+
+impl Gather {
+    /// Every algorithm, with the defaults of its keys.
+    pub const ALL: [Gather; 2] = [Gather::Linear {}, Gather::Binomial {}];
+
+    /// What it says of itself.
+    pub fn declaration(&self) -> &'static Declaration {
+        match self {
+            Gather::Linear {} => &linear::DECLARATION,
+            Gather::Binomial {} => &binomial::DECLARATION,
+        }
+    }
+
+    pub(crate) fn write(self, score: Score, root: u32) -> Score {
+        match self {
+            Gather::Linear {} => linear::write(score, root),
+            Gather::Binomial {} => binomial::write(score, root),
+        }
+    }
+}
+
+choice!(Gather);
+
+impl Default for Gather {
+    fn default() -> Gather {
+        Gather::Binomial {}
+    }
+}

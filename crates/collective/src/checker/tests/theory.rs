@@ -1,0 +1,178 @@
+//! Messages, steps and contention as books give them.
+
+use super::collective;
+use crate::algorithm::{
+    AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, Scatter,
+};
+use crate::checker::{Report, check};
+use crate::{Operation, Rank, Step};
+use crosstie_units::Bytes;
+
+const BYTES: Bytes = Bytes::new(4096);
+
+fn report(operation: Operation, ranks: u32) -> Report {
+    check(&collective(operation, ranks)).unwrap()
+}
+
+/// Messages and steps.
+fn size(operation: Operation, ranks: u32) -> (u64, u32) {
+    let report = report(operation, ranks);
+    (report.messages, report.contention.len() as u32)
+}
+
+/// The most messages into a rank and out of one, over all steps.
+fn contention(operation: Operation, ranks: u32) -> (u32, u32) {
+    let steps = report(operation, ranks).contention;
+    let into = steps.iter().map(|step| step.into).max().unwrap();
+    (into, steps.iter().map(|step| step.out_of).max().unwrap())
+}
+
+/// ceil(log2 p)
+fn log(ranks: u32) -> u32 {
+    ranks.next_power_of_two().ilog2()
+}
+
+const RANKS: [u32; 9] = [2, 3, 4, 6, 7, 8, 16, 21, 33];
+
+#[test]
+fn barriers() {
+    for ranks in RANKS {
+        let p = u64::from(ranks);
+        let linear = Operation::Barrier { algorithm: Barrier::Linear {} };
+        assert_eq!(size(linear, ranks), (2 * (p - 1), 2));
+        assert_eq!(contention(linear, ranks), (ranks - 1, ranks - 1));
+        let tree = Operation::Barrier { algorithm: Barrier::Tree {} };
+        // Up it may take fewer steps if the tree is not full.
+        let (messages, steps) = size(tree, ranks);
+        assert!(messages == 2 * (p - 1) && steps <= 2 * log(ranks));
+        assert!(steps == 2 * log(ranks) || !ranks.is_power_of_two());
+        let dissemination = Operation::Barrier { algorithm: Barrier::Dissemination {} };
+        assert_eq!(size(dissemination, ranks), (p * u64::from(log(ranks)), log(ranks)));
+        assert_eq!(contention(dissemination, ranks), (1, 1));
+    }
+}
+
+#[test]
+fn broadcasts() {
+    let root = 1;
+    for ranks in RANKS {
+        let p = u64::from(ranks);
+        let binomial =
+            Operation::Broadcast { algorithm: Broadcast::Binomial {}, root, bytes: BYTES };
+        assert_eq!(size(binomial, ranks), (p - 1, log(ranks)));
+        assert_eq!(contention(binomial, ranks), (1, 1));
+        let chain = Broadcast::Chain { segment: Bytes::new(1024) };
+        let chain = Operation::Broadcast { algorithm: chain, root, bytes: BYTES };
+        assert_eq!(size(chain, ranks), (4 * (p - 1), ranks + 2));
+        let scatter =
+            Operation::Broadcast { algorithm: Broadcast::ScatterAllGather {}, root, bytes: BYTES };
+        let (messages, steps) = size(scatter, ranks);
+        assert_eq!(messages, (p - 1) + p * (p - 1));
+        assert_eq!(steps, log(ranks) + ranks - 1);
+    }
+}
+
+#[test]
+fn gathers_scatters_and_reductions() {
+    let (root, bytes) = (1, BYTES);
+    for ranks in RANKS {
+        let p = u64::from(ranks);
+        let gather = |algorithm| Operation::Gather { algorithm, root, bytes };
+        assert_eq!(size(gather(Gather::Linear {}), ranks), (p - 1, 1));
+        assert_eq!(contention(gather(Gather::Linear {}), ranks), (ranks - 1, 1));
+        let (messages, steps) = size(gather(Gather::Binomial {}), ranks);
+        assert!(messages == p - 1 && steps <= log(ranks));
+        let scatter = |algorithm| Operation::Scatter { algorithm, root, bytes };
+        assert_eq!(size(scatter(Scatter::Linear {}), ranks), (p - 1, 1));
+        assert_eq!(contention(scatter(Scatter::Linear {}), ranks), (1, ranks - 1));
+        assert_eq!(size(scatter(Scatter::Binomial {}), ranks), (p - 1, log(ranks)));
+        let reduce = |algorithm| Operation::Reduce { algorithm, root, bytes, combine: None };
+        assert_eq!(size(reduce(Reduce::Linear {}), ranks).0, p - 1);
+        assert_eq!(contention(reduce(Reduce::Linear {}), ranks), (ranks - 1, 1));
+        let (messages, steps) = size(reduce(Reduce::Binomial {}), ranks);
+        assert!(messages == p - 1 && steps <= log(ranks));
+    }
+}
+
+#[test]
+fn all_gathers() {
+    for ranks in RANKS {
+        let p = u64::from(ranks);
+        let all_gather = |algorithm| Operation::AllGather { algorithm, bytes: BYTES };
+        let ring = all_gather(AllGather::Ring {});
+        assert_eq!(size(ring, ranks), (p * (p - 1), ranks - 1));
+        assert_eq!(contention(ring, ranks), (1, 1));
+        let bruck = all_gather(AllGather::Bruck {});
+        assert_eq!(size(bruck, ranks), (p * u64::from(log(ranks)), log(ranks)));
+        assert_eq!(contention(bruck, ranks), (1, 1));
+        // Nobody is sent a block twice.
+        for operation in AllGather::ALL.map(all_gather) {
+            let bytes = collective(operation, ranks).schedule.bytes();
+            assert_eq!(bytes, p * (p - 1) * BYTES.get(), "{operation:?}");
+        }
+        let doubling = all_gather(AllGather::RecursiveDoubling {});
+        let (core, steps) = (1 << ranks.ilog2(), ranks.ilog2());
+        let folded = ranks - core;
+        let messages = u64::from(core * steps + 2 * folded);
+        assert_eq!(size(doubling, ranks), (messages, steps + 2 * u32::from(folded > 0)));
+    }
+}
+
+#[test]
+fn all_reduces() {
+    for ranks in RANKS {
+        let p = u64::from(ranks);
+        let all_reduce =
+            |algorithm| Operation::AllReduce { algorithm, bytes: BYTES, combine: None };
+        let ring = all_reduce(AllReduce::Ring {});
+        assert_eq!(size(ring, ranks), (2 * p * (p - 1), 2 * (ranks - 1)));
+        assert_eq!(collective(ring, ranks).schedule.bytes(), 2 * (p - 1) * BYTES.get());
+        let doubling = all_reduce(AllReduce::RecursiveDoubling {});
+        let (core, steps) = (1 << ranks.ilog2(), ranks.ilog2());
+        let (folded, extra) = (ranks - core, 2 * u32::from(ranks > core));
+        assert_eq!(size(doubling, ranks), (u64::from(core * steps + 2 * folded), steps + extra));
+        let rabenseifner = all_reduce(AllReduce::Rabenseifner {});
+        assert_eq!(
+            size(rabenseifner, ranks),
+            (u64::from(2 * core * steps + 2 * folded), 2 * steps + extra)
+        );
+        if ranks == core {
+            let bytes = collective(rabenseifner, ranks).schedule.bytes();
+            assert_eq!(bytes, 2 * (p - 1) * BYTES.get());
+        }
+    }
+}
+
+#[test]
+fn all_to_alls() {
+    for ranks in RANKS {
+        let p = u64::from(ranks);
+        let all_to_all = |algorithm| Operation::AllToAll { algorithm, bytes: BYTES };
+        let linear = all_to_all(AllToAll::Linear {});
+        assert_eq!(size(linear, ranks), (p * (p - 1), 1));
+        assert_eq!(contention(linear, ranks), (ranks - 1, ranks - 1));
+        let shift = all_to_all(AllToAll::Shift {});
+        assert_eq!(size(shift, ranks), (p * (p - 1), ranks - 1));
+        assert_eq!(contention(shift, ranks), (1, 1));
+        let pairwise = all_to_all(AllToAll::Pairwise {});
+        assert_eq!(size(pairwise, ranks).0, p * (p - 1));
+        if ranks.is_multiple_of(2) {
+            assert_eq!(size(pairwise, ranks).1, ranks - 1);
+            assert_eq!(contention(pairwise, ranks), (1, 1));
+        }
+        let bruck = all_to_all(AllToAll::Bruck {});
+        assert_eq!(size(bruck, ranks), (p * u64::from(log(ranks)), log(ranks)));
+        assert_eq!(contention(bruck, ranks), (1, 1));
+    }
+}
+
+#[test]
+fn a_linear_all_to_all_sends_to_the_next_first() {
+    let linear = Operation::AllToAll { algorithm: AllToAll::Linear {}, bytes: BYTES };
+    let sent = |rank| {
+        let collective = collective(linear, 4);
+        let to = |step| if let Step::Send { to, .. } = step { Some(to.0) } else { None };
+        collective.schedule.ops(Rank(rank)).iter().filter_map(|op| to(op.step)).collect::<Vec<_>>()
+    };
+    assert_eq!((sent(0), sent(2)), (vec![1, 2, 3], vec![3, 0, 1]));
+}

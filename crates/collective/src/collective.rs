@@ -1,0 +1,14 @@
+//! A schedule with what it is for.
+
+use crate::{Cargo, Outcome, Schedule};
+
+/// A schedule, what its messages carry, and what everybody must have in the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collective {
+    /// Who sends what to whom.
+    pub schedule: Schedule,
+    /// The blocks of its operations.
+    pub cargo: Cargo,
+    /// What it is for.
+    pub outcome: Outcome,
+}

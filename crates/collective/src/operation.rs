@@ -1,0 +1,278 @@
+//! All collective operations there are, with what they are asked for.
+
+use crate::algorithm::{
+    AllGather, AllReduce, AllToAll, Barrier, Broadcast, Declaration, Gather, Reduce, Scatter,
+};
+use crate::score::{Cut, Score};
+use crate::{Collective, Outcome, Rank};
+use crosstie_units::{Bytes, Rate, declared, range, wholes};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// A collective operation of all ranks.
+///
+/// Where ranks hold vectors that are handed on or combined, `bytes` is the length of the whole vector. Where
+/// everybody has blocks of its own, it is the length of one block: of a rank, or of a pair of ranks. The
+/// messages of a barrier have one byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum Operation {
+    /// Nobody leaves before everybody has come.
+    Barrier {
+        /// How.
+        #[serde(default)]
+        algorithm: Barrier,
+    },
+    /// Everybody gets the vector of the root.
+    Broadcast {
+        /// How.
+        #[serde(default)]
+        algorithm: Broadcast,
+        /// Who has the vector.
+        #[serde(default, deserialize_with = "root")]
+        root: u32,
+        /// The length of the vector.
+        bytes: Bytes,
+    },
+    /// The root gets a block of everybody.
+    Gather {
+        /// How.
+        #[serde(default)]
+        algorithm: Gather,
+        /// Who gets the blocks.
+        #[serde(default, deserialize_with = "root")]
+        root: u32,
+        /// The length of a block.
+        bytes: Bytes,
+    },
+    /// Everybody gets a block of the root.
+    Scatter {
+        /// How.
+        #[serde(default)]
+        algorithm: Scatter,
+        /// Who has the blocks.
+        #[serde(default, deserialize_with = "root")]
+        root: u32,
+        /// The length of a block.
+        bytes: Bytes,
+    },
+    /// Everybody gets a block of everybody.
+    AllGather {
+        /// How.
+        #[serde(default)]
+        algorithm: AllGather,
+        /// The length of a block.
+        bytes: Bytes,
+    },
+    /// The root gets the combination of everybody's vector.
+    Reduce {
+        /// How.
+        #[serde(default)]
+        algorithm: Reduce,
+        /// Who gets the result.
+        #[serde(default, deserialize_with = "root")]
+        root: u32,
+        /// The length of a vector.
+        bytes: Bytes,
+        /// How fast a rank combines; `None`: in no time.
+        #[serde(
+            default,
+            deserialize_with = "combining_rate",
+            skip_serializing_if = "Option::is_none"
+        )]
+        combine: Option<Rate>,
+    },
+    /// Everybody gets the combination of everybody's vector.
+    AllReduce {
+        /// How.
+        #[serde(default)]
+        algorithm: AllReduce,
+        /// The length of a vector.
+        bytes: Bytes,
+        /// How fast a rank combines; `None`: in no time.
+        #[serde(
+            default,
+            deserialize_with = "combining_rate",
+            skip_serializing_if = "Option::is_none"
+        )]
+        combine: Option<Rate>,
+    },
+    /// Everybody gets a block of everybody that is meant for it alone.
+    AllToAll {
+        /// How.
+        #[serde(default)]
+        algorithm: AllToAll,
+        /// The length of a block.
+        bytes: Bytes,
+    },
+}
+
+wholes! { root: u32 = 0..=u32::MAX as i64; }
+
+fn combining_rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Rate>, D::Error> {
+    let (slowest, fastest) = (1_000, 1_000_000_000_000_000);
+    let rates = Rate::from_bytes_per_second(slowest)..=Rate::from_bytes_per_second(fastest);
+    range::quantity(from, "a rate", rates).map(Some)
+}
+
+/// What is wrong with an operation among so many ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum OperationError {
+    /// Nobody takes part.
+    #[error("found no ranks, expected at least one")]
+    NoRanks,
+    /// The root is none of the ranks.
+    #[error("found the root {root}, expected a rank from 0 to {}", ranks - 1)]
+    NoSuchRoot {
+        /// What was found.
+        root: u32,
+        /// The number of ranks.
+        ranks: u32,
+    },
+    /// A segment has no length.
+    #[error("found segments of 0 B, expected at least 1 B")]
+    NoSegment,
+    /// A message is too long.
+    #[error("a message would have {bytes} bytes, expected fewer than 4 GiB; ask for fewer bytes")]
+    TooLong {
+        /// Its length.
+        bytes: u64,
+    },
+    /// There are too many messages.
+    #[error(
+        "the schedule would have more than {most} operations; \
+         ask for fewer ranks, longer segments or another algorithm"
+    )]
+    TooMany {
+        /// How many there may be.
+        most: u64,
+    },
+    /// Combining would take for ever.
+    #[error("combining at {rate} takes too long, expected a rate of at least 1 kB/s")]
+    Endless {
+        /// What was found.
+        rate: Rate,
+    },
+}
+
+impl Operation {
+    /// What it says of itself.
+    pub fn declaration(&self) -> &'static Declaration {
+        match self {
+            Operation::Barrier { .. } => &Declaration {
+                name: "barrier",
+                sentence: "Nobody leaves before everybody has come.",
+            },
+            Operation::Broadcast { .. } => &Declaration {
+                name: "broadcast",
+                sentence: "Everybody gets the vector of the root.",
+            },
+            Operation::Gather { .. } => {
+                &Declaration { name: "gather", sentence: "The root gets a block of everybody." }
+            }
+            Operation::Scatter { .. } => {
+                &Declaration { name: "scatter", sentence: "Everybody gets a block of the root." }
+            }
+            Operation::AllGather { .. } => &Declaration {
+                name: "all-gather",
+                sentence: "Everybody gets a block of everybody.",
+            },
+            Operation::Reduce { .. } => &Declaration {
+                name: "reduce",
+                sentence: "The root gets the combination of everybody's vector.",
+            },
+            Operation::AllReduce { .. } => &Declaration {
+                name: "all-reduce",
+                sentence: "Everybody gets the combination of everybody's vector.",
+            },
+            Operation::AllToAll { .. } => &Declaration {
+                name: "all-to-all",
+                sentence: "Everybody gets a block of everybody that is meant for it alone.",
+            },
+        }
+    }
+
+    /// Its name, as in experiment files.
+    pub fn name(&self) -> &'static str {
+        self.declaration().name
+    }
+
+    /// What it does, in a sentence.
+    pub fn sentence(&self) -> &'static str {
+        self.declaration().sentence
+    }
+
+    /// The names of its keys.
+    pub fn keys(&self) -> &'static [&'static str] {
+        declared::keys::<Operation>(self.name())
+    }
+
+    /// What its algorithm says of itself.
+    pub fn algorithm(&self) -> &'static Declaration {
+        match self {
+            Operation::Barrier { algorithm } => algorithm.declaration(),
+            Operation::Broadcast { algorithm, .. } => algorithm.declaration(),
+            Operation::Gather { algorithm, .. } => algorithm.declaration(),
+            Operation::Scatter { algorithm, .. } => algorithm.declaration(),
+            Operation::AllGather { algorithm, .. } => algorithm.declaration(),
+            Operation::Reduce { algorithm, .. } => algorithm.declaration(),
+            Operation::AllReduce { algorithm, .. } => algorithm.declaration(),
+            Operation::AllToAll { algorithm, .. } => algorithm.declaration(),
+        }
+    }
+
+    /// What everybody does, among so many ranks.
+    pub fn collective(&self, ranks: u32) -> Result<Collective, OperationError> {
+        if ranks == 0 {
+            return Err(OperationError::NoRanks);
+        }
+        let rooted = |root: u32| match root {
+            root if root >= ranks => Err(OperationError::NoSuchRoot { root, ranks }),
+            root => Ok(Rank(root)),
+        };
+        match *self {
+            Operation::Barrier { algorithm } => {
+                let score = Score::new(ranks, Cut::Parts { whole: 0, parts: 1 }, None);
+                algorithm.write(score).finish(Outcome::Barrier)
+            }
+            Operation::Broadcast { algorithm, root, bytes } => {
+                let (outcome_root, whole) = (rooted(root)?, bytes.get());
+                let parts = algorithm.parts(ranks, whole)?;
+                let score = Score::new(ranks, Cut::Parts { whole, parts }, None);
+                let outcome = Outcome::Broadcast { root: outcome_root, parts };
+                algorithm.write(score, root, parts).finish(outcome)
+            }
+            Operation::Gather { algorithm, root, bytes } => {
+                let outcome = Outcome::Gather { root: rooted(root)? };
+                let score = Score::new(ranks, Cut::Equal(bytes.get()), None);
+                algorithm.write(score, root).finish(outcome)
+            }
+            Operation::Scatter { algorithm, root, bytes } => {
+                let outcome = Outcome::Scatter { root: rooted(root)? };
+                let score = Score::new(ranks, Cut::Equal(bytes.get()), None);
+                algorithm.write(score, root).finish(outcome)
+            }
+            Operation::AllGather { algorithm, bytes } => {
+                let score = Score::new(ranks, Cut::Equal(bytes.get()), None);
+                algorithm.write(score).finish(Outcome::AllGather)
+            }
+            Operation::Reduce { algorithm, root, bytes, combine } => {
+                let outcome = Outcome::Reduce { root: rooted(root)?, parts: 1 };
+                let cut = Cut::Parts { whole: bytes.get(), parts: 1 };
+                algorithm.write(Score::new(ranks, cut, combine), root).finish(outcome)
+            }
+            Operation::AllReduce { algorithm, bytes, combine } => {
+                let (whole, parts) = (bytes.get(), algorithm.parts(ranks));
+                let score = Score::new(ranks, Cut::Parts { whole, parts }, combine);
+                algorithm.write(score).finish(Outcome::AllReduce { parts })
+            }
+            Operation::AllToAll { algorithm, bytes } => {
+                // Blocks are numbered in 32 bits.
+                if ranks > u32::from(u16::MAX) {
+                    return Err(OperationError::TooMany { most: crate::score::MOST_OPERATIONS });
+                }
+                let score = Score::new(ranks, Cut::Equal(bytes.get()), None);
+                algorithm.write(score).finish(Outcome::AllToAll)
+            }
+        }
+    }
+}

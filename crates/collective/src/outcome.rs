@@ -1,0 +1,108 @@
+//! What a collective operation begins with and must end with.
+
+use crate::{Block, Rank};
+
+/// Who has contributed to a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// This rank alone.
+    One(Rank),
+    /// All ranks.
+    All,
+}
+
+/// What every rank must have in the end, and the meaning of the numbers of blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everybody has heard of everybody. There is one block: whom one has heard of.
+    Barrier,
+    /// Everybody has the vector of the root. Blocks are its parts.
+    Broadcast {
+        /// Who has it.
+        root: Rank,
+        /// The number of parts.
+        parts: u32,
+    },
+    /// The root has block r of rank r.
+    Gather {
+        /// Who gets them.
+        root: Rank,
+    },
+    /// Rank r has block r of the root.
+    Scatter {
+        /// Who has them.
+        root: Rank,
+    },
+    /// Everybody has block r of rank r.
+    AllGather,
+    /// The root has the combination of everybody's vector. Blocks are parts of the vector.
+    Reduce {
+        /// Who gets it.
+        root: Rank,
+        /// The number of parts.
+        parts: u32,
+    },
+    /// Everybody has the combination of everybody's vector. Blocks are parts of the vector.
+    AllReduce {
+        /// The number of parts.
+        parts: u32,
+    },
+    /// Of p ranks, rank d has block s p + d of rank s.
+    AllToAll,
+}
+
+impl Outcome {
+    /// The number of blocks there are among so many ranks.
+    pub fn blocks(self, ranks: u32) -> u64 {
+        match self {
+            Outcome::Barrier => 1,
+            Outcome::Broadcast { parts, .. }
+            | Outcome::Reduce { parts, .. }
+            | Outcome::AllReduce { parts } => parts.into(),
+            Outcome::Gather { .. } | Outcome::Scatter { .. } | Outcome::AllGather => ranks.into(),
+            Outcome::AllToAll => u64::from(ranks) * u64::from(ranks),
+        }
+    }
+
+    /// The blocks that a rank begins with, and who has contributed to them.
+    pub fn initial(self, ranks: u32, rank: Rank, mut each: impl FnMut(Block, Rank)) {
+        match self {
+            Outcome::Barrier => each(Block(0), rank),
+            Outcome::Reduce { parts, .. } | Outcome::AllReduce { parts } => {
+                (0..parts).for_each(|part| each(Block(part), rank));
+            }
+            Outcome::Broadcast { root, parts } if rank == root => {
+                (0..parts).for_each(|part| each(Block(part), rank));
+            }
+            Outcome::Scatter { root } if rank == root => {
+                (0..ranks).for_each(|to| each(Block(to), rank));
+            }
+            Outcome::Broadcast { .. } | Outcome::Scatter { .. } => {}
+            Outcome::Gather { .. } | Outcome::AllGather => each(Block(rank.0), rank),
+            Outcome::AllToAll => {
+                (0..ranks).for_each(|to| each(Block(rank.0 * ranks + to), rank));
+            }
+        }
+    }
+
+    /// The blocks that a rank must end with, and who must have contributed to them.
+    pub fn wanted(self, ranks: u32, rank: Rank, mut each: impl FnMut(Block, Whose)) {
+        match self {
+            Outcome::Barrier => each(Block(0), Whose::All),
+            Outcome::Broadcast { root, parts } => {
+                (0..parts).for_each(|part| each(Block(part), Whose::One(root)));
+            }
+            Outcome::Gather { root } if rank != root => each(Block(rank.0), Whose::One(rank)),
+            Outcome::Gather { .. } | Outcome::AllGather => {
+                (0..ranks).for_each(|from| each(Block(from), Whose::One(Rank(from))));
+            }
+            Outcome::Scatter { root } => each(Block(rank.0), Whose::One(root)),
+            Outcome::Reduce { root, .. } if rank != root => {}
+            Outcome::Reduce { parts, .. } | Outcome::AllReduce { parts } => {
+                (0..parts).for_each(|part| each(Block(part), Whose::All));
+            }
+            Outcome::AllToAll => (0..ranks)
+                .for_each(|from| each(Block(from * ranks + rank.0), Whose::One(Rank(from)))),
+        }
+    }
+}
