@@ -5,12 +5,12 @@ use crate::algorithm::{
 };
 use crate::score::{Cut, Score};
 use crate::{Collective, Outcome, Rank};
-use crosstie_units::{Bytes, Rate, declared, range, wholes};
+use crosstie_units::{Bytes, Rate, declared, quantities, range, wholes};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// A collective operation of all ranks.
 ///
-/// Where ranks hold vectors that are handed on or combined, `bytes` is the length of the whole vector. Where
+/// Where ranks hold vectors that are handed on or combined, `size` is the length of the whole vector. Where
 /// everybody has blocks of its own, it is the length of one block: of a rank, or of a pair of ranks. The
 /// messages of a barrier have one byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +31,8 @@ pub enum Operation {
         #[serde(default, deserialize_with = "root")]
         root: u32,
         /// The length of the vector.
-        bytes: Bytes,
+        #[serde(deserialize_with = "size_within")]
+        size: Bytes,
     },
     /// The root gets a block of everybody.
     Gather {
@@ -42,7 +43,8 @@ pub enum Operation {
         #[serde(default, deserialize_with = "root")]
         root: u32,
         /// The length of a block.
-        bytes: Bytes,
+        #[serde(deserialize_with = "size_within")]
+        size: Bytes,
     },
     /// Everybody gets a block of the root.
     Scatter {
@@ -53,7 +55,8 @@ pub enum Operation {
         #[serde(default, deserialize_with = "root")]
         root: u32,
         /// The length of a block.
-        bytes: Bytes,
+        #[serde(deserialize_with = "size_within")]
+        size: Bytes,
     },
     /// Everybody gets a block of everybody.
     AllGather {
@@ -61,7 +64,8 @@ pub enum Operation {
         #[serde(default)]
         algorithm: AllGather,
         /// The length of a block.
-        bytes: Bytes,
+        #[serde(deserialize_with = "size_within")]
+        size: Bytes,
     },
     /// The root gets the combination of everybody's vector.
     Reduce {
@@ -72,7 +76,8 @@ pub enum Operation {
         #[serde(default, deserialize_with = "root")]
         root: u32,
         /// The length of a vector.
-        bytes: Bytes,
+        #[serde(deserialize_with = "size_within")]
+        size: Bytes,
         /// How fast a rank combines; `None`: in no time.
         #[serde(
             default,
@@ -87,7 +92,8 @@ pub enum Operation {
         #[serde(default)]
         algorithm: AllReduce,
         /// The length of a vector.
-        bytes: Bytes,
+        #[serde(deserialize_with = "size_within")]
+        size: Bytes,
         /// How fast a rank combines; `None`: in no time.
         #[serde(
             default,
@@ -102,11 +108,14 @@ pub enum Operation {
         #[serde(default)]
         algorithm: AllToAll,
         /// The length of a block.
-        bytes: Bytes,
+        #[serde(deserialize_with = "size_within")]
+        size: Bytes,
     },
 }
 
 wholes! { root: u32 = 0..=u32::MAX as i64; }
+
+quantities! { size_within: Bytes = "a size", Bytes::new(1)..=Bytes::new(1 << 30); }
 
 fn combining_rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Rate>, D::Error> {
     let (slowest, fastest) = (1_000, 1_000_000_000_000_000);
@@ -234,38 +243,38 @@ impl Operation {
                 let score = Score::new(ranks, Cut::Parts { whole: 0, parts: 1 }, None);
                 algorithm.write(score).finish(Outcome::Barrier)
             }
-            Operation::Broadcast { algorithm, root, bytes } => {
+            Operation::Broadcast { algorithm, root, size: bytes } => {
                 let (outcome_root, whole) = (rooted(root)?, bytes.get());
                 let parts = algorithm.parts(ranks, whole)?;
                 let score = Score::new(ranks, Cut::Parts { whole, parts }, None);
                 let outcome = Outcome::Broadcast { root: outcome_root, parts };
                 algorithm.write(score, root, parts).finish(outcome)
             }
-            Operation::Gather { algorithm, root, bytes } => {
+            Operation::Gather { algorithm, root, size: bytes } => {
                 let outcome = Outcome::Gather { root: rooted(root)? };
                 let score = Score::new(ranks, Cut::Equal(bytes.get()), None);
                 algorithm.write(score, root).finish(outcome)
             }
-            Operation::Scatter { algorithm, root, bytes } => {
+            Operation::Scatter { algorithm, root, size: bytes } => {
                 let outcome = Outcome::Scatter { root: rooted(root)? };
                 let score = Score::new(ranks, Cut::Equal(bytes.get()), None);
                 algorithm.write(score, root).finish(outcome)
             }
-            Operation::AllGather { algorithm, bytes } => {
+            Operation::AllGather { algorithm, size: bytes } => {
                 let score = Score::new(ranks, Cut::Equal(bytes.get()), None);
                 algorithm.write(score).finish(Outcome::AllGather)
             }
-            Operation::Reduce { algorithm, root, bytes, combine } => {
+            Operation::Reduce { algorithm, root, size: bytes, combine } => {
                 let outcome = Outcome::Reduce { root: rooted(root)?, parts: 1 };
                 let cut = Cut::Parts { whole: bytes.get(), parts: 1 };
                 algorithm.write(Score::new(ranks, cut, combine), root).finish(outcome)
             }
-            Operation::AllReduce { algorithm, bytes, combine } => {
+            Operation::AllReduce { algorithm, size: bytes, combine } => {
                 let (whole, parts) = (bytes.get(), algorithm.parts(ranks));
                 let score = Score::new(ranks, Cut::Parts { whole, parts }, combine);
                 algorithm.write(score).finish(Outcome::AllReduce { parts })
             }
-            Operation::AllToAll { algorithm, bytes } => {
+            Operation::AllToAll { algorithm, size: bytes } => {
                 // Blocks are numbered in 32 bits.
                 if ranks > u32::from(u16::MAX) {
                     return Err(OperationError::TooMany { most: crate::score::MOST_OPERATIONS });

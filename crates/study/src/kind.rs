@@ -18,18 +18,30 @@ pub enum WorkKind {
     Ping,
     /// Many messages back to back, then an answer.
     Stream,
+    /// A collective operation.
+    Collective,
+    /// A schedule from a file.
+    Goal,
 }
 
 impl WorkKind {
     /// All of them, in the order of result files.
-    pub const ALL: [WorkKind; 3] = [WorkKind::Traffic, WorkKind::Ping, WorkKind::Stream];
+    pub const ALL: [WorkKind; 5] = [
+        WorkKind::Traffic,
+        WorkKind::Ping,
+        WorkKind::Stream,
+        WorkKind::Collective,
+        WorkKind::Goal,
+    ];
 
-    /// Its name in experiment files.
+    /// What it is called.
     pub fn name(self) -> &'static str {
         match self {
             WorkKind::Traffic => "traffic",
             WorkKind::Ping => "ping",
             WorkKind::Stream => "stream",
+            WorkKind::Collective => "collective",
+            WorkKind::Goal => "goal",
         }
     }
 
@@ -39,6 +51,7 @@ impl WorkKind {
             WorkKind::Traffic => traffic::COLUMNS,
             WorkKind::Ping => closed_loop::PING,
             WorkKind::Stream => closed_loop::STREAM,
+            WorkKind::Collective | WorkKind::Goal => closed_loop::SCHEDULE,
         }
     }
 
@@ -46,7 +59,9 @@ impl WorkKind {
     pub fn statuses(self) -> &'static [Status] {
         match self {
             WorkKind::Traffic => traffic::STATUSES,
-            WorkKind::Ping | WorkKind::Stream => closed_loop::STATUSES,
+            WorkKind::Ping | WorkKind::Stream | WorkKind::Collective | WorkKind::Goal => {
+                closed_loop::STATUSES
+            }
         }
     }
 
@@ -56,6 +71,7 @@ impl WorkKind {
             WorkKind::Traffic => traffic::SHOWN,
             WorkKind::Ping => closed_loop::PING_SHOWN,
             WorkKind::Stream => closed_loop::STREAM_SHOWN,
+            WorkKind::Collective | WorkKind::Goal => closed_loop::SCHEDULE_SHOWN,
         }
     }
 
@@ -63,7 +79,9 @@ impl WorkKind {
     pub fn given_up(self) -> &'static [&'static str] {
         match self {
             WorkKind::Traffic => traffic::GIVEN_UP,
-            WorkKind::Ping | WorkKind::Stream => closed_loop::GIVEN_UP,
+            WorkKind::Ping | WorkKind::Stream | WorkKind::Collective | WorkKind::Goal => {
+                closed_loop::GIVEN_UP
+            }
         }
     }
 
@@ -72,6 +90,9 @@ impl WorkKind {
         match self {
             WorkKind::Traffic => &[SideTable::Channels],
             WorkKind::Ping | WorkKind::Stream => &[SideTable::Channels, SideTable::Ranks],
+            WorkKind::Collective | WorkKind::Goal => {
+                &[SideTable::Channels, SideTable::Ranks, SideTable::Timeline]
+            }
         }
     }
 
@@ -88,6 +109,8 @@ impl Work {
             Work::Traffic(_) => WorkKind::Traffic,
             Work::Ping(_) => WorkKind::Ping,
             Work::Stream(_) => WorkKind::Stream,
+            Work::Collective(_) => WorkKind::Collective,
+            Work::Goal(_) => WorkKind::Goal,
         }
     }
 }
@@ -97,7 +120,7 @@ impl Spec {
     pub fn side_tables(&self) -> impl Iterator<Item = SideTable> {
         let wanted = |table: &SideTable| match table {
             SideTable::Channels => self.measure.channels,
-            SideTable::Ranks => true,
+            SideTable::Ranks | SideTable::Timeline => true,
         };
         self.work.kind().side_tables().iter().copied().filter(wanted)
     }

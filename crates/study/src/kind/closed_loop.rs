@@ -27,6 +27,12 @@ const BANDWIDTH: Column =
     c("bandwidth", "bandwidth", "MB/s", "payload per time, a MB being 10^6 bytes");
 const ITERATIONS: Column =
     c("iterations", "iterations measured", "iterations", "iterations measured");
+const OPERATIONS: Column = c(
+    "operations",
+    "operations of the schedule",
+    "operations",
+    "sends, receives and computations of an iteration, over all ranks",
+);
 const WARMUP_ITERATIONS: Column = c(
     "warmup_iterations",
     "iterations of warm-up",
@@ -67,6 +73,25 @@ pub(super) const STREAM: &[Column] = &[
     FINISH_FIRST,
     FINISH_LAST,
 ];
+
+/// Every column of a schedule.
+pub(super) const SCHEDULE: &[Column] = &[
+    TIME_MEAN,
+    TIME_CI,
+    TIME_MIN,
+    TIME_P50,
+    TIME_P99,
+    BANDWIDTH,
+    OPERATIONS,
+    ITERATIONS,
+    WARMUP_ITERATIONS,
+    FINISH_FIRST,
+    FINISH_LAST,
+];
+
+/// The same in a terminal.
+pub(super) const SCHEDULE_SHOWN: &[(&str, &str)] =
+    &[("time_mean", "time [us]"), ("time_p99", "p99 [us]"), ("bandwidth", "MB/s"), ("operations", "ops")];
 
 /// Columns of a ping in a terminal, and their heads there.
 pub(super) const PING_SHOWN: &[(&str, &str)] = &[

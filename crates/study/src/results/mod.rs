@@ -9,6 +9,7 @@
 //! | `rows.jsonl`, `rows.csv` | one flat row per finished point, in order, the same in both |
 //! | `channels.csv` | the counters of every channel, where the study keeps them |
 //! | `ranks.csv` | when every rank was done, of closed-loop work |
+//! | `timeline.csv` | who sent what when, of short schedules |
 //! | `journal.jsonl` | finished points as they came in; what lets a rerun skip them |
 //!
 //! None of them holds a time of day or anything else that would differ between two runs of the same
@@ -23,6 +24,7 @@ mod rows;
 mod set;
 mod side;
 mod store;
+mod timeline;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -31,6 +33,7 @@ use std::path::{Path, PathBuf};
 pub use channel::ChannelRow;
 pub use meta::{ColumnMeaning, Meta};
 pub use rank::RankRow;
+pub use timeline::TimelineRow;
 pub use set::ResultSet;
 pub use side::{SideTable, SideTables};
 pub use store::{Revision, Store};

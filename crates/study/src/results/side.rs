@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::channel::{CHANNEL_COLUMNS, ChannelRow};
 use super::rank::{RANK_COLUMNS, RankRow};
+use super::timeline::{TIMELINE_COLUMNS, TimelineRow};
 
 /// A table beside the rows, one file of a folder of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,17 +17,20 @@ pub enum SideTable {
     Channels,
     /// When every rank was done.
     Ranks,
+    /// Who sent what when.
+    Timeline,
 }
 
 impl SideTable {
     /// All of them.
-    pub const ALL: [SideTable; 2] = [SideTable::Channels, SideTable::Ranks];
+    pub const ALL: [SideTable; 3] = [SideTable::Channels, SideTable::Ranks, SideTable::Timeline];
 
     /// Its file.
     pub fn file(self) -> &'static str {
         match self {
             SideTable::Channels => "channels.csv",
             SideTable::Ranks => "ranks.csv",
+            SideTable::Timeline => "timeline.csv",
         }
     }
 
@@ -35,6 +39,7 @@ impl SideTable {
         match self {
             SideTable::Channels => &CHANNEL_COLUMNS,
             SideTable::Ranks => &RANK_COLUMNS,
+            SideTable::Timeline => &TIMELINE_COLUMNS,
         }
     }
 }
@@ -48,6 +53,9 @@ pub struct SideTables {
     /// When ranks were done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<RankRow>,
+    /// Who sent what when.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timeline: Vec<TimelineRow>,
 }
 
 /// A line of a table beside the rows.

@@ -7,7 +7,7 @@ use super::journal::Journal;
 use super::meta::Meta;
 use super::side::SideRow;
 use super::{
-    ChannelRow, JOURNAL, META, ROWS_CSV, ROWS_JSON, RankRow, ResultsError, STUDY, SideTables,
+    ChannelRow, JOURNAL, META, ROWS_CSV, ROWS_JSON, RankRow, ResultsError, STUDY, SideTables, TimelineRow,
     doing, origin, replace, rows,
 };
 use crate::fingerprint::Fingerprint;
@@ -120,6 +120,7 @@ impl<'a> Store<'a> {
         }
         check_finite::<ChannelRow>(point, side)?;
         check_finite::<RankRow>(point, side)?;
+        check_finite::<TimelineRow>(point, side)?;
         let measured = (kind.columns().iter())
             .filter_map(|c| Some((c.name.to_owned(), row.measured(c.name)?)))
             .filter(|(_, value)| value.is_finite())
@@ -146,7 +147,8 @@ impl<'a> Store<'a> {
         let (keys, kinds) = (self.study.keys(), self.study.kinds());
         replace(&at(ROWS_CSV), |to| rows::write_csv(keys, &kinds, &rows, to))?;
         self.publish_side::<ChannelRow>()?;
-        self.publish_side::<RankRow>()
+        self.publish_side::<RankRow>()?;
+        self.publish_side::<TimelineRow>()
     }
 
     /// Copies what the experiment refers to, so that the folder is complete in itself.

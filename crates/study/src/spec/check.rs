@@ -7,7 +7,7 @@ use crosstie_work::traffic::Misfit;
 use toml::de::DeTable;
 
 use super::limits::{MOST_HOSTS, MOST_RAILS};
-use super::{Bus, Fabric, Irregular, Link, Measure, Spec, TrafficSpec, Tree, Work};
+use super::{Bus, Fabric, Irregular, Link, Measure, Node, Spec, TrafficSpec, Tree, Work};
 use crate::document::{self, Fault};
 
 /// The longest wire, in cycles.
@@ -49,6 +49,8 @@ pub(super) fn check(spec: &Spec, root: &DeTable<'_>) -> Result<(), Fault> {
         .and_then(|()| flow(spec))
         .and_then(|()| in_transit(spec))
         .and_then(|()| work(spec))
+        .and_then(|()| schedule(spec))
+        .and_then(|()| node(spec))
         .and_then(|()| measure(&spec.measure))
         .map_err(|Clash { path, fault }| {
             fault.at(document::place(root, &path).map_or(0..0, |(_, value)| value))
@@ -229,7 +231,44 @@ fn work(spec: &Spec) -> Result<(), Clash> {
         Work::Stream(stream) => {
             closed_loop(spec).and_then(|()| ranks("work.stream", [stream.from, stream.to], hosts))
         }
+        Work::Collective(_) | Work::Goal(_) => closed_loop(spec),
     }
+}
+
+/// How schedules are played, and that there are any.
+fn schedule(spec: &Spec) -> Result<(), Clash> {
+    let plays = matches!(spec.work, Work::Collective(_) | Work::Goal(_));
+    if !plays && !spec.schedule.is_default() {
+        let label = "expected a collective operation or `work.goal` beside it";
+        return Err(clash("schedule", "there is no schedule to be played", label)
+            .help("remove `schedule`, or set `work`, such as `work.all-to-all.size = \"1 KiB\"`"));
+    }
+    let ranks = spec.schedule.ranks.zip(spec.fabric.hosts());
+    if let Some((ranks, hosts)) = ranks.filter(|(ranks, hosts)| ranks > hosts) {
+        let label = format!("found {ranks}, expected at most {hosts}: there is one per host");
+        return Err(clash("schedule.ranks", "more ranks than hosts", label));
+    }
+    if spec.schedule.ranks.is_some() && matches!(spec.work, Work::Goal(_)) {
+        let label = "the file says how many there are";
+        return Err(clash("schedule.ranks", "a number of ranks for a GOAL file", label)
+            .help("leave `ranks` out"));
+    }
+    Ok(())
+}
+
+/// Processors, where there is something for them to do.
+fn node(spec: &Spec) -> Result<(), Clash> {
+    if spec.node != Node::default() && matches!(spec.work, Work::Traffic(_)) {
+        let label = "open-loop traffic asks no processor";
+        return Err(clash("node", "processors under open-loop traffic", label)
+            .help("remove `node`, or replace `traffic` by `work`"));
+    }
+    if spec.node.eager.is_some() && spec.node.overhead.is_none() {
+        let label = "expected `node.overhead` beside it";
+        return Err(clash("node.eager", "a limit for processors that take no time", label)
+            .help("set `node.overhead = {}` for processors that take none"));
+    }
+    Ok(())
 }
 
 /// What goes with open-loop traffic only.

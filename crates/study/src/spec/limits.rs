@@ -39,6 +39,16 @@ pub(crate) fn some_hosts<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u3
     hosts(from).map(Some)
 }
 
+/// As [`window`], for a key that may be missing.
+pub(crate) fn some_window<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    window(from).map(Some)
+}
+
+/// As [`message`], for a key that may be missing.
+pub(crate) fn some_message<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Bytes>, D::Error> {
+    message(from).map(Some)
+}
+
 /// As [`links`], for a key that may be missing.
 pub(crate) fn some_links<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
     links(from).map(Some)
@@ -64,6 +74,7 @@ quantities! {
     pool: Bytes = "a size", Bytes::new(1)..=Bytes::new(1 << 30);
     rate: Rate = "a rate", per_second(1_000)..=per_second(1_000_000_000_000);
     wire: Time = "a time", Time::ZERO..=Time::from_ns(1_000_000);
+    per_byte: Time = "a time", Time::ZERO..=Time::from_ns(1_000);
 }
 
 /// As [`rate`], for a key that may be missing.

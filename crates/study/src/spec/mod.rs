@@ -4,6 +4,7 @@ mod check;
 pub(crate) mod limits;
 mod machine;
 mod measure;
+mod node;
 mod work;
 mod world;
 
@@ -15,8 +16,10 @@ pub use crosstie_protocol::{Flow, PolicyKind};
 pub use crosstie_routing::RoutingKind;
 pub use crosstie_work::traffic::{Arrival, Destination, Size, TrafficSpec};
 pub use machine::{Bus, Cluster, Fabric, InTransit, Irregular, Link, Nic, Packet, Switch, Tree};
+pub use crosstie_collective::Operation;
 pub use measure::{Goal, Measure, Saturation};
-pub use work::{Ping, Stream, Work};
+pub use node::{Node, Overhead};
+pub use work::{GoalFile, Ping, ScheduleSpec, Stream, Work};
 pub use world::{Ideal, World};
 
 use crate::diagnostic::Diagnostic;
@@ -50,10 +53,14 @@ pub struct Spec {
     pub bus: Bus,
     /// The NICs.
     pub nic: Nic,
+    /// The processors.
+    pub node: Node,
     /// What only the ideal network knows.
     pub ideal: Ideal,
     /// What is to be done.
     pub work: Work,
+    /// How schedules are played.
+    pub schedule: ScheduleSpec,
     /// What is measured, and how exactly.
     pub measure: Measure,
 }
@@ -81,12 +88,16 @@ struct Draft {
     bus: Bus,
     #[serde(default)]
     nic: Nic,
+    #[serde(default, skip_serializing_if = "Node::is_default")]
+    node: Node,
     #[serde(default, skip_serializing_if = "Ideal::is_default")]
     ideal: Ideal,
     #[serde(skip_serializing_if = "Option::is_none")]
     traffic: Option<TrafficSpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
     work: Option<Work>,
+    #[serde(default, skip_serializing_if = "ScheduleSpec::is_default")]
+    schedule: ScheduleSpec,
     #[serde(default)]
     measure: Measure,
 }
@@ -130,8 +141,10 @@ impl Draft {
             link: self.link,
             bus: self.bus,
             nic: self.nic,
+            node: self.node,
             ideal: self.ideal,
             work,
+            schedule: self.schedule,
             measure,
         })
     }
@@ -141,7 +154,9 @@ impl From<Spec> for Draft {
     fn from(spec: Spec) -> Draft {
         let (traffic, work) = match spec.work {
             Work::Traffic(traffic) => (Some(traffic), None),
-            work @ (Work::Ping(_) | Work::Stream(_)) => (None, Some(work)),
+            work @ (Work::Ping(_) | Work::Stream(_) | Work::Collective(_) | Work::Goal(_)) => {
+                (None, Some(work))
+            }
         };
         Draft {
             seed: spec.seed,
@@ -154,9 +169,11 @@ impl From<Spec> for Draft {
             link: spec.link,
             bus: spec.bus,
             nic: spec.nic,
+            node: spec.node,
             ideal: spec.ideal,
             traffic,
             work,
+            schedule: spec.schedule,
             measure: spec.measure,
         }
     }
@@ -164,9 +181,9 @@ impl From<Spec> for Draft {
 
 impl Spec {
     /// The top-level keys of a spec.
-    pub(crate) const KEYS: [&'static str; 14] = [
+    pub(crate) const KEYS: [&'static str; 16] = [
         "seed", "world", "cluster", "policy", "fabric", "routing", "switch", "link", "bus", "nic",
-        "ideal", "traffic", "work", "measure",
+        "node", "ideal", "traffic", "work", "schedule", "measure",
     ];
 
     /// Reads the text made by [`Spec::to_toml`]; `name` stands for the file in error messages.
@@ -202,6 +219,7 @@ impl Spec {
     /// Whether a key of a spec names a file.
     pub(crate) fn names_a_file(key: &str) -> bool {
         key == "fabric.file.path"
+            || key == "work.goal.file"
             || key.strip_prefix("traffic.destination.").is_some_and(Destination::names_a_file)
     }
 
@@ -211,8 +229,10 @@ impl Spec {
         if let Fabric::File { path } = &mut spec.fabric {
             *path = name(path);
         }
-        if let Work::Traffic(traffic) = &mut spec.work {
-            traffic.destination.rename_files(name);
+        match &mut spec.work {
+            Work::Traffic(traffic) => traffic.destination.rename_files(name),
+            Work::Goal(GoalFile { file }) => *file = name(file),
+            Work::Ping(_) | Work::Stream(_) | Work::Collective(_) => {}
         }
         spec
     }
@@ -223,9 +243,13 @@ impl Spec {
         if let Fabric::File { path } = &self.fabric {
             files.push(("fabric.file.path".to_owned(), path.as_str()));
         }
-        if let Work::Traffic(traffic) = &self.work {
-            let named = traffic.destination.files().into_iter();
-            files.extend(named.map(|(key, file)| (format!("traffic.destination.{key}"), file)));
+        match &self.work {
+            Work::Traffic(traffic) => {
+                let named = traffic.destination.files().into_iter();
+                files.extend(named.map(|(key, file)| (format!("traffic.destination.{key}"), file)));
+            }
+            Work::Goal(GoalFile { file }) => files.push(("work.goal.file".to_owned(), file)),
+            Work::Ping(_) | Work::Stream(_) | Work::Collective(_) => {}
         }
         files
     }

@@ -20,19 +20,19 @@ fn fault(operation: Operation, ranks: u32, edit: impl FnOnce(&mut Edit)) -> Faul
 }
 
 fn binomial_broadcast() -> Operation {
-    Operation::Broadcast { algorithm: Broadcast::Binomial {}, root: 0, bytes: BYTES }
+    Operation::Broadcast { algorithm: Broadcast::Binomial {}, root: 0, size: BYTES }
 }
 
 fn ring_all_gather() -> Operation {
-    Operation::AllGather { algorithm: AllGather::Ring {}, bytes: BYTES }
+    Operation::AllGather { algorithm: AllGather::Ring {}, size: BYTES }
 }
 
 fn ring_all_reduce() -> Operation {
-    Operation::AllReduce { algorithm: AllReduce::Ring {}, bytes: BYTES, combine: None }
+    Operation::AllReduce { algorithm: AllReduce::Ring {}, size: BYTES, combine: None }
 }
 
 fn linear_all_to_all() -> Operation {
-    Operation::AllToAll { algorithm: AllToAll::Linear {}, bytes: BYTES }
+    Operation::AllToAll { algorithm: AllToAll::Linear {}, size: BYTES }
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_message_that_is_left_out() {
     assert_eq!(found, Fault::Absent { rank: Rank(3), block: Block(0) });
     // A contribution to a sum.
     let reduce =
-        Operation::Reduce { algorithm: Reduce::Binomial {}, root: 0, bytes: BYTES, combine: None };
+        Operation::Reduce { algorithm: Reduce::Binomial {}, root: 0, size: BYTES, combine: None };
     let found = fault(reduce, 8, |edit| {
         edit.remove(7, 0);
         edit.remove(3, 0);
@@ -110,7 +110,7 @@ fn a_dependency_that_is_left_out() {
     assert_eq!(found, Fault::NotYet { rank: Rank(1), op: OpId(1), block: Block(0) });
     // Two sums at once.
     let reduce =
-        Operation::Reduce { algorithm: Reduce::Linear {}, root: 1, bytes: BYTES, combine: None };
+        Operation::Reduce { algorithm: Reduce::Linear {}, root: 1, size: BYTES, combine: None };
     let found = fault(reduce, 4, |edit| edit.line(1, 1).needs.clear());
     let race = Fault::Race { rank: Rank(1), block: Block(0), one: OpId(0), other: OpId(1) };
     assert_eq!(found, race);
@@ -120,7 +120,7 @@ fn a_dependency_that_is_left_out() {
 fn a_sum_that_is_used_before_it_is_computed() {
     let rate = Some(crosstie_units::Rate::from_bytes_per_second(1_000_000));
     let algorithm = AllReduce::RecursiveDoubling {};
-    let operation = Operation::AllReduce { algorithm, bytes: BYTES, combine: rate };
+    let operation = Operation::AllReduce { algorithm, size: BYTES, combine: rate };
     // Operations of a rank are send, receive, computation, send, and so on.
     let found = fault(operation, 4, |edit| {
         edit.line(3, 3).needs = vec![Need { op: OpId(1), when: When::Done }];
@@ -133,7 +133,7 @@ fn a_sum_that_is_used_before_it_is_computed() {
 fn a_vector_that_is_combined_while_it_is_sent() {
     let operation = Operation::AllReduce {
         algorithm: AllReduce::RecursiveDoubling {},
-        bytes: BYTES,
+        size: BYTES,
         combine: None,
     };
     // The second send of rank 2 waits for its first receive, but no longer for its first send.
@@ -172,7 +172,7 @@ fn destinations_that_are_swapped() {
 #[test]
 fn a_message_that_is_sent_twice() {
     let reduce =
-        Operation::Reduce { algorithm: Reduce::Linear {}, root: 0, bytes: BYTES, combine: None };
+        Operation::Reduce { algorithm: Reduce::Linear {}, root: 0, size: BYTES, combine: None };
     let found = fault(reduce, 4, |edit| {
         edit.repeat(2, 0);
         edit.repeat(0, 1);
@@ -204,7 +204,7 @@ fn a_wrong_tag() {
 fn tags_that_are_all_the_same() {
     // Nothing orders the sends of rank 0 any more.
     let chain = Broadcast::Chain { segment: Bytes::new(100) };
-    let operation = Operation::Broadcast { algorithm: chain, root: 0, bytes: BYTES };
+    let operation = Operation::Broadcast { algorithm: chain, root: 0, size: BYTES };
     let found = fault(operation, 3, |edit| {
         for line in edit.ranks.iter_mut().flatten() {
             match &mut line.op.step {
@@ -243,7 +243,7 @@ fn a_wrong_block() {
 #[test]
 fn a_sum_that_is_stored() {
     let reduce =
-        Operation::Reduce { algorithm: Reduce::Linear {}, root: 0, bytes: BYTES, combine: None };
+        Operation::Reduce { algorithm: Reduce::Linear {}, root: 0, size: BYTES, combine: None };
     let found = fault(reduce, 4, |edit| edit.line(0, 1).access = Access::Store);
     let changed =
         Fault::Changed { rank: Rank(0), op: OpId(1), block: Block(0), contribution: Rank(0) };
@@ -256,14 +256,14 @@ fn a_sum_that_is_stored() {
 
 #[test]
 fn a_block_that_is_spoilt() {
-    let gather = Operation::Gather { algorithm: Gather::Linear {}, root: 0, bytes: BYTES };
+    let gather = Operation::Gather { algorithm: Gather::Linear {}, root: 0, size: BYTES };
     let found = fault(gather, 3, |edit| {
         // Rank 2 claims to have block 1.
         edit.line(2, 0).blocks = vec![Block(1)];
         edit.line(0, 1).blocks = vec![Block(1)];
     });
     assert!(matches!(found, Fault::Race { rank: Rank(0), block: Block(1), .. }), "{found}");
-    let scatter = Operation::Scatter { algorithm: Scatter::Linear {}, root: 0, bytes: BYTES };
+    let scatter = Operation::Scatter { algorithm: Scatter::Linear {}, root: 0, size: BYTES };
     let found = fault(scatter, 3, |edit| {
         edit.line(0, 1).blocks = vec![Block(1)];
         edit.line(2, 0).blocks = vec![Block(1)];

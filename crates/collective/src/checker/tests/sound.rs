@@ -60,7 +60,7 @@ fn a_chain_has_any_number_of_segments() {
         [(0, 7, 1), (1, 7, 1), (7, 7, 1), (8, 7, 2), (1_000, 64, 16), (5, 1, 5)]
     {
         let algorithm = Broadcast::Chain { segment: Bytes::new(segment) };
-        let operation = Operation::Broadcast { algorithm, root: 2, bytes: Bytes::new(bytes) };
+        let operation = Operation::Broadcast { algorithm, root: 2, size: Bytes::new(bytes) };
         for ranks in [3, 4, 9] {
             sound(operation, ranks);
             let report = check(&collective(operation, ranks)).unwrap();

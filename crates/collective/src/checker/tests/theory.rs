@@ -58,14 +58,14 @@ fn broadcasts() {
     for ranks in RANKS {
         let p = u64::from(ranks);
         let binomial =
-            Operation::Broadcast { algorithm: Broadcast::Binomial {}, root, bytes: BYTES };
+            Operation::Broadcast { algorithm: Broadcast::Binomial {}, root, size: BYTES };
         assert_eq!(size(binomial, ranks), (p - 1, log(ranks)));
         assert_eq!(contention(binomial, ranks), (1, 1));
         let chain = Broadcast::Chain { segment: Bytes::new(1024) };
-        let chain = Operation::Broadcast { algorithm: chain, root, bytes: BYTES };
+        let chain = Operation::Broadcast { algorithm: chain, root, size: BYTES };
         assert_eq!(size(chain, ranks), (4 * (p - 1), ranks + 2));
         let scatter =
-            Operation::Broadcast { algorithm: Broadcast::ScatterAllGather {}, root, bytes: BYTES };
+            Operation::Broadcast { algorithm: Broadcast::ScatterAllGather {}, root, size: BYTES };
         let (messages, steps) = size(scatter, ranks);
         assert_eq!(messages, (p - 1) + p * (p - 1));
         assert_eq!(steps, log(ranks) + ranks - 1);
@@ -77,16 +77,16 @@ fn gathers_scatters_and_reductions() {
     let (root, bytes) = (1, BYTES);
     for ranks in RANKS {
         let p = u64::from(ranks);
-        let gather = |algorithm| Operation::Gather { algorithm, root, bytes };
+        let gather = |algorithm| Operation::Gather { algorithm, root, size: bytes };
         assert_eq!(size(gather(Gather::Linear {}), ranks), (p - 1, 1));
         assert_eq!(contention(gather(Gather::Linear {}), ranks), (ranks - 1, 1));
         let (messages, steps) = size(gather(Gather::Binomial {}), ranks);
         assert!(messages == p - 1 && steps <= log(ranks));
-        let scatter = |algorithm| Operation::Scatter { algorithm, root, bytes };
+        let scatter = |algorithm| Operation::Scatter { algorithm, root, size: bytes };
         assert_eq!(size(scatter(Scatter::Linear {}), ranks), (p - 1, 1));
         assert_eq!(contention(scatter(Scatter::Linear {}), ranks), (1, ranks - 1));
         assert_eq!(size(scatter(Scatter::Binomial {}), ranks), (p - 1, log(ranks)));
-        let reduce = |algorithm| Operation::Reduce { algorithm, root, bytes, combine: None };
+        let reduce = |algorithm| Operation::Reduce { algorithm, root, size: bytes, combine: None };
         assert_eq!(size(reduce(Reduce::Linear {}), ranks).0, p - 1);
         assert_eq!(contention(reduce(Reduce::Linear {}), ranks), (ranks - 1, 1));
         let (messages, steps) = size(reduce(Reduce::Binomial {}), ranks);
@@ -98,7 +98,7 @@ fn gathers_scatters_and_reductions() {
 fn all_gathers() {
     for ranks in RANKS {
         let p = u64::from(ranks);
-        let all_gather = |algorithm| Operation::AllGather { algorithm, bytes: BYTES };
+        let all_gather = |algorithm| Operation::AllGather { algorithm, size: BYTES };
         let ring = all_gather(AllGather::Ring {});
         assert_eq!(size(ring, ranks), (p * (p - 1), ranks - 1));
         assert_eq!(contention(ring, ranks), (1, 1));
@@ -123,7 +123,7 @@ fn all_reduces() {
     for ranks in RANKS {
         let p = u64::from(ranks);
         let all_reduce =
-            |algorithm| Operation::AllReduce { algorithm, bytes: BYTES, combine: None };
+            |algorithm| Operation::AllReduce { algorithm, size: BYTES, combine: None };
         let ring = all_reduce(AllReduce::Ring {});
         assert_eq!(size(ring, ranks), (2 * p * (p - 1), 2 * (ranks - 1)));
         assert_eq!(collective(ring, ranks).schedule.bytes(), 2 * (p - 1) * BYTES.get());
@@ -147,7 +147,7 @@ fn all_reduces() {
 fn all_to_alls() {
     for ranks in RANKS {
         let p = u64::from(ranks);
-        let all_to_all = |algorithm| Operation::AllToAll { algorithm, bytes: BYTES };
+        let all_to_all = |algorithm| Operation::AllToAll { algorithm, size: BYTES };
         let linear = all_to_all(AllToAll::Linear {});
         assert_eq!(size(linear, ranks), (p * (p - 1), 1));
         assert_eq!(contention(linear, ranks), (ranks - 1, ranks - 1));
@@ -168,7 +168,7 @@ fn all_to_alls() {
 
 #[test]
 fn a_linear_all_to_all_sends_to_the_next_first() {
-    let linear = Operation::AllToAll { algorithm: AllToAll::Linear {}, bytes: BYTES };
+    let linear = Operation::AllToAll { algorithm: AllToAll::Linear {}, size: BYTES };
     let sent = |rank| {
         let collective = collective(linear, 4);
         let to = |step| if let Step::Send { to, .. } = step { Some(to.0) } else { None };
