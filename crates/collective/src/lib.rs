@@ -11,6 +11,7 @@ pub mod algorithm;
 mod cargo;
 pub mod checker;
 mod collective;
+pub mod goal;
 mod operation;
 mod outcome;
 mod schedule;

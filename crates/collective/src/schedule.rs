@@ -249,6 +249,15 @@ impl Builder {
         draft.needs.push((op, need));
     }
 
+    /// Lets every message that names no rail take the first.
+    pub(crate) fn name_rails(&mut self) {
+        for op in self.ranks.iter_mut().flat_map(|draft| &mut draft.ops) {
+            if !matches!(op.step, Step::Compute { .. }) {
+                op.nic.get_or_insert(0);
+            }
+        }
+    }
+
     /// The schedule, unless operations wait for each other in a circle.
     ///
     /// # Panics
@@ -264,13 +273,19 @@ impl Builder {
             draft.needs.iter().map(move |&(op, need)| (first as usize, op, need))
         });
         let filler = Need { op: OpId(0), when: When::Done };
-        let needs = Lists::new(
-            count,
-            pairs.clone().map(|(first, op, need)| (first + op.0 as usize, need)),
-            filler,
-        );
-        let back = pairs.map(|(first, op, Need { op: other, when })| {
-            (first + other.0 as usize, Need { op, when })
+        let pairs = pairs.map(|(first, op, need)| (first + op.0 as usize, need));
+        let needs = Lists::new(count, pairs, filler);
+        // In the order of the operations that wait, whatever the order in which they were told to: schedules
+        // that say the same are equal.
+        let back = first.windows(2).flat_map(|ends| {
+            let (begin, end) = (ends[0] as usize, ends[1] as usize);
+            let needs = &needs;
+            (begin..end).flat_map(move |place| {
+                let op = OpId((place - begin) as u32);
+                let told =
+                    move |need: &Need| (begin + need.op.0 as usize, Need { op, when: need.when });
+                needs.of(place).iter().map(told)
+            })
         });
         let dependents = Lists::new(count, back, filler);
         let mut ops = Vec::with_capacity(count);
@@ -309,16 +324,20 @@ impl Schedule {
         }
         // Each of those that are left waits for another one that is left: whoever follows that comes by a
         // place twice.
-        let mut way: Vec<usize> = vec![missing.iter().position(|&m| m > 0).expect("one is left")];
+        let mut met = vec![u32::MAX; missing.len()];
+        let mut way: Vec<usize> = Vec::new();
+        let mut next = missing.iter().position(|&m| m > 0).expect("one is left");
         loop {
-            let needs = self.needs(first + way[way.len() - 1]).iter();
-            let next = needs.map(|need| need.op.0 as usize).find(|&op| missing[op] > 0);
-            let next = next.expect("what is left waits for something that is left");
-            if let Some(begin) = way.iter().position(|&op| op == next) {
-                let circle = way[begin..].iter().map(|&op| OpId(op as u32)).collect();
+            if met[next] != u32::MAX {
+                let circle = way[met[next] as usize..].iter();
+                let circle = circle.map(|&op| OpId(op as u32)).collect();
                 return Some(CyclicRank { rank, circle });
             }
+            met[next] = way.len() as u32;
             way.push(next);
+            let needs = self.needs(first + next).iter();
+            let left = needs.map(|need| need.op.0 as usize).find(|&op| missing[op] > 0);
+            next = left.expect("what is left waits for something that is left");
         }
     }
 }
@@ -341,6 +360,17 @@ mod tests {
         assert_eq!(schedule.needs(2), [Need { op: computed, when: When::Done }]);
         assert_eq!(schedule.dependents(1), [Need { op: sent, when: When::Done }]);
         assert!(schedule.needs(1).is_empty() && schedule.dependents(2).is_empty());
+    }
+
+    #[test]
+    fn who_waits_stands_in_order_however_it_was_told() {
+        let schedule = |order: [u32; 2]| {
+            let mut builder = Builder::new(1);
+            (0..3).for_each(|_| _ = builder.compute(Rank(0), Time::ZERO));
+            order.iter().for_each(|&op| builder.after(Rank(0), OpId(op), OpId(0)));
+            builder.finish().unwrap()
+        };
+        assert_eq!(schedule([1, 2]), schedule([2, 1]));
     }
 
     #[test]
