@@ -22,6 +22,7 @@ mod progress;
 mod revision;
 mod routed_fabric;
 mod run;
+mod schedule;
 mod world;
 
 pub use error::LabError;

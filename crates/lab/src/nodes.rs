@@ -2,8 +2,9 @@
 
 use crate::LabError;
 use crosstie_protocol::Packing;
+use crosstie_sim::host::Overhead;
 use crosstie_sim::node::{Audience, Nodes, NodesError, NodesSpec};
-use crosstie_study::{Packet, Spec};
+use crosstie_study::{self as study, Node, Packet, Spec};
 use crosstie_units::Bytes;
 
 /// How messages become packets.
@@ -17,6 +18,14 @@ pub(crate) fn packing(spec: &Spec) -> Packing {
         },
         overhead: bytes(spec.nic.overhead),
     }
+}
+
+/// What the processors of a spec take for sending and receiving.
+pub(crate) fn overhead(node: &Node) -> Option<Overhead> {
+    let study::Overhead { message, byte } = node.overhead?;
+    // The range of the experiment file lies within the type.
+    let eager = node.eager.map(|most| most.get() as u32);
+    Some(Overhead { message, byte, eager })
 }
 
 /// The nodes that a spec describes, of which there are so many.

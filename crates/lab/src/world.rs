@@ -1,7 +1,9 @@
 //! What one point describes, ready to be tried.
 
+use crate::schedule::Score;
 use crate::{LabError, RoutedFabric, destination, hardware, nodes};
 use crosstie_protocol::Packing;
+use crosstie_sim::host::Overhead;
 use crosstie_sim::ideal::IdealSpec;
 use crosstie_sim::network::{Blueprint, Grain, Pace};
 use crosstie_sim::node::NodesSpec;
@@ -19,6 +21,8 @@ pub struct World {
     network: Arc<RoutedFabric>,
     ground: Ground,
     nodes: NodesSpec,
+    /// What hosts take for sending and receiving.
+    overhead: Option<Overhead>,
     task: Task,
     /// How long a cycle is.
     cycle: Time,
@@ -37,7 +41,7 @@ pub(crate) enum Task {
     /// Open-loop traffic.
     Traffic { workload: Box<Workload>, seed: Seed, effort: Effort, goal: Goal },
     /// Closed-loop work: nothing of it is random.
-    Application { work: Work, confidence: f64, limit: Time },
+    Application { work: Work, score: Option<Score>, confidence: f64, limit: Time },
 }
 
 /// The end of the clock: half of what picoseconds can count, so that no sum overflows.
@@ -79,13 +83,29 @@ impl World {
         let task = match &spec.work {
             Work::Traffic(traffic) => open_loop(spec, traffic, &network, nodes.packing, locate)?,
             Work::Ping(study::Ping { size, from, to, .. }) => {
-                closed_loop(spec, "ping", *size, *from.max(to), hosts)?
+                check_rank("work.ping", *from.max(to), hosts)?;
+                check_packets(spec, "work.ping.size", *size)?;
+                closed_loop(spec, None)
             }
             Work::Stream(study::Stream { size, from, to, .. }) => {
-                closed_loop(spec, "stream", *size, *from.max(to), hosts)?
+                check_rank("work.stream", *from.max(to), hosts)?;
+                check_packets(spec, "work.stream.size", *size)?;
+                closed_loop(spec, None)
+            }
+            Work::Collective(operation) => {
+                let score = Score::of_operation(operation, spec, hosts)?;
+                let key = format!("work.{}", operation.name());
+                check_packets(spec, &key, Bytes::new(score.longest().into()))?;
+                closed_loop(spec, Some(score))
+            }
+            Work::Goal(file) => {
+                let score = Score::of_file(file, spec, hosts, locate)?;
+                check_packets(spec, "work.goal.file", Bytes::new(score.longest().into()))?;
+                closed_loop(spec, Some(score))
             }
         };
-        let world = World { network, ground, nodes, task, cycle, remarks };
+        let overhead = nodes::overhead(&spec.node);
+        let world = World { network, ground, nodes, overhead, task, cycle, remarks };
         world.check_traffic()?;
         Ok(world)
     }
@@ -173,9 +193,14 @@ impl World {
         Trial { blueprint, nodes: &self.nodes, workload, seed, effort }
     }
 
-    /// Closed-loop work on its networks, for as long as it may take.
-    pub(crate) fn play<'a>(&'a self, blueprint: &'a dyn Blueprint, limit: Time) -> Play<'a> {
-        Play { blueprint, nodes: &self.nodes, overhead: None, limit, records: false }
+    /// Closed-loop work on its networks, for as long as it may take. `records` asks for its time line.
+    pub(crate) fn play<'a>(
+        &'a self,
+        blueprint: &'a dyn Blueprint,
+        limit: Time,
+        records: bool,
+    ) -> Play<'a> {
+        Play { blueprint, nodes: &self.nodes, overhead: self.overhead, limit, records }
     }
 }
 
@@ -225,34 +250,40 @@ fn open_loop(
     Ok(Task::Traffic { workload: Box::new(workload), seed, effort, goal })
 }
 
-/// Closed-loop work between ranks up to the last, with messages of a size.
-fn closed_loop(
-    spec: &Spec,
-    kind: &str,
-    size: Bytes,
-    last: u32,
-    hosts: u32,
-) -> Result<Task, LabError> {
+/// Refuses a rank that has no host.
+fn check_rank(key: &str, last: u32, hosts: u32) -> Result<(), LabError> {
     if last >= hosts {
         let problem = format!("found rank {last}, expected a rank from 0 to {}", hosts - 1);
-        return Err(LabError::setting(&format!("work.{kind}"), problem, "there is one per host"));
+        return Err(LabError::setting(key, problem, "there is one per host"));
     }
-    check_packets(spec, &format!("work.{kind}.size"), size)?;
+    Ok(())
+}
+
+/// Closed-loop work, and the schedule if it has one.
+fn closed_loop(spec: &Spec, score: Option<Score>) -> Task {
     let limit = spec.link.cycle().ps().saturating_mul(spec.measure.max_cycles).min(LAST.ps());
     let limit = Time::from_ps(limit);
     let (work, confidence) = (spec.work.clone(), spec.measure.confidence);
-    Ok(Task::Application { work, confidence, limit })
+    Task::Application { work, score, confidence, limit }
 }
 
 /// The machine of closed-loop work.
 ///
 /// # Panics
 /// If it is open-loop traffic.
-pub(crate) fn application(work: &Work) -> Box<dyn Application> {
+pub(crate) fn application(
+    work: &Work,
+    score: Option<&Score>,
+    iterations: u32,
+) -> Box<dyn Application> {
     // The ranges of the experiment file lie within the types.
     let bytes = |size: Bytes| size.get() as u32;
     match *work {
         Work::Traffic(_) => unreachable!("open-loop traffic is no application"),
+        Work::Collective(_) | Work::Goal(_) => {
+            let score = score.expect("a schedule is there to be played");
+            score.player(u64::from(iterations))
+        }
         Work::Ping(study::Ping { size, from, to, iterations }) => Box::new(Ping::new(PingSpec {
             from: Rank(from),
             to: Rank(to),

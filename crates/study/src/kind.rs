@@ -26,13 +26,8 @@ pub enum WorkKind {
 
 impl WorkKind {
     /// All of them, in the order of result files.
-    pub const ALL: [WorkKind; 5] = [
-        WorkKind::Traffic,
-        WorkKind::Ping,
-        WorkKind::Stream,
-        WorkKind::Collective,
-        WorkKind::Goal,
-    ];
+    pub const ALL: [WorkKind; 5] =
+        [WorkKind::Traffic, WorkKind::Ping, WorkKind::Stream, WorkKind::Collective, WorkKind::Goal];
 
     /// What it is called.
     pub fn name(self) -> &'static str {

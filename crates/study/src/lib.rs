@@ -51,13 +51,13 @@ pub use kind::WorkKind;
 pub use point::Point;
 pub use results::{
     ChannelRow, ColumnMeaning, Meta, RankRow, ResultSet, ResultsError, Revision, SideTable,
-    SideTables, Store,
+    SideTables, Store, TimelineRow,
 };
 pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
-    Arrival, Bus, Cluster, Destination, Fabric, Flow, Goal, Ideal, InTransit, Irregular, Link,
-    Measure, Nic, Packet, Ping, PolicyKind, RoutingKind, Saturation, Size, Spec, Stream, Switch,
-    TrafficSpec, Tree, Work, World,
+    Arrival, Bus, Cluster, Destination, Fabric, Flow, Goal, GoalFile, Ideal, InTransit, Irregular,
+    Link, Measure, Nic, Node, Operation, Overhead, Packet, Ping, PolicyKind, RoutingKind,
+    Saturation, ScheduleSpec, Size, Spec, Stream, Switch, TrafficSpec, Tree, Work, World,
 };
 pub use study::Study;
 pub use table::{Cell, Head, Line, Sheet, Table};

@@ -62,7 +62,7 @@ fn run(point: &Point) -> (Row, SideTables) {
         blocked: 0.0,
         waiting: 0.25,
     };
-    let side = SideTables { channels: vec![channel], ranks: Vec::new() };
+    let side = SideTables { channels: vec![channel], ..SideTables::default() };
     (Row::of(point, status, note, measured), side)
 }
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 /// Plays a schedule, once or several times. Every rank begins as soon as it is told to, and an iteration
 /// when it has done all of the one before; what an iteration took is written down by every rank.
-#[derive(Debug)]
 pub struct Player {
     schedule: Arc<Schedule>,
     iterations: u64,
@@ -17,7 +16,11 @@ pub struct Player {
     unmet: Vec<u32>,
     ranks: Vec<Progress>,
     actions: VecDeque<Action>,
+    names: Option<Names>,
 }
+
+/// What whoever wrote a schedule calls its operations.
+type Names = Box<dyn Fn(Rank, OpId) -> String>;
 
 /// How far a rank is.
 #[derive(Debug, Clone, Default)]
@@ -38,7 +41,12 @@ impl Player {
     pub fn new(schedule: Arc<Schedule>, iterations: u64) -> Player {
         let ranks = vec![Progress::default(); schedule.ranks() as usize];
         let unmet = vec![0; schedule.all().len()];
-        Player { schedule, iterations, unmet, ranks, actions: VecDeque::new() }
+        Player { schedule, iterations, unmet, ranks, actions: VecDeque::new(), names: None }
+    }
+
+    /// The same with names for its operations, for whoever reads why one is never done.
+    pub fn named(self, names: Names) -> Player {
+        Player { names: Some(names), ..self }
     }
 
     /// A rank begins an iteration; what waits for nothing begins at once.
@@ -152,6 +160,10 @@ impl Application for Player {
 
     fn timekeepers(&self) -> Vec<Rank> {
         self.ranks()
+    }
+
+    fn describe(&self, rank: Rank, request: Request) -> Option<String> {
+        self.names.as_ref().map(|names| names(rank, OpId(request.0)))
     }
 
     fn bytes_per_iteration(&self) -> u64 {

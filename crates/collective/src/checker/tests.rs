@@ -17,12 +17,25 @@ fn operations(root: u32, bytes: u64, combine: Option<Rate>) -> Vec<Operation> {
     let bytes = Bytes::new(bytes);
     let mut all: Vec<Operation> = Vec::new();
     all.extend(Barrier::ALL.map(|algorithm| Operation::Barrier { algorithm }));
-    all.extend(Broadcast::ALL.map(|algorithm| Operation::Broadcast { algorithm, root, size: bytes }));
+    all.extend(Broadcast::ALL.map(|algorithm| Operation::Broadcast {
+        algorithm,
+        root,
+        size: bytes,
+    }));
     all.extend(Gather::ALL.map(|algorithm| Operation::Gather { algorithm, root, size: bytes }));
     all.extend(Scatter::ALL.map(|algorithm| Operation::Scatter { algorithm, root, size: bytes }));
     all.extend(AllGather::ALL.map(|algorithm| Operation::AllGather { algorithm, size: bytes }));
-    all.extend(Reduce::ALL.map(|algorithm| Operation::Reduce { algorithm, root, size: bytes, combine }));
-    all.extend(AllReduce::ALL.map(|algorithm| Operation::AllReduce { algorithm, size: bytes, combine }));
+    all.extend(Reduce::ALL.map(|algorithm| Operation::Reduce {
+        algorithm,
+        root,
+        size: bytes,
+        combine,
+    }));
+    all.extend(AllReduce::ALL.map(|algorithm| Operation::AllReduce {
+        algorithm,
+        size: bytes,
+        combine,
+    }));
     all.extend(AllToAll::ALL.map(|algorithm| Operation::AllToAll { algorithm, size: bytes }));
     all
 }

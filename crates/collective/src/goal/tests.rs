@@ -311,8 +311,8 @@ fn no_text_is_too_odd() {
 fn algorithms_are_written_and_read() {
     let bytes = Bytes::new(100);
     for operation in [
-        Operation::AllToAll { algorithm: AllToAll::Pairwise {}, bytes },
-        Operation::AllReduce { algorithm: AllReduce::Rabenseifner {}, bytes, combine: None },
+        Operation::AllToAll { algorithm: AllToAll::Pairwise {}, size: bytes },
+        Operation::AllReduce { algorithm: AllReduce::Rabenseifner {}, size: bytes, combine: None },
     ] {
         let schedule = operation.collective(13).unwrap().schedule;
         assert_eq!(read(&write(&schedule).to_string()).unwrap().schedule, schedule);

@@ -2,27 +2,42 @@
 
 use super::{Columns, Outcome, channels, extend};
 use crate::World;
+use crate::schedule::Score;
 use crate::world::application;
 use crosstie_measure::{Estimate, Iterations};
+use crosstie_sim::host::Episode;
 use crosstie_sim::run::Played;
-use crosstie_study::{Point, RankRow, Row, SideTables, Status, Work};
+use crosstie_study::{Point, RankRow, Row, SideTables, Status, TimelineRow, Work};
 use crosstie_units::Time;
+use crosstie_work::Rank;
 use std::ops::ControlFlow;
 
 /// Runs a point; `None` if `watch` breaks it off.
-pub(super) fn of(
+pub(super) fn play(
     point: &Point,
     world: &World,
     work: &Work,
-    confidence: f64,
+    score: Option<&Score>,
     limit: Time,
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
-) -> Option<Outcome> {
+) -> Option<Played> {
     let blueprint = world.blueprint();
     let cycles = |time: Time| time.ps() / world.cycle().ps();
-    let mut application = application(work);
-    let played =
-        world.play(&*blueprint, limit).run(&mut *application, &mut |now| watch(cycles(now)))?;
+    let iterations = point.spec.schedule.iterations;
+    let mut application = application(work, score, iterations);
+    let records = score.is_some_and(|score| score.is_short(u64::from(iterations)));
+    let play = world.play(&*blueprint, limit, records);
+    play.run(&mut *application, &mut |now| watch(cycles(now)))
+}
+
+/// The row of what was played, and what stands beside it.
+pub(super) fn of(
+    point: &Point,
+    world: &World,
+    score: Option<&Score>,
+    confidence: f64,
+    played: Played,
+) -> Outcome {
     let times: Vec<u64> = played.iterations.iter().map(|took| took.ps()).collect();
     let found = Iterations::of(&times, confidence);
     let mut notes = Vec::new();
@@ -33,18 +48,32 @@ pub(super) fn of(
             Status::Failed
         }
     };
-    notes.extend(found.iter().flat_map(doubts));
+    // What is played once repeats itself exactly.
+    let once = score.is_some() && point.spec.schedule.iterations == 1;
+    notes.extend(found.iter().filter(|_| !once).flat_map(doubts));
     notes.extend(world.remarks().iter().cloned());
-    let row = Row::of(point, status, notes.join("; "), columns(world, work, &played, found));
+    let columns = columns(world, &point.spec.work, score, &played, found);
+    let row = Row::of(point, status, notes.join("; "), columns);
     let wanted = point.spec.measure.channels && world.uses_fabric();
     let channels = if wanted { channels::rows(point, world, &played.channels) } else { Vec::new() };
-    let rank = |(rank, at): (&crosstie_work::Rank, &Time)| RankRow {
+    let at = |time: Time| microseconds(time.ps() as f64);
+    let rank = |(rank, finish): (&Rank, &Time)| RankRow {
         point: point.index,
         rank: rank.0,
-        finish: microseconds(at.ps() as f64),
+        finish: at(*finish),
     };
     let ranks = played.finished.iter().map(rank).collect();
-    Some(Outcome { row, side: SideTables { channels, ranks } })
+    let line = |episode: &Episode| TimelineRow {
+        point: point.index,
+        rank: episode.rank.0,
+        to: episode.message.map(|(to, _)| to.0),
+        bytes: episode.message.map(|(_, bytes)| bytes),
+        begin: at(episode.begin),
+        left: at(episode.left),
+        end: at(episode.end),
+    };
+    let timeline = played.episodes.iter().map(line).collect();
+    Outcome { row, side: SideTables { channels, ranks, timeline } }
 }
 
 fn microseconds(picoseconds: f64) -> f64 {
@@ -67,7 +96,13 @@ fn doubts(found: &Iterations) -> Vec<String> {
     doubts
 }
 
-fn columns(world: &World, work: &Work, played: &Played, found: Option<Iterations>) -> Columns {
+fn columns(
+    world: &World,
+    work: &Work,
+    score: Option<&Score>,
+    played: &Played,
+    found: Option<Iterations>,
+) -> Columns {
     let mut columns = Columns::new();
     if let Some(found) = found {
         let mean = microseconds(found.mean);
@@ -77,7 +112,9 @@ fn columns(world: &World, work: &Work, played: &Played, found: Option<Iterations
                 let cycles = found.mean / 2.0 / world.cycle().ps() as f64;
                 (Some(mean / 2.0), Some(cycles))
             }
-            Work::Stream(_) | Work::Traffic(_) => (None, None),
+            Work::Stream(_) | Work::Traffic(_) | Work::Collective(_) | Work::Goal(_) => {
+                (None, None)
+            }
         };
         extend(
             &mut columns,
@@ -91,6 +128,7 @@ fn columns(world: &World, work: &Work, played: &Played, found: Option<Iterations
                 ("latency_cycles", cycles),
                 // Bytes per microsecond are millions of bytes per second.
                 ("bandwidth", Some(played.bytes_per_iteration as f64 / mean)),
+                ("operations", score.map(|score| score.operations() as f64)),
                 ("iterations", Some(found.count as f64)),
                 ("warmup_iterations", Some(found.warm_up as f64)),
             ],

@@ -30,7 +30,9 @@ pub fn invariants(spec: &Spec) -> Vec<&'static (&'static str, Invariant)> {
     match (&spec.work, spec.world) {
         (Work::Traffic(_), World::Wormhole) => INVARIANTS.iter().chain(WORMHOLE).collect(),
         (Work::Traffic(_), World::Ideal) => INVARIANTS.iter().chain(IDEAL).collect(),
-        (Work::Ping(_) | Work::Stream(_), _) => CLOSED_LOOP.iter().collect(),
+        (Work::Ping(_) | Work::Stream(_) | Work::Collective(_) | Work::Goal(_), _) => {
+            CLOSED_LOOP.iter().collect()
+        }
     }
 }
 
@@ -252,6 +254,7 @@ fn completed(seen: &Observed<'_>) -> Finding {
     let (asked, ping) = match &seen.spec.work {
         Work::Ping(ping) => (ping.iterations, true),
         Work::Stream(stream) => (stream.iterations, false),
+        Work::Collective(_) | Work::Goal(_) => (seen.spec.schedule.iterations, false),
         Work::Traffic(_) => unreachable!("closed-loop work"),
     };
     let done = seen.get("iterations").unwrap_or(0.0) + seen.get("warmup_iterations").unwrap_or(0.0);

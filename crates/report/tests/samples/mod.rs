@@ -200,7 +200,7 @@ pub fn closed_loop() -> ResultSet {
 
 /// What there is beside the rows of [`results`].
 pub fn side() -> SideTables {
-    SideTables { channels: channels(), ranks: Vec::new() }
+    SideTables { channels: channels(), ..SideTables::default() }
 }
 
 /// The channels of one point of [`results`].

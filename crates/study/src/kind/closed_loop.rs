@@ -90,8 +90,12 @@ pub(super) const SCHEDULE: &[Column] = &[
 ];
 
 /// The same in a terminal.
-pub(super) const SCHEDULE_SHOWN: &[(&str, &str)] =
-    &[("time_mean", "time [us]"), ("time_p99", "p99 [us]"), ("bandwidth", "MB/s"), ("operations", "ops")];
+pub(super) const SCHEDULE_SHOWN: &[(&str, &str)] = &[
+    ("time_mean", "time [us]"),
+    ("time_p99", "p99 [us]"),
+    ("bandwidth", "MB/s"),
+    ("operations", "ops"),
+];
 
 /// Columns of a ping in a terminal, and their heads there.
 pub(super) const PING_SHOWN: &[(&str, &str)] = &[

@@ -33,10 +33,10 @@ use std::path::{Path, PathBuf};
 pub use channel::ChannelRow;
 pub use meta::{ColumnMeaning, Meta};
 pub use rank::RankRow;
-pub use timeline::TimelineRow;
 pub use set::ResultSet;
 pub use side::{SideTable, SideTables};
 pub use store::{Revision, Store};
+pub use timeline::TimelineRow;
 
 use crate::diagnostic::Diagnostic;
 

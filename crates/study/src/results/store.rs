@@ -7,8 +7,8 @@ use super::journal::Journal;
 use super::meta::Meta;
 use super::side::SideRow;
 use super::{
-    ChannelRow, JOURNAL, META, ROWS_CSV, ROWS_JSON, RankRow, ResultsError, STUDY, SideTables, TimelineRow,
-    doing, origin, replace, rows,
+    ChannelRow, JOURNAL, META, ROWS_CSV, ROWS_JSON, RankRow, ResultsError, STUDY, SideTables,
+    TimelineRow, doing, origin, replace, rows,
 };
 use crate::fingerprint::Fingerprint;
 use crate::point::Point;

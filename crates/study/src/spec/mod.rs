@@ -12,11 +12,11 @@ use crosstie_units::{Seed, range};
 use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
+pub use crosstie_collective::Operation;
 pub use crosstie_protocol::{Flow, PolicyKind};
 pub use crosstie_routing::RoutingKind;
 pub use crosstie_work::traffic::{Arrival, Destination, Size, TrafficSpec};
 pub use machine::{Bus, Cluster, Fabric, InTransit, Irregular, Link, Nic, Packet, Switch, Tree};
-pub use crosstie_collective::Operation;
 pub use measure::{Goal, Measure, Saturation};
 pub use node::{Node, Overhead};
 pub use work::{GoalFile, Ping, ScheduleSpec, Stream, Work};

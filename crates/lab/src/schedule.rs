@@ -1,0 +1,120 @@
+//! Schedules: from the experiment file to the value that is played.
+
+use crate::LabError;
+use crosstie_collective::goal::{self, Goal};
+use crosstie_collective::{Rank, Schedule, Step};
+use crosstie_study::{GoalFile, Operation, Spec};
+use crosstie_work::{Application, Player};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A schedule that is to be played.
+#[derive(Clone)]
+pub(crate) struct Score {
+    schedule: Arc<Schedule>,
+    /// Where it stands, if it was read.
+    goal: Option<Arc<Goal>>,
+}
+
+/// The most operations of a schedule whose time line is kept.
+const SHORT: usize = 4096;
+
+impl Score {
+    /// The schedule of a collective operation.
+    pub fn of_operation(operation: &Operation, spec: &Spec, hosts: u32) -> Result<Score, LabError> {
+        let key = format!("work.{}", operation.name());
+        let ranks = ranks(spec.schedule.ranks.unwrap_or(hosts), hosts, "schedule.ranks")?;
+        let collective = operation
+            .collective(ranks)
+            .map_err(|error| LabError::setting(&key, error, "change it, or `schedule.ranks`"))?;
+        let schedule = collective.schedule.with_outstanding(spec.schedule.outstanding);
+        Ok(Score { schedule: Arc::new(schedule), goal: None })
+    }
+
+    /// The schedule of a GOAL file; `locate` tells where it is.
+    pub fn of_file(
+        file: &GoalFile,
+        spec: &Spec,
+        hosts: u32,
+        locate: &dyn Fn(&str) -> PathBuf,
+    ) -> Result<Score, LabError> {
+        const KEY: &str = "work.goal.file";
+        let path = locate(&file.file);
+        let wrong =
+            |problem: String, help: String| LabError::input(KEY, path.clone(), problem, help);
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| wrong(error.to_string(), "check the path and the file".to_owned()))?;
+        let mut goal = goal::read(&text).map_err(|error| {
+            wrong(format!("line {}: {}", error.line, error.what), error.help.clone())
+        })?;
+        ranks(goal.schedule.ranks(), hosts, KEY)?;
+        check_rails(&goal, spec).map_err(|(problem, help)| wrong(problem, help))?;
+        let bare = Schedule::clone(&goal.schedule).with_outstanding(spec.schedule.outstanding);
+        goal.schedule = bare.clone();
+        Ok(Score { schedule: Arc::new(bare), goal: Some(Arc::new(goal)) })
+    }
+
+    /// The work of playing it so often.
+    pub fn player(&self, iterations: u64) -> Box<dyn Application> {
+        let player = Player::new(Arc::clone(&self.schedule), iterations);
+        Box::new(match self.goal.clone() {
+            None => player,
+            Some(goal) => player.named(Box::new(move |rank, op| {
+                let line = goal.line(rank, op);
+                match goal.label(rank, op) {
+                    Some(label) => format!("{label}, line {line}"),
+                    None => format!("line {line}"),
+                }
+            })),
+        })
+    }
+
+    /// How many operations it has.
+    pub fn operations(&self) -> usize {
+        self.schedule.all().len()
+    }
+
+    /// The longest message.
+    pub fn longest(&self) -> u32 {
+        let sent = self.schedule.all().iter().filter_map(|op| match op.step {
+            Step::Send { bytes, .. } => Some(bytes),
+            Step::Receive { .. } | Step::Compute { .. } => None,
+        });
+        sent.max().unwrap_or(0)
+    }
+
+    /// Whether it is short enough to keep who sent what when.
+    pub fn is_short(&self, iterations: u64) -> bool {
+        self.operations() as u64 * iterations <= SHORT as u64
+    }
+}
+
+fn ranks(ranks: u32, hosts: u32, key: &str) -> Result<u32, LabError> {
+    if ranks > hosts {
+        let problem =
+            format!("found {ranks} ranks, expected at most {hosts}: there is one per host");
+        return Err(LabError::setting(key, problem, "take a larger `fabric`"));
+    }
+    Ok(ranks)
+}
+
+/// Refuses rails that there are not, and rails where a policy chooses them.
+fn check_rails(goal: &Goal, spec: &Spec) -> Result<(), (String, String)> {
+    let rails = spec.cluster.rails;
+    for rank in (0..goal.schedule.ranks()).map(Rank) {
+        for (op, what) in (0..).zip(goal.schedule.ops(rank)) {
+            let Some(nic) = what.nic else { continue };
+            let line = goal.line(rank, crosstie_collective::OpId(op));
+            if u32::from(nic) >= rails {
+                let problem = format!("line {line}: found nic {nic}, expected 0 to {}", rails - 1);
+                return Err((problem, "raise `cluster.rails`: a nic is a rail".to_owned()));
+            }
+            if spec.policy.paces() {
+                let problem = format!("line {line}: names a nic, which a policy would choose");
+                let help = "leave `policy` out, or the nics of the file".to_owned();
+                return Err((problem, help));
+            }
+        }
+    }
+    Ok(())
+}
