@@ -99,6 +99,17 @@ pub(crate) fn place(root: &DeTable<'_>, path: &str) -> Option<(Range<usize>, Ran
     found
 }
 
+/// Whether there is a key at a dotted path of tables.
+pub(crate) fn has(root: &DeTable<'_>, path: &str) -> bool {
+    match path.split_once('.') {
+        None => root.contains_key(path),
+        Some((first, rest)) => match root.get(first).map(Spanned::get_ref) {
+            Some(DeValue::Table(table)) => has(table, rest),
+            _ => false,
+        },
+    }
+}
+
 /// Takes out the key and the value at a dotted path, if they are there.
 pub(crate) fn take<'i>(
     root: &mut DeTable<'i>,

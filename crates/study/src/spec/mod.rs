@@ -126,8 +126,7 @@ impl Draft {
             }
         };
         let mut measure = self.measure;
-        if work.kind() != WorkKind::Traffic && document::place(root, "measure.max-cycles").is_none()
-        {
+        if work.kind() != WorkKind::Traffic && !document::has(root, "measure.max-cycles") {
             measure.max_cycles = Measure::CLOSED_LOOP_LIMIT;
         }
         Ok(Spec {
@@ -441,6 +440,7 @@ channels = true
             spec.measure.max_cycles
         };
         assert_eq!(limit(""), Measure::CLOSED_LOOP_LIMIT);
+        assert_eq!(limit("measure.channels = false"), Measure::CLOSED_LOOP_LIMIT);
         assert_eq!(limit("measure.max-cycles = 5_000_000"), 5_000_000);
         let (from, to, window, both_ways, iterations) = (0, 1, 64, false, 50);
         assert_eq!(
