@@ -276,3 +276,6 @@ impl Operation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
