@@ -285,3 +285,6 @@ impl Operation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

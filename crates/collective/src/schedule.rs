@@ -121,6 +121,39 @@ impl<T: Copy> Lists<T> {
     }
 }
 
+impl Lists<Need> {
+    /// The other way round: for each operation those that wait for it, in their order, whatever the order in
+    /// which they were told to. Schedules that say the same are equal. `first` tells where ranks begin.
+    fn turned(&self, first: &[u32]) -> Lists<Need> {
+        let count = self.first.len() - 1;
+        let mut begins = vec![0u32; count + 1];
+        let mut items = self.items.clone();
+        for rank in first.windows(2) {
+            let (begin, end) = (rank[0] as usize, rank[1] as usize);
+            let (from, to) = (self.first[begin] as usize, self.first[end] as usize);
+            for need in &self.items[from..to] {
+                begins[begin + need.op.0 as usize + 1] += 1;
+            }
+        }
+        for place in 0..count {
+            begins[place + 1] += begins[place];
+        }
+        let mut next = begins.clone();
+        for rank in first.windows(2) {
+            let (begin, end) = (rank[0] as usize, rank[1] as usize);
+            for place in begin..end {
+                for need in self.of(place) {
+                    let slot = &mut next[begin + need.op.0 as usize];
+                    let op = OpId((place - begin) as u32);
+                    items[*slot as usize] = Need { op, when: need.when };
+                    *slot += 1;
+                }
+            }
+        }
+        Lists { first: begins, items }
+    }
+}
+
 impl Schedule {
     /// The number of ranks.
     pub fn ranks(&self) -> u32 {
@@ -275,19 +308,7 @@ impl Builder {
         let filler = Need { op: OpId(0), when: When::Done };
         let pairs = pairs.map(|(first, op, need)| (first + op.0 as usize, need));
         let needs = Lists::new(count, pairs, filler);
-        // In the order of the operations that wait, whatever the order in which they were told to: schedules
-        // that say the same are equal.
-        let back = first.windows(2).flat_map(|ends| {
-            let (begin, end) = (ends[0] as usize, ends[1] as usize);
-            let needs = &needs;
-            (begin..end).flat_map(move |place| {
-                let op = OpId((place - begin) as u32);
-                let told =
-                    move |need: &Need| (begin + need.op.0 as usize, Need { op, when: need.when });
-                needs.of(place).iter().map(told)
-            })
-        });
-        let dependents = Lists::new(count, back, filler);
+        let dependents = needs.turned(&first);
         let mut ops = Vec::with_capacity(count);
         for draft in self.ranks {
             ops.extend(draft.ops);
@@ -305,6 +326,12 @@ impl Schedule {
     fn circle(&self, rank: Rank) -> Option<CyclicRank> {
         let places = self.places(rank);
         let first = places.start;
+        // Whoever waits for earlier ones only is in no circle.
+        let earlier =
+            |place: usize| self.needs(place).iter().all(|n| first + (n.op.0 as usize) < place);
+        if places.clone().all(earlier) {
+            return None;
+        }
         let mut missing: Vec<u32> =
             places.clone().map(|place| self.needs(place).len() as u32).collect();
         let mut free: Vec<usize> = places.filter(|&place| missing[place - first] == 0).collect();

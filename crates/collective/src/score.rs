@@ -7,10 +7,10 @@ use crate::{
 use crosstie_units::{Bytes, Rate, Time};
 
 /// From so many operations on a schedule is refused: it would take several gigabytes.
-pub(crate) const MOST_OPERATIONS: u64 = 1 << 27;
+pub(crate) const MOST_OPERATIONS: u64 = 1 << 26;
 
 /// From so many blocks in all messages on a schedule is refused.
-const MOST_BLOCKS: usize = 1 << 30;
+const MOST_BLOCKS: u64 = 1 << 30;
 
 /// How long the blocks are.
 #[derive(Debug, Clone, Copy)]
@@ -27,9 +27,12 @@ impl Cut {
             Cut::Equal(bytes) => bytes,
             Cut::Parts { whole, parts: 1 } => whole,
             Cut::Parts { whole, parts } => {
-                let end = |part: u64| u128::from(part) * u128::from(whole) / u128::from(parts);
-                // It is at most the whole.
-                (end(u64::from(block) + 1) - end(block.into())) as u64
+                let end = |part: u64| match part.checked_mul(whole) {
+                    Some(product) => product / u64::from(parts),
+                    // It is at most the whole.
+                    None => (u128::from(part) * u128::from(whole) / u128::from(parts)) as u64,
+                };
+                end(u64::from(block) + 1) - end(block.into())
             }
         }
     }
@@ -54,9 +57,18 @@ impl Score {
 
     /// Writes what each rank does, unless one rank is alone.
     pub fn each(mut self, mut write: impl FnMut(&mut Part<'_>)) -> Score {
+        let mut least = (u64::MAX, u64::MAX);
         for rank in 0..if self.ranks > 1 { self.ranks } else { 0 } {
+            let before = self.size();
             write(&mut Part { score: &mut self, rank, last: [None; 2] });
-            if self.cargo.len() as u64 > MOST_OPERATIONS || self.cargo.all().len() > MOST_BLOCKS {
+            let now = self.size();
+            least = (least.0.min(now.0 - before.0), least.1.min(now.1 - before.1));
+            // A root may have much more to do than others, but of two ranks one is no root: what it has to do
+            // tells soon enough that there would be too much.
+            let ahead = if rank == 0 { 0 } else { u64::from(self.ranks - rank - 1) };
+            let operations = least.0.saturating_mul(ahead).saturating_add(now.0);
+            let blocks = least.1.saturating_mul(ahead).saturating_add(now.1);
+            if operations > MOST_OPERATIONS || blocks > MOST_BLOCKS {
                 self.problem = Some(OperationError::TooMany { most: MOST_OPERATIONS });
             }
             if self.problem.is_some() {
@@ -64,6 +76,11 @@ impl Score {
             }
         }
         self
+    }
+
+    /// The number of operations, and of the blocks of all of them.
+    fn size(&self) -> (u64, u64) {
+        (self.cargo.len() as u64, self.cargo.all().len() as u64)
     }
 
     /// The collective that must have this outcome.
