@@ -18,13 +18,13 @@ fn what_is_listed_is_what_is_read() {
     assert_eq!(Broadcast::ALL[1].keys(), ["segment"]);
     let operations = [
         Operation::Barrier { algorithm: Barrier::default() },
-        Operation::Broadcast { algorithm: Broadcast::default(), root: 0, bytes: KIB },
-        Operation::Gather { algorithm: Gather::default(), root: 0, bytes: KIB },
-        Operation::Scatter { algorithm: Scatter::default(), root: 0, bytes: KIB },
-        Operation::AllGather { algorithm: AllGather::default(), bytes: KIB },
-        Operation::Reduce { algorithm: Reduce::default(), root: 0, bytes: KIB, combine: None },
-        Operation::AllReduce { algorithm: AllReduce::default(), bytes: KIB, combine: None },
-        Operation::AllToAll { algorithm: AllToAll::default(), bytes: KIB },
+        Operation::Broadcast { algorithm: Broadcast::default(), root: 0, size: KIB },
+        Operation::Gather { algorithm: Gather::default(), root: 0, size: KIB },
+        Operation::Scatter { algorithm: Scatter::default(), root: 0, size: KIB },
+        Operation::AllGather { algorithm: AllGather::default(), size: KIB },
+        Operation::Reduce { algorithm: Reduce::default(), root: 0, size: KIB, combine: None },
+        Operation::AllReduce { algorithm: AllReduce::default(), size: KIB, combine: None },
+        Operation::AllToAll { algorithm: AllToAll::default(), size: KIB },
     ];
     let listed: Vec<&str> = operations.iter().map(Operation::name).collect();
     assert_eq!(declared::choices::<Operation>(), listed);
@@ -41,7 +41,7 @@ fn error(operation: Operation, ranks: u32) -> String {
 #[test]
 fn what_cannot_be_is_refused() {
     let broadcast =
-        |algorithm, root, bytes| Operation::Broadcast { algorithm, root, bytes: Bytes::new(bytes) };
+        |algorithm, root, bytes| Operation::Broadcast { algorithm, root, size: Bytes::new(bytes) };
     let binomial = Broadcast::Binomial {};
     assert_eq!(error(broadcast(binomial, 0, 1), 0), "found no ranks, expected at least one");
     assert_eq!(
@@ -59,11 +59,11 @@ fn what_cannot_be_is_refused() {
     assert_eq!(error(broadcast(chain(1), 0, u64::MAX), 4), too_many);
     for algorithm in AllToAll::ALL {
         for ranks in [60_000, u32::MAX / 1000] {
-            assert_eq!(error(Operation::AllToAll { algorithm, bytes: KIB }, ranks), too_many);
+            assert_eq!(error(Operation::AllToAll { algorithm, size: KIB }, ranks), too_many);
         }
     }
     let combine = Some(Rate::from_bytes_per_second(0));
-    let reduce = Operation::Reduce { algorithm: Reduce::Linear {}, root: 0, bytes: KIB, combine };
+    let reduce = Operation::Reduce { algorithm: Reduce::Linear {}, root: 0, size: KIB, combine };
     assert_eq!(
         error(reduce, 4),
         "combining at 0 B/s takes too long, expected a rate of at least 1 kB/s"
@@ -74,17 +74,17 @@ fn what_cannot_be_is_refused() {
 fn parts_of_a_long_vector_may_be_short_enough() {
     let algorithm = AllReduce::Ring {};
     let bytes = Bytes::new(u64::MAX / 4 * 3);
-    let ring = Operation::AllReduce { algorithm, bytes, combine: None };
+    let ring = Operation::AllReduce { algorithm, size: bytes, combine: None };
     assert!(matches!(ring.collective(5), Err(OperationError::TooLong { .. })));
-    let ring = Operation::AllReduce { algorithm, bytes: Bytes::new(5 << 31), combine: None };
+    let ring = Operation::AllReduce { algorithm, size: Bytes::new(5 << 31), combine: None };
     assert_eq!(ring.collective(5).unwrap().schedule.bytes(), 2 * 4 * (5 << 31));
 }
 
 #[test]
 fn roots_may_have_much_to_do() {
     let (root, bytes) = (0, Bytes::new(8));
-    let gather = Operation::Gather { algorithm: Gather::Linear {}, root, bytes };
+    let gather = Operation::Gather { algorithm: Gather::Linear {}, root, size: bytes };
     assert_eq!(gather.collective(100_000).unwrap().schedule.all().len(), 199_998);
-    let gather = Operation::Gather { algorithm: Gather::Binomial {}, root, bytes };
+    let gather = Operation::Gather { algorithm: Gather::Binomial {}, root, size: bytes };
     assert_eq!(gather.collective(100_000).unwrap().schedule.all().len(), 199_998);
 }
