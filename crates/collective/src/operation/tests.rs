@@ -28,7 +28,7 @@ fn what_is_listed_is_what_is_read() {
     ];
     let listed: Vec<&str> = operations.iter().map(Operation::name).collect();
     assert_eq!(declared::choices::<Operation>(), listed);
-    assert_eq!(operations[5].keys(), ["algorithm", "root", "bytes", "combine"]);
+    assert_eq!(operations[5].keys(), ["algorithm", "root", "size", "combine"]);
     assert_eq!(operations[0].algorithm().name, "dissemination");
 }
 
