@@ -7,6 +7,7 @@ use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::bench::BenchArguments;
 use crate::fabric::FabricArguments;
 use crate::paper::PaperArguments;
 use crate::rails::RailsArguments;
@@ -100,6 +101,8 @@ pub enum Verb {
     },
     /// Reproduce a paper: what it publishes beside what is measured
     Paper(PaperArguments),
+    /// Run microbenchmarks on a simulated cluster: ping, bandwidth, collective operations
+    Bench(BenchArguments),
     /// Describe, convert or draw a network
     Fabric(FabricArguments),
     /// Compute routes: length, balance, deadlock certificate, single routes

@@ -3,7 +3,7 @@
 //! | file | is |
 //! |---|---|
 //! | `arguments` | the declaration of the command line |
-//! | `run`, `report`, `check`, `paper`, `fabric`, `routes`, `rails`, `manual` | the verbs |
+//! | `run`, `report`, `check`, `paper`, `bench`, `fabric`, `routes`, `rails`, `manual` | the verbs |
 //! | `source` | networks from files, experiments and flags |
 //! | `experiment` | experiment files, checked all together |
 //! | `console`, `progress` | where words go |
@@ -11,6 +11,7 @@
 //! | `exit` | exit codes, and failures by who is to blame |
 
 mod arguments;
+mod bench;
 mod check;
 mod console;
 mod exit;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
             Verb::Report(report) => report::report(&report, &console),
             Verb::Check { files } => check::check(&files, arguments.global.threads, &console),
             Verb::Paper(paper) => paper::paper(&paper, arguments.global.threads, &console),
+            Verb::Bench(bench) => bench::bench(&bench, arguments.global.threads, &console),
             Verb::Fabric(fabric) => fabric::fabric(&fabric, &console),
             Verb::Routes(routes) => routes::routes(&routes, &console),
             Verb::Rails(rails) => rails::rails(&rails, &console),

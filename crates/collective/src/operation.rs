@@ -164,6 +164,35 @@ pub enum OperationError {
 }
 
 impl Operation {
+    /// One of each, with its usual algorithm, the root 0 and a size of 1 KiB.
+    pub fn all() -> [Operation; 8] {
+        let (root, size, combine) = (0, Bytes::new(1024), None);
+        [
+            Operation::Barrier { algorithm: Barrier::default() },
+            Operation::Broadcast { algorithm: Broadcast::default(), root, size },
+            Operation::Gather { algorithm: Gather::default(), root, size },
+            Operation::Scatter { algorithm: Scatter::default(), root, size },
+            Operation::AllGather { algorithm: AllGather::default(), size },
+            Operation::Reduce { algorithm: Reduce::default(), root, size, combine },
+            Operation::AllReduce { algorithm: AllReduce::default(), size, combine },
+            Operation::AllToAll { algorithm: AllToAll::default(), size },
+        ]
+    }
+
+    /// What all algorithms for it say of themselves.
+    pub fn algorithms(&self) -> Vec<&'static Declaration> {
+        match self {
+            Operation::Barrier { .. } => Barrier::ALL.iter().map(|a| a.declaration()).collect(),
+            Operation::Broadcast { .. } => Broadcast::ALL.iter().map(|a| a.declaration()).collect(),
+            Operation::Gather { .. } => Gather::ALL.iter().map(|a| a.declaration()).collect(),
+            Operation::Scatter { .. } => Scatter::ALL.iter().map(|a| a.declaration()).collect(),
+            Operation::AllGather { .. } => AllGather::ALL.iter().map(|a| a.declaration()).collect(),
+            Operation::Reduce { .. } => Reduce::ALL.iter().map(|a| a.declaration()).collect(),
+            Operation::AllReduce { .. } => AllReduce::ALL.iter().map(|a| a.declaration()).collect(),
+            Operation::AllToAll { .. } => AllToAll::ALL.iter().map(|a| a.declaration()).collect(),
+        }
+    }
+
     /// What it says of itself.
     pub fn declaration(&self) -> &'static Declaration {
         match self {

@@ -18,6 +18,7 @@ mod nodes;
 mod outcome;
 pub mod paper;
 mod preparation;
+mod preset;
 mod progress;
 mod revision;
 mod routed_fabric;
@@ -27,8 +28,9 @@ mod world;
 
 pub use error::LabError;
 pub use preparation::check;
+pub use preset::Preset;
 pub use progress::{Progress, Silent};
 pub use revision::revision;
 pub use routed_fabric::{RoutedFabric, build_fabric};
-pub use run::{RunOptions, RunSummary, run};
+pub use run::{RunOptions, RunSummary, rows, run};
 pub use world::World;

@@ -3,7 +3,7 @@
 use crate::outcome::{self, Outcome};
 use crate::preparation::{Job, prepare};
 use crate::{LabError, Progress, World};
-use crosstie_study::{Row, Store, Study};
+use crosstie_study::{Point, Row, Store, Study};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -44,19 +44,49 @@ pub fn run(
 ) -> Result<RunSummary, LabError> {
     let pending = store.pending();
     // Cancelled meanwhile, there are no jobs, and nothing is left to do but to close the store.
-    let mut jobs = prepare(study, &pending, options, progress)?.unwrap_or_default();
-    // The long ones first, so that no core is left with one of them at the end.
-    jobs.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    let jobs = prepare(study, &pending, options, progress)?.unwrap_or_default();
     let total = study.points().len();
     let skipped = total - pending.len();
     // From now on the folder says what it is for, and can be read while points come in.
     store.publish()?;
-    progress.begin(skipped, total);
+    let (store, done) = finish(study, jobs, Keeper::Store(store), skipped, options, progress)?;
+    let Keeper::Store(store) = store else { unreachable!("it is the one that was given") };
+    let rows = store.rows();
+    store.close()?;
+    Ok(RunSummary { points: total, skipped, cancelled: done < total, rows })
+}
+
+/// Runs all points and gives their rows in order, without keeping anything; `None` if it was cancelled.
+pub fn rows(
+    study: &Study,
+    options: RunOptions<'_>,
+    progress: &dyn Progress,
+) -> Result<Option<Vec<Row>>, LabError> {
+    let points: Vec<&Point> = study.points().iter().collect();
+    let Some(jobs) = prepare(study, &points, options, progress)? else { return Ok(None) };
+    let (keeper, done) = finish(study, jobs, Keeper::Rows(Vec::new()), 0, options, progress)?;
+    let Keeper::Rows(mut rows) = keeper else { unreachable!("it is the one that was given") };
+    rows.sort_by_key(|row| row.point);
+    Ok((done == points.len()).then_some(rows))
+}
+
+/// Runs jobs on several threads; who keeps the rows, and how many points are done then.
+fn finish<'a>(
+    study: &'a Study,
+    mut jobs: Vec<Job<'a>>,
+    keeper: Keeper<'a>,
+    skipped: usize,
+    options: RunOptions<'a>,
+    progress: &'a dyn Progress,
+) -> Result<(Keeper<'a>, usize), LabError> {
+    // The long ones first, so that no core is left with one of them at the end.
+    jobs.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    progress.begin(skipped, study.points().len());
     let crew = Crew {
         study,
         jobs,
         next: AtomicUsize::new(0),
-        ledger: Mutex::new(Ledger { store, done: skipped, error: None }),
+        ledger: Mutex::new(Ledger { keeper, done: skipped, error: None }),
         failed: AtomicBool::new(false),
         cancel: options.cancel,
         progress,
@@ -67,12 +97,18 @@ pub fn run(
         }
     });
     let ledger = crew.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if let Some(error) = ledger.error {
-        return Err(error);
+    match ledger.error {
+        Some(error) => Err(error),
+        None => Ok((ledger.keeper, ledger.done)),
     }
-    let rows = ledger.store.rows();
-    ledger.store.close()?;
-    Ok(RunSummary { points: total, skipped, cancelled: ledger.done < total, rows })
+}
+
+/// Who keeps what was found.
+enum Keeper<'a> {
+    /// A folder of results.
+    Store(Store<'a>),
+    /// Whoever asked.
+    Rows(Vec<Row>),
 }
 
 /// What the threads share.
@@ -88,7 +124,7 @@ struct Crew<'a> {
 }
 
 struct Ledger<'a> {
-    store: Store<'a>,
+    keeper: Keeper<'a>,
     /// Points done, those of earlier runs included.
     done: usize,
     /// The first error.
@@ -127,9 +163,12 @@ impl Crew<'_> {
             return Ok(());
         };
         let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-        ledger.store.record(&row, &side)?;
         ledger.done += 1;
         self.progress.point_done(&row, ledger.done, self.study.points().len());
+        match &mut ledger.keeper {
+            Keeper::Store(store) => store.record(&row, &side)?,
+            Keeper::Rows(rows) => rows.push(row),
+        }
         Ok(())
     }
 }

@@ -1,0 +1,247 @@
+//! The benchmarks there are.
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use crosstie_lab::Preset;
+use crosstie_study::Operation;
+use serde::Serialize;
+use toml::{Table as Toml, Value};
+
+use super::one;
+use crate::exit::Failure;
+
+/// Something to be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Benchmark {
+    /// A message there and one back.
+    Ping,
+    /// A window of messages one way.
+    Bandwidth,
+    /// A window of messages both ways.
+    BothWays,
+    /// A collective operation, by name.
+    Collective(&'static str),
+}
+
+/// What a benchmark is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// Half of a round trip.
+    HalfRoundTrip,
+    /// The time until the last rank is done.
+    Time,
+    /// Payload per time, of so many messages.
+    Bandwidth {
+        /// Messages of an iteration.
+        messages: u64,
+    },
+}
+
+/// Messages of a window, one way.
+const WINDOW: u64 = 64;
+
+/// How often a ping or a stream is repeated.
+const ITERATIONS: i64 = 3;
+
+/// Names that others know an operation by.
+const ALIASES: [(&str, &str); 5] = [
+    ("broadcast", "bcast"),
+    ("all-gather", "allgather"),
+    ("all-reduce", "allreduce"),
+    ("all-to-all", "alltoall"),
+    ("ping", "latency"),
+];
+
+/// Reads the name of a benchmark.
+pub fn parser() -> PossibleValuesParser {
+    PossibleValuesParser::new(Benchmark::all().into_iter().map(|benchmark| {
+        let name = benchmark.name();
+        let aliases = ALIASES.iter().filter(move |(of, _)| *of == name).map(|(_, alias)| *alias);
+        PossibleValue::new(name).aliases(aliases)
+    }))
+}
+
+/// The operation of a name, with its usual algorithm.
+fn operation(name: &str) -> Operation {
+    let all = Operation::all().into_iter();
+    all.into_iter().find(|operation| operation.name() == name).expect("it declares itself")
+}
+
+impl Benchmark {
+    /// All of them.
+    pub fn all() -> Vec<Benchmark> {
+        let names = Operation::all().map(|operation| operation.name());
+        let operations = names.into_iter().map(Benchmark::Collective);
+        [Benchmark::Ping, Benchmark::Bandwidth, Benchmark::BothWays]
+            .into_iter()
+            .chain(operations)
+            .collect()
+    }
+
+    /// The one of a name.
+    pub fn find(name: &str) -> Option<Benchmark> {
+        let known = ALIASES.iter().find(|(_, alias)| *alias == name).map_or(name, |(of, _)| *of);
+        Benchmark::all().into_iter().find(|benchmark| benchmark.name() == known)
+    }
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Benchmark::Ping => "ping",
+            Benchmark::Bandwidth => "bw",
+            Benchmark::BothWays => "bibw",
+            Benchmark::Collective(name) => name,
+        }
+    }
+
+    /// What it does, in a sentence.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Benchmark::Ping => "A message there and one back; the latency is half of that.",
+            Benchmark::Bandwidth => "64 messages back to back, one way.",
+            Benchmark::BothWays => "64 messages back to back, both ways at once.",
+            Benchmark::Collective(name) => operation(name).sentence(),
+        }
+    }
+
+    /// Whether all ranks take part.
+    pub fn is_collective(self) -> bool {
+        matches!(self, Benchmark::Collective(_))
+    }
+
+    /// What it is about.
+    pub fn quantity(self) -> Quantity {
+        match self {
+            Benchmark::Ping => Quantity::HalfRoundTrip,
+            Benchmark::Bandwidth => Quantity::Bandwidth { messages: WINDOW },
+            Benchmark::BothWays => Quantity::Bandwidth { messages: 2 * WINDOW },
+            Benchmark::Collective(_) => Quantity::Time,
+        }
+    }
+
+    /// The smallest and the largest size it usually has; `None` where there is no size.
+    pub fn sizes(self) -> Option<(u64, u64)> {
+        match self {
+            Benchmark::Ping | Benchmark::Bandwidth | Benchmark::BothWays => Some((1, 1 << 20)),
+            Benchmark::Collective(name) if !operation(name).keys().contains(&"size") => None,
+            Benchmark::Collective("all-to-all") => Some((8, 1 << 14)),
+            Benchmark::Collective(_) => Some((8, 1 << 18)),
+        }
+    }
+
+    /// Its algorithms, each with its sentence.
+    pub fn described(self) -> Vec<(&'static str, &'static str)> {
+        match self {
+            Benchmark::Collective(name) => (operation(name).algorithms().into_iter())
+                .map(|algorithm| (algorithm.name, algorithm.sentence))
+                .collect(),
+            Benchmark::Ping | Benchmark::Bandwidth | Benchmark::BothWays => Vec::new(),
+        }
+    }
+
+    /// The algorithm that it takes if nobody names one.
+    pub fn usual_algorithm(self) -> Option<String> {
+        let Benchmark::Collective(name) = self else { return None };
+        Some(operation(name).algorithm().name.to_owned())
+    }
+
+    /// The algorithms that were asked for; one that is `None` is the usual one.
+    pub fn algorithms(self, asked: Option<&str>) -> Result<Vec<Option<String>>, Failure> {
+        let known: Vec<&str> = self.described().into_iter().map(|(name, _)| name).collect();
+        match asked {
+            None => Ok(vec![None]),
+            Some(_) if known.is_empty() => {
+                let name = self.name();
+                Err(Failure::user(format!("--algorithm: {name} has no algorithms to choose from")))
+            }
+            Some("all") => Ok(known.iter().map(|name| Some((*name).to_owned())).collect()),
+            Some(name) if known.contains(&name) => Ok(vec![Some(name.to_owned())]),
+            Some(name) => Err(Failure::user(format!(
+                "--algorithm: found `{name}`, expected all, {}",
+                known.join(", ")
+            ))),
+        }
+    }
+
+    /// The work of an experiment; point to point, with a host at the other end.
+    pub fn work(self, size: u64, algorithm: Option<&str>, peer: u32) -> Toml {
+        let mut keys = Toml::new();
+        if self.sizes().is_some() {
+            keys.insert("size".to_owned(), Value::String(format!("{size} B")));
+        }
+        let name = match self {
+            Benchmark::Collective(name) => {
+                if let Some(algorithm) = algorithm {
+                    keys.insert("algorithm".to_owned(), algorithm.into());
+                }
+                name
+            }
+            Benchmark::Ping => "ping",
+            Benchmark::Bandwidth | Benchmark::BothWays => {
+                keys.insert("window".to_owned(), Value::Integer(WINDOW as i64));
+                keys.insert("both-ways".to_owned(), (self == Benchmark::BothWays).into());
+                "stream"
+            }
+        };
+        if !self.is_collective() {
+            keys.insert("to".to_owned(), i64::from(peer).into());
+            keys.insert("iterations".to_owned(), ITERATIONS.into());
+        }
+        one(name, keys)
+    }
+}
+
+impl Quantity {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantity::HalfRoundTrip => "latency",
+            Quantity::Time => "time",
+            Quantity::Bandwidth { .. } => "bandwidth",
+        }
+    }
+
+    /// Its unit.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Quantity::HalfRoundTrip | Quantity::Time => "us",
+            Quantity::Bandwidth { .. } => "MB/s",
+        }
+    }
+}
+
+/// Everything there is, for programs.
+#[derive(Serialize)]
+pub struct Listing {
+    benchmarks: Vec<Entry>,
+    presets: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    name: &'static str,
+    sentence: &'static str,
+    algorithms: Vec<Described>,
+}
+
+#[derive(Serialize)]
+struct Described {
+    name: &'static str,
+    sentence: &'static str,
+}
+
+impl Listing {
+    /// Of these benchmarks, and all presets.
+    pub fn of(benchmarks: &[Benchmark]) -> Listing {
+        let entry = |benchmark: &Benchmark| Entry {
+            name: benchmark.name(),
+            sentence: benchmark.sentence(),
+            algorithms: (benchmark.described().into_iter())
+                .map(|(name, sentence)| Described { name, sentence })
+                .collect(),
+        };
+        Listing {
+            benchmarks: benchmarks.iter().map(entry).collect(),
+            presets: Preset::ALL.iter().map(|preset| preset.name).collect(),
+        }
+    }
+}

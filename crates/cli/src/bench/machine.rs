@@ -1,0 +1,147 @@
+//! The simulated machine of a benchmark.
+
+use std::fs;
+
+use crosstie_lab::Preset;
+use crosstie_study::Study;
+use toml::{Table as Toml, Value};
+
+use super::one;
+use crate::console::Console;
+use crate::exit::Failure;
+
+/// A preset, perhaps with changes.
+pub struct Machine {
+    name: String,
+    keys: Toml,
+}
+
+impl Machine {
+    /// A preset by name, or a file.
+    pub fn load(sim: &str) -> Result<Machine, Failure> {
+        if let Some(preset) = Preset::find(sim) {
+            return Machine::parse(preset.name, preset.text);
+        }
+        let names: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name).collect();
+        let text = fs::read_to_string(sim).map_err(|error| {
+            let names = names.join(", ");
+            Failure::user(format!("--sim: `{sim}`: {error}; expected {names}, or a file"))
+        })?;
+        Machine::parse(sim, &text)
+    }
+
+    /// From the text of a file.
+    pub fn parse(name: &str, text: &str) -> Result<Machine, Failure> {
+        let keys: Toml =
+            text.parse().map_err(|error| Failure::user(format!("--sim: `{name}`: {error}")))?;
+        for key in ["work", "traffic", "sweep", "figure", "table", "schedule"] {
+            if keys.contains_key(key) {
+                return Err(Failure::user(format!(
+                    "--sim: `{name}`: found `{key}`, but the benchmark says what is to be done; \
+                     remove it"
+                )));
+            }
+        }
+        Ok(Machine { name: name.to_owned(), keys })
+    }
+
+    /// With keys that are set on the command line.
+    pub fn with(mut self, settings: &[String]) -> Result<Machine, Failure> {
+        for setting in settings {
+            let wrong = |what: &str| Failure::user(format!("--set: found `{setting}`, {what}"));
+            let Some((key, value)) = setting.split_once('=') else {
+                return Err(wrong("expected KEY=VALUE, such as cluster.rails=4"));
+            };
+            // What is no value of TOML by itself is text.
+            let quoted = || format!("{key} = {}", Value::String(value.trim().to_owned()));
+            let parsed = format!("{key} = {value}").parse::<Toml>().or_else(|_| quoted().parse());
+            let parsed =
+                parsed.map_err(|_| wrong("expected a key of an experiment file before ="))?;
+            merge(&mut self.keys, parsed);
+        }
+        Ok(self)
+    }
+
+    /// What it is.
+    pub fn title(&self) -> &str {
+        self.keys.get("title").and_then(Value::as_str).unwrap_or(&self.name)
+    }
+
+    /// The world that it is simulated in.
+    pub fn world(&self) -> String {
+        self.keys.get("world").and_then(Value::as_str).unwrap_or("wormhole").to_owned()
+    }
+
+    /// The number of its last host.
+    pub fn last_host(&self, console: &Console) -> Result<u32, Failure> {
+        let mut keys = self.keys.clone();
+        keys.insert("work".to_owned(), one("ping", one("size", "1 B")).into());
+        let study = Study::parse(&self.name, &keys.to_string())
+            .map_err(|mistake| Failure::rendered(mistake.render(console.colours_messages())))?;
+        let hosts = study.points()[0].spec.fabric.hosts();
+        hosts.map(|hosts| hosts - 1).ok_or_else(|| {
+            Failure::user(format!(
+                "--sim: `{}`: its network comes from a file; run it as an experiment instead",
+                self.name
+            ))
+        })
+    }
+
+    /// The text of an experiment that does all of some work in each of some worlds.
+    pub fn experiment(
+        &self,
+        ranks: Option<u32>,
+        worlds: &[String],
+        work: impl FnOnce() -> Vec<Toml>,
+    ) -> String {
+        let mut keys = self.keys.clone();
+        keys.remove("world");
+        merge(&mut keys, one("measure", one("channels", false)));
+        if let Some(ranks) = ranks {
+            keys.insert("schedule".to_owned(), one("ranks", i64::from(ranks)).into());
+        }
+        let work: Vec<Value> = work().into_iter().map(Value::Table).collect();
+        let mut product = one("work", work);
+        let worlds: Vec<Value> = worlds.iter().map(|world| world.as_str().into()).collect();
+        product.insert("world".to_owned(), worlds.into());
+        keys.insert("sweep".to_owned(), one("product", product).into());
+        keys.to_string()
+    }
+}
+
+/// Puts keys over others, table by table.
+fn merge(into: &mut Toml, over: Toml) {
+    for (key, value) in over {
+        match (into.get_mut(&key), value) {
+            (Some(Value::Table(into)), Value::Table(over)) => merge(into, over),
+            (_, value) => {
+                into.insert(key, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_go_over_the_preset() {
+        let machine = Machine::load("qsnet").unwrap();
+        let settings = ["cluster.rails=4", "policy=dynamic", "link.rate=1 GB/s"].map(str::to_owned);
+        let machine = machine.with(&settings).unwrap();
+        assert_eq!(machine.keys["cluster"]["rails"].as_integer(), Some(4));
+        assert_eq!(machine.keys["policy"].as_str(), Some("dynamic"));
+        assert_eq!(machine.keys["link"]["rate"].as_str(), Some("1 GB/s"));
+        assert_eq!(machine.keys["link"]["flit"].as_str(), Some("2 B"));
+        assert!(machine.with(&["rails".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn presets_say_nothing_of_work() {
+        for preset in Preset::ALL {
+            assert!(Machine::parse(preset.name, preset.text).is_ok(), "{}", preset.name);
+        }
+        assert!(Machine::parse("mine", "title = 'x'\nwork.ping.size = '1 B'").is_err());
+    }
+}
