@@ -1,6 +1,7 @@
 //! Runs of work on small networks.
 
 mod closed_loop;
+mod collectives;
 mod schedules;
 
 use super::ledger::Ledger;
