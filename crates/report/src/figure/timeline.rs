@@ -34,6 +34,9 @@ const FILLED: f64 = 0.64;
 const THINNEST: [f64; 2] = [1.0, 2.0];
 /// Length and half the width of the head of an arrow.
 const HEAD: [f64; 2] = [6.0, 2.2];
+/// More arrows than that fade, down to the faintest, so that the bars below them are seen.
+const FEW: f64 = 300.0;
+const FAINTEST: f64 = 0.35;
 /// Length of what stands in front of a word of the legend.
 const SAMPLE: f64 = 22.0;
 
@@ -146,9 +149,11 @@ fn draw(title: &str, lines: &[&TimelineRow]) -> String {
         bars.iter().for_each(|bar| bar.draw(&mut svg));
         svg.push_str("</g>\n");
     }
+    let fading = (FEW / messages.max(1) as f64).clamp(FAINTEST, 1.0);
     let _ = writeln!(
         svg,
-        "<g class=\"messages\" fill=\"{MESSAGE}\" stroke=\"{MESSAGE}\" stroke-width=\"0.8\">"
+        "<g class=\"messages\" fill=\"{MESSAGE}\" stroke=\"{MESSAGE}\" stroke-width=\"0.8\" \
+         fill-opacity=\"{fading:.2}\" stroke-opacity=\"{fading:.2}\">"
     );
     bars.iter().for_each(|bar| picture.message(&mut svg, bar));
     svg.push_str("</g>\n");
