@@ -1,8 +1,9 @@
-//! What a column or a swept key is called, and which column holds its confidence interval.
+//! What a column, a swept key or a point is called, and which column holds its confidence interval.
 
 use crosstie_study::{Column, Row, column};
 
 use crate::escape::{one_line, shortened};
+use crate::figure::spelling;
 
 /// Swept keys whose words alone do not say what they are, and their unit.
 const KEYS: [(&str, &str, &str); 14] = [
@@ -64,6 +65,20 @@ pub(crate) fn names(keys: &[String]) -> (String, Vec<String>) {
 /// The last part of a dotted key: "load" of "traffic.load".
 pub(crate) fn leaf(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
+}
+
+/// A point by its number and its settings: "point 7: engine adaptive, load 0.4".
+pub(crate) fn point(rows: &[Row], point: u32) -> String {
+    let row = rows.iter().find(|row| row.point == point);
+    let settings: Vec<String> = row
+        .iter()
+        .flat_map(|row| &row.settings)
+        .map(|(key, value)| format!("{} {}", leaf(key), spelling(value)))
+        .collect();
+    one_line(&match settings.is_empty() {
+        true => format!("point {point}"),
+        false => format!("point {point}: {}", settings.join(", ")),
+    })
 }
 
 /// The label of an axis that carries these columns or keys, with their unit where they share one and

@@ -1,4 +1,4 @@
-//! Line figures as SVG, drawn from result rows.
+//! Figures as SVG: lines from result rows, and time lines.
 //!
 //! A curve is a group of rows that agree in the figure's series keys, sorted by x. Where a network
 //! saturates or deadlocks there is no latency to draw: a hollow arrow (or a cross) at the top border
@@ -12,6 +12,7 @@ mod scale;
 mod series;
 mod stroke;
 mod text;
+mod timeline;
 
 use std::fmt::Write;
 
@@ -26,6 +27,7 @@ use frame::{Frame, Rect};
 use legend::Legend;
 use scale::Scale;
 pub(crate) use series::{Series, series, status_words};
+pub use timeline::{MOST_LINES, MOST_POINTS, MOST_RANKS, Timeline, Timelines, timelines};
 
 const WIDTH: u32 = 720;
 const HEIGHT: u32 = 440;

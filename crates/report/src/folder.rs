@@ -1,4 +1,5 @@
-//! A report on disk: `figures/NAME.svg` and `report.html` in the folder of an experiment.
+//! A report on disk: `figures/NAME.svg`, `figures/timeline-POINT.svg` and `report.html` in the folder of
+//! an experiment.
 
 use std::fs;
 use std::io;
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crosstie_study::{Figure, ResultSet, ResultsError};
 
-use crate::figure;
+use crate::figure::{self, Timeline};
 use crate::page::{PaperReport, page, paper_page};
 
 /// Why a report could not be written.
@@ -37,25 +38,30 @@ pub enum WriteError {
 /// The last line of every figure on disk, by which it is known again.
 const SIGNATURE: &str = "<!-- drawn by Crosstie -->\n";
 
-/// Writes all figures and the page into a folder, which is made if missing, and returns the files.
-/// Figures of an earlier report that are no longer asked for are removed.
+/// Writes all figures, time lines and the page into a folder, which is made if missing, and returns the
+/// files. Figures of an earlier report that are no longer asked for are removed.
 ///
 /// Every file appears whole or not at all: a reader never sees half a figure, and a failure leaves
 /// the previous report as it was.
 pub fn write(results: &ResultSet, folder: &Path) -> Result<Vec<PathBuf>, WriteError> {
     let side = results.side_tables()?;
+    let timelines = figure::timelines(&results.rows, &side.timeline).drawn;
     let figures = folder.join("figures");
-    let target = if results.figures.is_empty() { folder } else { &figures };
+    let bare = results.figures.is_empty() && timelines.is_empty();
+    let target = if bare { folder } else { &figures };
     fs::create_dir_all(target)
         .map_err(|source| WriteError::Refused { path: target.to_owned(), source })?;
     let mut files = Vec::new();
-    let stems = stems(&results.figures);
-    for (figure, stem) in results.figures.iter().zip(&stems) {
-        let svg = figure::draw(figure, &results.rows);
+    let reserved: Vec<String> = timelines.iter().map(Timeline::name).collect();
+    let mut stems = stems(&results.figures, &reserved);
+    stems.extend(reserved);
+    let drawn = results.figures.iter().map(|figure| figure::draw(figure, &results.rows));
+    let svgs = drawn.chain(timelines.into_iter().map(|timeline| timeline.svg));
+    for (svg, stem) in svgs.zip(&stems) {
         #[cfg(feature = "png")]
         {
             let png = crate::png::png(&svg, crate::png::PRINT)
-                .map_err(|source| WriteError::Png { name: figure.name.clone(), source })?;
+                .map_err(|source| WriteError::Png { name: stem.clone(), source })?;
             files.push(write_whole(figures.join(format!("{stem}.png")), &png)?);
         }
         let svg = format!("{svg}{SIGNATURE}");
@@ -91,8 +97,9 @@ pub fn write_paper(paper: &PaperReport<'_>, folder: &Path) -> Result<PathBuf, Wr
     write_whole(folder.join("report.html"), paper_page(paper).as_bytes())
 }
 
-/// File names of the figures: safe on every system, and different from each other.
-fn stems(figures: &[Figure]) -> Vec<String> {
+/// File names of the figures: safe on every system, and different from each other and from those that
+/// are reserved.
+fn stems(figures: &[Figure], reserved: &[String]) -> Vec<String> {
     let mut stems: Vec<String> = Vec::new();
     for figure in figures {
         let safe = |c: char| match c {
@@ -105,7 +112,7 @@ fn stems(figures: &[Figure]) -> Vec<String> {
         }
         let mut unique = stem.clone();
         let mut count = 2;
-        while stems.contains(&unique) {
+        while stems.contains(&unique) || reserved.contains(&unique) {
             unique = format!("{stem}-{count}");
             count += 1;
         }

@@ -3,6 +3,7 @@
 //! Nothing here runs an experiment: a figure can be redrawn years later from its result folder.
 //!
 //! - [`figure::draw`] turns rows into a line figure (SVG);
+//! - [`figure::timelines`] draws who sent what when, rank by rank;
 //! - [`page()`] says everything about an experiment in one HTML file;
 //! - [`paper_page`] puts what a paper publishes beside what was measured, with all its figures;
 //! - [`Terminal`] shows tables and small curves in a terminal, and the claims of a paper;

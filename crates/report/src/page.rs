@@ -1,5 +1,5 @@
-//! One HTML file that says everything: figures, tables, channels, specification, how to rerun; and one
-//! for a paper with all its parts.
+//! One HTML file that says everything: figures, time lines, tables, channels, specification, how to
+//! rerun; and one for a paper with all its parts.
 //!
 //! A file needs no network and no other file. Its policy header forbids both, and every foreign
 //! text is escaped, so that a result folder from a stranger can be opened without fear.
@@ -10,14 +10,14 @@ mod paper;
 mod ranks;
 mod table;
 mod tables;
+mod timelines;
 
 use std::fmt::Write;
 
 use crosstie_study::{Figure, ResultSet, Row, SideTables, Status};
 
-use crate::caption;
 use crate::escape::{escape, one_line, paragraph};
-use crate::figure::{draw, spelling, status_words};
+use crate::figure::{draw, status_words};
 use crate::number;
 use crate::tabular;
 
@@ -40,6 +40,7 @@ pub fn page(results: &ResultSet, side: &SideTables) -> String {
         figures(&mut body, results);
         body.push_str("</section>\n");
     }
+    timelines::section(&mut body, &results.rows, &side.timeline);
     tables::section(&mut body, &results.tables, &results.rows);
     table::section(&mut body, &results.rows);
     channels::section(&mut body, &results.rows, &side.channels);
@@ -112,30 +113,20 @@ fn figures(html: &mut String, results: &ResultSet) {
     html.push_str("</div>\n");
 }
 
-/// One figure, which can be saved.
+/// One figure of an experiment.
 fn figure(html: &mut String, figure: &Figure, rows: &[Row]) {
-    let svg = draw(figure, rows);
-    let name = escape(&one_line(&figure.name));
+    framed(html, &figure.name, &draw(figure, rows));
+}
+
+/// A drawing with its name, which can be saved.
+fn framed(html: &mut String, name: &str, svg: &str) {
+    let name = escape(&one_line(name));
     let _ = writeln!(
         html,
         "<figure data-name=\"{name}\">\n{svg}<figcaption>{name} \
          <button type=\"button\" class=\"save\" hidden=\"\">save as SVG</button></figcaption>\n\
          </figure>"
     );
-}
-
-/// A point by its number and its settings.
-fn point_name(rows: &[Row], point: u32) -> String {
-    let row = rows.iter().find(|row| row.point == point);
-    let settings: Vec<String> = row
-        .iter()
-        .flat_map(|row| &row.settings)
-        .map(|(key, value)| format!("{} {}", caption::leaf(key), spelling(value)))
-        .collect();
-    one_line(&match settings.is_empty() {
-        true => format!("point {point}"),
-        false => format!("point {point}: {}", settings.join(", ")),
-    })
 }
 
 fn rerun(html: &mut String, results: &ResultSet) {

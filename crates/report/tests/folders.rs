@@ -88,3 +88,26 @@ fn channels_beside_the_results_are_in_the_page() {
     let message = write(&results, folder.path()).unwrap_err().to_string();
     assert!(message.contains("channels.csv"), "{message}");
 }
+
+#[test]
+fn time_lines_are_figures_and_leave_as_figures_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut results = samples::results();
+    results.folder = folder.path().to_owned();
+    results.figures.truncate(1);
+    results.figures[0].name = "timeline-7".to_owned();
+    let recorded = folder.path().join("timeline.csv");
+    let head = "point,rank,to,bytes,begin,left,end\n";
+    fs::write(&recorded, format!("{head}7,0,1,1024,0.0,1.5,4.0\n12,1,,,0.0,2.0,2.0\n")).unwrap();
+    let files = write(&results, folder.path()).unwrap();
+    let figures = folder.path().join("figures");
+    assert_eq!(names(&figures), ["timeline-12.svg", "timeline-7-2.svg", "timeline-7.svg"]);
+    assert!(files.contains(&figures.join("timeline-12.svg")));
+    let drawn = fs::read_to_string(figures.join("timeline-7.svg")).unwrap();
+    assert!(drawn.contains("rank 0 to rank 1, 1024 B: 0 to 4 us"));
+
+    fs::remove_file(&recorded).unwrap();
+    results.figures.clear();
+    write(&results, folder.path()).unwrap();
+    assert!(names(&figures).is_empty());
+}

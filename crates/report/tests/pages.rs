@@ -132,6 +132,36 @@ fn ranks_are_listed_where_they_are_few() {
 }
 
 #[test]
+fn time_lines_follow_the_figures() {
+    let mut results = samples::closed_loop();
+    let html = page(&results, &samples::timelines(2));
+    let markup = markup(&html);
+    parse(&markup);
+    assert!(html.contains("<section id=\"timelines\">\n<h2>Time lines</h2>"));
+    assert!(html.contains("<figure data-name=\"timeline-1\">"));
+    assert!(html.contains(">Time line of point 1: world wormhole, size 1 KiB</text>"));
+    assert!(!html.contains("Not drawn"), "nothing is left out");
+
+    results.figures = samples::figures();
+    let html = page(&results, &samples::timelines(1));
+    let at = |id: &str| html.find(&format!("<section id=\"{id}\"")).unwrap();
+    assert!(at("figures") < at("timelines") && at("timelines") < at("results"));
+    assert!(!page(&results, &SideTables::default()).contains("id=\"timelines\""));
+}
+
+#[test]
+fn the_page_says_which_time_lines_are_not_drawn() {
+    let results = samples::closed_loop();
+    let mut side = samples::timelines(15);
+    assert!(page(&results, &side).contains("Not drawn: 3 points after the first 12. All of"));
+    side.timeline[0].to = Some(64);
+    assert!(page(&results, &side).contains(
+        "Not drawn: 1 point with more than 64 ranks, or more than 2000 messages and computations; \
+         2 points after the first 12. All of them are in timeline.csv."
+    ));
+}
+
+#[test]
 fn an_unfinished_study_says_how_much_is_missing() {
     let mut results = samples::results();
     results.rows.truncate(5);
@@ -174,12 +204,15 @@ proptest! {
         rows in samples::any_rows(),
         figure in samples::any_figure(),
         share in samples::any_number(),
+        time in samples::any_number(),
     ) {
         let mut results = poisoned(&text);
         results.rows = rows;
         results.figures = vec![figure];
         let mut side = samples::side();
         (side.channels[0].utilisation, side.channels[1].blocked) = (share, share);
+        side.timeline = samples::timeline(0);
+        (side.timeline[0].left, side.timeline[1].begin) = (time, time);
         parse(&markup(&page(&results, &side)));
     }
 }

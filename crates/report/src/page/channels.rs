@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crosstie_study::{ChannelRow, Row};
 
-use super::point_name;
+use crate::caption;
 use crate::escape::{escape, one_line};
 use crate::number;
 
@@ -29,7 +29,7 @@ pub(super) fn section(html: &mut String, rows: &[Row], channels: &[ChannelRow]) 
             html,
             "<details>\n<summary><span>{}</span> {} <small>{}, mean utilisation {}</small>\
              </summary>\n<div class=\"pair\">",
-            escape(&point_name(rows, channels[0].point)),
+            escape(&caption::point(rows, channels[0].point)),
             histogram(channels),
             number::count(channels.len(), "channel"),
             number::share(mean(channels)),

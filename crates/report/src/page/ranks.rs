@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crosstie_study::{RankRow, Row};
 
-use super::point_name;
+use crate::caption;
 use crate::escape::escape;
 use crate::number;
 
@@ -25,7 +25,7 @@ pub(super) fn section(html: &mut String, rows: &[Row], ranks: &[RankRow]) {
             html,
             "<details>\n<summary><span>{}</span> <small>{}, the last done at {} us</small>\
              </summary>",
-            escape(&point_name(rows, ranks[0].point)),
+            escape(&caption::point(rows, ranks[0].point)),
             number::count(ranks.len(), "rank"),
             number::measured(last),
         );

@@ -12,7 +12,9 @@ function showTip(event) {
   tip.hidden = point === null;
   if (point === null) return;
   tip.textContent = point.dataset.tip;
-  const mark = point.getBoundingClientRect();
+  let mark = point.getBoundingClientRect();
+  // A long mark says it where the pointer is.
+  if (Math.max(mark.width, mark.height) > 40) mark = new DOMRect(event.clientX, event.clientY, 0, 0);
   const left = Math.min(mark.right + 8, document.documentElement.clientWidth - tip.offsetWidth - 8);
   const above = mark.top - tip.offsetHeight - 4;
   const top = above < 4 ? mark.bottom + 4 : above;

@@ -6,7 +6,8 @@
 use proptest::prelude::*;
 
 use crosstie_study::{
-    ChannelRow, Figure, Meta, RankRow, ResultSet, Row, Setting, SideTables, Status, WorkKind,
+    ChannelRow, Figure, Meta, RankRow, ResultSet, Row, Setting, SideTables, Status, TimelineRow,
+    WorkKind,
 };
 
 /// A row with these settings and measured columns.
@@ -187,6 +188,31 @@ pub fn ranks(rows: &[Row], ranks: u32) -> SideTables {
     let rank = |point, rank| RankRow { point, rank, finish: 250.5 + f64::from(rank) };
     let ranks = rows.iter().flat_map(|row| (0..ranks).map(move |i| rank(row.point, i))).collect();
     SideTables { ranks, ..SideTables::default() }
+}
+
+/// Three ranks at a point: the first computes and sends at the same time, twice, and is answered.
+pub fn timeline(point: u32) -> Vec<TimelineRow> {
+    let line = |rank, to: Option<u32>, begin, left, end| TimelineRow {
+        point,
+        rank,
+        to,
+        bytes: to.map(|_| 1024),
+        begin,
+        left,
+        end,
+    };
+    vec![
+        line(0, None, 0.0, 3.0, 3.0),
+        line(0, Some(1), 1.0, 2.5, 4.25),
+        line(0, Some(2), 2.0, 4.0, 6.0),
+        line(1, Some(0), 4.25, 5.0, 8.0),
+        line(2, Some(0), 6.0, 7.5, 9.5),
+    ]
+}
+
+/// Time lines of so many points.
+pub fn timelines(points: u32) -> SideTables {
+    SideTables { timeline: (0..points).flat_map(timeline).collect(), ..SideTables::default() }
 }
 
 /// An experiment with [`pings`].
