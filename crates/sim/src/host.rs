@@ -16,7 +16,7 @@
 //!
 //! A message is received whether or not anybody has asked for it; a receive that comes later takes no time.
 //! Of messages longer than the eager limit the send is done, and its processor and NIC are free, no sooner than
-//! message and receive have met. Those who wait for a processor are served in the order in which they became
+//! message and receive have met; meanwhile the processor takes up nothing but receptions. Those who wait for a processor are served in the order in which they became
 //! ready, among those who can start.
 //!
 //! Messages go over plain [`Wires`] where that is all that nodes and network would do, and otherwise through
@@ -399,7 +399,7 @@ impl<'a> Hosts<'a> {
             (ways, _) => {
                 let way_in = match ways {
                     Ways::Wires(_) => Resource::In(rail.unwrap_or(0)),
-                    Ways::Nodes { .. } => Resource::Nothing,
+                    Ways::Nodes { .. } => Resource::Inbound,
                 };
                 self.books.desks[to.0 as usize].queue(cpu, way_in, Task::Receive(id));
                 self.serve(to);
@@ -448,8 +448,11 @@ impl<'a> Hosts<'a> {
         let busy = now + overhead.message + overhead.bytes(bytes);
         let is_eager = overhead.eager.is_none_or(|most| bytes <= most);
         let desk = &mut self.books.desks[rank.0 as usize];
+        desk.occupy(cpu, busy);
         // A long message keeps both until it has met its receive.
-        desk.occupy(cpu, if is_eager { busy } else { NEVER });
+        if !is_eager {
+            desk.hold(cpu, NEVER);
+        }
         match &self.ways {
             Ways::Wires(wires) => {
                 let free = now + wires.occupied(bytes);
@@ -520,7 +523,7 @@ impl<'a> Hosts<'a> {
         // A long message: its sender goes on.
         let busy = (began + overhead.message + overhead.bytes(bytes)).max(now);
         let desk = &mut self.books.desks[from.0 as usize];
-        desk.occupy(cpu, busy);
+        desk.hold(cpu, busy);
         if let Ways::Wires(wires) = &self.ways {
             let free = (began + wires.occupied(bytes)).max(now);
             desk.take(Resource::Out(rail.unwrap_or(0)), free);

@@ -33,6 +33,7 @@ pub fn keys() -> BTreeSet<String> {
                     keys.insert(format!("{prefix}{key}"));
                 }
             }
+            "operation" => keys.extend(quoted(first).map(|name| format!("work.{name}"))),
             "policy" => keys.extend(quoted(first).map(|name| format!("policy.{name}"))),
             "pattern" => keys.extend(quoted(first).flat_map(|text| pattern(text, rest))),
             "format" => {
@@ -104,8 +105,11 @@ fn keys_and_choices_are_read() {
     }
     let patterns = crosstie_units::declared::choices::<crosstie_study::Destination>();
     let policies = crosstie_units::declared::choices::<crosstie_protocol::PolicyKind>();
+    let operations = crosstie_units::declared::choices::<crosstie_study::Operation>();
     let patterns = patterns.iter().map(|pattern| format!("traffic.destination.{pattern}"));
-    for key in patterns.chain(policies.iter().map(|policy| format!("policy.{policy}"))) {
+    let policies = policies.iter().map(|policy| format!("policy.{policy}"));
+    let operations = operations.iter().map(|operation| format!("work.{operation}"));
+    for key in patterns.chain(policies).chain(operations) {
         assert!(keys.contains(&key), "{key} has no line in experiments/README.md");
     }
     assert!(matches("routing.*.root", "routing.dfs.root"));

@@ -9,7 +9,7 @@ use crate::experiment::{Experiment, Style, put, table};
 use crate::frame::{Frame, PERMUTATION};
 use crosstie_fabric::SwitchId;
 use crosstie_routing::{Need, Root, RoutingKind};
-use crosstie_study::{Study, WorkKind};
+use crosstie_study::{Operation, Study, WorkKind};
 use crosstie_units::Seed;
 use crosstie_work::traffic::{Along, Local};
 use toml::{Table, Value};
@@ -271,6 +271,18 @@ fn closed_loop(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> WorkKin
         file.remove("measure.min-cycles");
         file.remove("measure.max-cycles");
     }
+    if draw.chance(0.5) {
+        let mut overhead = Table::new();
+        put_some(draw, &mut overhead, "message", &["0 ns", "100 ns", "1 ms"]);
+        put_some(draw, &mut overhead, "byte", &["0 ns", "300 ps"]);
+        file.put("node.overhead", overhead);
+        if draw.chance(0.5) {
+            file.put("node.eager", draw.one(&["1 B", "100 B", "1 GiB"]));
+        }
+    }
+    if draw.chance(0.5) {
+        return schedule(draw, frame, file);
+    }
     let from = draw.whole(0..=frame.hosts() - 1);
     let to = (from + draw.whole(1..=frame.hosts() - 1)) % frame.hosts();
     let mut keys = vec![("size", Value::from(draw.size(1..=2000, &["1 B", "64 KiB"])))];
@@ -289,6 +301,72 @@ fn closed_loop(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> WorkKin
     keys.push(iterations);
     file.put("work", choice(name, table(keys)));
     kind
+}
+
+fn put_some(draw: &mut Draw, table: &mut Table, key: &str, values: &[&str]) {
+    if draw.chance(0.7) {
+        table.insert(key.to_owned(), draw.one(values).into());
+    }
+}
+
+/// A collective operation, or a schedule from a file.
+fn schedule(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> WorkKind {
+    // Many messages: what each of them costs must be bearable.
+    file.remove("nic.overhead");
+    if draw.chance(0.5) {
+        file.put("schedule.iterations", draw.one(&[1, 2, 33]));
+    }
+    if draw.chance(0.3) {
+        file.put("schedule.outstanding", draw.one(&[1, 3, 65_536]));
+    }
+    if draw.chance(0.2) {
+        // Everybody computes, sends to the next one and receives from the one before.
+        let hosts = draw.whole(2..=frame.hosts());
+        let mut text = format!("num_ranks {hosts}\n");
+        for rank in 0..hosts {
+            let (next, before) = ((rank + 1) % hosts, (rank + hosts - 1) % hosts);
+            text += &format!(
+                "rank {rank} {{\na: calc {}\nb: send {}b to {next} tag 1\nb requires a\n\
+                 recv 9999b from {} tag {} cpu 1\n}}\n",
+                draw.whole(0..=900),
+                draw.whole(0..=900),
+                draw.one(&[-1, before]),
+                draw.one(&[-1, 1]),
+            );
+        }
+        file.files.insert("ring.goal".to_owned(), text);
+        file.put("work.goal.file", "ring.goal");
+        return WorkKind::Goal;
+    }
+    let operation = draw.one(&Operation::all());
+    let ranks = draw.usually(frame.hosts(), &[2, frame.hosts()]);
+    if ranks < frame.hosts() || draw.chance(0.3) {
+        file.put("schedule.ranks", ranks);
+    }
+    let mut keys = Table::new();
+    for key in operation.keys() {
+        let value: Value = match *key {
+            "algorithm" => {
+                let algorithms = operation.algorithms();
+                let name = draw.one(&algorithms).name;
+                if name == "chain" && draw.chance(0.8) {
+                    let segment = table([("segment", draw.size(1..=300, &["1 GiB"]))]);
+                    choice(name, segment)
+                } else {
+                    draw.named(name)
+                }
+            }
+            "root" => draw.whole(0..=ranks - 1).into(),
+            "combine" => draw.one(&["1 MB/s", "3 GB/s"]).into(),
+            _ => draw.size(1..=500, &["1 B", "8 KiB"]).into(),
+        };
+        if *key == "size" || draw.chance(0.7) {
+            keys.insert((*key).to_owned(), value);
+        }
+    }
+    let name = operation.name();
+    file.put("work", if keys.is_empty() { draw.named(name) } else { choice(name, keys) });
+    WorkKind::Collective
 }
 
 /// Sweeps at most two keys, each over up to three values; returns their names.

@@ -290,14 +290,15 @@ fn buffers(scene: &Scene<'_>) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Where nobody reserves: who is told sooner may ask sooner, and be refused.
+/// Where nobody reserves, and processors take no time: who is told sooner may ask sooner and be refused, and
+/// what comes in sooner may keep a processor from what would better go first.
 fn ideal(scene: &Scene<'_>) -> Result<bool, String> {
     let spec = &scene.first().spec;
     let plain = matches!(
         spec.policy,
         PolicyKind::RoundRobin {} | PolicyKind::Basic {} | PolicyKind::Static {}
     );
-    if matches!(spec.work, Work::Traffic(_)) || !plain {
+    if matches!(spec.work, Work::Traffic(_)) || !plain || spec.node.overhead.is_some() {
         return Ok(false);
     }
     let mut best = single(scene.first());

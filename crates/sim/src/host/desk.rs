@@ -15,6 +15,16 @@ pub(super) enum Resource {
     AnyOut,
     /// The receiving side of the NIC of a rail.
     In(u16),
+    /// Nothing, for a message that has come in by itself.
+    Inbound,
+}
+
+impl Resource {
+    /// Whether a processor does this also while it waits for a long message of its own to be asked for. Two
+    /// ranks that send each other one would wait for ever if it did not.
+    fn is_reception(self) -> bool {
+        matches!(self, Resource::In(_) | Resource::Inbound)
+    }
 }
 
 /// The processors and NICs of a host, and the tasks that wait for them.
@@ -25,6 +35,8 @@ pub(super) struct Desk<T> {
     rails: u32,
     /// When each processor is free, and each side of the NICs; those that are not listed are.
     cpus: Vec<Time>,
+    /// Until when each processor takes up nothing but receptions.
+    held: Vec<Time>,
     out: Vec<Time>,
     into: Vec<Time>,
     /// Messages on their way out of any NIC.
@@ -62,6 +74,7 @@ impl<T: Copy> Desk<T> {
         Desk {
             rails,
             cpus: Vec::new(),
+            held: Vec::new(),
             out: Vec::new(),
             into: Vec::new(),
             going: 0,
@@ -87,13 +100,17 @@ impl<T: Copy> Desk<T> {
     /// When both that a line needs are free.
     fn at(&self, line: &Line<T>) -> Time {
         let other = match line.resource {
-            Resource::Nothing => Time::ZERO,
+            Resource::Nothing | Resource::Inbound => Time::ZERO,
             Resource::Out(rail) => free(&self.out, rail),
             Resource::AnyOut if self.going < self.rails => Time::ZERO,
             Resource::AnyOut => NEVER,
             Resource::In(rail) => free(&self.into, rail),
         };
-        free(&self.cpus, line.cpu).max(other)
+        let held = match line.resource.is_reception() {
+            true => Time::ZERO,
+            false => free(&self.held, line.cpu),
+        };
+        free(&self.cpus, line.cpu).max(other).max(held)
     }
 
     /// Takes the task that can start now and came first.
@@ -123,12 +140,17 @@ impl<T: Copy> Desk<T> {
         set(&mut self.cpus, cpu, until);
     }
 
+    /// A processor takes up nothing but receptions until a time.
+    pub fn hold(&mut self, cpu: u16, until: Time) {
+        set(&mut self.held, cpu, until);
+    }
+
     /// A side of a NIC is busy until a time.
     pub fn take(&mut self, resource: Resource, until: Time) {
         match resource {
             Resource::Out(rail) => set(&mut self.out, rail, until),
             Resource::In(rail) => set(&mut self.into, rail, until),
-            Resource::Nothing | Resource::AnyOut => {}
+            Resource::Nothing | Resource::AnyOut | Resource::Inbound => {}
         }
     }
 

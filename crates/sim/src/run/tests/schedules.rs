@@ -241,13 +241,18 @@ mod reference {
         receive: Option<usize>,
     }
 
+    /// An operation of a rank, or the reception of a flight.
+    type Who = Result<(usize, usize), usize>;
+
     /// When each rank is done; `None` if that depends on who goes first of two that are ready together.
+    #[expect(clippy::needless_range_loop, reason = "ranks and operations are numbers here")]
     pub fn finish(schedule: &Schedule) -> Option<Vec<u64>> {
         let ranks = schedule.ranks() as usize;
         let ops: Vec<&[Op]> = (0..ranks).map(|r| schedule.ops(Rank(r as u32))).collect();
         let mut state: Vec<Vec<State>> =
             ops.iter().map(|ops| vec![State::Waits; ops.len()]).collect();
         let mut cpus: BTreeMap<(usize, u16), u64> = BTreeMap::new();
+        let mut held: BTreeMap<(usize, u16), u64> = BTreeMap::new();
         let mut out: BTreeMap<(usize, u16), u64> = BTreeMap::new();
         let mut into: BTreeMap<(usize, u16), u64> = BTreeMap::new();
         let mut posted: BTreeMap<(usize, (usize, u32)), Vec<usize>> = BTreeMap::new();
@@ -274,10 +279,10 @@ mod reference {
                     let first = schedule.places(Rank(rank as u32)).start;
                     for op in 0..ops[rank].len() {
                         let met = schedule.needs(first + op).iter().all(|need| {
-                            match (need.when, state[rank][need.op.0 as usize]) {
-                                (_, State::Done) | (When::Started, State::Runs { .. }) => true,
-                                _ => false,
-                            }
+                            matches!(
+                                (need.when, state[rank][need.op.0 as usize]),
+                                (_, State::Done) | (When::Started, State::Runs { .. })
+                            )
                         });
                         if state[rank][op] != State::Waits || !met {
                             continue;
@@ -306,7 +311,7 @@ mod reference {
                     }
                 }
                 // Of all who can start, the one who has been ready for longest.
-                let mut starts: Vec<((u64, u64), Result<(usize, usize), usize>)> = Vec::new();
+                let mut starts: Vec<((u64, u64), Who)> = Vec::new();
                 let is_free = |times: &BTreeMap<(usize, u16), u64>, key| {
                     times.get(&key).is_none_or(|&at| at <= now)
                 };
@@ -316,7 +321,8 @@ mod reference {
                         let State::Ready { since } = state[rank][op] else { continue };
                         let nic_free = !matches!(step, Step::Send { .. })
                             || is_free(&out, (rank, nic.unwrap_or(0)));
-                        if is_free(&cpus, (rank, cpu)) && nic_free {
+                        let processor = is_free(&cpus, (rank, cpu)) && is_free(&held, (rank, cpu));
+                        if processor && nic_free {
                             starts.push((since, Ok((rank, op))));
                         }
                     }
@@ -331,7 +337,7 @@ mod reference {
                 }
                 // Two that became ready together may go in either order: nobody says which, but for those
                 // that wait for nothing, which go in the order in which they are written.
-                let host = |who: &Result<(usize, usize), usize>| match *who {
+                let host = |who: &Who| match *who {
                     Ok((rank, _)) => rank,
                     Err(number) => flights[number].to,
                 };
@@ -340,7 +346,7 @@ mod reference {
                     let (since, who) = first.expect("there are others");
                     other.0.0 == since.0 && host(&other.1) == host(who)
                 });
-                let needy = |who: &Result<(usize, usize), usize>| match *who {
+                let needy = |who: &Who| match *who {
                     Ok((rank, op)) => {
                         let first = schedule.places(Rank(rank as u32)).start;
                         !schedule.needs(first + op).is_empty()
@@ -367,7 +373,10 @@ mod reference {
                                 let eager = bytes <= S;
                                 let until = eager.then_some(now + O);
                                 let length = u64::from(bytes - 1) * G;
-                                cpus.insert((rank, cpu), until.unwrap_or(u64::MAX));
+                                cpus.insert((rank, cpu), now + O);
+                                if !eager {
+                                    held.insert((rank, cpu), u64::MAX);
+                                }
                                 let free = if eager { now + GAP + length } else { u64::MAX };
                                 out.insert((rank, nic), free);
                                 state[rank][op] = State::Runs { from: now, until };
@@ -422,7 +431,7 @@ mod reference {
                     if let State::Runs { from, until: None } = state[rank][op] {
                         let Op { cpu, nic, .. } = ops[rank][op];
                         let (busy, free) = ((from + O).max(now), (from + GAP + length).max(now));
-                        cpus.insert((rank, cpu), busy);
+                        held.insert((rank, cpu), busy);
                         out.insert((rank, nic.unwrap_or(0)), free);
                         state[rank][op] = State::Runs { from, until: Some(busy) };
                         times.extend([busy, free]);
