@@ -25,7 +25,7 @@ const EXAMPLES: &str = "\
 Examples:
   crosstie bench ping --sim qsnet                       latency by size
   crosstie bench bw --sim myrinet --sizes 64..64KiB     bandwidth of a window of messages
-  crosstie bench all-reduce --sim qsnet --algorithm all one column for each algorithm
+  crosstie bench all-reduce --sim qsnet --algorithm all  one column for each algorithm
   crosstie bench broadcast --sim qsnet --ranks 16 --world wormhole,ideal
   crosstie bench barrier --sim loggops --json
   crosstie bench ping --sim qsnet --set cluster.rails=4 --set policy=local-dynamic
@@ -69,7 +69,8 @@ pub struct BenchArguments {
     set: Vec<String>,
 
     /// List benchmarks, algorithms and presets
-    #[arg(long, exclusive = true)]
+    #[arg(long)]
+    #[arg(conflicts_with_all = ["benchmark", "sim", "algorithm", "ranks", "sizes", "world", "set"])]
     list: bool,
 }
 

@@ -6,7 +6,7 @@ use crate::escape::{one_line, shortened};
 use crate::figure::spelling;
 
 /// Swept keys whose words alone do not say what they are, and their unit.
-const KEYS: [(&str, &str, &str); 14] = [
+const KEYS: [(&str, &str, &str); 16] = [
     ("traffic.load", "offered load", "flits/cycle/host"),
     ("cluster.rails", "rails", ""),
     ("cluster.pes", "processing elements of a node", ""),
@@ -19,8 +19,11 @@ const KEYS: [(&str, &str, &str); 14] = [
     ("switch.buffer", "buffer of a virtual channel", "flits"),
     ("traffic.size.exponential.mean", "mean message size", ""),
     ("traffic.size.fixed.size", "message size", ""),
+    ("schedule.ranks", "ranks", ""),
     ("work.ping.size", "message size", ""),
     ("work.stream.size", "message size", ""),
+    // Of a collective operation.
+    ("work.*.size", "size", ""),
 ];
 
 /// What a column or a swept key is called: "accepted load", "virtual channels".
@@ -36,7 +39,11 @@ fn unit(key: &str) -> &'static str {
 }
 
 fn known(key: &str) -> Option<&'static (&'static str, &'static str, &'static str)> {
-    KEYS.iter().find(|(name, ..)| *name == key)
+    let matches = |name: &str| match name.split_once('*') {
+        None => name == key,
+        Some((start, end)) => key.starts_with(start) && key.ends_with(end),
+    };
+    KEYS.iter().find(|(name, ..)| matches(name))
 }
 
 /// Whether what runs along an axis is a load: the more of it, the nearer to saturation.

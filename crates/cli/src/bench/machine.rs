@@ -101,11 +101,10 @@ impl Machine {
             keys.insert("schedule".to_owned(), one("ranks", i64::from(ranks)).into());
         }
         let work: Vec<Value> = work().into_iter().map(Value::Table).collect();
-        let mut product = one("work", work);
         let worlds: Vec<Value> = worlds.iter().map(|world| world.as_str().into()).collect();
-        product.insert("world".to_owned(), worlds.into());
-        keys.insert("sweep".to_owned(), one("product", product).into());
-        keys.to_string()
+        // In this order: the worlds of some work stand together.
+        let (work, worlds) = (Value::Array(work), Value::Array(worlds));
+        format!("{keys}\n[sweep.product]\nwork = {work}\nworld = {worlds}\n")
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command from end to end.
 
+mod benchmarks;
 mod conduct;
 mod experiments;
 mod invocation;

@@ -10,5 +10,6 @@ mod physics;
 mod routings;
 mod runs;
 mod saturation;
+mod schedules;
 mod schemes;
 mod worlds;

@@ -1,0 +1,79 @@
+//! `crosstie bench`.
+
+use crate::invocation::{run, run_in};
+use serde_json::json;
+use tempfile::tempdir;
+
+#[test]
+fn a_ping_takes_what_the_formula_says() {
+    let end = run(&["bench", "ping", "--sim", "qsnet", "--sizes", "64,1KiB", "--set", "bus=full"]);
+    let end = end.expect(0);
+    let lines: Vec<&str> = end.stdout.lines().collect();
+    assert_eq!(lines[0], "# ping on qsnet, wormhole");
+    assert_eq!(lines[2], "# size [B]  latency [us]");
+    // docs/simulator.md: 85 cycles of 5 ns.
+    assert_eq!(lines[3], "64                 0.425");
+    assert_eq!(lines.len(), 5);
+}
+
+#[test]
+fn collective_operations_have_a_column_for_each_algorithm_and_world() {
+    let arguments = ["bench", "bcast", "--sim", "loggops", "--ranks", "8", "--sizes", "1024"];
+    let more = ["--algorithm", "all", "--world", "wormhole,ideal", "--json"];
+    let document = run(&[&arguments[..], &more].concat()).expect(0).json();
+    assert_eq!(document["benchmark"], json!("broadcast"));
+    assert_eq!((&document["ranks"], &document["unit"]), (&json!(8), &json!("us")));
+    assert_eq!(document["columns"].as_array().unwrap().len(), 6);
+    assert_eq!(document["columns"][1], json!({"algorithm": "binomial", "world": "ideal"}));
+    assert_eq!(document["rows"][0]["size"], json!(1024));
+    // What LogGOPSim says of a binomial broadcast.
+    assert_eq!(document["rows"][0]["values"][1], json!(34.914));
+    let one = run(&["bench", "barrier", "--sim", "loggops"]).expect(0).stdout;
+    assert!(one.starts_with("# barrier, dissemination, 64 ranks on loggops, ideal\n"), "{one}");
+}
+
+#[test]
+fn everything_there_is_is_listed() {
+    let listed = run(&["bench", "--list"]).expect(0).stdout;
+    for word in ["ping", "bibw", "all-to-all", "rabenseifner", "qsnet", "myrinet", "loggops"] {
+        assert!(listed.contains(word), "{word}");
+    }
+    let document = run(&["bench", "--list", "--json"]).expect(0).json();
+    assert_eq!(document["benchmarks"].as_array().unwrap().len(), 11);
+    assert_eq!(document["presets"], json!(["qsnet", "myrinet", "loggops"]));
+}
+
+#[test]
+fn a_file_is_a_preset_too() {
+    let folder = tempdir().unwrap();
+    let text = "title = 'Mine'\nseed = 1\nfabric.single.hosts = 4\n";
+    std::fs::write(folder.path().join("mine.toml"), text).unwrap();
+    let end = run_in(folder.path(), &["bench", "bw", "--sim", "mine.toml", "--sizes", "8"]);
+    assert!(end.expect(0).stdout.contains("\n# Mine\n"));
+    std::fs::write(folder.path().join("mine.toml"), format!("{text}work.ping.size = '1 B'"))
+        .unwrap();
+    let end = run_in(folder.path(), &["bench", "bw", "--sim", "mine.toml"]).expect(2);
+    assert!(end.stderr.contains("found `work`, but the benchmark says what is to be done"));
+}
+
+#[test]
+fn mistakes_say_what_was_expected() {
+    for (arguments, expected) in [
+        (&["ping"][..], "--sim <PRESET>"),
+        (&["ping", "--sim", "nosuch"], "expected qsnet, myrinet, loggops, or a file"),
+        (&["pong", "--sim", "qsnet"], "tip: a similar value exists: 'ping'"),
+        (&["gather", "--sim", "qsnet", "--algorithm", "ring"], "expected all, linear, binomial"),
+        (&["ping", "--sim", "qsnet", "--algorithm", "ring"], "has no algorithms"),
+        (&["ping", "--sim", "qsnet", "--ranks", "3"], "between two ranks"),
+        (&["barrier", "--sim", "qsnet", "--sizes", "8"], "sends nothing of any size"),
+        (&["ping", "--sim", "qsnet", "--sizes", "8..x"], "`x`"),
+        (&["ping", "--sim", "qsnet", "--set", "rails"], "expected KEY=VALUE"),
+        (&["ping", "--sim", "qsnet", "--set", "cluster.rials=2"], "did you mean `rails`?"),
+        (&["barrier", "--sim", "qsnet", "--ranks", "65"], "expected at most 64"),
+        (&["ping", "--sim", "qsnet", "--world", "real"], "wormhole, ideal"),
+    ] {
+        let end = run(&[&["bench"], arguments].concat()).expect(2);
+        assert!(end.stderr.contains(expected), "{arguments:?}: {}", end.stderr);
+        assert_eq!(end.stdout, "");
+    }
+}

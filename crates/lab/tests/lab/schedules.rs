@@ -1,0 +1,117 @@
+//! Schedules from experiment files: the LogGOPS machine, GOAL files, and what is wrong with them.
+
+use crate::bench::{Bench, get};
+use crosstie_lab::Preset;
+use crosstie_study::Status;
+
+/// The finish times of a GOAL text on the preset `loggops`, in nanoseconds.
+fn finish(goal: &str) -> Vec<f64> {
+    let bench = Bench::with(&[("trace.goal", goal)]);
+    let preset = Preset::find("loggops").unwrap().text;
+    let rows = bench.rows(&format!("work.goal.file = 'trace.goal'\n{preset}"));
+    assert_eq!(rows[0].status, Status::Completed, "{rows:?}");
+    let ranks = String::from_utf8(bench.bytes("results").remove("ranks.csv").unwrap()).unwrap();
+    let finish = |line: &str| line.rsplit(',').next().unwrap().parse::<f64>().unwrap() * 1000.0;
+    ranks.lines().skip(1).map(|line| finish(line).round()).collect()
+}
+
+/// A text of eight ranks.
+fn eight(rank: impl Fn(u32) -> String) -> String {
+    let ranks = (0..8).map(|number| format!("rank {number} {{\n{}}}\n", rank(number)));
+    format!("num_ranks 8\n{}", ranks.collect::<String>())
+}
+
+#[test]
+fn goal_files_take_what_loggopsim_says() {
+    let broadcast = eight(|rank| {
+        let parent = [4, 2, 1].into_iter().find(|bit| rank & bit != 0);
+        let mut text = String::new();
+        if let Some(bit) = parent {
+            text += &format!("r: recv 1024b from {}\n", rank - bit);
+        }
+        for bit in [1, 2, 4].into_iter().filter(|&bit| bit > parent.unwrap_or(0)) {
+            text += &format!("s{bit}: send 1024b to {}\n", rank + bit);
+            if parent.is_some() {
+                text += &format!("s{bit} requires r\n");
+            }
+        }
+        text
+    });
+    let expected = [15776., 20276., 20276., 24776., 25914., 30414., 30414., 34914.];
+    assert_eq!(finish(&broadcast), expected);
+    let all_to_all = eight(|rank| {
+        let send = |step| format!("send 1024b to {}\n", (rank + step) % 8);
+        let receive = |step| format!("recv 1024b from {}\n", (rank + step) % 8);
+        (1..8).map(send).chain((1..8).map(receive)).collect()
+    });
+    assert_eq!(finish(&all_to_all), [81466.; 8]);
+    // A rendezvous: the receive comes late.
+    let late = "num_ranks 2
+        rank 0 {\n a: send 100000b to 1\n b: calc 10\n b requires a\n }
+        rank 1 {\n a: calc 2000000\n b: recv 100000b from 0\n b requires a\n }";
+    assert_eq!(finish(late), [2_000_010., 2_601_494.]);
+}
+
+/// What a collective operation costs on the preset does not depend on how it is written.
+#[test]
+fn a_collective_operation_and_its_text_are_the_same() {
+    let preset = Preset::find("loggops").unwrap().text;
+    let text = format!("work.broadcast.size = '1 KiB'\nschedule.ranks = 8\n{preset}");
+    let rows = Bench::with(&[]).rows(&text);
+    assert_eq!((get(&rows[0], "time_mean") * 1000.0).round(), 34914.);
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_told_at_its_line() {
+    let machine = "title = 'x'\nseed = 1\nfabric.single.hosts = 2\n";
+    let told = |goal: &str, keys: &str| {
+        let bench = Bench::with(&[("trace.goal", goal)]);
+        bench.refusal(&format!("{machine}work.goal.file = 'trace.goal'\n{keys}")).to_string()
+    };
+    let text = |body: &str| format!("num_ranks 2\nrank 0 {{\n{body}\n}}\n");
+    for (goal, keys, expected) in [
+        (text("a: clac 5"), "", "line 3"),
+        (text("a: calc 5\nb requires a"), "", "line 4"),
+        (text("a: send 8b to 7"), "", "line 3"),
+        (text("a: calc 1\nb: calc 1\na requires b\nb requires a"), "", "line"),
+        (text("a: send 8b to 1 nic 3"), "", "line 3: found nic 3, expected 0 to 0"),
+        (
+            text("a: send 8b to 1 nic 1"),
+            "cluster.rails = 2\npolicy = 'basic'",
+            "line 3: names a nic, which a policy would choose",
+        ),
+        ("num_ranks 9\n".to_owned(), "", "found 9 ranks, expected at most 2"),
+    ] {
+        let found = told(&goal, keys);
+        assert!(found.contains(expected), "{found}");
+    }
+}
+
+#[test]
+fn a_receive_that_nothing_matches_is_named() {
+    let goal = "num_ranks 2\nrank 0 {\nlate: recv 8b from 1 tag 3\n}\nrank 1 {\ncalc 5\n}\n";
+    let bench = Bench::with(&[("trace.goal", goal)]);
+    let rows = bench.rows(
+        "title = 'x'\nseed = 1\nfabric.single.hosts = 2\nwork.goal.file = 'trace.goal'\n\
+         sweep.product.world = ['ideal', 'wormhole']",
+    );
+    for row in rows {
+        assert_eq!(row.status, Status::Failed);
+        assert_eq!(
+            row.note,
+            "nothing can happen after 0 iterations: rank 0 waits for tag 3 from rank 1 (late, line 3)"
+        );
+    }
+}
+
+/// Every preset can do everything.
+#[test]
+fn presets_run() {
+    for preset in Preset::ALL {
+        let work = "[{ ping.size = '1 KiB' }, 'barrier', { all-to-all.size = '8 B' }]";
+        let text = format!("sweep.product.work = {work}\n{}", preset.text);
+        for row in Bench::with(&[]).rows(&text) {
+            assert_eq!(row.status, Status::Completed, "{}: {row:?}", preset.name);
+        }
+    }
+}
