@@ -49,7 +49,8 @@ pub fn run(
     let skipped = total - pending.len();
     // From now on the folder says what it is for, and can be read while points come in.
     store.publish()?;
-    let (store, done) = finish(study, jobs, Keeper::Store(store), skipped, options, progress)?;
+    let (store, done) =
+        finish(study, jobs, Keeper::Store(Box::new(store)), skipped, options, progress)?;
     let Keeper::Store(store) = store else { unreachable!("it is the one that was given") };
     let rows = store.rows();
     store.close()?;
@@ -106,7 +107,7 @@ fn finish<'a>(
 /// Who keeps what was found.
 enum Keeper<'a> {
     /// A folder of results.
-    Store(Store<'a>),
+    Store(Box<Store<'a>>),
     /// Whoever asked.
     Rows(Vec<Row>),
 }
