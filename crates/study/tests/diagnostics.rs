@@ -62,7 +62,7 @@ error: unknown key `trafic`
   |  ^^^^^^ no key has this name
   |
   = help: did you mean `traffic`?
-  = help: known here: title, citation, description, sweep, figure, table, seed, world, cluster, policy, fabric, routing, switch, link, bus, nic, ideal, traffic, work, measure
+  = help: known here: title, citation, description, sweep, figure, table, seed, world, cluster, policy, fabric, routing, switch, link, bus, nic, node, ideal, traffic, work, schedule, measure
 "#,
     );
 }
@@ -1169,7 +1169,7 @@ error: unknown choice `pong`
   |       ^^^^ not a choice for `work`
   |
   = help: did you mean `ping`?
-  = help: known here: ping, stream
+  = help: known here: ping, stream, goal, barrier, broadcast, gather, scatter, all-gather, reduce, all-reduce, all-to-all
 "#,
     );
 }
@@ -1351,6 +1351,102 @@ error: unknown column `latency_mean`
    |     ^^^^^^^^^^^^^^ no column has this name
    |
    = help: known here: time_mean, time_ci, time_min, time_p50, time_p99, latency, latency_cycles, bandwidth, iterations, warmup_iterations, finish_first, finish_last
+"#,
+    );
+}
+
+#[test]
+fn an_algorithm_of_another_operation() {
+    let broadcast = PING.replace("[work.ping]", "[work.broadcast]\nalgorithm = 'bruck'");
+    complains(
+        &broadcast,
+        r#"
+error: unknown choice `bruck`
+ --> x.toml:9:13
+  |
+9 | algorithm = 'bruck'
+  |             ^^^^^^^ not a choice for `work.broadcast.algorithm`
+  |
+  = help: known here: binomial, chain, scatter-all-gather
+"#,
+    );
+}
+
+#[test]
+fn a_barrier_of_a_size() {
+    complains(
+        &PING.replace("[work.ping]", "[work.barrier]"),
+        r#"
+error: unknown key `size`
+ --> x.toml:9:1
+  |
+9 | size = "64 B"
+  | ^^^^ `work.barrier` has no such key
+  |
+  = help: known here: algorithm
+"#,
+    );
+}
+
+#[test]
+fn more_ranks_than_hosts() {
+    let broadcast = PING.replace("[work.ping]", "[schedule]\nranks = 65\n[work.broadcast]");
+    complains(
+        &broadcast,
+        r#"
+error: more ranks than hosts
+ --> x.toml:9:9
+  |
+9 | ranks = 65
+  |         ^^ found 65, expected at most 64: there is one per host
+"#,
+    );
+}
+
+#[test]
+fn a_schedule_for_a_ping() {
+    complains(
+        &format!("{PING}[schedule]\nranks = 2\n"),
+        r#"
+error: there is no schedule to be played
+  --> x.toml:10:1
+   |
+10 | [schedule]
+   | ^^^^^^^^^^ expected a collective operation or `work.goal` beside it
+   |
+   = help: remove `schedule`, or set `work`, such as `work.all-to-all.size = "1 KiB"`
+"#,
+    );
+}
+
+#[test]
+fn processors_under_traffic() {
+    with(
+        "[node]\noverhead.message = '1 us'\n",
+        r#"
+error: processors under open-loop traffic
+  --> x.toml:11:1
+   |
+11 | [node]
+   | ^^^^^^ open-loop traffic asks no processor
+   |
+   = help: remove `node`, or replace `traffic` by `work`
+"#,
+    );
+}
+
+#[test]
+fn an_eager_limit_without_processors() {
+    complains(
+        &format!("{PING}[node]\neager = '1 KiB'\n"),
+        r#"
+error: a limit for processors that take no time
+  --> x.toml:11:9
+   |
+11 | eager = '1 KiB'
+   |         ^^^^^^^ expected `node.overhead` beside it
+   |
+   = help: set `node.overhead = {}` for processors that take none
 "#,
     );
 }
