@@ -46,10 +46,12 @@ impl Time {
     }
 }
 
+/// Sums and multiples end at the end of the clock, after 213 days: what comes then never comes, and above all not
+/// at the beginning.
 impl std::ops::Add for Time {
     type Output = Time;
     fn add(self, other: Time) -> Time {
-        Time(self.0 + other.0)
+        Time(self.0.saturating_add(other.0))
     }
 }
 
@@ -63,7 +65,7 @@ impl std::ops::Sub for Time {
 impl std::ops::Mul<u64> for Time {
     type Output = Time;
     fn mul(self, times: u64) -> Time {
-        Time(self.0 * times)
+        Time(self.0.saturating_mul(times))
     }
 }
 

@@ -57,7 +57,7 @@ impl Machine {
             let parsed = format!("{key} = {value}").parse::<Toml>().or_else(|_| quoted().parse());
             let parsed =
                 parsed.map_err(|_| wrong("expected a key of an experiment file before ="))?;
-            merge(&mut self.keys, parsed);
+            put(&mut self.keys, parsed, key.split('.').count());
         }
         Ok(self)
     }
@@ -96,7 +96,7 @@ impl Machine {
     ) -> String {
         let mut keys = self.keys.clone();
         keys.remove("world");
-        merge(&mut keys, one("measure", one("channels", false)));
+        put(&mut keys, one("measure", one("channels", false)), 2);
         if let Some(ranks) = ranks {
             keys.insert("schedule".to_owned(), one("ranks", i64::from(ranks)).into());
         }
@@ -108,11 +108,13 @@ impl Machine {
     }
 }
 
-/// Puts keys over others, table by table.
-fn merge(into: &mut Toml, over: Toml) {
+/// Puts a value in the place of another, so many tables deep.
+fn put(into: &mut Toml, over: Toml, depth: usize) {
     for (key, value) in over {
         match (into.get_mut(&key), value) {
-            (Some(Value::Table(into)), Value::Table(over)) => merge(into, over),
+            (Some(Value::Table(into)), Value::Table(over)) if depth > 1 => {
+                put(into, over, depth - 1)
+            }
             (_, value) => {
                 into.insert(key, value);
             }
@@ -133,6 +135,9 @@ mod tests {
         assert_eq!(machine.keys["policy"].as_str(), Some("dynamic"));
         assert_eq!(machine.keys["link"]["rate"].as_str(), Some("1 GB/s"));
         assert_eq!(machine.keys["link"]["flit"].as_str(), Some("2 B"));
+        // What is set takes the place of what was there.
+        let machine = machine.with(&["link={rate='2 GB/s'}".to_owned()]).unwrap();
+        assert_eq!(machine.keys["link"].get("flit"), None);
         assert!(machine.with(&["rails".to_owned()]).is_err());
     }
 

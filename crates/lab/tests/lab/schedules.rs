@@ -104,6 +104,25 @@ fn a_receive_that_nothing_matches_is_named() {
     }
 }
 
+/// Times beyond the clock are never reached; they do not begin again at zero.
+#[test]
+fn what_outlasts_the_clock_is_not_done() {
+    let goal = "num_ranks 2\nrank 0 {\na: calc 1000\nb: calc 18446744073709551\nb requires a\n}\n";
+    let bench = Bench::with(&[("trace.goal", goal)]);
+    let machine = "title = 'x'\nseed = 1\nfabric.single.hosts = 2\n";
+    let mut rows = bench.rows(&format!(
+        "{machine}work.goal.file = 'trace.goal'\nsweep.product.world = ['ideal', 'wormhole']"
+    ));
+    rows.extend(Bench::with(&[]).rows(&format!(
+        "{machine}work.stream.size = '1 GiB'\nworld = 'ideal'\nlink.rate = '1 kB/s'\n
+         sweep.product.policy = ['round-robin', 'basic']"
+    )));
+    for row in rows {
+        assert_eq!(row.status, Status::Failed, "{row:?}");
+        assert!(row.note.starts_with("not done at the limit"), "{}", row.note);
+    }
+}
+
 /// Every preset can do everything.
 #[test]
 fn presets_run() {
