@@ -1,7 +1,7 @@
 //! What messages carry.
 
 /// A part of what a collective operation moves, by its number. What the numbers stand for is told by the
-/// [`Outcome`](crate::Outcome).
+/// [`Purpose`](crate::Purpose).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Block(pub u32);
 

@@ -1,7 +1,7 @@
 //! Proves that a collective does what it is for.
 //!
 //! Every block of every rank holds the set of ranks that have contributed to it. Sends read blocks, receives
-//! write them, and in the end everybody must hold what the [`Outcome`](crate::Outcome) asks for. Nothing may
+//! write them, and in the end everybody must hold what the [`Purpose`](crate::Purpose) asks for. Nothing may
 //! depend on luck: what a send reads must be there by the dependencies of its rank, and no two operations may
 //! touch the same block when no dependency says which comes first.
 

@@ -1,6 +1,6 @@
 //! A schedule with what it is for.
 
-use crate::{Cargo, Outcome, Schedule};
+use crate::{Cargo, Purpose, Schedule};
 
 /// A schedule, what its messages carry, and what everybody must have in the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,5 +10,5 @@ pub struct Collective {
     /// The blocks of its operations.
     pub cargo: Cargo,
     /// What it is for.
-    pub outcome: Outcome,
+    pub purpose: Purpose,
 }

@@ -13,12 +13,12 @@ pub mod checker;
 mod collective;
 pub mod goal;
 mod operation;
-mod outcome;
+mod purpose;
 mod schedule;
 mod score;
 
 pub use cargo::{Access, Block, Cargo};
 pub use collective::Collective;
 pub use operation::{Operation, OperationError};
-pub use outcome::{Outcome, Whose};
+pub use purpose::{Purpose, Whose};
 pub use schedule::{Builder, CyclicRank, Need, Op, OpId, Rank, Schedule, Step, Tag, When};

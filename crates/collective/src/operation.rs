@@ -4,7 +4,7 @@ use crate::algorithm::{
     AllGather, AllReduce, AllToAll, Barrier, Broadcast, Declaration, Gather, Reduce, Scatter,
 };
 use crate::score::{Cut, Score};
-use crate::{Collective, Outcome, Rank};
+use crate::{Collective, Purpose, Rank};
 use crosstie_units::{Bytes, Rate, declared, quantities, range, wholes};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -270,38 +270,38 @@ impl Operation {
         match *self {
             Operation::Barrier { algorithm } => {
                 let score = Score::new(ranks, Cut::Parts { whole: 0, parts: 1 }, None);
-                algorithm.write(score).finish(Outcome::Barrier)
+                algorithm.write(score).finish(Purpose::Barrier)
             }
             Operation::Broadcast { algorithm, root, size: bytes } => {
-                let (outcome_root, whole) = (rooted(root)?, bytes.get());
+                let (top, whole) = (rooted(root)?, bytes.get());
                 let parts = algorithm.parts(ranks, whole)?;
                 let score = Score::new(ranks, Cut::Parts { whole, parts }, None);
-                let outcome = Outcome::Broadcast { root: outcome_root, parts };
-                algorithm.write(score, root, parts).finish(outcome)
+                let purpose = Purpose::Broadcast { root: top, parts };
+                algorithm.write(score, root, parts).finish(purpose)
             }
             Operation::Gather { algorithm, root, size: bytes } => {
-                let outcome = Outcome::Gather { root: rooted(root)? };
+                let purpose = Purpose::Gather { root: rooted(root)? };
                 let score = Score::new(ranks, Cut::Equal(bytes.get()), None);
-                algorithm.write(score, root).finish(outcome)
+                algorithm.write(score, root).finish(purpose)
             }
             Operation::Scatter { algorithm, root, size: bytes } => {
-                let outcome = Outcome::Scatter { root: rooted(root)? };
+                let purpose = Purpose::Scatter { root: rooted(root)? };
                 let score = Score::new(ranks, Cut::Equal(bytes.get()), None);
-                algorithm.write(score, root).finish(outcome)
+                algorithm.write(score, root).finish(purpose)
             }
             Operation::AllGather { algorithm, size: bytes } => {
                 let score = Score::new(ranks, Cut::Equal(bytes.get()), None);
-                algorithm.write(score).finish(Outcome::AllGather)
+                algorithm.write(score).finish(Purpose::AllGather)
             }
             Operation::Reduce { algorithm, root, size: bytes, combine } => {
-                let outcome = Outcome::Reduce { root: rooted(root)?, parts: 1 };
+                let purpose = Purpose::Reduce { root: rooted(root)?, parts: 1 };
                 let cut = Cut::Parts { whole: bytes.get(), parts: 1 };
-                algorithm.write(Score::new(ranks, cut, combine), root).finish(outcome)
+                algorithm.write(Score::new(ranks, cut, combine), root).finish(purpose)
             }
             Operation::AllReduce { algorithm, size: bytes, combine } => {
                 let (whole, parts) = (bytes.get(), algorithm.parts(ranks));
                 let score = Score::new(ranks, Cut::Parts { whole, parts }, combine);
-                algorithm.write(score).finish(Outcome::AllReduce { parts })
+                algorithm.write(score).finish(Purpose::AllReduce { parts })
             }
             Operation::AllToAll { algorithm, size: bytes } => {
                 // Blocks are numbered in 32 bits.
@@ -309,7 +309,7 @@ impl Operation {
                     return Err(OperationError::TooMany { most: crate::score::MOST_OPERATIONS });
                 }
                 let score = Score::new(ranks, Cut::Equal(bytes.get()), None);
-                algorithm.write(score).finish(Outcome::AllToAll)
+                algorithm.write(score).finish(Purpose::AllToAll)
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The paper on which algorithms write: a schedule and its cargo in the making, rank by rank.
 
 use crate::{
-    Access, Block, Builder, Cargo, Collective, Need, Op, OpId, OperationError, Outcome, Rank, Step,
+    Access, Block, Builder, Cargo, Collective, Need, Op, OpId, OperationError, Purpose, Rank, Step,
     Tag, When,
 };
 use crosstie_units::{Bytes, Rate, Time};
@@ -83,13 +83,13 @@ impl Score {
         (self.cargo.len() as u64, self.cargo.all().len() as u64)
     }
 
-    /// The collective that must have this outcome.
-    pub fn finish(self, outcome: Outcome) -> Result<Collective, OperationError> {
+    /// The collective that must have this purpose.
+    pub fn finish(self, purpose: Purpose) -> Result<Collective, OperationError> {
         if let Some(problem) = self.problem {
             return Err(problem);
         }
         let schedule = self.builder.finish().expect("an operation waits for earlier ones only");
-        Ok(Collective { schedule, cargo: self.cargo, outcome })
+        Ok(Collective { schedule, cargo: self.cargo, purpose })
     }
 
     /// The length of these blocks.

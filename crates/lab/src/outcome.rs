@@ -30,10 +30,10 @@ pub(crate) fn of(
             let trial = world.trial(&*blueprint, workload, *seed, *effort);
             traffic::of(point, world, &trial, *goal, watch)
         }
-        Task::Application { work, score, confidence, limit } => {
-            let played = iterations::play(point, world, work, score.as_ref(), *limit, watch);
+        Task::Application { work, script, confidence, limit } => {
+            let played = iterations::play(point, world, work, script.as_ref(), *limit, watch);
             Ok(played
-                .map(|played| iterations::of(point, world, score.as_ref(), *confidence, played)))
+                .map(|played| iterations::of(point, world, script.as_ref(), *confidence, played)))
         }
     }
 }

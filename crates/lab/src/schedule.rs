@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A schedule that is to be played.
 #[derive(Clone)]
-pub(crate) struct Score {
+pub(crate) struct Script {
     schedule: Arc<Schedule>,
     /// Where it stands, if it was read.
     goal: Option<Arc<Goal>>,
@@ -19,16 +19,20 @@ pub(crate) struct Score {
 /// The most operations of a schedule whose time line is kept.
 const SHORT: usize = 4096;
 
-impl Score {
+impl Script {
     /// The schedule of a collective operation.
-    pub fn of_operation(operation: &Operation, spec: &Spec, hosts: u32) -> Result<Score, LabError> {
+    pub fn of_operation(
+        operation: &Operation,
+        spec: &Spec,
+        hosts: u32,
+    ) -> Result<Script, LabError> {
         let key = format!("work.{}", operation.name());
         let ranks = ranks(spec.schedule.ranks.unwrap_or(hosts), hosts, "schedule.ranks")?;
         let collective = operation
             .collective(ranks)
             .map_err(|error| LabError::setting(&key, error, "change it, or `schedule.ranks`"))?;
         let schedule = collective.schedule.with_outstanding(spec.schedule.outstanding);
-        Ok(Score { schedule: Arc::new(schedule), goal: None })
+        Ok(Script { schedule: Arc::new(schedule), goal: None })
     }
 
     /// The schedule of a GOAL file; `locate` tells where it is.
@@ -37,7 +41,7 @@ impl Score {
         spec: &Spec,
         hosts: u32,
         locate: &dyn Fn(&str) -> PathBuf,
-    ) -> Result<Score, LabError> {
+    ) -> Result<Script, LabError> {
         const KEY: &str = "work.goal.file";
         let path = locate(&file.file);
         let wrong =
@@ -51,7 +55,7 @@ impl Score {
         check_rails(&goal, spec).map_err(|(problem, help)| wrong(problem, help))?;
         let bare = Schedule::clone(&goal.schedule).with_outstanding(spec.schedule.outstanding);
         goal.schedule = bare.clone();
-        Ok(Score { schedule: Arc::new(bare), goal: Some(Arc::new(goal)) })
+        Ok(Script { schedule: Arc::new(bare), goal: Some(Arc::new(goal)) })
     }
 
     /// The work of playing it so often.

@@ -1,6 +1,6 @@
 //! What one point describes, ready to be tried.
 
-use crate::schedule::Score;
+use crate::schedule::Script;
 use crate::{LabError, RoutedFabric, destination, hardware, nodes};
 use crosstie_protocol::Packing;
 use crosstie_sim::host::Overhead;
@@ -41,7 +41,7 @@ pub(crate) enum Task {
     /// Open-loop traffic.
     Traffic { workload: Box<Workload>, seed: Seed, effort: Effort, goal: Goal },
     /// Closed-loop work: nothing of it is random.
-    Application { work: Work, score: Option<Score>, confidence: f64, limit: Time },
+    Application { work: Work, script: Option<Script>, confidence: f64, limit: Time },
 }
 
 /// The end of the clock: half of what picoseconds can count, so that no sum overflows.
@@ -93,15 +93,15 @@ impl World {
                 closed_loop(spec, None)
             }
             Work::Collective(operation) => {
-                let score = Score::of_operation(operation, spec, hosts)?;
+                let script = Script::of_operation(operation, spec, hosts)?;
                 let key = format!("work.{}", operation.name());
-                check_packets(spec, &key, Bytes::new(score.longest().into()))?;
-                closed_loop(spec, Some(score))
+                check_packets(spec, &key, Bytes::new(script.longest().into()))?;
+                closed_loop(spec, Some(script))
             }
             Work::Goal(file) => {
-                let score = Score::of_file(file, spec, hosts, locate)?;
-                check_packets(spec, "work.goal.file", Bytes::new(score.longest().into()))?;
-                closed_loop(spec, Some(score))
+                let script = Script::of_file(file, spec, hosts, locate)?;
+                check_packets(spec, "work.goal.file", Bytes::new(script.longest().into()))?;
+                closed_loop(spec, Some(script))
             }
         };
         let overhead = nodes::overhead(&spec.node);
@@ -260,11 +260,11 @@ fn check_rank(key: &str, last: u32, hosts: u32) -> Result<(), LabError> {
 }
 
 /// Closed-loop work, and the schedule if it has one.
-fn closed_loop(spec: &Spec, score: Option<Score>) -> Task {
+fn closed_loop(spec: &Spec, script: Option<Script>) -> Task {
     let limit = spec.link.cycle().ps().saturating_mul(spec.measure.max_cycles).min(LAST.ps());
     let limit = Time::from_ps(limit);
     let (work, confidence) = (spec.work.clone(), spec.measure.confidence);
-    Task::Application { work, score, confidence, limit }
+    Task::Application { work, script, confidence, limit }
 }
 
 /// The machine of closed-loop work.
@@ -273,7 +273,7 @@ fn closed_loop(spec: &Spec, score: Option<Score>) -> Task {
 /// If it is open-loop traffic.
 pub(crate) fn application(
     work: &Work,
-    score: Option<&Score>,
+    script: Option<&Script>,
     iterations: u32,
 ) -> Box<dyn Application> {
     // The ranges of the experiment file lie within the types.
@@ -281,8 +281,8 @@ pub(crate) fn application(
     match *work {
         Work::Traffic(_) => unreachable!("open-loop traffic is no application"),
         Work::Collective(_) | Work::Goal(_) => {
-            let score = score.expect("a schedule is there to be played");
-            score.player(u64::from(iterations))
+            let script = script.expect("a schedule is there to be played");
+            script.player(u64::from(iterations))
         }
         Work::Ping(study::Ping { size, from, to, iterations }) => Box::new(Ping::new(PingSpec {
             from: Rank(from),

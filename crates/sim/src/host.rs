@@ -31,6 +31,7 @@ pub use wires::Wires;
 
 use crate::network::{Network, Pace};
 use crate::node::{Letter, Listener, Nodes, Receipt};
+use crate::slab::Slab;
 use crosstie_protocol::{NodeId, PeId, RailId};
 use crosstie_units::Time;
 use crosstie_work::{Input, Op, Rank, Request, Step, Tag};
@@ -144,8 +145,7 @@ struct Books {
     agenda: BinaryHeap<Reverse<(Time, u64, Event)>>,
     entries: u64,
     inbox: Inbox,
-    messages: Vec<Message>,
-    spare: Vec<MessageId>,
+    messages: Slab<Message>,
     /// Who is to be told what.
     told: Vec<Input>,
     /// Whether episodes are kept, and those that are over.
@@ -178,8 +178,7 @@ impl<'a> Hosts<'a> {
             agenda: BinaryHeap::new(),
             entries: 0,
             inbox: Inbox::new(hosts),
-            messages: Vec::new(),
-            spare: Vec::new(),
+            messages: Slab::default(),
             told: Vec::new(),
             records,
             episodes: Vec::new(),
@@ -279,7 +278,7 @@ impl<'a> Hosts<'a> {
         if let Ways::Wires(wires) = &mut self.ways {
             message.rail = Some(wires.rail(from.0, message.rail));
         }
-        let id = self.books.put(message);
+        let id = self.books.messages.put(message);
         if overhead.is_some() {
             let way_out = message.rail.map_or(Resource::AnyOut, Resource::Out);
             self.books.desks[from.0 as usize].queue(message.cpu, way_out, Task::Send(id));
@@ -348,7 +347,7 @@ impl<'a> Hosts<'a> {
         let Ways::Nodes { nodes, network, .. } = &mut self.ways else {
             unreachable!("wires take messages at once");
         };
-        let Message { from, to, bytes, rail, .. } = self.books.messages[id as usize];
+        let Message { from, to, bytes, rail, .. } = *self.books.messages.get(id);
         let rail = rail.map(|rail| RailId(u32::from(rail)));
         let (from, to, pe) = (NodeId(from.0), NodeId(to.0), PeId(0));
         let mut heard = std::mem::take(&mut self.books.heard);
@@ -367,14 +366,14 @@ impl<'a> Hosts<'a> {
                     }
                 }
                 News::Arrived(id) => {
-                    self.books.messages[id as usize].last = now;
+                    self.books.messages.get_mut(id).last = now;
                     match self.books.overhead {
                         None => self.books.received(id),
                         Some(overhead) => self.complete(id, overhead),
                     }
                 }
                 News::Left(id) => {
-                    let Message { from, rail, .. } = self.books.messages[id as usize];
+                    let Message { from, rail, .. } = *self.books.messages.get(id);
                     if self.books.overhead.is_none() {
                         self.books.sent(id);
                     } else {
@@ -390,7 +389,7 @@ impl<'a> Hosts<'a> {
 
     /// The first byte of a message is at its receiver.
     fn reached(&mut self, id: MessageId) {
-        let Message { to, cpu, rail, bytes, .. } = self.books.messages[id as usize];
+        let Message { to, cpu, rail, bytes, .. } = *self.books.messages.get(id);
         match (&mut self.ways, self.books.overhead) {
             (Ways::Wires(wires), None) => {
                 let end = wires.come_in(self.books.now, to.0, rail.unwrap_or(0), bytes);
@@ -439,7 +438,7 @@ impl<'a> Hosts<'a> {
 
     fn start_send(&mut self, rank: Rank, cpu: u16, resource: Resource, id: MessageId) {
         let (overhead, now) = (self.overhead(), self.books.now);
-        let message = &mut self.books.messages[id as usize];
+        let message = self.books.messages.get_mut(id);
         message.began = now;
         let Message { bytes, send, watched, .. } = *message;
         if watched {
@@ -472,8 +471,8 @@ impl<'a> Hosts<'a> {
 
     fn start_reception(&mut self, rank: Rank, cpu: u16, resource: Resource, id: MessageId) {
         let (overhead, now) = (self.overhead(), self.books.now);
-        let Message { from, tag, bytes, .. } = self.books.messages[id as usize];
-        self.books.messages[id as usize].reception = now;
+        let Message { from, tag, bytes, .. } = *self.books.messages.get(id);
+        self.books.messages.get_mut(id).reception = now;
         let desk = &mut self.books.desks[rank.0 as usize];
         match &self.ways {
             Ways::Wires(wires) => {
@@ -494,7 +493,7 @@ impl<'a> Hosts<'a> {
 
     /// A message from the network is received as soon as the processor has begun and the last byte is there.
     fn complete(&mut self, id: MessageId, overhead: Overhead) {
-        let Message { to, cpu, bytes, reception, last, .. } = self.books.messages[id as usize];
+        let Message { to, cpu, bytes, reception, last, .. } = *self.books.messages.get(id);
         let Ways::Nodes { pace, .. } = &self.ways else { unreachable!("it came by the network") };
         if reception == NEVER || last == NEVER {
             return;
@@ -510,7 +509,7 @@ impl<'a> Hosts<'a> {
     /// A message has found its receive, or the other way round.
     fn meet(&mut self, id: MessageId, request: Request) {
         let now = self.books.now;
-        let message = &mut self.books.messages[id as usize];
+        let message = self.books.messages.get_mut(id);
         message.receive = Some(request);
         let Message { from, cpu, rail, bytes, began, sent, end, .. } = *message;
         if end <= now {
@@ -534,19 +533,6 @@ impl<'a> Hosts<'a> {
 }
 
 impl Books {
-    fn put(&mut self, message: Message) -> MessageId {
-        match self.spare.pop() {
-            Some(id) => {
-                self.messages[id as usize] = message;
-                id
-            }
-            None => {
-                self.messages.push(message);
-                self.messages.len() as u32 - 1
-            }
-        }
-    }
-
     fn enter(&mut self, at: Time, event: Event) {
         self.agenda.push(Reverse((at, self.entries, event)));
         self.entries += 1;
@@ -554,7 +540,7 @@ impl Books {
 
     /// A sender is done with a message.
     fn sent(&mut self, id: MessageId) {
-        let message = &mut self.messages[id as usize];
+        let message = self.messages.get_mut(id);
         message.sent = self.now;
         let (rank, request) = (message.from, message.send);
         self.told.push(Input::Done { rank, request });
@@ -563,22 +549,22 @@ impl Books {
 
     /// A message has been received; who has asked for it is told.
     fn received(&mut self, id: MessageId) {
-        let Message { from, to, tag, receive, .. } = self.messages[id as usize];
-        self.messages[id as usize].end = self.now;
+        let Message { from, to, tag, receive, .. } = *self.messages.get(id);
+        self.messages.get_mut(id).end = self.now;
         let receive = match self.overhead {
             // It has been looked for when its reception began.
             Some(_) => receive,
             None => self.inbox.arrive(to, from, tag, id),
         };
         if let Some(request) = receive {
-            self.messages[id as usize].receive = Some(request);
+            self.messages.get_mut(id).receive = Some(request);
             self.conclude(id);
         }
     }
 
     /// A receive has its message, whole.
     fn conclude(&mut self, id: MessageId) {
-        let Message { to, receive, .. } = self.messages[id as usize];
+        let Message { to, receive, .. } = *self.messages.get(id);
         let request = receive.expect("a receive has taken it");
         self.told.push(Input::Done { rank: to, request });
         self.forget(id);
@@ -586,14 +572,14 @@ impl Books {
 
     /// Gives the place of a message away if nothing more will be heard of it.
     fn forget(&mut self, id: MessageId) {
-        let message = &mut self.messages[id as usize];
+        let message = self.messages.get_mut(id);
         message.expected -= 1;
         if message.expected > 0 {
             return;
         }
-        self.spare.push(id);
+        let message = self.messages.take(id);
         if self.records {
-            let Message { from: rank, to, bytes, began: begin, sent: left, end, .. } = *message;
+            let Message { from: rank, to, bytes, began: begin, sent: left, end, .. } = message;
             self.episodes.push(Episode { rank, message: Some((to, bytes)), begin, left, end });
         }
     }

@@ -20,6 +20,7 @@
 use crate::network::{
     Attention, Blueprint, Ends, Event, Fate, Grain, Interest, Network, Pace, Packet, Passage,
 };
+use crate::slab::Slab;
 use crosstie_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -89,8 +90,7 @@ pub struct Ideal {
     /// What happens when, in order of time and then of being known; the packet by its place.
     agenda: BinaryHeap<Reverse<(Time, u64, Step, u32)>>,
     entries: u64,
-    flights: Vec<Flight>,
-    spare: Vec<u32>,
+    flights: Slab<Flight>,
 }
 
 impl Ideal {
@@ -105,8 +105,7 @@ impl Ideal {
             into: wires,
             agenda: BinaryHeap::new(),
             entries: 0,
-            flights: Vec::new(),
-            spare: Vec::new(),
+            flights: Slab::default(),
         }
     }
 
@@ -121,7 +120,7 @@ impl Ideal {
 
     /// Lets something happen at the time it is.
     fn step(&mut self, step: Step, place: u32, told: &mut Vec<Event>) {
-        let Flight { packet, began } = self.flights[place as usize];
+        let Flight { packet, began } = *self.flights.get(place);
         let length = self.spec.length(&packet);
         let mut tell = |fate| told.push(Event { at: self.now, id: packet.id, fate });
         match step {
@@ -137,7 +136,7 @@ impl Ideal {
             Step::Enter => tell(Fate::Arriving),
             Step::Arrive => {
                 tell(Fate::Arrived(Passage { began, switches: 0 }));
-                self.spare.push(place);
+                self.flights.take(place);
             }
         }
     }
@@ -178,17 +177,7 @@ impl Network for Ideal {
         let wire = self.wire(packet.rail, packet.from);
         let length = self.spec.length(&packet);
         let began = self.spec.occupy(&mut self.out[wire], self.now, &packet);
-        let flight = Flight { packet, began };
-        let place = match self.spare.pop() {
-            Some(place) => {
-                self.flights[place as usize] = flight;
-                place
-            }
-            None => {
-                self.flights.push(flight);
-                self.flights.len() as u32 - 1
-            }
-        };
+        let place = self.flights.put(Flight { packet, began });
         if self.interest.departures && packet.ends == Ends::Memories {
             self.enter(began + length, Step::Leave, place);
         }
@@ -203,7 +192,7 @@ impl Network for Ideal {
             let has_told = told.len() > before;
             // Who hears that a packet begins to arrive does so before it is there, also if that is one byte.
             let begins = |event: &Event| {
-                let id = self.flights[place as usize].packet.id;
+                let id = self.flights.get(place).packet.id;
                 step == Step::Arrive && (event.id, event.fate) == (id, Fate::Arriving)
             };
             let stops = has_told && (at > self.now || told[before..].iter().any(begins));

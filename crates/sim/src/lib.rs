@@ -9,4 +9,5 @@ pub mod ideal;
 pub mod network;
 pub mod node;
 pub mod run;
+mod slab;
 pub mod wormhole;

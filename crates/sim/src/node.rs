@@ -20,11 +20,12 @@ pub use report::{Letter, Listener, Receipt};
 pub use spec::{Audience, NodesError, NodesSpec};
 
 use crate::network::{Attention, Ends, Event, Fate, Interest, Network, Packet, Passage};
+use crate::slab::Slab;
 use crosstie_protocol::{
     self as protocol, Action, Control, Input, Machine, MessageId, Node, NodeId, RailId,
 };
 use crosstie_units::Time;
-use identity::{Cargo, DataId, Slab};
+use identity::{DataId, PacketId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -32,7 +33,7 @@ use std::collections::BinaryHeap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
     /// The processor of a NIC has handled a control packet.
-    Processed { control: u64 },
+    Processed { control: u32 },
     /// The first byte of a packet comes in.
     Arriving { data: u64 },
     /// A machine asked to be called.
@@ -121,11 +122,8 @@ impl Nodes {
     /// Hands a message to a processing element at the time that it is.
     pub fn send(&mut self, network: &mut dyn Network, letter: Letter, to: &mut impl Listener) {
         self.now = network.now();
-        let message = MessageId(self.messages.put(Pending {
-            letter,
-            handed_over: self.now,
-            arriving: false,
-        }));
+        let pending = Pending { letter, handed_over: self.now, arriving: false };
+        let message = MessageId(u64::from(self.messages.put(pending)));
         let Letter { from, pe, to: receiver, bytes, rail, .. } = letter;
         let input = Input::Send { pe, message, to: receiver, bytes: u64::from(bytes), rail };
         self.tell(network, from, input, to);
@@ -187,7 +185,7 @@ impl Nodes {
                 let DataId { from, stripe, number } = DataId::decode(data);
                 let packet = self.nodes[from.0 as usize].packet(stripe, number);
                 let (rail, to) = (packet.parcel.stripe.rail, packet.parcel.to);
-                let pending = self.messages.get_mut(packet.parcel.message.0);
+                let pending = self.messages.get_mut(packet.parcel.message.0 as u32);
                 if !std::mem::replace(&mut pending.arriving, true) {
                     listener.arriving(&pending.letter);
                 }
@@ -210,22 +208,22 @@ impl Nodes {
             Attention::Late => event.at,
             Attention::Soon | Attention::AtOnce => network.now(),
         };
-        match (Cargo::of(event.id), event.fate) {
-            (Cargo::Data(data), Fate::Left) => {
+        match (PacketId::of(event.id), event.fate) {
+            (PacketId::Data(data), Fate::Left) => {
                 let DataId { from, stripe, .. } = data;
                 self.tell(network, from, Input::Left { stripe }, listener);
             }
-            (Cargo::Data(_), Fate::Arriving) => {
+            (PacketId::Data(_), Fate::Arriving) => {
                 self.set_timer(event.at, Timer::Arriving { data: event.id });
             }
-            (Cargo::Data(data), Fate::Arrived(Passage { began, switches })) => {
+            (PacketId::Data(data), Fate::Arrived(Passage { began, switches })) => {
                 let DataId { from, stripe, number } = data;
                 let packet = self.nodes[from.0 as usize].packet(stripe, number);
                 listener.packet(began, event.at, self.wire_bytes(&packet), switches);
                 self.tell(network, from, Input::Acknowledged { stripe }, listener);
                 self.tell(network, packet.parcel.to, Input::Arrived(packet), listener);
             }
-            (Cargo::Control(control), Fate::Arrived(_)) => {
+            (PacketId::Control(control), Fate::Arrived(_)) => {
                 let ControlPacket { rail, to, .. } = *self.controls.get(control);
                 let nic = (rail.0 * self.nodes.len() as u32 + to.0) as usize;
                 let done = event.at.max(self.processors[nic]) + self.spec.response;
@@ -233,7 +231,7 @@ impl Nodes {
                 self.set_timer(done, Timer::Processed { control });
             }
             // Recovery is for those who know that their network loses packets.
-            (Cargo::Data(_), Fate::Dropped) | (Cargo::Control(_), _) => {}
+            (PacketId::Data(_), Fate::Dropped) | (PacketId::Control(_), _) => {}
         }
     }
 
@@ -262,17 +260,17 @@ impl Nodes {
                 }
                 Action::Control { rail, to, packet, serial } => {
                     let control = ControlPacket { rail, from: node, to, packet, serial };
-                    let id = Cargo::Control(self.controls.put(control)).id();
+                    let id = PacketId::Control(self.controls.put(control)).id();
                     let (from, to, bytes) = (node.0, to.0, self.spec.control);
                     let (rail, siblings, ends) = (rail.0, 1, Ends::Nics);
                     network.inject(Packet { rail, from, to, bytes, id, siblings, ends });
                 }
                 Action::Deliver { message, .. } => {
-                    let Pending { letter, handed_over, .. } = self.messages.take(message.0);
+                    let Pending { letter, handed_over, .. } = self.messages.take(message.0 as u32);
                     listener.delivered(&Receipt { letter, handed_over, delivered: self.now });
                 }
                 Action::Complete { message, .. } => {
-                    listener.completed(&self.messages.get(message.0).letter);
+                    listener.completed(&self.messages.get(message.0 as u32).letter);
                 }
             }
         }

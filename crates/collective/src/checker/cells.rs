@@ -18,9 +18,9 @@ pub(super) struct Cells {
 
 impl Cells {
     pub fn new(collective: &Collective) -> Result<Cells, Fault> {
-        let Collective { schedule, cargo, outcome } = collective;
+        let Collective { schedule, cargo, purpose } = collective;
         let ranks = schedule.ranks();
-        let count = outcome.blocks(ranks);
+        let count = purpose.blocks(ranks);
         let mut cells = Cells {
             of_cargo: Vec::with_capacity(cargo.all().len()),
             initial: Vec::new(),
@@ -52,11 +52,11 @@ impl Cells {
                     cells.of_cargo.push(cell(block));
                 }
             }
-            outcome.wanted(ranks, rank, |block, whose| {
+            purpose.wanted(ranks, rank, |block, whose| {
                 cells.wanted.push((rank, cell(block), whose));
             });
             let mut begun = Vec::new();
-            outcome.initial(ranks, rank, |block, contributor| {
+            purpose.initial(ranks, rank, |block, contributor| {
                 begun.push((cell(block), contributor));
             });
             for (cell, contributor) in begun {

@@ -32,7 +32,7 @@ pub(super) fn check(
     for place in 0..cargo.len() {
         flow.combine(place)?;
     }
-    flow.outcome()
+    flow.purpose()
 }
 
 struct Flow<'a> {
@@ -118,7 +118,7 @@ impl Flow<'_> {
     }
 
     /// Refuses an end in which somebody has not what it must have.
-    fn outcome(mut self) -> Result<(), Fault> {
+    fn purpose(mut self) -> Result<(), Fault> {
         let everybody = self.sets.all();
         for &(rank, cell, whose) in &self.cells.wanted {
             let (held, block) = (self.held[cell as usize], self.cells.blocks[cell as usize]);

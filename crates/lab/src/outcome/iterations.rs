@@ -2,7 +2,7 @@
 
 use super::{Columns, Outcome, channels, extend};
 use crate::World;
-use crate::schedule::Score;
+use crate::schedule::Script;
 use crate::world::application;
 use crosstie_measure::{Estimate, Iterations};
 use crosstie_sim::host::Episode;
@@ -17,15 +17,15 @@ pub(super) fn play(
     point: &Point,
     world: &World,
     work: &Work,
-    score: Option<&Score>,
+    script: Option<&Script>,
     limit: Time,
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Option<Played> {
     let blueprint = world.blueprint();
     let cycles = |time: Time| time.ps() / world.cycle().ps();
     let iterations = point.spec.schedule.iterations;
-    let mut application = application(work, score, iterations);
-    let records = score.is_some_and(|score| score.is_short(u64::from(iterations)));
+    let mut application = application(work, script, iterations);
+    let records = script.is_some_and(|script| script.is_short(u64::from(iterations)));
     let play = world.play(&*blueprint, limit, records);
     play.run(&mut *application, &mut |now| watch(cycles(now)))
 }
@@ -34,7 +34,7 @@ pub(super) fn play(
 pub(super) fn of(
     point: &Point,
     world: &World,
-    score: Option<&Score>,
+    script: Option<&Script>,
     confidence: f64,
     played: Played,
 ) -> Outcome {
@@ -49,10 +49,10 @@ pub(super) fn of(
         }
     };
     // What is played once repeats itself exactly.
-    let once = score.is_some() && point.spec.schedule.iterations == 1;
+    let once = script.is_some() && point.spec.schedule.iterations == 1;
     notes.extend(found.iter().filter(|_| !once).flat_map(doubts));
     notes.extend(world.remarks().iter().cloned());
-    let columns = columns(world, &point.spec.work, score, &played, found);
+    let columns = columns(world, &point.spec.work, script, &played, found);
     let row = Row::of(point, status, notes.join("; "), columns);
     let wanted = point.spec.measure.channels && world.uses_fabric();
     let channels = if wanted { channels::rows(point, world, &played.channels) } else { Vec::new() };
@@ -99,7 +99,7 @@ fn doubts(found: &Iterations) -> Vec<String> {
 fn columns(
     world: &World,
     work: &Work,
-    score: Option<&Score>,
+    script: Option<&Script>,
     played: &Played,
     found: Option<Iterations>,
 ) -> Columns {
@@ -128,7 +128,7 @@ fn columns(
                 ("latency_cycles", cycles),
                 // Bytes per microsecond are millions of bytes per second.
                 ("bandwidth", Some(played.bytes_per_iteration as f64 / mean)),
-                ("operations", score.map(|score| score.operations() as f64)),
+                ("operations", script.map(|script| script.operations() as f64)),
                 ("iterations", Some(found.count as f64)),
                 ("warmup_iterations", Some(found.warm_up as f64)),
             ],

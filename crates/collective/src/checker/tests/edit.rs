@@ -1,6 +1,6 @@
 //! Collectives that can be broken on purpose.
 
-use crate::{Access, Block, Builder, Cargo, Collective, Need, Op, OpId, Outcome, Rank};
+use crate::{Access, Block, Builder, Cargo, Collective, Need, Op, OpId, Purpose, Rank};
 
 /// An operation with all that belongs to it.
 #[derive(Debug, Clone)]
@@ -15,12 +15,12 @@ pub(super) struct Line {
 #[derive(Debug, Clone)]
 pub(super) struct Edit {
     pub ranks: Vec<Vec<Line>>,
-    outcome: Outcome,
+    purpose: Purpose,
 }
 
 impl Edit {
     pub fn new(collective: &Collective) -> Edit {
-        let Collective { schedule, cargo, outcome } = collective;
+        let Collective { schedule, cargo, purpose } = collective;
         let line = |place: usize| Line {
             op: schedule.all()[place],
             needs: schedule.needs(place).to_vec(),
@@ -28,7 +28,7 @@ impl Edit {
             blocks: cargo.blocks(place).to_vec(),
         };
         let lines = |rank| schedule.places(Rank(rank)).map(line).collect();
-        Edit { ranks: (0..schedule.ranks()).map(lines).collect(), outcome: *outcome }
+        Edit { ranks: (0..schedule.ranks()).map(lines).collect(), purpose: *purpose }
     }
 
     pub fn line(&mut self, rank: usize, op: usize) -> &mut Line {
@@ -72,6 +72,6 @@ impl Edit {
             }
         }
         let schedule = builder.finish().expect("no circle at one rank");
-        Collective { schedule, cargo, outcome: self.outcome }
+        Collective { schedule, cargo, purpose: self.purpose }
     }
 }

@@ -3,7 +3,7 @@
 use super::{collective, operations};
 use crate::algorithm::Broadcast;
 use crate::checker::check;
-use crate::{Operation, Outcome, Step};
+use crate::{Operation, Purpose, Step};
 use crosstie_units::{Bytes, Rate};
 
 /// Slow enough to be seen.
@@ -48,7 +48,7 @@ fn combining_may_take_its_time() {
             let combined = collective(operation, ranks);
             let steps = combined.schedule.all().iter().map(|op| op.step);
             let reduces =
-                matches!(combined.outcome, Outcome::Reduce { .. } | Outcome::AllReduce { .. });
+                matches!(combined.purpose, Purpose::Reduce { .. } | Purpose::AllReduce { .. });
             assert_eq!(steps.filter(computed).count() > 0, reduces, "{operation:?}");
         }
     }
@@ -84,11 +84,11 @@ fn messages_are_as_long_as_what_they_carry() {
     for ranks in [2, 5, 8, 13] {
         for operation in operations(1, 1_001, None) {
             let collective = collective(operation, ranks);
-            let (parts, whole) = match collective.outcome {
-                Outcome::Barrier => (1, 0),
-                Outcome::Broadcast { parts, .. }
-                | Outcome::Reduce { parts, .. }
-                | Outcome::AllReduce { parts } => (u64::from(parts), 1_001),
+            let (parts, whole) = match collective.purpose {
+                Purpose::Barrier => (1, 0),
+                Purpose::Broadcast { parts, .. }
+                | Purpose::Reduce { parts, .. }
+                | Purpose::AllReduce { parts } => (u64::from(parts), 1_001),
                 _ => (1, 1_001),
             };
             let length = |block: u64| {

@@ -1,6 +1,6 @@
 //! What meets where it should not: opposing data on a bus, two senders on one NIC [coll, 1].
 
-use super::super::identity::{Cargo, DataId};
+use super::super::identity::{DataId, PacketId};
 use crate::network::{self, Event, Grain, Network};
 use crate::wormhole::{Delivery, Layout, Observer, Packet, Place, Tick};
 use crosstie_fabric::{ChannelId, Fabric, Node as End};
@@ -41,7 +41,7 @@ impl<N: Network> Network for Noting<'_, N> {
         self.network.next()
     }
     fn inject(&mut self, packet: network::Packet) {
-        if let Cargo::Data(data) = Cargo::of(packet.id) {
+        if let PacketId::Data(data) = PacketId::of(packet.id) {
             let mut stripes = self.stripes.borrow_mut();
             let first = DataId { number: 0, ..data }.encode();
             stripes.begun += u64::from(data.number == 0);

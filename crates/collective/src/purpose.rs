@@ -13,7 +13,7 @@ pub enum Whose {
 
 /// What every rank must have in the end, and the meaning of the numbers of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Purpose {
     /// Everybody has heard of everybody. There is one block: whom one has heard of.
     Barrier,
     /// Everybody has the vector of the root. Blocks are its parts.
@@ -51,35 +51,35 @@ pub enum Outcome {
     AllToAll,
 }
 
-impl Outcome {
+impl Purpose {
     /// The number of blocks there are among so many ranks.
     pub fn blocks(self, ranks: u32) -> u64 {
         match self {
-            Outcome::Barrier => 1,
-            Outcome::Broadcast { parts, .. }
-            | Outcome::Reduce { parts, .. }
-            | Outcome::AllReduce { parts } => parts.into(),
-            Outcome::Gather { .. } | Outcome::Scatter { .. } | Outcome::AllGather => ranks.into(),
-            Outcome::AllToAll => u64::from(ranks) * u64::from(ranks),
+            Purpose::Barrier => 1,
+            Purpose::Broadcast { parts, .. }
+            | Purpose::Reduce { parts, .. }
+            | Purpose::AllReduce { parts } => parts.into(),
+            Purpose::Gather { .. } | Purpose::Scatter { .. } | Purpose::AllGather => ranks.into(),
+            Purpose::AllToAll => u64::from(ranks) * u64::from(ranks),
         }
     }
 
     /// The blocks that a rank begins with, and who has contributed to them.
     pub fn initial(self, ranks: u32, rank: Rank, mut each: impl FnMut(Block, Rank)) {
         match self {
-            Outcome::Barrier => each(Block(0), rank),
-            Outcome::Reduce { parts, .. } | Outcome::AllReduce { parts } => {
+            Purpose::Barrier => each(Block(0), rank),
+            Purpose::Reduce { parts, .. } | Purpose::AllReduce { parts } => {
                 (0..parts).for_each(|part| each(Block(part), rank));
             }
-            Outcome::Broadcast { root, parts } if rank == root => {
+            Purpose::Broadcast { root, parts } if rank == root => {
                 (0..parts).for_each(|part| each(Block(part), rank));
             }
-            Outcome::Scatter { root } if rank == root => {
+            Purpose::Scatter { root } if rank == root => {
                 (0..ranks).for_each(|to| each(Block(to), rank));
             }
-            Outcome::Broadcast { .. } | Outcome::Scatter { .. } => {}
-            Outcome::Gather { .. } | Outcome::AllGather => each(Block(rank.0), rank),
-            Outcome::AllToAll => {
+            Purpose::Broadcast { .. } | Purpose::Scatter { .. } => {}
+            Purpose::Gather { .. } | Purpose::AllGather => each(Block(rank.0), rank),
+            Purpose::AllToAll => {
                 (0..ranks).for_each(|to| each(Block(rank.0 * ranks + to), rank));
             }
         }
@@ -88,20 +88,20 @@ impl Outcome {
     /// The blocks that a rank must end with, and who must have contributed to them.
     pub fn wanted(self, ranks: u32, rank: Rank, mut each: impl FnMut(Block, Whose)) {
         match self {
-            Outcome::Barrier => each(Block(0), Whose::All),
-            Outcome::Broadcast { root, parts } => {
+            Purpose::Barrier => each(Block(0), Whose::All),
+            Purpose::Broadcast { root, parts } => {
                 (0..parts).for_each(|part| each(Block(part), Whose::One(root)));
             }
-            Outcome::Gather { root } if rank != root => each(Block(rank.0), Whose::One(rank)),
-            Outcome::Gather { .. } | Outcome::AllGather => {
+            Purpose::Gather { root } if rank != root => each(Block(rank.0), Whose::One(rank)),
+            Purpose::Gather { .. } | Purpose::AllGather => {
                 (0..ranks).for_each(|from| each(Block(from), Whose::One(Rank(from))));
             }
-            Outcome::Scatter { root } => each(Block(rank.0), Whose::One(root)),
-            Outcome::Reduce { root, .. } if rank != root => {}
-            Outcome::Reduce { parts, .. } | Outcome::AllReduce { parts } => {
+            Purpose::Scatter { root } => each(Block(rank.0), Whose::One(root)),
+            Purpose::Reduce { root, .. } if rank != root => {}
+            Purpose::Reduce { parts, .. } | Purpose::AllReduce { parts } => {
                 (0..parts).for_each(|part| each(Block(part), Whose::All));
             }
-            Outcome::AllToAll => (0..ranks)
+            Purpose::AllToAll => (0..ranks)
                 .for_each(|from| each(Block(from * ranks + rank.0), Whose::One(Rank(from)))),
         }
     }
