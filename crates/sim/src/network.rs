@@ -8,6 +8,7 @@
 //! | network | is |
 //! |---|---|
 //! | [`Wormhole`](crate::wormhole::Wormhole) | the wormhole engine, exact to the flit |
+//! | [`Frames`](crate::frame::Frames) | Ethernet links and switches that drop what they have no room for |
 //! | [`Ideal`](crate::ideal::Ideal) | a wire for every host and nothing contended between |
 //! | [`Joint`] | several networks under one clock, each with rails of its own |
 
@@ -130,6 +131,36 @@ pub struct ChannelTally {
     pub waiting: u64,
 }
 
+/// What a memory of a switch has done since time began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BufferTally {
+    /// Whose it is.
+    pub place: BufferPlace,
+    /// What fits, in frames or in bytes.
+    pub capacity: u64,
+    /// Whether that is in bytes.
+    pub in_bytes: bool,
+    /// The most that was in it.
+    pub peak: u64,
+    /// Frames that found room.
+    pub taken: u64,
+    /// Frames that did not.
+    pub dropped: u64,
+    /// For how long there was no room for a frame of full size.
+    pub full: Time,
+}
+
+/// Whose memory it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BufferPlace {
+    /// That of a switch, for all its ports.
+    Switch(u32),
+    /// That at the end of a channel, for what comes by it.
+    Input(u32),
+    /// That at the beginning of a channel, for what leaves by it.
+    Output(u32),
+}
+
 /// Packets that wait for each other and will never move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deadlock {
@@ -161,6 +192,11 @@ pub trait Network {
 
     /// What every channel has done; none where there are no channels.
     fn channels(&mut self) -> Vec<ChannelTally> {
+        Vec::new()
+    }
+
+    /// What the memories of switches have done; none where they lose nothing.
+    fn buffers(&mut self) -> Vec<BufferTally> {
         Vec::new()
     }
 
@@ -204,5 +240,10 @@ pub trait Blueprint {
     /// A channel in words.
     fn channel_name(&self, channel: u32) -> String {
         format!("channel {channel}")
+    }
+
+    /// A switch in words.
+    fn switch_name(&self, switch: u32) -> String {
+        format!("switch {switch}")
     }
 }

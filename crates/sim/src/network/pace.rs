@@ -14,7 +14,10 @@ pub struct Pace {
 impl Pace {
     /// The time for so many bytes, rounded down.
     pub fn time_for(&self, bytes: u32) -> Time {
-        let ps = u128::from(self.time.ps()) * u128::from(bytes) / u128::from(self.bytes);
-        Time::from_ps(ps as u64)
+        let (time, bytes) = (self.time.ps(), u64::from(bytes));
+        Time::from_ps(match time.checked_mul(bytes) {
+            Some(product) => product / self.bytes,
+            None => (u128::from(time) * u128::from(bytes) / u128::from(self.bytes)) as u64,
+        })
     }
 }

@@ -1,0 +1,46 @@
+//! The frame network: Ethernet links and switches with finite memory, frame by frame.
+//!
+//! # The rules
+//!
+//! **Links.** A frame that carries m bytes is padded to [`MINIMUM`](framing::MINIMUM) and framed ([`framing`]): a preamble and a
+//! header before, a check sequence and a pause behind. A channel sends one frame at a time. Of a frame that starts at s, with τ the time
+//! of a byte on that link and w its wire,
+//!
+//! ```text
+//! its header is at the other end at      s + w + 22 τ
+//! its last bit is at the other end at    s + w + (m + 26) τ
+//! the next one may start at              s + (m + 38) τ
+//! ```
+//!
+//! Hosts send their frames in the order in which they are handed over, and have room for all of them.
+//!
+//! **Switches.** A switch *notices* a frame when it has all of it (store-and-forward), or its header (cut-through, unless the frame
+//! goes on to a faster link). Its forwarding engine looks up one frame after the other, `lookup` each, in the order in which they
+//! were noticed (of several at one instant, the one of the lower channel first); `latency` later the frame is *decided*: it finds
+//! room in the [memory](Memory) of the switch, or is dropped. It has its room until its last bit has left.
+//!
+//! | memory | is | who goes next on an output |
+//! |---|---|---|
+//! | [`Output`](Memory::Output) | one for each output | the first decided |
+//! | [`Shared`](Memory::Shared) | one for all, of which an output has at most its cap | the first decided |
+//! | [`Input`](Memory::Input) | one for each input, whose frames start in order | inputs take turns, each with its first frame only |
+//!
+//! With memory at the inputs a frame that waits for its output keeps those behind it waiting, whatever their output: head-of-line
+//! blocking. Frames of one input may be leaving by several outputs at once.
+//!
+//! At one instant frames are decided first, in the order of their channels, and then outputs that are free take frames, in the order
+//! of their channels, until none can.
+//!
+//! **Ways.** A frame takes the route of the routing. Where that leaves a choice among several ports, all frames from one host to
+//! another take the same, drawn from the two: as switches do that spread flows by their addresses, so that frames stay in order.
+
+mod agenda;
+mod engine;
+pub mod framing;
+mod input;
+mod memory;
+mod path;
+mod spec;
+
+pub use engine::Frames;
+pub use spec::{Capacity, Forwarding, FrameSpec, Line, Memory, SwitchSpec};

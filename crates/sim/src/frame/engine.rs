@@ -1,0 +1,426 @@
+//! The frame network at work.
+
+use super::agenda::{Agenda, Entry};
+use super::input::Inputs;
+use super::memory::{Memories, NONE, Rooms};
+use super::path::Paths;
+use super::spec::{Forwarding, FrameSpec, Line, Memory, SwitchSpec};
+use crate::network::{
+    Attention, BufferPlace, BufferTally, ChannelTally, Ends, Event, Fate, Grain, Interest, Network,
+    Packet, Passage,
+};
+use crate::slab::Slab;
+use crosstie_fabric::{ChannelId, Node};
+use crosstie_units::Time;
+
+/// What happens, in the order in which it does at one instant. Each is entered with the channel that it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+enum Step {
+    /// The last bit of a frame leaves its host.
+    Leave,
+    /// The first bit of a frame is at its host.
+    Begin,
+    /// The last bit of a frame is at its host.
+    Arrive,
+    /// A switch notices a frame.
+    Notice,
+    /// A switch decides on a frame.
+    Decide,
+    /// An output takes a frame, if it is free and one waits.
+    Pick,
+}
+
+const STEPS: [Step; 6] =
+    [Step::Leave, Step::Begin, Step::Arrive, Step::Notice, Step::Decide, Step::Pick];
+
+/// The end of the clock.
+const NEVER: Time = Time::from_ps(u64::MAX);
+
+/// A frame under way.
+#[derive(Debug, Clone, Copy)]
+struct Flight {
+    id: u64,
+    /// When its first bit left its host.
+    began: Time,
+    /// When it could have started on the channel that it is to take next.
+    ready: Time,
+    bytes: u32,
+    /// Its way among [`Paths`], where it is on it, and where that ends.
+    path: u32,
+    hop: u16,
+    last: u16,
+    rail: u16,
+    /// Whether it begins and ends in memories.
+    told: bool,
+    stores: [u32; 2],
+}
+
+/// A channel: what it is, and how it is doing.
+#[derive(Debug, Clone)]
+struct Channel {
+    line: Line,
+    /// The forwarding engine that notices what comes by it, by its place; `NONE` at a host.
+    engine: u32,
+    /// When the next frame may start.
+    free: Time,
+    /// The time that [`Step::Pick`] is entered for; [`NEVER`] if it is not.
+    wake: Time,
+    /// What frames of some length take, those of the last one sent.
+    length: u32,
+    whole: Time,
+    occupied: Time,
+    frames: u64,
+    busy: Time,
+    waiting: Time,
+}
+
+/// The forwarding engine of a switch.
+#[derive(Debug, Clone)]
+struct Forwarder {
+    cut_through: bool,
+    lookup: Time,
+    latency: Time,
+    free: Time,
+}
+
+/// Copies of one fabric as a frame network, one for each rail.
+pub struct Frames<'a> {
+    paths: Paths<'a>,
+    /// Channels of one rail.
+    stride: u32,
+    channels: Vec<Channel>,
+    engines: Vec<Forwarder>,
+    memories: Memories,
+    inputs: Inputs,
+    flights: Slab<Flight>,
+    agenda: Agenda,
+    interest: Interest,
+    now: Time,
+    grain: Grain,
+}
+
+impl<'a> Frames<'a> {
+    /// A network at rest.
+    ///
+    /// # Panics
+    /// If lines or switches are missing.
+    pub fn new(spec: &FrameSpec<'a>, interest: Interest) -> Frames<'a> {
+        let FrameSpec { fabric, routing, rails, switches, cycle, .. } = *spec;
+        let stride = fabric.channels().len() as u32;
+        let mut frames = Frames {
+            paths: Paths::new(fabric, routing),
+            stride,
+            channels: Vec::new(),
+            engines: Vec::new(),
+            memories: Memories::default(),
+            inputs: Inputs::new((rails * stride) as usize),
+            flights: Slab::default(),
+            agenda: Agenda::default(),
+            interest,
+            now: Time::ZERO,
+            grain: Grain::picoseconds(cycle),
+        };
+        for rail in 0..rails {
+            for channel in fabric.channels() {
+                frames.add_channel(spec, rail, channel);
+            }
+            for &SwitchSpec { forwarding, lookup, latency, .. } in switches {
+                let cut_through = forwarding == Forwarding::CutThrough;
+                let free = Time::ZERO;
+                frames.engines.push(Forwarder { cut_through, lookup, latency, free });
+            }
+            frames.add_memories(spec, rail);
+        }
+        frames
+    }
+
+    fn add_channel(&mut self, spec: &FrameSpec<'_>, rail: u32, channel: ChannelId) {
+        let engine = match spec.fabric.channel(channel).to.node {
+            Node::Switch(switch) => rail * spec.switches.len() as u32 + switch.0,
+            Node::Host(_) => NONE,
+        };
+        self.channels.push(Channel {
+            line: *spec.line(channel),
+            engine,
+            free: Time::ZERO,
+            wake: NEVER,
+            length: NONE,
+            whole: Time::ZERO,
+            occupied: Time::ZERO,
+            frames: 0,
+            busy: Time::ZERO,
+            waiting: Time::ZERO,
+        });
+    }
+
+    /// The memories of one rail.
+    fn add_memories(&mut self, spec: &FrameSpec<'_>, rail: u32) {
+        let memories = &mut self.memories;
+        let fabric = spec.fabric;
+        let (first_switch, first_channel) = (rail * spec.switches.len() as u32, rail * self.stride);
+        let shared: Vec<Option<u32>> = fabric
+            .switches()
+            .map(|switch| match spec.switch(switch).memory {
+                Memory::Shared { all, .. } => {
+                    Some(memories.add(BufferPlace::Switch(first_switch + switch.0), all))
+                }
+                Memory::Input { .. } | Memory::Output { .. } => None,
+            })
+            .collect();
+        let is_switch = |node| matches!(node, Node::Switch(_));
+        for channel in fabric.channels() {
+            let (from, to) = (fabric.channel(channel).from.node, fabric.channel(channel).to.node);
+            let (input, output) = (
+                BufferPlace::Input(first_channel + channel.0),
+                BufferPlace::Output(first_channel + channel.0),
+            );
+            let rooms = match to {
+                Node::Host(_) => Rooms::None,
+                Node::Switch(switch) => match spec.switch(switch).memory {
+                    Memory::Output { .. } => Rooms::Output,
+                    Memory::Input { host, uplink } => {
+                        let room = if is_switch(from) { uplink } else { host };
+                        Rooms::Input(memories.add(input, room))
+                    }
+                    Memory::Shared { uplink, .. } => Rooms::Shared {
+                        all: shared[switch.0 as usize].expect("it was made above"),
+                        beside: uplink
+                            .filter(|_| is_switch(from))
+                            .map(|room| memories.add(input, room)),
+                    },
+                },
+            };
+            memories.rooms.push(rooms);
+            let out = match from {
+                Node::Host(_) => None,
+                Node::Switch(switch) => match spec.switch(switch).memory {
+                    Memory::Output { host, uplink } => {
+                        Some(if is_switch(to) { uplink } else { host })
+                    }
+                    Memory::Shared { cap, .. } => cap,
+                    Memory::Input { .. } => None,
+                },
+            };
+            let out = out.map_or(NONE, |room| memories.add(output, room));
+            memories.out.push(out);
+        }
+    }
+
+    #[inline]
+    fn enter(&mut self, at: Time, step: Step, channel: u32, what: u32) {
+        self.agenda.enter(at, (step as u64) << 32 | u64::from(channel), what);
+    }
+
+    /// The channel that a frame is on, or is to take.
+    #[inline]
+    fn channel_of(&self, flight: &Flight) -> u32 {
+        self.paths.channel(flight.path + u32::from(flight.hop))
+            + u32::from(flight.rail) * self.stride
+    }
+
+    /// A frame starts on the channel that it is to take, not before now.
+    #[inline]
+    fn start(&mut self, at: Time, place: u32) {
+        let flight = *self.flights.get(place);
+        let number = self.channel_of(&flight);
+        let channel = &mut self.channels[number as usize];
+        if channel.length != flight.bytes {
+            channel.length = flight.bytes;
+            channel.whole = channel.line.whole(flight.bytes);
+            channel.occupied = channel.line.occupied(flight.bytes);
+        }
+        let (line, engine, whole) = (channel.line, channel.engine, channel.whole);
+        channel.free = at + channel.occupied;
+        channel.frames += 1;
+        channel.busy = channel.busy + channel.occupied;
+        channel.waiting = channel.waiting + (at - flight.ready);
+        let (left, there) = (at + whole, at + whole + line.wire);
+        if flight.hop == 0 {
+            self.flights.get_mut(place).began = at;
+            if self.interest.departures && flight.told {
+                self.enter(left, Step::Leave, number, place);
+            }
+        } else {
+            self.memories.leaves(flight.stores, left, flight.bytes);
+        }
+        if engine == NONE {
+            if self.interest.arriving && flight.told {
+                self.enter(at + line.wire, Step::Begin, number, place);
+            }
+            self.enter(there, Step::Arrive, number, place);
+            return;
+        }
+        let Forwarder { cut_through, lookup, latency, .. } = self.engines[engine as usize];
+        let next = Flight { hop: flight.hop + 1, ..flight };
+        let noticed = if cut_through
+            && !self.channels[self.channel_of(&next) as usize].line.is_faster(&line)
+        {
+            at + line.head() + line.wire
+        } else {
+            there
+        };
+        if lookup == Time::ZERO {
+            self.enter(noticed + latency, Step::Decide, number, place);
+        } else {
+            self.enter(noticed, Step::Notice, number, place);
+        }
+    }
+
+    /// A frame waits for the channel that it is to take behind those before it.
+    #[inline]
+    fn queue(&mut self, place: u32) {
+        let flight = self.flights.get(place);
+        let free = self.channels[self.channel_of(flight) as usize].free;
+        self.start(self.now.max(free), place);
+    }
+
+    fn step(&mut self, step: Step, channel: u32, place: u32, told: &mut Vec<Event>) {
+        let mut tell = |id, fate| told.push(Event { at: self.now, id, fate });
+        match step {
+            Step::Leave => tell(self.flights.get(place).id, Fate::Left),
+            Step::Begin => tell(self.flights.get(place).id, Fate::Arriving),
+            Step::Arrive => {
+                let Flight { id, began, last, .. } = self.flights.take(place);
+                tell(id, Fate::Arrived(Passage { began, switches: u32::from(last) }));
+            }
+            Step::Notice => {
+                let engine = self.channels[channel as usize].engine;
+                let engine = &mut self.engines[engine as usize];
+                engine.free = self.now.max(engine.free) + engine.lookup;
+                let decided = engine.free + engine.latency;
+                self.enter(decided, Step::Decide, channel, place);
+            }
+            Step::Decide => {
+                if !self.decide(channel, place) {
+                    let Flight { id, .. } = self.flights.take(place);
+                    told.push(Event { at: self.now, id, fate: Fate::Dropped });
+                }
+            }
+            Step::Pick => self.pick(channel),
+        }
+    }
+
+    /// A switch decides on a frame that has come by a channel; false if it has no room for it.
+    #[inline]
+    fn decide(&mut self, channel: u32, place: u32) -> bool {
+        let flight = self.flights.get_mut(place);
+        flight.hop += 1;
+        flight.ready = self.now;
+        let flight = *flight;
+        let out = self.channel_of(&flight);
+        let Some(stores) = self.memories.admit(self.now, channel, out, flight.bytes) else {
+            return false;
+        };
+        self.flights.get_mut(place).stores = stores;
+        match self.memories.rooms[channel as usize] {
+            Rooms::Input(_) => {
+                if self.inputs.join(channel, place) {
+                    self.compete(channel, out);
+                }
+            }
+            Rooms::Output | Rooms::Shared { .. } | Rooms::None => self.queue(place),
+        }
+        true
+    }
+
+    /// The first frame of an input wants an output.
+    fn compete(&mut self, input: u32, output: u32) {
+        self.inputs.want(input, output);
+        self.wake(output);
+    }
+
+    /// Sees to it that an output takes a frame as soon as it is free.
+    fn wake(&mut self, output: u32) {
+        let channel = &mut self.channels[output as usize];
+        let at = channel.free.max(self.now);
+        if channel.wake != at {
+            channel.wake = at;
+            self.enter(at, Step::Pick, output, 0);
+        }
+    }
+
+    /// An output takes the next frame.
+    fn pick(&mut self, output: u32) {
+        self.channels[output as usize].wake = NEVER;
+        if self.channels[output as usize].free > self.now {
+            return;
+        }
+        let Some((input, frame, behind)) = self.inputs.next(output) else { return };
+        self.start(self.now, frame);
+        if let Some(behind) = behind {
+            // It could not start before it was the first.
+            let flight = self.flights.get(behind);
+            self.compete(input, self.channel_of(flight));
+        }
+        if self.inputs.is_wanted(output) {
+            self.wake(output);
+        }
+    }
+}
+
+impl Network for Frames<'_> {
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn next(&self) -> Option<Time> {
+        self.agenda.next()
+    }
+
+    fn inject(&mut self, packet: Packet) {
+        let Packet { rail, from, to, bytes, id, ends, .. } = packet;
+        let (path, length) = self.paths.find(from, to);
+        let place = self.flights.put(Flight {
+            id,
+            began: self.now,
+            ready: self.now,
+            bytes,
+            path,
+            hop: 0,
+            last: (length - 1) as u16,
+            rail: rail as u16,
+            told: ends == Ends::Memories,
+            stores: [NONE; 2],
+        });
+        self.queue(place);
+    }
+
+    fn run_until(&mut self, until: Time, told: &mut Vec<Event>) {
+        let before = told.len();
+        while let Some(at) = self.agenda.next()
+            && at < until
+        {
+            let stops = told.len() > before && at > self.now;
+            if stops && self.interest.attention != Attention::Late {
+                return;
+            }
+            let Some(Entry { order, what, .. }) = self.agenda.take() else { return };
+            self.now = at;
+            self.step(STEPS[(order >> 32) as usize], order as u32, what, told);
+        }
+        let stands = told.len() > before && self.interest.attention != Attention::Late;
+        if !stands {
+            self.now = self.now.max(until);
+        }
+    }
+
+    fn grain(&self) -> Grain {
+        self.grain
+    }
+
+    fn channels(&mut self) -> Vec<ChannelTally> {
+        let tally = |channel: &Channel| ChannelTally {
+            flits: channel.frames,
+            busy: channel.busy.ps(),
+            blocked: 0,
+            waiting: channel.waiting.ps(),
+        };
+        self.channels.iter().map(tally).collect()
+    }
+
+    fn buffers(&mut self) -> Vec<BufferTally> {
+        let now = self.now;
+        self.memories.stores.iter_mut().map(|store| store.tally(now)).collect()
+    }
+}

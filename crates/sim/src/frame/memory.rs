@@ -1,0 +1,180 @@
+//! The memories of switches, and the books of them.
+
+use super::framing;
+use super::spec::Capacity;
+use crate::network::{BufferPlace, BufferTally};
+use crosstie_units::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// One memory. Frames have their room until the last bit has left, which is known when they start.
+#[derive(Debug)]
+pub(super) struct Store {
+    place: BufferPlace,
+    capacity: Capacity,
+    used: u64,
+    /// When rooms become free, and how much.
+    leaving: BinaryHeap<Reverse<(Time, u64)>>,
+    peak: u64,
+    taken: u64,
+    dropped: u64,
+    /// Since when there is no room for a frame of full size, and for how long there was none before.
+    full_since: Option<Time>,
+    full: Time,
+}
+
+/// What the longest frames carry.
+const LONGEST: u32 = 1500;
+
+impl Store {
+    pub fn new(place: BufferPlace, capacity: Capacity) -> Store {
+        Store {
+            place,
+            capacity,
+            used: 0,
+            leaving: BinaryHeap::new(),
+            peak: 0,
+            taken: 0,
+            dropped: 0,
+            full_since: None,
+            full: Time::ZERO,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.used + self.capacity.share(LONGEST) > self.capacity.total()
+    }
+
+    /// Gives free what has left by now.
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        while let Some(&Reverse((at, share))) = self.leaving.peek()
+            && at <= now
+        {
+            self.leaving.pop();
+            self.used -= share;
+            if let Some(since) = self.full_since
+                && !self.is_full()
+            {
+                self.full = self.full + (at - since);
+                self.full_since = None;
+            }
+        }
+    }
+
+    /// Whether there is room for a frame.
+    #[inline]
+    pub fn fits(&mut self, now: Time, bytes: u32) -> bool {
+        self.settle(now);
+        self.used + self.capacity.share(bytes) <= self.capacity.total()
+    }
+
+    /// Takes a frame in, for which there is room.
+    #[inline]
+    pub fn take(&mut self, now: Time, bytes: u32) {
+        self.used += self.capacity.share(bytes);
+        self.taken += 1;
+        self.peak = self.peak.max(self.used);
+        if self.full_since.is_none() && self.is_full() {
+            self.full_since = Some(now);
+        }
+    }
+
+    /// A frame that was taken in will have left at a time.
+    #[inline]
+    pub fn leaves(&mut self, at: Time, bytes: u32) {
+        self.leaving.push(Reverse((at, self.capacity.share(bytes))));
+    }
+
+    /// Refuses a frame.
+    #[inline]
+    pub fn refuse(&mut self) {
+        self.dropped += 1;
+    }
+
+    pub fn tally(&mut self, now: Time) -> BufferTally {
+        self.settle(now);
+        let since = self.full_since.map_or(Time::ZERO, |since| now - since);
+        BufferTally {
+            place: self.place,
+            capacity: self.capacity.total(),
+            in_bytes: matches!(self.capacity, Capacity::Bytes(_)),
+            peak: self.peak,
+            taken: self.taken,
+            dropped: self.dropped,
+            full: self.full + since,
+        }
+    }
+}
+
+/// The memories that a frame may have room in.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Rooms {
+    /// At the input.
+    Input(u32),
+    /// At the output: the store by the channel out.
+    Output,
+    /// In the memory for all, or beside it at the input; within the cap of the channel out.
+    Shared { all: u32, beside: Option<u32> },
+    /// Nowhere: the channel leads to a host.
+    None,
+}
+
+/// All memories of a network.
+#[derive(Debug, Default)]
+pub(super) struct Memories {
+    pub stores: Vec<Store>,
+    /// Where frames that come by a channel may have room.
+    pub rooms: Vec<Rooms>,
+    /// The store of a channel that leaves a switch: its own, or its cap of what is shared; `NONE`: neither.
+    pub out: Vec<u32>,
+}
+
+/// No store.
+pub(super) const NONE: u32 = u32::MAX;
+
+impl Memories {
+    pub fn add(&mut self, place: BufferPlace, capacity: Capacity) -> u32 {
+        self.stores.push(Store::new(place, capacity));
+        self.stores.len() as u32 - 1
+    }
+
+    /// Finds room for a frame that has come by one channel and goes on by another: the stores that it has room in,
+    /// or `None` if it is dropped.
+    #[inline]
+    pub fn admit(&mut self, now: Time, by: u32, out: u32, bytes: u32) -> Option<[u32; 2]> {
+        let out = self.out[out as usize];
+        let found = match self.rooms[by as usize] {
+            Rooms::Output => [out, NONE],
+            Rooms::Input(store) => [store, NONE],
+            Rooms::Shared { all, beside } => {
+                if out != NONE && !self.stores[out as usize].fits(now, bytes) {
+                    self.stores[out as usize].refuse();
+                    return None;
+                }
+                let beside = beside.filter(|_| !self.stores[all as usize].fits(now, bytes));
+                [beside.unwrap_or(all), out]
+            }
+            Rooms::None => unreachable!("frames are admitted by switches"),
+        };
+        let first = &mut self.stores[found[0] as usize];
+        if !first.fits(now, bytes) {
+            first.refuse();
+            return None;
+        }
+        for store in found.into_iter().filter(|&store| store != NONE) {
+            self.stores[store as usize].take(now, bytes);
+        }
+        Some(found)
+    }
+
+    /// A frame that was admitted will have left at a time.
+    #[inline]
+    pub fn leaves(&mut self, stores: [u32; 2], at: Time, bytes: u32) {
+        for store in stores.into_iter().filter(|&store| store != NONE) {
+            self.stores[store as usize].leaves(at, bytes);
+        }
+    }
+}
+
+const _: () = assert!(framing::stored(LONGEST) == 1518);

@@ -1,0 +1,346 @@
+//! The rules of the frame network written down as they are stated, without any thought of speed: at every instant
+//! everything is looked at.
+
+use crosstie_fabric::{ChannelId, Fabric, Node, SwitchId};
+use crosstie_sim::frame::{Capacity, Forwarding, FrameSpec, Memory, framing};
+
+/// What is known of a frame.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    pub id: u64,
+    pub bytes: u32,
+    pub handed_over: u64,
+    /// The channels of its way.
+    pub way: Vec<ChannelId>,
+    /// When it started on each of them.
+    pub started: Vec<u64>,
+    /// When each switch noticed it, looked it up and decided on it, in which memories it has room.
+    pub noticed: Vec<Option<u64>>,
+    pub decided: Vec<Option<u64>>,
+    pub rooms: Vec<Vec<Room>>,
+    pub dropped: Option<u64>,
+}
+
+/// A memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Room {
+    Switch(SwitchId),
+    Input(ChannelId),
+    Output(ChannelId),
+}
+
+pub struct Reference<'a> {
+    spec: FrameSpec<'a>,
+    pub frames: Vec<Frame>,
+    /// The input that each channel has served last.
+    served: Vec<u32>,
+    pub refused: Vec<(u64, Room)>,
+}
+
+impl<'a> Reference<'a> {
+    pub fn new(spec: FrameSpec<'a>) -> Reference<'a> {
+        let served = vec![0; spec.fabric.channels().len()];
+        Reference { spec, frames: Vec::new(), served, refused: Vec::new() }
+    }
+
+    fn fabric(&self) -> &'a Fabric {
+        self.spec.fabric
+    }
+
+    fn tau(&self, channel: ChannelId, bytes: u32) -> u64 {
+        self.spec.lines[channel.link().0 as usize].pace.time_for(bytes).ps()
+    }
+
+    fn wire(&self, channel: ChannelId) -> u64 {
+        self.spec.lines[channel.link().0 as usize].wire.ps()
+    }
+
+    /// When the last bit of a frame has left a channel's beginning, and is at its end.
+    fn left(&self, frame: &Frame, hop: usize) -> Option<u64> {
+        let started = *frame.started.get(hop)?;
+        Some(started + self.tau(frame.way[hop], framing::whole(frame.bytes)))
+    }
+
+    pub fn arrived(&self, frame: &Frame) -> Option<u64> {
+        let last = frame.way.len() - 1;
+        Some(self.left(frame, last)? + self.wire(frame.way[last]))
+    }
+
+    /// Whether a channel is free.
+    fn is_free(&self, channel: ChannelId, now: u64) -> bool {
+        self.frames.iter().all(|frame| {
+            let hop = frame.way.iter().position(|&other| other == channel);
+            hop.and_then(|hop| frame.started.get(hop)).is_none_or(|&started| {
+                started + self.tau(channel, framing::occupied(frame.bytes)) <= now
+            })
+        })
+    }
+
+    fn switch_after(&self, channel: ChannelId) -> Option<SwitchId> {
+        match self.fabric().channel(channel).to.node {
+            Node::Switch(switch) => Some(switch),
+            Node::Host(_) => None,
+        }
+    }
+
+    /// When the switch behind a channel notices a frame.
+    fn notice(&self, frame: &Frame, hop: usize) -> Option<u64> {
+        let started = *frame.started.get(hop)?;
+        let (channel, next) = (frame.way[hop], frame.way[hop + 1]);
+        let switch = &self.spec.switches[self.switch_after(channel)?.0 as usize];
+        let faster = self.tau(next, 1_000_000) < self.tau(channel, 1_000_000);
+        let bytes = match switch.forwarding {
+            Forwarding::CutThrough if !faster => framing::HEAD,
+            _ => framing::whole(frame.bytes),
+        };
+        Some(started + self.tau(channel, bytes) + self.wire(channel))
+    }
+
+    /// What is in a memory.
+    fn used(&self, room: Room, capacity: Capacity, now: u64) -> u64 {
+        let mut used = 0;
+        for frame in &self.frames {
+            for (hop, rooms) in frame.rooms.iter().enumerate() {
+                let gone = self.left(frame, hop + 1).is_some_and(|left| left <= now);
+                if rooms.contains(&room) && !gone {
+                    used += share(capacity, frame.bytes);
+                }
+            }
+        }
+        used
+    }
+
+    fn fits(&self, room: Room, capacity: Capacity, bytes: u32, now: u64) -> bool {
+        let total = match capacity {
+            Capacity::Frames(frames) => u64::from(frames),
+            Capacity::Bytes(bytes) => bytes,
+        };
+        self.used(room, capacity, now) + share(capacity, bytes) <= total
+    }
+
+    /// The memories in which a frame finds room, or the one that refuses it.
+    fn admit(&self, frame: &Frame, hop: usize, now: u64) -> Result<Vec<Room>, Room> {
+        let (by, out, bytes) = (frame.way[hop], frame.way[hop + 1], frame.bytes);
+        let fabric = self.fabric();
+        let switch = self.switch_after(by).unwrap();
+        let from_switch = matches!(fabric.channel(by).from.node, Node::Switch(_));
+        let to_switch = matches!(fabric.channel(out).to.node, Node::Switch(_));
+        let fits = |room, capacity| self.fits(room, capacity, bytes, now);
+        let one = |room, capacity| if fits(room, capacity) { Ok(vec![room]) } else { Err(room) };
+        match self.spec.switches[switch.0 as usize].memory {
+            Memory::Input { host, uplink } => {
+                one(Room::Input(by), if from_switch { uplink } else { host })
+            }
+            Memory::Output { host, uplink } => {
+                one(Room::Output(out), if to_switch { uplink } else { host })
+            }
+            Memory::Shared { all, cap, uplink } => {
+                if cap.is_some_and(|cap| !fits(Room::Output(out), cap)) {
+                    return Err(Room::Output(out));
+                }
+                let mut rooms = match uplink.filter(|_| from_switch) {
+                    _ if fits(Room::Switch(switch), all) => vec![Room::Switch(switch)],
+                    Some(uplink) => one(Room::Input(by), uplink)?,
+                    None => return Err(Room::Switch(switch)),
+                };
+                rooms.extend(cap.map(|_| Room::Output(out)));
+                Ok(rooms)
+            }
+        }
+    }
+
+    /// Everything that happens at an instant.
+    fn instant(&mut self, now: u64) {
+        // Hosts: in the order of handing over.
+        for index in 0..self.frames.len() {
+            let frame = &self.frames[index];
+            if frame.handed_over <= now && frame.started.is_empty() {
+                let first = frame.way[0];
+                let ahead = self.frames[..index]
+                    .iter()
+                    .any(|other| other.way[0] == first && other.started.is_empty());
+                if !ahead && self.is_free(first, now) {
+                    self.frames[index].started.push(now);
+                }
+            }
+        }
+        self.look_up(now);
+        self.decide(now);
+        while self.pick(now) {}
+    }
+
+    /// Forwarding engines take what they have noticed, one after the other.
+    fn look_up(&mut self, now: u64) {
+        let mut noticed: Vec<(ChannelId, usize, usize)> = Vec::new();
+        for (index, frame) in self.frames.iter().enumerate() {
+            for hop in 0..frame.way.len() - 1 {
+                if frame.noticed[hop].is_none() && self.notice(frame, hop) == Some(now) {
+                    noticed.push((frame.way[hop], index, hop));
+                }
+            }
+        }
+        noticed.sort_unstable();
+        for (channel, index, hop) in noticed {
+            let switch = self.switch_after(channel).unwrap();
+            let spec = self.spec.switches[switch.0 as usize];
+            // The last one taken is the last to be looked up.
+            let mut busy = 0;
+            for frame in &self.frames {
+                for (other, done) in frame.noticed.iter().enumerate() {
+                    if self.switch_after(frame.way[other]) == Some(switch) {
+                        busy = busy.max(done.unwrap_or(0));
+                    }
+                }
+            }
+            let done = if spec.lookup.ps() == 0 { now } else { now.max(busy) + spec.lookup.ps() };
+            self.frames[index].noticed[hop] = Some(done);
+        }
+    }
+
+    /// Frames that are due find room or not, in the order of the channels by which they came.
+    fn decide(&mut self, now: u64) {
+        let mut due: Vec<(ChannelId, usize, usize)> = Vec::new();
+        for (index, frame) in self.frames.iter().enumerate() {
+            for hop in 0..frame.way.len() - 1 {
+                let switch = self.switch_after(frame.way[hop]).unwrap();
+                let latency = self.spec.switches[switch.0 as usize].latency.ps();
+                let at = frame.noticed[hop].map(|done| done + latency);
+                if at == Some(now) && frame.decided[hop].is_none() {
+                    due.push((frame.way[hop], index, hop));
+                }
+            }
+        }
+        due.sort_unstable();
+        for (_, index, hop) in due {
+            let admitted = self.admit(&self.frames[index], hop, now);
+            let frame = &mut self.frames[index];
+            frame.decided[hop] = Some(now);
+            match admitted {
+                Ok(rooms) => frame.rooms.push(rooms),
+                Err(room) => {
+                    frame.dropped = Some(now);
+                    self.refused.push((now, room));
+                }
+            }
+        }
+    }
+
+    /// The frames that wait in a switch for a channel: when decided, by which channel, and which.
+    fn waiting(&self, out: ChannelId) -> Vec<(u64, ChannelId, usize)> {
+        let mut waiting = Vec::new();
+        for (index, frame) in self.frames.iter().enumerate() {
+            let hop = frame.started.len();
+            if frame.dropped.is_none()
+                && hop > 0
+                && frame.way.get(hop) == Some(&out)
+                && let Some(decided) = frame.decided[hop - 1]
+            {
+                waiting.push((decided, frame.way[hop - 1], index));
+            }
+        }
+        waiting.sort_unstable();
+        waiting
+    }
+
+    /// The lowest channel that can take a frame takes one; false if none can.
+    fn pick(&mut self, now: u64) -> bool {
+        for out in self.fabric().channels() {
+            let Node::Switch(switch) = self.fabric().channel(out).from.node else { continue };
+            if !self.is_free(out, now) {
+                continue;
+            }
+            let waiting = self.waiting(out);
+            let taken = match self.spec.switches[switch.0 as usize].memory {
+                Memory::Input { .. } => {
+                    // Of each input only the first frame, whatever its output.
+                    let is_first = |&(decided, by, _): &(u64, ChannelId, usize)| {
+                        self.fabric().out_channels(switch).all(|other| {
+                            self.waiting(other)
+                                .iter()
+                                .all(|&(sooner, also, _)| also != by || sooner >= decided)
+                        })
+                    };
+                    let mut heads: Vec<_> = waiting.iter().copied().filter(is_first).collect();
+                    heads.sort_unstable_by_key(|&(_, by, _)| by);
+                    let served = self.served[out.0 as usize];
+                    let behind = heads.iter().find(|&&(_, by, _)| by.0 > served);
+                    behind.or(heads.first()).copied()
+                }
+                Memory::Output { .. } | Memory::Shared { .. } => waiting.first().copied(),
+            };
+            if let Some((_, by, index)) = taken {
+                self.served[out.0 as usize] = by.0;
+                self.frames[index].started.push(now);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The next instant at which anything can happen.
+    fn next(&self, now: u64) -> Option<u64> {
+        let mut times = Vec::new();
+        for frame in &self.frames {
+            times.push(frame.handed_over);
+            for (hop, &started) in frame.started.iter().enumerate() {
+                let channel = frame.way[hop];
+                times.push(started + self.tau(channel, framing::occupied(frame.bytes)));
+                if hop + 1 < frame.way.len() {
+                    times.extend(self.notice(frame, hop));
+                    let switch = self.switch_after(channel).unwrap();
+                    let latency = self.spec.switches[switch.0 as usize].latency.ps();
+                    times.extend(frame.noticed[hop].map(|done| done + latency));
+                }
+            }
+        }
+        times.into_iter().filter(|&time| time > now).min()
+    }
+
+    /// The most that was ever in a memory, and for how long there was no room for a frame of full size.
+    pub fn occupancy(&self, room: Room, capacity: Capacity) -> (u64, u64) {
+        let mut times = Vec::new();
+        for frame in &self.frames {
+            for (hop, _) in frame.rooms.iter().enumerate().filter(|(_, r)| r.contains(&room)) {
+                times.push(frame.decided[hop].unwrap());
+                times.extend(self.left(frame, hop + 1));
+            }
+        }
+        times.sort_unstable();
+        times.dedup();
+        let within = |now: u64| -> u64 {
+            let frames = self.frames.iter().flat_map(|frame| {
+                let hops = frame.rooms.iter().enumerate().filter(|(_, r)| r.contains(&room));
+                hops.map(move |(hop, _)| (frame, hop))
+            });
+            frames
+                .filter(|&(frame, hop)| frame.decided[hop].unwrap() <= now)
+                .filter(|&(frame, hop)| self.left(frame, hop + 1).is_none_or(|left| left > now))
+                .map(|(frame, _)| share(capacity, frame.bytes))
+                .sum()
+        };
+        let total = match capacity {
+            Capacity::Frames(frames) => u64::from(frames),
+            Capacity::Bytes(bytes) => bytes,
+        };
+        let full = times.windows(2).filter(|pair| within(pair[0]) + share(capacity, 1500) > total);
+        let full = full.map(|pair| pair[1] - pair[0]).sum();
+        (times.iter().map(|&now| within(now)).max().unwrap_or(0), full)
+    }
+
+    /// Runs until nothing happens any more.
+    pub fn run(&mut self) {
+        let mut now = 0;
+        self.instant(now);
+        while let Some(next) = self.next(now) {
+            now = next;
+            self.instant(now);
+        }
+    }
+}
+
+fn share(capacity: Capacity, bytes: u32) -> u64 {
+    match capacity {
+        Capacity::Frames(_) => 1,
+        Capacity::Bytes(_) => u64::from(framing::stored(bytes)),
+    }
+}
