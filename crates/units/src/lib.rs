@@ -11,6 +11,7 @@
 //! that adding a consumer never shifts the numbers another one sees.
 
 mod bytes;
+mod cost;
 pub mod declared;
 mod quantity;
 pub mod range;
@@ -19,6 +20,7 @@ mod seed;
 mod time;
 
 pub use bytes::Bytes;
+pub use cost::Cost;
 pub use quantity::QuantityError;
 pub use rate::Rate;
 pub use seed::{Seed, Stream};

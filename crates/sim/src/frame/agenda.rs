@@ -123,7 +123,7 @@ mod tests {
         fn takes_the_earliest(
             steps in prop::collection::vec((0..3u8, 0..64u32, any::<u64>(), 0..4u64), 1..400),
         ) {
-            let (mut agenda, mut heap) = (Agenda::default(), BinaryHeap::new());
+            let (mut agenda, mut heap) = (Agenda::default(), BinaryHeap::<Reverse<(u64, u64)>>::new());
             let mut now = 0;
             for (what, (kind, shift, draw, order)) in (0..).zip(steps) {
                 if kind == 0 {
