@@ -47,7 +47,10 @@
 //! Below the nodes, between the two ends of a link, [`Flow`] says how a receiver keeps a sender from
 //! overrunning its buffer, and [`InTransit`] how NICs pass on packets that stop at their host. Both
 //! are described and checked here, once for experiment files and for the engines that obey them.
+//!
+//! Where a network loses packets, a [`channel`] between two nodes sends them again.
 
+pub mod channel;
 mod dispatch;
 mod flow;
 mod identity;
@@ -69,6 +72,7 @@ mod slab;
 mod stripe;
 mod turn;
 
+pub use channel::ChannelKind;
 pub use dispatch::{Dispatch, Outgoing};
 pub use flow::{Flow, FlowError};
 pub use identity::{MessageId, NodeId, PeId, RailId, StripeId};

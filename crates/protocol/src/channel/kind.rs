@@ -1,0 +1,242 @@
+//! The declaration of all channels: names, keys, and how they are made.
+
+use crosstie_units::{Time, quantities, wholes};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::ChannelSpec;
+
+/// What stands between nodes and each network: whether what it loses is sent again, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum ChannelKind {
+    /// Nothing: packets go as they are, and what the network loses is lost.
+    Raw {},
+    /// Go-back-N with a fixed window; a Nack makes the sender send everything outstanding again at
+    /// once, and then nothing new until a Pack [tam, 4.2].
+    GoBackN {
+        /// Most packets outstanding between two nodes in one direction, W_FC.
+        #[serde(default = "eight", deserialize_with = "width")]
+        window: u32,
+        /// How long a packet is outstanding before it is sent again, TO; `None`: as the network
+        /// recommends.
+        #[serde(default, deserialize_with = "timeout", skip_serializing_if = "Option::is_none")]
+        timeout: Option<Time>,
+        /// When packets are acknowledged.
+        #[serde(default)]
+        acknowledge: Acknowledge,
+    },
+    /// Go-back-N without Nacks: only a time-out tells of a loss, and makes the sender send
+    /// everything outstanding again [tam, 4.5].
+    SimpleGoBackN {
+        /// As in [`ChannelKind::GoBackN`].
+        #[serde(default = "eight", deserialize_with = "width")]
+        window: u32,
+        /// As in [`ChannelKind::GoBackN`].
+        #[serde(default, deserialize_with = "timeout", skip_serializing_if = "Option::is_none")]
+        timeout: Option<Time>,
+        /// As in [`ChannelKind::GoBackN`].
+        #[serde(default)]
+        acknowledge: Acknowledge,
+    },
+}
+
+/// When packets in order are acknowledged; the sender of data that goes the other way never waits
+/// for it, and all data carries an acknowledgement [tam, 4.2].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum Acknowledge {
+    /// At once: each has a Pack of its own.
+    #[default]
+    Immediate,
+    /// Some together, or when they have waited.
+    Delayed {
+        /// Packets for which there is a Pack at once; no more than the window, which has no more.
+        #[serde(default = "two", deserialize_with = "every")]
+        every: u32,
+        /// How long fewer of them wait; `None`: a quarter of the time-out.
+        #[serde(default, deserialize_with = "timeout", skip_serializing_if = "Option::is_none")]
+        after: Option<Time>,
+    },
+    /// On data that goes the other way. There is a Pack where none goes: for a whole window, or when
+    /// packets have waited.
+    Piggyback {
+        /// How long they wait; `None`: a quarter of the time-out.
+        #[serde(default, deserialize_with = "timeout", skip_serializing_if = "Option::is_none")]
+        after: Option<Time>,
+    },
+}
+
+wholes! {
+    width: u32 = 1..=i64::from(ChannelSpec::WIDEST);
+    every: u32 = 1..=i64::from(ChannelSpec::WIDEST);
+}
+
+quantities! {
+    some_time: Time = "a time", Time::from_ns(1)..=Time::from_ns(100_000_000_000);
+}
+
+/// Reads a time, of a key that may be missing.
+fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
+    some_time(from).map(Some)
+}
+
+/// The default window.
+fn eight() -> u32 {
+    8
+}
+
+/// The default of how many packets have a Pack together.
+fn two() -> u32 {
+    2
+}
+
+impl Default for ChannelKind {
+    fn default() -> ChannelKind {
+        ChannelKind::Raw {}
+    }
+}
+
+impl ChannelKind {
+    /// Whether it is the one that nobody has to name.
+    pub fn is_default(&self) -> bool {
+        *self == ChannelKind::default()
+    }
+
+    /// One of each kind, with the defaults of its keys.
+    pub fn all() -> [ChannelKind; 3] {
+        let (window, timeout, acknowledge) = (eight(), None, Acknowledge::default());
+        [
+            ChannelKind::Raw {},
+            ChannelKind::GoBackN { window, timeout, acknowledge },
+            ChannelKind::SimpleGoBackN { window, timeout, acknowledge },
+        ]
+    }
+
+    /// The name, as files spell it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ChannelKind::Raw {} => "raw",
+            ChannelKind::GoBackN { .. } => "go-back-n",
+            ChannelKind::SimpleGoBackN { .. } => "simple-go-back-n",
+        }
+    }
+
+    /// What it does, in a sentence.
+    pub fn sentence(&self) -> &'static str {
+        match self {
+            ChannelKind::Raw {} => "Packets go as they are, and what the network loses is lost.",
+            ChannelKind::GoBackN { .. } => {
+                "Go-back-N with a fixed window: a Nack makes the sender send everything \
+                 outstanding again at once, and nothing new until a Pack."
+            }
+            ChannelKind::SimpleGoBackN { .. } => {
+                "Go-back-N without Nacks: a time-out makes the sender send everything outstanding \
+                 again."
+            }
+        }
+    }
+
+    /// The names of its keys.
+    pub fn keys(&self) -> &'static [&'static str] {
+        match self {
+            ChannelKind::Raw {} => &[],
+            ChannelKind::GoBackN { .. } | ChannelKind::SimpleGoBackN { .. } => {
+                &["window", "timeout", "acknowledge"]
+            }
+        }
+    }
+
+    /// What its channels are made of, where there are any. The time-out is the one recommended
+    /// unless the kind has its own.
+    pub fn spec(&self, recommended: Time) -> Option<ChannelSpec> {
+        let (window, timeout, acknowledge, simple) = match *self {
+            ChannelKind::Raw {} => return None,
+            ChannelKind::GoBackN { window, timeout, acknowledge } => {
+                (window, timeout, acknowledge, false)
+            }
+            ChannelKind::SimpleGoBackN { window, timeout, acknowledge } => {
+                (window, timeout, acknowledge, true)
+            }
+        };
+        let (every, after) = match acknowledge {
+            Acknowledge::Immediate => (1, None),
+            // A sender that has a whole window outstanding waits for nothing else.
+            Acknowledge::Delayed { every, after } => (every.min(window), after),
+            Acknowledge::Piggyback { after } => (window, after),
+        };
+        let timeout = timeout.unwrap_or(recommended);
+        let after = after.unwrap_or(Time::from_ps(timeout.ps() / 4));
+        Some(ChannelSpec { window, timeout, every, after, simple })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosstie_units::declared;
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error, MapAccessDeserializer};
+    use std::collections::BTreeMap;
+
+    /// Reads a kind with one key at most.
+    fn read<V>(name: &'static str, keys: &[(&'static str, V)]) -> Result<ChannelKind, Error>
+    where
+        V: Copy + IntoDeserializer<'static, Error>,
+    {
+        let keys: BTreeMap<&str, V> = keys.iter().copied().collect();
+        let kind = BTreeMap::from([(name, keys)]);
+        ChannelKind::deserialize(MapAccessDeserializer::new(kind.into_deserializer()))
+    }
+
+    #[test]
+    fn names_and_keys_are_those_that_files_use() {
+        let names = ChannelKind::all().map(|kind| kind.name());
+        assert_eq!(declared::choices::<ChannelKind>(), names);
+        for kind in ChannelKind::all() {
+            assert_eq!(declared::keys::<ChannelKind>(kind.name()), kind.keys());
+            assert_eq!(read::<u32>(kind.name(), &[]).unwrap(), kind, "all keys have defaults");
+            let sentence = kind.sentence();
+            assert!(sentence.ends_with('.') && sentence.starts_with(char::is_uppercase));
+        }
+        assert_eq!(declared::choices::<Acknowledge>(), ["immediate", "delayed", "piggyback"]);
+        assert_eq!(declared::keys::<Acknowledge>("delayed"), ["every", "after"]);
+        assert_eq!(declared::keys::<Acknowledge>("piggyback"), ["after"]);
+    }
+
+    #[test]
+    fn values_are_read_within_their_ranges() {
+        let window = |window| {
+            read("go-back-n", &[("window", window)]).map(|kind| kind.spec(Time::from_ns(9)))
+        };
+        assert_eq!(window(1 << 20).unwrap().unwrap().window, 1 << 20);
+        for wrong in [0u32, (1 << 20) + 1] {
+            let error = window(wrong).unwrap_err().to_string();
+            assert!(error.contains("1 to 1048576"), "{error}");
+        }
+        let timeout = |timeout| read("simple-go-back-n", &[("timeout", timeout)]);
+        let kind = timeout("50 ms").unwrap();
+        assert_eq!(kind.spec(Time::ZERO).unwrap().timeout, Time::from_ns(50_000_000));
+        assert!(timeout("0 ns").is_err() && timeout("101 s").is_err());
+        assert!(read("go-back-n", &[("acknowledge", "immediate")]).is_ok());
+        assert!(read("go-back-n", &[("acknowledge", "never")]).is_err());
+    }
+
+    #[test]
+    fn a_spec_has_every_default_filled_in() {
+        let recommended = Time::from_ns(400);
+        let spec = |acknowledge| {
+            let kind = ChannelKind::GoBackN { window: 12, timeout: None, acknowledge };
+            let spec = kind.spec(recommended).unwrap();
+            assert_eq!(spec.check(), Ok(()));
+            (spec.timeout, spec.every, spec.after)
+        };
+        let (own, quarter) = (Time::from_ns(7), Time::from_ns(100));
+        assert_eq!(spec(Acknowledge::Immediate), (recommended, 1, quarter));
+        let delayed = |every, after| spec(Acknowledge::Delayed { every, after });
+        assert_eq!(delayed(2, None), (recommended, 2, quarter));
+        assert_eq!(delayed(50, Some(own)), (recommended, 12, own));
+        assert_eq!(spec(Acknowledge::Piggyback { after: None }), (recommended, 12, quarter));
+        assert_eq!(ChannelKind::default().spec(recommended), None);
+        assert!(ChannelKind::default().is_default());
+    }
+}

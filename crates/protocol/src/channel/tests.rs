@@ -1,0 +1,1 @@
+//! The tables, and what a faithful implementation must show.
