@@ -42,6 +42,9 @@ pub(crate) fn nodes(spec: &Spec, count: u32) -> Result<NodesSpec, LabError> {
         // The range of the experiment file lies within the type.
         control: spec.nic.control.get() as u32,
         response: spec.link.cycle() * u64::from(spec.nic.response),
+        channel: None,
+        station: None,
+        seed: spec.seed,
     };
     Nodes::new(&nodes, count, Audience::Silent).map_err(|error| match error {
         NodesError::Policy(error) => {
@@ -49,6 +52,7 @@ pub(crate) fn nodes(spec: &Spec, count: u32) -> Result<NodesSpec, LabError> {
             let help = format!("set `cluster.rails = {needed}`, or choose another policy");
             LabError::setting("policy.static", error, help)
         }
+        NodesError::Channel(error) => LabError::setting("channel", error, "choose another channel"),
         NodesError::Node(error) => LabError::setting("policy", error, "choose another policy"),
     })?;
     Ok(nodes)

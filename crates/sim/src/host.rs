@@ -21,7 +21,8 @@
 //!
 //! Messages go over plain [`Wires`] where that is all that nodes and network would do, and otherwise through
 //! nodes and network. There a NIC is busy with a message until it has left the node, and a message is received
-//! by the processor alone.
+//! by the processor alone. Commodity nodes have processors of their own
+//! ([`StationSpec`](crate::node::StationSpec)), packet by packet, which then compute for their hosts, too.
 
 mod desk;
 mod inbox;
@@ -118,6 +119,14 @@ struct Message {
     expected: u8,
 }
 
+/// Something that the processor of a commodity node computes.
+#[derive(Debug, Clone, Copy)]
+struct Computation {
+    rank: Rank,
+    request: Request,
+    begin: Time,
+}
+
 /// How messages get from host to host.
 pub(crate) enum Ways<'a> {
     /// Over wires of their own.
@@ -146,6 +155,8 @@ struct Books {
     entries: u64,
     inbox: Inbox,
     messages: Slab<Message>,
+    /// What the processors of commodity nodes compute.
+    computations: Slab<Computation>,
     /// Who is to be told what.
     told: Vec<Input>,
     /// Whether episodes are kept, and those that are over.
@@ -179,6 +190,7 @@ impl<'a> Hosts<'a> {
             entries: 0,
             inbox: Inbox::new(hosts),
             messages: Slab::default(),
+            computations: Slab::default(),
             told: Vec::new(),
             records,
             episodes: Vec::new(),
@@ -232,6 +244,17 @@ impl<'a> Hosts<'a> {
         self.books.now = self.now();
         match op.step {
             Step::Compute { time } => {
+                if let Ways::Nodes { nodes, network, .. } = &mut self.ways
+                    && nodes.computes()
+                {
+                    if watched {
+                        self.books.told.push(Input::Started { rank, request });
+                    }
+                    let begin = self.books.now;
+                    let number = self.books.computations.put(Computation { rank, request, begin });
+                    nodes.compute(&**network, NodeId(rank.0), number, time);
+                    return;
+                }
                 let task = Task::Compute { request, time, watched };
                 self.books.desks[rank.0 as usize].queue(op.cpu, Resource::Nothing, task);
                 self.serve(rank);
@@ -370,6 +393,14 @@ impl<'a> Hosts<'a> {
                     match self.books.overhead {
                         None => self.books.received(id),
                         Some(overhead) => self.complete(id, overhead),
+                    }
+                }
+                News::Computed(number) => {
+                    let Computation { rank, request, begin } = self.books.computations.take(number);
+                    self.books.told.push(Input::Done { rank, request });
+                    if self.books.records {
+                        let episode = Episode { rank, message: None, begin, left: now, end: now };
+                        self.books.episodes.push(episode);
                     }
                 }
                 News::Left(id) => {
@@ -589,8 +620,9 @@ impl Books {
 #[derive(Default)]
 struct Heard(Vec<News>);
 
-/// News of a message.
+/// News of a message or a computation.
 enum News {
+    Computed(u32),
     Arriving(MessageId),
     Arrived(MessageId),
     Left(MessageId),
@@ -607,5 +639,9 @@ impl Listener for Heard {
 
     fn completed(&mut self, letter: &Letter) {
         self.0.push(News::Left(letter.id));
+    }
+
+    fn computed(&mut self, _node: NodeId, number: u32) {
+        self.0.push(News::Computed(number));
     }
 }

@@ -9,6 +9,7 @@ pub mod host;
 pub mod ideal;
 pub mod network;
 pub mod node;
+mod pairs;
 pub mod run;
 mod slab;
 pub mod wormhole;

@@ -11,21 +11,28 @@
 //! told whenever it suits the network.
 
 mod identity;
+mod links;
+mod post;
 mod report;
 mod spec;
+mod station;
 #[cfg(test)]
 mod tests;
 
 pub use report::{Letter, Listener, Receipt};
 pub use spec::{Audience, NodesError, NodesSpec};
+pub use station::{Overflows, StationSpec};
 
 use crate::network::{Attention, Ends, Event, Fate, Interest, Network, Packet, Passage};
 use crate::slab::Slab;
+use crosstie_protocol::channel::{History, Tally};
 use crosstie_protocol::{
     self as protocol, Action, Control, Input, Machine, MessageId, Node, NodeId, RailId,
 };
 use crosstie_units::Time;
 use identity::{DataId, PacketId};
+use links::Links;
+use post::Post;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -38,6 +45,16 @@ enum Timer {
     Arriving { data: u64 },
     /// A machine asked to be called.
     Timeout { node: u32 },
+    /// One end of a channel asked to be called.
+    Channel { link: u32 },
+    /// The processor of a commodity node may be done with something.
+    Worked { node: u32 },
+    /// A NIC of a commodity node sends a packet.
+    GoesOut { packet: u32 },
+    /// A NIC of a commodity node hands a packet over.
+    ComesIn { packet: u32 },
+    /// The processor of a commodity node has received a packet.
+    Received { packet: u32 },
 }
 
 /// A control packet under way.
@@ -74,6 +91,12 @@ pub struct Nodes {
     timers_set: u64,
     messages: Slab<Pending>,
     controls: Slab<ControlPacket>,
+    /// Channels, where there are any.
+    links: Option<Links>,
+    /// Commodity nodes and what is under way between them, where nodes do not simply hand packets over.
+    post: Option<Box<Post>>,
+    /// Packets that the network has lost.
+    lost: u64,
     told: Vec<Event>,
 }
 
@@ -86,16 +109,26 @@ impl Nodes {
             Node::new(node, policies.node(&node)?)
         };
         let nodes = (0..count).map(node).collect::<Result<Vec<_>, _>>()?;
+        if let Some(channel) = &spec.channel {
+            channel.check()?;
+        }
+        let departures = nodes.first().is_some_and(Node::needs_departures);
         let interest = Interest {
-            departures: nodes.first().is_some_and(Node::needs_departures),
+            departures: match spec.station {
+                None => departures,
+                Some(station) => station.ring.is_some(),
+            },
             // Where nodes react, all are told the same, whatever their policies make of it: what is told
             // decides where ticks are cut, and policies are to be compared under equal conditions.
-            arriving: spec.paces()
-                || audience == Audience::Receives
-                || nodes.first().is_some_and(Node::needs_arriving),
+            // Who picks packets up, or numbers them, hears of them when they are there.
+            arriving: spec.is_plain()
+                && (spec.paces()
+                    || audience == Audience::Receives
+                    || nodes.first().is_some_and(Node::needs_arriving)),
             attention: match (spec.paces(), audience) {
                 (true, _) => Attention::Soon,
                 (false, Audience::Replies | Audience::Receives) => Attention::AtOnce,
+                (false, Audience::Silent) if !spec.is_plain() => Attention::AtOnce,
                 (false, Audience::Silent) => Attention::Late,
             },
         };
@@ -108,6 +141,9 @@ impl Nodes {
             timers_set: 0,
             messages: Slab::default(),
             controls: Slab::default(),
+            links: spec.channel.map(|channel| Links::new(channel, count, spec.rails)),
+            post: (!spec.is_plain()).then(|| Box::new(Post::new(spec, count))),
+            lost: 0,
             told: Vec::new(),
             spec: spec.clone(),
             nodes,
@@ -161,7 +197,30 @@ impl Nodes {
 
     /// Whether every message has been delivered and every node is at rest.
     pub fn is_idle(&self) -> bool {
-        self.messages.is_empty() && self.nodes.iter().all(Node::is_idle)
+        self.messages.is_empty()
+            && self.nodes.iter().all(Node::is_idle)
+            && self.links.as_ref().is_none_or(Links::is_idle)
+            && self.post.as_ref().is_none_or(|post| post.is_idle())
+    }
+
+    /// Packets that the network has lost.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Packets that commodity nodes had no room for.
+    pub fn overflows(&self) -> Overflows {
+        self.post.as_ref().map_or(Overflows::default(), |post| post.overflows())
+    }
+
+    /// What channels have sent and received, if there are any.
+    pub fn channel_tally(&self) -> Option<Tally> {
+        self.links.as_ref().map(Links::tally)
+    }
+
+    /// What the senders of channels have been through.
+    pub fn histories(&self) -> impl Iterator<Item = &History> {
+        self.links.iter().flat_map(Links::histories)
     }
 
     /// Inputs that broke the protocol, over all nodes: 0 unless there is a bug.
@@ -198,6 +257,11 @@ impl Nodes {
                     self.serve(network, NodeId(node), listener);
                 }
             }
+            Timer::Channel { link } => self.call(network, link, listener),
+            Timer::Worked { node } => self.worked(network, NodeId(node), listener),
+            Timer::GoesOut { packet } => self.put_in(network, packet),
+            Timer::ComesIn { packet } => self.come_in(network, packet, listener),
+            Timer::Received { packet } => self.received(network, packet, listener),
         }
     }
 
@@ -216,22 +280,55 @@ impl Nodes {
             (PacketId::Data(_), Fate::Arriving) => {
                 self.set_timer(event.at, Timer::Arriving { data: event.id });
             }
-            (PacketId::Data(data), Fate::Arrived(Passage { began, switches })) => {
-                let DataId { from, stripe, number } = data;
+            (packet @ (PacketId::Data(_) | PacketId::Control(_)), Fate::Arrived(passage)) => {
+                self.deliver(network, packet, event.at, passage, listener);
+            }
+            (PacketId::Posted(packet), fate) => {
+                self.hear_of_post(network, packet, event.at, fate, listener);
+            }
+            (PacketId::Data(data), Fate::Dropped) => {
+                self.lost += 1;
+                self.tell(
+                    network,
+                    data.from,
+                    Input::Acknowledged { stripe: data.stripe },
+                    listener,
+                );
+            }
+            (PacketId::Control(control), Fate::Dropped) => {
+                self.lost += 1;
+                self.controls.take(control);
+            }
+            (PacketId::Control(_), Fate::Left | Fate::Arriving) => {}
+        }
+    }
+
+    /// A node has a packet. Where there is no channel to do it, the sender is told so at once.
+    fn deliver(
+        &mut self,
+        network: &mut dyn Network,
+        packet: PacketId,
+        at: Time,
+        Passage { began, switches }: Passage,
+        listener: &mut impl Listener,
+    ) {
+        match packet {
+            PacketId::Data(DataId { from, stripe, number }) => {
                 let packet = self.nodes[from.0 as usize].packet(stripe, number);
-                listener.packet(began, event.at, self.wire_bytes(&packet), switches);
-                self.tell(network, from, Input::Acknowledged { stripe }, listener);
+                listener.packet(began, at, self.wire_bytes(&packet), switches);
+                if self.links.is_none() {
+                    self.tell(network, from, Input::Acknowledged { stripe }, listener);
+                }
                 self.tell(network, packet.parcel.to, Input::Arrived(packet), listener);
             }
-            (PacketId::Control(control), Fate::Arrived(_)) => {
+            PacketId::Control(control) => {
                 let ControlPacket { rail, to, .. } = *self.controls.get(control);
                 let nic = (rail.0 * self.nodes.len() as u32 + to.0) as usize;
-                let done = event.at.max(self.processors[nic]) + self.spec.response;
+                let done = at.max(self.processors[nic]) + self.spec.response;
                 self.processors[nic] = done;
                 self.set_timer(done, Timer::Processed { control });
             }
-            // Recovery is for those who know that their network loses packets.
-            (PacketId::Data(_), Fate::Dropped) | (PacketId::Control(_), _) => {}
+            PacketId::Posted(_) => unreachable!("what was posted has been opened"),
         }
     }
 
@@ -256,14 +353,16 @@ impl Nodes {
                     let (rail, bytes) = (packet.parcel.stripe.rail.0, self.wire_bytes(&packet));
                     let siblings = self.spec.packing.packets(packet.parcel.stripe.len()) as u32;
                     let (from, to, ends) = (from.0, to.0, Ends::Memories);
-                    network.inject(Packet { rail, from, to, bytes, id, siblings, ends });
+                    let packet = Packet { rail, from, to, bytes, id, siblings, ends };
+                    self.transmit(network, packet, listener);
                 }
                 Action::Control { rail, to, packet, serial } => {
                     let control = ControlPacket { rail, from: node, to, packet, serial };
                     let id = PacketId::Control(self.controls.put(control)).id();
                     let (from, to, bytes) = (node.0, to.0, self.spec.control);
                     let (rail, siblings, ends) = (rail.0, 1, Ends::Nics);
-                    network.inject(Packet { rail, from, to, bytes, id, siblings, ends });
+                    let packet = Packet { rail, from, to, bytes, id, siblings, ends };
+                    self.transmit(network, packet, listener);
                 }
                 Action::Deliver { message, .. } => {
                     let Pending { letter, handed_over, .. } = self.messages.take(message.0 as u32);
@@ -280,6 +379,23 @@ impl Nodes {
             if let Some(at) = alarm {
                 self.set_timer(at, Timer::Timeout { node: node.0 });
             }
+        }
+    }
+
+    /// Sends a packet: through its channel, by the post, or as it is.
+    #[inline]
+    fn transmit(
+        &mut self,
+        network: &mut dyn Network,
+        packet: Packet,
+        listener: &mut impl Listener,
+    ) {
+        if self.links.is_some() {
+            self.send_reliably(network, packet, listener);
+        } else if self.post.is_some() {
+            self.send_as_it_is(network, packet);
+        } else {
+            network.inject(packet);
         }
     }
 

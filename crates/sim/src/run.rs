@@ -14,6 +14,6 @@ mod tests;
 mod trial;
 
 pub use findings::{ChannelUse, Ending, Findings, Measured, Starvation};
-pub use play::{Play, Played};
+pub use play::{Delivery, Play, Played};
 pub use search::{Searched, TrialError};
 pub use trial::{Effort, Trial};

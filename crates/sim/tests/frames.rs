@@ -175,8 +175,12 @@ proptest! {
             });
             let arrived = fate(frame.id, &|fate| matches!(fate, Fate::Arrived(_)));
             let dropped = fate(frame.id, &|fate| fate == Fate::Dropped);
+            let left = fate(frame.id, &|fate| fate == Fate::Left);
+            prop_assert_eq!(left, reference.left(frame, 0));
             prop_assert_eq!(arrived, reference.arrived(frame), "frame {}", frame.id);
-            prop_assert_eq!(dropped, frame.dropped, "frame {}", frame.id);
+            // It has left before anybody hears that it is lost.
+            let heard = frame.dropped.map(|at| at.max(left.unwrap()));
+            prop_assert_eq!(dropped, heard, "frame {}", frame.id);
             if arrived.is_some() {
                 prop_assert_eq!(began, frame.started.first().copied());
             }

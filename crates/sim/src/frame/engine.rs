@@ -53,6 +53,9 @@ struct Flight {
     rail: u16,
     /// Whether it begins and ends in memories.
     told: bool,
+    /// Whether its leaving is still to be told, and whether it has been dropped meanwhile.
+    leaving: bool,
+    dropped: bool,
     stores: [u32; 2],
 }
 
@@ -237,8 +240,10 @@ impl<'a> Frames<'a> {
         channel.waiting = channel.waiting + (at - flight.ready);
         let (left, there) = (at + whole, at + whole + line.wire);
         if flight.hop == 0 {
-            self.flights.get_mut(place).began = at;
-            if self.interest.departures && flight.told {
+            let leaving = self.interest.departures && flight.told;
+            let entry = self.flights.get_mut(place);
+            (entry.began, entry.leaving) = (at, leaving);
+            if leaving {
                 self.enter(left, Step::Leave, number, place);
             }
         } else {
@@ -278,7 +283,16 @@ impl<'a> Frames<'a> {
     fn step(&mut self, step: Step, channel: u32, place: u32, told: &mut Vec<Event>) {
         let mut tell = |id, fate| told.push(Event { at: self.now, id, fate });
         match step {
-            Step::Leave => tell(self.flights.get(place).id, Fate::Left),
+            Step::Leave => {
+                let flight = self.flights.get_mut(place);
+                flight.leaving = false;
+                let Flight { id, dropped, .. } = *flight;
+                tell(id, Fate::Left);
+                if dropped {
+                    tell(id, Fate::Dropped);
+                    self.flights.take(place);
+                }
+            }
             Step::Begin => tell(self.flights.get(place).id, Fate::Arriving),
             Step::Arrive => {
                 let Flight { id, began, last, .. } = self.flights.take(place);
@@ -292,9 +306,16 @@ impl<'a> Frames<'a> {
                 self.enter(decided, Step::Decide, channel, place);
             }
             Step::Decide => {
-                if !self.decide(channel, place) {
-                    let Flight { id, .. } = self.flights.take(place);
+                if self.decide(channel, place) {
+                    return;
+                }
+                // A switch that knows the header only may drop what has not left its host yet; that is told first.
+                let flight = self.flights.get_mut(place);
+                flight.dropped = true;
+                let Flight { id, leaving, .. } = *flight;
+                if !leaving {
                     told.push(Event { at: self.now, id, fate: Fate::Dropped });
+                    self.flights.take(place);
                 }
             }
             Step::Pick => self.pick(channel),
@@ -381,6 +402,8 @@ impl Network for Frames<'_> {
             last: (length - 1) as u16,
             rail: rail as u16,
             told: ends == Ends::Memories,
+            leaving: false,
+            dropped: false,
             stores: [NONE; 2],
         });
         self.queue(place);

@@ -1,50 +1,38 @@
 //! The ways of frames, found once.
 
+use crate::pairs::Pairs;
 use crosstie_fabric::{Fabric, HostId, Node};
 use crosstie_routing::{Route, Routing, Tag};
-use std::collections::HashMap;
 
 /// The channels from host to host, as far as they have been asked for.
 pub(super) struct Paths<'a> {
     fabric: &'a Fabric,
     routing: &'a dyn Routing,
-    hosts: u32,
-    /// Where each way begins in `channels`, by `from * hosts + to`; 0 where it has not been asked for. Empty where
-    /// there are too many pairs; they are then in `sparse`.
-    begins: Vec<u32>,
-    sparse: HashMap<u64, u32>,
+    /// Where each way begins in `channels`, of those that have been asked for.
+    begins: Pairs,
     /// Ways one after the other, each behind its length; the first place is not used.
     channels: Vec<u32>,
     route: Route,
 }
 
-/// Pairs of hosts for all of which there is a place: those of 8192 hosts.
-const MOST: u64 = 1 << 26;
-
 impl<'a> Paths<'a> {
     pub fn new(fabric: &'a Fabric, routing: &'a dyn Routing) -> Paths<'a> {
         let hosts = fabric.hosts().len() as u32;
-        let pairs = u64::from(hosts) * u64::from(hosts);
-        let begins = if pairs <= MOST { vec![0; pairs as usize] } else { Vec::new() };
-        let (channels, route) = (vec![0], Route::default());
-        Paths { fabric, routing, hosts, begins, sparse: HashMap::new(), channels, route }
+        let (begins, route) = (Pairs::new(hosts, hosts), Route::default());
+        Paths { fabric, routing, begins, channels: vec![0], route }
     }
 
     /// Where the way between two hosts begins among [`Paths::channel`]s, and how many channels it has.
     #[inline]
     pub fn find(&mut self, from: u32, to: u32) -> (u32, u32) {
-        let pair = u64::from(from) * u64::from(self.hosts) + u64::from(to);
-        let known = match self.begins.get(pair as usize) {
-            Some(&begins) => begins,
-            None => self.sparse.get(&pair).copied().unwrap_or(0),
-        };
-        let begins = if known == 0 { self.follow(from, to, pair) } else { known };
+        let known = self.begins.get(from, to);
+        let begins = if known == 0 { self.follow(from, to) } else { known };
         (begins, self.channels[begins as usize - 1])
     }
 
     /// Follows the route between two hosts and writes its channels down.
     #[inline(never)]
-    fn follow(&mut self, from: u32, to: u32, pair: u64) -> u32 {
+    fn follow(&mut self, from: u32, to: u32) -> u32 {
         let (from, to) = (HostId(from), HostId(to));
         self.routing.route(from, to, &mut self.route);
         assert!(self.route.legs().count() == 1, "frames do not stop on their way");
@@ -69,12 +57,7 @@ impl<'a> Paths<'a> {
             channel = next.expect("a route leads along links");
             self.channels.push(channel.0);
         }
-        match self.begins.get_mut(pair as usize) {
-            Some(place) => *place = begins,
-            None => {
-                self.sparse.insert(pair, begins);
-            }
-        }
+        self.begins.set(from.0, to.0, begins);
         begins
     }
 

@@ -10,6 +10,8 @@ pub(super) enum PacketId {
     Data(DataId),
     /// A control packet, by its place.
     Control(u32),
+    /// Something that a channel or a commodity node has posted, by its place.
+    Posted(u32),
 }
 
 /// A packet of data: whose, of which stripe, and its number there. Its machine knows the rest.
@@ -20,17 +22,19 @@ pub(super) struct DataId {
     pub number: u32,
 }
 
-/// Marks a control packet.
+/// Mark a control packet and one that was posted; data has neither.
 const CONTROL: u64 = 1 << 63;
+const POSTED: u64 = 1 << 63 | 1 << 62;
 /// Bits of the number of a packet within its stripe, and of the number of a stripe.
 const NUMBER: u32 = Packet::NUMBER;
 const STRIPE: u32 = 30;
 
 impl PacketId {
     pub fn of(id: u64) -> PacketId {
-        match id & CONTROL {
-            0 => PacketId::Data(DataId::decode(id)),
-            _ => PacketId::Control(id as u32),
+        match id & POSTED {
+            POSTED => PacketId::Posted(id as u32),
+            CONTROL => PacketId::Control(id as u32),
+            _ => PacketId::Data(DataId::decode(id)),
         }
     }
 
@@ -38,6 +42,7 @@ impl PacketId {
         match self {
             PacketId::Data(data) => data.encode(),
             PacketId::Control(place) => CONTROL | u64::from(place),
+            PacketId::Posted(place) => POSTED | u64::from(place),
         }
     }
 }
@@ -76,6 +81,7 @@ mod tests {
             data(7, 1, 65_536),
             PacketId::Control(0),
             PacketId::Control(12_345),
+            PacketId::Posted(u32::MAX),
         ] {
             assert_eq!(PacketId::of(cargo.id()), cargo);
         }

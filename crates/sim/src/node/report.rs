@@ -45,4 +45,7 @@ pub trait Listener {
 
     /// A message has left its node; told only to those who reply.
     fn completed(&mut self, _letter: &Letter) {}
+
+    /// The processor of a node has computed what it was given under a number.
+    fn computed(&mut self, _node: NodeId, _number: u32) {}
 }

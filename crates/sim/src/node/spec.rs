@@ -1,7 +1,9 @@
 //! What nodes are made of.
 
+use super::StationSpec;
+use crosstie_protocol::channel::{ChannelError, ChannelSpec};
 use crosstie_protocol::{MatrixError, NodeError, NodeId, NodeSpec, Packing, PolicyKind};
-use crosstie_units::Time;
+use crosstie_units::{Seed, Time};
 
 /// Nodes, their NICs and the policy by which they use their rails.
 #[derive(Debug, Clone)]
@@ -25,6 +27,12 @@ pub struct NodesSpec {
     pub control: u32,
     /// How long the processor of a NIC takes to handle a control packet.
     pub response: Time,
+    /// The channels between nodes, which send again what a network loses; `None`: what is lost is lost.
+    pub channel: Option<ChannelSpec>,
+    /// What packets take of processors, rings and pools; `None`: nothing.
+    pub station: Option<StationSpec>,
+    /// What is random about nodes.
+    pub seed: Seed,
 }
 
 /// Who listens to the nodes.
@@ -47,12 +55,20 @@ pub enum NodesError {
     /// The policy does not fit a node.
     #[error(transparent)]
     Node(#[from] NodeError),
+    /// There can be no such channel.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
 }
 
 impl NodesSpec {
     /// Whether nodes keep to a window, to a number of stripes at once, and to blocking.
     pub fn paces(&self) -> bool {
         self.policy.paces()
+    }
+
+    /// Whether packets are handed to the network as they are, and heard of when they arrive.
+    pub fn is_plain(&self) -> bool {
+        self.channel.is_none() && self.station.is_none()
     }
 
     /// One of the nodes.

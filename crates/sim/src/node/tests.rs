@@ -58,6 +58,9 @@ fn spec(policy: PolicyKind, payload: Option<u32>) -> NodesSpec {
         packing: Packing { payload, overhead: 0 },
         control: 48,
         response: CYCLE * 300,
+        channel: None,
+        station: None,
+        seed: Seed(1),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::ChannelUse;
 use crate::host::{Episode, Hosts, Overhead, Ways, Wires};
-use crate::network::{Blueprint, ChannelTally};
-use crate::node::{Audience, Nodes, NodesSpec};
+use crate::network::{Blueprint, BufferTally, ChannelTally};
+use crate::node::{Audience, Nodes, NodesSpec, Overflows};
+use crosstie_protocol::channel::{History, Tally};
 use crosstie_units::Time;
 use crosstie_work::{Action, Application, Input, Rank};
 use std::collections::BTreeMap;
@@ -39,8 +40,36 @@ pub struct Played {
     pub bytes_per_iteration: u64,
     /// The use of every channel over that time.
     pub channels: Vec<ChannelUse>,
+    /// What the memories of switches have done.
+    pub buffers: Vec<BufferTally>,
+    /// What became of packets on their way.
+    pub delivery: Delivery,
     /// What was recorded, in the order in which it ended.
     pub episodes: Vec<Episode>,
+}
+
+/// What became of packets on their way, where some may be lost.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Delivery {
+    /// Packets that the network has lost.
+    pub lost: u64,
+    /// Packets that commodity nodes had no room for.
+    pub overflows: Overflows,
+    /// What channels have sent and received.
+    pub channels: Option<Tally>,
+    /// What each of their senders has been through.
+    pub histories: Vec<History>,
+}
+
+impl Delivery {
+    fn of(nodes: &Nodes) -> Delivery {
+        Delivery {
+            lost: nodes.lost(),
+            overflows: nodes.overflows(),
+            channels: nodes.channel_tally(),
+            histories: nodes.histories().cloned().collect(),
+        }
+    }
 }
 
 /// How often somebody is asked whether to go on, in things that happen.
@@ -64,7 +93,9 @@ impl<'a> Play<'a> {
     fn ways(&self) -> Ways<'a> {
         let packing = self.nodes.packing;
         match self.blueprint.wires() {
-            Some(spec) if packing.payload.is_none() && !self.nodes.paces() => {
+            Some(spec)
+                if packing.payload.is_none() && !self.nodes.paces() && self.nodes.is_plain() =>
+            {
                 Ways::Wires(Wires::new(spec, packing.overhead))
             }
             _ => self.through_nodes(),
@@ -95,13 +126,15 @@ impl<'a> Play<'a> {
         let failure = run.play(self, watch)?;
         let Run { mut hosts, notes, .. } = run;
         let time = hosts.now();
-        let mut channels = Vec::new();
+        let (mut channels, mut buffers, mut delivery) = Default::default();
         if let Some((nodes, network)) = hosts.network() {
             assert_eq!(nodes.violations(), 0, "nothing that a network does breaks the protocol");
             let ticks = network.grain().ticks(time).max(1);
             let none = ChannelTally::default();
             let tallies = network.channels();
             channels = tallies.iter().map(|t| ChannelUse::between(&none, t, ticks)).collect();
+            buffers = network.buffers();
+            delivery = Delivery::of(nodes);
         }
         Some(Played {
             failure,
@@ -110,6 +143,8 @@ impl<'a> Play<'a> {
             time,
             bytes_per_iteration: application.bytes_per_iteration(),
             channels,
+            buffers,
+            delivery,
             episodes: hosts.take_episodes(),
         })
     }
@@ -219,7 +254,15 @@ impl Run<'_, '_> {
         }
         let waiting = ranks.iter().filter(|rank| !self.notes.finished.contains_key(rank));
         let waiting: Vec<_> = waiting.map(|rank| self.waiting(*rank)).collect();
-        format!("nothing can happen after {done} iterations: {}", listed(&waiting))
+        let lost = self.hosts.network().map_or(0, |(nodes, _)| {
+            let Overflows { ring, pool } = nodes.overflows();
+            nodes.lost() + ring + pool
+        });
+        let lost = match lost {
+            0 => String::new(),
+            lost => format!("; {lost} packets were lost, and nobody sends them again"),
+        };
+        format!("nothing can happen after {done} iterations: {}{lost}", listed(&waiting))
     }
 
     /// What a rank waits for, in words.

@@ -2,6 +2,7 @@
 
 mod closed_loop;
 mod collectives;
+mod many_to_one;
 mod schedules;
 
 use super::ledger::Ledger;
@@ -53,6 +54,9 @@ fn plain_nodes(rails: u32, packing: Packing) -> NodesSpec {
         packing,
         control: 48,
         response: CYCLE * 300,
+        channel: None,
+        station: None,
+        seed: Seed(1),
     }
 }
 

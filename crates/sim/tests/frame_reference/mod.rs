@@ -56,7 +56,7 @@ impl<'a> Reference<'a> {
     }
 
     /// When the last bit of a frame has left a channel's beginning, and is at its end.
-    fn left(&self, frame: &Frame, hop: usize) -> Option<u64> {
+    pub fn left(&self, frame: &Frame, hop: usize) -> Option<u64> {
         let started = *frame.started.get(hop)?;
         Some(started + self.tau(frame.way[hop], framing::whole(frame.bytes)))
     }

@@ -1,0 +1,82 @@
+//! The reliable channels between nodes, one for each pair and rail.
+
+use super::identity::PacketId;
+use crate::pairs::Pairs;
+use crosstie_protocol::channel::{ChannelSpec, Endpoint, History, Tally};
+use crosstie_protocol::{NodeId, RailId};
+use crosstie_units::Time;
+
+/// What a packet in a channel stands for, and its length on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Item {
+    pub id: PacketId,
+    pub bytes: u32,
+}
+
+/// One end of a channel.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub rail: RailId,
+    /// Whose it is, and who is at the other end.
+    pub node: NodeId,
+    pub peer: NodeId,
+    pub endpoint: Endpoint<Item>,
+    /// When it is called next; no later than it asked for.
+    pub alarm: Option<Time>,
+    /// How many packets it has sent for the first time.
+    pub sent: u32,
+}
+
+/// All ends of all channels, made as they are needed.
+#[derive(Debug)]
+pub(super) struct Links {
+    spec: ChannelSpec,
+    nodes: u32,
+    places: Pairs,
+    links: Vec<Link>,
+}
+
+impl Links {
+    pub fn new(spec: ChannelSpec, nodes: u32, rails: u32) -> Links {
+        Links { spec, nodes, places: Pairs::new(nodes * rails, nodes), links: Vec::new() }
+    }
+
+    /// The end of a node on a rail, of its channel to another.
+    #[inline]
+    pub fn find(&mut self, rail: RailId, node: NodeId, peer: NodeId) -> u32 {
+        let first = rail.0 * self.nodes + node.0;
+        let place = self.places.get(first, peer.0);
+        if place != 0 {
+            return place - 1;
+        }
+        let endpoint = Endpoint::new(self.spec).expect("the channel has been checked");
+        self.links.push(Link { rail, node, peer, endpoint, alarm: None, sent: 0 });
+        self.places.set(first, peer.0, self.links.len() as u32);
+        self.links.len() as u32 - 1
+    }
+
+    #[inline]
+    pub fn get(&mut self, link: u32) -> &mut Link {
+        &mut self.links[link as usize]
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_idle(&self) -> bool {
+        self.links.iter().all(|link| link.endpoint.is_idle())
+    }
+
+    /// What all ends have sent and received.
+    pub fn tally(&self) -> Tally {
+        let mut sum = Tally::default();
+        for link in &self.links {
+            sum += link.endpoint.tally();
+        }
+        sum
+    }
+
+    /// The histories of those who have sent something.
+    pub fn histories(&self) -> impl Iterator<Item = &History> {
+        let sent = self.links.iter().filter(|link| link.sent > 0);
+        sent.map(|link| link.endpoint.history())
+    }
+}
