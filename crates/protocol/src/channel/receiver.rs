@@ -19,6 +19,11 @@ impl Receiver {
         Receiver { state, window: spec.window }
     }
 
+    #[cfg(test)]
+    pub fn state(&self) -> ReceiverState {
+        self.state
+    }
+
     /// Does with a packet what the table says; whether it was one that can be.
     #[inline]
     pub fn data<T>(&mut self, now: Time, seq: Seq, item: T, out: &mut Output<T>) -> bool {

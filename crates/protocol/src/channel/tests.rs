@@ -1,1 +1,4 @@
 //! The tables, and what a faithful implementation must show.
+
+mod faithful;
+mod table;
