@@ -1,6 +1,6 @@
 //! Many senders and one root, in slots of one packet each: the plainest switch that can overflow.
 //! With it the channel must show what its thesis found of input- and output-buffered switches
-//! [tam, 4.3 and 4.4].
+//! [tam, 4].
 
 use std::collections::VecDeque;
 
@@ -154,7 +154,7 @@ const OUTPUT: Gather =
 const SETTINGS: [(usize, u32); 9] =
     [(7, 18), (7, 24), (7, 36), (11, 18), (11, 24), (11, 36), (15, 18), (15, 24), (15, 36)];
 
-/// A fair port of an input-buffered switch [tam, 4.2].
+/// A fair port of an input-buffered switch [tam, Eq. 4.2].
 fn predicted_for_input(Gather { room, senders, window, .. }: Gather) -> f64 {
     let (room, senders) = (room as f64, senders as f64);
     let found_room = f64::from(window - 1) / senders;
@@ -162,7 +162,7 @@ fn predicted_for_input(Gather { room, senders, window, .. }: Gather) -> f64 {
     (run + 1.0) / (run + 2.0 + found_room + room)
 }
 
-/// The three-event chain, with the probabilities of a history [tam, 4.9 and 4.10].
+/// The three-event chain, with the probabilities of a history [tam, Eq. 4.9 and 4.10].
 fn predicted_for_output(gather: Gather, histories: &[History]) -> f64 {
     let mean = |probability: fn(&History) -> Option<f64>| {
         let found: Vec<f64> = histories.iter().filter_map(probability).collect();

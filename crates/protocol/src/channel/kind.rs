@@ -12,7 +12,7 @@ pub enum ChannelKind {
     /// Nothing: packets go as they are, and what the network loses is lost.
     Raw {},
     /// Go-back-N with a fixed window; a Nack makes the sender send everything outstanding again at
-    /// once, and then nothing new until a Pack [tam, 4.2].
+    /// once, and then nothing new until a Pack [tam, 4].
     GoBackN {
         /// Most packets outstanding between two nodes in one direction, W_FC.
         #[serde(default = "eight", deserialize_with = "width")]
@@ -26,7 +26,7 @@ pub enum ChannelKind {
         acknowledge: Acknowledge,
     },
     /// Go-back-N without Nacks: only a time-out tells of a loss, and makes the sender send
-    /// everything outstanding again [tam, 4.5].
+    /// everything outstanding again [tam, 4].
     SimpleGoBackN {
         /// As in [`ChannelKind::GoBackN`].
         #[serde(default = "eight", deserialize_with = "width")]
@@ -40,8 +40,8 @@ pub enum ChannelKind {
     },
 }
 
-/// When packets in order are acknowledged; the sender of data that goes the other way never waits
-/// for it, and all data carries an acknowledgement [tam, 4.2].
+/// When packets in order are acknowledged. In every style, data that goes the other way carries an
+/// acknowledgement, and what was waiting for a Pack then needs none [tam, 4].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Acknowledge {

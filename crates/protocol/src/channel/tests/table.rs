@@ -12,7 +12,7 @@ use crate::channel::sender::Sender;
 use crate::channel::table::*;
 use crate::channel::{Action, ChannelSpec, Frame, Seq, Tally};
 
-/// The sender of the thesis [tam, 4.2], with a reading where its prose is silent.
+/// The sender of the thesis [tam, 4], with a reading where its prose is silent.
 const SENDER: &str = "\
 | event | NORMAL | STALL | SIMPLE |
 | data, room in the window | send next → NORMAL | wait → STALL | send next → SIMPLE |
