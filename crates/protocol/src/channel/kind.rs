@@ -19,7 +19,7 @@ pub enum ChannelKind {
         window: u32,
         /// How long a packet is outstanding before it is sent again, TO; `None`: as the network
         /// recommends.
-        #[serde(default, deserialize_with = "timeout", skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "own_time", skip_serializing_if = "Option::is_none")]
         timeout: Option<Time>,
         /// When packets are acknowledged.
         #[serde(default)]
@@ -32,7 +32,7 @@ pub enum ChannelKind {
         #[serde(default = "eight", deserialize_with = "width")]
         window: u32,
         /// As in [`ChannelKind::GoBackN`].
-        #[serde(default, deserialize_with = "timeout", skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "own_time", skip_serializing_if = "Option::is_none")]
         timeout: Option<Time>,
         /// As in [`ChannelKind::GoBackN`].
         #[serde(default)]
@@ -54,14 +54,14 @@ pub enum Acknowledge {
         #[serde(default = "two", deserialize_with = "every")]
         every: u32,
         /// How long fewer of them wait; `None`: a quarter of the time-out.
-        #[serde(default, deserialize_with = "timeout", skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "own_time", skip_serializing_if = "Option::is_none")]
         after: Option<Time>,
     },
     /// On data that goes the other way. There is a Pack where none goes: for a whole window, or when
     /// packets have waited.
     Piggyback {
         /// How long they wait; `None`: a quarter of the time-out.
-        #[serde(default, deserialize_with = "timeout", skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "own_time", skip_serializing_if = "Option::is_none")]
         after: Option<Time>,
     },
 }
@@ -76,7 +76,7 @@ quantities! {
 }
 
 /// Reads a time, of a key that may be missing.
-fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
+fn own_time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
     some_time(from).map(Some)
 }
 

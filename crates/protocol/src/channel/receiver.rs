@@ -7,7 +7,7 @@ use super::table::{Packet, ReceiverDeed, ReceiverState, receiver_cell};
 use super::{ChannelSpec, Seq};
 
 /// Takes packets in order and drops all others.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Receiver {
     state: ReceiverState,
     window: u32,

@@ -10,7 +10,7 @@ use super::table::{SenderDeed, SenderEvent, SenderState, sender_cell};
 use super::{ChannelSpec, Seq};
 
 /// Keeps packets until they are acknowledged, and sends them as often as it takes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Sender<T> {
     state: SenderState,
     window: u32,
