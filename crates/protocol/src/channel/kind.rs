@@ -15,7 +15,7 @@ pub enum ChannelKind {
     /// once, and then nothing new until a Pack [tam, 4].
     GoBackN {
         /// Most packets outstanding between two nodes in one direction, W_FC.
-        #[serde(default = "eight", deserialize_with = "width")]
+        #[serde(default = "eight", deserialize_with = "packets")]
         window: u32,
         /// How long a packet is outstanding before it is sent again, TO; `None`: as the network
         /// recommends.
@@ -29,7 +29,7 @@ pub enum ChannelKind {
     /// everything outstanding again [tam, 4].
     SimpleGoBackN {
         /// As in [`ChannelKind::GoBackN`].
-        #[serde(default = "eight", deserialize_with = "width")]
+        #[serde(default = "eight", deserialize_with = "packets")]
         window: u32,
         /// As in [`ChannelKind::GoBackN`].
         #[serde(default, deserialize_with = "own_time", skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ pub enum Acknowledge {
     /// Some together, or when they have waited.
     Delayed {
         /// Packets for which there is a Pack at once; no more than the window, which has no more.
-        #[serde(default = "two", deserialize_with = "every")]
+        #[serde(default = "two", deserialize_with = "packets")]
         every: u32,
         /// How long fewer of them wait; `None`: a quarter of the time-out.
         #[serde(default, deserialize_with = "own_time", skip_serializing_if = "Option::is_none")]
@@ -67,8 +67,7 @@ pub enum Acknowledge {
 }
 
 wholes! {
-    width: u32 = 1..=i64::from(ChannelSpec::WIDEST);
-    every: u32 = 1..=i64::from(ChannelSpec::WIDEST);
+    packets: u32 = 1..=i64::from(ChannelSpec::WIDEST);
 }
 
 quantities! {
