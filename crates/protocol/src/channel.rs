@@ -1,6 +1,6 @@
 //! The reliable channel between two nodes on one rail: go-back-N with fast retransmit and Stall, of
-//! Tam, "Performance Analysis of High-Speed Communication Protocols in a Cluster Environment" (cited
-//! as \[tam\]).
+//! Tam, "Performance Studies of High-Speed Communication on Commodity Cluster" (PhD thesis, 2001;
+//! cited as \[tam\]).
 //!
 //! An [`Endpoint`] is one end, a [`Machine`](crate::Machine): it is told what there is to send and
 //! which frames have come, and says which frames to transmit and what to deliver. It trusts nothing

@@ -5,7 +5,7 @@ use crosstie_units::Time;
 use super::{ChannelSpec, Seq};
 
 /// What one end owes the other. Every frame carries the number expected, so any frame pays.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Acknowledgement {
     every: u32,
     after: Time,

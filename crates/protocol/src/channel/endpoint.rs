@@ -36,7 +36,7 @@ pub enum Action<T> {
 
 /// One end of the reliable channel between two nodes on one rail. `T` is what a packet carries or
 /// what stands for it; it is cloned for every transmission.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Endpoint<T> {
     sender: Sender<T>,
     receiver: Receiver,

@@ -1,4 +1,4 @@
-//! What a sender has been through, as the Markov chain of its analysis sees it [tam, 4.4].
+//! What a sender has been through, as the Markov chain of its analysis sees it [tam, 4].
 
 /// An event in the history of a sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,20 +41,20 @@ impl History {
         self.steps[from as usize + 1][to as usize]
     }
 
-    /// c: how likely progress is interrupted by a loss [tam, 4.11]. None without any progress.
+    /// c: how likely progress is interrupted by a loss [tam, Eq. 4.11]. None without any progress.
     pub fn interruption(&self) -> Option<f64> {
         let stopped = self.steps(Occurrence::Pack, Occurrence::Nack);
         share(stopped, self.count(Occurrence::Pack))
     }
 
-    /// 1 - a: how likely a fast retransmission fails [tam, 4.12]. None where progress was never
+    /// 1 - a: how likely a fast retransmission fails [tam, Eq. 4.12]. None where progress was never
     /// interrupted.
     pub fn severity(&self) -> Option<f64> {
         let failed = self.steps(Occurrence::Nack, Occurrence::Timeout);
         share(failed, self.steps(Occurrence::Pack, Occurrence::Nack))
     }
 
-    /// f: how likely a retransmission after a time-out succeeds [tam, 4.13]. None without time-outs.
+    /// f: how likely a retransmission after a time-out succeeds [tam, Eq. 4.13]. None without time-outs.
     pub fn recovery(&self) -> Option<f64> {
         let succeeded = self.steps(Occurrence::Timeout, Occurrence::Pack);
         share(succeeded, self.count(Occurrence::Timeout))
@@ -70,7 +70,7 @@ mod tests {
     use super::Occurrence::{Nack, Pack, Timeout};
     use super::*;
 
-    /// P^6 N TO^2 P^2 N TO P^32 N P^6 N P^106 N TO P^13 N P^6 [tam, 4.4].
+    /// P^6 N TO^2 P^2 N TO P^32 N P^6 N P^106 N TO P^13 N P^6 [tam, 4].
     const SAMPLE: [(Occurrence, u32); 16] = [
         (Pack, 6),
         (Nack, 1),

@@ -12,27 +12,27 @@ pub enum ChannelKind {
     /// Nothing: packets go as they are, and what the network loses is lost.
     Raw {},
     /// Go-back-N with a fixed window; a Nack makes the sender send everything outstanding again at
-    /// once, and then nothing new until a Pack [tam, 4.2].
+    /// once, and then nothing new until a Pack [tam, 4].
     GoBackN {
         /// Most packets outstanding between two nodes in one direction, W_FC.
-        #[serde(default = "eight", deserialize_with = "width")]
+        #[serde(default = "eight", deserialize_with = "packets")]
         window: u32,
         /// How long a packet is outstanding before it is sent again, TO; `None`: as the network
         /// recommends.
-        #[serde(default, deserialize_with = "timeout", skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "own_time", skip_serializing_if = "Option::is_none")]
         timeout: Option<Time>,
         /// When packets are acknowledged.
         #[serde(default)]
         acknowledge: Acknowledge,
     },
     /// Go-back-N without Nacks: only a time-out tells of a loss, and makes the sender send
-    /// everything outstanding again [tam, 4.5].
+    /// everything outstanding again [tam, 4].
     SimpleGoBackN {
         /// As in [`ChannelKind::GoBackN`].
-        #[serde(default = "eight", deserialize_with = "width")]
+        #[serde(default = "eight", deserialize_with = "packets")]
         window: u32,
         /// As in [`ChannelKind::GoBackN`].
-        #[serde(default, deserialize_with = "timeout", skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "own_time", skip_serializing_if = "Option::is_none")]
         timeout: Option<Time>,
         /// As in [`ChannelKind::GoBackN`].
         #[serde(default)]
@@ -40,8 +40,8 @@ pub enum ChannelKind {
     },
 }
 
-/// When packets in order are acknowledged; the sender of data that goes the other way never waits
-/// for it, and all data carries an acknowledgement [tam, 4.2].
+/// When packets in order are acknowledged. In every style, data that goes the other way carries an
+/// acknowledgement, and what was waiting for a Pack then needs none [tam, 4].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Acknowledge {
@@ -51,24 +51,23 @@ pub enum Acknowledge {
     /// Some together, or when they have waited.
     Delayed {
         /// Packets for which there is a Pack at once; no more than the window, which has no more.
-        #[serde(default = "two", deserialize_with = "every")]
+        #[serde(default = "two", deserialize_with = "packets")]
         every: u32,
         /// How long fewer of them wait; `None`: a quarter of the time-out.
-        #[serde(default, deserialize_with = "timeout", skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "own_time", skip_serializing_if = "Option::is_none")]
         after: Option<Time>,
     },
     /// On data that goes the other way. There is a Pack where none goes: for a whole window, or when
     /// packets have waited.
     Piggyback {
         /// How long they wait; `None`: a quarter of the time-out.
-        #[serde(default, deserialize_with = "timeout", skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "own_time", skip_serializing_if = "Option::is_none")]
         after: Option<Time>,
     },
 }
 
 wholes! {
-    width: u32 = 1..=i64::from(ChannelSpec::WIDEST);
-    every: u32 = 1..=i64::from(ChannelSpec::WIDEST);
+    packets: u32 = 1..=i64::from(ChannelSpec::WIDEST);
 }
 
 quantities! {
@@ -76,7 +75,7 @@ quantities! {
 }
 
 /// Reads a time, of a key that may be missing.
-fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
+fn own_time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
     some_time(from).map(Some)
 }
 

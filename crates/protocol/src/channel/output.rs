@@ -17,7 +17,7 @@ pub(super) enum Cause {
 }
 
 /// The actions of an endpoint until they are taken.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Output<T> {
     pub actions: VecDeque<Action<T>>,
     pub tally: Tally,

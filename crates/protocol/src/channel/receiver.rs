@@ -7,7 +7,7 @@ use super::table::{Packet, ReceiverDeed, ReceiverState, receiver_cell};
 use super::{ChannelSpec, Seq};
 
 /// Takes packets in order and drops all others.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Receiver {
     state: ReceiverState,
     window: u32,
@@ -17,6 +17,11 @@ impl Receiver {
     pub fn new(spec: &ChannelSpec) -> Receiver {
         let state = if spec.simple { ReceiverState::Simple } else { ReceiverState::Clear };
         Receiver { state, window: spec.window }
+    }
+
+    #[cfg(test)]
+    pub fn state(&self) -> ReceiverState {
+        self.state
     }
 
     /// Does with a packet what the table says; whether it was one that can be.

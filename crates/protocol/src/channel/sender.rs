@@ -10,7 +10,7 @@ use super::table::{SenderDeed, SenderEvent, SenderState, sender_cell};
 use super::{ChannelSpec, Seq};
 
 /// Keeps packets until they are acknowledged, and sends them as often as it takes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Sender<T> {
     state: SenderState,
     window: u32,
@@ -194,5 +194,53 @@ impl<T: Clone> Sender<T> {
         let item = self.packets[seq.since(self.base) as usize].clone();
         out.data(seq, item, cause);
         self.timers.push_back((seq, now + self.timeout));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::acknowledgement::Acknowledgement;
+    use crate::channel::{Action, Tally};
+    use proptest::prelude::*;
+
+    const SPEC: ChannelSpec = ChannelSpec {
+        window: 4,
+        timeout: Time::from_ns(100),
+        every: 1,
+        after: Time::ZERO,
+        simple: false,
+    };
+
+    proptest! {
+        #[test]
+        fn every_packet_outstanding_has_one_timer_and_the_first_one_runs(
+            first: u32, steps in prop::collection::vec((0..4u8, 0..6u32, 0..40u64), 0..300),
+        ) {
+            let mut sender = Sender::new(&SPEC, Seq(first));
+            let acknowledgement = Acknowledgement::new(&SPEC, Seq(0));
+            let actions = VecDeque::<Action<()>>::new();
+            let mut out = Output { actions, tally: Tally::default(), acknowledgement };
+            let mut now = Time::ZERO;
+            for (step, ahead, passed) in steps {
+                now = now + Time::from_ns(passed);
+                let number = sender.base.plus(ahead);
+                match step {
+                    0 => sender.send(now, (), &mut out),
+                    1 => sender.act(now, sender.pack(number), number, &mut out),
+                    2 => sender.act(now, sender.nack(number), number, &mut out),
+                    _ => sender.expire(now, &mut out),
+                }
+                let running = |timer: &&(Seq, Time)| !timer.0.is_before(sender.base);
+                let mut packets: Vec<u32> = sender.timers.iter().filter(running)
+                    .map(|timer| timer.0.since(sender.base)).collect();
+                packets.sort_unstable();
+                prop_assert!(packets.into_iter().eq(0..sender.outstanding));
+                prop_assert!(sender.timers.front().is_none_or(|timer| running(&timer)));
+                prop_assert!(sender.timers.iter().is_sorted_by_key(|timer| timer.1));
+                prop_assert!(sender.timers.len() < 2 * SPEC.window as usize);
+                prop_assert!(sender.outstanding <= SPEC.window);
+            }
+        }
     }
 }

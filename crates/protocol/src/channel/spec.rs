@@ -5,16 +5,16 @@ use crosstie_units::Time;
 /// A reliable channel; both ends have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChannelSpec {
-    /// Most packets outstanding in one direction, W_FC [tam, 4.2].
+    /// Most packets outstanding in one direction, W_FC [tam, 4].
     pub window: u32,
-    /// How long a packet is outstanding before it is sent again, TO [tam, 4.2].
+    /// How long a packet is outstanding before it is sent again, TO [tam, 4].
     pub timeout: Time,
     /// Packets in order for which there is a Pack at once; 1 or less: each has its own.
     pub every: u32,
     /// How long fewer of them wait for it, or for data that carries their acknowledgement.
     pub after: Time,
     /// Whether it is simple go-back-N: without Nack and Stall, and a time-out sends everything
-    /// outstanding again [tam, 4.5].
+    /// outstanding again [tam, 4].
     pub simple: bool,
 }
 

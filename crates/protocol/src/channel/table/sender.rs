@@ -1,4 +1,4 @@
-//! The table of the sender [tam, 4.2].
+//! The table of the sender [tam, 4].
 
 use std::fmt;
 

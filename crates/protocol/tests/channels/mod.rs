@@ -1,0 +1,37 @@
+//! Channels of all kinds, windows and styles of acknowledgement.
+
+use crosstie_protocol::channel::*;
+use crosstie_units::Time;
+use proptest::prelude::*;
+
+/// All styles of acknowledgement.
+fn styles() -> impl Strategy<Value = Acknowledge> {
+    let after = || prop::option::of((1u64..4_000).prop_map(Time::from_ns));
+    prop_oneof![
+        Just(Acknowledge::Immediate),
+        (1u32..10, after()).prop_map(|(every, after)| Acknowledge::Delayed { every, after }),
+        after().prop_map(|after| Acknowledge::Piggyback { after }),
+    ]
+}
+
+/// Channels of all kinds. Some time out before an answer can have come.
+pub fn specs() -> impl Strategy<Value = ChannelSpec> {
+    let windows = prop_oneof![Just(1u32), Just(2), Just(7), Just(64)];
+    (windows, 1_000u64..30_000, styles(), any::<bool>()).prop_map(
+        |(window, timeout, acknowledge, simple)| {
+            let timeout = Some(Time::from_ns(timeout));
+            let kind = match simple {
+                false => ChannelKind::GoBackN { window, timeout, acknowledge },
+                true => ChannelKind::SimpleGoBackN { window, timeout, acknowledge },
+            };
+            kind.spec(Time::ZERO).expect("it is reliable")
+        },
+    )
+}
+
+/// First numbers of which some wrap soon.
+pub fn firsts() -> impl Strategy<Value = [Seq; 2]> {
+    let first =
+        || prop_oneof![any::<u32>(), (0u32..300).prop_map(|to_wrap| to_wrap.wrapping_neg())];
+    (first(), first()).prop_map(|(one, other)| [Seq(one), Seq(other)])
+}
