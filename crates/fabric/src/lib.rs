@@ -2,7 +2,7 @@
 //!
 //! A [`Fabric`] is one rail: a graph whose nodes are hosts (the place where one NIC plugs in) and
 //! switches. A *link* joins two ports; each link is two *channels*, one per direction. Fabrics come
-//! from builders ([`tree()`], [`pruned_tree()`], [`single()`], [`irregular()`]) or from files, and do not
+//! from builders ([`tree()`], [`pruned_tree()`], [`single()`], [`two_level()`], [`irregular()`]) or from files, and do not
 //! change afterwards.
 //!
 //! ```
@@ -42,6 +42,7 @@ mod reading;
 mod search;
 mod single;
 mod tree;
+mod two_level;
 
 pub use format::Format;
 pub use graph::{
@@ -54,3 +55,4 @@ pub use reading::ReadError;
 pub use search::{Search, distances_from};
 pub use single::single;
 pub use tree::{KaryTree, TreeError, pruned_tree, tree};
+pub use two_level::two_level;

@@ -13,6 +13,7 @@
 
 mod destination;
 mod error;
+mod ethernet;
 mod hardware;
 mod nodes;
 mod outcome;

@@ -3,9 +3,9 @@
 use crate::LabError;
 use crosstie_protocol::Packing;
 use crosstie_sim::host::Overhead;
-use crosstie_sim::node::{Audience, Nodes, NodesError, NodesSpec};
-use crosstie_study::{self as study, Node, Packet, Spec};
-use crosstie_units::Bytes;
+use crosstie_sim::node::{Audience, Nodes, NodesError, NodesSpec, StationSpec};
+use crosstie_study::{self as study, Commodity, Node, Packet, Spec, World};
+use crosstie_units::{Bytes, Time};
 
 /// How messages become packets.
 pub(crate) fn packing(spec: &Spec) -> Packing {
@@ -13,6 +13,10 @@ pub(crate) fn packing(spec: &Spec) -> Packing {
     let bytes = |size: Bytes| size.get() as u32;
     Packing {
         payload: match spec.nic.packet {
+            // A frame carries no more.
+            Packet::Message if spec.world == World::Frame => {
+                Some(bytes(spec.frame.mtu()) - bytes(spec.nic.overhead))
+            }
             Packet::Message => None,
             Packet::Payload(size) => Some(bytes(size)),
         },
@@ -28,8 +32,30 @@ pub(crate) fn overhead(node: &Node) -> Option<Overhead> {
     Some(Overhead { message, byte, eager })
 }
 
-/// The nodes that a spec describes, of which there are so many.
-pub(crate) fn nodes(spec: &Spec, count: u32) -> Result<NodesSpec, LabError> {
+/// What packets take of the nodes of a spec.
+fn station(commodity: &Commodity) -> StationSpec {
+    let Commodity { send, send_gap, outward, inward, receive_gap, receive, pickup, .. } =
+        *commodity;
+    let Commodity { interrupts, ring, receive_ring, pool, jitter, .. } = *commodity;
+    StationSpec {
+        send,
+        send_gap,
+        outward,
+        inward,
+        receive_gap,
+        receive,
+        pickup,
+        interrupts,
+        ring,
+        receive_ring,
+        pool,
+        jitter,
+    }
+}
+
+/// The nodes that a spec describes, of which there are so many. A channel that names no time-out has the one
+/// recommended.
+pub(crate) fn nodes(spec: &Spec, count: u32, timeout: Time) -> Result<NodesSpec, LabError> {
     let nodes = NodesSpec {
         policy: spec.policy,
         pes: spec.cluster.pes,
@@ -42,8 +68,8 @@ pub(crate) fn nodes(spec: &Spec, count: u32) -> Result<NodesSpec, LabError> {
         // The range of the experiment file lies within the type.
         control: spec.nic.control.get() as u32,
         response: spec.link.cycle() * u64::from(spec.nic.response),
-        channel: None,
-        station: None,
+        channel: spec.channel.spec(timeout),
+        station: spec.node.commodity.as_ref().map(station),
         seed: spec.seed,
     };
     Nodes::new(&nodes, count, Audience::Silent).map_err(|error| match error {

@@ -3,6 +3,7 @@
 use crate::LabError;
 use crosstie_fabric::{
     ChannelId, Fabric, Format, Irregular, ReadError, anynet, irregular, pruned_tree, single,
+    two_level,
 };
 use crosstie_routing::{
     Assurance, Load, MOST_CROSSINGS, Routing, RoutingError, RoutingKind, Summary,
@@ -82,6 +83,10 @@ pub fn build_fabric(
         study::Fabric::Tree(tree) => build_tree(tree)?,
         study::Fabric::Single { hosts } => single(*hosts)
             .map_err(|error| LabError::setting("fabric.single.hosts", error, "take fewer hosts"))?,
+        study::Fabric::TwoLevel { leaves, hosts_per_leaf } => two_level(*leaves, *hosts_per_leaf)
+            .map_err(|error| {
+            LabError::setting("fabric.two-level", error, "take fewer leaves or hosts")
+        })?,
         study::Fabric::Irregular(network) => draw(network)?,
         study::Fabric::File { path } => read(path, &locate(path), &mut remarks)?,
     };

@@ -1,8 +1,10 @@
 //! What one point describes, ready to be tried.
 
+use crate::ethernet::{Ethernet, ethernet, pace};
 use crate::schedule::Script;
 use crate::{LabError, RoutedFabric, destination, hardware, nodes};
 use crosstie_protocol::Packing;
+use crosstie_sim::frame::FrameSpec;
 use crosstie_sim::host::Overhead;
 use crosstie_sim::ideal::IdealSpec;
 use crosstie_sim::network::{Blueprint, Grain, Pace};
@@ -33,6 +35,7 @@ pub struct World {
 /// What the networks are.
 enum Ground {
     Wormhole { config: Config, flit: u32 },
+    Frame(Ethernet),
     Ideal(IdealSpec),
 }
 
@@ -77,9 +80,13 @@ impl World {
                 // The range of the experiment file lies within the type.
                 Ground::Wormhole { config, flit: spec.link.flit.get() as u32 }
             }
+            study::World::Frame => {
+                remarks.splice(0..0, network.remarks.iter().cloned());
+                Ground::Frame(ethernet(spec, &network.fabric))
+            }
             study::World::Ideal => Ground::Ideal(ideal(spec, hosts)),
         };
-        let nodes = nodes::nodes(spec, hosts)?;
+        let nodes = nodes::nodes(spec, hosts, patience(spec, hosts))?;
         let task = match &spec.work {
             Work::Traffic(traffic) => open_loop(spec, traffic, &network, nodes.packing, locate)?,
             Work::Ping(study::Ping { size, from, to, .. }) => {
@@ -162,7 +169,7 @@ impl World {
     /// Whether packets go through the fabric, by its routes and channels.
     pub(crate) fn uses_fabric(&self) -> bool {
         match self.ground {
-            Ground::Wormhole { .. } => true,
+            Ground::Wormhole { .. } | Ground::Frame(_) => true,
             Ground::Ideal(_) => false,
         }
     }
@@ -176,6 +183,14 @@ impl World {
                 rails: self.nodes.rails,
                 config,
                 flit: *flit,
+                cycle: self.cycle,
+            }),
+            Ground::Frame(ethernet) => Box::new(FrameSpec {
+                fabric: &self.network.fabric,
+                routing: &*self.network.routing,
+                rails: self.nodes.rails,
+                lines: &ethernet.lines,
+                switches: &ethernet.switches,
                 cycle: self.cycle,
             }),
             Ground::Ideal(ideal) => Box::new(*ideal),
@@ -204,11 +219,17 @@ impl World {
     }
 }
 
+/// How long a channel waits before it sends again what nobody acknowledges, where nobody says it.
+fn patience(spec: &Spec, hosts: u32) -> Time {
+    let _ = hosts;
+    spec.link.wire.max(Time::from_ns(1_000_000_000))
+}
+
 /// The ideal network of a spec.
 fn ideal(spec: &Spec, hosts: u32) -> IdealSpec {
     let Spec { ideal, link, .. } = spec;
     let pace = match ideal.own_rate() {
-        Some(rate) => Pace { time: Time::from_ns(1_000_000_000), bytes: rate.bytes_per_second() },
+        Some(rate) => pace(rate),
         // A flit in a cycle, to the picosecond, as on every link.
         None => Pace { time: link.cycle(), bytes: link.flit.get() },
     };

@@ -55,9 +55,10 @@ pub use results::{
 };
 pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
-    Arrival, Bus, Cluster, Destination, Fabric, Flow, Goal, GoalFile, Ideal, InTransit, Irregular,
-    Link, Measure, Nic, Node, Operation, Overhead, Packet, Ping, PolicyKind, RoutingKind,
-    Saturation, ScheduleSpec, Size, Spec, Stream, Switch, TrafficSpec, Tree, Work, World,
+    Arrival, Bus, Capacity, ChannelKind, Cluster, Commodity, Destination, Fabric, Flow, Forwarding,
+    Frame, FrameSwitch, Goal, GoalFile, Ideal, InTransit, Irregular, Link, Measure, Memory, Nic,
+    Node, Operation, Overhead, Packet, Ping, PolicyKind, RoutingKind, Saturation, ScheduleSpec,
+    Size, Spec, Stream, Switch, TrafficSpec, Tree, Uplink, Work, World,
 };
 pub use study::Study;
 pub use table::{Cell, Head, Line, Sheet, Table};

@@ -62,7 +62,7 @@ error: unknown key `trafic`
   |  ^^^^^^ no key has this name
   |
   = help: did you mean `traffic`?
-  = help: known here: title, citation, description, sweep, figure, table, seed, world, cluster, policy, fabric, routing, switch, link, bus, nic, node, ideal, traffic, work, schedule, measure
+  = help: known here: title, citation, description, sweep, figure, table, seed, world, cluster, policy, channel, fabric, routing, switch, link, bus, nic, node, frame, ideal, traffic, work, schedule, measure
 "#,
     );
 }
@@ -80,7 +80,7 @@ error: unknown choice `tre`
   |         ^^^ not a choice for `fabric`
   |
   = help: did you mean `tree`?
-  = help: known here: tree, single, irregular, file
+  = help: known here: tree, single, two-level, irregular, file
 "#,
     );
 }
@@ -1070,7 +1070,7 @@ error: unknown choice `wormwhole`
   |         ^^^^^^^^^^^ not a choice for `world`
   |
   = help: did you mean `wormhole`?
-  = help: known here: wormhole, ideal
+  = help: known here: wormhole, frame, ideal
 "#,
     );
 }

@@ -29,6 +29,7 @@ pub type Invariant = fn(&Observed<'_>) -> Finding;
 pub fn invariants(spec: &Spec) -> Vec<&'static (&'static str, Invariant)> {
     match (&spec.work, spec.world) {
         (Work::Traffic(_), World::Wormhole) => INVARIANTS.iter().chain(WORMHOLE).collect(),
+        (Work::Traffic(_), World::Frame) => INVARIANTS.iter().chain(FRAME).collect(),
         (Work::Traffic(_), World::Ideal) => INVARIANTS.iter().chain(IDEAL).collect(),
         (Work::Ping(_) | Work::Stream(_) | Work::Collective(_) | Work::Goal(_), _) => {
             CLOSED_LOOP.iter().collect()
@@ -54,6 +55,9 @@ const WORMHOLE: &[(&str, Invariant)] = &[
     ("deadlock only where no certificate rules it out", deadlock),
     ("channels share their time", channels),
 ];
+
+/// What holds of the frame network.
+const FRAME: &[(&str, Invariant)] = &[("routes are as long as they are", hops)];
 
 /// What holds of the ideal network.
 const IDEAL: &[(&str, Invariant)] = &[("no packet is faster than its wires", wires)];

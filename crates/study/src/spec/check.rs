@@ -3,11 +3,14 @@
 use crosstie_fabric::Shape;
 use crosstie_protocol::{FlowError, InTransitError, largest_cluster, rails_optimal};
 use crosstie_routing::Need;
+use crosstie_units::Bytes;
 use crosstie_work::traffic::Misfit;
 use toml::de::DeTable;
 
 use super::limits::{MOST_HOSTS, MOST_RAILS};
-use super::{Bus, Fabric, Irregular, Link, Measure, Node, Spec, TrafficSpec, Tree, Work};
+use super::{
+    Bus, Fabric, Irregular, Link, Measure, Node, Packet, Spec, TrafficSpec, Tree, Work, World,
+};
 use crate::document::{self, Fault};
 
 /// The longest wire, in cycles.
@@ -48,6 +51,7 @@ pub(super) fn check(spec: &Spec, root: &DeTable<'_>) -> Result<(), Fault> {
         .and_then(|()| link(&spec.link))
         .and_then(|()| flow(spec))
         .and_then(|()| in_transit(spec))
+        .and_then(|()| frame(spec))
         .and_then(|()| work(spec))
         .and_then(|()| schedule(spec))
         .and_then(|()| node(spec))
@@ -61,6 +65,14 @@ fn fabric(fabric: &Fabric) -> Result<(), Clash> {
     match fabric {
         Fabric::Tree(tree) => whole_tree(tree),
         Fabric::Irregular(network) => irregular(network),
+        Fabric::TwoLevel { leaves, hosts_per_leaf } => {
+            let hosts = leaves.saturating_mul(*hosts_per_leaf);
+            if hosts > MOST_HOSTS {
+                let label = format!("{hosts} hosts, expected at most {MOST_HOSTS}");
+                return Err(clash("fabric.two-level.leaves", "the network is too large", label));
+            }
+            Ok(())
+        }
         Fabric::Single { .. } | Fabric::File { .. } => Ok(()),
     }
 }
@@ -216,6 +228,31 @@ fn in_transit(spec: &Spec) -> Result<(), Clash> {
     })
 }
 
+/// Frames have room for packets, and do not stop at hosts.
+fn frame(spec: &Spec) -> Result<(), Clash> {
+    if spec.world != World::Frame {
+        return Ok(());
+    }
+    if spec.routing.needs(Need::InTransit) {
+        let title = "this routing stops at hosts, which frames do not";
+        return Err(clash("routing", title, "expected a routing without in-transit buffers")
+            .help("leave `routing` out"));
+    }
+    let (mtu, overhead) = (spec.frame.mtu(), spec.nic.overhead);
+    if overhead >= mtu {
+        let label = format!("found {overhead}, expected less than the {mtu} that a frame carries");
+        return Err(clash("nic.overhead", "no room in a frame", label));
+    }
+    let Packet::Payload(payload) = spec.nic.packet else { return Ok(()) };
+    let most = Bytes::new(mtu.get() - overhead.get());
+    if payload > most {
+        let label = format!("found {payload}, expected at most {most}: a frame carries {mtu}");
+        return Err(clash("nic.packet", "packets that are longer than frames", label)
+            .help("leave `nic.packet` out for full frames, or raise `frame.mtu`"));
+    }
+    Ok(())
+}
+
 fn work(spec: &Spec) -> Result<(), Clash> {
     let hosts = spec.fabric.hosts();
     match &spec.work {
@@ -262,6 +299,12 @@ fn node(spec: &Spec) -> Result<(), Clash> {
         let label = "open-loop traffic asks no processor";
         return Err(clash("node", "processors under open-loop traffic", label)
             .help("remove `node`, or replace `traffic` by `work`"));
+    }
+    if spec.node.overhead.is_some() && spec.node.commodity.is_some() {
+        let label = "`node.commodity` says what packets take";
+        return Err(
+            clash("node.overhead", "two kinds of processors", label).help("remove one of them")
+        );
     }
     if spec.node.eager.is_some() && spec.node.overhead.is_none() {
         let label = "expected `node.overhead` beside it";

@@ -4,8 +4,9 @@
 use std::ops::RangeInclusive;
 
 use crosstie_units::range::{self, closed};
-use crosstie_units::{Bytes, Rate, Time, quantities, reals, wholes};
-use serde::Deserializer;
+use crosstie_units::{Bytes, Cost, Rate, Time, quantities, reals, wholes};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 /// The most hosts a fabric may have.
 pub(crate) const MOST_HOSTS: u32 = 65_536;
@@ -85,6 +86,33 @@ pub(crate) fn some_rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Rat
 /// As [`wire`], for a key that may be missing.
 pub(crate) fn some_wire<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
     wire(from).map(Some)
+}
+
+quantities! { mtu: Bytes = "a size", Bytes::new(46)..=Bytes::new(65_535); }
+
+/// As [`mtu`], for a key that may be missing.
+pub(crate) fn some_mtu<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Bytes>, D::Error> {
+    mtu(from).map(Some)
+}
+
+/// A cost of a packet.
+pub(crate) fn cost<'de, D: Deserializer<'de>>(from: D) -> Result<Cost, D::Error> {
+    const MOST: Time = Time::from_ns(1_000_000_000);
+    const MOST_PER_BYTE: Time = Time::from_ns(1_000_000);
+    let cost = Cost::deserialize(from)?;
+    let parts = [
+        ("fixed", cost.fixed, MOST),
+        ("byte", cost.byte, MOST_PER_BYTE),
+        ("node", cost.node, MOST_PER_BYTE),
+        ("byte-node", cost.byte_node, MOST_PER_BYTE),
+    ];
+    for (part, time, most) in parts {
+        if time > most {
+            let problem = format!("found `{part}` of {time}, expected at most {most}");
+            return Err(D::Error::custom(problem));
+        }
+    }
+    Ok(cost)
 }
 
 /// A message size, or `None` for the word that stands in its place.

@@ -43,6 +43,15 @@ pub enum Fabric {
         #[serde(deserialize_with = "limits::ports")]
         hosts: u32,
     },
+    /// Switches with hosts under one without.
+    TwoLevel {
+        /// How many switches have hosts.
+        #[serde(deserialize_with = "limits::ports")]
+        leaves: u32,
+        /// Hosts on each of them.
+        #[serde(rename = "hosts-per-leaf", deserialize_with = "limits::hosts_per_switch")]
+        hosts_per_leaf: u32,
+    },
     /// A random irregular network.
     Irregular(Irregular),
     /// A network from a file.
@@ -59,6 +68,9 @@ impl Fabric {
         match self {
             Fabric::Tree(tree) => Some(tree.hosts),
             Fabric::Single { hosts } => Some(*hosts),
+            Fabric::TwoLevel { leaves, hosts_per_leaf } => {
+                Some(leaves.saturating_mul(*hosts_per_leaf))
+            }
             Fabric::Irregular(irregular) => Some(irregular.hosts()),
             Fabric::File { .. } => None,
         }
@@ -73,7 +85,9 @@ impl Fabric {
                 tree.map_or(Shape::Irregular, Shape::Tree)
             }
             Fabric::Single { .. } => Shape::Single,
-            Fabric::Irregular(_) | Fabric::File { .. } => Shape::Irregular,
+            Fabric::TwoLevel { .. } | Fabric::Irregular(_) | Fabric::File { .. } => {
+                Shape::Irregular
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One point of a study, fully typed and with every default filled in.
 
 mod check;
+mod frame;
 pub(crate) mod limits;
 mod machine;
 mod measure;
@@ -13,12 +14,13 @@ use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
 pub use crosstie_collective::Operation;
-pub use crosstie_protocol::{Flow, PolicyKind};
+pub use crosstie_protocol::{ChannelKind, Flow, PolicyKind};
 pub use crosstie_routing::RoutingKind;
 pub use crosstie_work::traffic::{Arrival, Destination, Size, TrafficSpec};
+pub use frame::{Capacity, Forwarding, Frame, FrameSwitch, Memory, Uplink};
 pub use machine::{Bus, Cluster, Fabric, InTransit, Irregular, Link, Nic, Packet, Switch, Tree};
 pub use measure::{Goal, Measure, Saturation};
-pub use node::{Node, Overhead};
+pub use node::{Commodity, Node, Overhead};
 pub use work::{GoalFile, Ping, ScheduleSpec, Stream, Work};
 pub use world::{Ideal, World};
 
@@ -41,6 +43,8 @@ pub struct Spec {
     pub cluster: Cluster,
     /// How the nodes share their rails.
     pub policy: PolicyKind,
+    /// What sends again what a rail loses.
+    pub channel: ChannelKind,
     /// The network of one rail.
     pub fabric: Fabric,
     /// How packets find their way through it.
@@ -55,6 +59,8 @@ pub struct Spec {
     pub nic: Nic,
     /// The processors.
     pub node: Node,
+    /// What only the frame network knows.
+    pub frame: Frame,
     /// What only the ideal network knows.
     pub ideal: Ideal,
     /// What is to be done.
@@ -78,6 +84,8 @@ struct Draft {
     cluster: Cluster,
     #[serde(default, skip_serializing_if = "PolicyKind::is_default")]
     policy: PolicyKind,
+    #[serde(default, skip_serializing_if = "ChannelKind::is_default")]
+    channel: ChannelKind,
     fabric: Fabric,
     routing: Option<RoutingKind>,
     #[serde(default)]
@@ -90,6 +98,8 @@ struct Draft {
     nic: Nic,
     #[serde(default, skip_serializing_if = "Node::is_default")]
     node: Node,
+    #[serde(default, skip_serializing_if = "Frame::is_default")]
+    frame: Frame,
     #[serde(default, skip_serializing_if = "Ideal::is_default")]
     ideal: Ideal,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,6 +144,7 @@ impl Draft {
             world: self.world,
             cluster: self.cluster,
             policy: self.policy,
+            channel: self.channel,
             fabric: self.fabric,
             routing,
             switch: self.switch,
@@ -141,6 +152,7 @@ impl Draft {
             bus: self.bus,
             nic: self.nic,
             node: self.node,
+            frame: self.frame,
             ideal: self.ideal,
             work,
             schedule: self.schedule,
@@ -162,6 +174,7 @@ impl From<Spec> for Draft {
             world: spec.world,
             cluster: spec.cluster,
             policy: spec.policy,
+            channel: spec.channel,
             fabric: spec.fabric,
             routing: Some(spec.routing),
             switch: spec.switch,
@@ -169,6 +182,7 @@ impl From<Spec> for Draft {
             bus: spec.bus,
             nic: spec.nic,
             node: spec.node,
+            frame: spec.frame,
             ideal: spec.ideal,
             traffic,
             work,
@@ -180,9 +194,9 @@ impl From<Spec> for Draft {
 
 impl Spec {
     /// The top-level keys of a spec.
-    pub(crate) const KEYS: [&'static str; 16] = [
-        "seed", "world", "cluster", "policy", "fabric", "routing", "switch", "link", "bus", "nic",
-        "node", "ideal", "traffic", "work", "schedule", "measure",
+    pub(crate) const KEYS: [&'static str; 18] = [
+        "seed", "world", "cluster", "policy", "channel", "fabric", "routing", "switch", "link",
+        "bus", "nic", "node", "frame", "ideal", "traffic", "work", "schedule", "measure",
     ];
 
     /// Reads the text made by [`Spec::to_toml`]; `name` stands for the file in error messages.

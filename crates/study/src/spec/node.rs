@@ -1,6 +1,6 @@
 //! The processors of a node.
 
-use crosstie_units::{Bytes, Time};
+use crosstie_units::{Bytes, Cost, Time};
 use serde::{Deserialize, Serialize};
 
 use super::limits;
@@ -15,6 +15,75 @@ pub struct Node {
     /// The longest message that a send does not wait for the receive of; `None`: there is no such limit.
     #[serde(deserialize_with = "limits::some_message", skip_serializing_if = "Option::is_none")]
     pub eager: Option<Bytes>,
+    /// What packets take of a node of workstations; `None`: nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commodity: Option<Commodity>,
+}
+
+/// What a packet takes of a commodity node, with the symbols of \[tam, 2\]. A cost is a time, or a table of what it
+/// takes `fixed`, for each `byte`, for each `node` of the cluster and for each `byte-node`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Commodity {
+    /// Writing a packet, on the processor: O_s.
+    #[serde(deserialize_with = "limits::cost", skip_serializing_if = "free")]
+    pub send: Cost,
+    /// Between two packets that a NIC takes: g_s. The link may be slower.
+    #[serde(deserialize_with = "limits::cost", skip_serializing_if = "free")]
+    pub send_gap: Cost,
+    /// From memory to the link, keeping nobody busy.
+    #[serde(deserialize_with = "limits::cost", skip_serializing_if = "free")]
+    pub outward: Cost,
+    /// From the link to memory, keeping nobody busy.
+    #[serde(deserialize_with = "limits::cost", skip_serializing_if = "free")]
+    pub inward: Cost,
+    /// Between two packets that a NIC delivers: g_r. The link may be slower.
+    #[serde(deserialize_with = "limits::cost", skip_serializing_if = "free")]
+    pub receive_gap: Cost,
+    /// Receiving a packet, on the processor: O_r.
+    #[serde(deserialize_with = "limits::cost", skip_serializing_if = "free")]
+    pub receive: Cost,
+    /// Picking a packet up, on the processor: U_r.
+    #[serde(deserialize_with = "limits::cost", skip_serializing_if = "free")]
+    pub pickup: Cost,
+    /// Whether receiving interrupts what the processor does.
+    pub interrupts: bool,
+    /// Packets that a NIC has to send at most.
+    #[serde(deserialize_with = "limits::some_window", skip_serializing_if = "Option::is_none")]
+    pub ring: Option<u32>,
+    /// Packets that a NIC has received and the processor has not, at most.
+    #[serde(deserialize_with = "limits::some_window", skip_serializing_if = "Option::is_none")]
+    pub receive_ring: Option<u32>,
+    /// Packets received and not picked up at most.
+    #[serde(deserialize_with = "limits::some_window", skip_serializing_if = "Option::is_none")]
+    pub pool: Option<u32>,
+    /// What writing a packet takes more at most, at random.
+    #[serde(deserialize_with = "limits::wire")]
+    pub jitter: Time,
+}
+
+impl Default for Commodity {
+    fn default() -> Commodity {
+        let none = Cost::default();
+        Commodity {
+            send: none,
+            send_gap: none,
+            outward: none,
+            inward: none,
+            receive_gap: none,
+            receive: none,
+            pickup: none,
+            interrupts: true,
+            ring: None,
+            receive_ring: None,
+            pool: None,
+            jitter: Time::ZERO,
+        }
+    }
+}
+
+fn free(cost: &Cost) -> bool {
+    *cost == Cost::default()
 }
 
 /// What sending and receiving takes a processor: o and O of LogGOPS.

@@ -13,18 +13,21 @@ pub enum World {
     /// The fabric as a wormhole network, exact to the flit.
     #[default]
     Wormhole,
+    /// The fabric as Ethernet, exact to the frame.
+    Frame,
     /// A network without contention: no other is faster.
     Ideal,
 }
 
 impl World {
     /// All of them.
-    pub const ALL: [World; 2] = [World::Wormhole, World::Ideal];
+    pub const ALL: [World; 3] = [World::Wormhole, World::Frame, World::Ideal];
 
     /// Its name in experiment files.
     pub fn name(self) -> &'static str {
         match self {
             World::Wormhole => "wormhole",
+            World::Frame => "frame",
             World::Ideal => "ideal",
         }
     }
