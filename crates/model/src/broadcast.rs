@@ -8,8 +8,10 @@
 //! 2.9'  ctm(M) + log2 p (L + T_0) + (k-1) (T_0 + (log2 p - 2) G)         the root's first child is: T_0 >= 2 G
 //! ```
 //!
-//! The printed 2.8 has g for G, and the printed 2.9 has O_s for G: each is right where the two are the same. Of
-//! two nodes one has nobody to send to: that is a message from one to the other.
+//! The printed 2.8 has g for G, and the printed 2.9 has O_s for G: each is right where the two are the same. Both
+//! take the first packet to be last where the tree is deepest. If even G > L + T_0, the root's last child gets it
+//! later than that: then L + T_0 + (log2 p - 1) G stands for log2 p (L + T_0). Of two nodes one has nobody to
+//! send to: that is a message from one to the other.
 //!
 //! If the number of nodes is no power of two, log2 p is rounded up, and the price is what the full tree takes.
 //! All packets are priced as the first: a shorter one at the end hardly matters.
@@ -74,7 +76,10 @@ impl PacketTree {
             + match (self.levels, self.form()) {
                 (0, _) => Time::ZERO,
                 (1, _) => down + self.every().max(self.packet.receive) * behind,
-                (_, Form::Undisturbed) => (down + self.every() * behind) * levels,
+                (_, Form::Undisturbed) => {
+                    let first = (down * levels).max(down + self.every() * (levels - 1));
+                    first + self.every() * behind * levels
+                }
                 (_, Form::Disturbed) => {
                     down * levels + (self.handling() + self.every() * (levels - 2)) * behind
                 }

@@ -45,26 +45,33 @@ impl Cut {
         of(&self.full) * (self.packets - 1) + of(&self.last)
     }
 
-    /// From the hand-over of the first packet to its NIC until the last one's, a packet each `every`.
-    pub(crate) fn spread(&self, every: Time) -> Time {
-        every * (self.packets - 1)
+    /// From the first packet to the last, if they are `full` apart and the last `last` behind the one before.
+    pub(crate) fn spread(&self, full: Time, last: Time) -> Time {
+        match self.packets {
+            1 => Time::ZERO,
+            k => full * (k - 2) + last,
+        }
     }
 
     /// From the hand-over of the first packet until the last is there, if they leave as often as they can and
     /// nobody is in the way.
     pub(crate) fn arrival(&self) -> Time {
-        let departure = self.full.departure();
-        let own = self.spread(departure) + self.last.latency;
+        let every = self.full.departure();
+        let own = self.spread(every, every) + self.last.latency;
         match self.packets {
             1 => own,
-            // Those before it are there so much earlier.
-            k => own.max(departure * (k - 2) + self.full.latency + self.last.receive_gap),
+            _ => own.max(self.full.latency + self.spread(every, self.last.receive_gap)),
         }
     }
 
-    /// The same, if the receiving NIC is free for it and needs its gap for each packet.
+    /// From the first packet until the last, if the receiving NIC decides how often they come.
+    pub(crate) fn drain(&self) -> Time {
+        self.spread(self.full.receive_gap, self.last.receive_gap)
+    }
+
+    /// From the hand-over of the first packet until the last is there, if the receiving NIC is free for it.
     pub(crate) fn delivery(&self) -> Time {
-        self.arrival().max(self.first().latency + self.spread(self.full.receive_gap))
+        self.arrival().max(self.first().latency + self.drain())
     }
 }
 
