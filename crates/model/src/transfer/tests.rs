@@ -57,6 +57,7 @@ fn the_last_packet_may_be_short() {
     assert_eq!((one.packets, two.packets), (2, 2));
     assert_eq!(two.time.ps() - one.time.ps(), 1491 * 11_000);
     on.latency.byte = Time::from_ps(800_000);
+    (on.receive.fixed, on.pickup.fixed) = (Time::ZERO, Time::ZERO);
     let full = Transfer::one_way(&on, 1492, 2).time;
     let more = Transfer::one_way(&on, 1493, 2).time;
     assert_eq!(more.ps() + 1491 * 1_000, full.ps() + 3_720_000, "it does not overtake");
