@@ -26,7 +26,5 @@ mod transfer;
 pub use broadcast::{Form, PacketTree};
 pub use congestion::Architecture;
 pub use cost::Cost;
-pub use parameters::{
-    Bandwidth, Buffer, Copies, Packet, Parameters, Stage, ethernet_gap,
-};
+pub use parameters::{Bandwidth, Buffer, Copies, Packet, Parameters, Stage, ethernet_gap};
 pub use transfer::{Cut, Transfer, printed_2_6, printed_3_1};

@@ -100,11 +100,8 @@ impl Transfer {
         let by_network = cut.delivery() + last.receive;
         let by_receiver = first.latency + cut.sum(|packet| packet.receive);
         let time = first.send + by_network.max(by_receiver);
-        let wire = if cut.packets > 1 && by_network >= by_receiver {
-            last.latency
-        } else {
-            first.latency
-        };
+        let wire =
+            if cut.packets > 1 && by_network >= by_receiver { last.latency } else { first.latency };
         let bottleneck = cut.first().bound().0;
         // Where the network decides, processors have the first and the last packet only, unless packets
         // leave as slowly as the sender's goes on.

@@ -19,7 +19,9 @@ pub struct Trace {
 
 /// A word of a trace that is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("found `{found}`, expected P, N or TO, with a number behind it if there are several in a row")]
+#[error(
+    "found `{found}`, expected P, N or TO, with a number behind it if there are several in a row"
+)]
 pub struct TraceError {
     /// What was found.
     pub found: String,
@@ -158,6 +160,8 @@ mod tests {
             "P6 T".parse::<Trace>().unwrap_err().to_string(),
             "found `T`, expected P, N or TO, with a number behind it if there are several in a row"
         );
-        assert!("Px".parse::<Trace>().is_err() && "N9999999999999999999999".parse::<Trace>().is_err());
+        assert!(
+            "Px".parse::<Trace>().is_err() && "N9999999999999999999999".parse::<Trace>().is_err()
+        );
     }
 }
