@@ -56,51 +56,22 @@ pub fn input_approximate(senders: u32, window: u32, frames: u32) -> Option<f64> 
 mod tests {
     use super::*;
 
-    /// Exact and approximate, for B_L = 43 and windows of 44, 50, 60, 80, 100.
-    const GRID: [(u32, [(f64, f64); 5]); 3] = [
-        (
-            7,
-            [
-                (0.4674, 0.4623),
-                (0.4574, 0.4518),
-                (0.4408, 0.4343),
-                (0.4074, 0.3993),
-                (0.3735, 0.3643),
-            ],
-        ),
-        (
-            15,
-            [
-                (0.4842, 0.4831),
-                (0.4797, 0.4784),
-                (0.4720, 0.4706),
-                (0.4568, 0.4549),
-                (0.4415, 0.4392),
-            ],
-        ),
-        (
-            23,
-            [
-                (0.4896, 0.4891),
-                (0.4866, 0.4861),
-                (0.4817, 0.4811),
-                (0.4718, 0.4709),
-                (0.4618, 0.4608),
-            ],
-        ),
+    /// Exact and approximate, in 1/10000, for B_L = 43 and windows of 44, 50, 60, 80, 100.
+    const GRID: [(u32, [(u32, u32); 5]); 3] = [
+        (7, [(4674, 4623), (4574, 4518), (4408, 4343), (4074, 3993), (3735, 3643)]),
+        (15, [(4842, 4831), (4797, 4784), (4720, 4706), (4568, 4549), (4415, 4392)]),
+        (23, [(4896, 4891), (4866, 4861), (4817, 4811), (4718, 4709), (4618, 4608)]),
     ];
 
     #[test]
     fn the_grid_to_four_digits() {
+        let digits = |ratio: f64| (ratio * 1e4).round() as u32;
         for (senders, row) in GRID {
             for (window, (exact, approximate)) in [44, 50, 60, 80, 100].into_iter().zip(row) {
                 let found = Cycle::new(senders, window, 43).unwrap().efficiency();
-                assert!((found - exact).abs() <= 5.001e-5, "P {senders}, W {window}: {found}");
+                assert_eq!(digits(found), exact, "P {senders}, W {window}");
                 let found = input_approximate(senders, window, 43).unwrap();
-                assert!(
-                    (found - approximate).abs() <= 5.001e-5,
-                    "P {senders}, W {window}: {found}"
-                );
+                assert_eq!(digits(found), approximate, "P {senders}, W {window}");
             }
         }
     }

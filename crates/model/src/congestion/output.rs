@@ -88,7 +88,7 @@ impl Loss {
         })
     }
 
-    /// E[S], in slots: how long a run of packets with the loss at its end takes [tam, 4.8].
+    /// The mean of S, in slots: how long a run of packets with the loss at its end takes [tam, 4.8].
     pub fn sequence(&self, window: u32, frames: u32) -> f64 {
         let c = self.interrupted;
         (1.5 + (1.0 - c) / (c * f64::from(window))) * f64::from(frames)

@@ -22,7 +22,7 @@ mod tests {
     fn outliers_do_not_count() {
         let mut values: Vec<f64> = (0..10).map(f64::from).collect();
         (values[3], values[7]) = (1e9, -1e9);
-        assert_eq!(trimmed_mean(&values), Some(f64::from(0 + 1 + 2 + 4 + 5 + 6 + 8 + 9) / 8.0));
+        assert_eq!(trimmed_mean(&values), Some(35.0 / 8.0));
         assert_eq!(trimmed_mean(&[1.0, 2.0, 6.0]), Some(3.0), "too few to drop any");
         assert_eq!((trimmed_mean(&[]), trimmed_mean(&[f64::NAN, 1.0])), (None, None));
     }
