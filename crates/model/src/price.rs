@@ -16,7 +16,8 @@
 //!   the processor is busy for        k (O_r + U_r), until O_r + U_r behind the last packet or later
 //! ```
 //!
-//! Processors serve who came first, among those who can start: a send that waits for its NIC holds up nobody else.
+//! Processors serve who came first, among those who can start: a send that waits for its NIC holds up only the sends
+//! behind it. Of those who came together, the one goes first that the schedule has first.
 //! But receptions go last, for a rank goes on with what it has before it takes up what has come.
 //! A NIC receives one message at a time, in the order in which they come. A message is received whether or not
 //! anybody has asked for it, by the processor with the sender's number; a receive that comes later takes no time.

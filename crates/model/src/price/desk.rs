@@ -61,8 +61,9 @@ struct Line {
 
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
-    /// Who came first has the smallest.
-    came: u64,
+    /// When it came, and the place of its operation, or of a message's send: of those who came together, the one
+    /// goes first that the schedule has first.
+    came: (Time, usize),
     task: Task,
     /// How long the processor is busy with it before it needs the NIC.
     lead: Time,
@@ -86,13 +87,16 @@ fn less(time: Time, other: Time) -> Time {
 
 impl Desk {
     /// A task comes.
-    pub fn queue(&mut self, came: u64, cpu: u16, beside: Beside, task: Task) {
+    pub fn queue(&mut self, came: (Time, usize), cpu: u16, beside: Beside, task: Task) {
         let lead = if let Beside::Nic(_, lead) = beside { lead } else { Time::ZERO };
         let (nic, inbound) = (beside.nic(), beside.inbound());
         let waiting = Waiting { came, task, lead };
         let same = |line: &&mut Line| (line.cpu, line.nic, line.inbound) == (cpu, nic, inbound);
         match self.lines.iter_mut().find(same) {
-            Some(line) => line.tasks.push_back(waiting),
+            Some(line) => {
+                let before = line.tasks.iter().rev().take_while(|other| other.came > came).count();
+                line.tasks.insert(line.tasks.len() - before, waiting);
+            }
             None => self.lines.push(Line { cpu, nic, inbound, tasks: [waiting].into() }),
         }
     }
@@ -171,10 +175,10 @@ mod tests {
     fn who_came_first_goes_first_among_those_who_can() {
         let ns = Time::from_ns;
         let mut desk = Desk::default();
-        desk.queue(0, 0, Beside::Inbound, Task::Receive(0));
-        desk.queue(1, 0, Beside::Nic(0, ns(1)), Task::Send(1));
-        desk.queue(2, 0, Beside::Nic(0, ns(1)), Task::Send(2));
-        desk.queue(3, 0, Beside::Nothing, Task::Compute(3));
+        desk.queue((ns(0), 0), 0, Beside::Inbound, Task::Receive(0));
+        desk.queue((ns(0), 1), 0, Beside::Nic(0, ns(1)), Task::Send(1));
+        desk.queue((ns(0), 2), 0, Beside::Nic(0, ns(1)), Task::Send(2));
+        desk.queue((ns(0), 3), 0, Beside::Nothing, Task::Compute(3));
         assert_eq!(desk.next(ns(0), 9), Some((Task::Send(1), ns(0))));
         desk.occupy(0, ns(2));
         desk.take(0, ns(30));

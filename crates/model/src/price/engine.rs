@@ -104,7 +104,7 @@ struct Engine<'a> {
     desks: Vec<Desk>,
     inboxes: Vec<Inbox>,
     agenda: BinaryHeap<Reverse<(Time, u8, u64, Event)>>,
-    /// Events, and tasks that came.
+    /// Events so far.
     count: u64,
     now: Time,
     /// Operations that could start and are yet to be asked what they need.
@@ -162,7 +162,12 @@ pub(super) fn run(
 impl Engine<'_> {
     fn plan(&mut self, at: Time, event: Event) {
         self.count += 1;
-        self.agenda.push(Reverse((at, event.order(), self.count, event)));
+        // Messages that reach a rank together come in the order of their sends in the schedule.
+        let turn = match event {
+            Event::Reached(number) => self.log.messages[number as usize].send.into(),
+            _ => self.count,
+        };
+        self.agenda.push(Reverse((at, event.order(), turn, event)));
     }
 
     /// Something has changed at the desk of a rank.
@@ -243,17 +248,16 @@ impl Engine<'_> {
     fn come(&mut self, place: usize) {
         let (rank, op) = (self.rank[place], self.schedule.all()[place]);
         self.log.ops[place].ready = self.now;
-        self.count += 1;
         let desk = &mut self.desks[rank as usize];
         match op.step {
             Step::Compute { .. } => {
-                desk.queue(self.count, op.cpu, Beside::Nothing, Task::Compute(place));
+                desk.queue((self.now, place), op.cpu, Beside::Nothing, Task::Compute(place));
                 self.look_at(rank);
             }
             Step::Send { bytes, .. } => {
                 let lead = Cut::new(self.parameters, bytes.into(), self.nodes).first().send;
                 let nic = Beside::Nic(op.nic.unwrap_or(0), lead);
-                desk.queue(self.count, op.cpu, nic, Task::Send(place));
+                desk.queue((self.now, place), op.cpu, nic, Task::Send(place));
                 self.look_at(rank);
             }
             Step::Receive { from, tag, .. } => {
@@ -354,9 +358,8 @@ impl Engine<'_> {
     fn receivable(&mut self, number: u32) {
         let Message { send, to, .. } = self.log.messages[number as usize];
         let cpu = self.schedule.all()[send as usize].cpu;
-        self.count += 1;
-        let task = Task::Receive(number as usize);
-        self.desks[to.0 as usize].queue(self.count, cpu, Beside::Inbound, task);
+        let (came, task) = ((self.now, send as usize), Task::Receive(number as usize));
+        self.desks[to.0 as usize].queue(came, cpu, Beside::Inbound, task);
         self.look_at(to.0);
     }
 

@@ -3,6 +3,7 @@
 mod congestion;
 mod forms;
 mod random;
+mod reference;
 mod trees;
 
 use super::*;

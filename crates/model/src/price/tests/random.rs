@@ -88,6 +88,21 @@ fn without_gaps_the_longest_path_decides() {
     }
 }
 
+/// With processors and NICs that many want at once.
+#[test]
+fn everybody_is_done_when_the_plain_rules_say() {
+    for case in 0..1000 {
+        let mut stream = Seed(9).stream("contention", case);
+        let on = drawn(&mut stream);
+        let (schedule, _) = random(&mut stream, false);
+        let ends = reference::ends(&schedule, &on);
+        let last = |rank| ends[schedule.places(Rank(rank))].iter().max().copied();
+        let expected = (0..schedule.ranks()).map(|rank| last(rank).unwrap_or(Time::ZERO));
+        let finish = priced(&schedule, &on).finish;
+        assert_eq!(finish, expected.collect::<Vec<_>>(), "case {case}");
+    }
+}
+
 /// Whatever the schedule, the critical path has no gap, and processors and NICs have time for what they do.
 #[test]
 fn prices_are_sound() {
