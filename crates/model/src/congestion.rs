@@ -9,7 +9,7 @@ mod probe;
 mod setting;
 
 pub use input::{Cycle, Period, input_approximate};
-pub use output::{Loss, Trace};
+pub use output::{Loss, Trace, TraceError};
 pub use probe::Burst;
 pub use setting::{Timeouts, largest_window, loses, timeouts};
 

@@ -1,17 +1,28 @@
 //! What of a burst comes through a buffer [tam, A.1].
 
+use crate::Packet;
+
 /// Sources that fill a buffer and sinks that empty it: their rates, and its size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Burst {
-    /// A ~ S / g_s: how fast packets come, in any unit of time.
+    /// A: how fast packets come, in any unit of time.
     pub arrival: f64,
-    /// D ~ R / g_r: how fast they go, in the same.
+    /// D: how fast they go, in the same.
     pub departure: f64,
     /// B~: how many may wait.
     pub frames: f64,
 }
 
 impl Burst {
+    /// From S sources to R sinks, with packets that leave and come as often as they can: A ~ S / g_s, D ~ R / g_r.
+    pub fn new(sources: u32, sinks: u32, packet: &Packet, frames: f64) -> Burst {
+        Burst {
+            arrival: f64::from(sources) / packet.send_gap.seconds(),
+            departure: f64::from(sinks) / packet.receive_gap.seconds(),
+            frames,
+        }
+    }
+
     /// When the buffer is full: B~ / (A - D) [tam, A.1]. `None`: never.
     pub fn full_after(&self) -> Option<f64> {
         (self.arrival > self.departure).then(|| self.frames / (self.arrival - self.departure))
@@ -37,6 +48,14 @@ impl Burst {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn four_sources_come_four_times_as_fast_as_a_sink_goes() {
+        let packet = crate::testing::fast_ethernet().packet_of(1492, 5);
+        let burst = Burst::new(4, 1, &packet, 95.0);
+        assert!((burst.success(200.0) - 0.725).abs() < 1e-9);
+        assert!((burst.longest().unwrap() - 95.0 * 4.0 / 3.0).abs() < 1e-9);
+    }
 
     #[test]
     fn the_vectors_of_the_success_ratio() {

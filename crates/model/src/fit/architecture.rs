@@ -14,7 +14,7 @@ pub struct Slope {
 }
 
 /// What slopes tell.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Finding {
     /// The buffer of the router.
     Resolved {
@@ -28,7 +28,7 @@ pub enum Finding {
     /// Slopes do not decide.
     NotResolved {
         /// Which would fit, the best first: several if S and R varied too little, none if none does.
-        candidates: [Option<Architecture>; 3],
+        candidates: Vec<Architecture>,
     },
 }
 
@@ -56,13 +56,7 @@ pub fn classify(slopes: &[Slope]) -> Finding {
             let buffer = Buffer { architecture, frames: frames.round().max(1.0) as u32 };
             Finding::Resolved { buffer, error, next }
         }
-        _ => {
-            let mut candidates = [None; 3];
-            for (place, fit) in candidates.iter_mut().zip(&fitting) {
-                *place = Some(fit.1);
-            }
-            Finding::NotResolved { candidates }
-        }
+        _ => Finding::NotResolved { candidates: fitting.iter().map(|fit| fit.1).collect() },
     }
 }
 
@@ -117,23 +111,17 @@ mod tests {
     fn what_does_not_decide_is_told() {
         // One sink: at the output or shared are the same.
         let one_sink = slopes(&[(2, 1, 94.0), (4, 1, 94.0), (8, 1, 95.0)]);
-        let (output, shared) = (Some(Architecture::Output), Some(Architecture::Shared));
-        assert_eq!(
-            classify(&one_sink),
-            Finding::NotResolved { candidates: [output, shared, None] }
-        );
+        let both = vec![Architecture::Output, Architecture::Shared];
+        assert_eq!(classify(&one_sink), Finding::NotResolved { candidates: both });
         let noise = slopes(&[(2, 1, 94.0), (4, 2, 30.0), (8, 1, 500.0)]);
         for undecided in [&noise[..], &[]] {
-            assert_eq!(classify(undecided), Finding::NotResolved { candidates: [None; 3] });
+            assert_eq!(classify(undecided), Finding::NotResolved { candidates: vec![] });
         }
         let everything = slopes(&[(3, 1, 43.0)]);
         let Finding::NotResolved { candidates } = classify(&everything) else {
             panic!("one slope")
         };
-        assert!(candidates.iter().all(Option::is_some));
-        assert_eq!(
-            classify(&slopes(&[(0, 1, 3.0)])),
-            Finding::NotResolved { candidates: [None; 3] }
-        );
+        assert_eq!(candidates.len(), 3);
+        assert_eq!(classify(&slopes(&[(0, 1, 3.0)])), Finding::NotResolved { candidates: vec![] });
     }
 }

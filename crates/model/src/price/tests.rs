@@ -7,6 +7,7 @@ mod reference;
 mod trees;
 
 use super::*;
+use crate::Architecture;
 use crosstie_collective::algorithm::{AllToAll, Broadcast, Gather};
 use crosstie_collective::{Builder, Op, Operation, Tag};
 use crosstie_units::Bytes;
