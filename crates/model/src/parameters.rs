@@ -77,7 +77,7 @@ pub struct Buffer {
 wholes! { frames: u32 = 1..=u32::MAX as i64; }
 
 /// How many bytes a stream of packets carries in a second, and what holds it up.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bandwidth {
     /// Bytes per second; infinite if no stage takes any time.
     pub bytes_per_second: f64,
@@ -111,7 +111,9 @@ impl Parameters {
     /// m / max(g_s, g_r, O_r + U_r, O_s): the bandwidth of packets of so many bytes [tam, 3.2].
     pub fn bandwidth(&self, bytes: u64, nodes: u32) -> Bandwidth {
         let (stage, time) = self.packet_of(bytes, nodes).bound();
-        Bandwidth { bytes_per_second: bytes as f64 / time.seconds(), stage }
+        let bytes_per_second =
+            if time == Time::ZERO { f64::INFINITY } else { bytes as f64 / time.seconds() };
+        Bandwidth { bytes_per_second, stage }
     }
 
     /// M_ctm(M) of a message, if copies take time.

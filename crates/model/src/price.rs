@@ -17,12 +17,12 @@
 //! ```
 //!
 //! Processors serve who came first, among those who can start: a send that waits for its NIC holds up only the sends
-//! behind it. Of those who came together, the one goes first that the schedule has first.
-//! But receptions go last, for a rank goes on with what it has before it takes up what has come.
-//! A NIC receives one message at a time, in the order in which they come. A message is received whether or not
-//! anybody has asked for it, by the processor with the sender's number; a receive that comes later takes no time.
-//! Messages take the rail that they name, or the first. Nothing waits for a receive to be asked for: there is
-//! no rendezvous.
+//! behind it. Of those who came together, the one goes first that the schedule has first. But receptions go
+//! last, for a rank goes on with what it has before it takes up what has come.
+//!
+//! A NIC receives one message at a time, in the order in which they come. A message is received whether or not anybody
+//! has asked for it, by the processor with the sender's number; a receive that comes later takes no time. Messages
+//! take the rail that they name, or the first. There is no rendezvous: no send waits for its receive.
 //!
 //! So a message alone takes what [`Transfer::one_way`](crate::Transfer::one_way) says, and two in opposite
 //! directions what [`Transfer::exchange`](crate::Transfer::exchange) does. In a tree whose first child is disturbed
@@ -49,9 +49,10 @@ pub use stretch::{Resource, Shares, Stretch, What};
 use crate::Parameters;
 use crosstie_collective::{OpId, Rank, Schedule, Step};
 use crosstie_units::Time;
+use serde::Serialize;
 
 /// What a schedule takes, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Price {
     /// When the last rank is done.
     pub time: Time,

@@ -10,6 +10,7 @@
 
 use crate::{Packet, Parameters, Stage};
 use crosstie_units::Time;
+use serde::Serialize;
 
 /// A message cut into packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +77,7 @@ impl Cut {
 }
 
 /// What a transfer takes, and what of it where.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Transfer {
     /// The number of packets: k.
     pub packets: u64,
