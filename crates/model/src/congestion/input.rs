@@ -9,6 +9,13 @@ pub struct Period {
     pub bad: f64,
 }
 
+impl Period {
+    /// How long it takes, in slots: fair service takes a packet of each of P senders in turn.
+    pub fn slots(&self, senders: u32) -> f64 {
+        (self.good + self.bad) * f64::from(senders)
+    }
+}
+
 /// The packet-loss cycle of a sender whose window is larger than its buffer [tam, 4.2.1].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cycle {
@@ -84,6 +91,7 @@ mod tests {
             }
         }
         assert_eq!(Cycle::new(15, 43, 43), None, "nothing is lost");
+        assert_eq!(Cycle::new(15, 44, 43).unwrap().periods[0].slots(15), 645.0);
         assert_eq!((Cycle::new(1, 99, 43), Cycle::new(2, 99, 43)), (None, None));
     }
 }
