@@ -1367,7 +1367,7 @@ error: unknown choice `bruck`
 9 | algorithm = 'bruck'
   |             ^^^^^^^ not a choice for `work.broadcast.algorithm`
   |
-  = help: known here: binomial, chain, scatter-all-gather
+  = help: known here: binomial, chain, scatter-all-gather, segmented-binomial
 "#,
     );
 }

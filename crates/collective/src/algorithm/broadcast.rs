@@ -3,10 +3,11 @@
 mod binomial;
 mod chain;
 mod scatter_all_gather;
+mod segmented_binomial;
 
 use super::{Declaration, choice};
 use crate::OperationError;
-use crate::score::Score;
+use crate::score::{MOST_OPERATIONS, Score};
 use crosstie_units::{Bytes, quantities};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,12 @@ pub enum Broadcast {
     },
     /// The parts are scattered, and gathered by all (van de Geijn).
     ScatterAllGather {},
+    /// Down a binomial tree, in segments: whoever has one sends it to all below (Tam).
+    SegmentedBinomial {
+        /// As of a chain.
+        #[serde(default = "segment", deserialize_with = "segment_within")]
+        segment: Bytes,
+    },
 }
 
 fn segment() -> Bytes {
@@ -33,14 +40,15 @@ fn segment() -> Bytes {
 quantities! { segment_within: Bytes = "a size", Bytes::new(1)..=Bytes::new(1 << 30); }
 
 impl Broadcast {
-    /// The segment of a chain for which nobody names one.
+    /// The segment for which nobody names one.
     pub const SEGMENT: Bytes = Bytes::new(1 << 16);
 
     /// Every algorithm, with the defaults of its keys.
-    pub const ALL: [Broadcast; 3] = [
+    pub const ALL: [Broadcast; 4] = [
         Broadcast::Binomial {},
         Broadcast::Chain { segment: Broadcast::SEGMENT },
         Broadcast::ScatterAllGather {},
+        Broadcast::SegmentedBinomial { segment: Broadcast::SEGMENT },
     ];
 
     /// What it says of itself.
@@ -49,6 +57,7 @@ impl Broadcast {
             Broadcast::Binomial {} => &binomial::DECLARATION,
             Broadcast::Chain { .. } => &chain::DECLARATION,
             Broadcast::ScatterAllGather {} => &scatter_all_gather::DECLARATION,
+            Broadcast::SegmentedBinomial { .. } => &segmented_binomial::DECLARATION,
         }
     }
 
@@ -56,7 +65,9 @@ impl Broadcast {
     pub(crate) fn parts(self, ranks: u32, bytes: u64) -> Result<u32, OperationError> {
         match self {
             Broadcast::Binomial {} => Ok(1),
-            Broadcast::Chain { segment } => chain::parts(segment, ranks, bytes),
+            Broadcast::Chain { segment } | Broadcast::SegmentedBinomial { segment } => {
+                segments(segment, ranks, bytes)
+            }
             Broadcast::ScatterAllGather {} => Ok(ranks),
         }
     }
@@ -66,8 +77,21 @@ impl Broadcast {
             Broadcast::Binomial {} => binomial::write(score, root),
             Broadcast::Chain { .. } => chain::write(score, root, parts),
             Broadcast::ScatterAllGather {} => scatter_all_gather::write(score, root),
+            Broadcast::SegmentedBinomial { .. } => segmented_binomial::write(score, root, parts),
         }
     }
+}
+
+/// The number of segments.
+fn segments(segment: Bytes, ranks: u32, bytes: u64) -> Result<u32, OperationError> {
+    let Some(left_over) = bytes.checked_rem(segment.get()) else {
+        return Err(OperationError::NoSegment);
+    };
+    let parts = (bytes / segment.get() + u64::from(left_over > 0)).max(1);
+    if parts > MOST_OPERATIONS / (2 * u64::from(ranks)) {
+        return Err(OperationError::TooMany { most: MOST_OPERATIONS });
+    }
+    Ok(parts as u32)
 }
 
 choice!(Broadcast);

@@ -2,9 +2,8 @@
 
 use super::Declaration;
 use crate::algorithm::round::Round;
-use crate::score::{MOST_OPERATIONS, Score, Side};
-use crate::{Access, OpId, OperationError};
-use crosstie_units::Bytes;
+use crate::score::{Score, Side};
+use crate::{Access, OpId};
 use std::iter::once;
 
 pub(super) const DECLARATION: Declaration = Declaration {
@@ -12,18 +11,6 @@ pub(super) const DECLARATION: Declaration = Declaration {
     sentence: "Segments of the vector go from each rank to the next, one behind the other: \
                p - 2 + the number of segments is the number of steps.",
 };
-
-/// The number of segments.
-pub(super) fn parts(segment: Bytes, ranks: u32, bytes: u64) -> Result<u32, OperationError> {
-    let Some(left_over) = bytes.checked_rem(segment.get()) else {
-        return Err(OperationError::NoSegment);
-    };
-    let parts = (bytes / segment.get() + u64::from(left_over > 0)).max(1);
-    if parts > MOST_OPERATIONS / (2 * u64::from(ranks)) {
-        return Err(OperationError::TooMany { most: MOST_OPERATIONS });
-    }
-    Ok(parts as u32)
-}
 
 pub(super) fn write(score: Score, root: u32, parts: u32) -> Score {
     score.each(|part| {

@@ -55,17 +55,21 @@ fn combining_may_take_its_time() {
 }
 
 #[test]
-fn a_chain_has_any_number_of_segments() {
+fn chains_and_trees_have_any_number_of_segments() {
     for (bytes, segment, segments) in
         [(0, 7, 1), (1, 7, 1), (7, 7, 1), (8, 7, 2), (1_000, 64, 16), (5, 1, 5)]
     {
-        let algorithm = Broadcast::Chain { segment: Bytes::new(segment) };
-        let operation = Operation::Broadcast { algorithm, root: 2, size: Bytes::new(bytes) };
+        let (segment, size) = (Bytes::new(segment), Bytes::new(bytes));
         for ranks in [3, 4, 9] {
-            sound(operation, ranks);
-            let report = check(&collective(operation, ranks)).unwrap();
-            assert_eq!(report.messages, u64::from(ranks - 1) * segments);
-            assert_eq!(report.contention.len() as u64, u64::from(ranks) - 2 + segments);
+            let chain = Broadcast::Chain { segment };
+            let tree = Broadcast::SegmentedBinomial { segment };
+            let reports = [chain, tree].map(|algorithm| {
+                let operation = Operation::Broadcast { algorithm, root: 2, size };
+                sound(operation, ranks);
+                check(&collective(operation, ranks)).unwrap()
+            });
+            assert!(reports.iter().all(|r| r.messages == u64::from(ranks - 1) * segments));
+            assert_eq!(reports[0].contention.len() as u64, u64::from(ranks) - 2 + segments);
         }
     }
 }

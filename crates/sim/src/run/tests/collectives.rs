@@ -97,11 +97,13 @@ impl Machine {
 /// Every algorithm of every operation, for messages or vectors of m bytes.
 fn operations(p: u64, m: u64) -> Vec<Operation> {
     let (root, size, combine) = (3 % p as u32, Bytes::new(m), None);
-    let short = Broadcast::Chain { segment: Bytes::new(64) };
+    let segment = Bytes::new(64);
     let mut all = Vec::new();
     all.extend(Barrier::ALL.map(|algorithm| Operation::Barrier { algorithm }));
     all.extend(Broadcast::ALL.map(|algorithm| Operation::Broadcast { algorithm, root, size }));
-    all.push(Operation::Broadcast { algorithm: short, root, size });
+    for algorithm in [Broadcast::Chain { segment }, Broadcast::SegmentedBinomial { segment }] {
+        all.push(Operation::Broadcast { algorithm, root, size });
+    }
     all.extend(Gather::ALL.map(|algorithm| Operation::Gather { algorithm, root, size }));
     all.extend(Scatter::ALL.map(|algorithm| Operation::Scatter { algorithm, root, size }));
     all.extend(AllGather::ALL.map(|algorithm| Operation::AllGather { algorithm, size }));
@@ -181,6 +183,16 @@ fn closed_form(on: &Machine, operation: Operation, p: u64) -> Option<u64> {
                     let length = |i| on.length((i + 1) * m / k - i * m / k);
                     let (sum, most) = ((0..k).map(length).sum::<u64>(), (0..k).map(length).max()?);
                     (o == 0).then_some((p - 1) * L + (k - 1) * g + sum + (p - 2) * most)
+                }
+                // The root sends all segments before the last to its K children, and the last goes down the
+                // tree. Nobody else has as many to send to, so nobody is held up.
+                Broadcast::SegmentedBinomial { segment } => {
+                    let k = m.div_ceil(segment.get());
+                    let size = |i: u64| ((i + 1) * m / k - i * m / k).max(1);
+                    let children = powers(p).count() as u64;
+                    let before = |i| (0..i).map(|j| children * on.sending(size(j))).sum::<u64>();
+                    let alone = |i| down(on, &|s| reversed(far(s)), p, &|_| size(i));
+                    (o == 0 || k == 1).then(|| (0..k).map(|i| before(i) + alone(i)).max())?
                 }
                 // A scatter, and a ring that waits for the last to have its part.
                 Broadcast::ScatterAllGather {} => (quick && m.is_multiple_of(p)).then(|| {
@@ -481,7 +493,10 @@ fn hosts_that_take_time_take_what_theory_says() {
                 }
                 let least = match operation {
                     Operation::Broadcast {
-                        algorithm: Broadcast::Chain { .. } | Broadcast::ScatterAllGather {},
+                        algorithm:
+                            Broadcast::Chain { .. }
+                            | Broadcast::ScatterAllGather {}
+                            | Broadcast::SegmentedBinomial { .. },
                         ..
                     } => 0,
                     Operation::AllReduce { .. } if !m.is_multiple_of(p) => 0,
@@ -545,6 +560,7 @@ fn no_schedule_is_faster_than_on_the_ideal_network() {
         ("chain", 1000, 5, 1),
         ("scatter-all-gather", 1000, 8, 2),
         ("chain", 1000, 8, 1),
+        ("segmented-binomial", 1000, 8, 2),
         ("chain", 1000, 16, 1),
     ];
     assert_eq!(faster, expected);

@@ -1,0 +1,104 @@
+//! The price of any schedule.
+//!
+//! Messages are followed one by one, in the order of time, and none packet by packet. A message of k packets
+//! (see [`Cut`](crate::Cut)) keeps these rules, in which the costs are those of its packets:
+//!
+//! ```text
+//! a send starts at t                 when its processor is free, and the NIC takes its first packet at t + O_s
+//!   the processor is busy until      t + k O_s           the send is then done
+//!   packets go to the NIC at         t + O_s, and then every max(g_s, O_s)
+//!   the NIC is busy until            g_s behind the last of them
+//!   the first is at the receiver     L later, and is delivered when the receiving NIC has done with the
+//!                                    messages before it and another g_r has passed
+//!   the last is delivered            as it comes, but no sooner than the receiving NIC can: every g_r
+//! a reception starts                 when the processor is free, as late as it can without being late, and not
+//!                                    before the first packet is delivered
+//!   the processor is busy for        k (O_r + U_r), until O_r + U_r behind the last packet or later
+//! ```
+//!
+//! Processors serve who came first, among those who can start: a send that waits for its NIC holds up only the sends
+//! behind it. Of those who came together, the one goes first that the schedule has first. But receptions go
+//! last, for a rank goes on with what it has before it takes up what has come.
+//!
+//! A NIC receives one message at a time, in the order in which they come. A message is received whether or not anybody
+//! has asked for it, by the processor with the sender's number; a receive that comes later takes no time. Messages
+//! take the rail that they name, or the first. There is no rendezvous: no send waits for its receive.
+//!
+//! So a message alone takes what [`Transfer::one_way`](crate::Transfer::one_way) says, and two in opposite
+//! directions what [`Transfer::exchange`](crate::Transfer::exchange) does. In a tree whose first child is disturbed
+//! and in which g > O_s, the [`PacketTree`](crate::PacketTree) lets a node send a packet to all its children
+//! before it receives the next; here the next may be received while a send waits for the NIC.
+//!
+//! The price assumes that nothing is lost. [`Congestion`] says when that cannot be so.
+
+mod backlog;
+mod congestion;
+mod desk;
+mod engine;
+mod error;
+mod inbox;
+mod path;
+mod pattern;
+mod stretch;
+
+pub use congestion::Congestion;
+pub use error::PriceError;
+pub use pattern::{ping, stream};
+pub use stretch::{Resource, Shares, Stretch, What};
+
+use crate::Parameters;
+use crosstie_collective::{OpId, Rank, Schedule, Step};
+use crosstie_units::Time;
+use serde::Serialize;
+
+/// What a schedule takes, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Price {
+    /// When the last rank is done.
+    pub time: Time,
+    /// When each rank is.
+    pub finish: Vec<Time>,
+    /// The critical path: what the last rank had to wait for, from the beginning to the end without a gap.
+    pub path: Vec<Stretch>,
+    /// What it is spent on.
+    pub shares: Shares,
+    /// What most of it is spent on; the buffer, if it cannot be so at all.
+    pub bottleneck: Resource,
+    /// Whether, and where, packets would be lost.
+    pub congestion: Option<Congestion>,
+}
+
+/// The price of a schedule among so many nodes: p, on which L may depend.
+pub fn price(
+    schedule: &Schedule,
+    parameters: &Parameters,
+    nodes: u32,
+) -> Result<Price, PriceError> {
+    check(schedule)?;
+    let log = engine::run(schedule, parameters, nodes)?;
+    let path = path::critical(schedule, &log);
+    let shares = Shares::of(&path);
+    let congestion = parameters.buffer.and_then(|buffer| backlog::overflow(&log, buffer));
+    let bottleneck = if congestion.is_some() { Resource::Buffer } else { shares.most() };
+    let finish = log.finish(schedule);
+    let time = finish.iter().copied().max().unwrap_or(Time::ZERO);
+    Ok(Price { time, finish, path, shares, bottleneck, congestion })
+}
+
+/// Every message goes to somebody.
+fn check(schedule: &Schedule) -> Result<(), PriceError> {
+    let ranks = schedule.ranks();
+    for rank in (0..ranks).map(Rank) {
+        for (op, found) in schedule.ops(rank).iter().enumerate() {
+            if let Step::Send { to, .. } = found.step
+                && to.0 >= ranks
+            {
+                return Err(PriceError::NoSuchRank { rank, op: OpId(op as u32), to, ranks });
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

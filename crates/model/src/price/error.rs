@@ -1,0 +1,40 @@
+//! Why a schedule has no price.
+
+use crosstie_collective::{OpId, Rank};
+
+/// Why a schedule has no price.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PriceError {
+    /// A receive waits for a message that never comes.
+    #[error("operation {} of rank {} waits for ever for a message from {}, {}", op.0, rank.0, source_of(*from), tag_of(*tag))]
+    Unmatched {
+        /// Who waits.
+        rank: Rank,
+        /// The receive.
+        op: OpId,
+        /// The sender it asks for.
+        from: Option<Rank>,
+        /// The tag it asks for.
+        tag: Option<u32>,
+    },
+    /// A message goes to nobody.
+    #[error("operation {} of rank {} sends to rank {}, expected a rank below {ranks}", op.0, rank.0, to.0)]
+    NoSuchRank {
+        /// Who sends.
+        rank: Rank,
+        /// The send.
+        op: OpId,
+        /// To whom.
+        to: Rank,
+        /// How many there are.
+        ranks: u32,
+    },
+}
+
+fn source_of(from: Option<Rank>) -> String {
+    from.map_or("any rank".to_owned(), |from| format!("rank {}", from.0))
+}
+
+fn tag_of(tag: Option<u32>) -> String {
+    tag.map_or("any tag".to_owned(), |tag| format!("tag {tag}"))
+}

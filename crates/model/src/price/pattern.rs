@@ -1,0 +1,32 @@
+//! Two ranks that send to each other, as benchmarks do.
+
+use super::{Price, price};
+use crate::Parameters;
+use crosstie_collective::{Builder, OpId, Rank, Tag};
+
+/// A message and an answer of the same length: a round trip.
+pub fn ping(parameters: &Parameters, bytes: u32, nodes: u32) -> Price {
+    stream(parameters, bytes, 1, bytes, nodes)
+}
+
+/// So many messages one way, begun together, and an answer when all are there.
+pub fn stream(
+    parameters: &Parameters,
+    bytes: u32,
+    messages: u32,
+    answer: u32,
+    nodes: u32,
+) -> Price {
+    let (here, there) = (Rank(0), Rank(1));
+    let mut builder = Builder::new(2);
+    let mut received: Vec<OpId> = Vec::new();
+    for _ in 0..messages {
+        builder.send(here, there, Tag(0), bytes);
+        received.push(builder.receive(there, here, Tag(0), bytes));
+    }
+    let answered = builder.send(there, here, Tag(0), answer);
+    received.into_iter().for_each(|received| builder.after(there, answered, received));
+    builder.receive(here, there, Tag(0), answer);
+    let schedule = builder.finish().expect("an answer waits for earlier operations only");
+    price(&schedule, parameters, nodes).expect("every receive has its send")
+}
