@@ -1,10 +1,10 @@
 //! The frame network at work.
 
-use super::agenda::{Agenda, Entry};
 use super::input::Inputs;
 use super::memory::{Memories, NONE, Rooms};
 use super::path::Paths;
 use super::spec::{Forwarding, FrameSpec, Line, Memory, SwitchSpec};
+use crate::agenda::{Agenda, Entry};
 use crate::network::{
     Attention, BufferPlace, BufferTally, ChannelTally, Ends, Event, Fate, Grain, Interest, Network,
     Packet, Passage,
@@ -115,7 +115,8 @@ pub struct Frames<'a> {
     memories: Memories,
     inputs: Inputs,
     flights: Slab<Flight>,
-    agenda: Agenda,
+    /// What happens when; the frame by its place.
+    agenda: Agenda<u32>,
     interest: Interest,
     now: Time,
     grain: Grain,
