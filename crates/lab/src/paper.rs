@@ -15,6 +15,7 @@ mod flich;
 mod part;
 mod remark;
 mod statistic;
+mod tam;
 
 use crosstie_study::Diagnostic;
 use crosstie_study::paper::{Claim, Finding, Grid, Measured, Missing, Published};
@@ -53,7 +54,7 @@ pub struct Paper {
 }
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[coll::PAPER, flich::PAPER];
+pub const PAPERS: &[Paper] = &[coll::PAPER, flich::PAPER, tam::CONGESTION];
 
 impl Paper {
     /// The paper of that name.

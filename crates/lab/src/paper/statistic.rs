@@ -58,6 +58,26 @@ pub(super) fn mean(sample: &[Estimate]) -> Estimate {
     Estimate { value, low: mean(|e| e.low) - chance, high: mean(|e| e.high) + chance }
 }
 
+/// How alike two lists of numbers are ordered [Spearman]: 1 if they are ordered alike, -1 if one is the other turned round.
+pub(super) fn rank_correlation(one: &[f64], other: &[f64]) -> f64 {
+    let (a, b) = (ranks(one), ranks(other));
+    let middle = (a.len() as f64 + 1.0) / 2.0;
+    let sum = |of: &dyn Fn(f64, f64) -> f64| {
+        a.iter().zip(&b).map(|(x, y)| of(x - middle, y - middle)).sum::<f64>()
+    };
+    sum(&|x, y| x * y) / (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt()
+}
+
+/// The place of each number among all, from 1; equal ones share theirs.
+fn ranks(numbers: &[f64]) -> Vec<f64> {
+    let rank = |x: &f64| {
+        let less = numbers.iter().filter(|&y| y < x).count() as f64;
+        let equal = numbers.iter().filter(|&y| y == x).count() as f64;
+        less + (equal + 1.0) / 2.0
+    };
+    numbers.iter().map(rank).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,5 +102,15 @@ mod tests {
         assert!(mean.value == 2.0 && (mean.high - 2.0 - 2.484 - 0.5).abs() < 1e-3, "{mean:?}");
         assert_eq!(super::mean(&[Estimate::exact(1.0); 2]), Estimate::exact(1.0));
         assert_eq!(super::mean(&[Estimate::exact(1.0)]).high, f64::INFINITY);
+    }
+
+    #[test]
+    fn orders_are_alike_or_not() {
+        let up = [1.0, 2.0, 4.0, 8.0];
+        assert_eq!(rank_correlation(&up, &[0.1, 0.2, 0.3, 0.9]), 1.0);
+        assert_eq!(rank_correlation(&up, &[4.0, 3.0, 2.0, 1.0]), -1.0);
+        // Ranks 1, 2.5, 2.5, 4 against 1, 2, 3, 4: 4.5 / sqrt(4.5 * 5).
+        let tied = rank_correlation(&up, &[1.0, 2.0, 2.0, 3.0]);
+        assert!((tied - (0.9f64).sqrt()).abs() < 1e-12, "{tied}");
     }
 }

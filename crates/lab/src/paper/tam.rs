@@ -1,0 +1,74 @@
+//! Tam, "Performance Studies of High-Speed Communication on Commodity Cluster": a thesis, of which chapter 4 is one
+//! paper here.
+
+mod congestion;
+mod flow;
+
+use super::{Paper, Part};
+use crosstie_study::paper::{Measured, Missing, Published, Target};
+use std::collections::BTreeMap;
+
+/// A file of `experiments/tam`.
+macro_rules! text {
+    ($folder:literal, $name:literal) => {
+        include_str!(concat!("../../../../experiments/tam/", $folder, $name, ".toml"))
+    };
+}
+
+/// An experiment file of `experiments/tam`, and the changes to it in `quick`.
+macro_rules! part {
+    ($name:literal) => {
+        Part {
+            name: $name,
+            experiment: text!("", $name),
+            quick: text!("quick/", $name),
+            full: None,
+        }
+    };
+}
+
+const CITATION: &str = "Tam: Performance Studies of High-Speed Communication on Commodity Cluster, PhD thesis, University \
+                        of Hong Kong, 2001";
+
+/// Chapter 4.
+pub(super) const CONGESTION: Paper = Paper {
+    name: "tam-congestion",
+    title: "Go-back-N and congestion loss on commodity switches",
+    citation: CITATION,
+    parts: &[
+        part!("overflow"),
+        part!("input"),
+        part!("input-simple"),
+        part!("output"),
+        part!("output-simple"),
+        part!("cisco"),
+        part!("patience"),
+        part!("uplink"),
+        part!("streams"),
+        part!("duplex"),
+        part!("readings-jitter"),
+        part!("readings-simple"),
+    ],
+    drawings: congestion::drawings,
+    grids: congestion::grids,
+    published: text!("", "published-congestion"),
+    measure: congestion::measure,
+    remark: congestion::remark,
+};
+
+type Answer = Result<Measured, Missing>;
+
+/// The numbers that a file of claims publishes, by the ids of the claims.
+fn numbers(paper: &Paper) -> BTreeMap<String, f64> {
+    let published: Published =
+        paper.published().unwrap_or_else(|mistake| panic!("{}: {mistake}", paper.name));
+    let number = |target| match target {
+        Target::Value(value) => Some(value),
+        _ => None,
+    };
+    published
+        .claims
+        .into_iter()
+        .filter_map(|claim| Some((claim.id, number(claim.target)?)))
+        .collect()
+}
