@@ -4,6 +4,7 @@ mod closed_loop;
 mod collectives;
 mod many_to_one;
 mod schedules;
+mod stations;
 
 use super::ledger::Ledger;
 use super::*;
