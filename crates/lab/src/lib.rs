@@ -18,6 +18,7 @@ mod hardware;
 mod nodes;
 mod outcome;
 pub mod paper;
+mod parameters;
 mod preparation;
 mod preset;
 mod progress;

@@ -9,19 +9,23 @@ use crosstie_units::{Bytes, Time};
 
 /// How messages become packets.
 pub(crate) fn packing(spec: &Spec) -> Packing {
+    let packing = Packing { payload: None, ..frame_packing(spec) };
+    match (spec.nic.packet, spec.world) {
+        (Packet::Message, World::Wormhole | World::Ideal | World::Model) => packing,
+        _ => frame_packing(spec),
+    }
+}
+
+/// How messages become packets that fit in frames.
+pub(crate) fn frame_packing(spec: &Spec) -> Packing {
     // The ranges of the experiment file lie within the types.
     let bytes = |size: Bytes| size.get() as u32;
-    Packing {
-        payload: match spec.nic.packet {
-            // A frame carries no more.
-            Packet::Message if spec.world == World::Frame => {
-                Some(bytes(spec.frame.mtu()) - bytes(spec.nic.overhead))
-            }
-            Packet::Message => None,
-            Packet::Payload(size) => Some(bytes(size)),
-        },
-        overhead: bytes(spec.nic.overhead),
-    }
+    let overhead = bytes(spec.nic.overhead);
+    let payload = match spec.nic.packet {
+        Packet::Message => bytes(spec.frame.mtu()).saturating_sub(overhead).max(1),
+        Packet::Payload(size) => bytes(size),
+    };
+    Packing { payload: Some(payload), overhead }
 }
 
 /// What the processors of a spec take for sending and receiving.

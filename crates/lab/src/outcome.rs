@@ -1,12 +1,16 @@
 //! From what the simulator found to a row of results.
 
+mod buffers;
 mod channels;
+mod delivery;
 mod iterations;
+mod priced;
 mod traffic;
 
 use crate::world::Task;
 use crate::{LabError, World};
 use crosstie_study::{Point, Row, SideTables};
+use iterations::Beside;
 use std::ops::ControlFlow;
 
 /// A row and what stands beside it.
@@ -31,9 +35,13 @@ pub(crate) fn of(
             traffic::of(point, world, &trial, *goal, watch)
         }
         Task::Application { work, script, confidence, limit } => {
-            let played = iterations::play(point, world, work, script.as_ref(), *limit, watch);
-            Ok(played
-                .map(|played| iterations::of(point, world, script.as_ref(), *confidence, played)))
+            let script = script.as_ref();
+            if let Some(parameters) = world.parameters() {
+                return priced::of(point, world, work, script, *confidence, parameters).map(Some);
+            }
+            let played = iterations::play(point, world, work, script, *limit, watch);
+            let beside = Beside::default();
+            Ok(played.map(|it| iterations::of(point, world, script, *confidence, it, beside)))
         }
     }
 }

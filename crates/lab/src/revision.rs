@@ -7,6 +7,7 @@ use crosstie_study::{Spec, World};
 const WORMHOLE: u32 = 1;
 const FRAME: u32 = 1;
 const IDEAL: u32 = 1;
+const MODEL: u32 = 1;
 
 /// What computes a point: "wormhole 1".
 pub fn revision(spec: &Spec) -> String {
@@ -14,6 +15,7 @@ pub fn revision(spec: &Spec) -> String {
         World::Wormhole => WORMHOLE,
         World::Frame => FRAME,
         World::Ideal => IDEAL,
+        World::Model => MODEL,
     };
     format!("{} {number}", spec.world.name())
 }

@@ -73,6 +73,11 @@ impl Script {
         })
     }
 
+    /// What is to be played.
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
     /// How many operations it has.
     pub fn operations(&self) -> usize {
         self.schedule.all().len()

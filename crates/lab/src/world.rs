@@ -1,10 +1,13 @@
 //! What one point describes, ready to be tried.
 
 use crate::ethernet::{Ethernet, ethernet, pace};
+use crate::parameters::{buffer, parameters};
 use crate::schedule::Script;
 use crate::{LabError, RoutedFabric, destination, hardware, nodes};
+use crosstie_model::congestion::timeouts;
+use crosstie_model::{Buffer, Parameters};
 use crosstie_protocol::Packing;
-use crosstie_sim::frame::FrameSpec;
+use crosstie_sim::frame::{FrameSpec, framing};
 use crosstie_sim::host::Overhead;
 use crosstie_sim::ideal::IdealSpec;
 use crosstie_sim::network::{Blueprint, Grain, Pace};
@@ -36,6 +39,7 @@ pub struct World {
 enum Ground {
     Wormhole { config: Config, flit: u32 },
     Frame(Ethernet),
+    Model { parameters: Box<Parameters>, ideal: IdealSpec },
     Ideal(IdealSpec),
 }
 
@@ -85,6 +89,10 @@ impl World {
                 Ground::Frame(ethernet(spec, &network.fabric))
             }
             study::World::Ideal => Ground::Ideal(ideal(spec, hosts)),
+            study::World::Model => Ground::Model {
+                parameters: Box::new(parameters(spec, &network, locate)?),
+                ideal: ideal(spec, hosts),
+            },
         };
         let nodes = nodes::nodes(spec, hosts, patience(spec, hosts))?;
         let task = match &spec.work {
@@ -170,7 +178,15 @@ impl World {
     pub(crate) fn uses_fabric(&self) -> bool {
         match self.ground {
             Ground::Wormhole { .. } | Ground::Frame(_) => true,
-            Ground::Ideal(_) => false,
+            Ground::Ideal(_) | Ground::Model { .. } => false,
+        }
+    }
+
+    /// The parameters of the model, if that is where the work is done.
+    pub(crate) fn parameters(&self) -> Option<&Parameters> {
+        match &self.ground {
+            Ground::Model { parameters, .. } => Some(parameters),
+            Ground::Wormhole { .. } | Ground::Frame(_) | Ground::Ideal(_) => None,
         }
     }
 
@@ -193,7 +209,8 @@ impl World {
                 switches: &ethernet.switches,
                 cycle: self.cycle,
             }),
-            Ground::Ideal(ideal) => Box::new(*ideal),
+            // The model needs none; what it has stands for no contention.
+            Ground::Ideal(ideal) | Ground::Model { ideal, .. } => Box::new(*ideal),
         }
     }
 
@@ -220,9 +237,14 @@ impl World {
 }
 
 /// How long a channel waits before it sends again what nobody acknowledges, where nobody says it.
+/// The longest recommended for the switches of a frame network [tam, 4.3.4]; a second where nothing is lost.
 fn patience(spec: &Spec, hosts: u32) -> Time {
-    let _ = hosts;
-    spec.link.wire.max(Time::from_ns(1_000_000_000))
+    if spec.world != study::World::Frame {
+        return Time::from_ns(1_000_000_000);
+    }
+    let Buffer { architecture, frames } = buffer(&spec.frame.switch.memory);
+    let slot = pace(spec.link.rate).time_for(framing::occupied(spec.frame.mtu().get() as u32));
+    timeouts(architecture, hosts - 1, frames).times(slot)[1]
 }
 
 /// The ideal network of a spec.

@@ -38,7 +38,6 @@
 
 mod broadcast;
 pub mod congestion;
-mod cost;
 pub mod fit;
 mod packet;
 mod parameters;
@@ -49,7 +48,7 @@ mod transfer;
 
 pub use broadcast::{Form, PacketTree};
 pub use congestion::Architecture;
-pub use cost::Cost;
+pub use crosstie_units::Cost;
 pub use packet::{Packet, Stage};
 pub use parameters::{Bandwidth, Buffer, Copies, Parameters, ethernet_gap};
 pub use transfer::{Cut, Transfer, printed_2_6, printed_3_1};

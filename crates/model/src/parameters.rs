@@ -11,6 +11,9 @@ pub struct Parameters {
     /// The payload of a full packet: b.
     #[serde(deserialize_with = "packet")]
     pub packet: Bytes,
+    /// The least that the network carries: shorter packets are filled up, and have its gaps and its latency.
+    #[serde(deserialize_with = "least", skip_serializing_if = "nothing")]
+    pub least: Bytes,
     /// Send overhead O_s(m): the sender's processor, for each packet.
     pub send: Cost,
     /// Send gap g_s(m): the shortest time between packets that a NIC takes.
@@ -31,7 +34,14 @@ pub struct Parameters {
     pub buffer: Option<Buffer>,
 }
 
-quantities! { packet: Bytes = "a size", Bytes::new(1)..=Bytes::new(1 << 30); }
+quantities! {
+    packet: Bytes = "a size", Bytes::new(1)..=Bytes::new(1 << 30);
+    least: Bytes = "a size", Bytes::new(0)..=Bytes::new(1 << 30);
+}
+
+fn nothing(size: &Bytes) -> bool {
+    size.get() == 0
+}
 
 /// Ethernet's payload less the 8 bytes of Directed Point [tam, 5.3], and nothing takes any time.
 impl Default for Parameters {
@@ -39,6 +49,7 @@ impl Default for Parameters {
         let none = Cost::default();
         Parameters {
             packet: Bytes::new(1492),
+            least: Bytes::new(0),
             send: none,
             send_gap: none,
             latency: none,
@@ -89,11 +100,12 @@ impl Parameters {
     /// What a packet of so many bytes takes among so many nodes.
     pub fn packet_of(&self, bytes: u64, nodes: u32) -> Packet {
         let at = |cost: Cost| cost.at(bytes, nodes);
+        let on_the_wire = |cost: Cost| cost.at(bytes.max(self.least.get()), nodes);
         Packet {
             send: at(self.send),
-            send_gap: at(self.send_gap),
-            latency: at(self.latency),
-            receive_gap: at(self.receive_gap),
+            send_gap: on_the_wire(self.send_gap),
+            latency: on_the_wire(self.latency),
+            receive_gap: on_the_wire(self.receive_gap),
             receive: at(self.receive) + at(self.pickup),
         }
     }

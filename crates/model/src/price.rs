@@ -43,7 +43,7 @@ mod stretch;
 
 pub use congestion::Congestion;
 pub use error::PriceError;
-pub use pattern::{ping, stream};
+pub use pattern::{both_ways, ping, stream};
 pub use stretch::{Resource, Shares, Stretch, What};
 
 use crate::Parameters;

@@ -49,6 +49,8 @@ enum Timer {
     Channel { link: u32 },
     /// The processor of a commodity node may be done with something.
     Worked { node: u32 },
+    /// The processor of a commodity node takes up what there is to do.
+    TakesUp { node: u32 },
     /// A NIC of a commodity node sends a packet.
     GoesOut { packet: u32 },
     /// A NIC of a commodity node hands a packet over.
@@ -259,6 +261,7 @@ impl Nodes {
             }
             Timer::Channel { link } => self.call(network, link, listener),
             Timer::Worked { node } => self.worked(network, NodeId(node), listener),
+            Timer::TakesUp { node } => self.work(NodeId(node)),
             Timer::GoesOut { packet } => self.put_in(network, packet),
             Timer::ComesIn { packet } => self.come_in(network, packet, listener),
             Timer::Received { packet } => self.received(network, packet, listener),

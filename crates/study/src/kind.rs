@@ -6,7 +6,7 @@ mod traffic;
 use crate::column::Column;
 use crate::results::SideTable;
 use crate::row::Status;
-use crate::spec::{Spec, Work};
+use crate::spec::{Spec, Work, World};
 
 /// A kind of work. It owns the columns of its rows, the words for how it ends, and the tables beside
 /// the rows.
@@ -84,9 +84,11 @@ impl WorkKind {
     pub fn side_tables(self) -> &'static [SideTable] {
         match self {
             WorkKind::Traffic => &[SideTable::Channels],
-            WorkKind::Ping | WorkKind::Stream => &[SideTable::Channels, SideTable::Ranks],
+            WorkKind::Ping | WorkKind::Stream => {
+                &[SideTable::Channels, SideTable::Buffers, SideTable::Ranks]
+            }
             WorkKind::Collective | WorkKind::Goal => {
-                &[SideTable::Channels, SideTable::Ranks, SideTable::Timeline]
+                &[SideTable::Channels, SideTable::Buffers, SideTable::Ranks, SideTable::Timeline]
             }
         }
     }
@@ -115,6 +117,7 @@ impl Spec {
     pub fn side_tables(&self) -> impl Iterator<Item = SideTable> {
         let wanted = |table: &SideTable| match table {
             SideTable::Channels => self.measure.channels,
+            SideTable::Buffers => self.world == World::Frame,
             SideTable::Ranks | SideTable::Timeline => true,
         };
         self.work.kind().side_tables().iter().copied().filter(wanted)

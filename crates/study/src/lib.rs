@@ -50,15 +50,15 @@ pub use fingerprint::Fingerprint;
 pub use kind::WorkKind;
 pub use point::Point;
 pub use results::{
-    ChannelRow, ColumnMeaning, Meta, RankRow, ResultSet, ResultsError, Revision, SideTable,
-    SideTables, Store, TimelineRow,
+    BufferRow, ChannelRow, ColumnMeaning, Meta, RankRow, ResultSet, ResultsError, Revision,
+    SideTable, SideTables, Store, TimelineRow,
 };
 pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
     Arrival, Bus, Capacity, ChannelKind, Cluster, Commodity, Destination, Fabric, Flow, Forwarding,
-    Frame, FrameSwitch, Goal, GoalFile, Ideal, InTransit, Irregular, Link, Measure, Memory, Nic,
-    Node, Operation, Overhead, Packet, Ping, PolicyKind, RoutingKind, Saturation, ScheduleSpec,
-    Size, Spec, Stream, Switch, TrafficSpec, Tree, Uplink, Work, World,
+    Frame, FrameSwitch, Goal, GoalFile, Ideal, InTransit, Irregular, Link, Measure, Memory, Model,
+    Nic, Node, Operation, Overhead, Packet, Ping, PolicyKind, RoutingKind, Saturation,
+    ScheduleSpec, Size, Spec, Stream, Switch, TrafficSpec, Tree, Uplink, Work, World,
 };
 pub use study::Study;
 pub use table::{Cell, Head, Line, Sheet, Table};

@@ -23,7 +23,7 @@ fn collective_operations_have_a_column_for_each_algorithm_and_world() {
     let document = run(&[&arguments[..], &more].concat()).expect(0).json();
     assert_eq!(document["benchmark"], json!("broadcast"));
     assert_eq!((&document["ranks"], &document["unit"]), (&json!(8), &json!("us")));
-    assert_eq!(document["columns"].as_array().unwrap().len(), 6);
+    assert_eq!(document["columns"].as_array().unwrap().len(), 8);
     assert_eq!(document["columns"][1], json!({"algorithm": "binomial", "world": "ideal"}));
     assert_eq!(document["rows"][0]["size"], json!(1024));
     // What LogGOPSim says of a binomial broadcast.

@@ -1,6 +1,6 @@
 //! Rows of closed-loop work.
 
-use super::{Columns, Outcome, channels, extend};
+use super::{Columns, Outcome, buffers, channels, delivery, extend};
 use crate::World;
 use crate::schedule::Script;
 use crate::world::application;
@@ -30,6 +30,13 @@ pub(super) fn play(
     play.run(&mut *application, &mut |now| watch(cycles(now)))
 }
 
+/// What a world knows beside the times of iterations.
+#[derive(Default)]
+pub(super) struct Beside {
+    pub columns: Columns,
+    pub notes: Vec<String>,
+}
+
 /// The row of what was played, and what stands beside it.
 pub(super) fn of(
     point: &Point,
@@ -37,6 +44,7 @@ pub(super) fn of(
     script: Option<&Script>,
     confidence: f64,
     played: Played,
+    beside: Beside,
 ) -> Outcome {
     let times: Vec<u64> = played.iterations.iter().map(|took| took.ps()).collect();
     let found = Iterations::of(&times, confidence);
@@ -51,8 +59,11 @@ pub(super) fn of(
     // What is played once repeats itself exactly.
     let once = script.is_some() && point.spec.schedule.iterations == 1;
     notes.extend(found.iter().filter(|_| !once).flat_map(doubts));
+    notes.extend(beside.notes);
     notes.extend(world.remarks().iter().cloned());
-    let columns = columns(world, &point.spec.work, script, &played, found);
+    let mut columns = columns(world, &point.spec.work, script, &played, found);
+    columns.extend(beside.columns);
+    columns.extend(delivery::columns(&played.delivery));
     let row = Row::of(point, status, notes.join("; "), columns);
     let wanted = point.spec.measure.channels && world.uses_fabric();
     let channels = if wanted { channels::rows(point, world, &played.channels) } else { Vec::new() };
@@ -73,7 +84,9 @@ pub(super) fn of(
         end: at(episode.end),
     };
     let timeline = played.episodes.iter().map(line).collect();
-    Outcome { row, side: SideTables { channels, ranks, timeline } }
+    let blueprint = world.blueprint();
+    let buffers = buffers::rows(point, &*blueprint, &played.buffers, played.time);
+    Outcome { row, side: SideTables { channels, buffers, ranks, timeline } }
 }
 
 fn microseconds(picoseconds: f64) -> f64 {

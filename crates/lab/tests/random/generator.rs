@@ -349,7 +349,7 @@ fn schedule(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> WorkKind {
             "algorithm" => {
                 let algorithms = operation.algorithms();
                 let name = draw.one(&algorithms).name;
-                if name == "chain" && draw.chance(0.8) {
+                if matches!(name, "chain" | "segmented-binomial") && draw.chance(0.8) {
                     let segment = table([("segment", draw.size(1..=300, &["1 GiB"]))]);
                     choice(name, segment)
                 } else {

@@ -118,6 +118,19 @@ impl Shares {
         shares
     }
 
+    /// The part of the whole that one of them is; none is the buffer's, which takes no time.
+    pub fn share(&self, resource: Resource) -> f64 {
+        let time = match resource {
+            Resource::Host => self.host,
+            Resource::Gap => self.gap,
+            Resource::Wire => self.wire,
+            Resource::Compute => self.compute,
+            Resource::Buffer => Time::ZERO,
+        };
+        let whole = self.host + self.gap + self.wire + self.compute;
+        time.ps() as f64 / whole.ps().max(1) as f64
+    }
+
     /// The largest of them.
     pub(super) fn most(&self) -> Resource {
         let mut most = (Resource::Host, self.host);

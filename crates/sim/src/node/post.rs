@@ -299,7 +299,7 @@ impl Nodes {
     }
 
     /// The processor of a commodity node takes something up, if it is idle.
-    fn work(&mut self, node: NodeId) {
+    pub(super) fn work(&mut self, node: NodeId) {
         let (now, nodes) = (self.now, self.nodes.len() as u32);
         let Some(spec) = &self.spec.station else { return };
         let Post { packets, stations, .. } = &mut **self.post.as_mut().expect("there is a post");
@@ -350,7 +350,10 @@ impl Nodes {
             }
             Ok(Task::Compute(number)) => listener.computed(node, number),
         }
-        self.work(node);
+        // Whoever hears of it may have something to do at this very instant that goes before.
+        if self.post().stations[node.0 as usize].is_wanted() {
+            self.set_timer(now, Timer::TakesUp { node: node.0 });
+        }
     }
 
     /// Something has come to its node.

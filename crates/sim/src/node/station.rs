@@ -211,6 +211,11 @@ impl Station {
         self.pool -= 1;
     }
 
+    /// Whether the processor is idle and should not be.
+    pub fn is_wanted(&self) -> bool {
+        self.task.is_none() && !(self.writes.is_empty() && self.others.is_empty())
+    }
+
     /// Whether there is nothing to do.
     pub fn is_idle(&self) -> bool {
         self.task.is_none() && self.writes.is_empty() && self.others.is_empty()

@@ -26,7 +26,7 @@ pub struct Play<'a> {
 }
 
 /// What became of an application.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Played {
     /// Why it failed; `None` if every rank has finished.
     pub failure: Option<String>,

@@ -44,8 +44,70 @@ const FINISH_FIRST: Column =
 const FINISH_LAST: Column =
     c("finish_last", "end of the last rank", "us", "when the last rank was done");
 
+/// What a world knows beside: losses and what channels did about them, and what a price is spent on.
+const BESIDE: [Column; 12] = [
+    c("lost", "packets lost in the network", "packets", "packets that switches had no room for"),
+    c(
+        "overflowed",
+        "packets lost in nodes",
+        "packets",
+        "packets that nodes had no room for, in rings and pools",
+    ),
+    c("sent", "data packets sent", "packets", "data packets sent by channels, again ones included"),
+    c("resent", "data packets sent again", "packets", "data packets that channels sent again"),
+    c(
+        "acknowledgements",
+        "acknowledgements sent",
+        "packets",
+        "positive and negative acknowledgements sent by channels on their own",
+    ),
+    c(
+        "interruption",
+        "chance that progress is interrupted",
+        "",
+        "c [tam, Eq. 4.11]: how likely a Nack follows a Pack, mean over senders",
+    ),
+    c(
+        "severity",
+        "chance that a fast retransmission fails",
+        "",
+        "1 - a [tam, Eq. 4.12]: how likely a time-out follows a Nack, mean over senders",
+    ),
+    c(
+        "recovery",
+        "chance that a time-out recovers",
+        "",
+        "f [tam, Eq. 4.13]: how likely a Pack follows a time-out, mean over senders",
+    ),
+    c(
+        "host_share",
+        "share of processors",
+        "",
+        "part of the price that processors take to send and receive",
+    ),
+    c(
+        "gap_share",
+        "share of gaps",
+        "",
+        "part of the price that packets wait for those before them",
+    ),
+    c("wire_share", "share of the way", "", "part of the price that packets are on their way"),
+    c("compute_share", "share of computing", "", "part of the price that processors compute"),
+];
+
+/// Some columns and those beside them.
+const fn with_beside<const N: usize, const ALL: usize>(own: [Column; N]) -> [Column; ALL] {
+    let mut all = [BESIDE[0]; ALL];
+    let mut place = 0;
+    while place < ALL {
+        all[place] = if place < N { own[place] } else { BESIDE[place - N] };
+        place += 1;
+    }
+    all
+}
+
 /// Every column of a ping, in the order of the result files.
-pub(super) const PING: &[Column] = &[
+pub(super) const PING: &[Column] = &with_beside::<12, 24>([
     TIME_MEAN,
     TIME_CI,
     TIME_MIN,
@@ -58,10 +120,10 @@ pub(super) const PING: &[Column] = &[
     WARMUP_ITERATIONS,
     FINISH_FIRST,
     FINISH_LAST,
-];
+]);
 
 /// Every column of a stream: one way there is nothing to halve.
-pub(super) const STREAM: &[Column] = &[
+pub(super) const STREAM: &[Column] = &with_beside::<10, 22>([
     TIME_MEAN,
     TIME_CI,
     TIME_MIN,
@@ -72,10 +134,10 @@ pub(super) const STREAM: &[Column] = &[
     WARMUP_ITERATIONS,
     FINISH_FIRST,
     FINISH_LAST,
-];
+]);
 
 /// Every column of a schedule.
-pub(super) const SCHEDULE: &[Column] = &[
+pub(super) const SCHEDULE: &[Column] = &with_beside::<11, 23>([
     TIME_MEAN,
     TIME_CI,
     TIME_MIN,
@@ -87,7 +149,7 @@ pub(super) const SCHEDULE: &[Column] = &[
     WARMUP_ITERATIONS,
     FINISH_FIRST,
     FINISH_LAST,
-];
+]);
 
 /// The same in a terminal.
 pub(super) const SCHEDULE_SHOWN: &[(&str, &str)] = &[

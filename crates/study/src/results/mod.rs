@@ -8,6 +8,7 @@
 //! | `meta.json` | what the columns mean, which revision computed them, how to run the study again |
 //! | `rows.jsonl`, `rows.csv` | one flat row per finished point, in order, the same in both |
 //! | `channels.csv` | the counters of every channel, where the study keeps them |
+//! | `buffers.csv` | what every memory of a switch did, of closed-loop work on frames |
 //! | `ranks.csv` | when every rank was done, of closed-loop work |
 //! | `timeline.csv` | who sent what when, of short schedules |
 //! | `journal.jsonl` | finished points as they came in; what lets a rerun skip them |
@@ -15,6 +16,7 @@
 //! None of them holds a time of day or anything else that would differ between two runs of the same
 //! study, and all but the journal are replaced as a whole or not at all.
 
+mod buffer;
 mod channel;
 mod journal;
 mod meta;
@@ -30,6 +32,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+pub use buffer::BufferRow;
 pub use channel::ChannelRow;
 pub use meta::{ColumnMeaning, Meta};
 pub use rank::RankRow;

@@ -79,7 +79,12 @@ impl ResultSet {
 
     /// What there is beside the rows of all finished points.
     pub fn side_tables(&self) -> Result<SideTables, ResultsError> {
-        Ok(SideTables { channels: self.side()?, ranks: self.side()?, timeline: self.side()? })
+        Ok(SideTables {
+            channels: self.side()?,
+            buffers: self.side()?,
+            ranks: self.side()?,
+            timeline: self.side()?,
+        })
     }
 
     /// One table beside the rows; empty if the study kept none.

@@ -6,6 +6,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::buffer::{BUFFER_COLUMNS, BufferRow};
 use super::channel::{CHANNEL_COLUMNS, ChannelRow};
 use super::rank::{RANK_COLUMNS, RankRow};
 use super::timeline::{TIMELINE_COLUMNS, TimelineRow};
@@ -15,6 +16,8 @@ use super::timeline::{TIMELINE_COLUMNS, TimelineRow};
 pub enum SideTable {
     /// The counters of every channel.
     Channels,
+    /// The counters of the memories of switches.
+    Buffers,
     /// When every rank was done.
     Ranks,
     /// Who sent what when.
@@ -23,12 +26,14 @@ pub enum SideTable {
 
 impl SideTable {
     /// All of them.
-    pub const ALL: [SideTable; 3] = [SideTable::Channels, SideTable::Ranks, SideTable::Timeline];
+    pub const ALL: [SideTable; 4] =
+        [SideTable::Channels, SideTable::Buffers, SideTable::Ranks, SideTable::Timeline];
 
     /// Its file.
     pub fn file(self) -> &'static str {
         match self {
             SideTable::Channels => "channels.csv",
+            SideTable::Buffers => "buffers.csv",
             SideTable::Ranks => "ranks.csv",
             SideTable::Timeline => "timeline.csv",
         }
@@ -38,6 +43,7 @@ impl SideTable {
     pub(super) fn columns(self) -> &'static [[&'static str; 3]] {
         match self {
             SideTable::Channels => &CHANNEL_COLUMNS,
+            SideTable::Buffers => &BUFFER_COLUMNS,
             SideTable::Ranks => &RANK_COLUMNS,
             SideTable::Timeline => &TIMELINE_COLUMNS,
         }
@@ -50,6 +56,9 @@ pub struct SideTables {
     /// The counters of channels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub channels: Vec<ChannelRow>,
+    /// The counters of the memories of switches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub buffers: Vec<BufferRow>,
     /// When ranks were done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<RankRow>,

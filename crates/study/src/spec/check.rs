@@ -228,10 +228,17 @@ fn in_transit(spec: &Spec) -> Result<(), Clash> {
     })
 }
 
-/// Frames have room for packets, and do not stop at hosts.
+/// Frames have room for packets, and do not stop at hosts; the model reckons with them.
 fn frame(spec: &Spec) -> Result<(), Clash> {
-    if spec.world != World::Frame {
-        return Ok(());
+    match spec.world {
+        World::Wormhole | World::Ideal => return Ok(()),
+        World::Model if matches!(spec.work, Work::Traffic(_)) => {
+            let title = "open-loop traffic in the model";
+            return Err(clash("world", title, "expected work that ends: the model prices that")
+                .help("replace `traffic` by `work`, or choose another world"));
+        }
+        World::Model if spec.model.is_some() => return Ok(()),
+        World::Frame | World::Model => {}
     }
     if spec.routing.needs(Need::InTransit) {
         let title = "this routing stops at hosts, which frames do not";

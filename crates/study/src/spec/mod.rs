@@ -5,6 +5,7 @@ mod frame;
 pub(crate) mod limits;
 mod machine;
 mod measure;
+mod model;
 mod node;
 mod work;
 mod world;
@@ -20,6 +21,7 @@ pub use crosstie_work::traffic::{Arrival, Destination, Size, TrafficSpec};
 pub use frame::{Capacity, Forwarding, Frame, FrameSwitch, Memory, Uplink};
 pub use machine::{Bus, Cluster, Fabric, InTransit, Irregular, Link, Nic, Packet, Switch, Tree};
 pub use measure::{Goal, Measure, Saturation};
+pub use model::Model;
 pub use node::{Commodity, Node, Overhead};
 pub use work::{GoalFile, Ping, ScheduleSpec, Stream, Work};
 pub use world::{Ideal, World};
@@ -63,6 +65,8 @@ pub struct Spec {
     pub frame: Frame,
     /// What only the ideal network knows.
     pub ideal: Ideal,
+    /// What only the model knows.
+    pub model: Option<Model>,
     /// What is to be done.
     pub work: Work,
     /// How schedules are played.
@@ -102,6 +106,8 @@ struct Draft {
     frame: Frame,
     #[serde(default, skip_serializing_if = "Ideal::is_default")]
     ideal: Ideal,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<Model>,
     #[serde(skip_serializing_if = "Option::is_none")]
     traffic: Option<TrafficSpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -154,6 +160,7 @@ impl Draft {
             node: self.node,
             frame: self.frame,
             ideal: self.ideal,
+            model: self.model,
             work,
             schedule: self.schedule,
             measure,
@@ -184,6 +191,7 @@ impl From<Spec> for Draft {
             node: spec.node,
             frame: spec.frame,
             ideal: spec.ideal,
+            model: spec.model,
             traffic,
             work,
             schedule: spec.schedule,
@@ -194,9 +202,9 @@ impl From<Spec> for Draft {
 
 impl Spec {
     /// The top-level keys of a spec.
-    pub(crate) const KEYS: [&'static str; 18] = [
+    pub(crate) const KEYS: [&'static str; 19] = [
         "seed", "world", "cluster", "policy", "channel", "fabric", "routing", "switch", "link",
-        "bus", "nic", "node", "frame", "ideal", "traffic", "work", "schedule", "measure",
+        "bus", "nic", "node", "frame", "ideal", "model", "traffic", "work", "schedule", "measure",
     ];
 
     /// Reads the text made by [`Spec::to_toml`]; `name` stands for the file in error messages.
@@ -232,6 +240,7 @@ impl Spec {
     /// Whether a key of a spec names a file.
     pub(crate) fn names_a_file(key: &str) -> bool {
         key == "fabric.file.path"
+            || key == "model.file.path"
             || key == "work.goal.file"
             || key.strip_prefix("traffic.destination.").is_some_and(Destination::names_a_file)
     }
@@ -240,6 +249,9 @@ impl Spec {
     pub(crate) fn renamed(&self, name: &dyn Fn(&str) -> String) -> Spec {
         let mut spec = self.clone();
         if let Fabric::File { path } = &mut spec.fabric {
+            *path = name(path);
+        }
+        if let Some(Model::File { path }) = &mut spec.model {
             *path = name(path);
         }
         match &mut spec.work {
@@ -255,6 +267,9 @@ impl Spec {
         let mut files = Vec::new();
         if let Fabric::File { path } = &self.fabric {
             files.push(("fabric.file.path".to_owned(), path.as_str()));
+        }
+        if let Some(Model::File { path }) = &self.model {
+            files.push(("model.file.path".to_owned(), path.as_str()));
         }
         match &self.work {
             Work::Traffic(traffic) => {

@@ -17,11 +17,13 @@ pub enum World {
     Frame,
     /// A network without contention: no other is faster.
     Ideal,
+    /// On paper: what the work costs by the parameters of the machine.
+    Model,
 }
 
 impl World {
     /// All of them.
-    pub const ALL: [World; 3] = [World::Wormhole, World::Frame, World::Ideal];
+    pub const ALL: [World; 4] = [World::Wormhole, World::Frame, World::Ideal, World::Model];
 
     /// Its name in experiment files.
     pub fn name(self) -> &'static str {
@@ -29,6 +31,7 @@ impl World {
             World::Wormhole => "wormhole",
             World::Frame => "frame",
             World::Ideal => "ideal",
+            World::Model => "model",
         }
     }
 

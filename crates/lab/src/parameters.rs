@@ -1,0 +1,157 @@
+//! The parameters of the model, from a file or from the machine that a spec describes.
+
+use crate::ethernet::{Ethernet, ethernet};
+use crate::{LabError, RoutedFabric, nodes};
+use crosstie_fabric::{ChannelId, HostId, Node};
+use crosstie_model::{Architecture, Buffer, Parameters};
+use crosstie_routing::{Route, Tag};
+use crosstie_sim::frame::{Forwarding, Line, framing};
+use crosstie_study::{Capacity, Commodity, Memory, Model, Spec};
+use crosstie_units::{Bytes, Cost, Time};
+use std::path::PathBuf;
+
+/// The parameters of a spec: those that it names, or those that follow from its links, switches and nodes as a
+/// network of frames. The latency is that of the longest way from the first host.
+pub(crate) fn parameters(
+    spec: &Spec,
+    network: &RoutedFabric,
+    locate: &dyn Fn(&str) -> PathBuf,
+) -> Result<Parameters, LabError> {
+    match &spec.model {
+        Some(Model::Parameters(parameters)) => Ok(*parameters),
+        Some(Model::File { path }) => read(&locate(path)),
+        None => Ok(derive(spec, network)),
+    }
+}
+
+/// Reads a model file.
+fn read(path: &std::path::Path) -> Result<Parameters, LabError> {
+    let wrong = |problem: String| {
+        let help = "expected the parameters of a cluster, as `crosstie probe` writes them";
+        LabError::input("model.file.path", path.to_owned(), problem, help)
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    toml::from_str(&text).map_err(|error| wrong(error.to_string()))
+}
+
+/// What follows from links, switches and nodes.
+fn derive(spec: &Spec, network: &RoutedFabric) -> Parameters {
+    let packing = nodes::frame_packing(spec);
+    let payload = packing.payload.unwrap_or(framing::MINIMUM);
+    let header = u64::from(packing.overhead);
+    let node = spec.node.commodity.clone().unwrap_or_default();
+    let Commodity { send, send_gap, outward, inward, receive_gap, receive, pickup, .. } = node;
+    let ethernet = ethernet(spec, &network.fabric);
+    let host = ethernet.lines[network.fabric.host_out(HostId(0)).link().0 as usize];
+    let wire_gap = on_line(&host, framing::occupied(framing::MINIMUM) - framing::MINIMUM, true);
+    // The costs of a machine are those of packets with their headers; those of the model, of what they carry.
+    let of_payload = |cost: Cost| Cost {
+        fixed: cost.fixed + cost.byte * header,
+        node: cost.node + cost.byte_node * header,
+        ..cost
+    };
+    let slower = |own: Cost| {
+        let full = u64::from(payload) + header;
+        let hosts = network.fabric.hosts().len() as u32;
+        if own.at(full, hosts) > wire_gap.at(full, hosts) { own } else { wire_gap }
+    };
+    let way = longest_way(spec, network, &ethernet, payload + packing.overhead);
+    Parameters {
+        packet: Bytes::new(payload.into()),
+        least: Bytes::new(u64::from(framing::MINIMUM).saturating_sub(header)),
+        send: of_payload(send),
+        send_gap: of_payload(slower(send_gap)),
+        latency: of_payload(sum([outward, way, inward])),
+        receive_gap: of_payload(slower(receive_gap)),
+        receive: of_payload(receive),
+        pickup: of_payload(pickup),
+        copy: None,
+        buffer: Some(buffer(&spec.frame.switch.memory)),
+    }
+}
+
+fn sum<const N: usize>(costs: [Cost; N]) -> Cost {
+    costs.into_iter().fold(Cost::default(), |sum, cost| Cost {
+        fixed: sum.fixed + cost.fixed,
+        byte: sum.byte + cost.byte,
+        node: sum.node + cost.node,
+        byte_node: sum.byte_node + cost.byte_node,
+    })
+}
+
+/// The time of so many bytes on a line, and of what a frame carries if that is to be added.
+fn on_line(line: &Line, bytes: u32, and_payload: bool) -> Cost {
+    let byte = if and_payload { line.pace.time_for(1) } else { Time::ZERO };
+    Cost { fixed: line.pace.time_for(bytes), byte, ..Cost::default() }
+}
+
+/// The longest way from the first host, for frames that carry so much.
+fn longest_way(spec: &Spec, network: &RoutedFabric, ethernet: &Ethernet, bytes: u32) -> Cost {
+    let first = HostId(0);
+    let others = network.fabric.hosts().skip(1);
+    let ways = others.map(|to| way(network, ethernet, first, to));
+    let longest = ways.max_by_key(|cost| cost.at(bytes.into(), 0));
+    longest.unwrap_or(Cost::fixed(spec.link.wire))
+}
+
+/// What a frame takes from host to host where nothing else is under way.
+fn way(network: &RoutedFabric, ethernet: &Ethernet, from: HostId, to: HostId) -> Cost {
+    let fabric = &network.fabric;
+    let line = |channel: ChannelId| ethernet.lines[channel.link().0 as usize];
+    let mut route = Route::default();
+    network.routing.route(from, to, &mut route);
+    let mut channel = fabric.host_out(from);
+    let mut time = Cost::default();
+    for &tag in route.tags() {
+        let Node::Switch(switch) = fabric.channel(channel).to.node else { break };
+        let out = |port| fabric.switch_out(switch, port);
+        let next = match tag {
+            Tag::Port(port) => out(port),
+            Tag::Group(group) => {
+                network.routing.groups()[usize::from(group.0)].iter().find_map(|&port| out(port))
+            }
+        };
+        let Some(next) = next else { break };
+        let spec = ethernet.switches[switch.0 as usize];
+        let cuts =
+            spec.forwarding == Forwarding::CutThrough && !line(next).is_faster(&line(channel));
+        let link = if cuts { head(&line(channel)) } else { whole(&line(channel)) };
+        let inside = Cost::fixed(line(channel).wire + spec.lookup + spec.latency);
+        time = sum([time, link, inside]);
+        channel = next;
+    }
+    sum([time, whole(&line(channel)), Cost::fixed(line(channel).wire)])
+}
+
+/// From the first bit of a frame to its last.
+fn whole(line: &Line) -> Cost {
+    on_line(line, framing::whole(framing::MINIMUM) - framing::MINIMUM, true)
+}
+
+/// From the first bit of a frame to the last of its header.
+fn head(line: &Line) -> Cost {
+    on_line(line, framing::HEAD, false)
+}
+
+/// B_L of a switch, in full frames.
+pub(crate) fn buffer(memory: &Memory) -> Buffer {
+    let architecture = match memory {
+        Memory::Input { .. } => Architecture::Input,
+        Memory::Output { .. } => Architecture::Output,
+        // Shared memory with a cap for each output shows itself as memory at outputs.
+        Memory::Shared { cap: Some(_), .. } => Architecture::Output,
+        Memory::Shared { cap: None, .. } => Architecture::Shared,
+    };
+    let capacity = match memory {
+        Memory::Shared { cap: Some(cap), .. } => *cap,
+        _ => memory.capacity(),
+    };
+    let frames = match capacity {
+        Capacity::Frames(frames) => frames,
+        Capacity::Bytes(bytes) => {
+            let full = u64::from(framing::stored(1500));
+            u32::try_from(bytes.get() / full).unwrap_or(u32::MAX).max(1)
+        }
+    };
+    Buffer { architecture, frames }
+}
