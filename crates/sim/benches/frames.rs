@@ -32,7 +32,7 @@ type Work = (&'static str, fn(f64) -> Timing);
 
 const WORKS: [Work; 4] = [
     ("frames F1", |share| many_to_one(share, None)),
-    ("frames F1 commodity", |share| many_to_one(share, Some(COMMODITY))),
+    ("frames commodity", |share| many_to_one(share, Some(COMMODITY))),
     ("frames F2", |share| uniform(share, 32, 40_000)),
     ("frames 4096 hosts", |share| uniform(share, 64, 6_000)),
 ];
