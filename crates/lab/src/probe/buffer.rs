@@ -1,0 +1,217 @@
+//! Where switches keep packets, and how many: B_L [tam, app. A].
+
+use super::bench::Stop;
+use super::{Session, us};
+use crosstie_fabric::HostId;
+use crosstie_model::fit::{Finding, Line, Slope, classify, line};
+use crosstie_model::{Architecture, Buffer};
+use crosstie_study::World;
+use crosstie_work::probe::Burst;
+use crosstie_work::{Note, Rank};
+
+/// What bursts say about the buffers of a switch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Capacity {
+    /// Bursts between so many sources and sinks, as far as anything of them was lost.
+    pub bursts: Vec<Bursts>,
+    /// Where packets are kept, and how many; or which places are possible.
+    pub finding: Finding,
+    /// What it is in truth, where that is known.
+    pub truth: Option<Buffer>,
+}
+
+/// Bursts of several lengths from S sources to R sinks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bursts {
+    /// How many sent: S.
+    pub sources: u32,
+    /// How many received: R.
+    pub sinks: u32,
+    /// The lengths, and what share came through: k and rho.
+    pub points: Vec<(u32, f64)>,
+    /// rho over 1/k: its slope is the buffer, and its intercept R g_s / (S g_r).
+    pub line: Line,
+}
+
+impl Capacity {
+    /// The share by which the number of packets is off, if it was found, in the right place, and the truth is known.
+    pub fn error(&self) -> Option<f64> {
+        match (&self.finding, self.truth) {
+            (Finding::Resolved { buffer, .. }, Some(truth))
+                if buffer.architecture == truth.architecture =>
+            {
+                Some(f64::from(buffer.frames) / f64::from(truth.frames) - 1.0).map(f64::abs)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Sources and sinks on one switch. One sink only tells memory at inputs from others: with several, heads of lines block each other there.
+const HERE: [(usize, usize); 8] = [(2, 1), (3, 1), (4, 1), (8, 1), (3, 2), (4, 2), (8, 2), (12, 3)];
+/// Sources behind other switches.
+const BEHIND: [(usize, usize); 5] = [(2, 1), (4, 1), (8, 1), (4, 2), (8, 2)];
+/// The longest burst.
+const LONGEST: u32 = 1 << 17;
+/// So much must be lost of a burst, so that buffers were full for a good part of it.
+const LOSS: f64 = 0.1;
+/// Lengths of bursts as halves of the first of which so much is lost.
+const HALVES: [u32; 6] = [2, 3, 4, 6, 8, 12];
+
+impl Session<'_> {
+    /// The buffers of a switch, as hosts see them, and as those behind other switches do.
+    pub(super) fn buffers(&self) -> Result<(Capacity, Option<Capacity>), Stop> {
+        let fabric = &self.bench.world.network().fabric;
+        let last = fabric.switch_of(HostId(self.hosts() - 1));
+        let (here, behind): (Vec<HostId>, Vec<HostId>) =
+            fabric.hosts().partition(|&host| fabric.switch_of(host) == last);
+        let ranks = |hosts: &[HostId]| -> Vec<Rank> { hosts.iter().map(|h| Rank(h.0)).collect() };
+        let (here, behind) = (ranks(&here), ranks(&behind));
+        let fits = |&(sources, sinks): &(usize, usize)| sources + sinks <= here.len();
+        let cases: Vec<_> = HERE
+            .into_iter()
+            .filter(fits)
+            .map(|(sources, sinks)| (here[sinks..sinks + sources].to_vec(), here[..sinks].to_vec()))
+            .collect();
+        let bursts = self.all_bursts(&cases)?;
+        let at_one: Vec<Slope> =
+            bursts.iter().filter(|b| b.sinks == 1).map(Bursts::slope).collect();
+        let all: Vec<Slope> = bursts.iter().map(Bursts::slope).collect();
+        let finding = match classify(&at_one) {
+            found @ Finding::Resolved { buffer: Buffer { architecture, .. }, .. }
+                if architecture == Architecture::Input =>
+            {
+                found
+            }
+            _ => classify(&all),
+        };
+        let truth = self.truth.buffer(false);
+        let host = Capacity { bursts, finding, truth };
+        let uplink = self.uplink(&host, &here, &behind)?;
+        Ok((host, uplink))
+    }
+
+    /// What comes by an uplink that is faster than the links of hosts.
+    fn uplink(
+        &self,
+        host: &Capacity,
+        here: &[Rank],
+        behind: &[Rank],
+    ) -> Result<Option<Capacity>, Stop> {
+        let link = &self.spec.link;
+        let rate = self.spec.frame.uplink.rate(link).bytes_per_second();
+        let most = (rate / link.rate.bytes_per_second()) as usize;
+        if behind.is_empty() || self.spec.world != World::Frame {
+            return Ok(None);
+        }
+        // Evenly from all over the place, so that no other uplink has more than its share.
+        let spread = |count: usize| (0..count).map(|i| behind[i * behind.len() / count]).collect();
+        let fits = |&(sources, sinks): &(usize, usize)| {
+            sources <= behind.len().min(most) && sinks <= here.len()
+        };
+        let cases: Vec<_> = BEHIND
+            .into_iter()
+            .filter(fits)
+            .map(|(sources, sinks)| (spread(sources), here[..sinks].to_vec()))
+            .collect();
+        let bursts = self.all_bursts(&cases)?;
+        // They all come by one port, so that the place cannot be told from here: it is the one that hosts see.
+        let finding = match host.finding {
+            Finding::Resolved { buffer: Buffer { architecture, .. }, .. } => {
+                by_one_port(&bursts, architecture)
+            }
+            Finding::NotResolved { .. } => Finding::NotResolved { candidates: Vec::new() },
+        };
+        Ok(Some(Capacity { bursts, finding, truth: self.truth.buffer(true) }))
+    }
+
+    fn all_bursts(&self, cases: &[(Vec<Rank>, Vec<Rank>)]) -> Result<Vec<Bursts>, Stop> {
+        let found = self.bench.map(cases, |(sources, sinks)| {
+            let found = self.bursts(sources, sinks);
+            let (sources, sinks) = (sources.len(), sinks.len());
+            self.bench.tell(format!("bursts from {sources} sources to {sinks} sinks"));
+            found
+        })?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Bursts between some hosts; `None` if nothing is lost of the longest.
+    fn bursts(&self, sources: &[Rank], sinks: &[Rank]) -> Result<Option<Bursts>, Stop> {
+        let ports = (sources.len() * sinks.len()) as u32;
+        let mut first = 16 * ports;
+        while self.share_of(sources, sinks, vec![first])?[0].1 > 1.0 - LOSS {
+            first *= 2;
+            if first > LONGEST {
+                return Ok(None);
+            }
+        }
+        let lengths = HALVES.map(|halves| first / 2 * halves).to_vec();
+        let points = self.share_of(sources, sinks, lengths)?;
+        let over: Vec<(f64, f64)> =
+            points.iter().map(|&(k, rho)| (1.0 / f64::from(k), rho)).collect();
+        let line = line(&over).expect("bursts of several lengths give a line");
+        let (sources, sinks) = (sources.len() as u32, sinks.len() as u32);
+        Ok(Some(Bursts { sources, sinks, points, line }))
+    }
+
+    /// The share of bursts that comes through.
+    fn share_of(
+        &self,
+        sources: &[Rank],
+        sinks: &[Rank],
+        bursts: Vec<u32>,
+    ) -> Result<Vec<(u32, f64)>, Stop> {
+        let bytes = self.payload();
+        let probe = Burst {
+            sources: sources.to_vec(),
+            sinks: sinks.to_vec(),
+            bytes,
+            bursts: bursts.clone(),
+            // Even if all of it goes through one port.
+            drain: self.slot(bytes),
+            rest: self.slot(bytes) * 16 + us(1_000.0),
+        };
+        let notes = self.bench.run(probe.program())?;
+        let share = |length: u32| {
+            let part = |&(_, note): &(Rank, Note)| match note {
+                Note::Received { burst, packets } if burst == length => Some(packets),
+                _ => None,
+            };
+            let received: u32 = notes.iter().filter_map(part).sum();
+            (length, f64::from(received) / f64::from(length))
+        };
+        Ok(bursts.into_iter().map(share).collect())
+    }
+}
+
+impl Bursts {
+    fn slope(&self) -> Slope {
+        Slope { sources: self.sources, sinks: self.sinks, frames: self.line.slope }
+    }
+}
+
+/// What one port has, by a place that is known.
+fn by_one_port(bursts: &[Bursts], architecture: Architecture) -> Finding {
+    // Heads of lines block each other with several sinks.
+    let told = bursts.iter().filter(|b| architecture != Architecture::Input || b.sinks == 1);
+    let slopes: Vec<Slope> = told.map(|b| Slope { sources: 1, ..b.slope() }).collect();
+    match classify(&slopes) {
+        // At one input or shared is the same from here, and so is at the output with one sink.
+        Finding::NotResolved { candidates } if candidates.contains(&architecture) => {
+            let ports = |slope: &Slope| match architecture {
+                Architecture::Output => f64::from(slope.sinks),
+                Architecture::Input | Architecture::Shared => 1.0,
+            };
+            let each = slopes.iter().map(|slope| slope.frames / ports(slope));
+            let (least, most) =
+                each.clone().fold((f64::INFINITY, 0.0f64), |(least, most), frames| {
+                    (least.min(frames), most.max(frames))
+                });
+            let mean = each.sum::<f64>() / slopes.len() as f64;
+            let buffer = Buffer { architecture, frames: mean.round().max(1.0) as u32 };
+            let error = (most - least) / 2.0 / mean;
+            Finding::Resolved { buffer, error, next: f64::INFINITY }
+        }
+        found => found,
+    }
+}
