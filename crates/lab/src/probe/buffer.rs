@@ -29,7 +29,7 @@ pub struct Bursts {
     pub sinks: u32,
     /// The lengths, and what share came through: k and rho.
     pub points: Vec<(u32, f64)>,
-    /// rho over 1/k: its slope is the buffer, and its intercept R g_s / (S g_r).
+    /// rho over 1/k: its slope is how many packets wait, and its intercept R g_s / (S g_r).
     pub line: Line,
 }
 
@@ -185,8 +185,14 @@ impl Session<'_> {
 }
 
 impl Bursts {
+    /// How many packets are kept: B~. Beside those that wait one is leaving to each sink, which keeps its room until its
+    /// last bit has left.
+    pub fn frames(&self) -> f64 {
+        self.line.slope + f64::from(self.sinks)
+    }
+
     fn slope(&self) -> Slope {
-        Slope { sources: self.sources, sinks: self.sinks, frames: self.line.slope }
+        Slope { sources: self.sources, sinks: self.sinks, frames: self.frames() }
     }
 }
 

@@ -92,25 +92,25 @@ impl Capacity {
         let bursts: Vec<String> = self
             .bursts
             .iter()
-            .map(|b| format!("{} to {}: {:.1}", b.sources, b.sinks, b.line.slope))
+            .map(|b| format!("{} to {}: {:.1}", b.sources, b.sinks, b.frames()))
             .collect();
-        let slopes = match bursts.is_empty() {
+        let kept = match bursts.is_empty() {
             true => "nothing of any burst was lost".to_owned(),
-            false => format!("slopes of bursts, sources to sinks: {}", bursts.join(", ")),
+            false => format!("kept of bursts, sources to sinks: {}", bursts.join(", ")),
         };
         match &self.finding {
             Finding::Resolved { buffer, error, .. } => format!(
-                "{} frames, {}, slopes within {:.2} %; {slopes}.",
+                "{} frames, {}, within {:.2} %; {kept}.",
                 buffer.frames,
                 buffer.architecture,
                 error * 100.0
             ),
             Finding::NotResolved { candidates } if candidates.is_empty() => {
-                format!("not resolved; {slopes}.")
+                format!("not resolved; {kept}.")
             }
             Finding::NotResolved { candidates } => {
                 let names: Vec<&str> = candidates.iter().map(|place| place.name()).collect();
-                format!("not resolved, may be {}; {slopes}.", names.join(" or "))
+                format!("not resolved, may be {}; {kept}.", names.join(" or "))
             }
         }
     }

@@ -98,7 +98,7 @@ fn what_cannot_be_seen_is_not_guessed() {
     println!("{text}");
     assert!(text.contains("# g_s: not resolved, O_s hides it, or the ring has no end"));
     assert!(
-        text.contains("# O_r: not resolved, nothing was seen of it") && text.contains("250 others")
+        text.contains("# O_r: not resolved, nothing was seen of it") && text.contains("300 others")
     );
     assert_eq!(found.parameters.pickup, Cost::fixed(Time::from_ns(27_000)));
     let idle = Spec { node: Default::default(), ..machine };
@@ -112,11 +112,12 @@ fn what_cannot_be_seen_is_not_guessed() {
 /// A forwarding engine, costs for every byte, and hosts of which no two take equally long.
 #[test]
 fn costs_of_bytes_and_a_forwarding_engine_are_told() {
-    let machine = spec(
+    let mut machine = spec(
         "jitter = '2 us'\nsend-gap = { fixed = '10 us', byte = '100 ns' }\n\
-         [frame.switch]\nlookup = '1 us'\nforwarding = 'cut-through'\n[fabric.single]\nhosts = 16\n",
+         [fabric.single]\nhosts = 16\n",
     );
-    let mut machine = machine;
+    let switch = &mut machine.frame.switch;
+    (switch.lookup, switch.forwarding) = (Time::from_ns(1_000), study::Forwarding::CutThrough);
     let byte = Time::from_ns(5);
     let node = machine.node.commodity.as_mut().unwrap();
     (node.send.byte, node.receive.byte) = (byte, byte);
