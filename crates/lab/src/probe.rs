@@ -10,7 +10,7 @@
 //! | g_s | what 512 further packets take, where the ring is full | O_s is no shorter, or the ring has no end: g_r instead |
 //! | O_r | how much longer a segment of a computation takes when a packet comes | O_r <= 2 U_r, or nothing interrupts: 0, and U_r has both |
 //! | U_r | receiving a packet that is there | |
-//! | g_r | a flood | packets can be sent faster than O_r + U_r, so that the processor falls behind; or there is one sender only: g_s instead |
+//! | g_r | a flood | packets can come faster than O_r + U_r, so that the processor falls behind; or there are too few senders: g_s instead |
 //! | L | RTT / 2 less the rest, for more and more pairs in step | |
 //! | B_L | bursts | the buffers hold all that is sent |
 //!
@@ -46,12 +46,17 @@ use truth::Truth;
 /// How to probe.
 #[derive(Clone, Copy)]
 pub struct ProbeOptions<'a> {
-    /// How often round trips and receptions are timed; the thesis has at least 200.
+    /// How often round trips and receptions are timed: [`ITERATIONS`](ProbeOptions::ITERATIONS), or more.
     pub iterations: u32,
     /// How many runs at a time.
     pub threads: NonZeroUsize,
     /// Once set, it is given up.
     pub cancel: &'a AtomicBool,
+}
+
+impl ProbeOptions<'_> {
+    /// As often as in the thesis.
+    pub const ITERATIONS: u32 = 200;
 }
 
 /// What a machine was found to be.
@@ -141,13 +146,20 @@ struct Alone {
     rtt: f64,
 }
 
+impl Alone {
+    /// What a packet takes of the processor of its receiver.
+    fn processor(&self) -> f64 {
+        self.receive.value + self.pickup.value
+    }
+}
+
 impl Session<'_> {
     fn probe(&self) -> Result<Probe, Stop> {
         let sizes = self.sizes();
         let alone = self.bench.map(&sizes, |&bytes| self.alone(bytes))?;
         let receive_gap = self.bench.map(&alone, |alone| self.inflow(alone))?;
         let latency = self.latency(&alone)?;
-        let (buffer, uplink) = self.buffers()?;
+        let (buffer, uplink) = self.buffers(alone.last().expect("there is a full packet"))?;
         let of = |of: fn(&Alone) -> &Sample| alone.iter().map(|alone| of(alone).clone()).collect();
         let line = |symbol, key, samples| Measured::new(symbol, key, samples, &Term::ALL[..2]);
         let costs = vec![
@@ -219,30 +231,32 @@ impl Session<'_> {
     }
 
     fn alone(&self, bytes: u32) -> Result<Alone, Stop> {
-        let (send, send_gap) = self.transmit(bytes)?;
         let [rtt, pickup, kept, noise] = self.reception(bytes)?;
-        self.bench.tell(format!("O_s, g_s, O_r and U_r for {bytes} B"));
         let mut receive = Sample::new(bytes, 2, &kept, self.truth.receive(bytes));
         receive.discarded = noise.len();
         if kept.is_empty() {
             receive.left_out = Some("nothing was seen of it between 2 U_r and RTT / 2");
         }
         let pickup = Sample::new(bytes, 2, &pickup, self.truth.pickup(bytes));
+        // The ring drains, and whoever receives it is ready for more.
+        let drain = us(receive.value + pickup.value).max(self.slot(bytes)) * 2;
+        let (send, send_gap) = self.transmit(bytes, drain)?;
+        self.bench.tell(format!("O_s, g_s, O_r and U_r for {bytes} B"));
         Ok(Alone { bytes, send, send_gap, receive, pickup, rtt: trimmed_mean(&rtt).unwrap_or(0.0) })
     }
 
     /// O_s and g_s.
-    fn transmit(&self, bytes: u32) -> Result<(Sample, Sample), Stop> {
+    fn transmit(&self, bytes: u32, drain: Time) -> Result<(Sample, Sample), Stop> {
         let ring = self.commodity.ring.unwrap_or(RING);
-        let (from, to) = (Rank(0), self.far());
-        let drain = self.slot(bytes) * 2;
+        // A neighbour, so that nothing else is in the way.
+        let (from, to) = (Rank(0), Rank(1));
         let short =
             TransmitRing { from, to, bytes, ring, most: 8, rounds: self.iterations(), drain };
         let most = MOST_WRITTEN.max((8 * ring).next_power_of_two());
         let long = TransmitRing { most, rounds: ROUNDS, ..short };
         let mut written = Vec::new();
         for probe in [short, long] {
-            written.push(self.bench.run(probe.program())?);
+            written.push(self.bench.run(probe.program())?.notes);
         }
         let took = |notes: &[(Rank, Note)], count: u32| -> Vec<f64> {
             let took = |&(_, note): &(Rank, Note)| match note {
@@ -276,7 +290,7 @@ impl Session<'_> {
         let (master, slave, iterations) = (Rank(0), self.far(), self.iterations());
         let probe = ReceiveOverhead { master, slave, bytes, iterations, segment: SEGMENT };
         let mut found = [const { Vec::new() }; 4];
-        for (_, note) in self.bench.run(probe.program())? {
+        for (_, note) in self.bench.run(probe.program())?.notes {
             let (place, took) = match note {
                 Note::RoundTrip { took } => (0, took),
                 Note::PickedUp { took } => (1, took),
@@ -293,7 +307,7 @@ impl Session<'_> {
     fn inflow(&self, alone: &Alone) -> Result<Sample, Stop> {
         let bytes = alone.bytes;
         let receiver = Rank(self.hosts() - 1);
-        let processor = alone.receive.value + alone.pickup.value;
+        let processor = alone.processor();
         let sender = alone.send_gap.value.max(alone.send.value);
         let slot = us(sender.max(processor));
         let senders: Vec<Rank> = (0..receiver.0.min(SENDERS)).map(Rank).collect();
@@ -314,11 +328,13 @@ impl Session<'_> {
             }
             _ => None,
         };
-        let gaps: Vec<f64> = self.bench.run(probe.program())?.into_iter().filter_map(gap).collect();
+        let gaps: Vec<f64> =
+            self.bench.run(probe.program())?.notes.into_iter().filter_map(gap).collect();
         self.bench.tell(format!("g_r for {bytes} B"));
         let mut sample = Sample::new(bytes, 2, &gaps, self.truth.receive_gap(bytes));
         // A processor that is interrupted faster than it can pick up falls behind, by how much depends on both.
-        if sample.value.min(sender) < CLEAR * processor {
+        let fastest = (self.slot(bytes).seconds() * 1e6).max(sender / count);
+        if sample.value.min(fastest) < CLEAR * processor {
             sample.left_out = Some("O_r + U_r hides it");
         } else if sample.value < CLEAR * sender / count {
             sample.left_out = Some("there are too few senders for a flood");
@@ -350,7 +366,7 @@ impl Session<'_> {
                 Note::RoundTrip { took } => Some(took.seconds() * 5e5 - rest),
                 _ => None,
             };
-            let notes = self.bench.run(probe.program())?;
+            let notes = self.bench.run(probe.program())?.notes;
             let found: Vec<f64> = notes.into_iter().filter_map(latency).collect();
             self.bench.tell(format!("L for {bytes} B between {count} pairs"));
             let truth = self.truth.latency(*bytes, count);

@@ -2,6 +2,7 @@
 
 use super::ProbeOptions;
 use crate::{LabError, World};
+use crosstie_sim::node::Overflows;
 use crosstie_units::Time;
 use crosstie_work::{Note, Program, Rank};
 use std::ops::ControlFlow;
@@ -21,12 +22,19 @@ pub(super) struct Bench<'a> {
     pub progress: &'a (dyn Fn(&str) + Sync),
 }
 
+/// What the ranks of a program have noted.
+pub(super) struct Notes {
+    pub notes: Vec<(Rank, Note)>,
+    /// Whether nodes have lost anything for want of room.
+    pub overflowed: bool,
+}
+
 /// The end of the clock: half of what picoseconds can count, so that no sum overflows.
 const LAST: Time = Time::from_ps(u64::MAX / 2);
 
 impl Bench<'_> {
-    /// What the ranks of a program note.
-    pub fn run(&self, mut program: Program) -> Result<Vec<(Rank, Note)>, Stop> {
+    /// Lets a program run to its end.
+    pub fn run(&self, mut program: Program) -> Result<Notes, Stop> {
         let blueprint = self.world.blueprint();
         let mut watch = |_| match self.options.cancel.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
@@ -38,7 +46,10 @@ impl Bench<'_> {
         let play = self.world.play(&*blueprint, LAST, false);
         let played = play.run(&mut program, &mut watch).ok_or(Stop::Cancelled)?;
         match played.failure {
-            None => Ok(played.notes),
+            None => {
+                let Overflows { ring, pool } = played.delivery.overflows;
+                Ok(Notes { notes: played.notes, overflowed: ring + pool > 0 })
+            }
             Some(failure) => {
                 let problem = format!(
                     "found nodes and switches that a probe does not get through: {failure}"

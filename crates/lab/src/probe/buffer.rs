@@ -1,11 +1,12 @@
 //! Where switches keep packets, and how many: B_L [tam, app. A].
 
-use super::bench::Stop;
-use super::{Session, us};
+use super::bench::{Notes, Stop};
+use super::{Alone, Session, us};
 use crosstie_fabric::HostId;
 use crosstie_model::fit::{Finding, Line, Slope, classify, line};
 use crosstie_model::{Architecture, Buffer};
 use crosstie_study::World;
+use crosstie_units::Time;
 use crosstie_work::probe::Burst;
 use crosstie_work::{Note, Rank};
 
@@ -14,6 +15,8 @@ use crosstie_work::{Note, Rank};
 pub struct Capacity {
     /// Bursts between so many sources and sinks, as far as anything of them was lost.
     pub bursts: Vec<Bursts>,
+    /// Whether nodes have lost packets, too, for want of room.
+    pub overflowed: bool,
     /// Where packets are kept, and how many; or which places are possible.
     pub finding: Finding,
     /// What it is in truth, where that is known.
@@ -34,6 +37,18 @@ pub struct Bursts {
 }
 
 impl Capacity {
+    /// Where nodes have lost packets, bursts tell nothing about switches.
+    fn new(
+        bursts: Vec<Bursts>,
+        finding: Finding,
+        overflowed: bool,
+        truth: Option<Buffer>,
+    ) -> Capacity {
+        let nothing = Finding::NotResolved { candidates: Vec::new() };
+        let finding = if overflowed { nothing } else { finding };
+        Capacity { bursts, overflowed, finding, truth }
+    }
+
     /// The share by which the number of packets is off, if it was found, in the right place, and the truth is known.
     pub fn error(&self) -> Option<f64> {
         match (&self.finding, self.truth) {
@@ -56,11 +71,13 @@ const LONGEST: u32 = 1 << 17;
 /// So much must be lost of a burst, so that buffers were full for a good part of it.
 const LOSS: f64 = 0.1;
 /// Lengths of bursts as halves of the first of which so much is lost.
-const HALVES: [u32; 6] = [2, 3, 4, 6, 8, 12];
+const HALVES: [u32; 4] = [2, 3, 4, 6];
 
 impl Session<'_> {
     /// The buffers of a switch, as hosts see them, and as those behind other switches do.
-    pub(super) fn buffers(&self) -> Result<(Capacity, Option<Capacity>), Stop> {
+    pub(super) fn buffers(&self, full: &Alone) -> Result<(Capacity, Option<Capacity>), Stop> {
+        // Even if all of a burst goes through one port, and is received by one processor.
+        let drain = self.slot(self.payload()).max(us(full.processor()));
         let fabric = &self.bench.world.network().fabric;
         let last = fabric.switch_of(HostId(self.hosts() - 1));
         let (here, behind): (Vec<HostId>, Vec<HostId>) =
@@ -73,7 +90,7 @@ impl Session<'_> {
             .filter(fits)
             .map(|(sources, sinks)| (here[sinks..sinks + sources].to_vec(), here[..sinks].to_vec()))
             .collect();
-        let bursts = self.all_bursts(&cases)?;
+        let (bursts, overflowed) = self.all_bursts(&cases, drain)?;
         let at_one: Vec<Slope> =
             bursts.iter().filter(|b| b.sinks == 1).map(Bursts::slope).collect();
         let all: Vec<Slope> = bursts.iter().map(Bursts::slope).collect();
@@ -85,9 +102,8 @@ impl Session<'_> {
             }
             _ => classify(&all),
         };
-        let truth = self.truth.buffer(false);
-        let host = Capacity { bursts, finding, truth };
-        let uplink = self.uplink(&host, &here, &behind)?;
+        let host = Capacity::new(bursts, finding, overflowed, self.truth.buffer(false));
+        let uplink = self.uplink(&host, &here, &behind, drain)?;
         Ok((host, uplink))
     }
 
@@ -97,13 +113,11 @@ impl Session<'_> {
         host: &Capacity,
         here: &[Rank],
         behind: &[Rank],
+        drain: Time,
     ) -> Result<Option<Capacity>, Stop> {
         let link = &self.spec.link;
         let rate = self.spec.frame.uplink.rate(link).bytes_per_second();
         let most = (rate / link.rate.bytes_per_second()) as usize;
-        if behind.is_empty() || self.spec.world != World::Frame {
-            return Ok(None);
-        }
         // Evenly from all over the place, so that no other uplink has more than its share.
         let spread = |count: usize| (0..count).map(|i| behind[i * behind.len() / count]).collect();
         let fits = |&(sources, sinks): &(usize, usize)| {
@@ -114,7 +128,10 @@ impl Session<'_> {
             .filter(fits)
             .map(|(sources, sinks)| (spread(sources), here[..sinks].to_vec()))
             .collect();
-        let bursts = self.all_bursts(&cases)?;
+        if cases.is_empty() || self.spec.world != World::Frame {
+            return Ok(None);
+        }
+        let (bursts, overflowed) = self.all_bursts(&cases, drain)?;
         // They all come by one port, so that the place cannot be told from here: it is the one that hosts see.
         let finding = match host.finding {
             Finding::Resolved { buffer: Buffer { architecture, .. }, .. } => {
@@ -122,57 +139,57 @@ impl Session<'_> {
             }
             Finding::NotResolved { .. } => Finding::NotResolved { candidates: Vec::new() },
         };
-        Ok(Some(Capacity { bursts, finding, truth: self.truth.buffer(true) }))
+        let truth = self.truth.buffer(true);
+        Ok(Some(Capacity::new(bursts, finding, overflowed, truth)))
     }
 
-    fn all_bursts(&self, cases: &[(Vec<Rank>, Vec<Rank>)]) -> Result<Vec<Bursts>, Stop> {
+    /// Bursts between several groups of hosts, as far as anything was lost; and whether nodes have lost any of it.
+    fn all_bursts(
+        &self,
+        cases: &[(Vec<Rank>, Vec<Rank>)],
+        drain: Time,
+    ) -> Result<(Vec<Bursts>, bool), Stop> {
         let found = self.bench.map(cases, |(sources, sinks)| {
-            let found = self.bursts(sources, sinks);
+            let (bytes, rest) = (self.payload(), drain * 16 + us(1_000.0));
+            let (sources, sinks, bursts) = (sources.clone(), sinks.clone(), Vec::new());
+            let mut burst = Burst { sources, sinks, bytes, bursts, drain, rest };
+            let found = self.bursts(&mut burst)?;
+            let Burst { sources, sinks, .. } = burst;
             let (sources, sinks) = (sources.len(), sinks.len());
             self.bench.tell(format!("bursts from {sources} sources to {sinks} sinks"));
-            found
+            Ok(found)
         })?;
-        Ok(found.into_iter().flatten().collect())
+        let overflowed = found.iter().any(|&(_, overflowed)| overflowed);
+        Ok((found.into_iter().filter_map(|(bursts, _)| bursts).collect(), overflowed))
     }
 
-    /// Bursts between some hosts; `None` if nothing is lost of the longest.
-    fn bursts(&self, sources: &[Rank], sinks: &[Rank]) -> Result<Option<Bursts>, Stop> {
-        let ports = (sources.len() * sinks.len()) as u32;
-        let mut first = 16 * ports;
-        while self.share_of(sources, sinks, vec![first])?[0].1 > 1.0 - LOSS {
+    /// Bursts of lengths that tell something; `None` if nothing is lost of the longest.
+    fn bursts(&self, burst: &mut Burst) -> Result<(Option<Bursts>, bool), Stop> {
+        let (sources, sinks) = (burst.sources.len() as u32, burst.sinks.len() as u32);
+        let mut first = 16 * sources * sinks;
+        loop {
+            burst.bursts = vec![first];
+            let (points, overflowed) = self.shares(burst)?;
+            if points[0].1 <= 1.0 - LOSS {
+                break;
+            }
             first *= 2;
             if first > LONGEST {
-                return Ok(None);
+                return Ok((None, overflowed));
             }
         }
-        let lengths = HALVES.map(|halves| first / 2 * halves).to_vec();
-        let points = self.share_of(sources, sinks, lengths)?;
+        burst.bursts = HALVES.map(|halves| first / 2 * halves).to_vec();
+        let (points, overflowed) = self.shares(burst)?;
         let over: Vec<(f64, f64)> =
             points.iter().map(|&(k, rho)| (1.0 / f64::from(k), rho)).collect();
         let line = line(&over).expect("bursts of several lengths give a line");
-        let (sources, sinks) = (sources.len() as u32, sinks.len() as u32);
-        Ok(Some(Bursts { sources, sinks, points, line }))
+        Ok((Some(Bursts { sources, sinks, points, line }), overflowed))
     }
 
-    /// The share of bursts that comes through.
-    fn share_of(
-        &self,
-        sources: &[Rank],
-        sinks: &[Rank],
-        bursts: Vec<u32>,
-    ) -> Result<Vec<(u32, f64)>, Stop> {
-        let bytes = self.payload();
-        let probe = Burst {
-            sources: sources.to_vec(),
-            sinks: sinks.to_vec(),
-            bytes,
-            bursts: bursts.clone(),
-            // Even if all of it goes through one port.
-            drain: self.slot(bytes),
-            rest: self.slot(bytes) * 16 + us(1_000.0),
-        };
-        let notes = self.bench.run(probe.program())?;
-        let share = |length: u32| {
+    /// The shares of bursts that come through, and whether nodes have lost any of the rest.
+    fn shares(&self, burst: &Burst) -> Result<(Vec<(u32, f64)>, bool), Stop> {
+        let Notes { notes, overflowed } = self.bench.run(burst.clone().program())?;
+        let share = |&length: &u32| {
             let part = |&(_, note): &(Rank, Note)| match note {
                 Note::Received { burst, packets } if burst == length => Some(packets),
                 _ => None,
@@ -180,7 +197,7 @@ impl Session<'_> {
             let received: u32 = notes.iter().filter_map(part).sum();
             (length, f64::from(received) / f64::from(length))
         };
-        Ok(bursts.into_iter().map(share).collect())
+        Ok((burst.bursts.iter().map(share).collect(), overflowed))
     }
 }
 

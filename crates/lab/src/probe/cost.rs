@@ -119,10 +119,13 @@ fn fit(samples: &[Sample], terms: &[Term]) -> Result<Fit, String> {
             let off = (fitted - truth).abs();
             Some(if off > 0.0 { off / truth } else { 0.0 })
         };
+        let residual = found.residuals.iter().fold(0.0f64, |most, off| most.max(off.abs()));
+        let exact = residual * 1e6 < 1.0;
         return Ok(Fit {
             cost,
-            r_squared: found.r_squared,
-            residual: found.residuals.iter().fold(0.0, |most, off| most.max(off.abs())),
+            // Below a picosecond there is nothing to explain.
+            r_squared: if exact { 1.0 } else { found.r_squared },
+            residual,
             error: used.iter().filter_map(error).reduce(f64::max),
         });
     }

@@ -95,6 +95,7 @@ impl Capacity {
             .map(|b| format!("{} to {}: {:.1}", b.sources, b.sinks, b.frames()))
             .collect();
         let kept = match bursts.is_empty() {
+            _ if self.overflowed => "sinks had no room for what came".to_owned(),
             true => "nothing of any burst was lost".to_owned(),
             false => format!("kept of bursts, sources to sinks: {}", bursts.join(", ")),
         };
