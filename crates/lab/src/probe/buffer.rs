@@ -84,7 +84,9 @@ impl Session<'_> {
             fabric.hosts().partition(|&host| fabric.switch_of(host) == last);
         let ranks = |hosts: &[HostId]| -> Vec<Rank> { hosts.iter().map(|h| Rank(h.0)).collect() };
         let (here, behind) = (ranks(&here), ranks(&behind));
-        let fits = |&(sources, sinks): &(usize, usize)| sources + sinks <= here.len();
+        // No other world loses packets.
+        let loses = self.spec.world == World::Frame;
+        let fits = |&(sources, sinks): &(usize, usize)| loses && sources + sinks <= here.len();
         let cases: Vec<_> = HERE
             .into_iter()
             .filter(fits)

@@ -15,8 +15,12 @@ fn spec(rest: &str) -> Spec {
 }
 
 fn found(spec: &Spec) -> Probe {
+    found_on(2, spec)
+}
+
+fn found_on(threads: usize, spec: &Spec) -> Probe {
     let cancel = AtomicBool::new(false);
-    let threads = NonZeroUsize::new(2).unwrap();
+    let threads = NonZeroUsize::new(threads).unwrap();
     let options = ProbeOptions { iterations: 50, threads, cancel: &cancel };
     probe(spec, &|path| path.into(), options, &|_| ()).unwrap().unwrap()
 }
@@ -149,4 +153,25 @@ fn sinks_without_room_say_nothing_about_switches() {
     let found = found(&slow);
     assert!(found.buffer.overflowed && found.parameters.buffer.is_none());
     assert!(found.to_toml().contains("# B_L: not resolved; sinks had no room for what came."));
+}
+
+#[test]
+fn threads_do_not_matter_and_other_networks_have_costs_too() {
+    let mut machine = spec("jitter = '5 us'\n[fabric.single]\nhosts = 4\n");
+    machine.frame.switch.memory =
+        study::Memory::Output { capacity: study::Capacity::Frames(20), uplink: None };
+    assert_eq!(found_on(1, &machine), found_on(3, &machine));
+    machine.world = study::World::Ideal;
+    let found = found(&machine);
+    assert_eq!((found.parameters.least.get(), found.parameters.buffer), (0, None));
+    let errors: Vec<_> =
+        found.costs.iter().filter_map(|cost| cost.fit.as_ref().ok()?.error).collect();
+    assert!(errors.len() == 3 && errors.iter().all(|&error| error < 0.02), "{errors:?}");
+    let said = |spec: &Spec| {
+        let cancel = AtomicBool::new(false);
+        let options = ProbeOptions { iterations: 1, threads: NonZeroUsize::MIN, cancel: &cancel };
+        probe(spec, &|path| path.into(), options, &|_| ()).unwrap_err().to_string()
+    };
+    machine.world = study::World::Model;
+    assert!(said(&machine).contains("`world`: found \"model\", where no packets move"));
 }
