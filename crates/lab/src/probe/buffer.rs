@@ -55,7 +55,7 @@ impl Capacity {
             (Finding::Resolved { buffer, .. }, Some(truth))
                 if buffer.architecture == truth.architecture =>
             {
-                Some(f64::from(buffer.frames) / f64::from(truth.frames) - 1.0).map(f64::abs)
+                Some((f64::from(buffer.frames) / f64::from(truth.frames) - 1.0).abs())
             }
             _ => None,
         }
@@ -97,11 +97,10 @@ impl Session<'_> {
             bursts.iter().filter(|b| b.sinks == 1).map(Bursts::slope).collect();
         let all: Vec<Slope> = bursts.iter().map(Bursts::slope).collect();
         let finding = match classify(&at_one) {
-            found @ Finding::Resolved { buffer: Buffer { architecture, .. }, .. }
-                if architecture == Architecture::Input =>
-            {
-                found
-            }
+            found @ Finding::Resolved {
+                buffer: Buffer { architecture: Architecture::Input, .. },
+                ..
+            } => found,
             _ => classify(&all),
         };
         let host = Capacity::new(bursts, finding, overflowed, self.truth.buffer(false));
