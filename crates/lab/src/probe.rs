@@ -70,6 +70,9 @@ pub struct Probe {
     pub buffer: Capacity,
     /// The same for what comes from other switches, if there are any.
     pub uplink: Option<Capacity>,
+    /// The parameters that follow from the spec, where it is one of Ethernet. There is no jitter in them, and no
+    /// forwarding engine that pairs share.
+    pub truth: Option<Parameters>,
 }
 
 /// The numbers of bytes that packets have, as far as they fit in one.
@@ -188,7 +191,7 @@ impl Session<'_> {
                 Finding::NotResolved { .. } => None,
             },
         };
-        Ok(Probe { parameters, costs, buffer, uplink })
+        Ok(Probe { parameters, costs, buffer, uplink, truth: self.truth.parameters() })
     }
 
     /// The longest message that is one packet.

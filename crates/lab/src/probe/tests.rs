@@ -59,7 +59,7 @@ fn switches_of_the_thesis() {
         agree(&found, 0.02);
         buffer(&found.buffer, architecture, frames);
         assert_eq!(found.uplink, None);
-        assert_eq!(found.parameters.buffer.unwrap().architecture, architecture);
+        assert_eq!(Some(found.parameters), found.truth, "to the picosecond and the packet");
         let text = found.to_toml();
         assert_eq!(toml::from_str::<Parameters>(&text).unwrap(), found.parameters, "{text}");
     }

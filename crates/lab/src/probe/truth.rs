@@ -21,6 +21,10 @@ impl<'a> Truth<'a> {
         Truth { spec, commodity, parameters: derive(spec, network), hosts }
     }
 
+    pub fn parameters(&self) -> Option<Parameters> {
+        self.is_ethernet().then_some(self.parameters)
+    }
+
     fn at(&self, cost: Cost, bytes: u32) -> f64 {
         us(cost.at(bytes.into(), self.hosts))
     }
