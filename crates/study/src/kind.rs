@@ -119,6 +119,13 @@ impl Work {
 }
 
 impl Spec {
+    /// Whether its world may know what only some worlds do: what was lost, and what was done about it, or what
+    /// a price is spent on.
+    pub(crate) fn knows_more(&self) -> bool {
+        let by_world = matches!(self.world, World::Frame | World::Model);
+        by_world || !self.channel.is_default() || self.node.commodity.is_some()
+    }
+
     /// The tables that a point keeps beside its row.
     pub fn side_tables(&self) -> impl Iterator<Item = SideTable> {
         let wanted = |table: &SideTable| match table {
