@@ -9,7 +9,8 @@
 //! send. Below this crate nobody sees a key of an experiment file; above it nobody sees the
 //! simulator.
 //!
-//! [`paper`] knows the papers whose evaluation can be reproduced.
+//! [`paper`] knows the papers whose evaluation can be reproduced, and [`probe`] measures the communication parameters of a
+//! machine.
 
 mod destination;
 mod error;
@@ -21,6 +22,7 @@ pub mod paper;
 mod parameters;
 mod preparation;
 mod preset;
+pub mod probe;
 mod progress;
 mod revision;
 mod routed_fabric;

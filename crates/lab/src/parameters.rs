@@ -35,7 +35,7 @@ fn read(path: &std::path::Path) -> Result<Parameters, LabError> {
 }
 
 /// What follows from links, switches and nodes.
-fn derive(spec: &Spec, network: &RoutedFabric) -> Parameters {
+pub(crate) fn derive(spec: &Spec, network: &RoutedFabric) -> Parameters {
     let packing = nodes::frame_packing(spec);
     let payload = packing.payload.unwrap_or(framing::MINIMUM);
     let header = u64::from(packing.overhead);

@@ -3,6 +3,7 @@
 mod closed_loop;
 mod collectives;
 mod many_to_one;
+mod probes;
 mod schedules;
 mod stations;
 
