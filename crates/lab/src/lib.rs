@@ -9,7 +9,7 @@
 //! send. Below this crate nobody sees a key of an experiment file; above it nobody sees the
 //! simulator.
 //!
-//! [`paper`] knows the papers whose evaluation can be reproduced.
+//! [`predict`] says what communication takes on a machine without running anything. [`paper`] knows the papers whose evaluation can be reproduced.
 
 mod destination;
 mod error;
@@ -19,6 +19,7 @@ mod nodes;
 mod outcome;
 pub mod paper;
 mod parameters;
+pub mod predict;
 mod preparation;
 mod preset;
 mod progress;
