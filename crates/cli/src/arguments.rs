@@ -10,6 +10,7 @@ use clap_complete::Shell;
 use crate::bench::BenchArguments;
 use crate::fabric::FabricArguments;
 use crate::paper::PaperArguments;
+use crate::predict::PredictArguments;
 use crate::rails::RailsArguments;
 use crate::report::ReportArguments;
 use crate::routes::RoutesArguments;
@@ -103,6 +104,8 @@ pub enum Verb {
     Paper(PaperArguments),
     /// Run microbenchmarks on a simulated cluster: ping, bandwidth, collective operations
     Bench(BenchArguments),
+    /// Price communication on paper: transfers and collective operations, with their bottlenecks
+    Predict(PredictArguments),
     /// Describe, convert or draw a network
     Fabric(FabricArguments),
     /// Compute routes: length, balance, deadlock certificate, single routes
