@@ -24,6 +24,7 @@ Examples:
   crosstie fabric --tree 4,3                    describe a 4-ary 3-tree
   crosstie routes network.anynet --certify      can this network deadlock under its routing?
   crosstie paper coll-multirail --quick         a paper's claims beside what the simulator finds
+  crosstie predict broadcast --preset fedp      what would it take, and what holds it up?
   crosstie rails --nodes 20                     how many rails join 20 nodes, each one-way per node?
 
 Exit codes:

@@ -26,7 +26,7 @@ Examples:
   crosstie predict exchange --preset gedp-smp --size 64KiB --path  the critical path too
   crosstie predict broadcast --preset p450-ibm-8275-416 --size 64KiB
   crosstie predict all-to-all --preset p450-ibm-8275-326 --ranks 8 --json
-  crosstie predict gather --preset p733-ibm-8275-326 --window 50 --size 1492
+  crosstie predict gather --preset p733-ibm-8275-326 --window 50 --size 1MiB
   crosstie predict gather --preset p733-ibm-8275-416 --ranks 8 --window 18 --timeout 400
                           --loss 0.0218,0.0547,0.5329
   crosstie predict broadcast --model cluster.toml --ranks 16      parameters from a file

@@ -19,7 +19,7 @@ pub(crate) fn parameters(
     locate: &dyn Fn(&str) -> PathBuf,
 ) -> Result<Parameters, LabError> {
     match &spec.model {
-        Some(Model::Parameters(parameters)) => Ok(*parameters),
+        Some(Model::Parameters(parameters)) => Ok(**parameters),
         Some(Model::File { path }) => read(&locate(path)),
         None => Ok(derive(spec, network)),
     }

@@ -47,15 +47,10 @@ pub fn one(subject: Subject, prediction: &Prediction) -> String {
         true => text += &ranked(ranking),
     }
     if let Some(form) = &prediction.form {
+        text += if subject.is_collective() { "\n" } else { "" };
         text += &formula(form);
     }
-    if let Some(many) = &prediction.many_to_one {
-        text.push('\n');
-        text += &many_to_one(many);
-    } else if subject == Subject::Collective("gather") && packet.buffer().is_none() {
-        text += "\nmany to one    not known: the parameters say nothing of B_L\n";
-    }
-    text + &path(&ranking[0])
+    text + &port(subject, prediction) + &path(prediction)
 }
 
 fn parameters(packet: &PacketCosts) -> String {
@@ -72,12 +67,12 @@ fn parameters(packet: &PacketCosts) -> String {
     }
     if let Some((frames, place)) = packet.buffer() {
         let place = match place {
-            "shared" => "frames that the router keeps, all in all".to_owned(),
-            place => format!("frames that the router keeps at each {place}"),
+            "shared" => "frames kept, all in all".to_owned(),
+            place => format!("frames kept at each {place}"),
         };
-        writeln!(text, "  B_L  {place:<38} {frames:>4}").ok();
+        writeln!(text, "  B_L  {place:<30} {frames:>8}").ok();
     }
-    let duplex = packet.full_duplex;
+    let duplex = &packet.full_duplex;
     let sign = |holds| if holds { "<" } else { ">=" };
     let word = match (duplex.host_keeps_up(), duplex.network_is_filled()) {
         (true, true) => "yes",
@@ -145,7 +140,6 @@ fn ranked(ranking: &[Candidate]) -> String {
             writeln!(text, "{}: {congestion}", name(way)).ok();
         }
     }
-    text.push('\n');
     text
 }
 
@@ -157,6 +151,17 @@ fn formula(form: &Form) -> String {
         writeln!(text, "{:<14} {left} is {left_time} {sign} {right}, {right_time}", "because").ok();
     }
     text
+}
+
+/// What becomes of many flows into one port, if that is what is done.
+pub fn port(subject: Subject, prediction: &Prediction) -> String {
+    match &prediction.many_to_one {
+        Some(many) => format!("\n{}", many_to_one(many)),
+        None if subject == Subject::Collective("gather") && prediction.nodes > 1 => {
+            "\nmany to one    not known: the parameters say nothing of B_L\n".to_owned()
+        }
+        None => String::new(),
+    }
 }
 
 fn many_to_one(many: &ManyToOne) -> String {
@@ -180,9 +185,13 @@ fn many_to_one(many: &ManyToOne) -> String {
 }
 
 fn windows(flow: &Flow) -> String {
-    let Flow { window, loses, timeout_slots, efficiency, equation, time, unknown } = flow;
+    let Flow { window, loses, timeout_slots, efficiency, equation, time, unknown, .. } = flow;
     let mut text = format!("a window of {window:<3}");
     match (loses, efficiency, unknown) {
+        (false, ..) if flow.outstanding < *window => {
+            let block = counted(flow.outstanding.into(), "packet");
+            write!(text, "is not filled by a block of {block}, and nothing is lost").ok();
+        }
         (false, ..) => text += "loses nothing: the port is busy all the time",
         (true, Some(efficiency), _) => {
             let equation = equation.unwrap_or_default();
@@ -197,16 +206,19 @@ fn windows(flow: &Flow) -> String {
         }
     }
     if let Some(time) = time {
-        write!(text, "; full packets take {}", us(*time)).ok();
+        write!(text, "; all blocks take {}", us(*time)).ok();
     }
     text.push('\n');
     text
 }
 
-fn path(way: &Candidate) -> String {
+/// The critical path of the fastest way, if it was asked for.
+pub fn path(prediction: &Prediction) -> String {
+    let way = &prediction.ranking[0];
     let Some(path) = &way.path else { return String::new() };
     let of = way.algorithm.as_ref().map_or(String::new(), |algorithm| format!(", {algorithm}"));
-    let mut text = format!("\ncritical path{of}\n");
+    let size = prediction.size.map_or(String::new(), |size| format!(", {size} B"));
+    let mut text = format!("\ncritical path{of}{size}\n");
     for step in path {
         let (from, to) = (us(step.from), us(step.to));
         writeln!(text, "  {from:>12} to {to:>12}  rank {:<5} {}", step.rank, step.what).ok();

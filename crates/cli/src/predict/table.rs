@@ -2,7 +2,7 @@
 
 use crosstie_lab::predict::{Prediction, Subject};
 
-use super::layout::{bottleneck, rate, us};
+use super::layout::{bottleneck, path, port, rate, us};
 
 /// A line for each size.
 pub fn by_size(subject: Subject, predictions: &[Prediction]) -> String {
@@ -25,7 +25,11 @@ pub fn by_size(subject: Subject, predictions: &[Prediction]) -> String {
         text += &cells.collect::<Vec<_>>().join("  ");
         text.push('\n');
     }
-    text
+    for prediction in predictions {
+        text += &path(prediction);
+    }
+    // The last has most to say: windows and time-outs are the same for all.
+    text + &predictions.last().map_or(String::new(), |last| port(subject, last))
 }
 
 fn between_two(predictions: &[Prediction]) -> Vec<Vec<String>> {

@@ -3,7 +3,7 @@
 use super::{PredictError, Question, Subject, as_us};
 use crosstie_collective::{Builder, Rank, Schedule, Tag};
 use crosstie_model::price::{Price, Resource, Shares, What, price};
-use crosstie_model::{Cut, Parameters, Transfer};
+use crosstie_model::{Parameters, Transfer};
 use crosstie_study::Operation;
 use crosstie_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
@@ -151,7 +151,7 @@ fn collective(
             let price = price(&schedule, parameters, nodes).map_err(|error| {
                 PredictError::Price { what: format!("{name}, {called}"), error }
             })?;
-            all.push(candidate(parameters, question, called, &price, bytes));
+            all.push(candidate(question, called, &price));
         }
     }
     Ok(all)
@@ -175,19 +175,11 @@ fn table(key: &str, value: Table) -> Table {
     Table::from_iter([(key.to_owned(), Value::Table(value))])
 }
 
-fn candidate(
-    parameters: &Parameters,
-    question: &Question,
-    algorithm: String,
-    price: &Price,
-    bytes: u64,
-) -> Candidate {
+fn candidate(question: &Question, algorithm: String, price: &Price) -> Candidate {
     let Shares { host, gap, wire, compute } = price.shares;
-    let packet = Cut::new(parameters, bytes, question.nodes).first();
     let stage = match price.bottleneck {
         Resource::Host => slower_side(price),
-        Resource::Gap if packet.receive_gap > packet.send_gap => "g_r",
-        Resource::Gap => "g_s",
+        Resource::Gap => slower_nic(price),
         Resource::Wire => "L",
         Resource::Compute => "computing",
         Resource::Buffer => "B_L",
@@ -215,6 +207,21 @@ fn slower_side(price: &Price) -> &'static str {
         path.map(|stretch| (stretch.to - stretch.from).ps()).sum()
     };
     if spent(What::Send) > spent(What::Receive) { "O_s" } else { "O_r + U_r" }
+}
+
+/// Whether NICs that send or that receive hold up for longer, on the critical path. Behind a wire it is those that receive.
+fn slower_nic(price: &Price) -> &'static str {
+    let (mut sending, mut receiving, mut behind_wire) = (0, 0, false);
+    for stretch in &price.path {
+        match stretch.what {
+            What::Gap | What::AwaitGap => {
+                let side = if behind_wire { &mut receiving } else { &mut sending };
+                *side += (stretch.to - stretch.from).ps();
+            }
+            what => behind_wire = what == What::Wire,
+        }
+    }
+    if receiving > sending { "g_r" } else { "g_s" }
 }
 
 fn steps(price: &Price) -> Vec<PathStep> {

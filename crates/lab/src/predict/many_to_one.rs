@@ -35,6 +35,8 @@ pub struct ManyToOne {
 pub struct Flow {
     /// W_FC.
     pub window: u32,
+    /// How much of it a block fills.
+    pub outstanding: u32,
     /// Whether packets are lost.
     pub loses: bool,
     /// When a packet is sent again, in slots.
@@ -114,7 +116,7 @@ impl ManyToOne {
         let slot = parameters.packet_of(full, nodes).receive_gap;
         let recommended = timeouts(architecture, senders, frames);
         let Timeouts { shortest, longest } = recommended;
-        let packets = bytes.div_ceil(full).max(1) * u64::from(senders);
+        let block = bytes.div_ceil(full).max(1);
         Some(ManyToOne {
             senders,
             architecture: architecture.name(),
@@ -129,8 +131,8 @@ impl ManyToOne {
                     Some(Patience::Slots(slots)) => slots,
                     Some(Patience::Time(time)) => time.ps() as f64 / slot.ps().max(1) as f64,
                 };
-                let port = Port { architecture, frames, senders };
-                port.flow(flow.window, timeout, flow.losses, slot * packets)
+                let least = slot * block * u64::from(senders);
+                Port { architecture, frames, senders }.flow(flow, block, timeout, least)
             }),
         })
     }
@@ -144,15 +146,18 @@ struct Port {
 }
 
 impl Port {
-    fn flow(&self, window: u32, timeout: f64, losses: Option<Losses>, least: Time) -> Flow {
+    /// What becomes of blocks of so many packets that take `least` if none is lost.
+    fn flow(&self, flow: FlowQuestion, block: u64, timeout: f64, least: Time) -> Flow {
         let Port { architecture, frames, senders } = *self;
-        let lost = loses(architecture, window, senders, frames);
+        let FlowQuestion { window, losses, .. } = flow;
+        let outstanding = u32::try_from(block).map_or(window, |block| window.min(block));
+        let lost = loses(architecture, outstanding, senders, frames);
         let (efficiency, equation, unknown) = match (lost, losses, architecture) {
             (false, ..) => (Some(1.0), None, None),
             (true, Some(Losses(loss)), _) => {
-                (Some(loss.efficiency(senders, window, frames, timeout)), Some("4.10"), None)
+                (Some(loss.efficiency(senders, outstanding, frames, timeout)), Some("4.10"), None)
             }
-            (true, None, Architecture::Input) => match Cycle::new(senders, window, frames) {
+            (true, None, Architecture::Input) => match Cycle::new(senders, outstanding, frames) {
                 Some(cycle) => (Some(cycle.efficiency()), Some("4.2"), None),
                 None if senders < 2 => (None, None, Some("4.2 is about several senders")),
                 None => (None, None, Some("the window is larger than 4.2 holds for")),
@@ -163,6 +168,15 @@ impl Port {
         };
         let at = |rate: f64| Time::from_ps((least.ps() as f64 / rate).min(u64::MAX as f64) as u64);
         let time = efficiency.map(at);
-        Flow { window, loses: lost, timeout_slots: timeout, efficiency, equation, time, unknown }
+        Flow {
+            window,
+            outstanding,
+            loses: lost,
+            timeout_slots: timeout,
+            efficiency,
+            equation,
+            time,
+            unknown,
+        }
     }
 }

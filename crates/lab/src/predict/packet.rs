@@ -1,12 +1,12 @@
 //! What one packet takes, and whether what nodes send and receive disturb each other.
 
 use super::as_us;
-use crosstie_model::{Buffer, Parameters};
+use crosstie_model::{Buffer, Packet, Parameters};
 use crosstie_units::Time;
 use serde::Serialize;
 
 /// What a packet takes, stage by stage, and how many the router keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PacketCosts {
     /// Its length.
     pub bytes: u64,
@@ -36,10 +36,12 @@ pub struct PacketCosts {
 }
 
 /// The full-duplex condition, (O_s + O_r + U_r) < g < L [tam, 2.3].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Duplex {
     /// Whether it holds.
     pub holds: bool,
+    /// What of it does not.
+    pub fails: Vec<&'static str>,
     /// O_s + O_r + U_r.
     #[serde(serialize_with = "as_us")]
     pub host: Time,
@@ -52,6 +54,23 @@ pub struct Duplex {
 }
 
 impl Duplex {
+    fn of(packet: &Packet) -> Duplex {
+        let mut duplex = Duplex {
+            holds: packet.full_duplex(),
+            fails: Vec::new(),
+            host: packet.send + packet.receive,
+            gap: packet.gap(),
+            latency: packet.latency,
+        };
+        if !duplex.host_keeps_up() {
+            duplex.fails.push("O_s + O_r + U_r < g");
+        }
+        if !duplex.network_is_filled() {
+            duplex.fails.push("g < L");
+        }
+        duplex
+    }
+
     /// Whether the processors are done with a packet before the next one: O_s + O_r + U_r < g.
     pub fn host_keeps_up(&self) -> bool {
         self.host < self.gap
@@ -78,12 +97,7 @@ impl PacketCosts {
             receive: parameters.receive.at(bytes, nodes),
             pickup,
             buffer: parameters.buffer,
-            full_duplex: Duplex {
-                holds: packet.full_duplex(),
-                host: packet.send + packet.receive,
-                gap: packet.gap(),
-                latency: packet.latency,
-            },
+            full_duplex: Duplex::of(&packet),
         }
     }
 

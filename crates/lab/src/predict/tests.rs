@@ -82,7 +82,7 @@ fn windows_that_overflow_leave_what_4_2_and_4_10_say() {
     let flow = |text: &str, nodes, window, timeout, losses: Option<&str>| {
         let losses = losses.map(|text| text.parse().unwrap());
         let flow = FlowQuestion { window, timeout, losses };
-        asked(text, "gather", 1492, nodes, Some(flow)).many_to_one.unwrap()
+        asked(text, "gather", 1492 * 100, nodes, Some(flow)).many_to_one.unwrap()
     };
     let found = flow(TABLE_5_2, 16, 44, None, None);
     assert_eq!((found.senders, found.largest_window), (15, 43));
@@ -91,6 +91,9 @@ fn windows_that_overflow_leave_what_4_2_and_4_10_say() {
     assert_eq!((way.loses, way.equation), (true, Some("4.2")));
     assert_eq!((way.efficiency.unwrap() * 1e4).round(), 4842.0);
     assert_eq!(flow(TABLE_5_2, 16, 43, None, None).flow.unwrap().efficiency, Some(1.0));
+    let once = FlowQuestion { window: 44, timeout: None, losses: None };
+    let once = asked(TABLE_5_2, "gather", 1492, 16, Some(once)).many_to_one.unwrap().flow.unwrap();
+    assert_eq!((once.outstanding, once.loses), (1, false), "a block is a packet");
     // The first line of table 4.1.
     let output = TABLE_5_2.replace("'input', frames = 43", "'output', frames = 95");
     let timeout = Some(Patience::Slots(400.0));
