@@ -197,6 +197,32 @@ impl Schedule {
         Schedule { outstanding, ..self }
     }
 
+    /// The same among more ranks, most of whom do nothing: each rank becomes another, all different ones.
+    pub fn placed(&self, places: &[Rank], ranks: u32) -> Schedule {
+        let at = |rank: Rank| places[rank.0 as usize];
+        let mut builder = Builder::new(ranks);
+        for rank in (0..self.ranks()).map(Rank) {
+            for (op, place) in (0..).map(OpId).zip(self.places(rank)) {
+                let step = match self.ops[place].step {
+                    Step::Send { to, tag, bytes } => Step::Send { to: at(to), tag, bytes },
+                    Step::Receive { from, tag, bytes } => {
+                        Step::Receive { from: from.map(at), tag, bytes }
+                    }
+                    compute @ Step::Compute { .. } => compute,
+                };
+                debug_assert_eq!(builder.ranks[at(rank).0 as usize].ops.len(), op.0 as usize);
+                builder.add(at(rank), Op { step, ..self.ops[place] });
+            }
+            for (op, place) in (0..).map(OpId).zip(self.places(rank)) {
+                for &need in self.needs(place) {
+                    builder.need(at(rank), op, need);
+                }
+            }
+        }
+        let placed = builder.finish().expect("what waits for what is the same");
+        placed.with_outstanding(self.outstanding)
+    }
+
     /// The payload of all its messages.
     pub fn bytes(&self) -> u64 {
         let sent = |op: &Op| match op.step {

@@ -73,7 +73,7 @@ pub(crate) fn prepare<'a>(
                 // About eight runs around half of the full load.
                 Goal::Saturation(_) => 4.0,
             },
-            Work::Ping(_) | Work::Stream(_) | Work::Collective(_) | Work::Goal(_) => 1.0,
+            _ => 1.0,
         };
         jobs.push(Job { point, network, weight: size * length * runs });
     }

@@ -2,8 +2,8 @@
 
 use crate::LabError;
 use crosstie_collective::goal::{self, Goal};
-use crosstie_collective::{Rank, Schedule, Step};
-use crosstie_study::{GoalFile, Operation, Spec};
+use crosstie_collective::{Builder, Rank, Schedule, Step, Tag};
+use crosstie_study::{GoalFile, Operation, Pairs, Spec};
 use crosstie_work::{Application, Player};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,11 +27,38 @@ impl Script {
         hosts: u32,
     ) -> Result<Script, LabError> {
         let key = format!("work.{}", operation.name());
-        let ranks = ranks(spec.schedule.ranks.unwrap_or(hosts), hosts, "schedule.ranks")?;
         let collective = operation
-            .collective(ranks)
+            .collective(count(spec, hosts)?)
             .map_err(|error| LabError::setting(&key, error, "change it, or `schedule.ranks`"))?;
-        let schedule = collective.schedule.with_outstanding(spec.schedule.outstanding);
+        Script::placed(collective.schedule, spec, hosts)
+    }
+
+    /// Every rank of the first half sends to its partner in the second.
+    pub fn of_pairs(pairs: &Pairs, spec: &Spec, hosts: u32) -> Result<Script, LabError> {
+        let half = count(spec, hosts)? / 2;
+        // The range of the experiment file lies within the type.
+        let (tag, bytes) = (Tag(0), pairs.size.get() as u32);
+        let mut builder = Builder::new(2 * half);
+        for (here, there) in (0..half).map(|rank| (Rank(rank), Rank(half + rank))) {
+            let ways = [(here, there), (there, here)];
+            for (from, to) in ways.into_iter().take(if pairs.both_ways { 2 } else { 1 }) {
+                builder.send(from, to, tag, bytes);
+                builder.receive(to, from, tag, bytes);
+            }
+        }
+        let schedule = builder.finish().expect("nothing waits for anything");
+        Script::placed(schedule, spec, hosts)
+    }
+
+    /// A schedule whose ranks are where a spec puts them.
+    fn placed(schedule: Schedule, spec: &Spec, hosts: u32) -> Result<Script, LabError> {
+        let mut schedule = schedule.with_outstanding(spec.schedule.outstanding);
+        if let Some(placement) = &spec.schedule.hosts {
+            let last = placement.hosts().iter().copied().max().unwrap_or(0);
+            ranks(last + 1, hosts, "schedule.hosts")?;
+            let places: Vec<Rank> = placement.hosts().iter().copied().map(Rank).collect();
+            schedule = schedule.placed(&places, hosts);
+        }
         Ok(Script { schedule: Arc::new(schedule), goal: None })
     }
 
@@ -95,6 +122,14 @@ impl Script {
     /// Whether it is short enough to keep who sent what when.
     pub fn is_short(&self, iterations: u64) -> bool {
         self.operations() as u64 * iterations <= SHORT as u64
+    }
+}
+
+/// How many ranks a spec has.
+fn count(spec: &Spec, hosts: u32) -> Result<u32, LabError> {
+    match &spec.schedule.hosts {
+        Some(placement) => Ok(placement.hosts().len() as u32),
+        None => ranks(spec.schedule.ranks.unwrap_or(hosts), hosts, "schedule.ranks"),
     }
 }
 

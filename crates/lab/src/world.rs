@@ -113,6 +113,11 @@ impl World {
                 check_packets(spec, &key, Bytes::new(script.longest().into()))?;
                 closed_loop(spec, Some(script))
             }
+            Work::Pairs(pairs) => {
+                let script = Script::of_pairs(pairs, spec, hosts)?;
+                check_packets(spec, "work.pairs.size", pairs.size)?;
+                closed_loop(spec, Some(script))
+            }
             Work::Goal(file) => {
                 let script = Script::of_file(file, spec, hosts, locate)?;
                 check_packets(spec, "work.goal.file", Bytes::new(script.longest().into()))?;
@@ -323,7 +328,7 @@ pub(crate) fn application(
     let bytes = |size: Bytes| size.get() as u32;
     match *work {
         Work::Traffic(_) => unreachable!("open-loop traffic is no application"),
-        Work::Collective(_) | Work::Goal(_) => {
+        Work::Pairs(_) | Work::Collective(_) | Work::Goal(_) => {
             let script = script.expect("a schedule is there to be played");
             script.player(u64::from(iterations))
         }

@@ -34,7 +34,6 @@
 //! **Ways.** A frame takes the route of the routing. Where that leaves a choice among several ports, all frames from one host to
 //! another take the same, drawn from the two: as switches do that spread flows by their addresses, so that frames stay in order.
 
-mod agenda;
 mod engine;
 pub mod framing;
 mod input;

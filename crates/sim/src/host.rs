@@ -30,6 +30,7 @@ mod wires;
 
 pub use wires::Wires;
 
+use crate::agenda::{Agenda, Entry};
 use crate::network::{Network, Pace};
 use crate::node::{Letter, Listener, Nodes, Receipt};
 use crate::slab::Slab;
@@ -38,8 +39,6 @@ use crosstie_units::Time;
 use crosstie_work::{Input, Op, Rank, Request, Step, Tag};
 use desk::{Desk, Resource};
 use inbox::{Inbox, MessageId};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// What hosts take for sending and receiving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,11 +72,14 @@ pub struct Episode {
     pub end: Time,
 }
 
+/// Steps of nodes after which somebody looks up, if none of them was heard of.
+const UNHEARD: u32 = 1024;
+
 /// Never.
 const NEVER: Time = Time::from_ps(u64::MAX);
 
 /// Something that comes at a known time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Event {
     /// Somebody who waits for a processor or a NIC of a host may start.
     Wake(Rank),
@@ -151,7 +153,7 @@ struct Books {
     overhead: Option<Overhead>,
     now: Time,
     desks: Vec<Desk<Task>>,
-    agenda: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    agenda: Agenda<Event>,
     entries: u64,
     inbox: Inbox,
     messages: Slab<Message>,
@@ -186,7 +188,7 @@ impl<'a> Hosts<'a> {
             overhead,
             now: Time::ZERO,
             desks: (0..hosts).map(|_| Desk::new(rails)).collect(),
-            agenda: BinaryHeap::new(),
+            agenda: Agenda::default(),
             entries: 0,
             inbox: Inbox::new(hosts),
             messages: Slab::default(),
@@ -323,13 +325,13 @@ impl<'a> Hosts<'a> {
 
     /// Lets the next thing happen, if that is before a time; false if that time has come.
     pub fn step(&mut self, until: Time) -> bool {
-        let due = self.books.agenda.peek().map(|&Reverse((at, ..))| at);
+        let due = self.books.agenda.next();
         match &mut self.ways {
             Ways::Wires(_) => match due {
                 Some(at) if at < until => {
-                    let Reverse((at, _, event)) = self.books.agenda.pop().expect("one is due");
+                    let Entry { what, .. } = self.books.agenda.take().expect("one is due");
                     self.books.now = at;
-                    self.happen(event);
+                    self.happen(what);
                     true
                 }
                 _ => {
@@ -339,14 +341,21 @@ impl<'a> Hosts<'a> {
             },
             Ways::Nodes { nodes, network, .. } => {
                 if due.is_some_and(|at| at <= network.now()) {
-                    let Reverse((_, _, event)) = self.books.agenda.pop().expect("one is due");
+                    let Entry { what, .. } = self.books.agenda.take().expect("one is due");
                     self.books.now = network.now();
-                    self.happen(event);
+                    self.happen(what);
                     return true;
                 }
                 let until = due.map_or(until, |at| at.min(until));
                 let mut heard = std::mem::take(&mut self.books.heard);
-                let goes_on = nodes.step(&mut **network, until, &mut heard);
+                // What concerns packets alone stays among the nodes.
+                let mut goes_on = true;
+                for _ in 0..UNHEARD {
+                    goes_on = nodes.step(&mut **network, until, &mut heard);
+                    if !goes_on || !heard.0.is_empty() {
+                        break;
+                    }
+                }
                 self.books.now = network.now();
                 self.heed(heard);
                 goes_on || due.is_some()
@@ -565,7 +574,7 @@ impl<'a> Hosts<'a> {
 
 impl Books {
     fn enter(&mut self, at: Time, event: Event) {
-        self.agenda.push(Reverse((at, self.entries, event)));
+        self.agenda.enter(at, self.entries, event);
         self.entries += 1;
     }
 

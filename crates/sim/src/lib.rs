@@ -4,6 +4,7 @@
 //! exact to the frame, and [`ideal`], which contends for nothing. Above it, [`node`] drives the machines of `protocol`, [`host`] is where ranks
 //! compute, send and receive, and [`run`] lets the work of `work` be done and measured. What is above names no engine.
 
+mod agenda;
 pub mod frame;
 pub mod host;
 pub mod ideal;

@@ -23,6 +23,7 @@ pub use report::{Letter, Listener, Receipt};
 pub use spec::{Audience, NodesError, NodesSpec};
 pub use station::{Overflows, StationSpec};
 
+use crate::agenda::{Agenda, Entry};
 use crate::network::{Attention, Ends, Event, Fate, Interest, Network, Packet, Passage};
 use crate::slab::Slab;
 use crosstie_protocol::channel::{History, Tally};
@@ -33,11 +34,9 @@ use crosstie_units::Time;
 use identity::{DataId, PacketId};
 use links::Links;
 use post::Post;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// Something that comes at a known time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Timer {
     /// The processor of a NIC has handled a control packet.
     Processed { control: u32 },
@@ -89,7 +88,7 @@ pub struct Nodes {
     alarms: Vec<Option<Time>>,
     /// Until when the processor of each NIC is busy, by `rail * nodes + node`.
     processors: Vec<Time>,
-    timers: BinaryHeap<Reverse<(Time, u64, Timer)>>,
+    timers: Agenda<Timer>,
     timers_set: u64,
     messages: Slab<Pending>,
     controls: Slab<ControlPacket>,
@@ -139,7 +138,7 @@ impl Nodes {
             now: Time::ZERO,
             alarms: vec![None; count as usize],
             processors: vec![Time::ZERO; (count * spec.rails) as usize],
-            timers: BinaryHeap::new(),
+            timers: Agenda::default(),
             timers_set: 0,
             messages: Slab::default(),
             controls: Slab::default(),
@@ -174,11 +173,11 @@ impl Nodes {
 
     /// Lets the next thing happen, if that is before a time; false if that time has come.
     pub fn step(&mut self, network: &mut dyn Network, until: Time, to: &mut impl Listener) -> bool {
-        let timer = self.timers.peek().map(|&Reverse((at, ..))| at);
+        let timer = self.timers.next();
         if timer.is_some_and(|at| at <= network.now()) {
-            let Reverse((_, _, timer)) = self.timers.pop().expect("one is due");
+            let Entry { what, .. } = self.timers.take().expect("one is due");
             self.now = network.now();
-            self.ring(network, timer, to);
+            self.ring(network, what, to);
         } else if network.now() < until {
             let mut told = std::mem::take(&mut self.told);
             network.run_until(timer.map_or(until, |at| at.min(until)), &mut told);
@@ -231,7 +230,7 @@ impl Nodes {
     }
 
     fn set_timer(&mut self, at: Time, timer: Timer) {
-        self.timers.push(Reverse((at, self.timers_set, timer)));
+        self.timers.enter(at, self.timers_set, timer);
         self.timers_set += 1;
     }
 

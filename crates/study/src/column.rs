@@ -14,6 +14,8 @@ pub struct Column {
     pub label: &'static str,
     /// What it means, in a sentence fragment.
     pub meaning: &'static str,
+    /// Whether it is left out where it was not measured: only some worlds know it.
+    pub optional: bool,
 }
 
 /// A column from its name, label, unit and meaning.
@@ -23,7 +25,17 @@ pub(crate) const fn c(
     unit: &'static str,
     meaning: &'static str,
 ) -> Column {
-    Column { name, label, unit, meaning }
+    Column { name, label, unit, meaning, optional: false }
+}
+
+/// The same of what only some worlds know.
+pub(crate) const fn optional(
+    name: &'static str,
+    label: &'static str,
+    unit: &'static str,
+    meaning: &'static str,
+) -> Column {
+    Column { name, label, unit, meaning, optional: true }
 }
 
 /// The columns of some kinds of work, each once, in the order of the result files.

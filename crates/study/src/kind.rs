@@ -18,6 +18,8 @@ pub enum WorkKind {
     Ping,
     /// Many messages back to back, then an answer.
     Stream,
+    /// Many pairs that send at once.
+    Pairs,
     /// A collective operation.
     Collective,
     /// A schedule from a file.
@@ -26,8 +28,14 @@ pub enum WorkKind {
 
 impl WorkKind {
     /// All of them, in the order of result files.
-    pub const ALL: [WorkKind; 5] =
-        [WorkKind::Traffic, WorkKind::Ping, WorkKind::Stream, WorkKind::Collective, WorkKind::Goal];
+    pub const ALL: [WorkKind; 6] = [
+        WorkKind::Traffic,
+        WorkKind::Ping,
+        WorkKind::Stream,
+        WorkKind::Pairs,
+        WorkKind::Collective,
+        WorkKind::Goal,
+    ];
 
     /// What it is called.
     pub fn name(self) -> &'static str {
@@ -35,6 +43,7 @@ impl WorkKind {
             WorkKind::Traffic => "traffic",
             WorkKind::Ping => "ping",
             WorkKind::Stream => "stream",
+            WorkKind::Pairs => "pairs",
             WorkKind::Collective => "collective",
             WorkKind::Goal => "goal",
         }
@@ -46,7 +55,7 @@ impl WorkKind {
             WorkKind::Traffic => traffic::COLUMNS,
             WorkKind::Ping => closed_loop::PING,
             WorkKind::Stream => closed_loop::STREAM,
-            WorkKind::Collective | WorkKind::Goal => closed_loop::SCHEDULE,
+            WorkKind::Pairs | WorkKind::Collective | WorkKind::Goal => closed_loop::SCHEDULE,
         }
     }
 
@@ -54,9 +63,7 @@ impl WorkKind {
     pub fn statuses(self) -> &'static [Status] {
         match self {
             WorkKind::Traffic => traffic::STATUSES,
-            WorkKind::Ping | WorkKind::Stream | WorkKind::Collective | WorkKind::Goal => {
-                closed_loop::STATUSES
-            }
+            _ => closed_loop::STATUSES,
         }
     }
 
@@ -66,7 +73,7 @@ impl WorkKind {
             WorkKind::Traffic => traffic::SHOWN,
             WorkKind::Ping => closed_loop::PING_SHOWN,
             WorkKind::Stream => closed_loop::STREAM_SHOWN,
-            WorkKind::Collective | WorkKind::Goal => closed_loop::SCHEDULE_SHOWN,
+            WorkKind::Pairs | WorkKind::Collective | WorkKind::Goal => closed_loop::SCHEDULE_SHOWN,
         }
     }
 
@@ -74,9 +81,7 @@ impl WorkKind {
     pub fn given_up(self) -> &'static [&'static str] {
         match self {
             WorkKind::Traffic => traffic::GIVEN_UP,
-            WorkKind::Ping | WorkKind::Stream | WorkKind::Collective | WorkKind::Goal => {
-                closed_loop::GIVEN_UP
-            }
+            _ => closed_loop::GIVEN_UP,
         }
     }
 
@@ -87,7 +92,7 @@ impl WorkKind {
             WorkKind::Ping | WorkKind::Stream => {
                 &[SideTable::Channels, SideTable::Buffers, SideTable::Ranks]
             }
-            WorkKind::Collective | WorkKind::Goal => {
+            WorkKind::Pairs | WorkKind::Collective | WorkKind::Goal => {
                 &[SideTable::Channels, SideTable::Buffers, SideTable::Ranks, SideTable::Timeline]
             }
         }
@@ -106,6 +111,7 @@ impl Work {
             Work::Traffic(_) => WorkKind::Traffic,
             Work::Ping(_) => WorkKind::Ping,
             Work::Stream(_) => WorkKind::Stream,
+            Work::Pairs(_) => WorkKind::Pairs,
             Work::Collective(_) => WorkKind::Collective,
             Work::Goal(_) => WorkKind::Goal,
         }
@@ -113,6 +119,13 @@ impl Work {
 }
 
 impl Spec {
+    /// Whether its world may know what only some worlds do: what was lost, and what was done about it, or what
+    /// a price is spent on.
+    pub(crate) fn knows_more(&self) -> bool {
+        let by_world = matches!(self.world, World::Frame | World::Model);
+        by_world || !self.channel.is_default() || self.node.commodity.is_some()
+    }
+
     /// The tables that a point keeps beside its row.
     pub fn side_tables(&self) -> impl Iterator<Item = SideTable> {
         let wanted = |table: &SideTable| match table {

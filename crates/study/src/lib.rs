@@ -58,8 +58,8 @@ pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
     Arrival, Bus, Capacity, ChannelKind, Cluster, Commodity, Destination, Fabric, Flow, Forwarding,
     Frame, FrameSwitch, Goal, GoalFile, Ideal, InTransit, Irregular, Link, Measure, Memory, Model,
-    Nic, Node, Operation, Overhead, Packet, Ping, PolicyKind, RoutingKind, Saturation,
-    ScheduleSpec, Size, Spec, Stream, Switch, TrafficSpec, Tree, Uplink, Work, World,
+    Nic, Node, Operation, Overhead, Packet, Pairs, Ping, Placement, PolicyKind, RoutingKind,
+    Saturation, ScheduleSpec, Size, Spec, Stream, Switch, TrafficSpec, Tree, Uplink, Work, World,
 };
 pub use study::Study;
 pub use table::{Cell, Head, Line, Sheet, Table};

@@ -171,7 +171,10 @@ impl Serialize for Row {
         object.serialize_entry("status", self.status.word())?;
         object.serialize_entry("note", &self.note)?;
         for column in self.kind.columns() {
-            object.serialize_entry(column.name, &self.measured(column.name).and_then(number))?;
+            let value = self.measured(column.name).and_then(number);
+            if value.is_some() || !column.optional {
+                object.serialize_entry(column.name, &value)?;
+            }
         }
         object.end()
     }

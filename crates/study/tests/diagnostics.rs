@@ -62,7 +62,7 @@ error: unknown key `trafic`
   |  ^^^^^^ no key has this name
   |
   = help: did you mean `traffic`?
-  = help: known here: title, citation, description, sweep, figure, table, seed, world, cluster, policy, channel, fabric, routing, switch, link, bus, nic, node, frame, ideal, traffic, work, schedule, measure
+  = help: known here: title, citation, description, sweep, figure, table, seed, world, cluster, policy, channel, fabric, routing, switch, link, bus, nic, node, frame, ideal, model, traffic, work, schedule, measure
 "#,
     );
 }
@@ -1070,7 +1070,7 @@ error: unknown choice `wormwhole`
   |         ^^^^^^^^^^^ not a choice for `world`
   |
   = help: did you mean `wormhole`?
-  = help: known here: wormhole, frame, ideal
+  = help: known here: wormhole, frame, ideal, model
 "#,
     );
 }
@@ -1169,7 +1169,7 @@ error: unknown choice `pong`
   |       ^^^^ not a choice for `work`
   |
   = help: did you mean `ping`?
-  = help: known here: ping, stream, goal, barrier, broadcast, gather, scatter, all-gather, reduce, all-reduce, all-to-all
+  = help: known here: ping, stream, pairs, goal, barrier, broadcast, gather, scatter, all-gather, reduce, all-reduce, all-to-all
 "#,
     );
 }
@@ -1350,7 +1350,7 @@ error: unknown column `latency_mean`
 13 | y = 'latency_mean'
    |     ^^^^^^^^^^^^^^ no column has this name
    |
-   = help: known here: time_mean, time_ci, time_min, time_p50, time_p99, latency, latency_cycles, bandwidth, iterations, warmup_iterations, finish_first, finish_last
+   = help: known here: time_mean, time_ci, time_min, time_p50, time_p99, latency, latency_cycles, bandwidth, iterations, warmup_iterations, finish_first, finish_last, lost, overflowed, sent, resent, acknowledgements, interruption, severity, recovery, host_share, gap_share, wire_share, compute_share
 "#,
     );
 }

@@ -375,7 +375,7 @@ fn a_new_revision_of_one_engine_leaves_the_rows_of_the_other() {
     store.close().unwrap();
     let later = |spec: &Spec| match spec.world {
         World::Ideal => "ideal 2".to_owned(),
-        World::Wormhole | World::Frame => revision(spec),
+        _ => revision(spec),
     };
     let again = || Store::open(folder.path(), &study, VERSION, &later).unwrap();
     let mut store = again();

@@ -125,9 +125,7 @@ fn columns(
                 let cycles = found.mean / 2.0 / world.cycle().ps() as f64;
                 (Some(mean / 2.0), Some(cycles))
             }
-            Work::Stream(_) | Work::Traffic(_) | Work::Collective(_) | Work::Goal(_) => {
-                (None, None)
-            }
+            _ => (None, None),
         };
         extend(
             &mut columns,

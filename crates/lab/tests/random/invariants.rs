@@ -31,9 +31,8 @@ pub fn invariants(spec: &Spec) -> Vec<&'static (&'static str, Invariant)> {
         (Work::Traffic(_), World::Wormhole) => INVARIANTS.iter().chain(WORMHOLE).collect(),
         (Work::Traffic(_), World::Frame) => INVARIANTS.iter().chain(FRAME).collect(),
         (Work::Traffic(_), World::Ideal) => INVARIANTS.iter().chain(IDEAL).collect(),
-        (Work::Ping(_) | Work::Stream(_) | Work::Collective(_) | Work::Goal(_), _) => {
-            CLOSED_LOOP.iter().collect()
-        }
+        (Work::Traffic(_), World::Model) => unreachable!("the model has no open-loop traffic"),
+        _ => CLOSED_LOOP.iter().collect(),
     }
 }
 
@@ -258,7 +257,9 @@ fn completed(seen: &Observed<'_>) -> Finding {
     let (asked, ping) = match &seen.spec.work {
         Work::Ping(ping) => (ping.iterations, true),
         Work::Stream(stream) => (stream.iterations, false),
-        Work::Collective(_) | Work::Goal(_) => (seen.spec.schedule.iterations, false),
+        Work::Pairs(_) | Work::Collective(_) | Work::Goal(_) => {
+            (seen.spec.schedule.iterations, false)
+        }
         Work::Traffic(_) => unreachable!("closed-loop work"),
     };
     let done = seen.get("iterations").unwrap_or(0.0) + seen.get("warmup_iterations").unwrap_or(0.0);

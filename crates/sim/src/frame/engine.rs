@@ -1,10 +1,10 @@
 //! The frame network at work.
 
-use super::agenda::{Agenda, Entry};
 use super::input::Inputs;
 use super::memory::{Memories, NONE, Rooms};
 use super::path::Paths;
 use super::spec::{Forwarding, FrameSpec, Line, Memory, SwitchSpec};
+use crate::agenda::{Agenda, Entry};
 use crate::network::{
     Attention, BufferPlace, BufferTally, ChannelTally, Ends, Event, Fate, Grain, Interest, Network,
     Packet, Passage,
@@ -45,32 +45,46 @@ struct Flight {
     began: Time,
     /// When it could have started on the channel that it is to take next.
     ready: Time,
+    /// The memories in which it has room.
+    stores: [u32; 2],
+    /// Channels of its way, those from the last multiple of [`AHEAD`] on.
+    ahead: [u32; AHEAD],
     bytes: u32,
-    /// Its way among [`Paths`], where it is on it, and where that ends.
-    path: u32,
-    hop: u16,
-    last: u16,
+    from: u32,
+    to: u32,
     rail: u16,
+    /// Where it is on its way, and where that ends.
+    hop: u8,
+    last: u8,
     /// Whether it begins and ends in memories.
     told: bool,
     /// Whether its leaving is still to be told, and whether it has been dropped meanwhile.
     leaving: bool,
     dropped: bool,
-    stores: [u32; 2],
 }
 
-/// A channel: what it is, and how it is doing.
+/// Channels that a frame knows without looking: the whole way through two levels of switches.
+const AHEAD: usize = 4;
+
+impl Flight {
+    /// The channel that it is on, or is to take.
+    #[inline]
+    fn channel(&self) -> u32 {
+        self.ahead[usize::from(self.hop) % AHEAD]
+    }
+}
+
+/// How a channel is doing: all that a frame needs of it, in one line of a cache.
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 struct Channel {
-    line: Line,
-    /// The forwarding engine that notices what comes by it, by its place; `NONE` at a host.
-    engine: u32,
     /// When the next frame may start.
     free: Time,
-    /// The time that [`Step::Pick`] is entered for; [`NEVER`] if it is not.
-    wake: Time,
+    wire: Time,
     /// What frames of some length take, those of the last one sent.
     length: u32,
+    /// The forwarding engine that notices what comes by it, by its place; `NONE` at a host.
+    engine: u32,
     whole: Time,
     occupied: Time,
     frames: u64,
@@ -93,11 +107,16 @@ pub struct Frames<'a> {
     /// Channels of one rail.
     stride: u32,
     channels: Vec<Channel>,
+    /// What each channel is.
+    lines: Vec<Line>,
+    /// The time that [`Step::Pick`] is entered for, of each channel; [`NEVER`] if it is not.
+    wakes: Vec<Time>,
     engines: Vec<Forwarder>,
     memories: Memories,
     inputs: Inputs,
     flights: Slab<Flight>,
-    agenda: Agenda,
+    /// What happens when; the frame by its place.
+    agenda: Agenda<u32>,
     interest: Interest,
     now: Time,
     grain: Grain,
@@ -111,13 +130,16 @@ impl<'a> Frames<'a> {
     pub fn new(spec: &FrameSpec<'a>, interest: Interest) -> Frames<'a> {
         let FrameSpec { fabric, routing, rails, switches, cycle, .. } = *spec;
         let stride = fabric.channels().len() as u32;
+        let all = (rails * stride) as usize;
         let mut frames = Frames {
             paths: Paths::new(fabric, routing),
             stride,
-            channels: Vec::new(),
+            channels: Vec::with_capacity(all),
+            lines: Vec::with_capacity(all),
+            wakes: vec![NEVER; all],
             engines: Vec::new(),
             memories: Memories::default(),
-            inputs: Inputs::new((rails * stride) as usize),
+            inputs: Inputs::new(all),
             flights: Slab::default(),
             agenda: Agenda::default(),
             interest,
@@ -143,12 +165,13 @@ impl<'a> Frames<'a> {
             Node::Switch(switch) => rail * spec.switches.len() as u32 + switch.0,
             Node::Host(_) => NONE,
         };
+        let line = *spec.line(channel);
+        self.lines.push(line);
         self.channels.push(Channel {
-            line: *spec.line(channel),
-            engine,
             free: Time::ZERO,
-            wake: NEVER,
+            wire: line.wire,
             length: NONE,
+            engine,
             whole: Time::ZERO,
             occupied: Time::ZERO,
             frames: 0,
@@ -174,10 +197,8 @@ impl<'a> Frames<'a> {
         let is_switch = |node| matches!(node, Node::Switch(_));
         for channel in fabric.channels() {
             let (from, to) = (fabric.channel(channel).from.node, fabric.channel(channel).to.node);
-            let (input, output) = (
-                BufferPlace::Input(first_channel + channel.0),
-                BufferPlace::Output(first_channel + channel.0),
-            );
+            let number = first_channel + channel.0;
+            let (input, output) = (BufferPlace::Input(number), BufferPlace::Output(number));
             let rooms = match to {
                 Node::Host(_) => Rooms::None,
                 Node::Switch(switch) => match spec.switch(switch).memory {
@@ -215,30 +236,53 @@ impl<'a> Frames<'a> {
         self.agenda.enter(at, (step as u64) << 32 | u64::from(channel), what);
     }
 
-    /// The channel that a frame is on, or is to take.
+    /// Lets a frame know the channels of its way from where it is, and where that ends.
     #[inline]
-    fn channel_of(&self, flight: &Flight) -> u32 {
-        self.paths.channel(flight.path + u32::from(flight.hop))
-            + u32::from(flight.rail) * self.stride
+    fn look_ahead(&mut self, place: u32) {
+        let Flight { from, to, rail, hop, ahead, last, .. } = self.flights.get_mut(place);
+        let (first, hop) = (u32::from(*rail) * self.stride, usize::from(*hop));
+        *last = self.paths.follow(*from, *to, |number, channel| {
+            if (hop..hop + AHEAD).contains(&number) {
+                ahead[number - hop] = channel + first;
+            }
+        });
+    }
+
+    /// The channel that a frame takes behind the present one.
+    fn behind(&mut self, flight: &Flight) -> u32 {
+        let next = usize::from(flight.hop) + 1;
+        if !next.is_multiple_of(AHEAD) {
+            return flight.ahead[next % AHEAD];
+        }
+        let mut found = NONE;
+        let first = u32::from(flight.rail) * self.stride;
+        self.paths.follow(flight.from, flight.to, |number, channel| {
+            if number == next {
+                found = channel + first;
+            }
+        });
+        found
     }
 
     /// A frame starts on the channel that it is to take, not before now.
     #[inline]
     fn start(&mut self, at: Time, place: u32) {
         let flight = *self.flights.get(place);
-        let number = self.channel_of(&flight);
+        let number = flight.channel();
         let channel = &mut self.channels[number as usize];
         if channel.length != flight.bytes {
+            let line = &self.lines[number as usize];
             channel.length = flight.bytes;
-            channel.whole = channel.line.whole(flight.bytes);
-            channel.occupied = channel.line.occupied(flight.bytes);
+            channel.whole = line.whole(flight.bytes);
+            channel.occupied = line.occupied(flight.bytes);
         }
-        let (line, engine, whole) = (channel.line, channel.engine, channel.whole);
         channel.free = at + channel.occupied;
         channel.frames += 1;
         channel.busy = channel.busy + channel.occupied;
         channel.waiting = channel.waiting + (at - flight.ready);
-        let (left, there) = (at + whole, at + whole + line.wire);
+        let Channel { wire, engine, whole, .. } = *channel;
+        let left = at + whole;
+        let there = left + wire;
         if flight.hop == 0 {
             let leaving = self.interest.departures && flight.told;
             let entry = self.flights.get_mut(place);
@@ -251,20 +295,13 @@ impl<'a> Frames<'a> {
         }
         if engine == NONE {
             if self.interest.arriving && flight.told {
-                self.enter(at + line.wire, Step::Begin, number, place);
+                self.enter(at + wire, Step::Begin, number, place);
             }
             self.enter(there, Step::Arrive, number, place);
             return;
         }
         let Forwarder { cut_through, lookup, latency, .. } = self.engines[engine as usize];
-        let next = Flight { hop: flight.hop + 1, ..flight };
-        let noticed = if cut_through
-            && !self.channels[self.channel_of(&next) as usize].line.is_faster(&line)
-        {
-            at + line.head() + line.wire
-        } else {
-            there
-        };
+        let noticed = if cut_through { self.noticed(at, &flight) } else { there };
         if lookup == Time::ZERO {
             self.enter(noticed + latency, Step::Decide, number, place);
         } else {
@@ -272,16 +309,25 @@ impl<'a> Frames<'a> {
         }
     }
 
+    /// When a switch that cuts through notices a frame that starts on its way there.
+    fn noticed(&mut self, at: Time, flight: &Flight) -> Time {
+        let next = self.behind(flight);
+        let line = &self.lines[flight.channel() as usize];
+        let is_faster = self.lines[next as usize].is_faster(line);
+        let seen = if is_faster { line.whole(flight.bytes) } else { line.head() };
+        at + seen + line.wire
+    }
+
     /// A frame waits for the channel that it is to take behind those before it.
     #[inline]
     fn queue(&mut self, place: u32) {
-        let flight = self.flights.get(place);
-        let free = self.channels[self.channel_of(flight) as usize].free;
+        let free = self.channels[self.flights.get(place).channel() as usize].free;
         self.start(self.now.max(free), place);
     }
 
     fn step(&mut self, step: Step, channel: u32, place: u32, told: &mut Vec<Event>) {
-        let mut tell = |id, fate| told.push(Event { at: self.now, id, fate });
+        let at = self.now;
+        let mut tell = |id, fate| told.push(Event { at, id, fate });
         match step {
             Step::Leave => {
                 let flight = self.flights.get_mut(place);
@@ -314,7 +360,7 @@ impl<'a> Frames<'a> {
                 flight.dropped = true;
                 let Flight { id, leaving, .. } = *flight;
                 if !leaving {
-                    told.push(Event { at: self.now, id, fate: Fate::Dropped });
+                    tell(id, Fate::Dropped);
                     self.flights.take(place);
                 }
             }
@@ -324,20 +370,23 @@ impl<'a> Frames<'a> {
 
     /// A switch decides on a frame that has come by a channel; false if it has no room for it.
     #[inline]
-    fn decide(&mut self, channel: u32, place: u32) -> bool {
+    fn decide(&mut self, by: u32, place: u32) -> bool {
         let flight = self.flights.get_mut(place);
         flight.hop += 1;
         flight.ready = self.now;
-        let flight = *flight;
-        let out = self.channel_of(&flight);
-        let Some(stores) = self.memories.admit(self.now, channel, out, flight.bytes) else {
+        if usize::from(flight.hop).is_multiple_of(AHEAD) {
+            self.look_ahead(place);
+        }
+        let flight = self.flights.get_mut(place);
+        let out = flight.channel();
+        let Some(stores) = self.memories.admit(self.now, by, out, flight.bytes) else {
             return false;
         };
-        self.flights.get_mut(place).stores = stores;
-        match self.memories.rooms[channel as usize] {
+        flight.stores = stores;
+        match self.memories.rooms[by as usize] {
             Rooms::Input(_) => {
-                if self.inputs.join(channel, place) {
-                    self.compete(channel, out);
+                if self.inputs.join(by, place) {
+                    self.compete(by, out);
                 }
             }
             Rooms::Output | Rooms::Shared { .. } | Rooms::None => self.queue(place),
@@ -353,26 +402,23 @@ impl<'a> Frames<'a> {
 
     /// Sees to it that an output takes a frame as soon as it is free.
     fn wake(&mut self, output: u32) {
-        let channel = &mut self.channels[output as usize];
-        let at = channel.free.max(self.now);
-        if channel.wake != at {
-            channel.wake = at;
+        let at = self.channels[output as usize].free.max(self.now);
+        if std::mem::replace(&mut self.wakes[output as usize], at) != at {
             self.enter(at, Step::Pick, output, 0);
         }
     }
 
     /// An output takes the next frame.
     fn pick(&mut self, output: u32) {
-        self.channels[output as usize].wake = NEVER;
+        self.wakes[output as usize] = NEVER;
         if self.channels[output as usize].free > self.now {
             return;
         }
         let Some((input, frame, behind)) = self.inputs.next(output) else { return };
         self.start(self.now, frame);
         if let Some(behind) = behind {
-            // It could not start before it was the first.
-            let flight = self.flights.get(behind);
-            self.compete(input, self.channel_of(flight));
+            let wanted = self.flights.get(behind).channel();
+            self.compete(input, wanted);
         }
         if self.inputs.is_wanted(output) {
             self.wake(output);
@@ -391,21 +437,23 @@ impl Network for Frames<'_> {
 
     fn inject(&mut self, packet: Packet) {
         let Packet { rail, from, to, bytes, id, ends, .. } = packet;
-        let (path, length) = self.paths.find(from, to);
         let place = self.flights.put(Flight {
             id,
             began: self.now,
             ready: self.now,
+            stores: [NONE; 2],
+            ahead: [NONE; AHEAD],
             bytes,
-            path,
-            hop: 0,
-            last: (length - 1) as u16,
+            from,
+            to,
             rail: rail as u16,
+            hop: 0,
+            last: 0,
             told: ends == Ends::Memories,
             leaving: false,
             dropped: false,
-            stores: [NONE; 2],
         });
+        self.look_ahead(place);
         self.queue(place);
     }
 

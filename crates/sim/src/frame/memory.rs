@@ -5,22 +5,64 @@ use super::spec::Capacity;
 use crate::network::{BufferPlace, BufferTally};
 use crosstie_units::Time;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// One memory. Frames have their room until the last bit has left, which is known when they start.
+///
+/// What has left is given free when that matters: while there is room enough for certain and no peak is in sight, `used` is
+/// an upper bound, and the times at which frames leave are not looked at.
 #[derive(Debug)]
 pub(super) struct Store {
-    place: BufferPlace,
-    capacity: Capacity,
     used: u64,
-    /// When rooms become free, and how much.
-    leaving: BinaryHeap<Reverse<(Time, u64)>>,
+    /// What of it may be used without a look, and what there is.
+    carefree: u64,
+    total: u64,
+    /// What a frame takes of it: 1, or its bytes.
+    in_bytes: bool,
     peak: u64,
     taken: u64,
+    /// When rooms become free, and how much.
+    leaving: Leaving,
     dropped: u64,
     /// Since when there is no room for a frame of full size, and for how long there was none before.
     full_since: Option<Time>,
     full: Time,
+    place: BufferPlace,
+}
+
+/// When frames leave, the next one first.
+#[derive(Debug)]
+enum Leaving {
+    /// In the order in which they came.
+    Queue(VecDeque<(Time, u32)>),
+    /// In any order.
+    Heap(BinaryHeap<Reverse<(Time, u32)>>),
+}
+
+impl Leaving {
+    #[inline]
+    fn next(&self) -> Option<(Time, u32)> {
+        match self {
+            Leaving::Queue(queue) => queue.front().copied(),
+            Leaving::Heap(heap) => heap.peek().map(|&Reverse(next)| next),
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        match self {
+            Leaving::Queue(queue) => drop(queue.pop_front()),
+            Leaving::Heap(heap) => drop(heap.pop()),
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, at: Time, share: u32) {
+        match self {
+            Leaving::Queue(queue) => queue.push_back((at, share)),
+            Leaving::Heap(heap) => heap.push(Reverse((at, share))),
+        }
+    }
 }
 
 /// What the longest frames carry.
@@ -28,31 +70,43 @@ const LONGEST: u32 = 1500;
 
 impl Store {
     pub fn new(place: BufferPlace, capacity: Capacity) -> Store {
+        let leaving = match place {
+            BufferPlace::Output(_) => Leaving::Queue(VecDeque::new()),
+            BufferPlace::Input(_) | BufferPlace::Switch(_) => Leaving::Heap(BinaryHeap::new()),
+        };
         Store {
-            place,
-            capacity,
             used: 0,
-            leaving: BinaryHeap::new(),
+            carefree: 0,
+            total: capacity.total(),
+            in_bytes: matches!(capacity, Capacity::Bytes(_)),
             peak: 0,
             taken: 0,
+            leaving,
             dropped: 0,
             full_since: None,
             full: Time::ZERO,
+            place,
         }
     }
 
+    /// What a frame takes.
+    #[inline]
+    fn share(&self, bytes: u32) -> u32 {
+        if self.in_bytes { framing::stored(bytes) } else { 1 }
+    }
+
     fn is_full(&self) -> bool {
-        self.used + self.capacity.share(LONGEST) > self.capacity.total()
+        self.used + u64::from(self.share(LONGEST)) > self.total
     }
 
     /// Gives free what has left by now.
-    #[inline]
+    #[inline(never)]
     fn settle(&mut self, now: Time) {
-        while let Some(&Reverse((at, share))) = self.leaving.peek()
+        while let Some((at, share)) = self.leaving.next()
             && at <= now
         {
             self.leaving.pop();
-            self.used -= share;
+            self.used -= u64::from(share);
             if let Some(since) = self.full_since
                 && !self.is_full()
             {
@@ -65,16 +119,29 @@ impl Store {
     /// Whether there is room for a frame.
     #[inline]
     pub fn fits(&mut self, now: Time, bytes: u32) -> bool {
-        self.settle(now);
-        self.used + self.capacity.share(bytes) <= self.capacity.total()
+        let share = u64::from(self.share(bytes));
+        if self.used + share > self.carefree {
+            self.settle(now);
+        }
+        self.used + share <= self.total
     }
 
     /// Takes a frame in, for which there is room.
     #[inline]
     pub fn take(&mut self, now: Time, bytes: u32) {
-        self.used += self.capacity.share(bytes);
+        self.used += u64::from(self.share(bytes));
         self.taken += 1;
+        if self.used > self.carefree {
+            self.note(now);
+        }
+    }
+
+    /// Takes note of a peak, and of being full.
+    fn note(&mut self, now: Time) {
         self.peak = self.peak.max(self.used);
+        // With as much as that again there is still room for a frame of full size.
+        let longest = u64::from(self.share(LONGEST));
+        self.carefree = self.peak.min(self.total.saturating_sub(longest));
         if self.full_since.is_none() && self.is_full() {
             self.full_since = Some(now);
         }
@@ -83,7 +150,8 @@ impl Store {
     /// A frame that was taken in will have left at a time.
     #[inline]
     pub fn leaves(&mut self, at: Time, bytes: u32) {
-        self.leaving.push(Reverse((at, self.capacity.share(bytes))));
+        let share = self.share(bytes);
+        self.leaving.push(at, share);
     }
 
     /// Refuses a frame.
@@ -97,8 +165,8 @@ impl Store {
         let since = self.full_since.map_or(Time::ZERO, |since| now - since);
         BufferTally {
             place: self.place,
-            capacity: self.capacity.total(),
-            in_bytes: matches!(self.capacity, Capacity::Bytes(_)),
+            capacity: self.total,
+            in_bytes: self.in_bytes,
             peak: self.peak,
             taken: self.taken,
             dropped: self.dropped,

@@ -1,69 +1,57 @@
-//! The ways of frames, found once.
+//! The ways of frames.
 
-use crate::pairs::Pairs;
-use crosstie_fabric::{Fabric, HostId, Node};
+use crosstie_fabric::{ChannelId, Fabric, HostId, Node};
 use crosstie_routing::{Route, Routing, Tag};
 
-/// The channels from host to host, as far as they have been asked for.
+/// Follows routes. To make a route is cheaper than to fetch one from a memory that has all of them.
 pub(super) struct Paths<'a> {
     fabric: &'a Fabric,
     routing: &'a dyn Routing,
-    /// Where each way begins in `channels`, of those that have been asked for.
-    begins: Pairs,
-    /// Ways one after the other, each behind its length; the first place is not used.
-    channels: Vec<u32>,
     route: Route,
 }
 
+/// The most switches of a way.
+const MOST: usize = 254;
+
 impl<'a> Paths<'a> {
     pub fn new(fabric: &'a Fabric, routing: &'a dyn Routing) -> Paths<'a> {
-        let hosts = fabric.hosts().len() as u32;
-        let (begins, route) = (Pairs::new(hosts, hosts), Route::default());
-        Paths { fabric, routing, begins, channels: vec![0], route }
+        Paths { fabric, routing, route: Route::default() }
     }
 
-    /// Where the way between two hosts begins among [`Paths::channel`]s, and how many channels it has.
+    /// Follows the route between two hosts, and calls `visit` with the number of each channel and the channel; the number of
+    /// switches on the way.
     #[inline]
-    pub fn find(&mut self, from: u32, to: u32) -> (u32, u32) {
-        let known = self.begins.get(from, to);
-        let begins = if known == 0 { self.follow(from, to) } else { known };
-        (begins, self.channels[begins as usize - 1])
-    }
-
-    /// Follows the route between two hosts and writes its channels down.
-    #[inline(never)]
-    fn follow(&mut self, from: u32, to: u32) -> u32 {
-        let (from, to) = (HostId(from), HostId(to));
-        self.routing.route(from, to, &mut self.route);
-        assert!(self.route.legs().count() == 1, "frames do not stop on their way");
-        self.channels.push(1 + self.route.tags().len() as u32);
-        let begins = self.channels.len() as u32;
-        let mut channel = self.fabric.host_out(from);
-        self.channels.push(channel.0);
-        for &tag in self.route.tags() {
-            let Node::Switch(switch) = self.fabric.channel(channel).to.node else {
-                unreachable!("a tag is for a switch");
-            };
-            let out = |port| self.fabric.switch_out(switch, port);
-            let next = match tag {
-                Tag::Port(port) => out(port),
-                Tag::Group(group) => {
-                    let ports = &self.routing.groups()[usize::from(group.0)];
-                    let linked: Vec<_> = ports.iter().filter_map(|&port| out(port)).collect();
-                    let drawn = mix(from.0, to.0) as usize;
-                    linked.get(drawn.checked_rem(linked.len()).unwrap_or(0)).copied()
-                }
-            };
-            channel = next.expect("a route leads along links");
-            self.channels.push(channel.0);
+    pub fn follow(&mut self, from: u32, to: u32, mut visit: impl FnMut(usize, u32)) -> u8 {
+        self.routing.route(HostId(from), HostId(to), &mut self.route);
+        debug_assert!(self.route.legs().count() == 1, "frames do not stop on their way");
+        let tags = self.route.tags();
+        assert!(tags.len() <= MOST, "a way of at most {MOST} switches, not {}", tags.len());
+        let mut channel = self.fabric.host_out(HostId(from));
+        visit(0, channel.0);
+        for (number, &tag) in (1..).zip(tags) {
+            channel = self.behind(channel, tag, from, to);
+            visit(number, channel.0);
         }
-        self.begins.set(from.0, to.0, begins);
-        begins
+        tags.len() as u8
     }
 
+    /// The channel by which the switch behind another obeys a tag.
     #[inline]
-    pub fn channel(&self, place: u32) -> u32 {
-        self.channels[place as usize]
+    fn behind(&self, channel: ChannelId, tag: Tag, from: u32, to: u32) -> ChannelId {
+        let Node::Switch(switch) = self.fabric.channel(channel).to.node else {
+            unreachable!("a tag is for a switch");
+        };
+        let out = |port| self.fabric.switch_out(switch, port);
+        let next = match tag {
+            Tag::Port(port) => out(port),
+            Tag::Group(group) => {
+                let ports = &self.routing.groups()[usize::from(group.0)];
+                let drawn = mix(from, to) as usize % ports.len();
+                // Where the drawn one is not linked, the next that is.
+                ports[drawn..].iter().chain(&ports[..drawn]).find_map(|&port| out(port))
+            }
+        };
+        next.expect("a route leads along links")
     }
 }
 

@@ -57,14 +57,6 @@ pub enum Capacity {
 }
 
 impl Capacity {
-    /// What a frame takes of it.
-    pub(super) fn share(&self, bytes: u32) -> u64 {
-        match self {
-            Capacity::Frames(_) => 1,
-            Capacity::Bytes(_) => u64::from(framing::stored(bytes)),
-        }
-    }
-
     /// All of it.
     pub(super) fn total(&self) -> u64 {
         match *self {

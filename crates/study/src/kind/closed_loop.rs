@@ -1,6 +1,6 @@
 //! The results of closed-loop work: in units of the world outside, microseconds and bytes.
 
-use crate::column::{Column, c};
+use crate::column::{Column, c, optional};
 use crate::row::Status;
 
 /// How a run may end.
@@ -46,53 +46,78 @@ const FINISH_LAST: Column =
 
 /// What a world knows beside: losses and what channels did about them, and what a price is spent on.
 const BESIDE: [Column; 12] = [
-    c("lost", "packets lost in the network", "packets", "packets that switches had no room for"),
-    c(
+    optional(
+        "lost",
+        "packets lost in the network",
+        "packets",
+        "packets that switches had no room for",
+    ),
+    optional(
         "overflowed",
         "packets lost in nodes",
         "packets",
         "packets that nodes had no room for, in rings and pools",
     ),
-    c("sent", "data packets sent", "packets", "data packets sent by channels, again ones included"),
-    c("resent", "data packets sent again", "packets", "data packets that channels sent again"),
-    c(
+    optional(
+        "sent",
+        "data packets sent",
+        "packets",
+        "data packets sent by channels, again ones included",
+    ),
+    optional(
+        "resent",
+        "data packets sent again",
+        "packets",
+        "data packets that channels sent again",
+    ),
+    optional(
         "acknowledgements",
         "acknowledgements sent",
         "packets",
         "positive and negative acknowledgements sent by channels on their own",
     ),
-    c(
+    optional(
         "interruption",
         "chance that progress is interrupted",
         "",
         "c [tam, Eq. 4.11]: how likely a Nack follows a Pack, mean over senders",
     ),
-    c(
+    optional(
         "severity",
         "chance that a fast retransmission fails",
         "",
         "1 - a [tam, Eq. 4.12]: how likely a time-out follows a Nack, mean over senders",
     ),
-    c(
+    optional(
         "recovery",
         "chance that a time-out recovers",
         "",
         "f [tam, Eq. 4.13]: how likely a Pack follows a time-out, mean over senders",
     ),
-    c(
+    optional(
         "host_share",
         "share of processors",
         "",
         "part of the price that processors take to send and receive",
     ),
-    c(
+    optional(
         "gap_share",
         "share of gaps",
         "",
         "part of the price that packets wait for those before them",
     ),
-    c("wire_share", "share of the way", "", "part of the price that packets are on their way"),
-    c("compute_share", "share of computing", "", "part of the price that processors compute"),
+    optional(
+        "wire_share",
+        "share of the way",
+        "",
+        "part of the price that packets are on their way",
+    ),
+    optional(
+        "compute_share",
+        "share of computing",
+        "",
+        "part of the price that processors compute",
+    ),
 ];
 
 /// Some columns and those beside them.

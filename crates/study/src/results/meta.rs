@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::column;
+use super::SideTable;
+use crate::column::{self, Column};
 use crate::row::Status;
+use crate::spec::World;
 use crate::study::Study;
 
 /// The version of the folder's layout. It changes when a reader of the old layout would go wrong.
@@ -83,8 +85,15 @@ impl Meta {
             .extend(study.keys().iter().map(|key| meaning(key, "", "a swept key of study.toml")));
         columns.push(meaning("status", "", &format!("how the run ended: {statuses}")));
         columns.push(meaning("note", "", "anything unusual, in a sentence"));
-        columns.extend(column::columns(&kinds).iter().map(|c| meaning(c.name, c.unit, c.meaning)));
-        let side_tables = kinds.iter().flat_map(|kind| kind.side_tables()).map(|table| {
+        let knows_more = study.points().iter().any(|point| point.spec.knows_more());
+        let may_occur = |column: &&&Column| !column.optional || knows_more;
+        let measured = column::columns(&kinds);
+        let measured = measured.iter().filter(may_occur);
+        columns.extend(measured.map(|c| meaning(c.name, c.unit, c.meaning)));
+        let has_frames = study.points().iter().any(|point| point.spec.world == World::Frame);
+        let may_be = |table: &&SideTable| **table != SideTable::Buffers || has_frames;
+        let side_tables = kinds.iter().flat_map(|kind| kind.side_tables()).filter(may_be);
+        let side_tables = side_tables.map(|table| {
             let columns = table.columns().iter().map(|[n, u, m]| meaning(n, u, m));
             (table.file().to_owned(), columns.collect())
         });

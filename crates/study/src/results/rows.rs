@@ -27,7 +27,10 @@ pub(super) fn write_csv(
 ) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(to);
     let keys = || keys.iter().map(String::as_str);
-    let columns: Vec<&Column> = columns(kinds);
+    let is_there = |column: &&Column| {
+        !column.optional || rows.iter().any(|row| row.measured(column.name).is_some())
+    };
+    let columns: Vec<&Column> = columns(kinds).into_iter().filter(is_there).collect();
     let names = || columns.iter().map(|column| column.name);
     csv.write_record(["point"].into_iter().chain(keys()).chain(["status", "note"]).chain(names()))?;
     let text = |x: f64| number(x).map(|x| x.to_string()).unwrap_or_default();

@@ -275,13 +275,13 @@ fn work(spec: &Spec) -> Result<(), Clash> {
         Work::Stream(stream) => {
             closed_loop(spec).and_then(|()| ranks("work.stream", [stream.from, stream.to], hosts))
         }
-        Work::Collective(_) | Work::Goal(_) => closed_loop(spec),
+        Work::Pairs(_) | Work::Collective(_) | Work::Goal(_) => closed_loop(spec),
     }
 }
 
 /// How schedules are played, and that there are any.
 fn schedule(spec: &Spec) -> Result<(), Clash> {
-    let plays = matches!(spec.work, Work::Collective(_) | Work::Goal(_));
+    let plays = matches!(spec.work, Work::Pairs(_) | Work::Collective(_) | Work::Goal(_));
     if !plays && !spec.schedule.is_default() {
         let label = "expected a collective operation or `work.goal` beside it";
         return Err(clash("schedule", "there is no schedule to be played", label)
@@ -291,6 +291,37 @@ fn schedule(spec: &Spec) -> Result<(), Clash> {
     if let Some((ranks, hosts)) = ranks.filter(|(ranks, hosts)| ranks > hosts) {
         let label = format!("found {ranks}, expected at most {hosts}: there is one per host");
         return Err(clash("schedule.ranks", "more ranks than hosts", label));
+    }
+    if let Some(placement) = &spec.schedule.hosts {
+        let path = "schedule.hosts";
+        let last = placement.hosts().iter().copied().max().unwrap_or(0);
+        if let Some(hosts) = spec.fabric.hosts().filter(|&hosts| last >= hosts) {
+            let label = format!("found host {last}, expected hosts from 0 to {}", hosts - 1);
+            return Err(clash(path, "no such host", label));
+        }
+        if placement.hosts().len() < 2 {
+            return Err(clash(path, "a schedule of one rank", "expected two hosts or more"));
+        }
+        if spec.schedule.ranks.is_some() {
+            let label = "there are as many as hosts in `schedule.hosts`";
+            return Err(clash("schedule.ranks", "the number of ranks twice", label)
+                .help("leave `ranks` out"));
+        }
+        if matches!(spec.work, Work::Goal(_)) {
+            return Err(clash(path, "hosts for a GOAL file", "expected rank r on host r there")
+                .help("leave `hosts` out"));
+        }
+    }
+    let ranks = match &spec.schedule.hosts {
+        Some(placement) => Some(placement.hosts().len() as u32),
+        None => spec.schedule.ranks.or(spec.fabric.hosts()),
+    };
+    if let (Work::Pairs(_), Some(ranks)) = (&spec.work, ranks)
+        && !ranks.is_multiple_of(2)
+    {
+        let label = format!("found {ranks} ranks, expected an even number");
+        return Err(clash("work.pairs", "a rank without a partner", label)
+            .help("set `schedule.ranks`, or `schedule.hosts`"));
     }
     if spec.schedule.ranks.is_some() && matches!(spec.work, Work::Goal(_)) {
         let label = "the file says how many there are";

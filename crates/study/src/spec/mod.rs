@@ -7,6 +7,7 @@ mod machine;
 mod measure;
 mod model;
 mod node;
+mod placement;
 mod work;
 mod world;
 
@@ -23,7 +24,8 @@ pub use machine::{Bus, Cluster, Fabric, InTransit, Irregular, Link, Nic, Packet,
 pub use measure::{Goal, Measure, Saturation};
 pub use model::Model;
 pub use node::{Commodity, Node, Overhead};
-pub use work::{GoalFile, Ping, ScheduleSpec, Stream, Work};
+pub use placement::Placement;
+pub use work::{GoalFile, Pairs, Ping, ScheduleSpec, Stream, Work};
 pub use world::{Ideal, World};
 
 use crate::diagnostic::Diagnostic;
@@ -172,9 +174,7 @@ impl From<Spec> for Draft {
     fn from(spec: Spec) -> Draft {
         let (traffic, work) = match spec.work {
             Work::Traffic(traffic) => (Some(traffic), None),
-            work @ (Work::Ping(_) | Work::Stream(_) | Work::Collective(_) | Work::Goal(_)) => {
-                (None, Some(work))
-            }
+            work => (None, Some(work)),
         };
         Draft {
             seed: spec.seed,
@@ -257,7 +257,7 @@ impl Spec {
         match &mut spec.work {
             Work::Traffic(traffic) => traffic.destination.rename_files(name),
             Work::Goal(GoalFile { file }) => *file = name(file),
-            Work::Ping(_) | Work::Stream(_) | Work::Collective(_) => {}
+            Work::Ping(_) | Work::Stream(_) | Work::Pairs(_) | Work::Collective(_) => {}
         }
         spec
     }
@@ -277,7 +277,7 @@ impl Spec {
                 files.extend(named.map(|(key, file)| (format!("traffic.destination.{key}"), file)));
             }
             Work::Goal(GoalFile { file }) => files.push(("work.goal.file".to_owned(), file)),
-            Work::Ping(_) | Work::Stream(_) | Work::Collective(_) => {}
+            Work::Ping(_) | Work::Stream(_) | Work::Pairs(_) | Work::Collective(_) => {}
         }
         files
     }

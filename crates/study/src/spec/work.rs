@@ -10,7 +10,7 @@ use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, EnumAccess, IntoDeserializer, VariantAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
 
-use super::{TrafficSpec, limits};
+use super::{Placement, TrafficSpec, limits};
 
 /// What is to be done. In a file, open-loop traffic is the table `traffic`, and everything else a
 /// choice of `work`.
@@ -22,6 +22,8 @@ pub enum Work {
     Ping(Ping),
     /// Many messages back to back, then an answer.
     Stream(Stream),
+    /// Many pairs that send at once.
+    Pairs(Pairs),
     /// A collective operation.
     Collective(Operation),
     /// A schedule from a file.
@@ -34,6 +36,7 @@ pub enum Work {
 enum Own {
     Ping(Ping),
     Stream(Stream),
+    Pairs(Pairs),
     Goal(GoalFile),
 }
 
@@ -60,6 +63,7 @@ impl<'de> Deserialize<'de> for Work {
                 Ok(match Own::deserialize(chosen)? {
                     Own::Ping(ping) => Work::Ping(ping),
                     Own::Stream(stream) => Work::Stream(stream),
+                    Own::Pairs(pairs) => Work::Pairs(pairs),
                     Own::Goal(goal) => Work::Goal(goal),
                 })
             }
@@ -76,6 +80,7 @@ impl Serialize for Work {
             }
             Work::Ping(ping) => Own::Ping(ping.clone()).serialize(to),
             Work::Stream(stream) => Own::Stream(stream.clone()).serialize(to),
+            Work::Pairs(pairs) => Own::Pairs(pairs.clone()).serialize(to),
             Work::Collective(operation) => operation.serialize(to),
             Work::Goal(goal) => Own::Goal(goal.clone()).serialize(to),
         }
@@ -135,6 +140,18 @@ impl<'de, A: VariantAccess<'de>> EnumAccess<'de> for Chosen<A> {
     }
 }
 
+/// Every rank of the first half sends one message to its partner in the second half, all at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Pairs {
+    /// The size of a message.
+    #[serde(deserialize_with = "limits::message")]
+    pub size: Bytes,
+    /// Whether the partners send as much at the same time.
+    #[serde(default)]
+    pub both_ways: bool,
+}
+
 /// A schedule from a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -150,6 +167,9 @@ pub struct ScheduleSpec {
     /// The ranks that take part, on the first hosts; `None`: one on every host.
     #[serde(deserialize_with = "limits::some_hosts", skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
+    /// The hosts of ranks, which are then as many; `None`: the first ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Placement>,
     /// How many sends of a rank may be under way at once; `None`: any number.
     #[serde(deserialize_with = "limits::some_window", skip_serializing_if = "Option::is_none")]
     pub outstanding: Option<u32>,
@@ -160,7 +180,7 @@ pub struct ScheduleSpec {
 
 impl Default for ScheduleSpec {
     fn default() -> ScheduleSpec {
-        ScheduleSpec { ranks: None, outstanding: None, iterations: 1 }
+        ScheduleSpec { ranks: None, hosts: None, outstanding: None, iterations: 1 }
     }
 }
 

@@ -4,61 +4,65 @@ use crosstie_units::Time;
 
 /// Something that comes at a known time; of several at one instant, the one of the lowest `order` first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(crate) struct Entry<T> {
     pub at: u64,
     pub order: u64,
-    pub what: u32,
+    pub what: T,
 }
 
 /// A radix heap: entries lie in buckets by the highest bit in which their time differs from that of the last
-/// entry taken. Nothing is ever entered for a time before that one, so an entry moves to ever lower buckets, and
-/// most are moved but a few times.
+/// entry taken. Nothing comes before that one, so an entry moves to ever lower buckets, and most are moved but
+/// a few times.
 #[derive(Debug)]
-pub(super) struct Agenda {
+pub(crate) struct Agenda<T> {
     /// The time of the entries in the first bucket: that of the last one taken.
     base: u64,
     /// The first bucket is in descending order; the others are in none.
-    buckets: Vec<Vec<Entry>>,
+    buckets: Vec<Vec<Entry<T>>>,
     /// Bit b is set where bucket b + 1 has entries.
     filled: u64,
     /// The time of the earliest entry.
     next: u64,
     /// Room for a bucket that is being spread.
-    room: Vec<Entry>,
+    room: Vec<Entry<T>>,
 }
 
 /// Beyond all times.
 const NEVER: u64 = u64::MAX;
 
-impl Default for Agenda {
-    fn default() -> Agenda {
+impl<T> Default for Agenda<T> {
+    fn default() -> Agenda<T> {
         let buckets = (0..=64).map(|_| Vec::new()).collect();
         Agenda { base: 0, buckets, filled: 0, next: NEVER, room: Vec::new() }
     }
 }
 
-impl Agenda {
+impl<T> Agenda<T> {
     /// When the earliest entry comes.
     #[inline]
     pub fn next(&self) -> Option<Time> {
         (self.next != NEVER).then(|| Time::from_ps(self.next))
     }
 
-    /// Enters something, for no time before that of the last entry taken. What comes at the end of the clock
-    /// never comes.
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.next == NEVER
+    }
+
+    /// Enters something. What is entered for a time before that of the last entry taken comes now; what comes at
+    /// the end of the clock never comes.
     #[inline]
-    pub fn enter(&mut self, at: Time, order: u64, what: u32) {
-        let at = at.ps();
+    pub fn enter(&mut self, at: Time, order: u64, what: T) {
+        let at = at.ps().max(self.base);
         if at == NEVER {
             return;
         }
-        debug_assert!(at >= self.base, "nothing is entered for the past");
         self.next = self.next.min(at);
         self.place(Entry { at, order, what });
     }
 
     #[inline]
-    fn place(&mut self, entry: Entry) {
+    fn place(&mut self, entry: Entry<T>) {
         let differs = entry.at ^ self.base;
         if differs == 0 {
             let first = &mut self.buckets[0];
@@ -73,7 +77,7 @@ impl Agenda {
 
     /// Takes the earliest entry, if there is one.
     #[inline]
-    pub fn take(&mut self) -> Option<Entry> {
+    pub fn take(&mut self) -> Option<Entry<T>> {
         if self.buckets[0].is_empty() {
             if self.next == NEVER {
                 return None;
