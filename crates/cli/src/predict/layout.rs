@@ -167,7 +167,7 @@ pub fn port(subject: Subject, prediction: &Prediction) -> String {
 fn many_to_one(many: &ManyToOne) -> String {
     let ManyToOne { senders, architecture, frames, slot, largest_window, .. } = many;
     let [shortest, longest] = many.timeout_slots;
-    let [from, to] = many.timeout.map(|time| us(time));
+    let [from, to] = many.timeout.map(us);
     let room = match *architecture {
         "shared" => "in shared memory".to_owned(),
         place => format!("at the {place}"),
