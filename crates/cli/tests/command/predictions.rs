@@ -127,6 +127,7 @@ fn a_gather_tells_of_windows() {
     let arguments = ["predict", "gather", "--preset", "p733-ibm-8275-326", "--ranks", "16"];
     let once = run(&[&arguments[..], &["--window", "44"]].concat()).expect(0).stdout;
     assert!(once.contains("is not filled by a block of 1 packet, and nothing is lost"), "{once}");
+    assert!(once.contains("  gap: g_r\n"), "the root's NIC: {once}");
     let arguments = [&arguments[..], &["--size", "1MiB"]].concat();
     let text = run(&[&arguments[..], &["--window", "44"]].concat()).expect(0).stdout;
     for words in [
@@ -134,7 +135,8 @@ fn a_gather_tells_of_windows() {
         "window         at most 43, and nothing is lost\n",
         "time-out       1290 to 1935 slots, ",
         "a window of 44 overflows: 0.4842 of the port's rate is left (4.2); ",
-        "gap: g_r",
+        "  buffer: B_L\nbinomial ",
+        "packets would wait at the input port of rank ",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
