@@ -27,8 +27,7 @@ Examples:
   crosstie predict broadcast --preset p450-ibm-8275-416 --size 64KiB
   crosstie predict all-to-all --preset p450-ibm-8275-326 --ranks 8 --json
   crosstie predict gather --preset p733-ibm-8275-326 --window 50 --size 1MiB
-  crosstie predict gather --preset p733-ibm-8275-416 --ranks 8 --window 18 --timeout 400
-                          --loss 0.0218,0.0547,0.5329
+  crosstie predict gather --preset p733-ibm-8275-416 --size 1MiB --window 18 --loss 0.02,0.05,0.5
   crosstie predict broadcast --model cluster.toml --ranks 16      parameters from a file
   crosstie predict transfer my-machine.toml --set link.rate=1Gbit/s
 
@@ -40,8 +39,8 @@ What is predicted, with the numbers of the equations in Tam's thesis:
               packets down a tree (2.8, 2.9), for the least time of all-to-all (5.1) and for windows
               of a gather that overflow (4.2, 4.10) are shown beside them
 
-Parameters follow from links, switches and nodes of the machine, as a network of frames, or are those of a
-model file. `crosstie bench --list` names the presets.";
+Parameters follow from links, switches and nodes of the machine, as a network of frames, or are
+those of a model file. `crosstie bench --list` names the presets.";
 
 /// Arguments of `crosstie predict`.
 #[derive(Debug, Args)]
