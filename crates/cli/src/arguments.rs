@@ -10,6 +10,7 @@ use clap_complete::Shell;
 use crate::bench::BenchArguments;
 use crate::fabric::FabricArguments;
 use crate::paper::PaperArguments;
+use crate::predict::PredictArguments;
 use crate::rails::RailsArguments;
 use crate::report::ReportArguments;
 use crate::routes::RoutesArguments;
@@ -23,6 +24,7 @@ Examples:
   crosstie fabric --tree 4,3                    describe a 4-ary 3-tree
   crosstie routes network.anynet --certify      can this network deadlock under its routing?
   crosstie paper coll-multirail --quick         a paper's claims beside what the simulator finds
+  crosstie predict broadcast --preset fedp      what would it take, and what holds it up?
   crosstie rails --nodes 20                     how many rails join 20 nodes, each one-way per node?
 
 Exit codes:
@@ -103,6 +105,8 @@ pub enum Verb {
     Paper(PaperArguments),
     /// Run microbenchmarks on a simulated cluster: ping, bandwidth, collective operations
     Bench(BenchArguments),
+    /// Price communication on paper: transfers and collective operations, with their bottlenecks
+    Predict(PredictArguments),
     /// Describe, convert or draw a network
     Fabric(FabricArguments),
     /// Compute routes: length, balance, deadlock certificate, single routes

@@ -1,8 +1,6 @@
 //! `crosstie bench`: the microbenchmarks that everybody knows, on a simulated cluster.
 
 mod catalogue;
-mod machine;
-mod sizes;
 mod table;
 
 use std::num::NonZeroUsize;
@@ -10,15 +8,14 @@ use std::num::NonZeroUsize;
 use clap::Args;
 use crosstie_lab::{Preset, RunOptions};
 use crosstie_study::{Row, Status, Study};
-use toml::{Table as Toml, Value};
 
 use crate::console::Console;
 use crate::exit::{Answer, Exit, Failure};
+use crate::machine::Machine;
 use crate::progress::Meter;
+use crate::sizes::Sizes;
 use crate::{experiment, interrupt, run};
 use catalogue::{Benchmark, Quantity};
-use machine::Machine;
-use sizes::Sizes;
 use table::{Column, Table};
 
 const EXAMPLES: &str = "\
@@ -80,7 +77,7 @@ pub fn bench(arguments: &BenchArguments, threads: Option<NonZeroUsize>, console:
         return list(console);
     };
     let benchmark = Benchmark::find(name).expect("the command line takes no other");
-    let machine = Machine::load(sim)?.with(&arguments.set)?;
+    let machine = Machine::load("--sim", sim)?.with(&arguments.set)?;
     let algorithms = benchmark.algorithms(arguments.algorithm.as_deref())?;
     let default = [machine.world()];
     let worlds = if arguments.world.is_empty() { &default[..] } else { &arguments.world };
@@ -180,15 +177,10 @@ fn list(console: &Console) -> Exit {
         }
     }
     text += "\npresets, for --sim\n";
-    for preset in Preset::ALL {
-        let machine = Machine::parse(preset.name, preset.text)?;
-        text += &format!("  {:<12}  {}\n", preset.name, machine.title());
+    let widest = Preset::ALL.iter().map(|preset| preset.name.len()).max().unwrap_or(0);
+    for Preset { name, title, .. } in Preset::ALL {
+        text += &format!("  {name:<widest$}  {title}\n");
     }
     console.tell(&text)?;
     Ok(Answer::Yes)
-}
-
-/// A table with one entry.
-fn one(key: &str, value: impl Into<Value>) -> Toml {
-    Toml::from_iter([(key.to_owned(), value.into())])
 }

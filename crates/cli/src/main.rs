@@ -3,8 +3,9 @@
 //! | file | is |
 //! |---|---|
 //! | `arguments` | the declaration of the command line |
-//! | `run`, `report`, `check`, `paper`, `bench`, `fabric`, `routes`, `rails`, `manual` | the verbs |
+//! | `run`, `report`, `check`, `paper`, `bench`, `predict`, `fabric`, `routes`, `rails`, `manual` | the verbs |
 //! | `source` | networks from files, experiments and flags |
+//! | `machine`, `sizes` | machines and message sizes on the command line |
 //! | `experiment` | experiment files, checked all together |
 //! | `console`, `progress` | where words go |
 //! | `interrupt` | Ctrl-C |
@@ -18,14 +19,17 @@ mod exit;
 mod experiment;
 mod fabric;
 mod interrupt;
+mod machine;
 mod manual;
 mod paper;
+mod predict;
 mod progress;
 mod rails;
 mod report;
 mod results;
 mod routes;
 mod run;
+mod sizes;
 mod source;
 
 use std::process::ExitCode;
@@ -46,6 +50,7 @@ fn main() -> ExitCode {
             Verb::Check { files } => check::check(&files, arguments.global.threads, &console),
             Verb::Paper(paper) => paper::paper(&paper, arguments.global.threads, &console),
             Verb::Bench(bench) => bench::bench(&bench, arguments.global.threads, &console),
+            Verb::Predict(predict) => predict::predict(&predict, &console),
             Verb::Fabric(fabric) => fabric::fabric(&fabric, &console),
             Verb::Routes(routes) => routes::routes(&routes, &console),
             Verb::Rails(rails) => rails::rails(&rails, &console),

@@ -9,7 +9,8 @@
 //! send. Below this crate nobody sees a key of an experiment file; above it nobody sees the
 //! simulator.
 //!
-//! [`paper`] knows the papers whose evaluation can be reproduced.
+//! [`predict`] says what communication takes on a machine without running anything, and [`probe`] measures the parameters
+//! of a machine. [`paper`] knows the papers whose evaluation can be reproduced.
 
 mod destination;
 mod error;
@@ -19,8 +20,10 @@ mod nodes;
 mod outcome;
 pub mod paper;
 mod parameters;
+pub mod predict;
 mod preparation;
 mod preset;
+pub mod probe;
 mod progress;
 mod revision;
 mod routed_fabric;

@@ -2,23 +2,24 @@
 
 use crate::ethernet::{Ethernet, ethernet};
 use crate::{LabError, RoutedFabric, nodes};
-use crosstie_fabric::{ChannelId, HostId, Node};
+use crosstie_fabric::{ChannelId, HostId, Node, SwitchId};
 use crosstie_model::{Architecture, Buffer, Parameters};
 use crosstie_routing::{Route, Tag};
-use crosstie_sim::frame::{Forwarding, Line, framing};
+use crosstie_sim::frame::{Forwarding, Line, SwitchSpec, framing};
 use crosstie_study::{Capacity, Commodity, Memory, Model, Spec};
 use crosstie_units::{Bytes, Cost, Time};
 use std::path::PathBuf;
 
 /// The parameters of a spec: those that it names, or those that follow from its links, switches and nodes as a
-/// network of frames. The latency is that of the longest way from the first host.
+/// network of frames. The latency is that of the longest way from the first host, and grows with the number of nodes
+/// as far as they wait for each other at the forwarding engines of switches.
 pub(crate) fn parameters(
     spec: &Spec,
     network: &RoutedFabric,
     locate: &dyn Fn(&str) -> PathBuf,
 ) -> Result<Parameters, LabError> {
     match &spec.model {
-        Some(Model::Parameters(parameters)) => Ok(*parameters),
+        Some(Model::Parameters(parameters)) => Ok(**parameters),
         Some(Model::File { path }) => read(&locate(path)),
         None => Ok(derive(spec, network)),
     }
@@ -35,7 +36,7 @@ fn read(path: &std::path::Path) -> Result<Parameters, LabError> {
 }
 
 /// What follows from links, switches and nodes.
-fn derive(spec: &Spec, network: &RoutedFabric) -> Parameters {
+pub(crate) fn derive(spec: &Spec, network: &RoutedFabric) -> Parameters {
     let packing = nodes::frame_packing(spec);
     let payload = packing.payload.unwrap_or(framing::MINIMUM);
     let header = u64::from(packing.overhead);
@@ -87,21 +88,44 @@ fn on_line(line: &Line, bytes: u32, and_payload: bool) -> Cost {
 
 /// The longest way from the first host, for frames that carry so much.
 fn longest_way(spec: &Spec, network: &RoutedFabric, ethernet: &Ethernet, bytes: u32) -> Cost {
-    let first = HostId(0);
+    let (first, concurrent) = (HostId(0), concurrent(network));
     let others = network.fabric.hosts().skip(1);
-    let ways = others.map(|to| way(network, ethernet, first, to));
+    let ways = others.map(|to| way(network, ethernet, &concurrent, first, to));
     let longest = ways.max_by_key(|cost| cost.at(bytes.into(), 0));
     longest.unwrap_or(Cost::fixed(spec.link.wire))
 }
 
-/// What a frame takes from host to host where nothing else is under way.
-fn way(network: &RoutedFabric, ethernet: &Ethernet, from: HostId, to: HostId) -> Cost {
+/// By how many channels the frames of half of the hosts come to each switch, if each sends to one of the other half.
+///
+/// These are the frames that a switch can notice at one instant, for those of one channel follow each other.
+fn concurrent(network: &RoutedFabric) -> Vec<u32> {
     let fabric = &network.fabric;
-    let line = |channel: ChannelId| ethernet.lines[channel.link().0 as usize];
+    let mut come = vec![Vec::new(); fabric.switches().len()];
+    let half = fabric.hosts().len() as u32 / 2;
+    for from in 0..half {
+        passages(network, HostId(from), HostId(from + half), |switch, channel, _| {
+            come[switch.0 as usize].push(channel.0);
+        });
+    }
+    let count = |mut channels: Vec<u32>| {
+        channels.sort_unstable();
+        channels.dedup();
+        channels.len() as u32
+    };
+    come.into_iter().map(count).collect()
+}
+
+/// The switches between two hosts, each with the channels by which one comes and goes; the last channel.
+fn passages(
+    network: &RoutedFabric,
+    from: HostId,
+    to: HostId,
+    mut each: impl FnMut(SwitchId, ChannelId, ChannelId),
+) -> ChannelId {
+    let fabric = &network.fabric;
     let mut route = Route::default();
     network.routing.route(from, to, &mut route);
     let mut channel = fabric.host_out(from);
-    let mut time = Cost::default();
     for &tag in route.tags() {
         let Node::Switch(switch) = fabric.channel(channel).to.node else { break };
         let out = |port| fabric.switch_out(switch, port);
@@ -112,15 +136,41 @@ fn way(network: &RoutedFabric, ethernet: &Ethernet, from: HostId, to: HostId) ->
             }
         };
         let Some(next) = next else { break };
-        let spec = ethernet.switches[switch.0 as usize];
-        let cuts =
-            spec.forwarding == Forwarding::CutThrough && !line(next).is_faster(&line(channel));
-        let link = if cuts { head(&line(channel)) } else { whole(&line(channel)) };
-        let inside = Cost::fixed(line(channel).wire + spec.lookup + spec.latency);
-        time = sum([time, link, inside]);
+        each(switch, channel, next);
         channel = next;
     }
-    sum([time, whole(&line(channel)), Cost::fixed(line(channel).wire)])
+    channel
+}
+
+/// What looking up takes of L among p nodes, of which p/2 send to the others and are answered. Their frames come to a switch n at
+/// one instant: one if p is 2, and so many if all hosts take part. On the way there a frame waits for half of the others on
+/// average. They come back one lookup apart, and wait for nobody. L is half of there and back: (1 + (n - 1)/4) lookups.
+fn looking_up(lookup: Time, n: u32, hosts: u32) -> Cost {
+    let (others, more) = (u64::from(n.max(1)) - 1, u64::from(hosts.max(3)) - 2);
+    let node = Time::from_ps(lookup.ps() * others / (4 * more));
+    Cost { fixed: lookup - node * 2, node, ..Cost::default() }
+}
+
+/// What a frame takes from host to host where no other goes the same way; `concurrent` frames come to switches at one instant.
+fn way(
+    network: &RoutedFabric,
+    ethernet: &Ethernet,
+    concurrent: &[u32],
+    from: HostId,
+    to: HostId,
+) -> Cost {
+    let line = |channel: ChannelId| ethernet.lines[channel.link().0 as usize];
+    let hosts = network.fabric.hosts().len() as u32;
+    let mut time = Cost::default();
+    let last = passages(network, from, to, |switch, channel, next| {
+        let place = switch.0 as usize;
+        let SwitchSpec { forwarding, lookup, latency, .. } = ethernet.switches[place];
+        let cuts = forwarding == Forwarding::CutThrough && !line(next).is_faster(&line(channel));
+        let link = if cuts { head(&line(channel)) } else { whole(&line(channel)) };
+        let looked_up = looking_up(lookup, concurrent[place], hosts);
+        time = sum([time, link, Cost::fixed(line(channel).wire + latency), looked_up]);
+    });
+    sum([time, whole(&line(last)), Cost::fixed(line(last).wire)])
 }
 
 /// From the first bit of a frame to its last.

@@ -7,7 +7,7 @@ use crosstie_study::{Spec, World};
 const WORMHOLE: u32 = 1;
 const FRAME: u32 = 1;
 const IDEAL: u32 = 1;
-const MODEL: u32 = 1;
+const MODEL: u32 = 2;
 
 /// What computes a point: "wormhole 1".
 pub fn revision(spec: &Spec) -> String {

@@ -50,13 +50,10 @@ impl<T> Agenda<T> {
     }
 
     /// Enters something. What is entered for a time before that of the last entry taken comes now; what comes at
-    /// the end of the clock never comes.
+    /// the end of the clock is still to come, however long anybody waits.
     #[inline]
     pub fn enter(&mut self, at: Time, order: u64, what: T) {
-        let at = at.ps().max(self.base);
-        if at == NEVER {
-            return;
-        }
+        let at = at.ps().clamp(self.base, NEVER - 1);
         self.next = self.next.min(at);
         self.place(Entry { at, order, what });
     }

@@ -48,6 +48,7 @@ pub use diagnostic::Diagnostic;
 pub use figure::Figure;
 pub use fingerprint::Fingerprint;
 pub use kind::WorkKind;
+pub use nearest::nearest;
 pub use point::Point;
 pub use results::{
     BufferRow, ChannelRow, ColumnMeaning, Meta, RankRow, ResultSet, ResultsError, Revision,

@@ -1,10 +1,7 @@
 //! The right name nearest to a wrong one.
 
 /// The known name that most resembles `found`, if any is close enough to be worth suggesting.
-pub(crate) fn nearest<'a>(
-    found: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Comparing is quadratic in the length, and no long text is a typing error.
     if found.len() > 64 {
         return None;

@@ -1,5 +1,6 @@
 //! What an application is to whoever drives it.
 
+use crate::note::Note;
 use crosstie_collective::{Op, Rank, Step, Tag};
 use crosstie_protocol::Machine;
 use crosstie_units::Time;
@@ -54,6 +55,13 @@ pub enum Action {
         /// How long.
         took: Time,
     },
+    /// Write down something else that was measured.
+    Note {
+        /// The rank that measured it.
+        rank: Rank,
+        /// What.
+        note: Note,
+    },
     /// The rank has done all it had to do.
     Finish {
         /// The rank.
@@ -90,6 +98,10 @@ impl Action {
 /// One machine may play one rank or several; what it does for a rank depends on nothing but what that rank was
 /// told. So a simulator can have one machine for all of them, and every process of a real cluster one of its
 /// own.
+///
+/// Who drives it calls [`handle_timeout`](Machine::handle_timeout) when the time of
+/// [`poll_timeout`](Machine::poll_timeout) has come, and not before: to the picosecond where time is simulated, or in the
+/// first tick of the network from then on. Of what happens at that very time it may be told after.
 pub trait Application: Machine<Input = Input, Action = Action> {
     /// The ranks that take part.
     fn ranks(&self) -> Vec<Rank>;

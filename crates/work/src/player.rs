@@ -185,6 +185,7 @@ mod tests {
                 Action::Begin { rank, request, .. } => format!("{}.{}", rank.0, request.0),
                 Action::Iteration { rank, took } => format!("{} took {took}", rank.0),
                 Action::Finish { rank } => format!("{} is done", rank.0),
+                Action::Note { .. } => unreachable!("schedules measure nothing else"),
             });
         }
         words

@@ -6,8 +6,8 @@ use crosstie_study::Operation;
 use serde::Serialize;
 use toml::{Table as Toml, Value};
 
-use super::one;
 use crate::exit::Failure;
+use crate::machine::one;
 
 /// Something to be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -213,7 +213,7 @@ impl Quantity {
 #[derive(Serialize)]
 pub struct Listing {
     benchmarks: Vec<Entry>,
-    presets: Vec<&'static str>,
+    presets: Vec<Described>,
 }
 
 #[derive(Serialize)]
@@ -241,7 +241,9 @@ impl Listing {
         };
         Listing {
             benchmarks: benchmarks.iter().map(entry).collect(),
-            presets: Preset::ALL.iter().map(|preset| preset.name).collect(),
+            presets: (Preset::ALL.iter())
+                .map(|preset| Described { name: preset.name, sentence: preset.title })
+                .collect(),
         }
     }
 }

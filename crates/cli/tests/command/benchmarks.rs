@@ -40,7 +40,10 @@ fn everything_there_is_is_listed() {
     }
     let document = run(&["bench", "--list", "--json"]).expect(0).json();
     assert_eq!(document["benchmarks"].as_array().unwrap().len(), 11);
-    assert_eq!(document["presets"], json!(["qsnet", "myrinet", "loggops"]));
+    assert_eq!(document["presets"].as_array().unwrap().len(), 18);
+    assert_eq!(document["presets"][0]["name"], json!("qsnet"));
+    assert!(listed.contains("\n  p450-ibm-8275-416  "), "{listed}");
+    assert!(listed.contains("Pentium III of 450 MHz on Fast Ethernet, IBM 8275-416"), "{listed}");
 }
 
 #[test]
@@ -53,14 +56,15 @@ fn a_file_is_a_preset_too() {
     std::fs::write(folder.path().join("mine.toml"), format!("{text}work.ping.size = '1 B'"))
         .unwrap();
     let end = run_in(folder.path(), &["bench", "bw", "--sim", "mine.toml"]).expect(2);
-    assert!(end.stderr.contains("found `work`, but the benchmark says what is to be done"));
+    assert!(end.stderr.contains("found `work`, but the command says what is to be done"));
 }
 
 #[test]
 fn mistakes_say_what_was_expected() {
     for (arguments, expected) in [
         (&["ping"][..], "--sim <PRESET>"),
-        (&["ping", "--sim", "nosuch"], "expected qsnet, myrinet, loggops, or a file"),
+        (&["ping", "--sim", "nosuch"], "expected a file, or a preset: qsnet, myrinet"),
+        (&["ping", "--sim", "qsnte"], "did you mean `qsnet`?"),
         (&["pong", "--sim", "qsnet"], "tip: a similar value exists: 'ping'"),
         (&["gather", "--sim", "qsnet", "--algorithm", "ring"], "expected all, linear, binomial"),
         (&["ping", "--sim", "qsnet", "--algorithm", "ring"], "has no algorithms"),

@@ -5,8 +5,19 @@ use std::process::Stdio;
 use crate::invocation::{command, end, repository, run};
 use tempfile::tempdir;
 
-const VERBS: [&str; 9] =
-    ["run", "report", "check", "paper", "fabric", "routes", "rails", "completions", "man"];
+const VERBS: [&str; 11] = [
+    "run",
+    "report",
+    "check",
+    "paper",
+    "bench",
+    "predict",
+    "fabric",
+    "routes",
+    "rails",
+    "completions",
+    "man",
+];
 
 #[test]
 fn help_names_every_verb_with_examples_and_exit_codes() {

@@ -9,4 +9,5 @@ mod networks;
 #[cfg(unix)]
 mod pages;
 mod papers;
+mod predictions;
 mod rails;

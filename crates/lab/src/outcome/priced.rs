@@ -20,7 +20,8 @@ pub(super) fn of(
     confidence: f64,
     parameters: &Parameters,
 ) -> Result<Outcome, LabError> {
-    let nodes = world.network().fabric.hosts().len() as u32;
+    // p counts those who take part [tam, 2.2.3]; of a ping and a stream they are two.
+    let nodes = script.map_or(2, |script| script.schedule().ranks());
     // The ranges of the experiment file lie within the types.
     let bytes = |size: Bytes| size.get() as u32;
     let (price, count, moved) = match (work, script) {

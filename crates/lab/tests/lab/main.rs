@@ -7,6 +7,7 @@ mod mistakes;
 mod myrinet;
 mod papers;
 mod physics;
+mod presets;
 mod routings;
 mod runs;
 mod saturation;

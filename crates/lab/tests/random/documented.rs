@@ -3,7 +3,15 @@
 use std::collections::BTreeSet;
 
 /// Keys whose row names what may be chosen, each name in backticks.
-const CHOICES: [&str; 5] = ["world", "routing", "bus", "switch.flow", "traffic.arrival"];
+const CHOICES: [&str; 7] = [
+    "world",
+    "routing",
+    "bus",
+    "switch.flow",
+    "traffic.arrival",
+    "frame.switch.forwarding",
+    "channel.go-back-n.acknowledge",
+];
 
 /// Every documented key and choice; `*` stands for any text.
 pub fn keys() -> BTreeSet<String> {
@@ -34,6 +42,7 @@ pub fn keys() -> BTreeSet<String> {
                 }
             }
             "operation" => keys.extend(quoted(first).map(|name| format!("work.{name}"))),
+            "channel" => keys.extend(quoted(first).map(|name| format!("channel.{name}"))),
             "policy" => keys.extend(quoted(first).map(|name| format!("policy.{name}"))),
             "pattern" => keys.extend(quoted(first).flat_map(|text| pattern(text, rest))),
             "format" => {

@@ -3,7 +3,7 @@
 use crate::draw::{Draw, choice};
 use crate::experiment::{Experiment, table};
 use crate::networks::{Cables, FORMATS};
-use crosstie_fabric::{Fabric, Format, Irregular, irregular, pruned_tree, single};
+use crosstie_fabric::{Fabric, Format, Irregular, irregular, pruned_tree, single, two_level};
 use crosstie_study::Link;
 use crosstie_units::{Bytes, Rate, Seed, Time};
 use toml::{Table, Value};
@@ -61,7 +61,7 @@ fn fabric(
     file: &mut Experiment,
     files: &mut Vec<(&'static str, String)>,
 ) -> (Fabric, bool) {
-    match draw.one(&["tree", "single", "irregular", "irregular", "file"]) {
+    match draw.one(&["tree", "single", "two-level", "irregular", "irregular", "file"]) {
         "tree" => {
             let (k, n) = draw.one(&[(2, 1), (2, 2), (2, 3), (3, 2), (4, 1), (4, 2), (3, 3)]);
             file.put("fabric.tree.k", i64::from(k));
@@ -77,6 +77,12 @@ fn fabric(
             let hosts = draw.whole(2..=16);
             file.put("fabric.single.hosts", hosts);
             (single(hosts as u32).expect("a switch"), true)
+        }
+        "two-level" => {
+            let (leaves, hosts) = (draw.whole(2..=4), draw.whole(1..=5));
+            file.put("fabric.two-level.leaves", leaves);
+            file.put("fabric.two-level.hosts-per-leaf", hosts);
+            (two_level(leaves as u32, hosts as u32).expect("two levels"), false)
         }
         "irregular" => {
             let hosts = draw.whole(1..=3);

@@ -5,6 +5,7 @@
 //! the frame that it must fit.
 
 use crate::draw::{Draw, choice};
+use crate::ethernet::{BOUND, ethernet};
 use crate::experiment::{Experiment, Style, put, table};
 use crate::frame::{Frame, PERMUTATION};
 use crosstie_fabric::SwitchId;
@@ -37,7 +38,12 @@ pub fn generate(case: u64) -> Experiment {
         true => closed_loop(&mut draw, &frame, &mut file),
         false => WorkKind::Traffic,
     };
-    let swept = sweep(&mut draw, &frame, kind, &mut file);
+    let on_frames = draw.chance(if kind == WorkKind::Traffic { 0.05 } else { 0.4 });
+    if on_frames {
+        ethernet(&mut draw, kind, &mut file);
+    }
+    let bound: &[&str] = if on_frames { &BOUND } else { &[] };
+    let swept = sweep(&mut draw, &frame, (kind, bound), &mut file);
     figures(&mut draw, kind, &swept, &mut file);
     tables(&mut draw, kind, &swept, &mut file);
     for (name, content) in &frame.files {
@@ -283,6 +289,19 @@ fn closed_loop(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> WorkKin
     if draw.chance(0.5) {
         return schedule(draw, frame, file);
     }
+    if draw.chance(0.1) {
+        let mut keys = table([("size", draw.size(1..=2000, &["1 B", "64 KiB"]))]);
+        if draw.chance(0.5) {
+            keys.insert("both-ways".to_owned(), draw.chance(0.5).into());
+        }
+        file.put("work.pairs", keys);
+        if frame.hosts() > 3 && draw.chance(0.5) {
+            file.put("schedule.hosts", "3, 0-2");
+        } else {
+            file.put("schedule.ranks", frame.hosts() / 2 * 2);
+        }
+        return WorkKind::Pairs;
+    }
     let from = draw.whole(0..=frame.hosts() - 1);
     let to = (from + draw.whole(1..=frame.hosts() - 1)) % frame.hosts();
     let mut keys = vec![("size", Value::from(draw.size(1..=2000, &["1 B", "64 KiB"])))];
@@ -373,7 +392,7 @@ fn schedule(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> WorkKind {
 fn sweep(
     draw: &mut Draw,
     frame: &Frame,
-    kind: WorkKind,
+    (kind, bound): (WorkKind, &[&str]),
     file: &mut Experiment,
 ) -> Vec<&'static str> {
     let mut swept = Vec::new();
@@ -381,7 +400,7 @@ fn sweep(
     let together = draw.chance(0.4);
     for _ in 0..draw.one(&[0, 0, 1, 1, 2]) {
         let key = &KEYS[draw.0.below(KEYS.len() as u64) as usize];
-        let header = ["citation", "description"].contains(&key.name);
+        let header = ["citation", "description"].contains(&key.name) || bound.contains(&key.name);
         let elsewhere = kind != WorkKind::Traffic && key.name.starts_with("traffic.");
         let values: Vec<Value> = (0..2).filter_map(|_| (key.draw)(draw, frame)).collect();
         if swept.contains(&key.name)

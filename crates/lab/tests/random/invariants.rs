@@ -5,8 +5,8 @@
 use crosstie_lab::RoutedFabric;
 use crosstie_routing::{Certificate, Need, Promise, Route, certify};
 use crosstie_study::{
-    Bus, ChannelRow, Destination, Goal, InTransit, Packet, Row, Size, Spec, Status, TrafficSpec,
-    Work, World, column,
+    Bus, ChannelRow, Destination, Goal, InTransit, Node, Packet, Row, Size, Spec, Status,
+    TrafficSpec, Work, World, column,
 };
 use crosstie_units::{Bytes, Time};
 
@@ -66,6 +66,7 @@ const CLOSED_LOOP: &[(&str, Invariant)] = &[
     ("every number is in its range", ranges),
     ("closed-loop work ends, and says what it took", completed),
     ("a ping takes what the wires of the ideal network take", ideal_ping),
+    ("what is lost is sent again", deliveries),
 ];
 
 /// Fails with a message unless a condition holds.
@@ -204,7 +205,8 @@ fn columns(seen: &Observed<'_>) -> Finding {
     }
     let fabric = &network.fabric;
     // The ideal network has no channels, no routes and no pools.
-    let real = spec.world == World::Wormhole;
+    let wormhole = spec.world == World::Wormhole;
+    let real = wormhole || spec.world == World::Frame;
     let links = real && fabric.channels().len() > 2 * fabric.hosts().len();
     let method = real && network.summary.is_some();
     let delivered = seen.get("packets") > Some(0.0);
@@ -224,7 +226,7 @@ fn columns(seen: &Observed<'_>) -> Finding {
             "utilisation_mean" | "utilisation_max" => links,
             "minimal_share" | "stops_mean" => method,
             "blocked_mean" | "blocked_max" => real,
-            "pool_peak" => real && spec.nic.in_transit.is_some(),
+            "pool_peak" => wormhole && spec.nic.in_transit.is_some(),
             "saturation_low" => seen.searched(),
             "saturation" => bounded,
             "saturation_high" => seen.searched() && bounded,
@@ -272,10 +274,12 @@ fn completed(seen: &Observed<'_>) -> Finding {
     ensure!(seen.row.status == Status::Completed, "{}", seen.row.status);
     ensure!(done == f64::from(asked), "{done} iterations of {asked}");
     let interval = seen.get("iterations") >= Some(32.0);
-    for column in seen.spec.work.kind().columns() {
+    for column in seen.spec.work.kind().columns().iter().filter(|column| !column.optional) {
         let expected = match column.name {
             "time_ci" => interval,
             "latency" | "latency_cycles" => ping,
+            // On paper something may take no time at all.
+            "bandwidth" => seen.get("time_mean") > Some(0.0),
             _ => true,
         };
         ensure!(seen.get(column.name).is_some() == expected, "{}", column.name);
@@ -288,11 +292,36 @@ fn completed(seen: &Observed<'_>) -> Finding {
     Ok(())
 }
 
+/// What is lost is sent again, and nothing else where nothing is hurried.
+fn deliveries(seen: &Observed<'_>) -> Finding {
+    let count = |name| seen.get(name).unwrap_or(0.0);
+    ensure!(count("resent") <= count("sent"), "more is sent again than sent");
+    let [lost, overflowed, resent] = ["lost", "overflowed", "resent"].map(count);
+    let ended = seen.row.status == Status::Completed;
+    ensure!(!ended || lost + overflowed == 0.0 || seen.get("sent").is_some(), "who sent it again?");
+    ensure!(lost == 0.0 || seen.spec.world == World::Frame, "{lost} lost, {resent} sent again");
+    let shares = ["host_share", "gap_share", "wire_share", "compute_share"];
+    if seen.spec.world == World::Model {
+        let sum: f64 = shares.into_iter().map(count).sum();
+        ensure!((sum - 1.0).abs() < ROUNDING || sum == 0.0, "shares add up to {sum}");
+    } else {
+        ensure!(
+            shares.iter().all(|name| seen.get(name).is_none()),
+            "a price of what was simulated"
+        );
+    }
+    Ok(())
+}
+
 fn ideal_ping(seen: &Observed<'_>) -> Finding {
     let (Work::Ping(ping), World::Ideal, true) = (&seen.spec.work, seen.spec.world, seen.in_turn())
     else {
         return Ok(());
     };
+    // Processors that take time, and channels, take more.
+    if seen.spec.node != Node::default() || !seen.spec.channel.is_default() {
+        return Ok(());
+    }
     let Spec { ideal, link, nic, .. } = seen.spec;
     let pace = |bytes: u64| {
         let bytes = u128::from(bytes);

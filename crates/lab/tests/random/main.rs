@@ -9,6 +9,7 @@
 mod bench;
 mod documented;
 mod draw;
+mod ethernet;
 mod experiment;
 mod frame;
 mod generator;

@@ -10,7 +10,7 @@ use crosstie_fabric::{Format, anynet, graphml};
 use crosstie_lab::{RunSummary, Silent, build_fabric};
 use crosstie_protocol::PolicyKind;
 use crosstie_routing::Need;
-use crosstie_study::{Fabric, Point, RoutingKind, Row, Status, Study, Work, World};
+use crosstie_study::{Fabric, Node, Point, RoutingKind, Row, Status, Study, Work, World};
 use crosstie_units::{Rate, Time};
 use std::sync::atomic::AtomicBool;
 use toml::{Table, Value};
@@ -298,7 +298,7 @@ fn ideal(scene: &Scene<'_>) -> Result<bool, String> {
         spec.policy,
         PolicyKind::RoundRobin {} | PolicyKind::Basic {} | PolicyKind::Static {}
     );
-    if matches!(spec.work, Work::Traffic(_)) || !plain || spec.node.overhead.is_some() {
+    if matches!(spec.work, Work::Traffic(_)) || !plain || spec.node != Node::default() {
         return Ok(false);
     }
     let mut best = single(scene.first());

@@ -25,6 +25,19 @@ pub(super) struct Link {
     pub alarm: Option<Time>,
     /// How many packets it has sent for the first time.
     pub sent: u32,
+    /// Packets of it that are on their way, copies included.
+    pub afloat: u32,
+}
+
+/// As many windows may be on their way at once. Whoever has more of its own packets under way than that waits with
+/// another copy, as a NIC whose ring is full makes it do: a time-out that is too short must not fill the memory.
+const MOST_AFLOAT: u32 = 8;
+
+impl Link {
+    /// Whether another copy of a packet may go.
+    pub fn may_repeat(&self, window: u32) -> bool {
+        self.afloat < window.saturating_mul(MOST_AFLOAT)
+    }
 }
 
 /// All ends of all channels, made as they are needed.
@@ -50,7 +63,7 @@ impl Links {
             return place - 1;
         }
         let endpoint = Endpoint::new(self.spec).expect("the channel has been checked");
-        self.links.push(Link { rail, node, peer, endpoint, alarm: None, sent: 0 });
+        self.links.push(Link { rail, node, peer, endpoint, alarm: None, sent: 0, afloat: 0 });
         self.places.set(first, peer.0, self.links.len() as u32);
         self.links.len() as u32 - 1
     }
@@ -58,6 +71,18 @@ impl Links {
     #[inline]
     pub fn get(&mut self, link: u32) -> &mut Link {
         &mut self.links[link as usize]
+    }
+
+    /// The window of all channels.
+    pub fn window(&self) -> u32 {
+        self.spec.window
+    }
+
+    /// A packet from a node to another is on its way no more.
+    #[inline]
+    pub fn landed(&mut self, rail: RailId, from: NodeId, to: NodeId) {
+        let link = self.find(rail, from, to);
+        self.links[link as usize].afloat -= 1;
     }
 
     /// Whether nothing is under way.

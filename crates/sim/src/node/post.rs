@@ -122,7 +122,9 @@ impl Nodes {
         let now = self.now;
         let control = self.spec.control;
         loop {
-            let link = self.links.as_mut().expect("there are channels").get(place);
+            let links = self.links.as_mut().expect("there are channels");
+            let window = links.window();
+            let link = links.get(place);
             let (rail, from, to) = (link.rail, link.node, link.peer);
             let Some(action) = link.endpoint.poll_action(now) else { break };
             match action {
@@ -133,6 +135,12 @@ impl Nodes {
                     };
                     if first {
                         link.sent = link.sent.wrapping_add(1);
+                    }
+                    if matches!(frame, Frame::Data { .. }) {
+                        if !first && !link.may_repeat(window) {
+                            continue;
+                        }
+                        link.afloat += 1;
                     }
                     let passage = Passage { began: now, switches: 0 };
                     let content = Content::Framed(frame);
@@ -245,7 +253,7 @@ impl Nodes {
 
     /// Something is not going to arrive.
     fn lose(&mut self, network: &mut dyn Network, packet: u32, listener: &mut impl Listener) {
-        let Posted { content, .. } = self.post().packets.take(packet);
+        let Posted { rail, from, to, content, .. } = self.post().packets.take(packet);
         match content {
             Content::Bare(PacketId::Data(data)) => {
                 let stripe = data.stripe;
@@ -253,6 +261,9 @@ impl Nodes {
             }
             Content::Bare(PacketId::Control(control)) => {
                 self.controls.take(control);
+            }
+            Content::Framed(Frame::Data { .. }) => {
+                self.links.as_mut().expect("there are channels").landed(rail, from, to);
             }
             Content::Bare(PacketId::Posted(_)) | Content::Framed(_) => {}
         }
@@ -275,6 +286,9 @@ impl Nodes {
         match content {
             Content::Framed(frame) => {
                 let links = self.links.as_mut().expect("there are channels");
+                if matches!(frame, Frame::Data { .. }) {
+                    links.landed(rail, from, to);
+                }
                 let link = links.find(rail, to, from);
                 links.get(link).endpoint.handle(self.now, ChannelInput::Frame(frame));
                 self.serve_link(network, link, Some((arrived, passage)), listener);

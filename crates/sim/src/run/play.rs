@@ -6,7 +6,7 @@ use crate::network::{Blueprint, BufferTally, ChannelTally};
 use crate::node::{Audience, Nodes, NodesSpec, Overflows};
 use crosstie_protocol::channel::{History, Tally};
 use crosstie_units::Time;
-use crosstie_work::{Action, Application, Input, Rank};
+use crosstie_work::{Action, Application, Input, Note, Rank};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -32,6 +32,8 @@ pub struct Played {
     pub failure: Option<String>,
     /// What the iterations took, one after the other: each as long as for the rank for which it took longest.
     pub iterations: Vec<Time>,
+    /// What else ranks have measured, in the order in which they did.
+    pub notes: Vec<(Rank, Note)>,
     /// When each rank finished, of those that did.
     pub finished: BTreeMap<Rank, Time>,
     /// How long it took in all.
@@ -139,6 +141,7 @@ impl<'a> Play<'a> {
         Some(Played {
             failure,
             iterations: notes.iterations(&application.timekeepers()),
+            notes: notes.noted,
             finished: notes.finished,
             time,
             bytes_per_iteration: application.bytes_per_iteration(),
@@ -154,6 +157,7 @@ impl<'a> Play<'a> {
 #[derive(Default)]
 struct Notes {
     took: BTreeMap<Rank, Vec<Time>>,
+    noted: Vec<(Rank, Note)>,
     finished: BTreeMap<Rank, Time>,
 }
 
@@ -202,10 +206,17 @@ impl Run<'_, '_> {
                     play.limit
                 )));
             }
-            if !self.hosts.expects() {
+            let timeout = self.application.poll_timeout();
+            if timeout.is_some_and(|at| at <= self.hosts.now()) {
+                self.application.handle_timeout(self.hosts.now());
+                self.serve();
+                self.react();
+                continue;
+            }
+            if timeout.is_none() && !self.hosts.expects() {
                 return Some(Some(self.standstill(&ranks, play.blueprint)));
             }
-            self.hosts.step(play.limit);
+            self.hosts.step(timeout.map_or(play.limit, |at| at.min(play.limit)));
             self.hosts.take_told(&mut self.told);
             self.react();
         }
@@ -214,28 +225,34 @@ impl Run<'_, '_> {
 
     /// Tells the application what has happened, and does what it wants.
     fn react(&mut self) {
-        let now = self.hosts.now();
         let mut next = 0;
         // What begins may be done at once, which is told as well.
         while let Some(&input) = self.told.get(next) {
             next += 1;
-            self.application.handle(now, input);
-            while let Some(action) = self.application.poll_action(now) {
-                match action {
-                    Action::Begin { rank, request, op, watched } => {
-                        self.hosts.begin(rank, request, op, watched);
-                        self.hosts.take_told(&mut self.told);
-                    }
-                    Action::Iteration { rank, took } => {
-                        self.notes.took.entry(rank).or_default().push(took);
-                    }
-                    Action::Finish { rank } => {
-                        self.notes.finished.entry(rank).or_insert(now);
-                    }
+            self.application.handle(self.hosts.now(), input);
+            self.serve();
+        }
+        self.told.clear();
+    }
+
+    /// Does what the application wants.
+    fn serve(&mut self) {
+        let now = self.hosts.now();
+        while let Some(action) = self.application.poll_action(now) {
+            match action {
+                Action::Begin { rank, request, op, watched } => {
+                    self.hosts.begin(rank, request, op, watched);
+                    self.hosts.take_told(&mut self.told);
+                }
+                Action::Iteration { rank, took } => {
+                    self.notes.took.entry(rank).or_default().push(took);
+                }
+                Action::Note { rank, note } => self.notes.noted.push((rank, note)),
+                Action::Finish { rank } => {
+                    self.notes.finished.entry(rank).or_insert(now);
                 }
             }
         }
-        self.told.clear();
     }
 
     /// Why nothing can happen any more.

@@ -3,7 +3,9 @@
 mod closed_loop;
 mod collectives;
 mod many_to_one;
+mod probes;
 mod schedules;
+mod stations;
 
 use super::ledger::Ledger;
 use super::*;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Model {
     /// From here.
-    Parameters(Parameters),
+    Parameters(Box<Parameters>),
     /// From a file, such as `crosstie probe` writes.
     File {
         /// Its path, relative to the experiment file.

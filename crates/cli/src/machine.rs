@@ -1,48 +1,58 @@
-//! The simulated machine of a benchmark.
+//! The machine that a verb is about: a preset, or a file, with keys set on the command line.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use crosstie_lab::Preset;
-use crosstie_study::Study;
+use crosstie_study::{Spec, Study, nearest};
 use toml::{Table as Toml, Value};
 
-use super::one;
 use crate::console::Console;
 use crate::exit::Failure;
 
 /// A preset, perhaps with changes.
 pub struct Machine {
     name: String,
+    /// What names it on the command line.
+    argument: &'static str,
     keys: Toml,
 }
 
 impl Machine {
-    /// A preset by name, or a file.
-    pub fn load(sim: &str) -> Result<Machine, Failure> {
-        if let Some(preset) = Preset::find(sim) {
-            return Machine::parse(preset.name, preset.text);
+    /// A preset by name, or a file, as an argument names it.
+    pub fn load(argument: &'static str, name: &str) -> Result<Machine, Failure> {
+        if let Some(preset) = Preset::find(name) {
+            return Machine::parse(argument, preset.name, preset.text);
         }
-        let names: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name).collect();
-        let text = fs::read_to_string(sim).map_err(|error| {
-            let names = names.join(", ");
-            Failure::user(format!("--sim: `{sim}`: {error}; expected {names}, or a file"))
+        let text = fs::read_to_string(name).map_err(|error| {
+            let known = known(name);
+            Failure::user(format!("{argument}: `{name}`: {error}; expected a file, or {known}"))
         })?;
-        Machine::parse(sim, &text)
+        Machine::parse(argument, name, &text)
+    }
+
+    /// A preset by name.
+    pub fn preset(argument: &'static str, name: &str) -> Result<Machine, Failure> {
+        let preset = Preset::find(name).ok_or_else(|| {
+            Failure::user(format!("{argument}: found `{name}`, expected {}", known(name)))
+        })?;
+        Machine::parse(argument, preset.name, preset.text)
     }
 
     /// From the text of a file.
-    pub fn parse(name: &str, text: &str) -> Result<Machine, Failure> {
-        let keys: Toml =
-            text.parse().map_err(|error| Failure::user(format!("--sim: `{name}`: {error}")))?;
+    pub fn parse(argument: &'static str, name: &str, text: &str) -> Result<Machine, Failure> {
+        let keys: Toml = text
+            .parse()
+            .map_err(|error| Failure::user(format!("{argument}: `{name}`: {error}")))?;
         for key in ["work", "traffic", "sweep", "figure", "table", "schedule"] {
             if keys.contains_key(key) {
                 return Err(Failure::user(format!(
-                    "--sim: `{name}`: found `{key}`, but the benchmark says what is to be done; \
+                    "{argument}: `{name}`: found `{key}`, but the command says what is to be done; \
                      remove it"
                 )));
             }
         }
-        Ok(Machine { name: name.to_owned(), keys })
+        Ok(Machine { name: name.to_owned(), argument, keys })
     }
 
     /// With keys that are set on the command line.
@@ -72,17 +82,26 @@ impl Machine {
         self.keys.get("world").and_then(Value::as_str).unwrap_or("wormhole").to_owned()
     }
 
-    /// The number of its last host.
-    pub fn last_host(&self, console: &Console) -> Result<u32, Failure> {
+    /// All of it, with something to be done.
+    pub fn spec(&self, console: &Console) -> Result<Spec, Failure> {
         let mut keys = self.keys.clone();
         keys.insert("work".to_owned(), one("ping", one("size", "1 B")).into());
         let study = Study::parse(&self.name, &keys.to_string())
             .map_err(|mistake| Failure::rendered(mistake.render(console.colours_messages())))?;
-        let hosts = study.points()[0].spec.fabric.hosts();
-        hosts.map(|hosts| hosts - 1).ok_or_else(|| {
+        Ok(study.points()[0].spec.clone())
+    }
+
+    /// Where a path in it leads: it is relative to its file.
+    pub fn locate(&self, path: &str) -> PathBuf {
+        Path::new(&self.name).parent().unwrap_or(Path::new("")).join(path)
+    }
+
+    /// The number of its last host.
+    pub fn last_host(&self, console: &Console) -> Result<u32, Failure> {
+        self.spec(console)?.fabric.hosts().map(|hosts| hosts - 1).ok_or_else(|| {
             Failure::user(format!(
-                "--sim: `{}`: its network comes from a file; run it as an experiment instead",
-                self.name
+                "{}: `{}`: its network comes from a file; run it as an experiment instead",
+                self.argument, self.name
             ))
         })
     }
@@ -108,6 +127,21 @@ impl Machine {
     }
 }
 
+/// The presets, and the one whose name is nearest to a wrong one.
+fn known(name: &str) -> String {
+    let names = || Preset::ALL.iter().map(|preset| preset.name);
+    let all = names().collect::<Vec<_>>().join(", ");
+    match nearest(name, names()) {
+        Some(near) => format!("a preset: {all}\n  help: did you mean `{near}`?"),
+        None => format!("a preset: {all}"),
+    }
+}
+
+/// A table with one entry.
+pub fn one(key: &str, value: impl Into<Value>) -> Toml {
+    Toml::from_iter([(key.to_owned(), value.into())])
+}
+
 /// Puts a value in the place of another, so many tables deep.
 fn put(into: &mut Toml, over: Toml, depth: usize) {
     for (key, value) in over {
@@ -128,7 +162,7 @@ mod tests {
 
     #[test]
     fn settings_go_over_the_preset() {
-        let machine = Machine::load("qsnet").unwrap();
+        let machine = Machine::load("--sim", "qsnet").unwrap();
         let settings = ["cluster.rails=4", "policy=dynamic", "link.rate=1 GB/s"].map(str::to_owned);
         let machine = machine.with(&settings).unwrap();
         assert_eq!(machine.keys["cluster"]["rails"].as_integer(), Some(4));
@@ -144,8 +178,9 @@ mod tests {
     #[test]
     fn presets_say_nothing_of_work() {
         for preset in Preset::ALL {
-            assert!(Machine::parse(preset.name, preset.text).is_ok(), "{}", preset.name);
+            let machine = Machine::parse("--sim", preset.name, preset.text).unwrap();
+            assert_eq!(machine.title(), preset.title);
         }
-        assert!(Machine::parse("mine", "title = 'x'\nwork.ping.size = '1 B'").is_err());
+        assert!(Machine::parse("--sim", "mine", "title = 'x'\nwork.ping.size = '1 B'").is_err());
     }
 }

@@ -1,0 +1,250 @@
+//! `crosstie predict`: what communication takes, on paper.
+
+mod layout;
+mod table;
+
+use std::fs;
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{ArgGroup, Args};
+use crosstie_lab::predict::{
+    self as paper, Cluster, FlowQuestion, Losses, Patience, PredictError, Prediction, Question,
+    Subject,
+};
+use crosstie_study::nearest;
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::exit::{Answer, Exit, Failure};
+use crate::machine::Machine;
+use crate::sizes::Sizes;
+
+const EXAMPLES: &str = "\
+Examples:
+  crosstie predict transfer --preset p450-ibm-8275-326 --size 14920
+  crosstie predict transfer --preset gedp-up --size 1KiB..1MiB    one line for each size
+  crosstie predict exchange --preset gedp-smp --size 64KiB --path  the critical path too
+  crosstie predict broadcast --preset p450-ibm-8275-416 --size 64KiB
+  crosstie predict all-to-all --preset p450-ibm-8275-326 --ranks 8 --json
+  crosstie predict gather --preset p733-ibm-8275-326 --window 50 --size 1MiB
+  crosstie predict gather --preset p733-ibm-8275-416 --size 1MiB --window 18 --loss 0.02,0.05,0.5
+  crosstie predict broadcast --model cluster.toml --ranks 16      parameters from a file
+  crosstie predict transfer my-machine.toml --set link.rate=1Gbit/s
+
+What is predicted, with the numbers of the equations in Tam's thesis:
+  transfer    a message from one node to another (2.6, 3.1)
+  exchange    two nodes send each other a message at the same time (2.7)
+  broadcast, gather, all-to-all, scatter, all-gather, reduce, all-reduce, barrier
+              collective operations among all ranks, every algorithm priced; the formulas for
+              packets down a tree (2.8, 2.9), for the least time of all-to-all (5.1) and for windows
+              of a gather that overflow (4.2, 4.10) are shown beside them
+
+Parameters follow from links, switches and nodes of the machine, as a network of frames, or are
+those of a model file. `crosstie bench --list` names the presets.";
+
+/// Arguments of `crosstie predict`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group = ArgGroup::new("machine").required(true).args(["file", "preset", "model"]))]
+pub struct PredictArguments {
+    /// What is to be done: transfer, exchange, or a collective operation such as broadcast
+    #[arg(value_name = "WHAT", value_parser = parser(), hide_possible_values = true)]
+    what: String,
+
+    /// The machine: a file as of a preset
+    #[arg(value_name = "FILE")]
+    file: Option<String>,
+
+    /// The machine: a preset by name
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+
+    /// The parameters of the machine: a model file
+    #[arg(long, value_name = "FILE", conflicts_with = "set")]
+    model: Option<String>,
+
+    /// Change a key of the machine
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+
+    /// Sizes: `1KiB..1MiB` for powers of two, or a list `8,100,1KiB`
+    #[arg(long, visible_alias = "sizes", value_name = "SIZES", default_value = "1KiB")]
+    size: Sizes,
+
+    /// The nodes that take part: p [default: 2 between two nodes, else all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    ranks: Option<u32>,
+
+    /// Price this algorithm of a collective operation only
+    #[arg(long, value_name = "NAME")]
+    algorithm: Option<String>,
+
+    /// Of a gather: the most packets that each sender has outstanding, W_FC
+    #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    window: Option<u32>,
+
+    /// Of a gather: when packets are sent again, in slots of g_r or as a time [default: the longest recommended]
+    #[arg(long, value_name = "SLOTS", requires = "window")]
+    timeout: Option<Patience>,
+
+    /// Of a gather: how often what is lost is lost how, as the thesis counts it
+    #[arg(long, value_name = "c,1-a,f", requires = "window")]
+    loss: Option<Losses>,
+
+    /// Print the critical path too, of the fastest way
+    #[arg(long, visible_alias = "verbose")]
+    path: bool,
+}
+
+/// Names that others know an operation by.
+const ALIASES: [(&str, &str); 4] = [
+    ("broadcast", "bcast"),
+    ("all-gather", "allgather"),
+    ("all-reduce", "allreduce"),
+    ("all-to-all", "alltoall"),
+];
+
+/// Reads the name of a subject.
+fn parser() -> PossibleValuesParser {
+    PossibleValuesParser::new(Subject::all().into_iter().map(|subject| {
+        let name = subject.name();
+        let aliases = ALIASES.iter().filter(move |(of, _)| *of == name).map(|(_, alias)| *alias);
+        PossibleValue::new(name).aliases(aliases)
+    }))
+}
+
+/// Everything that is predicted, for programs.
+#[derive(Serialize)]
+struct Document<'a> {
+    what: &'static str,
+    machine: &'a str,
+    title: &'a str,
+    /// Of all times.
+    unit: &'static str,
+    predictions: &'a [Prediction],
+}
+
+/// Predicts, and prints what was found.
+pub fn predict(arguments: &PredictArguments, console: &Console) -> Exit {
+    let subject = subject(&arguments.what);
+    check(arguments, subject)?;
+    let (machine, title, cluster) = cluster(arguments, console)?;
+    let nodes = nodes(arguments, subject, &cluster)?;
+    if let Some(remark) = cluster.remark() {
+        console.remark(format_args!("{machine}: {remark}"));
+    }
+    let flow = arguments.window.map(|window| FlowQuestion {
+        window,
+        timeout: arguments.timeout,
+        losses: arguments.loss,
+    });
+    let Sizes(sizes) = &arguments.size;
+    let sizes = if subject.has_size() { &sizes[..] } else { &sizes[..1] };
+    let predictions = sizes.iter().map(|&bytes| {
+        let algorithm = arguments.algorithm.clone();
+        let path = arguments.path;
+        paper::predict(&cluster, &Question { subject, bytes, nodes, algorithm, flow, path })
+    });
+    let predictions: Vec<Prediction> =
+        predictions.collect::<Result<_, _>>().map_err(|error| match error {
+            PredictError::Operation { .. } => Failure::user(error),
+            PredictError::Price { .. } => Failure::ours(error),
+        })?;
+    if console.json {
+        let what = subject.name();
+        let document = Document {
+            what,
+            machine: &machine,
+            title: &title,
+            unit: "us",
+            predictions: &predictions,
+        };
+        console.print_json(&document)?;
+        return Ok(Answer::Yes);
+    }
+    let head = layout::head(subject, nodes, &machine, &title);
+    let body = match &predictions[..] {
+        [one] => layout::one(subject, one),
+        several => table::by_size(subject, several),
+    };
+    console.tell(&(head + &body))?;
+    Ok(Answer::Yes)
+}
+
+fn subject(what: &str) -> Subject {
+    let known = ALIASES.iter().find(|(_, alias)| *alias == what).map_or(what, |(of, _)| *of);
+    Subject::find(known).expect("the command line takes no other")
+}
+
+/// Refuses arguments that do not fit what is to be done.
+fn check(arguments: &PredictArguments, subject: Subject) -> Result<(), Failure> {
+    let name = subject.name();
+    if arguments.window.is_some() && subject != Subject::Collective("gather") {
+        let problem = format!("--window: {name} is not many to one; expected gather");
+        return Err(Failure::user(problem));
+    }
+    let Some(asked) = arguments.algorithm.as_deref() else { return Ok(()) };
+    let known = subject.algorithms();
+    if known.is_empty() {
+        let problem = format!("--algorithm: {name} has no algorithms to choose from");
+        return Err(Failure::user(problem));
+    }
+    if known.contains(&asked) {
+        return Ok(());
+    }
+    let near = nearest(asked, known.iter().copied());
+    let help = near.map_or(String::new(), |near| format!("\n  help: did you mean `{near}`?"));
+    Err(Failure::user(format!("--algorithm: found `{asked}`, expected {}{help}", known.join(", "))))
+}
+
+/// The machine that was asked for: its name, its title and its parameters.
+fn cluster(
+    arguments: &PredictArguments,
+    console: &Console,
+) -> Result<(String, String, Cluster), Failure> {
+    if let Some(file) = &arguments.model {
+        let text = fs::read_to_string(file).map_err(|error| {
+            Failure::user(format!(
+                "--model: `{file}`: {error}; expected the parameters of a cluster"
+            ))
+        })?;
+        let cluster = Cluster::read(&text).map_err(|error| {
+            let error = error.trim_end();
+            Failure::user(format!(
+                "--model: `{file}`: {error}\n  help: expected the parameters of a cluster, such as send = \"12.5 us\""
+            ))
+        })?;
+        return Ok((file.clone(), "parameters from a model file".to_owned(), cluster));
+    }
+    let (name, machine) = match (&arguments.preset, &arguments.file) {
+        (Some(preset), _) => (preset, Machine::preset("--preset", preset)?),
+        (None, Some(file)) => (file, Machine::load("FILE", file)?),
+        (None, None) => unreachable!("the command line asks for one of them"),
+    };
+    let machine = machine.with(&arguments.set)?;
+    let spec = machine.spec(console)?;
+    let cluster = Cluster::of(&spec, &|path| machine.locate(path))?;
+    Ok((name.clone(), machine.title().to_owned(), cluster))
+}
+
+/// How many nodes take part.
+fn nodes(
+    arguments: &PredictArguments,
+    subject: Subject,
+    cluster: &Cluster,
+) -> Result<u32, Failure> {
+    match (arguments.ranks, cluster.nodes()) {
+        (Some(ranks), Some(nodes)) if ranks > nodes => Err(Failure::user(format!(
+            "--ranks: found {ranks}, expected at most {nodes}: there is one per host of the machine"
+        ))),
+        (Some(ranks), _) if ranks < 2 && !subject.is_collective() => {
+            Err(Failure::user(format!("--ranks: found {ranks}, expected at least 2")))
+        }
+        (Some(ranks), _) => Ok(ranks),
+        (None, _) if !subject.is_collective() => Ok(2),
+        (None, Some(nodes)) => Ok(nodes),
+        (None, None) => Err(Failure::user(
+            "--ranks: a model file does not say how many nodes there are; expected --ranks N",
+        )),
+    }
+}

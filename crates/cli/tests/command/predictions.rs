@@ -1,0 +1,208 @@
+//! `crosstie predict`.
+
+use crate::invocation::{End, run, run_in};
+use serde_json::{Value, json};
+use tempfile::{TempDir, tempdir};
+
+/// Fast Ethernet and Directed Point, with both switches of Table 5.2, and Figures 2.3 and 2.4.
+fn models() -> TempDir {
+    let folder = tempdir().unwrap();
+    let table = |latency: &str| {
+        format!(
+            "send = '12.5 us'\nsend-gap = '122 us'\nreceive-gap = '123 us'\nlatency = {latency}\n\
+             receive = '20 us'\npickup = '7 us'\n"
+        )
+    };
+    let figure = |g: u32| {
+        format!(
+            "packet = '1 B'\nsend = '1 us'\nsend-gap = '{g} us'\nlatency = '4 us'\n\
+             receive-gap = '{g} us'\nreceive = '1.5 us'\npickup = '0.5 us'\n"
+        )
+    };
+    for (name, text) in [
+        ("326.toml", table("{ fixed = '149 us', node = '338.7 ns' }")),
+        ("416.toml", table("{ fixed = '264 us', node = '341.3 ns' }")),
+        ("2-3.toml", figure(2)),
+        ("2-4.toml", figure(1)),
+        ("wrong.toml", "gap = '1 us'\n".to_owned()),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+fn predict(folder: &TempDir, arguments: &[&str]) -> End {
+    run_in(folder.path(), &[&["predict"], arguments].concat())
+}
+
+#[test]
+fn transfers_of_table_5_2() {
+    let folder = models();
+    for (model, times) in [
+        ("326.toml", ["189.177", "1296.177", "12366.177"]),
+        ("416.toml", ["304.183", "1411.183", "12481.183"]),
+    ] {
+        for what in ["transfer", "exchange"] {
+            let sizes = "1492,14920,149200";
+            let end = predict(&folder, &[what, "--model", model, "--size", sizes]).expect(0);
+            let lines: Vec<&str> = end.stdout.lines().collect();
+            assert_eq!(lines[0], format!("# {what}, 2 nodes on {model}"));
+            for (line, time) in lines[4..].iter().zip(times) {
+                assert_eq!(line.split_whitespace().nth(2), Some(time), "{}", end.stdout);
+            }
+        }
+    }
+    let one = predict(&folder, &["transfer", "--model", "326.toml", "--size", "14920", "--path"]);
+    let text = one.expect(0).stdout;
+    for words in [
+        "\n# 14920 B: 10 packets, times in us\n",
+        "\n  L    from memory to memory               149.677\n",
+        "full duplex: yes: O_s + O_r + U_r = 39.500 < g = 123.000 < L = 149.677",
+        "\ntime           1296.177 = host 39.500 + gap 1107.000 + wire 149.677\n",
+        "\nbottleneck     gap: g_r\n",
+        "\nformula 2.6    1296.177 = O_s + (k-1) g + L + O_r + U_r, one way\n",
+        "\nbecause        O_r + U_r is 27.000 <= g, 123.000\n",
+        "\n       162.177 to     1269.177  rank 1     packets follow each other: g\n",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn trees_of_figures_2_3_and_2_4() {
+    let folder = models();
+    for (model, equation, times, rule) in [
+        ("2-3.toml", "2.8'", [28.0, 36.0, 44.0, 52.0, 60.0, 100.0], ("<", 4.0)),
+        ("2-4.toml", "2.9'", [28.0, 33.0, 38.0, 43.0, 48.0, 73.0], (">=", 2.0)),
+    ] {
+        let sizes = ["--size", "1,2,3,4,5,10", "--ranks", "16", "--json"];
+        let arguments = [&["bcast", "--model", model], &sizes[..]].concat();
+        let document = predict(&folder, &arguments).expect(0).json();
+        assert_eq!((&document["what"], &document["unit"]), (&json!("broadcast"), &json!("us")));
+        for (found, time) in document["predictions"].as_array().unwrap().iter().zip(times) {
+            let form = &found["form"];
+            assert_eq!((&form["equation"], &form["time"]), (&json!(equation), &json!(time)));
+            assert_eq!(form["rule"]["left_time"], json!(3.0));
+            assert_eq!(form["rule"]["sign"], json!(rule.0));
+            assert_eq!(form["rule"]["right_time"], json!(rule.1));
+            let duplex = &found["packet"]["full_duplex"];
+            assert_eq!(
+                (&duplex["holds"], duplex["fails"][0].as_str()),
+                (&json!(false), Some("O_s + O_r + U_r < g"))
+            );
+            let times: Vec<f64> = (found["ranking"].as_array().unwrap().iter())
+                .map(|way| way["time"].as_f64().unwrap())
+                .collect();
+            assert!(times.is_sorted(), "{times:?}");
+        }
+        let text =
+            predict(&folder, &["broadcast", "--model", model, "--size", "5", "--ranks", "16"]);
+        let text = text.expect(0).stdout;
+        assert!(text.contains("no, processors are slower than g"), "{text}");
+        let because = format!("T_0 = O_r + U_r + O_s is 3.000 {} 2 G = 2 max(g, O_s)", rule.0);
+        assert!(text.contains(&because), "{text}");
+    }
+}
+
+/// The bandwidths of section 3.2 and what holds them up.
+#[test]
+fn presets_of_chapter_3() {
+    for (preset, equation, bandwidth, bottleneck) in [
+        ("fedp", "2.6", 12.2, "gap: g_s"),
+        ("gedp-up", "3.1", 75.2, "host: O_r + U_r"),
+        ("gedp-smp", "2.6", 79.5, "gap: g_s"),
+    ] {
+        let text = run(&["predict", "transfer", "--preset", preset, "--size", "10MB"]).expect(0);
+        let text = text.stdout;
+        assert!(text.contains(&format!("\nformula {equation} ")), "{text}");
+        assert!(text.contains(&format!("\nbottleneck     {bottleneck}\n")), "{text}");
+        let line = text.lines().find_map(|line| line.strip_prefix("bandwidth ")).unwrap();
+        let found: f64 = line.split_whitespace().next().unwrap().parse().unwrap();
+        assert!((found / bandwidth - 1.0).abs() < 0.01, "{text}");
+    }
+}
+
+#[test]
+fn a_gather_tells_of_windows() {
+    let arguments = ["predict", "gather", "--preset", "p733-ibm-8275-326", "--ranks", "16"];
+    let once = run(&[&arguments[..], &["--window", "44"]].concat()).expect(0).stdout;
+    assert!(once.contains("is not filled by a block of 1 packet, and nothing is lost"), "{once}");
+    assert!(once.contains("  gap: g_r\n"), "the root's NIC: {once}");
+    let arguments = [&arguments[..], &["--size", "1MiB"]].concat();
+    let text = run(&[&arguments[..], &["--window", "44"]].concat()).expect(0).stdout;
+    for words in [
+        "many to one    15 senders, 43 frames at the input, a slot of 123.040\n",
+        "window         at most 43, and nothing is lost\n",
+        "time-out       1290 to 1935 slots, ",
+        "a window of 44 overflows: 0.4842 of the port's rate is left (4.2); ",
+        "  buffer: B_L\nbinomial ",
+        "packets would wait at the input port of rank ",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let fits = run(&[&arguments[..], &["--window", "43"]].concat()).expect(0).stdout;
+    assert!(fits.contains("loses nothing"), "{fits}");
+    // The first line of table 4.1.
+    let arguments =
+        ["predict", "gather", "--preset", "p733-ibm-8275-416", "--ranks", "8", "--json"];
+    let flow = ["--size", "1MiB", "--window", "18", "--timeout", "400"];
+    let loss = ["--loss", "0.0218,0.0547,0.5329"];
+    let found = |more: &[&[&str]]| -> Value {
+        let document = run(&[&arguments[..], &more.concat()].concat()).expect(0).json();
+        document["predictions"][0]["many_to_one"]["flow"].clone()
+    };
+    let known = found(&[&flow, &loss]);
+    assert_eq!(known["equation"], json!("4.10"));
+    assert!((known["efficiency"].as_f64().unwrap() - 0.7639).abs() < 0.002, "{known}");
+    assert_eq!(found(&[&flow])["efficiency"], Value::Null);
+}
+
+#[test]
+fn machines_are_files_too_and_can_be_changed() {
+    let folder = tempdir().unwrap();
+    let text = "title = 'Mine'\nseed = 1\nworld = 'frame'\nfabric.single.hosts = 4\n\
+                link.rate = '100 Mbit/s'\n";
+    std::fs::write(folder.path().join("mine.toml"), text).unwrap();
+    let arguments = ["all-to-all", "mine.toml", "--size", "1KiB..4KiB", "--path"];
+    let text = predict(&folder, &arguments).expect(0).stdout;
+    assert!(text.starts_with("# all-to-all, 4 nodes on mine.toml\n# Mine\n"), "{text}");
+    assert!(text.contains("critical path, ") && text.contains("fastest, bottleneck"), "{text}");
+    let time = |more: &[&str]| {
+        let arguments = [&["transfer", "mine.toml", "--size", "1500", "--json"], more].concat();
+        let document = predict(&folder, &arguments).expect(0).json();
+        document["predictions"][0]["ranking"][0]["time"].as_f64().unwrap()
+    };
+    assert!(time(&[]) > 9.0 * time(&["--set", "link.rate=1 Gbit/s"]));
+    // A machine for wormholes is taken for Ethernet, and that is said.
+    let end = run(&["predict", "barrier", "--preset", "qsnet"]).expect(0);
+    assert!(end.stderr.contains("its world is wormhole"), "{end:?}");
+}
+
+#[test]
+fn mistakes_say_what_was_found_and_expected() {
+    let folder = models();
+    for (arguments, expected) in [
+        (&["transfer"][..], "--preset <NAME>|--model <FILE>"),
+        (&["transfr", "--preset", "fedp"], "tip: a similar value exists: 'transfer'"),
+        (&["transfer", "--preset", "p450-ibm-8275-236"], "did you mean `p450-ibm-8275-326`?"),
+        (&["transfer", "--preset", "fedp", "--model", "326.toml"], "cannot be used with"),
+        (&["transfer", "--model", "nosuch.toml"], "expected the parameters of a cluster"),
+        (&["transfer", "--model", "wrong.toml"], "unknown field `gap`, expected one of `packet`"),
+        (&["transfer", "nosuch.toml"], "expected a file, or a preset: qsnet"),
+        (&["gather", "--model", "326.toml"], "expected --ranks N"),
+        (&["gather", "--preset", "fedp", "--ranks", "3"], "found 3, expected at most 2"),
+        (&["transfer", "--preset", "fedp", "--ranks", "1"], "found 1, expected at least 2"),
+        (&["transfer", "--preset", "fedp", "--size", "0"], "expected 1 B to 1 GiB"),
+        (&["transfer", "--preset", "fedp", "--window", "3"], "expected gather"),
+        (&["transfer", "--preset", "fedp", "--algorithm", "ring"], "has no algorithms"),
+        (&["bcast", "--preset", "fedp", "--algorithm", "chian"], "did you mean `chain`?"),
+        (&["gather", "--preset", "fedp", "--loss", "1,1,1"], "--window <PACKETS>"),
+        (&["gather", "--preset", "fedp", "--window", "3", "--loss", "1,2"], "c,1-a,f from 0 to 1"),
+        (&["gather", "--preset", "fedp", "--window", "3", "--timeout", "x"], "such as 400"),
+        (&["transfer", "--preset", "fedp", "--set", "link.rat=1 B/s"], "did you mean `rate`?"),
+    ] {
+        let end = predict(&folder, arguments).expect(2);
+        assert!(end.stderr.contains(expected), "{arguments:?}: {}", end.stderr);
+        assert_eq!(end.stdout, "");
+    }
+}

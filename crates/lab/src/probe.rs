@@ -1,0 +1,390 @@
+//! The communication parameters of a machine, measured as on a real one [tam, app. A].
+//!
+//! [`probe`] runs the microbenchmarks of [`work`](crosstie_work::probe) on the machine of a spec and fits its parameters
+//! to what they say. It looks at nothing but the clocks and counters of processes, the rate of links and the size of the ring, which are
+//! inputs of the thesis's algorithms too, and at which host is on which switch. What the spec says beside that is put next to each result as the truth.
+//!
+//! | parameter | from | where it cannot be seen |
+//! |---|---|---|
+//! | O_s | 8 packets written one after the other | |
+//! | g_s | what 512 further packets take, where the ring is full | O_s is no shorter, or the ring has no end: g_r instead |
+//! | O_r | how much longer a segment of a computation takes when a packet comes | O_r <= 2 U_r, or nothing interrupts: 0, and U_r has both |
+//! | U_r | receiving a packet that is there | |
+//! | g_r | a flood | packets can come faster than O_r + U_r, so that the processor falls behind; or there are too few senders: g_s instead |
+//! | L | RTT / 2 less the rest, for more and more pairs in step | |
+//! | B_L | bursts | the buffers hold all that is sent |
+//!
+//! Costs are fitted over lengths of packets as processes see them; what NICs add is in the fixed part. Frames are
+//! padded to their least length, so gaps and L are fitted to longer ones.
+
+mod bench;
+mod buffer;
+mod cost;
+mod file;
+#[cfg(test)]
+mod tests;
+mod truth;
+
+pub use buffer::{Bursts, Capacity};
+pub use cost::{Fit, Measured, Sample};
+
+use crate::{LabError, World, nodes};
+use bench::{Bench, Stop};
+use crosstie_model::fit::{Finding, Term, trimmed_mean};
+use crosstie_model::{Cost, Parameters};
+use crosstie_protocol::{ChannelKind, PolicyKind};
+use crosstie_sim::frame::framing;
+use crosstie_study::{self as study, Commodity, Spec, Work};
+use crosstie_units::{Bytes, Time};
+use crosstie_work::probe::{Inflow, Pairs, ReceiveOverhead, TransmitRing};
+use crosstie_work::{Note, Rank};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use truth::Truth;
+
+/// How to probe.
+#[derive(Clone, Copy)]
+pub struct ProbeOptions<'a> {
+    /// How often round trips and receptions are timed: [`ITERATIONS`](ProbeOptions::ITERATIONS), or more.
+    pub iterations: u32,
+    /// How many runs at a time.
+    pub threads: NonZeroUsize,
+    /// Once set, it is given up.
+    pub cancel: &'a AtomicBool,
+}
+
+impl ProbeOptions<'_> {
+    /// As often as in the thesis.
+    pub const ITERATIONS: u32 = 200;
+}
+
+/// What a machine was found to be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Probe {
+    /// The parameters, as a model takes them. What was not resolved is a bound, or what stands for it.
+    pub parameters: Parameters,
+    /// O_s, g_s, L, g_r, O_r, U_r: what was measured and how well it fits.
+    pub costs: Vec<Measured>,
+    /// B_L at the ports of hosts.
+    pub buffer: Capacity,
+    /// The same for what comes from other switches, if there are any.
+    pub uplink: Option<Capacity>,
+    /// The parameters that follow from the spec, where it is one of Ethernet. There is no jitter in them, and no
+    /// forwarding engine that pairs share.
+    pub truth: Option<Parameters>,
+}
+
+/// The numbers of bytes that packets have, as far as they fit in one.
+const SIZES: [u32; 5] = [1, 64, 256, 512, 1024];
+/// The most packets of a transmit ring that are timed together, and how often.
+const MOST_WRITTEN: u32 = 1024;
+const ROUNDS: u32 = 5;
+/// What a ring is thought to hold if nobody says it.
+const RING: u32 = 32;
+/// The most senders of a flood, and packets of each.
+const SENDERS: u32 = 15;
+const FLOOD: u32 = 200;
+/// How long a segment of a computation is.
+const SEGMENT: Time = Time::from_ns(2_000);
+/// So much longer must a gap be than what would hide it.
+const CLEAR: f64 = 1.05;
+
+/// Measures the machine of a spec, whatever its work is; `locate` tells where the paths in it lead, and `progress` is told what has been
+/// measured. `None` if it was cancelled.
+pub fn probe(
+    spec: &Spec,
+    locate: &dyn Fn(&str) -> PathBuf,
+    options: ProbeOptions<'_>,
+    progress: &(dyn Fn(&str) + Sync),
+) -> Result<Option<Probe>, LabError> {
+    let spec = raw(spec);
+    if spec.world == study::World::Model {
+        let problem = "found \"model\", where no packets move, expected a network";
+        return Err(LabError::setting("world", problem, "set `world = \"frame\"`"));
+    }
+    let Some(commodity) = &spec.node.commodity else {
+        let problem = "found none, expected what packets take of a node";
+        let help =
+            "give `node.commodity.send` and its kin: without them there is nothing to measure";
+        return Err(LabError::setting("node.commodity", problem, help));
+    };
+    let world = World::build(&spec, locate)?;
+    let bench = Bench { world: &world, options, progress };
+    let session =
+        Session { bench, spec: &spec, commodity, truth: Truth::of(&spec, commodity, &world) };
+    match session.probe() {
+        Ok(probe) => Ok(Some(probe)),
+        Err(Stop::Cancelled) => Ok(None),
+        Err(Stop::Failed(error)) => Err(*error),
+    }
+}
+
+/// The same machine with one rail that sends nothing again.
+fn raw(spec: &Spec) -> Spec {
+    let mut raw = spec.clone();
+    let (size, from, to, iterations) = (Bytes::new(1), 0, 1, 1);
+    raw.work = Work::Ping(study::Ping { size, from, to, iterations });
+    (raw.channel, raw.policy) = (ChannelKind::default(), PolicyKind::default());
+    raw.cluster.rails = 1;
+    raw
+}
+
+/// A machine on the bench.
+struct Session<'a> {
+    bench: Bench<'a>,
+    spec: &'a Spec,
+    commodity: &'a Commodity,
+    truth: Truth<'a>,
+}
+
+/// What packets of one length take of nodes.
+struct Alone {
+    bytes: u32,
+    send: Sample,
+    send_gap: Sample,
+    receive: Sample,
+    pickup: Sample,
+    /// In microseconds.
+    rtt: f64,
+}
+
+impl Alone {
+    /// What a packet takes of the processor of its receiver.
+    fn processor(&self) -> f64 {
+        self.receive.value + self.pickup.value
+    }
+}
+
+impl Session<'_> {
+    fn probe(&self) -> Result<Probe, Stop> {
+        let sizes = self.sizes();
+        let alone = self.bench.map(&sizes, |&bytes| self.alone(bytes))?;
+        let receive_gap = self.bench.map(&alone, |alone| self.inflow(alone))?;
+        let latency = self.latency(&alone)?;
+        let (buffer, uplink) = self.buffers(alone.last().expect("there is a full packet"))?;
+        let of = |of: fn(&Alone) -> &Sample| alone.iter().map(|alone| of(alone).clone()).collect();
+        let line = |symbol, key, samples| Measured::new(symbol, key, samples, &Term::ALL[..2]);
+        let costs = vec![
+            line("O_s", "send", of(|alone| &alone.send)),
+            line("g_s", "send-gap", of(|alone| &alone.send_gap)),
+            Measured::new("L", "latency", latency, &Term::ALL),
+            line("g_r", "receive-gap", receive_gap),
+            line("O_r", "receive", of(|alone| &alone.receive)),
+            line("U_r", "pickup", of(|alone| &alone.pickup)),
+        ];
+        let found = |place: usize| costs[place].fit.as_ref().ok().map(|fit| fit.cost);
+        let none = Cost::default();
+        let gap = found(1).or(found(3)).or(found(0)).unwrap_or(none);
+        let parameters = Parameters {
+            packet: Bytes::new(self.payload().into()),
+            least: Bytes::new(self.least().into()),
+            send: found(0).unwrap_or(none),
+            send_gap: gap,
+            latency: found(2).unwrap_or(none),
+            receive_gap: found(3).unwrap_or(gap),
+            receive: found(4).unwrap_or(none),
+            pickup: found(5).unwrap_or(none),
+            copy: None,
+            buffer: match buffer.finding {
+                Finding::Resolved { buffer, .. } => Some(buffer),
+                Finding::NotResolved { .. } => None,
+            },
+        };
+        Ok(Probe { parameters, costs, buffer, uplink, truth: self.truth.parameters() })
+    }
+
+    /// The longest message that is one packet.
+    fn payload(&self) -> u32 {
+        nodes::packing(self.spec).payload.unwrap_or(1500)
+    }
+
+    fn sizes(&self) -> Vec<u32> {
+        let payload = self.payload();
+        SIZES.into_iter().filter(|&bytes| bytes < payload).chain([payload]).collect()
+    }
+
+    fn hosts(&self) -> u32 {
+        self.bench.world.network().fabric.hosts().len() as u32
+    }
+
+    /// The host across the bisection.
+    fn far(&self) -> Rank {
+        Rank(self.hosts() / 2)
+    }
+
+    /// What a frame of so many bytes takes on the link of a host.
+    fn slot(&self, bytes: u32) -> Time {
+        let wire = framing::occupied(bytes + self.overhead());
+        self.spec.link.rate.time_for(Bytes::new(wire.into())).unwrap_or(Time::ZERO)
+    }
+
+    /// The least that is not filled up.
+    fn least(&self) -> u32 {
+        match self.spec.world {
+            study::World::Frame => framing::MINIMUM.saturating_sub(self.overhead()),
+            study::World::Wormhole | study::World::Ideal | study::World::Model => 0,
+        }
+    }
+
+    /// What a NIC adds to a packet.
+    fn overhead(&self) -> u32 {
+        // The range of the experiment file lies within the type.
+        self.spec.nic.overhead.get() as u32
+    }
+
+    fn alone(&self, bytes: u32) -> Result<Alone, Stop> {
+        let [rtt, pickup, kept, noise] = self.reception(bytes)?;
+        let mut receive = Sample::new(bytes, 2, &kept, self.truth.receive(bytes));
+        receive.discarded = noise.len();
+        if kept.is_empty() {
+            receive.left_out = Some("nothing was seen of it between 2 U_r and RTT / 2");
+        }
+        let pickup = Sample::new(bytes, 2, &pickup, self.truth.pickup(bytes));
+        // The ring drains, and whoever receives it is ready for more.
+        let drain = us(receive.value + pickup.value).max(self.slot(bytes)) * 2;
+        let (send, send_gap) = self.transmit(bytes, drain)?;
+        self.bench.tell(format!("O_s, g_s, O_r and U_r for {bytes} B"));
+        Ok(Alone { bytes, send, send_gap, receive, pickup, rtt: trimmed_mean(&rtt).unwrap_or(0.0) })
+    }
+
+    /// O_s and g_s.
+    fn transmit(&self, bytes: u32, drain: Time) -> Result<(Sample, Sample), Stop> {
+        let ring = self.commodity.ring.unwrap_or(RING);
+        // A neighbour, so that nothing else is in the way.
+        let (from, to) = (Rank(0), Rank(1));
+        let short =
+            TransmitRing { from, to, bytes, ring, most: 8, rounds: self.iterations(), drain };
+        let most = MOST_WRITTEN.max((8 * ring).next_power_of_two());
+        let long = TransmitRing { most, rounds: ROUNDS, ..short };
+        let mut written = Vec::new();
+        for probe in [short, long] {
+            written.push(self.bench.run(probe.program())?.notes);
+        }
+        let took = |notes: &[(Rank, Note)], count: u32| -> Vec<f64> {
+            let took = |&(_, note): &(Rank, Note)| match note {
+                Note::Written { packets, took } if packets == count => Some(took.seconds() * 1e6),
+                _ => None,
+            };
+            notes.iter().filter_map(took).collect()
+        };
+        let each: Vec<f64> = took(&written[0], 8).iter().map(|took| took / 8.0).collect();
+        let send = Sample::new(bytes, 2, &each, self.truth.send(bytes));
+        let counts: Vec<u32> = long.counts().collect();
+        let &[.., half, all] = &counts[..] else { unreachable!("8 and 16 are always among them") };
+        let (least, most) = (took(&written[1], half), took(&written[1], all));
+        let further = |(least, most): (&f64, &f64)| (most - least) / f64::from(all - half);
+        let gaps: Vec<f64> = least.iter().zip(&most).map(further).collect();
+        let mut gap = Sample::new(bytes, 2, &gaps, self.truth.send_gap(bytes));
+        if gap.value < CLEAR * send.value {
+            gap.left_out = Some("O_s hides it, or the ring has no end");
+        } else if bytes < self.least() {
+            gap.left_out = Some(PADDED);
+        }
+        Ok((send, gap))
+    }
+
+    fn iterations(&self) -> u32 {
+        self.bench.options.iterations.max(1)
+    }
+
+    /// Round trips, pick-ups, receptions, and what was taken for noise, in microseconds.
+    fn reception(&self, bytes: u32) -> Result<[Vec<f64>; 4], Stop> {
+        let (master, slave, iterations) = (Rank(0), self.far(), self.iterations());
+        let probe = ReceiveOverhead { master, slave, bytes, iterations, segment: SEGMENT };
+        let mut found = [const { Vec::new() }; 4];
+        for (_, note) in self.bench.run(probe.program())?.notes {
+            let (place, took) = match note {
+                Note::RoundTrip { took } => (0, took),
+                Note::PickedUp { took } => (1, took),
+                Note::Stolen { took, kept: true } => (2, took),
+                Note::Stolen { took, kept: false } => (3, took),
+                Note::Written { .. } | Note::Arrived { .. } | Note::Received { .. } => continue,
+            };
+            found[place].push(took.seconds() * 1e6);
+        }
+        Ok(found)
+    }
+
+    /// g_r.
+    fn inflow(&self, alone: &Alone) -> Result<Sample, Stop> {
+        let bytes = alone.bytes;
+        let receiver = Rank(self.hosts() - 1);
+        let processor = alone.processor();
+        let sender = alone.send_gap.value.max(alone.send.value);
+        let slot = us(sender.max(processor));
+        let senders: Vec<Rank> = (0..receiver.0.min(SENDERS)).map(Rank).collect();
+        let (count, all) = (senders.len() as f64, u64::from(FLOOD) * senders.len() as u64);
+        let probe = Inflow {
+            senders,
+            receiver,
+            bytes,
+            packets: FLOOD,
+            rise: us(4.0 * alone.rtt),
+            window: slot * u64::from(FLOOD / 2),
+            every: slot * 2 * all + us(8.0 * alone.rtt),
+            rounds: ROUNDS,
+        };
+        let gap = |(_, note)| match note {
+            Note::Arrived { packets, took } if packets > 1 => {
+                Some(took.seconds() * 1e6 / f64::from(packets - 1))
+            }
+            _ => None,
+        };
+        let gaps: Vec<f64> =
+            self.bench.run(probe.program())?.notes.into_iter().filter_map(gap).collect();
+        self.bench.tell(format!("g_r for {bytes} B"));
+        let mut sample = Sample::new(bytes, 2, &gaps, self.truth.receive_gap(bytes));
+        // A processor that is interrupted faster than it can pick up falls behind, by how much depends on both.
+        let fastest = (self.slot(bytes).seconds() * 1e6).max(sender / count);
+        if sample.value.min(fastest) < CLEAR * processor {
+            sample.left_out = Some("O_r + U_r hides it");
+        } else if sample.value < CLEAR * sender / count {
+            sample.left_out = Some("there are too few senders for a flood");
+        } else if bytes < self.least() {
+            sample.left_out = Some(PADDED);
+        }
+        Ok(sample)
+    }
+
+    /// L, for packets of all lengths and more and more pairs.
+    fn latency(&self, alone: &[Alone]) -> Result<Vec<Sample>, Stop> {
+        let half = self.hosts() / 2;
+        let doubled = std::iter::successors(Some(1u32), |count| count.checked_mul(2));
+        let counts: Vec<u32> = doubled.take_while(|&count| count < half).chain([half]).collect();
+        let cases: Vec<(&Alone, u32)> = alone
+            .iter()
+            .flat_map(|alone| counts.iter().map(move |&count| (alone, count)))
+            .collect();
+        self.bench.map(&cases, |&(alone, count)| {
+            let Alone { bytes, send, receive, pickup, rtt, .. } = alone;
+            let probe = Pairs {
+                pairs: (0..count).map(|left| (Rank(left), Rank(half + left))).collect(),
+                bytes: *bytes,
+                iterations: self.iterations(),
+                every: Some(us(2.0 * rtt) + self.slot(*bytes) * u64::from(count)),
+            };
+            let rest = send.value + receive.value + pickup.value;
+            let latency = |(_, note)| match note {
+                Note::RoundTrip { took } => Some(took.seconds() * 5e5 - rest),
+                _ => None,
+            };
+            let notes = self.bench.run(probe.program())?.notes;
+            let found: Vec<f64> = notes.into_iter().filter_map(latency).collect();
+            self.bench.tell(format!("L for {bytes} B between {count} pairs"));
+            let truth = self.truth.latency(*bytes, count);
+            let mut sample = Sample::new(*bytes, 2 * count, &found, truth);
+            if *bytes < self.least() {
+                sample.left_out = Some(PADDED);
+            }
+            Ok(sample)
+        })
+    }
+}
+
+/// Why a short frame is not fitted.
+const PADDED: &str = "its frame is padded";
+
+fn us(us: f64) -> Time {
+    Time::from_ps((us * 1e6).ceil() as u64)
+}

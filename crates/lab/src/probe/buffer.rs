@@ -1,0 +1,241 @@
+//! Where switches keep packets, and how many: B_L [tam, app. A].
+
+use super::bench::{Notes, Stop};
+use super::{Alone, Session, us};
+use crosstie_fabric::HostId;
+use crosstie_model::fit::{Finding, Line, Slope, classify, line};
+use crosstie_model::{Architecture, Buffer};
+use crosstie_study::World;
+use crosstie_units::Time;
+use crosstie_work::probe::Burst;
+use crosstie_work::{Note, Rank};
+
+/// What bursts say about the buffers of a switch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Capacity {
+    /// Bursts between so many sources and sinks, as far as anything of them was lost.
+    pub bursts: Vec<Bursts>,
+    /// Whether nodes have lost packets, too, for want of room.
+    pub overflowed: bool,
+    /// Where packets are kept, and how many; or which places are possible.
+    pub finding: Finding,
+    /// What it is in truth, where that is known.
+    pub truth: Option<Buffer>,
+}
+
+/// Bursts of several lengths from S sources to R sinks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bursts {
+    /// How many sent: S.
+    pub sources: u32,
+    /// How many received: R.
+    pub sinks: u32,
+    /// The lengths, and what share came through: k and rho.
+    pub points: Vec<(u32, f64)>,
+    /// rho over 1/k: its slope is how many packets wait, and its intercept R g_s / (S g_r).
+    pub line: Line,
+}
+
+impl Capacity {
+    /// Where nodes have lost packets, bursts tell nothing about switches.
+    fn new(
+        bursts: Vec<Bursts>,
+        finding: Finding,
+        overflowed: bool,
+        truth: Option<Buffer>,
+    ) -> Capacity {
+        let nothing = Finding::NotResolved { candidates: Vec::new() };
+        let finding = if overflowed { nothing } else { finding };
+        Capacity { bursts, overflowed, finding, truth }
+    }
+
+    /// The share by which the number of packets is off, if it was found, in the right place, and the truth is known.
+    pub fn error(&self) -> Option<f64> {
+        match (&self.finding, self.truth) {
+            (Finding::Resolved { buffer, .. }, Some(truth))
+                if buffer.architecture == truth.architecture =>
+            {
+                Some((f64::from(buffer.frames) / f64::from(truth.frames) - 1.0).abs())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Sources and sinks on one switch. One sink only tells memory at inputs from others: with several, heads of lines block each other there.
+const HERE: [(usize, usize); 8] = [(2, 1), (3, 1), (4, 1), (8, 1), (3, 2), (4, 2), (8, 2), (12, 3)];
+/// Sources behind other switches.
+const BEHIND: [(usize, usize); 5] = [(2, 1), (4, 1), (8, 1), (4, 2), (8, 2)];
+/// The longest burst.
+const LONGEST: u32 = 1 << 17;
+/// So much must be lost of a burst, so that buffers were full for a good part of it.
+const LOSS: f64 = 0.1;
+/// Lengths of bursts as halves of the first of which so much is lost.
+const HALVES: [u32; 4] = [2, 3, 4, 6];
+
+impl Session<'_> {
+    /// The buffers of a switch, as hosts see them, and as those behind other switches do.
+    pub(super) fn buffers(&self, full: &Alone) -> Result<(Capacity, Option<Capacity>), Stop> {
+        // Even if all of a burst goes through one port, and is received by one processor.
+        let drain = self.slot(self.payload()).max(us(full.processor()));
+        let fabric = &self.bench.world.network().fabric;
+        let last = fabric.switch_of(HostId(self.hosts() - 1));
+        let (here, behind): (Vec<HostId>, Vec<HostId>) =
+            fabric.hosts().partition(|&host| fabric.switch_of(host) == last);
+        let ranks = |hosts: &[HostId]| -> Vec<Rank> { hosts.iter().map(|h| Rank(h.0)).collect() };
+        let (here, behind) = (ranks(&here), ranks(&behind));
+        // No other world loses packets.
+        let loses = self.spec.world == World::Frame;
+        let fits = |&(sources, sinks): &(usize, usize)| loses && sources + sinks <= here.len();
+        let cases: Vec<_> = HERE
+            .into_iter()
+            .filter(fits)
+            .map(|(sources, sinks)| (here[sinks..sinks + sources].to_vec(), here[..sinks].to_vec()))
+            .collect();
+        let (bursts, overflowed) = self.all_bursts(&cases, drain)?;
+        let at_one: Vec<Slope> =
+            bursts.iter().filter(|b| b.sinks == 1).map(Bursts::slope).collect();
+        let all: Vec<Slope> = bursts.iter().map(Bursts::slope).collect();
+        let finding = match classify(&at_one) {
+            found @ Finding::Resolved {
+                buffer: Buffer { architecture: Architecture::Input, .. },
+                ..
+            } => found,
+            _ => classify(&all),
+        };
+        let host = Capacity::new(bursts, finding, overflowed, self.truth.buffer(false));
+        let uplink = self.uplink(&host, &here, &behind, drain)?;
+        Ok((host, uplink))
+    }
+
+    /// What comes by an uplink that is faster than the links of hosts.
+    fn uplink(
+        &self,
+        host: &Capacity,
+        here: &[Rank],
+        behind: &[Rank],
+        drain: Time,
+    ) -> Result<Option<Capacity>, Stop> {
+        let link = &self.spec.link;
+        let rate = self.spec.frame.uplink.rate(link).bytes_per_second();
+        let most = (rate / link.rate.bytes_per_second()) as usize;
+        // Evenly from all over the place, so that no other uplink has more than its share.
+        let spread = |count: usize| (0..count).map(|i| behind[i * behind.len() / count]).collect();
+        let fits = |&(sources, sinks): &(usize, usize)| {
+            sources <= behind.len().min(most) && sinks <= here.len()
+        };
+        let cases: Vec<_> = BEHIND
+            .into_iter()
+            .filter(fits)
+            .map(|(sources, sinks)| (spread(sources), here[..sinks].to_vec()))
+            .collect();
+        if cases.is_empty() || self.spec.world != World::Frame {
+            return Ok(None);
+        }
+        let (bursts, overflowed) = self.all_bursts(&cases, drain)?;
+        // They all come by one port, so that the place cannot be told from here: it is the one that hosts see.
+        let finding = match host.finding {
+            Finding::Resolved { buffer: Buffer { architecture, .. }, .. } => {
+                by_one_port(&bursts, architecture)
+            }
+            Finding::NotResolved { .. } => Finding::NotResolved { candidates: Vec::new() },
+        };
+        let truth = self.truth.buffer(true);
+        Ok(Some(Capacity::new(bursts, finding, overflowed, truth)))
+    }
+
+    /// Bursts between several groups of hosts, as far as anything was lost; and whether nodes have lost any of it.
+    fn all_bursts(
+        &self,
+        cases: &[(Vec<Rank>, Vec<Rank>)],
+        drain: Time,
+    ) -> Result<(Vec<Bursts>, bool), Stop> {
+        let found = self.bench.map(cases, |(sources, sinks)| {
+            let (bytes, rest) = (self.payload(), drain * 16 + us(1_000.0));
+            let (sources, sinks, bursts) = (sources.clone(), sinks.clone(), Vec::new());
+            let mut burst = Burst { sources, sinks, bytes, bursts, drain, rest };
+            let found = self.bursts(&mut burst)?;
+            let Burst { sources, sinks, .. } = burst;
+            let (sources, sinks) = (sources.len(), sinks.len());
+            self.bench.tell(format!("bursts from {sources} sources to {sinks} sinks"));
+            Ok(found)
+        })?;
+        let overflowed = found.iter().any(|&(_, overflowed)| overflowed);
+        Ok((found.into_iter().filter_map(|(bursts, _)| bursts).collect(), overflowed))
+    }
+
+    /// Bursts of lengths that tell something; `None` if nothing is lost of the longest.
+    fn bursts(&self, burst: &mut Burst) -> Result<(Option<Bursts>, bool), Stop> {
+        let (sources, sinks) = (burst.sources.len() as u32, burst.sinks.len() as u32);
+        let mut first = 16 * sources * sinks;
+        loop {
+            burst.bursts = vec![first];
+            let (points, overflowed) = self.shares(burst)?;
+            if points[0].1 <= 1.0 - LOSS {
+                break;
+            }
+            first *= 2;
+            if first > LONGEST {
+                return Ok((None, overflowed));
+            }
+        }
+        burst.bursts = HALVES.map(|halves| first / 2 * halves).to_vec();
+        let (points, overflowed) = self.shares(burst)?;
+        let over: Vec<(f64, f64)> =
+            points.iter().map(|&(k, rho)| (1.0 / f64::from(k), rho)).collect();
+        let line = line(&over).expect("bursts of several lengths give a line");
+        Ok((Some(Bursts { sources, sinks, points, line }), overflowed))
+    }
+
+    /// The shares of bursts that come through, and whether nodes have lost any of the rest.
+    fn shares(&self, burst: &Burst) -> Result<(Vec<(u32, f64)>, bool), Stop> {
+        let Notes { notes, overflowed } = self.bench.run(burst.clone().program())?;
+        let share = |&length: &u32| {
+            let part = |&(_, note): &(Rank, Note)| match note {
+                Note::Received { burst, packets } if burst == length => Some(packets),
+                _ => None,
+            };
+            let received: u32 = notes.iter().filter_map(part).sum();
+            (length, f64::from(received) / f64::from(length))
+        };
+        Ok((burst.bursts.iter().map(share).collect(), overflowed))
+    }
+}
+
+impl Bursts {
+    /// How many packets are kept: B~. Beside those that wait one is leaving to each sink, which keeps its room until its
+    /// last bit has left.
+    pub fn frames(&self) -> f64 {
+        self.line.slope + f64::from(self.sinks)
+    }
+
+    fn slope(&self) -> Slope {
+        Slope { sources: self.sources, sinks: self.sinks, frames: self.frames() }
+    }
+}
+
+/// What one port has, by a place that is known.
+fn by_one_port(bursts: &[Bursts], architecture: Architecture) -> Finding {
+    // Heads of lines block each other with several sinks.
+    let told = bursts.iter().filter(|b| architecture != Architecture::Input || b.sinks == 1);
+    let slopes: Vec<Slope> = told.map(|b| Slope { sources: 1, ..b.slope() }).collect();
+    match classify(&slopes) {
+        // At one input or shared is the same from here, and so is at the output with one sink.
+        Finding::NotResolved { candidates } if candidates.contains(&architecture) => {
+            let ports = |slope: &Slope| match architecture {
+                Architecture::Output => f64::from(slope.sinks),
+                Architecture::Input | Architecture::Shared => 1.0,
+            };
+            let each = slopes.iter().map(|slope| slope.frames / ports(slope));
+            let (least, most) =
+                each.clone().fold((f64::INFINITY, 0.0f64), |(least, most), frames| {
+                    (least.min(frames), most.max(frames))
+                });
+            let mean = each.sum::<f64>() / slopes.len() as f64;
+            let buffer = Buffer { architecture, frames: mean.round().max(1.0) as u32 };
+            let error = (most - least) / 2.0 / mean;
+            Finding::Resolved { buffer, error, next: f64::INFINITY }
+        }
+        found => found,
+    }
+}

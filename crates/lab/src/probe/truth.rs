@@ -1,0 +1,94 @@
+//! What a simulated machine really takes, from its spec.
+
+use crate::parameters::{buffer, derive};
+use crate::{RoutedFabric, World};
+use crosstie_model::{Buffer, Parameters};
+use crosstie_study::{self as study, Commodity, Fabric, Memory, Spec};
+use crosstie_units::{Cost, Time};
+
+/// What is known about a machine.
+pub(super) struct Truth<'a> {
+    spec: &'a Spec,
+    commodity: &'a Commodity,
+    parameters: Parameters,
+    hosts: u32,
+}
+
+impl<'a> Truth<'a> {
+    pub fn of(spec: &'a Spec, commodity: &'a Commodity, world: &World) -> Truth<'a> {
+        let network: &RoutedFabric = world.network();
+        let hosts = network.fabric.hosts().len() as u32;
+        Truth { spec, commodity, parameters: derive(spec, network), hosts }
+    }
+
+    pub fn parameters(&self) -> Option<Parameters> {
+        self.is_ethernet().then_some(self.parameters)
+    }
+
+    fn at(&self, cost: Cost, bytes: u32) -> f64 {
+        us(cost.at(bytes.into(), self.hosts))
+    }
+
+    pub fn send(&self, bytes: u32) -> Option<f64> {
+        Some(self.at(self.parameters.send, bytes) + us(self.commodity.jitter) / 2.0)
+    }
+
+    pub fn send_gap(&self, bytes: u32) -> Option<f64> {
+        self.is_ethernet().then(|| self.at(self.parameters.send_gap, bytes))
+    }
+
+    pub fn receive_gap(&self, bytes: u32) -> Option<f64> {
+        self.is_ethernet().then(|| self.at(self.parameters.receive_gap, bytes))
+    }
+
+    pub fn receive(&self, bytes: u32) -> Option<f64> {
+        self.commodity.interrupts.then(|| self.at(self.parameters.receive, bytes))
+    }
+
+    /// What does not interrupt is received when it is picked up.
+    pub fn pickup(&self, bytes: u32) -> Option<f64> {
+        let Parameters { receive, pickup, .. } = self.parameters;
+        let system = if self.commodity.interrupts { 0.0 } else { self.at(receive, bytes) };
+        Some(self.at(pickup, bytes) + system)
+    }
+
+    /// Between so many pairs across the bisection. In step, those of one switch wait for its forwarding engine on one of the
+    /// two ways; where pairs share links, nobody knows.
+    pub fn latency(&self, bytes: u32, pairs: u32) -> Option<f64> {
+        let alone = self.at(self.parameters.latency, bytes);
+        match self.spec.fabric {
+            _ if !self.is_ethernet() => None,
+            Fabric::Single { .. } => {
+                let lookup = us(self.spec.frame.switch.lookup);
+                Some(alone + lookup * f64::from(pairs - 1) / 4.0)
+            }
+            Fabric::TwoLevel { .. } if pairs == 1 => Some(alone),
+            _ => None,
+        }
+    }
+
+    /// The buffers of a switch with hosts, for what comes from these or from another switch.
+    pub fn buffer(&self, uplink: bool) -> Option<Buffer> {
+        let memory = self.spec.frame.switch.memory;
+        let found = buffer(&memory);
+        let frames = match memory {
+            _ if !self.is_ethernet() => return None,
+            Memory::Input { uplink: Some(capacity), .. } if uplink => {
+                buffer(&Memory::Input { capacity, uplink: None }).frames
+            }
+            Memory::Shared { cap: None, uplink: Some(capacity), .. } if uplink => {
+                found.frames + buffer(&Memory::Shared { capacity, cap: None, uplink: None }).frames
+            }
+            _ => found.frames,
+        };
+        Some(Buffer { frames, ..found })
+    }
+
+    fn is_ethernet(&self) -> bool {
+        self.spec.world == study::World::Frame
+    }
+}
+
+fn us(time: Time) -> f64 {
+    time.seconds() * 1e6
+}
