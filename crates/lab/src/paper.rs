@@ -54,7 +54,7 @@ pub struct Paper {
 }
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[coll::PAPER, flich::PAPER, tam::CONGESTION];
+pub const PAPERS: &[Paper] = &[coll::PAPER, flich::PAPER, tam::CONGESTION, tam::MODEL];
 
 impl Paper {
     /// The paper of that name.

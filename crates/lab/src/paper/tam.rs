@@ -1,8 +1,9 @@
-//! Tam, "Performance Studies of High-Speed Communication on Commodity Cluster": a thesis, of which chapter 4 is one
-//! paper here.
+//! Tam, "Performance Studies of High-Speed Communication on Commodity Cluster": a thesis, of which
+//! chapter 4 is one paper here, and chapters 2 and 3 and appendix A another.
 
 mod congestion;
 mod flow;
+mod model;
 
 use super::{Paper, Part};
 use crosstie_study::paper::{Measured, Missing, Published, Target};
@@ -54,6 +55,25 @@ pub(super) const CONGESTION: Paper = Paper {
     published: text!("", "published-congestion"),
     measure: congestion::measure,
     remark: congestion::remark,
+};
+
+/// Chapters 2 and 3, appendix A.
+pub(super) const MODEL: Paper = Paper {
+    name: "tam-model",
+    title: "A communication model of commodity clusters, and how to measure it",
+    citation: CITATION,
+    parts: &[
+        part!("trees"),
+        part!("fedp"),
+        part!("gedp-up"),
+        part!("gedp-smp"),
+        part!("bisection"),
+    ],
+    drawings: model::drawings,
+    grids: model::grids,
+    published: text!("", "published-model"),
+    measure: model::measure,
+    remark: model::remark,
 };
 
 type Answer = Result<Measured, Missing>;
