@@ -69,12 +69,13 @@ pub(super) fn remark(id: &str) -> Option<Remark> {
              probe finds the copy alone",
         ),
         "ch3.fc.drop.up" => Remark::always(
-            "a Pack for each packet takes both processors more here, the 5 us that the layer adds to O_s included. How \
-             often the thesis acknowledges here is not stated; fewer Packs would cost less",
+            "what it costs depends on how often packets are acknowledged, which the thesis does not state here. With a Pack \
+             for each packet, as in these runs, both processors have much more to do; with one for every four \
+             packets it costs 15 %",
         ),
         "ch3.bi.gedpsmp.t2.raw" | "ch3.bi.gedpsmp.t1.raw" | "ch3.bi.loss" => Remark::always(
-            "both directions have the bus, and the processors of a node, to themselves here: the thesis finds g_s to depend on \
-             what else the bus carries, and says how much only for one way",
+            "not reproduced: the directions share a processor here, but not the bus, on which g_s depends in the thesis; how \
+             much it does is stated only for copies",
         ),
         "figA.4" => Remark::always(
             "two switches reach the ceiling of their gigabit uplink, at 10 pairs; four do not, since 8 streams through an \

@@ -79,7 +79,8 @@ fn input_by_window(e: &Evidence) -> Result<Drawing, Missing> {
         rows.extend(eq_4_2(flow).map(|y| point(&format!("{senders}, Eq. 4.2"), at, y)));
     }
     let figure = efficiency("fig4-4", "IBM 8275-326 by window, simulated and Eq. 4.2", WINDOW);
-    Ok((Figure { y_range: Some([0.3, 0.55]), ..figure }, rows))
+    let (x_range, y_range) = (Some([40.0, 100.0]), Some([0.35, 0.5]));
+    Ok((Figure { x_range, y_range, ..figure }, rows))
 }
 
 fn output_variants(e: &Evidence) -> Result<Drawing, Missing> {
@@ -111,7 +112,8 @@ fn output_by_window(e: &Evidence, name: &str, slots: u32) -> Result<Drawing, Mis
         }));
     }
     let title = format!("IBM 8275-416 by window, time-out of {slots} slots");
-    Ok((efficiency(name, &title, WINDOW), rows))
+    let (x_range, y_range) = (Some([10.0, 40.0]), Some([0.5, 1.0]));
+    Ok((Figure { x_range, y_range, ..efficiency(name, &title, WINDOW) }, rows))
 }
 
 fn cisco_by_senders(e: &Evidence, name: &str, slots: u32) -> Result<Drawing, Missing> {
@@ -123,7 +125,7 @@ fn cisco_by_senders(e: &Evidence, name: &str, slots: u32) -> Result<Drawing, Mis
         rows.extend(flow.predicted(CISCO).map(|y| point(&format!("{window}, Eq. 4.10"), at, y)));
     }
     let title = format!("Cisco 2980G by senders, time-out of {slots} slots");
-    Ok((efficiency(name, &title, P), rows))
+    Ok((Figure { y_range: Some([0.5, 1.0]), ..efficiency(name, &title, P) }, rows))
 }
 
 fn by_timeout(e: &Evidence) -> Result<Drawing, Missing> {
@@ -135,7 +137,8 @@ fn by_timeout(e: &Evidence) -> Result<Drawing, Missing> {
         rows.extend(flow.predicted(IBM416).map(|y| point("Eq. 4.10", at, y)));
     }
     let title = "IBM 8275-416 by time-out, 15 senders, windows of 12 packets";
-    Ok((Figure { log_x: true, ..efficiency("fig4-13", title, TIMEOUT) }, rows))
+    let y_range = Some([0.0, 1.2]);
+    Ok((Figure { log_x: true, y_range, ..efficiency("fig4-13", title, TIMEOUT) }, rows))
 }
 
 fn uplink_by_timeout(e: &Evidence) -> Result<Drawing, Missing> {

@@ -103,11 +103,10 @@ const ITERATIONS: u32 = 5;
 
 fn run(preset: &str, fabric: &str) -> Result<Probe, String> {
     let text = Preset::find(preset).ok_or("there is no such preset")?.text;
-    let lines = text.lines().map(|line| match line.starts_with("fabric.single.hosts") {
-        true => fabric,
-        false => line,
-    });
-    let lines: Vec<&str> = lines.collect();
+    let kept = text.lines().filter(|line| !line.starts_with("title"));
+    let lines: Vec<&str> = kept
+        .map(|line| if line.starts_with("fabric.single.hosts") { fabric } else { line })
+        .collect();
     let text = format!("work.ping.size = \"1 B\"\n{}", lines.join("\n"));
     let mut spec = Spec::from_toml(preset, &text).map_err(|mistake| mistake.to_string())?;
     if let Some(commodity) = &mut spec.node.commodity {
