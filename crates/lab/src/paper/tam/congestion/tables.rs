@@ -27,7 +27,9 @@ pub(super) fn measure(id: &str, e: &Evidence) -> Option<Answer> {
             let apart = simulated.iter().zip(&published).map(|(a, b)| (a - b).abs());
             Measured::exact(average(&apart.collect::<Vec<f64>>()))
         }),
-        ["ours", "t41", "chance"] => chances(e),
+        ["ours", "t41", "rank", what] => columns(e, what).map(|(simulated, published)| {
+            Measured::exact(rank_correlation(&simulated, &published))
+        }),
         _ => return None,
     })
 }
@@ -71,15 +73,6 @@ fn columns(e: &Evidence, what: &str) -> Result<(Vec<f64>, Vec<f64>), Missing> {
         published.extend(cell(place, what));
     }
     Ok((simulated, published))
-}
-
-fn chances(e: &Evidence) -> Answer {
-    let mut least = f64::INFINITY;
-    for what in ["c", "one_minus_a", "f"] {
-        let (simulated, published) = columns(e, what)?;
-        least = least.min(rank_correlation(&simulated, &published));
-    }
-    Ok(Measured::exact(least))
 }
 
 /// Tables 4.1, 4.2 and 4.4, laid out as the thesis has them.
