@@ -13,4 +13,5 @@ mod runs;
 mod saturation;
 mod schedules;
 mod schemes;
+mod tam;
 mod worlds;
