@@ -15,8 +15,8 @@ pub(super) use figures::drawings;
 pub(super) use tables::grids;
 
 pub(super) fn measure(claim: &Claim, evidence: &Evidence) -> Reading {
-    let formula = || formulas::measure(&claim.id).map(|found| Ok(found));
-    formula()
+    formulas::measure(&claim.id)
+        .map(Ok)
         .or_else(|| tables::measure(&claim.id, evidence))
         .or_else(|| trends::measure(claim, evidence))
         .or_else(|| uplinks::measure(&claim.id, evidence))

@@ -88,9 +88,8 @@ pub(super) fn measure(id: &str) -> Option<Measured> {
 
 /// What a probe finds on a preset with another fabric; the same for all who ask.
 fn found(preset: &'static str, fabric: &'static str) -> Result<Arc<Probe>, String> {
-    type Key = (&'static str, &'static str);
-    static FOUND: LazyLock<Mutex<BTreeMap<Key, Result<Arc<Probe>, String>>>> =
-        LazyLock::new(Mutex::default);
+    type Known = BTreeMap<(&'static str, &'static str), Result<Arc<Probe>, String>>;
+    static FOUND: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
     let mut known = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
     let find = || run(preset, fabric).map(Arc::new);
     known.entry((preset, fabric)).or_insert_with(find).clone()
