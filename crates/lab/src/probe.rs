@@ -276,14 +276,8 @@ impl Session<'_> {
         let ring = self.commodity.ring.unwrap_or(RING);
         // A neighbour, so that nothing else is in the way.
         let (from, to) = (Rank(0), Rank(1));
-        let short =
-            TransmitRing { from, to, bytes, ring, most: 8, rounds: self.iterations(), drain };
         let most = MOST_WRITTEN.max((8 * ring).next_power_of_two());
-        let long = TransmitRing { most, rounds: ROUNDS, ..short };
-        let mut written = Vec::new();
-        for probe in [short, long] {
-            written.push(self.bench.run(probe.program())?.notes);
-        }
+        let long = TransmitRing { from, to, bytes, ring, most, rounds: ROUNDS, drain };
         let took = |notes: &[(Rank, Note)], count: u32| -> Vec<f64> {
             let took = |&(_, note): &(Rank, Note)| match note {
                 Note::Written { packets, took } if packets == count => Some(took.seconds() * 1e6),
@@ -291,13 +285,18 @@ impl Session<'_> {
             };
             notes.iter().filter_map(took).collect()
         };
-        let each: Vec<f64> = took(&written[0], 8).iter().map(|took| took / 8.0).collect();
-        let send = Sample::new(bytes, 2, &each, self.truth.send(bytes));
+        let written = self.bench.run(long.program())?.notes;
         let counts: Vec<u32> = long.counts().collect();
         let &[.., half, all] = &counts[..] else { unreachable!("8 and 16 are always among them") };
-        let (least, most) = (took(&written[1], half), took(&written[1], all));
+        let (least, most) = (took(&written, half), took(&written, all));
         let further = |(least, most): (&f64, &f64)| (most - least) / f64::from(all - half);
         let gaps: Vec<f64> = least.iter().zip(&most).map(further).collect();
+        // O_s is seen of a ring that is empty, and its NIC may be slower than everything behind it.
+        let drain = drain.max(us(trimmed_mean(&gaps).unwrap_or(0.0)) * 2);
+        let short = TransmitRing { most: 8, rounds: self.iterations(), drain, ..long };
+        let written = self.bench.run(short.program())?.notes;
+        let each: Vec<f64> = took(&written, 8).iter().map(|took| took / 8.0).collect();
+        let send = Sample::new(bytes, 2, &each, self.truth.send(bytes));
         let mut gap = Sample::new(bytes, 2, &gaps, self.truth.send_gap(bytes));
         if gap.value < CLEAR * send.value {
             gap.left_out = Some("O_s hides it");

@@ -94,13 +94,13 @@ fn what_was_measured_predicts_what_is_simulated() {
     );
     std::fs::write(folder.path().join("ping.toml"), experiment).unwrap();
     let run = run_in(folder.path(), &["run", "ping.toml", "--json", "--no-report"]).expect(0);
-    let rows = std::fs::read_to_string(folder.path().join("results/ping/results.csv"));
+    let rows = std::fs::read_to_string(folder.path().join("results/ping/rows.jsonl"));
     let rows = rows.unwrap_or_else(|error| panic!("{error}: {run:?}"));
-    let mut lines = rows.lines().filter(|line| !line.starts_with('#'));
-    let heads: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let column = heads.iter().position(|head| head.starts_with("latency")).unwrap();
-    let latencies: Vec<f64> =
-        lines.map(|line| line.split(',').nth(column).unwrap().parse().unwrap()).collect();
+    let latency = |row: &str| {
+        let row: Value = serde_json::from_str(row).unwrap();
+        row["latency"].as_f64().unwrap_or_else(|| panic!("{row}"))
+    };
+    let latencies: Vec<f64> = rows.lines().map(latency).collect();
     assert_eq!(latencies.len(), 8, "{rows}");
     for pair in latencies.chunks(2) {
         assert!((pair[1] / pair[0] - 1.0).abs() < 0.02, "{pair:?}: {rows}");

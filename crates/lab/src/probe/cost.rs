@@ -79,7 +79,8 @@ impl Measured {
 fn fit(samples: &[Sample], terms: &[Term]) -> Result<Fit, String> {
     let used: Vec<&Sample> = samples.iter().filter(|sample| sample.left_out.is_none()).collect();
     if used.is_empty() {
-        let reason = samples.iter().find_map(|sample| sample.left_out);
+        // What keeps the longest from being seen matters most.
+        let reason = samples.iter().rev().find_map(|sample| sample.left_out);
         return Err(reason.unwrap_or("nothing was measured").to_owned());
     }
     let varies = |of: fn(&Sample) -> u32| used.iter().any(|sample| of(sample) != of(used[0]));
