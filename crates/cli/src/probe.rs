@@ -132,8 +132,8 @@ fn remark_on_world(name: &str, spec: &Spec, console: &Console) {
         World::Frame | World::Model => {}
         World::Wormhole | World::Ideal if spec.node.commodity.is_none() => {}
         World::Wormhole | World::Ideal => console.remark(format_args!(
-            "{name}: its world is {world}, which loses no packets, so that nothing shows of B_L; gaps and L are \
-             measured, and are those of no configuration"
+            "{name}: its world is {world}, which loses no packets, so that nothing shows of B_L; for gaps and L \
+             there is nothing configured to compare them with"
         )),
     }
 }
