@@ -34,11 +34,11 @@ What is measured, as in appendix A of Tam's thesis:
   U_r         picking up a packet that is there
   g_r         many nodes flood one
   L           half of a round trip less the rest, for more and more pairs at the same time
-  B_L         what share of a burst comes through, over its length, for more and more sources and sinks
+  B_L         what share of bursts comes through, by length, sources and sinks
 
-Nothing is read from the machine but the rate of its links, the length of its ring and who is on which
-switch. What it is configured to be stands beside what was found. `crosstie bench --list` names the
-presets; those of Ethernet have nodes to measure.";
+Nothing is read from the machine but the rate of its links, the length of its ring and who is on
+which switch. What it is configured to be stands beside what was found. `crosstie bench --list`
+names the presets; those of Ethernet have nodes to measure.";
 
 /// Arguments of `crosstie probe`.
 #[derive(Debug, Args)]
@@ -132,8 +132,8 @@ fn remark_on_world(name: &str, spec: &Spec, console: &Console) {
         World::Frame | World::Model => {}
         World::Wormhole | World::Ideal if spec.node.commodity.is_none() => {}
         World::Wormhole | World::Ideal => console.remark(format_args!(
-            "{name}: its world is {world}, which loses no packets, so that nothing shows of B_L; gaps and L are \
-             measured, and are those of no configuration"
+            "{name}: its world is {world}, which loses no packets, so that nothing shows of B_L; for gaps and L \
+             there is nothing configured to compare them with"
         )),
     }
 }

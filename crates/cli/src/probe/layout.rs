@@ -160,7 +160,6 @@ fn buffer(symbol: &str, found: &FoundBuffer<'_>, samples: bool) -> String {
             text += &found.bursts.iter().map(shares).collect::<String>();
         }
     }
-    let configured = found.configured.map(words).unwrap_or_else(|| "nothing that loses".to_owned());
     let error = match (found.found, found.error) {
         (_, Some(error)) => format!(", error {}", percent(error)),
         (Some(_), None) if found.configured.is_some() => ", another place".to_owned(),
@@ -186,7 +185,9 @@ fn buffer(symbol: &str, found: &FoundBuffer<'_>, samples: bool) -> String {
             writeln!(text, "  {symbol:<12} not resolved: {why}").ok();
         }
     }
-    writeln!(text, "  {:<12} {configured}{error}", "configured").ok();
+    if let Some(configured) = found.configured {
+        writeln!(text, "  {:<12} {}{error}", "configured", words(configured)).ok();
+    }
     text
 }
 

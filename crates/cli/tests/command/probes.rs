@@ -159,7 +159,8 @@ fn an_interrupt_ends_it_without_a_file() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    // It says nothing before it watches for signals; long enough also where others are busy.
+    std::thread::sleep(std::time::Duration::from_secs(2));
     let id = child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
