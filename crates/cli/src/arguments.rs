@@ -11,6 +11,7 @@ use crate::bench::BenchArguments;
 use crate::fabric::FabricArguments;
 use crate::paper::PaperArguments;
 use crate::predict::PredictArguments;
+use crate::probe::ProbeArguments;
 use crate::rails::RailsArguments;
 use crate::report::ReportArguments;
 use crate::routes::RoutesArguments;
@@ -25,6 +26,7 @@ Examples:
   crosstie routes network.anynet --certify      can this network deadlock under its routing?
   crosstie paper coll-multirail --quick         a paper's claims beside what the simulator finds
   crosstie predict broadcast --preset fedp      what would it take, and what holds it up?
+  crosstie probe --sim p450-ibm-8275-416        measure what packets take of nodes and switches
   crosstie rails --nodes 20                     how many rails join 20 nodes, each one-way per node?
 
 Exit codes:
@@ -107,6 +109,8 @@ pub enum Verb {
     Bench(BenchArguments),
     /// Price communication on paper: transfers and collective operations, with their bottlenecks
     Predict(PredictArguments),
+    /// Measure the parameters of a machine with microbenchmarks, and write a model file
+    Probe(ProbeArguments),
     /// Describe, convert or draw a network
     Fabric(FabricArguments),
     /// Compute routes: length, balance, deadlock certificate, single routes

@@ -3,7 +3,7 @@
 //! | file | is |
 //! |---|---|
 //! | `arguments` | the declaration of the command line |
-//! | `run`, `report`, `check`, `paper`, `bench`, `predict`, `fabric`, `routes`, `rails`, `manual` | the verbs |
+//! | `run`, `report`, `check`, `paper`, `bench`, `predict`, `probe`, `fabric`, `routes`, `rails`, `manual` | the verbs |
 //! | `source` | networks from files, experiments and flags |
 //! | `machine`, `sizes` | machines and message sizes on the command line |
 //! | `experiment` | experiment files, checked all together |
@@ -23,6 +23,7 @@ mod machine;
 mod manual;
 mod paper;
 mod predict;
+mod probe;
 mod progress;
 mod rails;
 mod report;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
             Verb::Paper(paper) => paper::paper(&paper, arguments.global.threads, &console),
             Verb::Bench(bench) => bench::bench(&bench, arguments.global.threads, &console),
             Verb::Predict(predict) => predict::predict(&predict, &console),
+            Verb::Probe(probe) => probe::probe(&probe, arguments.global.threads, &console),
             Verb::Fabric(fabric) => fabric::fabric(&fabric, &console),
             Verb::Routes(routes) => routes::routes(&routes, &console),
             Verb::Rails(rails) => rails::rails(&rails, &console),

@@ -7,15 +7,17 @@
 //! | parameter | from | where it cannot be seen |
 //! |---|---|---|
 //! | O_s | 8 packets written one after the other | |
-//! | g_s | what 512 further packets take, where the ring is full | O_s is no shorter, or the ring has no end: g_r instead |
+//! | g_s | what 512 further packets take, where the ring is full | O_s is no shorter: g_r instead |
 //! | O_r | how much longer a segment of a computation takes when a packet comes | O_r <= 2 U_r, or nothing interrupts: 0, and U_r has both |
 //! | U_r | receiving a packet that is there | |
 //! | g_r | a flood | packets can come faster than O_r + U_r, so that the processor falls behind; or there are too few senders: g_s instead |
 //! | L | RTT / 2 less the rest, for more and more pairs in step | |
 //! | B_L | bursts | the buffers hold all that is sent |
 //!
-//! Costs are fitted over lengths of packets as processes see them; what NICs add is in the fixed part. Frames are
-//! padded to their least length, so gaps and L are fitted to longer ones.
+//! A transmit ring without an end is given one for the time of the measurement, as every real one has: what a NIC takes does not
+//! depend on it. Costs are fitted over lengths of packets as processes see them; what NICs add is in the fixed part. Frames are
+//! padded to their least length, so gaps and L are fitted to longer ones. What only one of several lengths tells is no function, and
+//! not resolved.
 
 mod bench;
 mod buffer;
@@ -30,7 +32,8 @@ pub use cost::{Fit, Measured, Sample};
 
 use crate::{LabError, World, nodes};
 use bench::{Bench, Stop};
-use crosstie_model::fit::{Finding, Term, trimmed_mean};
+pub use crosstie_model::fit::Finding;
+use crosstie_model::fit::{Term, trimmed_mean};
 use crosstie_model::{Cost, Parameters};
 use crosstie_protocol::{ChannelKind, PolicyKind};
 use crosstie_sim::frame::framing;
@@ -62,6 +65,8 @@ impl ProbeOptions<'_> {
 /// What a machine was found to be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Probe {
+    /// How many nodes it has.
+    pub nodes: u32,
     /// The parameters, as a model takes them. What was not resolved is a bound, or what stands for it.
     pub parameters: Parameters,
     /// O_s, g_s, L, g_r, O_r, U_r: what was measured and how well it fits.
@@ -75,12 +80,26 @@ pub struct Probe {
     pub truth: Option<Parameters>,
 }
 
+impl Probe {
+    /// What stands in the parameters for a cost that was not resolved: another by its symbol, or 0.
+    pub fn stand_in(&self, cost: &Measured) -> Option<&'static str> {
+        cost.fit.as_ref().err()?;
+        let found = |symbol: &&str| {
+            self.costs.iter().any(|cost| cost.symbol == *symbol && cost.fit.is_ok())
+        };
+        match cost.symbol {
+            "g_s" | "g_r" => ["g_s", "g_r", "O_s"].into_iter().find(found).or(Some("0")),
+            _ => Some("0"),
+        }
+    }
+}
+
 /// The numbers of bytes that packets have, as far as they fit in one.
 const SIZES: [u32; 5] = [1, 64, 256, 512, 1024];
 /// The most packets of a transmit ring that are timed together, and how often.
 const MOST_WRITTEN: u32 = 1024;
 const ROUNDS: u32 = 5;
-/// What a ring is thought to hold if nobody says it.
+/// What a ring holds if it has no end.
 const RING: u32 = 32;
 /// The most senders of a flood, and packets of each.
 const SENDERS: u32 = 15;
@@ -105,8 +124,8 @@ pub fn probe(
     }
     let Some(commodity) = &spec.node.commodity else {
         let problem = "found none, expected what packets take of a node";
-        let help =
-            "give `node.commodity.send` and its kin: without them there is nothing to measure";
+        let help = "give `node.commodity.send` and its kin: without them packets take processors no time, and there is \
+             nothing to measure";
         return Err(LabError::setting("node.commodity", problem, help));
     };
     let world = World::build(&spec, locate)?;
@@ -120,13 +139,16 @@ pub fn probe(
     }
 }
 
-/// The same machine with one rail that sends nothing again.
+/// The same machine with one rail that sends nothing again, and with a transmit ring that can be full.
 fn raw(spec: &Spec) -> Spec {
     let mut raw = spec.clone();
     let (size, from, to, iterations) = (Bytes::new(1), 0, 1, 1);
     raw.work = Work::Ping(study::Ping { size, from, to, iterations });
     (raw.channel, raw.policy) = (ChannelKind::default(), PolicyKind::default());
     raw.cluster.rails = 1;
+    if let Some(commodity) = &mut raw.node.commodity {
+        commodity.ring.get_or_insert(RING);
+    }
     raw
 }
 
@@ -191,7 +213,8 @@ impl Session<'_> {
                 Finding::NotResolved { .. } => None,
             },
         };
-        Ok(Probe { parameters, costs, buffer, uplink, truth: self.truth.parameters() })
+        let (nodes, truth) = (self.hosts(), self.truth.parameters());
+        Ok(Probe { nodes, parameters, costs, buffer, uplink, truth })
     }
 
     /// The longest message that is one packet.
@@ -253,14 +276,8 @@ impl Session<'_> {
         let ring = self.commodity.ring.unwrap_or(RING);
         // A neighbour, so that nothing else is in the way.
         let (from, to) = (Rank(0), Rank(1));
-        let short =
-            TransmitRing { from, to, bytes, ring, most: 8, rounds: self.iterations(), drain };
         let most = MOST_WRITTEN.max((8 * ring).next_power_of_two());
-        let long = TransmitRing { most, rounds: ROUNDS, ..short };
-        let mut written = Vec::new();
-        for probe in [short, long] {
-            written.push(self.bench.run(probe.program())?.notes);
-        }
+        let long = TransmitRing { from, to, bytes, ring, most, rounds: ROUNDS, drain };
         let took = |notes: &[(Rank, Note)], count: u32| -> Vec<f64> {
             let took = |&(_, note): &(Rank, Note)| match note {
                 Note::Written { packets, took } if packets == count => Some(took.seconds() * 1e6),
@@ -268,16 +285,21 @@ impl Session<'_> {
             };
             notes.iter().filter_map(took).collect()
         };
-        let each: Vec<f64> = took(&written[0], 8).iter().map(|took| took / 8.0).collect();
-        let send = Sample::new(bytes, 2, &each, self.truth.send(bytes));
+        let written = self.bench.run(long.program())?.notes;
         let counts: Vec<u32> = long.counts().collect();
         let &[.., half, all] = &counts[..] else { unreachable!("8 and 16 are always among them") };
-        let (least, most) = (took(&written[1], half), took(&written[1], all));
+        let (least, most) = (took(&written, half), took(&written, all));
         let further = |(least, most): (&f64, &f64)| (most - least) / f64::from(all - half);
         let gaps: Vec<f64> = least.iter().zip(&most).map(further).collect();
+        // O_s is seen of a ring that is empty, and its NIC may be slower than everything behind it.
+        let drain = drain.max(us(trimmed_mean(&gaps).unwrap_or(0.0)) * 2);
+        let short = TransmitRing { most: 8, rounds: self.iterations(), drain, ..long };
+        let written = self.bench.run(short.program())?.notes;
+        let each: Vec<f64> = took(&written, 8).iter().map(|took| took / 8.0).collect();
+        let send = Sample::new(bytes, 2, &each, self.truth.send(bytes));
         let mut gap = Sample::new(bytes, 2, &gaps, self.truth.send_gap(bytes));
         if gap.value < CLEAR * send.value {
-            gap.left_out = Some("O_s hides it, or the ring has no end");
+            gap.left_out = Some("O_s hides it");
         } else if bytes < self.least() {
             gap.left_out = Some(PADDED);
         }
@@ -350,6 +372,8 @@ impl Session<'_> {
     /// L, for packets of all lengths and more and more pairs.
     fn latency(&self, alone: &[Alone]) -> Result<Vec<Sample>, Stop> {
         let half = self.hosts() / 2;
+        // Where O_r is never seen it is in U_r; where it is seen of some only, it is missing from the rest of the others.
+        let seen = alone.iter().any(|alone| alone.receive.left_out.is_none());
         let doubled = std::iter::successors(Some(1u32), |count| count.checked_mul(2));
         let counts: Vec<u32> = doubled.take_while(|&count| count < half).chain([half]).collect();
         let cases: Vec<(&Alone, u32)> = alone
@@ -376,6 +400,8 @@ impl Session<'_> {
             let mut sample = Sample::new(*bytes, 2 * count, &found, truth);
             if *bytes < self.least() {
                 sample.left_out = Some(PADDED);
+            } else if seen && receive.left_out.is_some() {
+                sample.left_out = Some("its O_r was not seen");
             }
             Ok(sample)
         })

@@ -5,13 +5,14 @@ use std::process::Stdio;
 use crate::invocation::{command, end, repository, run};
 use tempfile::tempdir;
 
-const VERBS: [&str; 11] = [
+const VERBS: [&str; 12] = [
     "run",
     "report",
     "check",
     "paper",
     "bench",
     "predict",
+    "probe",
     "fabric",
     "routes",
     "rails",

@@ -10,4 +10,5 @@ mod networks;
 mod pages;
 mod papers;
 mod predictions;
+mod probes;
 mod rails;

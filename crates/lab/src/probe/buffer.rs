@@ -15,6 +15,9 @@ use crosstie_work::{Note, Rank};
 pub struct Capacity {
     /// Bursts between so many sources and sinks, as far as anything of them was lost.
     pub bursts: Vec<Bursts>,
+    /// Between how many groups of sources and sinks there were bursts: none where too few hosts share a switch, and where
+    /// the network loses nothing.
+    pub tried: usize,
     /// Whether nodes have lost packets, too, for want of room.
     pub overflowed: bool,
     /// Where packets are kept, and how many; or which places are possible.
@@ -39,14 +42,14 @@ pub struct Bursts {
 impl Capacity {
     /// Where nodes have lost packets, bursts tell nothing about switches.
     fn new(
-        bursts: Vec<Bursts>,
+        (bursts, overflowed): (Vec<Bursts>, bool),
+        tried: usize,
         finding: Finding,
-        overflowed: bool,
         truth: Option<Buffer>,
     ) -> Capacity {
         let nothing = Finding::NotResolved { candidates: Vec::new() };
         let finding = if overflowed { nothing } else { finding };
-        Capacity { bursts, overflowed, finding, truth }
+        Capacity { bursts, tried, overflowed, finding, truth }
     }
 
     /// The share by which the number of packets is off, if it was found, in the right place, and the truth is known.
@@ -103,7 +106,8 @@ impl Session<'_> {
             } => found,
             _ => classify(&all),
         };
-        let host = Capacity::new(bursts, finding, overflowed, self.truth.buffer(false));
+        let host =
+            Capacity::new((bursts, overflowed), cases.len(), finding, self.truth.buffer(false));
         let uplink = self.uplink(&host, &here, &behind, drain)?;
         Ok((host, uplink))
     }
@@ -141,7 +145,7 @@ impl Session<'_> {
             Finding::NotResolved { .. } => Finding::NotResolved { candidates: Vec::new() },
         };
         let truth = self.truth.buffer(true);
-        Ok(Some(Capacity::new(bursts, finding, overflowed, truth)))
+        Ok(Some(Capacity::new((bursts, overflowed), cases.len(), finding, truth)))
     }
 
     /// Bursts between several groups of hosts, as far as anything was lost; and whether nodes have lost any of it.

@@ -79,10 +79,18 @@ impl Measured {
 fn fit(samples: &[Sample], terms: &[Term]) -> Result<Fit, String> {
     let used: Vec<&Sample> = samples.iter().filter(|sample| sample.left_out.is_none()).collect();
     if used.is_empty() {
-        let reason = samples.iter().find_map(|sample| sample.left_out);
+        // What keeps the longest from being seen matters most.
+        let reason = samples.iter().rev().find_map(|sample| sample.left_out);
         return Err(reason.unwrap_or("nothing was measured").to_owned());
     }
     let varies = |of: fn(&Sample) -> u32| used.iter().any(|sample| of(sample) != of(used[0]));
+    // One length tells nothing about the others.
+    if !varies(|sample| sample.bytes)
+        && let Some(other) = samples.iter().rev().find(|sample| sample.bytes != used[0].bytes)
+    {
+        let reason = other.left_out.unwrap_or("it was not fitted");
+        return Err(format!("only {} B tell; of {} B, {reason}", used[0].bytes, other.bytes));
+    }
     let (bytes, nodes) = (varies(|sample| sample.bytes), varies(|sample| sample.nodes));
     let mut terms: Vec<Term> = terms.to_vec();
     terms.retain(|term| match term {
@@ -148,6 +156,9 @@ mod tests {
         let mut rises = [sample(10, 2, 1.0), sample(20, 4, 2.0), sample(10, 4, 1.0)];
         let cost = fit(&rises, &Term::ALL[..3]).unwrap().cost;
         assert_eq!(cost, Cost { byte: Time::from_ns(100), ..Cost::default() });
+        rises[1].left_out = Some("it is hidden");
+        let one = fit(&rises, &Term::ALL);
+        assert_eq!(one, Err("only 10 B tell; of 20 B, it is hidden".to_owned()));
         rises.iter_mut().for_each(|sample| sample.left_out = Some("it is hidden"));
         assert_eq!(fit(&rises, &Term::ALL), Err("it is hidden".to_owned()));
     }

@@ -52,17 +52,14 @@ impl<'a> Truth<'a> {
         Some(self.at(pickup, bytes) + system)
     }
 
-    /// Between so many pairs across the bisection. In step, those of one switch wait for its forwarding engine on one of the
-    /// two ways; where pairs share links, nobody knows.
+    /// Between so many pairs across the bisection. Those of one switch wait for its forwarding engine; where pairs share links,
+    /// nobody knows.
     pub fn latency(&self, bytes: u32, pairs: u32) -> Option<f64> {
-        let alone = self.at(self.parameters.latency, bytes);
+        let latency = || us(self.parameters.latency.at(bytes.into(), 2 * pairs));
         match self.spec.fabric {
             _ if !self.is_ethernet() => None,
-            Fabric::Single { .. } => {
-                let lookup = us(self.spec.frame.switch.lookup);
-                Some(alone + lookup * f64::from(pairs - 1) / 4.0)
-            }
-            Fabric::TwoLevel { .. } if pairs == 1 => Some(alone),
+            Fabric::Single { .. } => Some(latency()),
+            Fabric::TwoLevel { .. } if pairs == 1 => Some(latency()),
             _ => None,
         }
     }
