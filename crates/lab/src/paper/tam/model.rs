@@ -17,9 +17,10 @@ pub(super) fn measure(claim: &Claim, evidence: &Evidence) -> Reading {
         .or_else(|| platforms::measure(&claim.id, evidence))
 }
 
-/// Every figure whose parts have been run.
+/// Every figure whose parts have been run, and the signatures of the platforms.
 pub(super) fn drawings(e: &Evidence) -> Vec<Drawing> {
-    [trees::drawing(e), platforms::drawing(e)].into_iter().flatten().collect()
+    let parts = [trees::drawing(e), platforms::drawing(e)];
+    parts.into_iter().flatten().chain(probes::signatures()).collect()
 }
 
 /// What chapter 3 measures on its platforms, and Table A.1.

@@ -1,6 +1,7 @@
 //! What the probes of appendix A find on the machines of the thesis: simulated when first asked for, without a part.
 
 use crate::Preset;
+use crate::paper::{Drawing, drawing};
 use crate::probe::{Capacity, Probe, ProbeOptions, Sample, probe};
 use crosstie_model::fit::Finding;
 use crosstie_model::{Architecture, Stage};
@@ -199,6 +200,30 @@ fn sample(platform: &'static str, symbol: &str, bytes: Option<u32>) -> Measured 
 fn difference(symbol: &str) -> Measured {
     let of = |platform| value(platform, symbol, None);
     told(of("gedp-smp").and_then(|smp| Ok(smp - of("gedp-up")?)))
+}
+
+/// The signature of each platform of chapter 3: its parameters by the length of packets, as they were measured.
+pub(super) fn signatures() -> Vec<Drawing> {
+    let platforms = [("fedp", "FEDP"), ("gedp-up", "GEDP-UP"), ("gedp-smp", "GEDP-SMP")];
+    platforms.into_iter().filter_map(|(preset, title)| signature(preset, title)).collect()
+}
+
+fn signature(preset: &'static str, title: &str) -> Option<Drawing> {
+    const LINE: &str = "parameter";
+    const LENGTH: &str = "length of a packet, bytes";
+    const TIME: &str = "time, us";
+    let probe = found(preset, PLATFORM).ok()?;
+    let mut rows = Vec::new();
+    for cost in &probe.costs {
+        let seen = |sample: &&Sample| sample.nodes == 2 && sample.left_out.is_none();
+        rows.extend(cost.samples.iter().filter(seen).map(|sample| {
+            let x = (LENGTH, f64::from(sample.bytes));
+            drawing::point((LINE, cost.symbol), x, (TIME, sample.value))
+        }));
+    }
+    let title = format!("Chapter 3: what a packet takes on {title}, by the probe");
+    let name = format!("signature-{preset}");
+    Some((drawing::plain(&name, title, LENGTH, TIME, LINE), rows))
 }
 
 /// What holds up long messages, by the parameters that the probe finds.

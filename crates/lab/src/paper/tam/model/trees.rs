@@ -7,7 +7,7 @@ use crosstie_study::Row;
 use crosstie_study::paper::{Measured, Missing};
 
 const PART: &str = "trees";
-const PACKETS: &str = "packets";
+const PACKETS: &str = "packets of the message";
 const TIME: &str = "time, units";
 const LINE: &str = "line";
 
