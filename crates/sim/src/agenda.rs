@@ -1,6 +1,7 @@
 //! What happens when, earliest first.
 
 use crosstie_units::Time;
+use std::cmp::Reverse;
 
 /// Something that comes at a known time; of several at one instant, the one of the lowest `order` first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,30 +11,49 @@ pub(crate) struct Entry<T> {
     pub what: T,
 }
 
-/// A radix heap: entries lie in buckets by the highest bit in which their time differs from that of the last
-/// entry taken. Nothing comes before that one, so an entry moves to ever lower buckets, and most are moved but
-/// a few times.
+/// Near entries lie in order; those further away lie in a radix heap, in buckets by the highest digit in which their time
+/// differs from `base`, and by that digit. As time goes on the next bucket is taken apart until few entries are left, so
+/// that most are moved but a few times.
 #[derive(Debug)]
 pub(crate) struct Agenda<T> {
-    /// The time of the entries in the first bucket: that of the last one taken.
+    /// All entries up to and including `base`, in descending order.
+    near: Vec<Entry<T>>,
+    /// The time of the last entry taken.
+    last: u64,
     base: u64,
-    /// The first bucket is in descending order; the others are in none.
+    /// In the order in which they were entered; and the earliest time in each.
     buckets: Vec<Vec<Entry<T>>>,
-    /// Bit b is set where bucket b + 1 has entries.
-    filled: u64,
-    /// The time of the earliest entry.
-    next: u64,
-    /// Room for a bucket that is being spread.
+    earliest: [u64; LEVELS * VALUES],
+    /// Bit l is set where a bucket of level l has entries, and bit d of level l where that of digit d has.
+    levels: u32,
+    digits: [u16; LEVELS],
+    /// Room for a bucket that is being taken apart.
     room: Vec<Entry<T>>,
 }
+
+/// Bits of a digit, values that it has, and digits of a time.
+const BITS: u32 = 4;
+const VALUES: usize = 1 << BITS;
+const LEVELS: usize = 64 / BITS as usize;
+
+/// A bucket of so many entries is near; when there are twice as many, most are far again.
+const NEAR: usize = 16;
 
 /// Beyond all times.
 const NEVER: u64 = u64::MAX;
 
 impl<T> Default for Agenda<T> {
     fn default() -> Agenda<T> {
-        let buckets = (0..=64).map(|_| Vec::new()).collect();
-        Agenda { base: 0, buckets, filled: 0, next: NEVER, room: Vec::new() }
+        Agenda {
+            near: Vec::new(),
+            last: 0,
+            base: 0,
+            buckets: (0..LEVELS * VALUES).map(|_| Vec::new()).collect(),
+            earliest: [NEVER; LEVELS * VALUES],
+            levels: 0,
+            digits: [0; LEVELS],
+            room: Vec::new(),
+        }
     }
 }
 
@@ -41,73 +61,125 @@ impl<T> Agenda<T> {
     /// When the earliest entry comes.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        (self.next != NEVER).then(|| Time::from_ps(self.next))
+        let at = match self.near.last() {
+            Some(entry) => entry.at,
+            None => self.earliest[self.next_bucket()?],
+        };
+        Some(Time::from_ps(at))
     }
 
     /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
-        self.next == NEVER
+        self.near.is_empty() && self.levels == 0
     }
 
     /// Enters something. What is entered for a time before that of the last entry taken comes now; what comes at
     /// the end of the clock is still to come, however long anybody waits.
     #[inline]
     pub fn enter(&mut self, at: Time, order: u64, what: T) {
-        let at = at.ps().clamp(self.base, NEVER - 1);
-        self.next = self.next.min(at);
-        self.place(Entry { at, order, what });
-    }
-
-    #[inline]
-    fn place(&mut self, entry: Entry<T>) {
-        let differs = entry.at ^ self.base;
-        if differs == 0 {
-            let first = &mut self.buckets[0];
-            let place = first.partition_point(|other| other.order > entry.order);
-            first.insert(place, entry);
-        } else {
-            let bucket = 64 - differs.leading_zeros() as usize;
-            self.filled |= 1 << (bucket - 1);
-            self.buckets[bucket].push(entry);
+        let at = at.ps().clamp(self.last, NEVER - 1);
+        let entry = Entry { at, order, what };
+        if at > self.base {
+            return self.put_far(entry);
+        }
+        let later = |other: &Entry<T>| (other.at, other.order) > (at, order);
+        // What is entered comes soon, more often than not.
+        let place = self.near.iter().rposition(later).map_or(0, |place| place + 1);
+        self.near.insert(place, entry);
+        if self.near.len() > 2 * NEAR {
+            self.thin_out();
         }
     }
 
     /// Takes the earliest entry, if there is one.
     #[inline]
     pub fn take(&mut self) -> Option<Entry<T>> {
-        if self.buckets[0].is_empty() {
-            if self.next == NEVER {
-                return None;
+        if self.near.is_empty() {
+            self.refill();
+        }
+        let entry = self.near.pop()?;
+        self.last = entry.at;
+        Some(entry)
+    }
+
+    /// The bucket of the earliest times that has entries.
+    #[inline]
+    fn next_bucket(&self) -> Option<usize> {
+        let level = self.levels.trailing_zeros() as usize;
+        let digits = self.digits.get(level)?;
+        Some(level * VALUES + digits.trailing_zeros() as usize)
+    }
+
+    #[inline]
+    fn put_far(&mut self, entry: Entry<T>) {
+        let level = (entry.at ^ self.base).ilog2() / BITS;
+        let digit = (entry.at >> (level * BITS)) as usize % VALUES;
+        let place = level as usize * VALUES + digit;
+        self.levels |= 1 << level;
+        self.digits[level as usize] |= 1 << digit;
+        self.earliest[place] = self.earliest[place].min(entry.at);
+        self.buckets[place].push(entry);
+    }
+
+    /// Lets the next entries be near, if there are any. The earliest of them must be taken at once: then nothing comes any
+    /// more before the times of its bucket, and the digits above them stay those of `base`.
+    fn refill(&mut self) {
+        while self.near.is_empty()
+            && let Some(place) = self.next_bucket()
+        {
+            let (level, digit) = (place / VALUES, place % VALUES);
+            self.digits[level] ^= 1 << digit;
+            if self.digits[level] == 0 {
+                self.levels ^= 1 << level;
             }
-            self.spread();
+            self.earliest[place] = NEVER;
+            let bucket = &mut self.buckets[place];
+            let shift = level as u32 * BITS;
+            // The times of this bucket: those of its digit, and all below that.
+            let below = (1 << shift) - 1;
+            let above = (NEVER << shift) & !((VALUES as u64 - 1) << shift);
+            let first = self.base & above | (digit as u64) << shift;
+            if bucket.len() <= NEAR || level == 0 {
+                std::mem::swap(&mut self.near, bucket);
+                self.base = first | below;
+                self.sort();
+            } else {
+                std::mem::swap(&mut self.room, bucket);
+                self.base = first;
+                self.spread();
+            }
         }
-        let entry = self.buckets[0].pop();
-        if self.buckets[0].is_empty() {
-            self.next = self.earliest();
-        }
-        entry
     }
 
-    /// The time of the earliest entry beyond the first bucket.
-    fn earliest(&self) -> u64 {
-        if self.filled == 0 {
-            return NEVER;
+    /// Lets all entries be far but those of now.
+    #[cold]
+    fn thin_out(&mut self) {
+        if self.base == self.last {
+            return;
         }
-        let bucket = self.filled.trailing_zeros() as usize + 1;
-        self.buckets[bucket].iter().map(|entry| entry.at).min().unwrap_or(NEVER)
+        self.base = self.last;
+        std::mem::swap(&mut self.room, &mut self.near);
+        self.room.reverse();
+        self.spread();
     }
 
-    /// Goes on to the time of the earliest entry.
+    /// Enters again what lies in `room`, in the order in which it was entered, while nothing is near.
     fn spread(&mut self) {
-        let bucket = self.filled.trailing_zeros() as usize + 1;
-        self.base = self.next;
-        self.filled &= !(1 << (bucket - 1));
         let mut room = std::mem::take(&mut self.room);
-        std::mem::swap(&mut room, &mut self.buckets[bucket]);
         for entry in room.drain(..) {
-            self.place(entry);
+            match entry.at == self.base {
+                true => self.near.push(entry),
+                false => self.put_far(entry),
+            }
         }
         self.room = room;
+        self.sort();
+    }
+
+    /// Sorts what is near, which is in the order in which it was entered. Of equals, the first one stays the first.
+    fn sort(&mut self) {
+        self.near.reverse();
+        self.near.sort_by_key(|entry| Reverse((entry.at, entry.order)));
     }
 }
 
@@ -115,30 +187,34 @@ impl<T> Agenda<T> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::cmp::Reverse;
     use std::collections::BinaryHeap;
 
     proptest! {
-        /// As a heap does, where entries are made for times between those taken and those waiting, too.
+        /// As a heap does, in bursts of entries near and far, also for times between those taken and those waiting; of
+        /// equals the first one entered.
         #[test]
         fn takes_the_earliest(
-            steps in prop::collection::vec((0..3u8, 0..64u32, any::<u64>(), 0..4u64), 1..400),
+            bursts in prop::collection::vec((0..60u32, 0..60u32, 0..64u32, any::<u64>()), 1..30),
         ) {
-            let (mut agenda, mut heap) = (Agenda::default(), BinaryHeap::<Reverse<(u64, u64)>>::new());
-            let mut now = 0;
-            for (what, (kind, shift, draw, order)) in (0..).zip(steps) {
-                if kind == 0 {
-                    let next = heap.peek().map(|&Reverse((at, ..))| at);
-                    prop_assert_eq!(agenda.next().map(Time::ps), next);
-                    let taken = agenda.take().map(|entry| (entry.at, entry.order));
-                    let expected = heap.pop().map(|Reverse((at, order))| (at, order));
-                    prop_assert_eq!(taken, expected);
-                    now = taken.map_or(now, |(at, _)| at);
-                } else {
-                    let at = now.saturating_add(draw >> shift).min(u64::MAX - 1);
+            let mut agenda = Agenda::default();
+            let mut heap = BinaryHeap::<Reverse<(u64, u64, u32)>>::new();
+            let (mut now, mut what) = (0u64, 0);
+            for (enter, take, shift, mut draw) in bursts {
+                for _ in 0..enter {
+                    draw = draw.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                    let (at, order) = (now.saturating_add(draw >> shift).min(NEVER - 1), draw % 4);
                     agenda.enter(Time::from_ps(at), order, what);
-                    heap.push(Reverse((at, order)));
+                    heap.push(Reverse((at, order, what)));
+                    what += 1;
                 }
+                for _ in 0..take {
+                    let expected = heap.pop().map(|Reverse(expected)| expected);
+                    prop_assert_eq!(agenda.next().map(Time::ps), expected.map(|(at, ..)| at));
+                    let taken = agenda.take().map(|entry| (entry.at, entry.order, entry.what));
+                    prop_assert_eq!(taken, expected);
+                    now = taken.map_or(now, |(at, ..)| at);
+                }
+                prop_assert_eq!(agenda.is_empty(), heap.is_empty());
             }
         }
     }

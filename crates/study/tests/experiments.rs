@@ -4,6 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crosstie_study::{Spec, Study};
 
+fn is_published(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("published"))
+}
+
 /// All of them, those in folders of their own included. What a paper publishes and what its quick
 /// form changes are no experiments.
 fn experiments() -> Vec<PathBuf> {
@@ -12,8 +16,7 @@ fn experiments() -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.ends_with("quick") || path.ends_with("full") || path.ends_with("published.toml")
-            {
+            if path.ends_with("quick") || path.ends_with("full") || is_published(&path) {
                 continue;
             }
             if path.is_dir() {
