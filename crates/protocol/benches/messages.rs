@@ -49,11 +49,14 @@ impl Pair {
     fn messages(&mut self, count: u64, bytes: u64) {
         for message in 0..count {
             let (pe, message, to) = (PeId(0), MessageId(message), NodeId(1));
-            self.nodes[0].handle(Time::ZERO, Input::Send { pe, message, to, bytes, rail: None });
+            self.nodes[0].handle(
+                Time::ZERO,
+                Input::Send { pe, message, to, bytes, rail: None, whole: false },
+            );
             self.serve(0);
             while let Some((stripe, number)) = self.flight.pop_front() {
                 let packet = self.nodes[0].packet(stripe, number);
-                self.nodes[0].handle(Time::ZERO, Input::Acknowledged { stripe });
+                self.nodes[0].handle(Time::ZERO, Input::Acknowledged { stripe, number });
                 self.serve(0);
                 self.nodes[1].handle(Time::ZERO, Input::Arrived(packet));
                 self.serve(1);

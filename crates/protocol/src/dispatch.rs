@@ -25,6 +25,8 @@ pub struct Outgoing {
     pub bytes: u64,
     /// The rail that the sender wants it to take.
     pub rail: Option<RailId>,
+    /// Whether it must not be cut.
+    pub whole: bool,
 }
 
 /// A processing element.
@@ -236,8 +238,8 @@ impl Dispatch {
 
     /// The receiver has a packet; what is to be said of its stripe if that is done with.
     #[inline]
-    pub(crate) fn acknowledged(&mut self, stripe: StripeId) -> Option<Feedback> {
-        match self.outbox.acknowledged(self.now, stripe, &mut self.orders) {
+    pub(crate) fn acknowledged(&mut self, stripe: StripeId, number: u32) -> Option<Feedback> {
+        match self.outbox.acknowledged(self.now, stripe, number, &mut self.orders) {
             Ok(feedback) => feedback,
             Err(Stray) => {
                 self.stray();

@@ -15,6 +15,10 @@
 //! | [`Dynamic`](policy::Dynamic) | both ends, reserved first | never | never |
 //! | hybrid, [`Dynamic`](policy::Dynamic) too | as dynamic, for long messages only | short messages only | short messages only |
 //!
+//! Those of Liu et al., "Building Multirail InfiniBand Clusters: MPI-Level Designs and Performance
+//! Evaluation" (cited as \[liu\]), let messages take rails whole ([`Multiplex`](policy::Multiplex)) or cut
+//! long ones by [`weights`] that may follow what rails carry ([`Striping`](policy::Striping)).
+//!
 //! A node is a [`Machine`]: it is told what has happened ([`Input`]) and says what is to be done
 //! ([`Action`]). It cuts stripes into packets, keeps the window of each NIC, and puts together what
 //! arrives; a driver only moves packets, in simulation or for real.
@@ -29,7 +33,7 @@
 //! let policy = LocalDynamic::new(StripingRatio::ALL);
 //! let mut node = Node::new(spec, Box::new(policy))?;
 //! let (pe, message, to) = (PeId(0), MessageId(7), NodeId(3));
-//! node.handle(Time::ZERO, Input::Send { pe, message, to, bytes: 1200, rail: None });
+//! node.handle(Time::ZERO, Input::Send { pe, message, to, bytes: 1200, rail: None, whole: false });
 //!
 //! // A stripe for each rail, and two packets of each.
 //! let mut packets = Vec::new();
@@ -60,6 +64,7 @@ mod machine;
 pub mod matrix;
 pub mod nic;
 mod node;
+mod numbers;
 mod outbox;
 mod packet;
 mod packing;
@@ -71,6 +76,7 @@ mod serial;
 mod slab;
 mod stripe;
 mod turn;
+pub mod weights;
 
 pub use channel::ChannelKind;
 pub use dispatch::{Dispatch, Outgoing};
@@ -86,7 +92,7 @@ pub use matrix::{
 pub use node::{Action, Input, Node, NodeError, NodeSpec};
 pub use packet::{Control, Packet, Parcel};
 pub use packing::Packing;
-pub use policy::{Feedback, Policies, Policy, PolicyKind};
+pub use policy::{Feedback, Pacing, Policies, Policy, PolicyKind};
 pub use railset::RailSet;
 pub use ratio::{RatioError, StripingRatio};
 pub use stripe::{Stripe, split};

@@ -27,6 +27,8 @@ pub struct NodeSpec {
     /// Stripes that a NIC sends at once; the others wait in its queue, first come first served.
     /// `None`: no limit.
     pub transfers: Option<u32>,
+    /// Whether a NIC sends stripes one after another; otherwise they take turns packet by packet.
+    pub in_order: bool,
     /// Whether a PE waits until its message has left the node before it starts the next one.
     pub blocking: bool,
     /// Whether the application wants to know when a message has left the node
@@ -47,6 +49,7 @@ impl NodeSpec {
             packing: Packing::default(),
             window: None,
             transfers: None,
+            in_order: false,
             blocking: false,
             completions: false,
             repeats: false,
@@ -103,6 +106,8 @@ pub enum Input {
         bytes: u64,
         /// The rail that the sender wants it to take, for policies that leave that to the sender.
         rail: Option<RailId>,
+        /// Whether it must take one rail, whole, under every policy.
+        whole: bool,
     },
     /// The last byte of a packet has left the node. Where [`Node::needs_departures`] says no, it may
     /// be left unsaid.
@@ -114,6 +119,8 @@ pub enum Input {
     Acknowledged {
         /// The stripe of the packet.
         stripe: StripeId,
+        /// Its number within the stripe.
+        number: u32,
     },
     /// A hint that only a NIC can give: the first byte of a packet has come in, and the rest
     /// follows. Where [`Node::needs_arriving`] says no, or nobody can know, it may be left unsaid.
@@ -285,8 +292,8 @@ impl Node {
         }
     }
 
-    fn acknowledged(&mut self, stripe: StripeId) {
-        if let Some(feedback) = self.dispatch.acknowledged(stripe) {
+    fn acknowledged(&mut self, stripe: StripeId, number: u32) {
+        if let Some(feedback) = self.dispatch.acknowledged(stripe, number) {
             self.policy.finished(&feedback, &mut self.dispatch);
         }
     }
@@ -343,12 +350,12 @@ impl Machine for Node {
     fn handle(&mut self, now: Time, input: Input) {
         self.dispatch.set_now(now);
         match input {
-            Input::Send { pe, message, to, bytes, rail } => {
-                self.send(pe, Outgoing { message, to, bytes, rail });
+            Input::Send { pe, message, to, bytes, rail, whole } => {
+                self.send(pe, Outgoing { message, to, bytes, rail, whole });
             }
             Input::Left { stripe } if self.departures => self.left(stripe),
             Input::Left { .. } => {}
-            Input::Acknowledged { stripe } => self.acknowledged(stripe),
+            Input::Acknowledged { stripe, number } => self.acknowledged(stripe, number),
             Input::Arriving { rail, from, stripe } => self.arriving(rail, from, stripe),
             Input::Arrived(packet) => self.arrived(&packet),
             Input::Control { rail, from, packet, serial } => {

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use crosstie_units::Time;
 
 use crate::dispatch::Order;
+use crate::numbers::Numbers;
 use crate::policy::Feedback;
 use crate::reassembly::Stray;
 use crate::slab::Slab;
@@ -29,12 +30,12 @@ struct Sending {
     transmitted: u32,
     /// How many have left the node, where that is told.
     left: u32,
-    acknowledged: u32,
+    acknowledged: Numbers,
 }
 
 impl Sending {
     fn under_way(&self) -> u32 {
-        self.admitted - self.acknowledged
+        self.admitted - self.acknowledged.count()
     }
 
     #[inline]
@@ -87,6 +88,7 @@ pub(crate) struct Outbox {
     packing: Packing,
     transfers: Option<u32>,
     window: Option<u32>,
+    in_order: bool,
     /// Whether it is told, and kept, what has left.
     departures: bool,
     up: RailSet,
@@ -101,6 +103,7 @@ impl Outbox {
             packing: spec.packing,
             transfers: spec.transfers,
             window: spec.window,
+            in_order: spec.in_order,
             departures,
             up: RailSet::all(spec.rails),
             queues: (0..spec.rails).map(|_| SendQueue::default()).collect(),
@@ -158,7 +161,7 @@ impl Outbox {
             admitted: if at_once { packets } else { 0 },
             transmitted: 0,
             left: 0,
-            acknowledged: 0,
+            acknowledged: Numbers::default(),
         }));
         if self.departures {
             let message = self.messages.get_mut(message).expect("the message has been begun");
@@ -186,9 +189,9 @@ impl Outbox {
         }
     }
 
-    /// Transmits packets of a NIC until as many are under way as its window has room for. A stripe
-    /// has several of them only if there are not as many stripes: one that is held up does not hold
-    /// up the others.
+    /// Transmits packets of a NIC until as many are under way as its window has room for. Unless they go in
+    /// order, a stripe has several of them only if there are not as many stripes: one that is held up
+    /// does not hold up the others.
     fn feed(&mut self, rail: RailId, orders: &mut VecDeque<Order>) {
         if !self.up.contains(rail) {
             return;
@@ -207,14 +210,20 @@ impl Outbox {
         while queue.under_way < window {
             let rests =
                 |&stripe: &StripeId| self.stripes.get(at(stripe)).expect(QUEUED).under_way() == 0;
-            let place = queue.feed.iter().position(rests).unwrap_or(0);
+            let place = match self.in_order {
+                true => 0,
+                false => queue.feed.iter().position(rests).unwrap_or(0),
+            };
             let Some(stripe) = queue.feed.remove(place) else { return };
             let sending = self.stripes.get_mut(at(stripe)).expect(QUEUED);
             let next = sending.admitted;
             sending.admitted += 1;
             queue.under_way += 1;
             if sending.admitted < sending.packets {
-                queue.feed.push_back(stripe);
+                match self.in_order {
+                    true => queue.feed.push_front(stripe),
+                    false => queue.feed.push_back(stripe),
+                }
             }
             orders.push_back(Order::Transmit { stripe, next, end: next + 1 });
         }
@@ -255,7 +264,7 @@ impl Outbox {
         if message.is_some() {
             self.messages.remove(number);
         }
-        if sending.acknowledged == sending.packets {
+        if sending.acknowledged.count() == sending.packets {
             self.stripes.remove(stripe.0);
         }
         if self.transfers.is_some() {
@@ -271,16 +280,18 @@ impl Outbox {
         &mut self,
         now: Time,
         stripe: StripeId,
+        number: u32,
         orders: &mut VecDeque<Order>,
     ) -> Result<Option<Feedback>, Stray> {
         let sending = self.stripes.get_mut(stripe.0).ok_or(Stray)?;
-        if sending.acknowledged == sending.transmitted {
+        // Packets are transmitted in order.
+        if number >= sending.transmitted || !sending.acknowledged.insert(number) {
             return Err(Stray);
         }
-        sending.acknowledged += 1;
         let parcel = &sending.parcel;
         let rail = parcel.stripe.rail;
-        let feedback = (sending.acknowledged == sending.packets).then(|| Feedback {
+        let feedback = (sending.acknowledged.count() == sending.packets).then(|| Feedback {
+            message: parcel.message,
             rail,
             to: parcel.to,
             bytes: parcel.stripe.len(),

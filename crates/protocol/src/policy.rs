@@ -1,8 +1,9 @@
 //! By which rule a node uses its rails.
 //!
 //! One policy, one file: [`RoundRobin`], and the schemes of Coll et al. as [`StaticAllocation`],
-//! [`Basic`], [`LocalDynamic`] and [`Dynamic`], which is the hybrid scheme too. [`PolicyKind`]
-//! declares them all.
+//! [`Basic`], [`LocalDynamic`] and [`Dynamic`], which is the hybrid scheme too; the policies of Liu et
+//! al., "Building Multirail InfiniBand Clusters" (cited as \[liu\]), as [`Multiplex`] and [`Striping`].
+//! [`PolicyKind`] declares them all.
 
 mod attempt;
 mod basic;
@@ -10,22 +11,26 @@ mod dynamic;
 mod hybrid;
 mod kind;
 mod local_dynamic;
+mod multiplex;
 mod round_robin;
 mod static_allocation;
+mod striping;
 
 pub use basic::Basic;
 pub use dynamic::Dynamic;
-pub use kind::{Policies, PolicyKind};
+pub use kind::{Pacing, Policies, PolicyKind};
 pub use local_dynamic::LocalDynamic;
+pub use multiplex::{Multiplex, Rule, Shares};
 pub use round_robin::RoundRobin;
 pub use static_allocation::StaticAllocation;
+pub use striping::{Cutting, Striping};
 
 use std::fmt;
 
 use crosstie_units::Time;
 
 use crate::nic::{Nic, Tally};
-use crate::{Control, Dispatch, NodeId, Parcel, PeId, RailId, RailSet};
+use crate::{Control, Dispatch, MessageId, NodeId, Parcel, PeId, RailId, RailSet};
 
 /// What a policy does about what happens to its node. The [`Dispatch`] has been told before, and
 /// takes the policy's orders: which bytes of a message go on which rails.
@@ -101,6 +106,8 @@ pub trait Policy: fmt::Debug + Send {
 /// How a stripe has fared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feedback {
+    /// The message that it is a part of.
+    pub message: MessageId,
     /// The rail that it took.
     pub rail: RailId,
     /// The receiver.

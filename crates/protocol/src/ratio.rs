@@ -1,5 +1,7 @@
 //! How many of the rails at hand one message is spread over.
 
+use crate::Outgoing;
+
 /// The striping ratio of Coll: 0 takes one rail for a message, 1 takes every rail it can get.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, serde::Serialize)]
 pub struct StripingRatio(f64);
@@ -33,8 +35,10 @@ impl StripingRatio {
         (self.0 * f64::from(rails) - SLACK).ceil().max(1.0) as u32
     }
 
-    /// As [`StripingRatio::of`], but no more rails than the message has bytes: no stripe is empty.
-    pub fn of_message(self, rails: u32, bytes: u64) -> u32 {
+    /// As [`StripingRatio::of`], but no more rails than the message has bytes: no stripe is empty. One, if it must
+    /// not be cut.
+    pub fn of_message(self, rails: u32, message: &Outgoing) -> u32 {
+        let bytes = if message.whole { 1 } else { message.bytes };
         let most = u32::try_from(bytes).unwrap_or(u32::MAX).max(1);
         self.of(rails).min(most)
     }
@@ -43,6 +47,7 @@ impl StripingRatio {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{MessageId, NodeId};
 
     #[test]
     fn item_4_ratio_0_takes_one_rail_and_ratio_1_all() {
@@ -64,7 +69,10 @@ mod tests {
     #[test]
     fn no_stripe_is_empty() {
         for (bytes, used) in [(0, 1), (1, 1), (3, 3), (4, 4), (u64::MAX, 4)] {
-            assert_eq!(StripingRatio::ALL.of_message(4, bytes), used, "{bytes} bytes");
+            let (message, to) = (MessageId(0), NodeId(1));
+            let message = |whole| Outgoing { message, to, bytes, rail: None, whole };
+            let rails = |whole| StripingRatio::ALL.of_message(4, &message(whole));
+            assert_eq!((rails(false), rails(true)), (used, 1), "{bytes} bytes");
         }
     }
 

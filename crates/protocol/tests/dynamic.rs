@@ -129,7 +129,10 @@ fn a_refused_pe_goes_to_the_end_of_the_line() {
     let mut node = dynamic(StripingRatio::ALL, None, 3, 1);
     for pe in 0..3 {
         let (message, to) = (MessageId(u64::from(pe)), NodeId(10 + pe));
-        node.handle(Time::ZERO, Input::Send { pe: PeId(pe), message, to, bytes: 10, rail: None });
+        node.handle(
+            Time::ZERO,
+            Input::Send { pe: PeId(pe), message, to, bytes: 10, rail: None, whole: false },
+        );
     }
     let mut asked = Vec::new();
     for _ in 0..5 {

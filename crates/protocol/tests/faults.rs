@@ -87,7 +87,11 @@ impl Network {
             let fate = Fate { to, bytes, present: BTreeSet::new(), delivered: 0 };
             self.messages.insert((from, message), fate);
             let at = Time::from_ns(draws.below(20_000));
-            self.schedule(at, from, Input::Send { pe, message, to, bytes, rail: None });
+            self.schedule(
+                at,
+                from,
+                Input::Send { pe, message, to, bytes, rail: None, whole: false },
+            );
         }
         for (node, rail) in (0..NODES).flat_map(|node| (0..RAILS).map(move |rail| (node, rail))) {
             for _ in 0..self.faults.failures {
@@ -123,14 +127,14 @@ impl Network {
         self.now = time;
         if let Input::Arrived(packet) = &input {
             let Parcel { from, id: stripe, message, .. } = packet.parcel;
-            let rail = packet.parcel.stripe.rail;
+            let (rail, number) = (packet.parcel.stripe.rail, packet.number);
             let fate = self.messages.get_mut(&(from, message)).expect("it was sent");
             fate.present.extend(packet.bytes.clone());
             if self.chance(self.faults.hints) {
                 self.nodes[id.0 as usize].handle(time, Input::Arriving { rail, from, stripe });
                 self.serve(id);
             }
-            self.carry(from, Input::Acknowledged { stripe });
+            self.carry(from, Input::Acknowledged { stripe, number });
         }
         self.nodes[id.0 as usize].handle(time, input);
         self.serve(id);

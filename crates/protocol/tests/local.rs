@@ -175,7 +175,7 @@ fn reports_that_cannot_be_are_counted_and_ignored() {
     };
     for (count, input) in (1..).zip([
         Input::Left { stripe },
-        Input::Acknowledged { stripe },
+        Input::Acknowledged { stripe, number: 0 },
         Input::Arriving { rail: RailId(2), from, stripe },
         Input::Arrived(message(1, 1, 2, 9, false)),
         Input::Arrived(elsewhere),

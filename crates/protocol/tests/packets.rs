@@ -25,8 +25,8 @@ fn packets(node: &mut Hand) -> Vec<(u32, u32, Range<u64>)> {
     transmitted.collect()
 }
 
-fn acknowledge(node: &mut Hand, stripe: u32) {
-    node.handle(Time::ZERO, Input::Acknowledged { stripe: StripeId(stripe) });
+fn acknowledge(node: &mut Hand, stripe: u32, number: u32) {
+    node.handle(Time::ZERO, Input::Acknowledged { stripe: StripeId(stripe), number });
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_message_is_cut_and_every_packet_can_be_had_again() {
         (again.bytes.clone(), again.parcel.message, again.len()),
         (200..250, MessageId(7), 50)
     );
-    (0..3).for_each(|_| acknowledge(&mut node, 0));
+    (0..3).for_each(|number| acknowledge(&mut node, 0, number));
     assert!(node.is_idle() && node.violations() == 0);
     // The number is free again.
     node.send(0, 1, 8, 0);
@@ -56,14 +56,14 @@ fn a_window_has_room_for_so_many_packets_and_no_stripe_holds_up_another() {
     node.send(0, 1, 3, 80);
     assert_eq!(packets(&mut node), [], "no room");
     // Stripes that have nothing under way go first, in turn.
-    acknowledge(&mut node, 0);
+    acknowledge(&mut node, 0, 0);
     assert_eq!(packets(&mut node), [(1, 0, 0..100)]);
-    acknowledge(&mut node, 0);
+    acknowledge(&mut node, 0, 2);
     assert_eq!(packets(&mut node), [(2, 0, 0..80)]);
     // All three have one: whoever has waited longest.
-    acknowledge(&mut node, 2);
+    acknowledge(&mut node, 2, 0);
     assert_eq!(packets(&mut node), [(0, 3, 300..400)]);
-    acknowledge(&mut node, 1);
+    acknowledge(&mut node, 1, 0);
     assert_eq!(packets(&mut node), [(1, 1, 100..150)]);
     assert_eq!(node.violations(), 0);
 }
@@ -78,7 +78,7 @@ fn a_stripe_has_left_with_its_last_packet() {
     assert_eq!(packets(&mut node), [(0, 0, 0..100), (0, 1, 100..200)]);
     let left = Input::Left { stripe: StripeId(0) };
     node.handle(Time::ZERO, left.clone());
-    acknowledge(&mut node, 0);
+    acknowledge(&mut node, 0, 0);
     assert_eq!(node.actions(), [], "there is room, but the NIC still sends the first");
     node.handle(Time::ZERO, left.clone());
     let actions = node.actions();
@@ -93,11 +93,12 @@ fn more_acknowledgements_than_packets_make_no_room() {
     let mut node = Hand::new(spec(2), RoundRobin::default());
     node.send(0, 1, 1, 500);
     packets(&mut node);
-    (0..2).for_each(|_| acknowledge(&mut node, 0));
-    // The next two have not been taken: nobody can have them.
-    (0..3).for_each(|_| acknowledge(&mut node, 0));
-    acknowledge(&mut node, 4);
-    assert_eq!(node.violations(), 4);
+    (0..2).for_each(|number| acknowledge(&mut node, 0, number));
+    // The first two are known; the next two have not been taken, and nobody can have them.
+    (0..3).for_each(|number| acknowledge(&mut node, 0, number));
+    acknowledge(&mut node, 0, 3);
+    acknowledge(&mut node, 4, 0);
+    assert_eq!(node.violations(), 5);
     assert_eq!(packets(&mut node), [(0, 2, 200..300), (0, 3, 300..400)]);
 }
 
@@ -145,7 +146,10 @@ fn uneven(ends: &[u64]) -> (Hand, Arc<Mutex<Vec<Feedback>>>) {
 fn stripes_may_be_unequal_and_a_policy_hears_how_each_has_fared() {
     let (mut node, heard) = uneven(&[10, 700, 1000]);
     let (pe, message, to) = (PeId(0), MessageId(1), NodeId(4));
-    node.handle(Time::from_ns(5), Input::Send { pe, message, to, bytes: 1000, rail: None });
+    node.handle(
+        Time::from_ns(5),
+        Input::Send { pe, message, to, bytes: 1000, rail: None, whole: false },
+    );
     let sent: Vec<Packet> = node
         .actions()
         .into_iter()
@@ -165,9 +169,9 @@ fn stripes_may_be_unequal_and_a_policy_hears_how_each_has_fared() {
     }
     assert!(matches!(receiver.actions()[..], [Action::Deliver { bytes: 1000, .. }]));
     let done = Time::from_ns(90);
-    node.handle(done, Input::Acknowledged { stripe: sent[1].parcel.id });
+    node.handle(done, Input::Acknowledged { stripe: sent[1].parcel.id, number: 0 });
     let (rail, handed_over) = (RailId(0), Time::from_ns(5));
-    let feedback = Feedback { rail, to, bytes: 690, handed_over, done };
+    let feedback = Feedback { message, rail, to, bytes: 690, handed_over, done };
     assert_eq!(*heard.lock().unwrap(), [feedback]);
 }
 

@@ -150,7 +150,7 @@ fn what_has_been_handed_to_a_nic_waits_there() {
     node.send(0, 1, 1, 20);
     assert_eq!(transmitted(&mut node), [(1, 0)]);
     node.switch(0, false);
-    node.handle(Time::ZERO, Input::Acknowledged { stripe: StripeId(0) });
+    node.handle(Time::ZERO, Input::Acknowledged { stripe: StripeId(0), number: 0 });
     assert_eq!(transmitted(&mut node), []);
     node.switch(0, true);
     node.switch(0, true);

@@ -162,7 +162,8 @@ impl Nodes {
         let pending = Pending { letter, handed_over: self.now, arriving: false };
         let message = MessageId(u64::from(self.messages.put(pending)));
         let Letter { from, pe, to: receiver, bytes, rail, .. } = letter;
-        let input = Input::Send { pe, message, to: receiver, bytes: u64::from(bytes), rail };
+        let bytes = u64::from(bytes);
+        let input = Input::Send { pe, message, to: receiver, bytes, rail, whole: false };
         self.tell(network, from, input, to);
     }
 
@@ -290,12 +291,7 @@ impl Nodes {
             }
             (PacketId::Data(data), Fate::Dropped) => {
                 self.lost += 1;
-                self.tell(
-                    network,
-                    data.from,
-                    Input::Acknowledged { stripe: data.stripe },
-                    listener,
-                );
+                self.tell(network, data.from, data.acknowledged(), listener);
             }
             (PacketId::Control(control), Fate::Dropped) => {
                 self.lost += 1;
@@ -315,11 +311,11 @@ impl Nodes {
         listener: &mut impl Listener,
     ) {
         match packet {
-            PacketId::Data(DataId { from, stripe, number }) => {
+            PacketId::Data(data @ DataId { from, stripe, number }) => {
                 let packet = self.nodes[from.0 as usize].packet(stripe, number);
                 listener.packet(began, at, self.wire_bytes(&packet), switches);
                 if self.links.is_none() {
-                    self.tell(network, from, Input::Acknowledged { stripe }, listener);
+                    self.tell(network, from, data.acknowledged(), listener);
                 }
                 self.tell(network, packet.parcel.to, Input::Arrived(packet), listener);
             }

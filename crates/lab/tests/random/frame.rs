@@ -139,32 +139,16 @@ fn cluster(draw: &mut Draw, file: &mut Experiment, hosts: usize) -> (u32, u32) {
     if draw.chance(0.5) {
         pes = draw.whole(1..=4);
         pes = draw.usually(pes, &[64]);
-        let policy =
-            draw.one(&["round-robin", "static", "basic", "local-dynamic", "dynamic", "hybrid"]);
+        let policy = draw.one(&POLICIES);
         // Static allocation joins at most C(r, r/2) hosts.
         let enough = [(2, 2), (3, 3), (6, 4), (10, 5), (20, 6), (35, 7)];
         let (_, least) = enough.into_iter().find(|&(most, _)| hosts <= most).expect("few hosts");
-        let mut keys = Table::new();
-        if policy.ends_with("dynamic") || policy == "hybrid" {
-            for (key, value) in [
-                ("striping", Value::from(draw.real(0.0..=1.0))),
-                ("timeout", draw.one(&["1 ns", "300 ns", "2 us", "20 us", "400 ms"]).into()),
-                ("threshold", draw.size(0..=300, &["0 B", "1 GiB"]).into()),
-            ] {
-                let known = match policy {
-                    "hybrid" => true,
-                    "dynamic" => key != "threshold",
-                    _ => key == "striping",
-                };
-                if known && draw.chance(0.6) {
-                    keys.insert(key.to_owned(), value);
-                }
-            }
-        } else if policy == "static" {
-            rails = least + draw.whole(0..=1);
-        } else if policy == "round-robin" {
-            pes = 1;
+        match policy {
+            "static" => rails = least + draw.whole(0..=1),
+            "round-robin" => pes = 1,
+            _ => {}
         }
+        let keys = policy_keys(draw, policy);
         let value = if keys.is_empty() { draw.named(policy) } else { choice(policy, keys) };
         // By its earlier name, too.
         file.put(draw.one(&["policy", "policy", "scheme"]), value);
@@ -175,6 +159,53 @@ fn cluster(draw: &mut Draw, file: &mut Experiment, hosts: usize) -> (u32, u32) {
         }
     }
     (rails as u32, pes as u32)
+}
+
+const POLICIES: [&str; 12] = [
+    "round-robin",
+    "static",
+    "basic",
+    "local-dynamic",
+    "dynamic",
+    "hybrid",
+    "binding",
+    "weighted-round-robin",
+    "window-round-robin",
+    "even-striping",
+    "weighted-striping",
+    "adaptive-striping",
+];
+
+/// Some of the keys of a policy.
+fn policy_keys(draw: &mut Draw, policy: &str) -> Table {
+    let weights: Vec<i64> = (0..draw.whole(1..=3)).map(|_| draw.whole(1..=9)).collect();
+    let mut keys = Table::new();
+    for (key, value) in [
+        ("striping", Value::from(draw.real(0.0..=1.0))),
+        ("timeout", draw.one(&["1 ns", "300 ns", "2 us", "20 us", "400 ms"]).into()),
+        ("threshold", draw.size(0..=300, &["0 B", "1 GiB"]).into()),
+        ("weights", weights.into()),
+        ("window", draw.whole(1..=9).into()),
+        ("alpha", draw.real(0.01..=1.0).into()),
+        ("floor", draw.real(0.0..=0.5).into()),
+        ("units", draw.whole(10..=3072).into()),
+    ] {
+        let known: &[&str] = match policy {
+            "local-dynamic" => &["striping"],
+            "dynamic" => &["striping", "timeout"],
+            "hybrid" => &["striping", "timeout", "threshold"],
+            "weighted-round-robin" => &["weights"],
+            "window-round-robin" => &["window"],
+            "even-striping" => &["threshold"],
+            "weighted-striping" => &["weights", "threshold"],
+            "adaptive-striping" => &["alpha", "floor", "units", "threshold"],
+            _ => &[],
+        };
+        if known.contains(&key) && draw.chance(0.6) {
+            keys.insert(key.to_owned(), value);
+        }
+    }
+    keys
 }
 
 /// The highest rate: a flit of a byte takes a picosecond.

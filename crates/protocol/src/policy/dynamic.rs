@@ -141,8 +141,9 @@ impl Dynamic {
     fn conclude(&mut self, pe: PeId, dispatch: &mut Dispatch) {
         let attempt = self.attempts[pe.0 as usize].take().expect("the attempt is under way");
         let granted = attempt.granted.and(dispatch.up());
-        let bytes = dispatch.head(pe).expect("the PE has asked for a message").bytes;
-        let selected = self.turn.take(granted, self.ratio.of_message(granted.len(), bytes));
+        let &head = dispatch.head(pe).expect("the PE has asked for a message");
+        let (bytes, most) = (head.bytes, self.ratio.of_message(granted.len(), &head));
+        let selected = self.turn.take(granted, most);
         for rail in attempt.granted.without(selected).iter() {
             self.tell(rail, Stimulus::Abort, dispatch);
         }

@@ -6,11 +6,16 @@
 use std::sync::Arc;
 
 use crosstie_units::range::closed;
-use crosstie_units::{Bytes, Time, quantities, reals};
-use serde::{Deserialize, Deserializer, Serialize};
+use crosstie_units::{Bytes, Time, quantities, reals, wholes};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Basic, Dynamic, LocalDynamic, Policy, RoundRobin, StaticAllocation};
+use super::{
+    Basic, Cutting, Dynamic, LocalDynamic, Multiplex, Policy, RoundRobin, Rule, Shares,
+    StaticAllocation, Striping,
+};
 use crate::matrix::{self, Allocation, MatrixError};
+use crate::weights::Adaptation;
 use crate::{NodeError, NodeSpec, StripingRatio};
 
 /// By which rule messages take rails; all nodes of a cluster have the same. A message is cut into
@@ -54,10 +59,63 @@ pub enum PolicyKind {
         #[serde(default = "short", deserialize_with = "threshold")]
         threshold: Bytes,
     },
+    /// Each processing element has one rail for everything: the first has the first, and so on [liu, 4.4].
+    Binding {},
+    /// Messages to a node take rails in turn, a rail of weight w as often as w rails of weight 1 [liu, 4.4].
+    WeightedRoundRobin {
+        /// The weights of the rails; the last one goes for all further rails.
+        #[serde(default = "equal", deserialize_with = "weights", serialize_with = "list")]
+        weights: Shares,
+    },
+    /// Messages to a node take a rail so many times before they take the next one [liu, 4.4].
+    WindowRoundRobin {
+        /// How many times.
+        #[serde(default = "several", deserialize_with = "window")]
+        window: u32,
+    },
+    /// Long messages are cut into equal stripes for all rails; short ones take rails in turn [liu, 4.4].
+    EvenStriping {
+        /// Messages of fewer bytes are short.
+        #[serde(default = "worthwhile", deserialize_with = "threshold")]
+        threshold: Bytes,
+    },
+    /// Long messages are cut in proportion to fixed weights; short ones take rails in turn [liu, 4.4].
+    WeightedStriping {
+        /// As in [`PolicyKind::WeightedRoundRobin`].
+        #[serde(default = "equal", deserialize_with = "weights", serialize_with = "list")]
+        weights: Shares,
+        /// As in [`PolicyKind::EvenStriping`].
+        #[serde(default = "worthwhile", deserialize_with = "threshold")]
+        threshold: Bytes,
+    },
+    /// Long messages are cut in proportion to weights that follow what rails carry; short ones take
+    /// rails in turn [liu, 4.5].
+    AdaptiveStriping {
+        /// How much the latest message counts beside those before it: alpha.
+        #[serde(default = "half", deserialize_with = "alpha")]
+        alpha: f64,
+        /// The least share of a message that a rail is given.
+        #[serde(default = "hundredth", deserialize_with = "floor")]
+        floor: f64,
+        /// The sum of all weights, if these are to be whole numbers.
+        #[serde(default, deserialize_with = "some_units", skip_serializing_if = "Option::is_none")]
+        units: Option<u32>,
+        /// As in [`PolicyKind::EvenStriping`].
+        #[serde(default = "worthwhile", deserialize_with = "threshold")]
+        threshold: Bytes,
+    },
 }
 
 reals! {
     ratio = "a striping ratio from 0 to 1", closed(0.0, 1.0);
+    alpha = "a share from 0.001 to 1", closed(0.001, 1.0);
+    floor = "a share from 0 to 0.5", closed(0.0, 0.5);
+}
+
+wholes! {
+    window: u32 = 1..=65_536;
+    weight: u16 = 1..=10_000;
+    units: u32 = 10..=1_000_000;
 }
 
 quantities! {
@@ -73,6 +131,55 @@ fn striping<'de, D: Deserializer<'de>>(from: D) -> Result<StripingRatio, D::Erro
 /// Reads a time-out, a key that may be missing.
 fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
     some_time(from).map(Some)
+}
+
+/// Reads the sum of whole weights, a key that may be missing.
+fn some_units<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    units(from).map(Some)
+}
+
+/// One weight.
+#[derive(Deserialize)]
+struct Weight(#[serde(deserialize_with = "weight")] u16);
+
+/// Reads weights.
+fn weights<'de, D: Deserializer<'de>>(from: D) -> Result<Shares, D::Error> {
+    let weights: Vec<Weight> = Vec::deserialize(from)?;
+    let weights: Vec<u16> = weights.into_iter().map(|Weight(weight)| weight).collect();
+    Shares::new(&weights).ok_or_else(|| {
+        let (found, most) = (weights.len(), Shares::MOST);
+        D::Error::custom(format!("found {found} weights, expected 1 to {most}"))
+    })
+}
+
+/// Writes weights.
+fn list<S: Serializer>(weights: &Shares, to: S) -> Result<S::Ok, S::Error> {
+    weights.as_slice().serialize(to)
+}
+
+/// Equal weights.
+fn equal() -> Shares {
+    Shares::EQUAL
+}
+
+/// The default window.
+fn several() -> u32 {
+    8
+}
+
+/// From where on a message is cut by default [liu, 11].
+fn worthwhile() -> Bytes {
+    Bytes::new(16_384)
+}
+
+/// The default alpha.
+fn half() -> f64 {
+    0.5
+}
+
+/// The default floor.
+fn hundredth() -> f64 {
+    0.01
 }
 
 /// Full striping.
@@ -98,8 +205,9 @@ impl PolicyKind {
     }
 
     /// One of each kind, with the defaults of its keys.
-    pub fn all() -> [PolicyKind; 6] {
+    pub fn all() -> [PolicyKind; 12] {
         let (striping, timeout, threshold) = (all(), None, short());
+        let (weights, alpha, floor, units) = (equal(), half(), hundredth(), None);
         [
             PolicyKind::RoundRobin {},
             PolicyKind::Static {},
@@ -107,6 +215,12 @@ impl PolicyKind {
             PolicyKind::LocalDynamic { striping },
             PolicyKind::Dynamic { striping, timeout },
             PolicyKind::Hybrid { striping, timeout, threshold },
+            PolicyKind::Binding {},
+            PolicyKind::WeightedRoundRobin { weights },
+            PolicyKind::WindowRoundRobin { window: several() },
+            PolicyKind::EvenStriping { threshold: worthwhile() },
+            PolicyKind::WeightedStriping { weights, threshold: worthwhile() },
+            PolicyKind::AdaptiveStriping { alpha, floor, units, threshold: worthwhile() },
         ]
     }
 
@@ -119,6 +233,12 @@ impl PolicyKind {
             PolicyKind::LocalDynamic { .. } => "local-dynamic",
             PolicyKind::Dynamic { .. } => "dynamic",
             PolicyKind::Hybrid { .. } => "hybrid",
+            PolicyKind::Binding {} => "binding",
+            PolicyKind::WeightedRoundRobin { .. } => "weighted-round-robin",
+            PolicyKind::WindowRoundRobin { .. } => "window-round-robin",
+            PolicyKind::EvenStriping { .. } => "even-striping",
+            PolicyKind::WeightedStriping { .. } => "weighted-striping",
+            PolicyKind::AdaptiveStriping { .. } => "adaptive-striping",
         }
     }
 
@@ -145,31 +265,67 @@ impl PolicyKind {
             PolicyKind::Hybrid { .. } => {
                 "As dynamic, but short messages take one free rail without reservation."
             }
+            PolicyKind::Binding {} => "Each processing element has one rail for everything.",
+            PolicyKind::WeightedRoundRobin { .. } => {
+                "Messages to a node take rails in turn, some rails more often than others."
+            }
+            PolicyKind::WindowRoundRobin { .. } => {
+                "Messages to a node take a rail several times before they take the next one."
+            }
+            PolicyKind::EvenStriping { .. } => {
+                "Long messages are cut into equal stripes for all rails; short ones take rails in \
+                 turn."
+            }
+            PolicyKind::WeightedStriping { .. } => {
+                "Long messages are cut by fixed weights; short ones take rails in turn."
+            }
+            PolicyKind::AdaptiveStriping { .. } => {
+                "Long messages are cut by weights that follow what rails carry; short ones take \
+                 rails in turn."
+            }
         }
     }
 
     /// The names of its keys.
     pub fn keys(&self) -> &'static [&'static str] {
         match self {
-            PolicyKind::RoundRobin {} | PolicyKind::Static {} | PolicyKind::Basic {} => &[],
+            PolicyKind::RoundRobin {}
+            | PolicyKind::Static {}
+            | PolicyKind::Basic {}
+            | PolicyKind::Binding {} => &[],
             PolicyKind::LocalDynamic { .. } => &["striping"],
             PolicyKind::Dynamic { .. } => &["striping", "timeout"],
             PolicyKind::Hybrid { .. } => &["striping", "timeout", "threshold"],
+            PolicyKind::WeightedRoundRobin { .. } => &["weights"],
+            PolicyKind::WindowRoundRobin { .. } => &["window"],
+            PolicyKind::EvenStriping { .. } => &["threshold"],
+            PolicyKind::WeightedStriping { .. } => &["weights", "threshold"],
+            PolicyKind::AdaptiveStriping { .. } => &["alpha", "floor", "units", "threshold"],
         }
     }
 
-    /// Whether nodes pace what they send: their processing elements each send on their own and may
-    /// wait for a message to leave, and a NIC has only so many stripes and packets under way.
-    /// Otherwise a node sends as one, and hands everything to the network at once.
-    pub fn paces(&self) -> bool {
+    /// How NICs take what they are given.
+    pub fn pacing(&self) -> Pacing {
         match self {
-            PolicyKind::RoundRobin {} => false,
+            PolicyKind::RoundRobin {} => Pacing::AtOnce,
             PolicyKind::Static {}
             | PolicyKind::Basic {}
             | PolicyKind::LocalDynamic { .. }
             | PolicyKind::Dynamic { .. }
-            | PolicyKind::Hybrid { .. } => true,
+            | PolicyKind::Hybrid { .. } => Pacing::Transfers,
+            PolicyKind::Binding {}
+            | PolicyKind::WeightedRoundRobin { .. }
+            | PolicyKind::WindowRoundRobin { .. }
+            | PolicyKind::EvenStriping { .. }
+            | PolicyKind::WeightedStriping { .. }
+            | PolicyKind::AdaptiveStriping { .. } => Pacing::InOrder,
         }
+    }
+
+    /// Whether nodes pace what they send: their processing elements each send on their own, and a NIC has only so many packets
+    /// under way. Otherwise a node sends as one, and hands everything to the network at once.
+    pub fn paces(&self) -> bool {
+        self.pacing() != Pacing::AtOnce
     }
 
     /// Whether it does for a cluster of so many nodes and rails. Static allocation joins every pair
@@ -177,11 +333,7 @@ impl PolicyKind {
     pub fn fits(&self, nodes: u32, rails: u32) -> Result<(), MatrixError> {
         match self {
             PolicyKind::Static {} => matrix::room(rails, nodes),
-            PolicyKind::RoundRobin {}
-            | PolicyKind::Basic {}
-            | PolicyKind::LocalDynamic { .. }
-            | PolicyKind::Dynamic { .. }
-            | PolicyKind::Hybrid { .. } => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -206,8 +358,42 @@ impl PolicyKind {
                 let threshold = threshold.get();
                 Ok(Box::new(Dynamic::hybrid(spec, striping, timeout, threshold)))
             }),
+            PolicyKind::Binding {} => multiplex(Rule::Binding),
+            PolicyKind::WeightedRoundRobin { weights } => multiplex(Rule::Weighted(weights)),
+            PolicyKind::WindowRoundRobin { window } => multiplex(Rule::Window(window)),
+            PolicyKind::EvenStriping { threshold } => {
+                stripe(Cutting::Weighted(Shares::EQUAL), threshold)
+            }
+            PolicyKind::WeightedStriping { weights, threshold } => {
+                stripe(Cutting::Weighted(weights), threshold)
+            }
+            PolicyKind::AdaptiveStriping { alpha, floor, units, threshold } => {
+                stripe(Cutting::Adaptive(Adaptation { alpha, floor, units }), threshold)
+            }
         })
     }
+}
+
+/// How NICs take what they are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pacing {
+    /// They hand everything to the network at once.
+    AtOnce,
+    /// They send only so many stripes at once, and have only so many packets under way; processing elements may wait for a
+    /// message to leave.
+    Transfers,
+    /// They send stripes one after another, and have only so many packets under way.
+    InOrder,
+}
+
+fn multiplex(rule: Rule) -> Policies {
+    Policies::new(move |spec| Ok(Box::new(Multiplex::new(rule, spec.rails))))
+}
+
+fn stripe(cutting: Cutting, threshold: Bytes) -> Policies {
+    Policies::new(move |spec| {
+        Ok(Box::new(Striping::new(spec, cutting, threshold.get(), Rule::RoundRobin)))
+    })
 }
 
 /// What makes the policy of a node.

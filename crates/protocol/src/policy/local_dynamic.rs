@@ -39,8 +39,9 @@ impl LocalDynamic {
                 return;
             }
             let Some(pe) = self.waiting.pop_front() else { return };
-            let bytes = dispatch.head(pe).expect("a PE in line has a message").bytes;
-            let selected = self.turn.take(free, self.ratio.of_message(free.len(), bytes));
+            let &head = dispatch.head(pe).expect("a PE in line has a message");
+            let (bytes, most) = (head.bytes, self.ratio.of_message(free.len(), &head));
+            let selected = self.turn.take(free, most);
             self.sending = self.sending.or(selected);
             dispatch.send(pe, split(bytes, selected), false);
             if dispatch.head(pe).is_some() {

@@ -27,15 +27,16 @@ impl Hand {
 
     pub fn send(&mut self, pe: u32, to: u32, message: u64, bytes: u64) {
         let (pe, message, to) = (PeId(pe), MessageId(message), NodeId(to));
-        self.node.handle(Time::ZERO, Input::Send { pe, message, to, bytes, rail: None });
+        self.node
+            .handle(Time::ZERO, Input::Send { pe, message, to, bytes, rail: None, whole: false });
     }
 
     /// All packets of a message that a rail has under way have left and are at their receiver.
     pub fn sent(&mut self, rail: u32, message: u64) {
         let (stripe, packets) = self.under_way.remove(&(rail, message)).expect("is under way");
-        for _ in 0..packets {
+        for number in 0..packets {
             self.node.handle(Time::ZERO, Input::Left { stripe });
-            self.node.handle(Time::ZERO, Input::Acknowledged { stripe });
+            self.node.handle(Time::ZERO, Input::Acknowledged { stripe, number });
         }
     }
 

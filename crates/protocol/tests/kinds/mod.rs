@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crosstie_protocol::policy::Shares;
 use crosstie_protocol::{PolicyKind, StripingRatio};
 use crosstie_units::{Bytes, Time};
 use proptest::prelude::*;
@@ -22,9 +23,20 @@ pub fn kinds(longest_timeout: u64, threshold: Range<u64>) -> impl Strategy<Value
             PolicyKind::LocalDynamic { .. } => PolicyKind::LocalDynamic { striping },
             PolicyKind::Dynamic { .. } => PolicyKind::Dynamic { striping, timeout },
             PolicyKind::Hybrid { .. } => PolicyKind::Hybrid { striping, timeout, threshold },
-            kind @ (PolicyKind::RoundRobin {} | PolicyKind::Static {} | PolicyKind::Basic {}) => {
-                kind
+            PolicyKind::EvenStriping { .. } => PolicyKind::EvenStriping { threshold },
+            PolicyKind::WeightedStriping { .. } => {
+                let weights = Shares::new(&[3, 1, 2]).unwrap();
+                PolicyKind::WeightedStriping { weights, threshold }
             }
+            PolicyKind::AdaptiveStriping { alpha, floor, units, .. } => {
+                PolicyKind::AdaptiveStriping { alpha, floor, units, threshold }
+            }
+            kind @ (PolicyKind::RoundRobin {}
+            | PolicyKind::Static {}
+            | PolicyKind::Basic {}
+            | PolicyKind::Binding {}
+            | PolicyKind::WeightedRoundRobin { .. }
+            | PolicyKind::WindowRoundRobin { .. }) => kind,
         },
     )
 }

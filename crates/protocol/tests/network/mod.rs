@@ -83,7 +83,11 @@ impl Network {
     /// A PE will send a message.
     pub fn send(&mut self, at: Time, from: u32, pe: u32, to: u32, message: u64, bytes: u64) {
         let (pe, to, message) = (PeId(pe), NodeId(to), MessageId(message));
-        self.schedule(at, NodeId(from), Input::Send { pe, message, to, bytes, rail: None });
+        self.schedule(
+            at,
+            NodeId(from),
+            Input::Send { pe, message, to, bytes, rail: None, whole: false },
+        );
     }
 
     /// Lets the next thing happen; false if there is none.
@@ -147,7 +151,7 @@ impl Network {
 
     fn transmit(&mut self, packet: Packet) {
         let Parcel { from, to, id: stripe, .. } = packet.parcel;
-        let rail = packet.parcel.stripe.rail;
+        let (rail, number) = (packet.parcel.stripe.rail, packet.number);
         let again = self.nodes[from.0 as usize].packet(stripe, packet.number);
         assert_eq!(again, packet, "it can be asked for once more");
         let length = Time::from_ns(packet.len().div_ceil(self.wires.bytes_per_ns) + 1);
@@ -156,7 +160,7 @@ impl Network {
         self.schedule(self.now + length, from, Input::Left { stripe });
         self.schedule(first, to, Input::Arriving { rail, from, stripe });
         self.schedule(first + length, to, Input::Arrived(packet));
-        self.schedule(first + length + acknowledged, from, Input::Acknowledged { stripe });
+        self.schedule(first + length + acknowledged, from, Input::Acknowledged { stripe, number });
     }
 
     fn after(&mut self, delay: Range<u64>) -> Time {

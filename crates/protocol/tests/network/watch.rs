@@ -70,7 +70,14 @@ impl Watch {
     pub fn new(kind: PolicyKind, spec: &NodeSpec) -> Watch {
         let promise = match kind {
             PolicyKind::Static {} => Promise::OneWay,
-            PolicyKind::RoundRobin {} | PolicyKind::Basic {} => Promise::Nothing,
+            PolicyKind::RoundRobin {}
+            | PolicyKind::Basic {}
+            | PolicyKind::Binding {}
+            | PolicyKind::WeightedRoundRobin { .. }
+            | PolicyKind::WindowRoundRobin { .. }
+            | PolicyKind::EvenStriping { .. }
+            | PolicyKind::WeightedStriping { .. }
+            | PolicyKind::AdaptiveStriping { .. } => Promise::Nothing,
             // A stripe that waits for room in the window starts when it may.
             PolicyKind::LocalDynamic { .. } if spec.window.is_some() => Promise::Nothing,
             PolicyKind::LocalDynamic { .. } => Promise::FreeSender,
@@ -101,7 +108,7 @@ impl Watch {
     /// Something is about to be told to a node.
     pub fn before(&mut self, node: NodeId, input: &Input) {
         match input {
-            Input::Send { pe, message, to, bytes, rail: _ } => {
+            Input::Send { pe, message, to, bytes, rail: _, whole: _ } => {
                 self.expected.insert((node, *message), (*to, *bytes));
                 self.incomplete.insert((node, *message), *pe);
             }
@@ -129,7 +136,7 @@ impl Watch {
                     bus.coming -= u32::from(counts);
                 }
             }
-            Input::Acknowledged { stripe } => {
+            Input::Acknowledged { stripe, .. } => {
                 let under_way = self.under_way(node, *stripe);
                 under_way.to_acknowledge -= 1;
                 if under_way.to_acknowledge == 0 {

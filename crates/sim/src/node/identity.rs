@@ -1,7 +1,7 @@
 //! How packets are known again: all that a network is given is a number.
 
 use crate::network::Packet;
-use crosstie_protocol::{NodeId, StripeId};
+use crosstie_protocol::{Input, NodeId, StripeId};
 
 /// What a packet is, of all that nodes send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +55,11 @@ impl DataId {
             (u64::from(self.from.0), u64::from(self.stripe.0), u64::from(self.number));
         assert!(from < 1 << 16 && stripe < 1 << STRIPE && number < 1 << NUMBER, "{self:?}");
         from << (STRIPE + NUMBER) | stripe << NUMBER | number
+    }
+
+    /// What its machine is told when the receiver has it.
+    pub fn acknowledged(self) -> Input {
+        Input::Acknowledged { stripe: self.stripe, number: self.number }
     }
 
     pub fn decode(id: u64) -> DataId {

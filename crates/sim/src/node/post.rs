@@ -156,8 +156,7 @@ impl Nodes {
                 }
                 Action::Acknowledged(item) => {
                     if let PacketId::Data(data) = item.id {
-                        let stripe = data.stripe;
-                        self.tell(network, data.from, Input::Acknowledged { stripe }, listener);
+                        self.tell(network, data.from, data.acknowledged(), listener);
                     }
                 }
             }
@@ -256,8 +255,7 @@ impl Nodes {
         let Posted { rail, from, to, content, .. } = self.post().packets.take(packet);
         match content {
             Content::Bare(PacketId::Data(data)) => {
-                let stripe = data.stripe;
-                self.tell(network, data.from, Input::Acknowledged { stripe }, listener);
+                self.tell(network, data.from, data.acknowledged(), listener);
             }
             Content::Bare(PacketId::Control(control)) => {
                 self.controls.take(control);

@@ -2,7 +2,7 @@
 
 use super::StationSpec;
 use crosstie_protocol::channel::{ChannelError, ChannelSpec};
-use crosstie_protocol::{MatrixError, NodeError, NodeId, NodeSpec, Packing, PolicyKind};
+use crosstie_protocol::{MatrixError, NodeError, NodeId, NodeSpec, Pacing, Packing, PolicyKind};
 use crosstie_units::{Seed, Time};
 
 /// Nodes, their NICs and the policy by which they use their rails.
@@ -73,15 +73,17 @@ impl NodesSpec {
 
     /// One of the nodes.
     pub(super) fn node(&self, id: NodeId, audience: Audience) -> NodeSpec {
-        let paced = self.paces();
+        let pacing = self.policy.pacing();
+        let transfers = pacing == Pacing::Transfers;
         NodeSpec {
             id,
             pes: self.pes,
             rails: self.rails,
             packing: self.packing,
-            window: paced.then_some(self.window),
-            transfers: paced.then_some(self.transfers),
-            blocking: paced && self.blocking,
+            window: self.paces().then_some(self.window),
+            transfers: transfers.then_some(self.transfers),
+            in_order: pacing == Pacing::InOrder,
+            blocking: transfers && self.blocking,
             completions: audience != Audience::Silent,
             // Simulated networks deliver nothing twice.
             repeats: false,
