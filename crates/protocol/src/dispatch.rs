@@ -5,10 +5,12 @@ use std::collections::VecDeque;
 
 use crosstie_units::Time;
 
-use crate::outbox::{Departure, Outbox};
+use crate::gauge::{Gauge, Gauges};
+use crate::outbox::{Departure, Landed, Outbox};
 use crate::policy::Feedback;
 use crate::reassembly::{Reassembly, Stray, Whole};
 use crate::serial::Serials;
+use crate::slab::Slab;
 use crate::{
     Action, Control, MessageId, NodeId, NodeSpec, Packet, Parcel, PeId, RailId, RailSet, Stripe,
     StripeId,
@@ -27,6 +29,21 @@ pub struct Outgoing {
     pub rail: Option<RailId>,
     /// Whether it must not be cut.
     pub whole: bool,
+}
+
+/// A message that is handed to NICs piece by piece, as its node numbers those.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OpenId(u32);
+
+/// A message of which pieces are still to be handed over.
+#[derive(Debug)]
+struct Open {
+    outgoing: Outgoing,
+    serial: u64,
+    /// As the outbox numbers it.
+    number: u32,
+    /// Where the next piece begins.
+    next: u64,
 }
 
 /// A processing element.
@@ -74,6 +91,10 @@ pub struct Dispatch {
     pes: Vec<Pe>,
     blocking: bool,
     outbox: Outbox,
+    /// Messages that are handed over piece by piece.
+    open: Slab<Open>,
+    /// What rails have shown, where the policy wants to know.
+    gauges: Option<Gauges>,
     reassembly: Reassembly,
     /// Where packets may come more than once.
     serials: Option<Serials>,
@@ -126,12 +147,9 @@ impl Dispatch {
     /// order.
     #[inline(always)]
     pub fn send(&mut self, pe: PeId, stripes: impl IntoIterator<Item = Stripe>, reserved: bool) {
-        let sender = &mut self.pes[pe.0 as usize];
-        sender.held = self.blocking;
-        let next = if sender.queue.is_empty() { None } else { sender.queue.pop_front() };
-        let head = std::mem::replace(&mut sender.head, next);
-        let Outgoing { message, to, bytes, .. } = head.expect("a PE sends a message that it has");
-        let serial = self.serial(to);
+        let outgoing = self.take_head(pe);
+        let bytes = outgoing.bytes;
+        let serial = self.serial(outgoing.to);
         let number = self.outbox.begin(pe);
         let mut covered = None;
         for stripe in stripes {
@@ -140,12 +158,61 @@ impl Dispatch {
                 && stripe.rail.0 < self.rails;
             assert!(fits, "{stripe:?} does not continue a message of {bytes} bytes");
             covered = Some(stripe.bytes.end);
-            let (from, length) = (self.node, bytes);
-            let parcel =
-                |id, stripe| Parcel { from, to, id, message, length, stripe, reserved, serial };
-            self.outbox.push(self.now, number, stripe, parcel, &mut self.orders);
+            self.push(&outgoing, stripe, number, serial, reserved);
         }
         assert!(covered == Some(bytes), "stripes cover {covered:?} of {bytes} bytes");
+    }
+
+    /// Takes the next message of a PE, to be handed to NICs piece by piece.
+    ///
+    /// # Panics
+    /// If the PE has no message to send, or an empty one: that is one piece.
+    pub fn open(&mut self, pe: PeId) -> OpenId {
+        let outgoing = self.take_head(pe);
+        assert!(outgoing.bytes > 0, "an empty message is one piece");
+        let serial = self.serial(outgoing.to);
+        let number = self.outbox.begin(pe);
+        self.outbox.keep_open(number, true);
+        OpenId(self.open.put(|_| Open { outgoing, serial, number, next: 0 }))
+    }
+
+    /// Where an open message goes, and how many bytes of it have not been handed over.
+    ///
+    /// # Panics
+    /// If it is not open.
+    pub fn rest(&self, open: OpenId) -> (NodeId, u64) {
+        let open = self.open.get(open.0).expect("the message is open");
+        (open.outgoing.to, open.outgoing.bytes - open.next)
+    }
+
+    /// Hands the next so many bytes of an open message to a NIC. With the last of them it is open no more: true.
+    ///
+    /// # Panics
+    /// If it is not open, or has not as many bytes left, or none are asked for.
+    pub fn extend(&mut self, id: OpenId, rail: RailId, bytes: u64) -> bool {
+        let open = self.open.get_mut(id.0).expect("the message is open");
+        let start = open.next;
+        assert!(bytes > 0 && bytes <= open.outgoing.bytes - start, "{bytes} bytes of {open:?}");
+        open.next += bytes;
+        let (outgoing, number, serial) = (open.outgoing, open.number, open.serial);
+        let whole = start + bytes == outgoing.bytes;
+        if whole {
+            self.outbox.keep_open(number, false);
+            self.open.remove(id.0);
+        }
+        let stripe = Stripe { rail, bytes: start..start + bytes };
+        self.push(&outgoing, stripe, number, serial, false);
+        whole
+    }
+
+    /// What the way to a node on a rail has shown, in policies that want to know.
+    pub fn gauge(&self, to: NodeId, rail: RailId) -> Gauge {
+        self.gauges.as_ref().map_or(Gauge::default(), |gauges| *gauges.get(to, rail))
+    }
+
+    /// Bytes handed to a NIC that their receivers do not have yet, in policies that want to know.
+    pub fn under_way(&self, rail: RailId) -> u64 {
+        self.gauges.as_ref().map_or(0, |gauges| gauges.under_way(rail))
     }
 
     /// Sends a control packet.
@@ -162,8 +229,9 @@ impl Dispatch {
 
 /// What the node does.
 impl Dispatch {
-    /// Idle queues. `departures`: whether it is told and kept what has left the node.
-    pub(crate) fn new(spec: &NodeSpec, departures: bool) -> Dispatch {
+    /// Idle queues. `departures`: whether it is told and kept what has left the node; `gauges`: whether it is kept what
+    /// rails have shown.
+    pub(crate) fn new(spec: &NodeSpec, departures: bool, gauges: bool) -> Dispatch {
         Dispatch {
             now: Time::ZERO,
             node: spec.id,
@@ -171,6 +239,8 @@ impl Dispatch {
             pes: (0..spec.pes).map(|_| Pe::default()).collect(),
             blocking: spec.blocking,
             outbox: Outbox::new(spec, departures),
+            open: Slab::new(),
+            gauges: gauges.then(|| Gauges::new(spec.rails)),
             reassembly: Reassembly::default(),
             serials: spec.repeats.then(Serials::default),
             arriving: (0..spec.rails).map(|_| Vec::new()).collect(),
@@ -186,6 +256,34 @@ impl Dispatch {
 
     pub(crate) fn strays(&self) -> u64 {
         self.strays
+    }
+
+    /// Takes the message that a PE can start.
+    #[inline]
+    fn take_head(&mut self, pe: PeId) -> Outgoing {
+        let sender = &mut self.pes[pe.0 as usize];
+        sender.held = self.blocking;
+        let next = if sender.queue.is_empty() { None } else { sender.queue.pop_front() };
+        std::mem::replace(&mut sender.head, next).expect("a PE sends a message that it has")
+    }
+
+    /// Hands a piece of a message to a NIC.
+    #[inline(always)]
+    fn push(
+        &mut self,
+        &Outgoing { message, to, bytes: length, .. }: &Outgoing,
+        stripe: Stripe,
+        number: u32,
+        serial: u64,
+        reserved: bool,
+    ) {
+        if let Some(gauges) = &mut self.gauges {
+            gauges.handed(self.now, to, stripe.rail, stripe.len());
+        }
+        let from = self.node;
+        let parcel =
+            |id, stripe| Parcel { from, to, id, message, length, stripe, reserved, serial };
+        self.outbox.push(self.now, number, stripe, parcel, &mut self.orders);
     }
 
     #[inline]
@@ -240,7 +338,12 @@ impl Dispatch {
     #[inline]
     pub(crate) fn acknowledged(&mut self, stripe: StripeId, number: u32) -> Option<Feedback> {
         match self.outbox.acknowledged(self.now, stripe, number, &mut self.orders) {
-            Ok(feedback) => feedback,
+            Ok(Landed { rail, to, bytes, feedback }) => {
+                if let Some(gauges) = &mut self.gauges {
+                    gauges.acknowledged(self.now, to, rail, bytes);
+                }
+                feedback
+            }
             Err(Stray) => {
                 self.stray();
                 None
@@ -320,6 +423,7 @@ impl Dispatch {
     /// Whether nothing waits, is under way or is half received.
     pub(crate) fn is_idle(&self) -> bool {
         self.pes.iter().all(|pe| pe.head.is_none())
+            && self.open.is_empty()
             && self.outbox.is_empty()
             && self.reassembly.is_empty()
     }

@@ -57,6 +57,7 @@
 pub mod channel;
 mod dispatch;
 mod flow;
+mod gauge;
 mod identity;
 mod in_transit;
 mod livelock;
@@ -79,8 +80,9 @@ mod turn;
 pub mod weights;
 
 pub use channel::ChannelKind;
-pub use dispatch::{Dispatch, Outgoing};
+pub use dispatch::{Dispatch, OpenId, Outgoing};
 pub use flow::{Flow, FlowError};
+pub use gauge::Gauge;
 pub use identity::{MessageId, NodeId, PeId, RailId, StripeId};
 pub use in_transit::{InTransit, InTransitError};
 pub use livelock::Priority;

@@ -214,7 +214,7 @@ impl Node {
         let asked = spec.transfers.is_some() || spec.blocking || spec.completions;
         let departures = asked || policy.needs_departures();
         let arriving = policy.needs_arriving();
-        let dispatch = Dispatch::new(&spec, departures);
+        let dispatch = Dispatch::new(&spec, departures, policy.needs_gauges());
         Ok(Node { spec, dispatch, policy, departures, arriving })
     }
 

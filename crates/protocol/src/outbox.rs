@@ -13,7 +13,7 @@ use crate::policy::Feedback;
 use crate::reassembly::Stray;
 use crate::slab::Slab;
 use crate::{
-    MessageId, NodeSpec, Packet, Packing, Parcel, PeId, RailId, RailSet, Stripe, StripeId,
+    MessageId, NodeId, NodeSpec, Packet, Packing, Parcel, PeId, RailId, RailSet, Stripe, StripeId,
 };
 
 /// A stripe on its way out.
@@ -71,6 +71,8 @@ struct SendQueue {
 struct Leaving {
     pe: PeId,
     stripes: u32,
+    /// Whether there will be more stripes.
+    open: bool,
 }
 
 /// What has happened when a packet has left.
@@ -80,6 +82,16 @@ pub(crate) struct Departure {
     pub rail: RailId,
     /// The message, and who sent it, if that has left whole too.
     pub message: Option<(PeId, MessageId)>,
+}
+
+/// A packet that the receiver has.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Landed {
+    pub rail: RailId,
+    pub to: NodeId,
+    pub bytes: u64,
+    /// What is to be said of its stripe, if that was the last packet of it.
+    pub feedback: Option<Feedback>,
 }
 
 /// Stripes on their way out.
@@ -135,7 +147,17 @@ impl Outbox {
     /// Begins a message of a PE, and gives the number by which its stripes refer to it.
     #[inline]
     pub fn begin(&mut self, pe: PeId) -> u32 {
-        if self.departures { self.messages.put(|_| Leaving { pe, stripes: 0 }) } else { 0 }
+        if !self.departures {
+            return 0;
+        }
+        self.messages.put(|_| Leaving { pe, stripes: 0, open: false })
+    }
+
+    /// Takes note whether a message that has been begun will have more stripes.
+    pub fn keep_open(&mut self, message: u32, open: bool) {
+        if self.departures {
+            self.messages.get_mut(message).expect("the message has been begun").open = open;
+        }
     }
 
     /// Hands a stripe of a message to its NIC.
@@ -260,7 +282,8 @@ impl Outbox {
         let (rail, number) = (sending.parcel.stripe.rail, sending.message);
         let leaving = self.messages.get_mut(number).expect("the message has not left");
         leaving.stripes -= 1;
-        let message = (leaving.stripes == 0).then_some((leaving.pe, sending.parcel.message));
+        let gone = leaving.stripes == 0 && !leaving.open;
+        let message = gone.then_some((leaving.pe, sending.parcel.message));
         if message.is_some() {
             self.messages.remove(number);
         }
@@ -273,8 +296,7 @@ impl Outbox {
         Ok(Some(Departure { rail, message }))
     }
 
-    /// The receiver has a packet of a stripe, which makes room for another. What is to be said of
-    /// the stripe if that was its last.
+    /// The receiver has a packet of a stripe, which makes room for another.
     #[inline]
     pub fn acknowledged(
         &mut self,
@@ -282,18 +304,19 @@ impl Outbox {
         stripe: StripeId,
         number: u32,
         orders: &mut VecDeque<Order>,
-    ) -> Result<Option<Feedback>, Stray> {
+    ) -> Result<Landed, Stray> {
         let sending = self.stripes.get_mut(stripe.0).ok_or(Stray)?;
         // Packets are transmitted in order.
         if number >= sending.transmitted || !sending.acknowledged.insert(number) {
             return Err(Stray);
         }
         let parcel = &sending.parcel;
-        let rail = parcel.stripe.rail;
+        let (rail, to) = (parcel.stripe.rail, parcel.to);
+        let bytes = sending.packet(&self.packing, number).len();
         let feedback = (sending.acknowledged.count() == sending.packets).then(|| Feedback {
             message: parcel.message,
             rail,
-            to: parcel.to,
+            to,
             bytes: parcel.stripe.len(),
             handed_over: sending.handed_over,
             done: now,
@@ -305,7 +328,7 @@ impl Outbox {
             self.queues[rail.0 as usize].under_way -= 1;
             self.feed(rail, orders);
         }
-        Ok(feedback)
+        Ok(Landed { rail, to, bytes, feedback })
     }
 
     /// Whether nothing waits or is under way.

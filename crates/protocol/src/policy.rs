@@ -3,24 +3,28 @@
 //! One policy, one file: [`RoundRobin`], and the schemes of Coll et al. as [`StaticAllocation`],
 //! [`Basic`], [`LocalDynamic`] and [`Dynamic`], which is the hybrid scheme too; the policies of Liu et
 //! al., "Building Multirail InfiniBand Clusters" (cited as \[liu\]), as [`Multiplex`] and [`Striping`].
-//! [`PolicyKind`] declares them all.
+//! [`Fastest`] and [`Pull`] go by what rails have shown. [`PolicyKind`] declares them all.
 
 mod attempt;
 mod basic;
 mod dynamic;
+mod fastest;
 mod hybrid;
 mod kind;
 mod local_dynamic;
 mod multiplex;
+mod pull;
 mod round_robin;
 mod static_allocation;
 mod striping;
 
 pub use basic::Basic;
 pub use dynamic::Dynamic;
+pub use fastest::Fastest;
 pub use kind::{Pacing, Policies, PolicyKind};
 pub use local_dynamic::LocalDynamic;
 pub use multiplex::{Multiplex, Rule, Shares};
+pub use pull::Pull;
 pub use round_robin::RoundRobin;
 pub use static_allocation::StaticAllocation;
 pub use striping::{Cutting, Striping};
@@ -84,6 +88,11 @@ pub trait Policy: fmt::Debug + Send {
 
     /// Whether it makes use of what is arriving.
     fn needs_arriving(&self) -> bool {
+        false
+    }
+
+    /// Whether it looks at what rails have shown ([`Dispatch::gauge`]).
+    fn needs_gauges(&self) -> bool {
         false
     }
 

@@ -468,7 +468,7 @@ error: unknown choice `localdynamic`
   |          ^^^^^^^^^^^^^^ not a choice for `scheme`
   |
   = help: did you mean `local-dynamic`?
-  = help: known here: round-robin, static, basic, local-dynamic, dynamic, hybrid, binding, weighted-round-robin, window-round-robin, even-striping, weighted-striping, adaptive-striping
+  = help: known here: round-robin, static, basic, local-dynamic, dynamic, hybrid, binding, weighted-round-robin, window-round-robin, even-striping, weighted-striping, adaptive-striping, fastest, pull
 "#,
     );
 }

@@ -161,7 +161,7 @@ fn cluster(draw: &mut Draw, file: &mut Experiment, hosts: usize) -> (u32, u32) {
     (rails as u32, pes as u32)
 }
 
-const POLICIES: [&str; 12] = [
+const POLICIES: [&str; 14] = [
     "round-robin",
     "static",
     "basic",
@@ -174,6 +174,8 @@ const POLICIES: [&str; 12] = [
     "even-striping",
     "weighted-striping",
     "adaptive-striping",
+    "fastest",
+    "pull",
 ];
 
 /// Some of the keys of a policy.

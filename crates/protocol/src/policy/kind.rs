@@ -11,8 +11,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
-    Basic, Cutting, Dynamic, LocalDynamic, Multiplex, Policy, RoundRobin, Rule, Shares,
-    StaticAllocation, Striping,
+    Basic, Cutting, Dynamic, Fastest, LocalDynamic, Multiplex, Policy, Pull, RoundRobin, Rule,
+    Shares, StaticAllocation, Striping,
 };
 use crate::matrix::{self, Allocation, MatrixError};
 use crate::weights::Adaptation;
@@ -104,6 +104,12 @@ pub enum PolicyKind {
         #[serde(default = "worthwhile", deserialize_with = "threshold")]
         threshold: Bytes,
     },
+    /// A message takes the rail on which it is expected to be there first, by what is ahead of it and by what each rail has
+    /// shown.
+    Fastest {},
+    /// Rails take the next piece of a long message as they finish; short messages take the rail on which they are
+    /// expected to be there first.
+    Pull {},
 }
 
 reals! {
@@ -205,7 +211,7 @@ impl PolicyKind {
     }
 
     /// One of each kind, with the defaults of its keys.
-    pub fn all() -> [PolicyKind; 12] {
+    pub fn all() -> [PolicyKind; 14] {
         let (striping, timeout, threshold) = (all(), None, short());
         let (weights, alpha, floor, units) = (equal(), half(), hundredth(), None);
         [
@@ -221,6 +227,8 @@ impl PolicyKind {
             PolicyKind::EvenStriping { threshold: worthwhile() },
             PolicyKind::WeightedStriping { weights, threshold: worthwhile() },
             PolicyKind::AdaptiveStriping { alpha, floor, units, threshold: worthwhile() },
+            PolicyKind::Fastest {},
+            PolicyKind::Pull {},
         ]
     }
 
@@ -239,6 +247,8 @@ impl PolicyKind {
             PolicyKind::EvenStriping { .. } => "even-striping",
             PolicyKind::WeightedStriping { .. } => "weighted-striping",
             PolicyKind::AdaptiveStriping { .. } => "adaptive-striping",
+            PolicyKind::Fastest {} => "fastest",
+            PolicyKind::Pull {} => "pull",
         }
     }
 
@@ -283,6 +293,13 @@ impl PolicyKind {
                 "Long messages are cut by weights that follow what rails carry; short ones take \
                  rails in turn."
             }
+            PolicyKind::Fastest {} => {
+                "A message takes the rail on which it is expected to be there first."
+            }
+            PolicyKind::Pull {} => {
+                "Rails take the next piece of a long message as they finish; short ones take the \
+                 rail on which they are expected to be there first."
+            }
         }
     }
 
@@ -292,7 +309,9 @@ impl PolicyKind {
             PolicyKind::RoundRobin {}
             | PolicyKind::Static {}
             | PolicyKind::Basic {}
-            | PolicyKind::Binding {} => &[],
+            | PolicyKind::Binding {}
+            | PolicyKind::Fastest {}
+            | PolicyKind::Pull {} => &[],
             PolicyKind::LocalDynamic { .. } => &["striping"],
             PolicyKind::Dynamic { .. } => &["striping", "timeout"],
             PolicyKind::Hybrid { .. } => &["striping", "timeout", "threshold"],
@@ -318,7 +337,9 @@ impl PolicyKind {
             | PolicyKind::WindowRoundRobin { .. }
             | PolicyKind::EvenStriping { .. }
             | PolicyKind::WeightedStriping { .. }
-            | PolicyKind::AdaptiveStriping { .. } => Pacing::InOrder,
+            | PolicyKind::AdaptiveStriping { .. }
+            | PolicyKind::Fastest {}
+            | PolicyKind::Pull {} => Pacing::InOrder,
         }
     }
 
@@ -370,6 +391,8 @@ impl PolicyKind {
             PolicyKind::AdaptiveStriping { alpha, floor, units, threshold } => {
                 stripe(Cutting::Adaptive(Adaptation { alpha, floor, units }), threshold)
             }
+            PolicyKind::Fastest {} => Policies::new(|_| Ok(Box::new(Fastest::default()))),
+            PolicyKind::Pull {} => Policies::new(|spec| Ok(Box::new(Pull::new(spec)))),
         })
     }
 }

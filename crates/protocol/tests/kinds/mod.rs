@@ -36,7 +36,9 @@ pub fn kinds(longest_timeout: u64, threshold: Range<u64>) -> impl Strategy<Value
             | PolicyKind::Basic {}
             | PolicyKind::Binding {}
             | PolicyKind::WeightedRoundRobin { .. }
-            | PolicyKind::WindowRoundRobin { .. }) => kind,
+            | PolicyKind::WindowRoundRobin { .. }
+            | PolicyKind::Fastest {}
+            | PolicyKind::Pull {}) => kind,
         },
     )
 }

@@ -77,7 +77,9 @@ impl Watch {
             | PolicyKind::WindowRoundRobin { .. }
             | PolicyKind::EvenStriping { .. }
             | PolicyKind::WeightedStriping { .. }
-            | PolicyKind::AdaptiveStriping { .. } => Promise::Nothing,
+            | PolicyKind::AdaptiveStriping { .. }
+            | PolicyKind::Fastest {}
+            | PolicyKind::Pull {} => Promise::Nothing,
             // A stripe that waits for room in the window starts when it may.
             PolicyKind::LocalDynamic { .. } if spec.window.is_some() => Promise::Nothing,
             PolicyKind::LocalDynamic { .. } => Promise::FreeSender,

@@ -1,0 +1,165 @@
+//! Pull: rails take the next piece of a long message as they finish, so that no rail waits for another.
+//!
+//! What is ahead of each rail is bounded by the time that a packet is on its way: a rail that slows down keeps little. And a piece
+//! is never longer than lets all rails finish together, as far as they have shown how fast they are. Nothing has to be told or
+//! learned before.
+
+use std::collections::VecDeque;
+
+use super::fastest::Fastest;
+use super::multiplex::named;
+use super::{Feedback, Policy};
+use crate::{Dispatch, Gauge, NodeSpec, OpenId, PeId, RailId, Stripe};
+
+/// Long messages are handed over piece by piece; those of one packet take the rail on which they are expected to be there first.
+#[derive(Debug)]
+pub struct Pull {
+    /// The bytes of a packet: pieces are made of whole ones.
+    packet: u64,
+    /// Messages of which pieces are still to be handed over, the oldest first.
+    open: VecDeque<OpenId>,
+    short: Fastest,
+    /// Room for the rails that may take a piece.
+    candidates: Vec<Candidate>,
+}
+
+/// Where packets have no limit, pieces are made of so many bytes.
+const UNCUT: u64 = 8192;
+
+/// Packets that are given to a rail of which nothing is known: its pace shows in the second.
+const FIRST: u64 = 2;
+
+/// Beside one packet, a rail has as much under way as it carries in so many times that a packet is on its way. Who had only as much as
+/// it takes to keep the rail busy would take a rail for slow that it has kept waiting, and keep it waiting longer.
+const AHEAD: f64 = 2.0;
+
+/// And that is at least so many pieces, if it is as many packets.
+const PIECES: f64 = 8.0;
+
+/// The least that a byte takes, in picoseconds: even packets that are acknowledged at once took some time.
+const LEAST: f64 = 0.001;
+
+/// What is known of a rail that may take a piece.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    rail: RailId,
+    /// Picoseconds for a byte, and until a byte handed over now would be there.
+    pace: f64,
+    free: f64,
+    /// Packets that may be handed over in one piece.
+    packets: u64,
+}
+
+impl Pull {
+    /// The policy of one node.
+    pub fn new(spec: &NodeSpec) -> Pull {
+        let packet = spec.packing.payload.map_or(UNCUT, u64::from);
+        Pull { packet, open: VecDeque::new(), short: Fastest::default(), candidates: Vec::new() }
+    }
+
+    /// Lets rails take pieces, of the oldest message first.
+    fn serve(&mut self, dispatch: &mut Dispatch) {
+        let mut place = 0;
+        while let Some(&open) = self.open.get(place) {
+            match self.next(open, dispatch) {
+                Some((rail, bytes)) => {
+                    if dispatch.extend(open, rail, bytes) {
+                        self.open.remove(place);
+                    }
+                }
+                None => place += 1,
+            }
+        }
+    }
+
+    /// The next piece of a message, and the rail that takes it.
+    fn next(&mut self, open: OpenId, dispatch: &Dispatch) -> Option<(RailId, u64)> {
+        let (to, rest) = dispatch.rest(open);
+        let packet = self.packet;
+        let mut idle = true;
+        self.candidates.clear();
+        for rail in dispatch.up().iter() {
+            let gauge = dispatch.gauge(to, rail);
+            idle &= gauge.under_way() == 0;
+            match gauge.pace_now(dispatch.now()) {
+                Some(pace) => self.candidates.push(candidate(rail, pace, &gauge, packet, dispatch)),
+                // It has to show itself first.
+                None if gauge.under_way() == 0 => return Some((rail, rest.min(FIRST * packet))),
+                None => {}
+            }
+        }
+        let end = finish(&mut self.candidates, rest as f64);
+        let there = |rail: &&Candidate| rail.free + rest.min(packet) as f64 * rail.pace;
+        let soonest = self.candidates.iter().min_by(|a, b| there(a).total_cmp(&there(b)))?;
+        for rail in &self.candidates {
+            let share = ((end - rail.free) / rail.pace / packet as f64) as u64;
+            let packets = share.min(rail.packets);
+            if packets > 0 {
+                return Some((rail.rail, rest.min(packets.saturating_mul(packet))));
+            }
+        }
+        // Less than a packet for each is left. And where nothing is under way nobody would ask again.
+        (idle || soonest.packets > 0).then_some((soonest.rail, rest.min(packet)))
+    }
+}
+
+fn candidate(
+    rail: RailId,
+    pace: f64,
+    gauge: &Gauge,
+    packet: u64,
+    dispatch: &Dispatch,
+) -> Candidate {
+    let (pace, latency) = (pace.max(LEAST), gauge.latency());
+    let (own, ahead) = (gauge.under_way() as f64, dispatch.under_way(rail) as f64);
+    let most = AHEAD * latency / pace + packet as f64;
+    let packets = |bytes: f64| (bytes / packet as f64).ceil() as u64;
+    // Several pieces are under way at once: when one is there, the next can be handed over.
+    let packets = packets((most - own).max(0.0)).min(packets(most / PIECES));
+    Candidate { rail, pace, free: latency + ahead * pace, packets }
+}
+
+/// When all rails finish together that take so many bytes between them; and the rails by when they are free.
+fn finish(rails: &mut [Candidate], bytes: f64) -> f64 {
+    rails.sort_by(|a, b| a.free.total_cmp(&b.free));
+    // With the first few rails, as long as the next is free before these are done.
+    let (mut speed, mut begun, mut end) = (0.0, 0.0, f64::INFINITY);
+    for rail in &*rails {
+        if rail.free >= end {
+            break;
+        }
+        // The sum over rails of (end - free) / pace is what they take.
+        speed += 1.0 / rail.pace;
+        begun += rail.free / rail.pace;
+        end = (bytes + begun) / speed;
+    }
+    end
+}
+
+impl Policy for Pull {
+    fn ready(&mut self, pe: PeId, dispatch: &mut Dispatch) {
+        while let Some(&head) = dispatch.head(pe) {
+            let up = dispatch.up();
+            if up.is_empty() {
+                return;
+            }
+            if !head.whole && head.bytes > self.packet {
+                self.open.push_back(dispatch.open(pe));
+                continue;
+            }
+            let rail =
+                named(&head, up).or_else(|| self.short.choose(dispatch, head.to, head.bytes, up));
+            let Some(rail) = rail else { return };
+            dispatch.send(pe, [Stripe { rail, bytes: 0..head.bytes }], false);
+        }
+        self.serve(dispatch);
+    }
+
+    fn finished(&mut self, _feedback: &Feedback, dispatch: &mut Dispatch) {
+        self.serve(dispatch);
+    }
+
+    fn needs_gauges(&self) -> bool {
+        true
+    }
+}
