@@ -62,6 +62,7 @@ mod identity;
 mod in_transit;
 mod livelock;
 mod machine;
+mod matching;
 pub mod matrix;
 pub mod nic;
 mod node;
@@ -87,6 +88,7 @@ pub use identity::{MessageId, NodeId, PeId, RailId, StripeId};
 pub use in_transit::{InTransit, InTransitError};
 pub use livelock::Priority;
 pub use machine::Machine;
+pub use matching::{Awaited, Matching};
 pub use matrix::{
     Allocation, MAX_NODES, MAX_RAILS, Matrix, MatrixError, ReadError, Unconnected, algorithm1,
     algorithm2, largest_cluster, rails_algorithm1, rails_optimal,

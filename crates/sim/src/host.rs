@@ -25,7 +25,6 @@
 //! ([`StationSpec`](crate::node::StationSpec)), packet by packet, which then compute for their hosts, too.
 
 mod desk;
-mod inbox;
 mod wires;
 
 pub use wires::Wires;
@@ -34,11 +33,16 @@ use crate::agenda::{Agenda, Entry};
 use crate::network::{Network, Pace};
 use crate::node::{Letter, Listener, Nodes, Receipt};
 use crate::slab::Slab;
-use crosstie_protocol::{NodeId, PeId, RailId};
+use crosstie_protocol::{Matching, NodeId, PeId, RailId};
 use crosstie_units::Time;
 use crosstie_work::{Input, Op, Rank, Request, Step, Tag};
 use desk::{Desk, Resource};
-use inbox::{Inbox, MessageId};
+
+/// A message, by the number its hosts know it by.
+type MessageId = u32;
+
+/// The messages and receives of one host.
+type Inbox = Matching<Rank, Tag, Request, MessageId>;
 
 /// What hosts take for sending and receiving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,7 +159,7 @@ struct Books {
     desks: Vec<Desk<Task>>,
     agenda: Agenda<Event>,
     entries: u64,
-    inbox: Inbox,
+    inboxes: Vec<Inbox>,
     messages: Slab<Message>,
     /// What the processors of commodity nodes compute.
     computations: Slab<Computation>,
@@ -190,7 +194,7 @@ impl<'a> Hosts<'a> {
             desks: (0..hosts).map(|_| Desk::new(rails)).collect(),
             agenda: Agenda::default(),
             entries: 0,
-            inbox: Inbox::new(hosts),
+            inboxes: (0..hosts).map(|_| Inbox::default()).collect(),
             messages: Slab::default(),
             computations: Slab::default(),
             told: Vec::new(),
@@ -238,7 +242,7 @@ impl<'a> Hosts<'a> {
 
     /// What a rank waits for, of its receives.
     pub fn awaited(&self, rank: Rank) -> Option<(Option<Rank>, Option<Tag>, Request)> {
-        self.books.inbox.awaited(rank)
+        self.books.inboxes[rank.0 as usize].awaited()
     }
 
     /// A rank begins an operation.
@@ -265,7 +269,8 @@ impl<'a> Hosts<'a> {
                 if watched {
                     self.books.told.push(Input::Started { rank, request });
                 }
-                if let Some(message) = self.books.inbox.post(rank, from, tag, request) {
+                let inbox = &mut self.books.inboxes[rank.0 as usize];
+                if let Some(message) = inbox.post(from, tag, request) {
                     self.meet(message, request);
                 }
             }
@@ -526,7 +531,7 @@ impl<'a> Hosts<'a> {
                 self.complete(id, overhead);
             }
         }
-        if let Some(request) = self.books.inbox.arrive(rank, from, tag, id) {
+        if let Some((request, _)) = self.books.inboxes[rank.0 as usize].arrive(from, tag, id) {
             self.meet(id, request);
         }
     }
@@ -594,7 +599,10 @@ impl Books {
         let receive = match self.overhead {
             // It has been looked for when its reception began.
             Some(_) => receive,
-            None => self.inbox.arrive(to, from, tag, id),
+            None => {
+                let inbox = &mut self.inboxes[to.0 as usize];
+                inbox.arrive(from, tag, id).map(|(request, _)| request)
+            }
         };
         if let Some(request) = receive {
             self.messages.get_mut(id).receive = Some(request);

@@ -1,0 +1,177 @@
+//! Messages and the receives that ask for them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+/// Who waits for what at one receiver: a receive takes the oldest message that fits, a message the oldest receive that it
+/// fits. Senders are of type `S`, tags of type `T`; receives and messages are known by `R` and `M`.
+#[derive(Debug)]
+pub struct Matching<S, T, R, M> {
+    /// Receives that name sender and tag, and messages nobody has asked for.
+    lines: BTreeMap<(S, T), Line<R, M>>,
+    /// Receives that leave sender or tag open, in the order in which they came.
+    open: Vec<OpenReceive<S, T, R>>,
+    /// Receives and messages, counted together: who is older.
+    age: u64,
+}
+
+/// Of one sender and tag: receives that wait, or messages that wait; never both.
+#[derive(Debug)]
+struct Line<R, M> {
+    receives: VecDeque<(u64, R)>,
+    messages: VecDeque<(u64, M)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct OpenReceive<S, T, R> {
+    age: u64,
+    from: Option<S>,
+    tag: Option<T>,
+    receive: R,
+}
+
+/// A receive that waits: the sender, the tag, and by what it is known.
+pub type Awaited<S, T, R> = (Option<S>, Option<T>, R);
+
+fn fits<T: PartialEq>(asked: Option<T>, found: T) -> bool {
+    asked.is_none_or(|asked| asked == found)
+}
+
+impl<R, M> Default for Line<R, M> {
+    fn default() -> Line<R, M> {
+        Line { receives: VecDeque::new(), messages: VecDeque::new() }
+    }
+}
+
+impl<S, T, R, M> Default for Matching<S, T, R, M> {
+    fn default() -> Matching<S, T, R, M> {
+        Matching { lines: BTreeMap::new(), open: Vec::new(), age: 0 }
+    }
+}
+
+impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
+    /// A message is there; the receive that takes it, with the message, if somebody has asked for it.
+    pub fn arrive(&mut self, from: S, tag: T, message: M) -> Option<(R, M)> {
+        self.age += 1;
+        let Matching { lines, open, age } = self;
+        let named = lines.get(&(from, tag)).and_then(|line| line.receives.front());
+        let fitting =
+            |receive: &OpenReceive<S, T, R>| fits(receive.from, from) && fits(receive.tag, tag);
+        let found = open.iter().position(fitting);
+        match (named, found) {
+            (None, None) => {
+                lines.entry((from, tag)).or_default().messages.push_back((*age, message));
+                None
+            }
+            (Some(&(age, _)), Some(place)) if open[place].age < age => {
+                Some((open.remove(place).receive, message))
+            }
+            (None, Some(place)) => Some((open.remove(place).receive, message)),
+            (Some(_), _) => {
+                let line = lines.get_mut(&(from, tag)).expect("it has a receive");
+                let (_, receive) = line.receives.pop_front().expect("it has a receive");
+                if line.receives.is_empty() {
+                    lines.remove(&(from, tag));
+                }
+                Some((receive, message))
+            }
+        }
+    }
+
+    /// Somebody asks for a message; the one that it takes, if it is there.
+    pub fn post(&mut self, from: Option<S>, tag: Option<T>, receive: R) -> Option<M> {
+        self.age += 1;
+        let Matching { lines, open, age } = self;
+        let key = match (from, tag) {
+            (Some(from), Some(tag)) => {
+                let line = lines.entry((from, tag)).or_default();
+                if line.messages.is_empty() {
+                    line.receives.push_back((*age, receive));
+                    return None;
+                }
+                (from, tag)
+            }
+            _ => {
+                let fitting = lines.iter().filter(|(key, line)| {
+                    fits(from, key.0) && fits(tag, key.1) && !line.messages.is_empty()
+                });
+                let oldest = fitting.min_by_key(|(_, line)| line.messages[0].0);
+                let Some((&key, _)) = oldest else {
+                    open.push(OpenReceive { age: *age, from, tag, receive });
+                    return None;
+                };
+                key
+            }
+        };
+        let line = lines.get_mut(&key).expect("it has a message");
+        let (_, message) = line.messages.pop_front().expect("it has a message");
+        if line.messages.is_empty() {
+            lines.remove(&key);
+        }
+        Some(message)
+    }
+
+    /// The oldest message that a receive would take, which stays.
+    pub fn probe(&self, from: Option<S>, tag: Option<T>) -> Option<(S, T, &M)> {
+        let fitting = self.lines.iter().filter_map(|(&(sender, mark), line)| {
+            let (age, message) = line.messages.front()?;
+            (fits(from, sender) && fits(tag, mark)).then_some((age, (sender, mark, message)))
+        });
+        fitting.min_by_key(|(age, _)| **age).map(|(_, found)| found)
+    }
+
+    /// The oldest receive that waits.
+    pub fn awaited(&self) -> Option<Awaited<S, T, R>> {
+        let named = self.lines.iter().filter_map(|(&(from, tag), line)| {
+            let &(age, receive) = line.receives.front()?;
+            Some((age, (Some(from), Some(tag), receive)))
+        });
+        let open = self.open.iter().map(|open| (open.age, (open.from, open.tag, open.receive)));
+        named.chain(open).min_by_key(|&(age, _)| age).map(|(_, awaited)| awaited)
+    }
+
+    /// Whether no receive and no message waits.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.open.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: u8 = 1;
+    const B: u8 = 2;
+
+    #[test]
+    fn receives_take_the_oldest_of_their_source_and_tag() {
+        let mut inbox = Matching::default();
+        assert_eq!(inbox.arrive(A, 0, 10), None);
+        assert_eq!(inbox.arrive(A, 0, 20), None);
+        assert_eq!(inbox.post(Some(B), Some(0), 'b'), None);
+        assert_eq!(inbox.post(Some(A), Some(1), 'c'), None);
+        assert_eq!(inbox.awaited(), Some((Some(B), Some(0), 'b')));
+        assert_eq!(inbox.probe(None, Some(0)), Some((A, 0, &10)));
+        assert_eq!(inbox.post(Some(A), Some(0), 'd'), Some(10));
+        assert_eq!(inbox.post(Some(A), Some(0), 'e'), Some(20));
+        assert_eq!(inbox.arrive(A, 1, 30), Some(('c', 30)));
+        assert_eq!(inbox.arrive(B, 0, 40), Some(('b', 40)));
+        assert!(inbox.awaited().is_none() && inbox.is_empty());
+    }
+
+    #[test]
+    fn open_receives_stand_in_line_with_the_others() {
+        let mut inbox = Matching::default();
+        assert_eq!(inbox.post(None, Some(7), 'a'), None);
+        assert_eq!(inbox.post(Some(A), Some(7), 'b'), None);
+        assert_eq!(inbox.post(Some(A), None, 'c'), None);
+        assert_eq!(inbox.arrive(A, 7, 10), Some(('a', 10)), "the oldest");
+        assert_eq!(inbox.arrive(A, 8, 11), Some(('c', 11)), "the only one that fits");
+        assert_eq!(inbox.arrive(B, 7, 12), None);
+        assert_eq!(inbox.arrive(A, 9, 13), None);
+        assert_eq!(inbox.probe(None, None), Some((B, 7, &12)));
+        assert_eq!(inbox.post(None, None, 'd'), Some(12), "the oldest message");
+        assert_eq!(inbox.arrive(A, 7, 14), Some(('b', 14)));
+        assert_eq!(inbox.post(None, Some(9), 'e'), Some(13));
+        assert!(inbox.is_empty());
+    }
+}
