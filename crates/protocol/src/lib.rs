@@ -64,6 +64,7 @@ mod livelock;
 mod machine;
 mod matching;
 pub mod matrix;
+pub mod message;
 pub mod nic;
 mod node;
 mod numbers;

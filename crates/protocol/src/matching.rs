@@ -129,6 +129,21 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
         named.chain(open).min_by_key(|&(age, _)| age).map(|(_, awaited)| awaited)
     }
 
+    /// Nothing will come from a sender any more: the receives that wait for it alone, which do so no longer.
+    pub fn give_up(&mut self, from: S) -> Vec<R> {
+        let mut given_up = Vec::new();
+        for ((sender, _), line) in &mut self.lines {
+            if *sender == from {
+                given_up.extend(line.receives.drain(..));
+            }
+        }
+        self.lines.retain(|_, line| !line.receives.is_empty() || !line.messages.is_empty());
+        let named = self.open.extract_if(.., |open| open.from == Some(from));
+        given_up.extend(named.map(|open| (open.age, open.receive)));
+        given_up.sort_by_key(|&(age, _)| age);
+        given_up.into_iter().map(|(_, receive)| receive).collect()
+    }
+
     /// Whether no receive and no message waits.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty() && self.open.is_empty()

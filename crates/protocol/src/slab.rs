@@ -43,6 +43,18 @@ impl<T> Slab<T> {
         }
     }
 
+    /// Puts away all things that are so, and gives them.
+    pub fn drain(&mut self, is_so: impl Fn(&T) -> bool) -> Vec<T> {
+        let mut drained = Vec::new();
+        for (number, place) in (0..).zip(&mut self.places) {
+            if let Some(thing) = place.take_if(|thing| is_so(thing)) {
+                self.spare.push(number);
+                drained.push(thing);
+            }
+        }
+        drained
+    }
+
     pub fn is_empty(&self) -> bool {
         self.places.len() == self.spare.len()
     }

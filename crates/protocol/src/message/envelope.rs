@@ -1,0 +1,82 @@
+//! What ranks send to each other.
+
+/// What tells messages between two ranks apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tag(pub u32);
+
+/// What one rank sends to another, in one piece or, if it is data, in several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Envelope {
+    /// Its number among those between two ranks, PSN; it wraps. Data has none: it goes to its place whenever it comes.
+    pub number: Option<u32>,
+    /// What is in it.
+    pub body: Body,
+}
+
+/// What can be in an envelope. Sends and receives are known by the numbers that their own rank gave them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Body {
+    /// A short message.
+    Eager {
+        /// Its tag.
+        tag: Tag,
+        /// Its length.
+        bytes: u64,
+    },
+    /// Request to send a long message.
+    Rts {
+        /// Its tag.
+        tag: Tag,
+        /// Its length.
+        bytes: u64,
+        /// The send.
+        send: u32,
+    },
+    /// Clear to send: there is a place for it.
+    Cts {
+        /// The send.
+        send: u32,
+        /// The receive.
+        receive: u32,
+    },
+    /// The bytes of a long message.
+    Data {
+        /// The receive that has a place for them.
+        receive: u32,
+    },
+    /// All data that took this rail have been sent.
+    Fin {
+        /// The receive.
+        receive: u32,
+        /// How many of these there are.
+        of: u32,
+    },
+    /// What was kept has been asked for: there is room for so much more.
+    Credit {
+        /// In bytes.
+        bytes: u64,
+    },
+}
+
+impl Body {
+    /// Whether it is numbered and opened in order; where that is not `strict`, only what is matched, and the credit for it.
+    pub(super) fn is_numbered(&self, strict: bool) -> bool {
+        match self {
+            Body::Eager { .. } | Body::Rts { .. } | Body::Credit { .. } => true,
+            Body::Cts { .. } | Body::Fin { .. } => strict,
+            Body::Data { .. } => false,
+        }
+    }
+
+    /// What it takes of the credit of its sender: a message that nobody may have asked for.
+    pub(super) fn price(&self) -> u64 {
+        match self {
+            Body::Eager { bytes, .. } => ENVELOPE.saturating_add(*bytes),
+            Body::Rts { .. } => ENVELOPE,
+            Body::Cts { .. } | Body::Data { .. } | Body::Fin { .. } | Body::Credit { .. } => 0,
+        }
+    }
+}
+
+/// What is kept of a message besides its bytes.
+pub(super) const ENVELOPE: u64 = 64;

@@ -1,0 +1,574 @@
+//! One rank's end of its virtual channels.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crosstie_units::Time;
+
+use super::envelope::ENVELOPE;
+use super::order::Order;
+use super::{Body, Envelope, Tag};
+use crate::slab::Slab;
+use crate::{Machine, Matching, NodeId, RailId, RailSet};
+
+/// How ranks exchange messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MessageSpec {
+    /// The longest message that is sent without asking.
+    pub eager: u64,
+    /// What each rank keeps for each other rank before somebody asks for it, in bytes; at least 4 KiB and twice the longest eager
+    /// message with its envelope.
+    pub credit: u64,
+    /// Whether CTS and FIN are numbered and opened in order like all others, as Liu has it. Otherwise they are opened as they
+    /// come: order matters for what is matched only.
+    pub strict: bool,
+    /// The number of the first envelope between two ranks.
+    pub first: u32,
+}
+
+impl MessageSpec {
+    /// Messages of up to so many bytes are eager.
+    pub fn new(eager: u64) -> MessageSpec {
+        let credit = (eager.saturating_add(ENVELOPE)).saturating_mul(32).max(1 << 16);
+        MessageSpec { eager, credit, strict: true, first: 0 }
+    }
+}
+
+/// A send or a receive, as the application numbers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(pub u64);
+
+/// Something that was posted, as its messenger numbers what is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PostId(pub u32);
+
+/// What can happen to a messenger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// The application sends a message.
+    Send {
+        /// The send.
+        request: RequestId,
+        /// The receiver: another rank.
+        to: NodeId,
+        /// What tells it apart.
+        tag: Tag,
+        /// Its length.
+        bytes: u64,
+    },
+    /// The application asks for a message.
+    Receive {
+        /// The receive.
+        request: RequestId,
+        /// From whom; `None`: from anybody.
+        from: Option<NodeId>,
+        /// Which; `None`: any.
+        tag: Option<Tag>,
+        /// The bytes there is room for.
+        room: u64,
+    },
+    /// An envelope has come, whole.
+    Arrived {
+        /// From whom.
+        from: NodeId,
+        /// The envelope.
+        envelope: Envelope,
+        /// The bytes that came with it.
+        bytes: u64,
+    },
+    /// The last piece of something posted has been handed to a rail.
+    HandedOver {
+        /// What.
+        post: PostId,
+        /// The rails that it has taken.
+        rails: RailSet,
+    },
+    /// The other rank has all of something posted.
+    Landed {
+        /// What.
+        post: PostId,
+    },
+    /// Another rank cannot be reached any more.
+    Unreachable {
+        /// Which.
+        peer: NodeId,
+    },
+}
+
+/// What a messenger wants done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Take an envelope to another rank.
+    Post {
+        /// By this the messenger is told what has become of it.
+        post: PostId,
+        /// The receiver.
+        to: NodeId,
+        /// The envelope.
+        envelope: Envelope,
+        /// The send whose bytes go with it, and how many.
+        bytes: u64,
+        /// See `bytes`.
+        of: Option<RequestId>,
+        /// The rail that it must take, if that is up.
+        rail: Option<RailId>,
+        /// Whether it must not be cut.
+        whole: bool,
+    },
+    /// A send is done: its bytes are needed no longer.
+    Sent {
+        /// The send.
+        request: RequestId,
+    },
+    /// There is a place for the data of a long message: whatever comes for this receive of this rank goes there.
+    Place {
+        /// The receive, as in [`Body::Data`].
+        receive: u32,
+        /// From whom.
+        from: NodeId,
+        /// The receive, as the application numbers it.
+        request: RequestId,
+        /// The bytes there is room for.
+        room: u64,
+    },
+    /// A receive is done.
+    Received {
+        /// The receive.
+        request: RequestId,
+        /// The sender.
+        from: NodeId,
+        /// The tag.
+        tag: Tag,
+        /// The length of the message; more than there was room for if it was cut off.
+        bytes: u64,
+        /// The number of the eager envelope whose bytes are to be put in place; `None`: they are there.
+        envelope: Option<u32>,
+    },
+    /// A send or a receive will not be done: the other rank cannot be reached.
+    Failed {
+        /// Which.
+        request: RequestId,
+        /// The other rank.
+        peer: NodeId,
+    },
+}
+
+/// A message that nobody has asked for yet.
+#[derive(Debug, Clone, Copy)]
+enum Unexpected {
+    Eager { number: u32, bytes: u64 },
+    Rts { send: u32, bytes: u64 },
+}
+
+/// A receive that waits.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    request: RequestId,
+    room: u64,
+}
+
+/// A long message that is being sent.
+#[derive(Debug)]
+struct Sending {
+    request: RequestId,
+    to: NodeId,
+    bytes: u64,
+    /// The receive at the other end, once there is one.
+    receive: Option<u32>,
+}
+
+/// A long message that is being received.
+#[derive(Debug)]
+struct Receiving {
+    request: RequestId,
+    from: NodeId,
+    tag: Tag,
+    bytes: u64,
+    /// Whether its data are there.
+    whole: bool,
+    finished: u32,
+    of: Option<u32>,
+}
+
+/// What was posted, and what is to be done when it is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Posted {
+    /// Nothing.
+    Control,
+    /// Data of a send.
+    Data { send: u32 },
+}
+
+/// What is kept of another rank.
+#[derive(Debug)]
+struct Peer {
+    order: Order<(Body, u64)>,
+    /// What may be sent before somebody has asked for it.
+    credit: u64,
+    /// Sends that wait for credit.
+    stalled: VecDeque<(RequestId, Tag, u64)>,
+    /// Credit to be given back, and what the other still has kept here.
+    owed: u64,
+    kept: u64,
+    unreachable: bool,
+}
+
+/// One rank's end of its virtual channels.
+#[derive(Debug)]
+pub struct Messenger {
+    spec: MessageSpec,
+    id: NodeId,
+    peers: BTreeMap<NodeId, Peer>,
+    matching: Matching<NodeId, Tag, Waiting, Unexpected>,
+    sending: Slab<Sending>,
+    receiving: Slab<Receiving>,
+    posted: Slab<Posted>,
+    actions: VecDeque<Action>,
+    strays: u64,
+}
+
+impl Messenger {
+    /// An idle messenger.
+    pub fn new(spec: MessageSpec, id: NodeId) -> Messenger {
+        let least = spec.eager.saturating_add(ENVELOPE).saturating_mul(2).max(4096);
+        Messenger {
+            spec: MessageSpec { credit: spec.credit.max(least), ..spec },
+            id,
+            peers: BTreeMap::new(),
+            matching: Matching::default(),
+            sending: Slab::new(),
+            receiving: Slab::new(),
+            posted: Slab::new(),
+            actions: VecDeque::new(),
+            strays: 0,
+        }
+    }
+
+    /// Envelopes and reports that cannot be: whoever sent them is wrong.
+    pub fn strays(&self) -> u64 {
+        self.strays
+    }
+
+    /// Envelopes that had to wait for others before them.
+    pub fn deferred(&self) -> u64 {
+        self.peers.values().map(|peer| peer.order.deferred()).sum()
+    }
+
+    /// The bytes that are kept for messages nobody has asked for.
+    pub fn kept(&self) -> u64 {
+        self.peers.values().map(|peer| peer.kept).sum()
+    }
+
+    /// Whether nothing is under way, nothing waits, and nothing is kept.
+    pub fn is_idle(&self) -> bool {
+        let rests = |peer: &Peer| peer.order.is_empty() && peer.stalled.is_empty();
+        self.sending.is_empty()
+            && self.receiving.is_empty()
+            && self.posted.is_empty()
+            && self.matching.is_empty()
+            && self.actions.is_empty()
+            && self.peers.values().all(rests)
+    }
+
+    /// The oldest message that a receive would take: from whom, its tag and its length.
+    pub fn probe(&self, from: Option<NodeId>, tag: Option<Tag>) -> Option<(NodeId, Tag, u64)> {
+        let (from, tag, message) = self.matching.probe(from, tag)?;
+        let (Unexpected::Eager { bytes, .. } | Unexpected::Rts { bytes, .. }) = *message;
+        Some((from, tag, bytes))
+    }
+
+    fn peer(&mut self, id: NodeId) -> &mut Peer {
+        let MessageSpec { credit, first, .. } = self.spec;
+        self.peers.entry(id).or_insert_with(|| Peer {
+            order: Order::new(first),
+            credit,
+            stalled: VecDeque::new(),
+            owed: 0,
+            kept: 0,
+            unreachable: false,
+        })
+    }
+
+    /// Posts an envelope that must not be cut.
+    fn post(
+        &mut self,
+        to: NodeId,
+        body: Body,
+        (of, bytes): (Option<RequestId>, u64),
+        rail: Option<RailId>,
+    ) {
+        let numbered = body.is_numbered(self.spec.strict);
+        let number = numbered.then(|| self.peer(to).order.assign());
+        let envelope = Envelope { number, body };
+        let post = PostId(self.posted.put(|_| Posted::Control));
+        let whole = true;
+        self.actions.push_back(Action::Post { post, to, envelope, bytes, of, rail, whole });
+    }
+
+    fn send(&mut self, request: RequestId, to: NodeId, tag: Tag, bytes: u64) {
+        assert!(to != self.id, "rank {} sends to itself, which takes no channel", to.0);
+        let peer = self.peer(to);
+        if peer.unreachable {
+            self.actions.push_back(Action::Failed { request, peer: to });
+            return;
+        }
+        peer.stalled.push_back((request, tag, bytes));
+        self.resume(to);
+    }
+
+    /// Sends what waits for credit, in order, as far as there is some.
+    fn resume(&mut self, to: NodeId) {
+        let eager = self.spec.eager;
+        loop {
+            let peer = self.peer(to);
+            let Some(&(request, tag, bytes)) = peer.stalled.front() else { return };
+            let body = Body::Eager { tag, bytes };
+            if bytes <= eager && body.price() <= peer.credit {
+                peer.credit -= body.price();
+                peer.stalled.pop_front();
+                self.post(to, body, (Some(request), bytes), None);
+                self.actions.push_back(Action::Sent { request });
+            } else if ENVELOPE <= peer.credit {
+                peer.credit -= ENVELOPE;
+                peer.stalled.pop_front();
+                let send = self.sending.put(|_| Sending { request, to, bytes, receive: None });
+                self.post(to, Body::Rts { tag, bytes, send }, (None, 0), None);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn receive(&mut self, request: RequestId, from: Option<NodeId>, tag: Option<Tag>, room: u64) {
+        if let Some(peer) = from
+            && self.peers.get(&peer).is_some_and(|peer| peer.unreachable)
+            && self.matching.probe(from, tag).is_none()
+        {
+            self.actions.push_back(Action::Failed { request, peer });
+            return;
+        }
+        let waiting = Waiting { request, room };
+        let found = self.matching.probe(from, tag).map(|(from, tag, _)| (from, tag));
+        if let Some(message) = self.matching.post(from, tag, waiting) {
+            let (from, tag) = found.expect("what is taken was there");
+            self.take(from, tag, message, waiting);
+        }
+    }
+
+    /// A receive has its message.
+    fn take(&mut self, from: NodeId, tag: Tag, message: Unexpected, waiting: Waiting) {
+        let Waiting { request, room } = waiting;
+        match message {
+            Unexpected::Eager { number, bytes } => {
+                self.repay(from, Body::Eager { tag, bytes }.price());
+                let envelope = Some(number);
+                self.actions.push_back(Action::Received { request, from, tag, bytes, envelope });
+            }
+            Unexpected::Rts { send, bytes } => {
+                self.repay(from, ENVELOPE);
+                let receive = self.receiving.put(|_| Receiving {
+                    request,
+                    from,
+                    tag,
+                    bytes,
+                    whole: false,
+                    finished: 0,
+                    of: None,
+                });
+                self.actions.push_back(Action::Place { receive, from, request, room });
+                self.post(from, Body::Cts { send, receive }, (None, 0), None);
+            }
+        }
+    }
+
+    /// What another rank had kept here has been asked for. Credit is given back when half of it is owed.
+    fn repay(&mut self, to: NodeId, bytes: u64) {
+        let most = self.spec.credit;
+        let peer = self.peer(to);
+        peer.kept -= bytes;
+        peer.owed += bytes;
+        if peer.owed >= most / 2 {
+            let bytes = std::mem::take(&mut peer.owed);
+            self.post(to, Body::Credit { bytes }, (None, 0), None);
+        }
+    }
+
+    fn arrived(&mut self, from: NodeId, envelope: Envelope, bytes: u64) {
+        let numbered = envelope.body.is_numbered(self.spec.strict);
+        if from == self.id || envelope.number.is_some() != numbered {
+            self.strays += 1;
+            return;
+        }
+        let Some(number) = envelope.number else {
+            return self.open(from, envelope.body, bytes, 0);
+        };
+        if !self.peer(from).order.arrive(number, (envelope.body, bytes)) {
+            self.strays += 1;
+            return;
+        }
+        while let Some((number, (body, bytes))) = self.peer(from).order.open() {
+            self.open(from, body, bytes, number);
+        }
+    }
+
+    /// Opens an envelope whose turn it is.
+    fn open(&mut self, from: NodeId, body: Body, came: u64, number: u32) {
+        let fits = match body {
+            Body::Eager { tag, bytes } => {
+                let message = Unexpected::Eager { number, bytes };
+                came == bytes && bytes <= self.spec.eager && self.keep(from, tag, message, &body)
+            }
+            Body::Rts { tag, bytes, send } => {
+                self.keep(from, tag, Unexpected::Rts { send, bytes }, &body)
+            }
+            Body::Cts { send, receive } => self.clear_to_send(from, send, receive),
+            Body::Data { receive } => self.data(from, receive, came),
+            Body::Fin { receive, of } => self.finish(from, receive, of),
+            Body::Credit { bytes } => self.credit(from, bytes),
+        };
+        self.strays += u64::from(!fits);
+    }
+
+    /// A message has come that somebody may have asked for.
+    fn keep(&mut self, from: NodeId, tag: Tag, message: Unexpected, body: &Body) -> bool {
+        let (price, most) = (body.price(), self.spec.credit);
+        let peer = self.peer(from);
+        if peer.kept + peer.owed + price > most {
+            // More than it has credit for.
+            return false;
+        }
+        peer.kept += price;
+        if let Some((waiting, message)) = self.matching.arrive(from, tag, message) {
+            self.take(from, tag, message, waiting);
+        }
+        true
+    }
+
+    fn clear_to_send(&mut self, from: NodeId, send: u32, receive: u32) -> bool {
+        let fits = |sending: &&mut Sending| sending.to == from && sending.receive.is_none();
+        let Some(sending) = self.sending.get_mut(send).filter(fits) else { return false };
+        sending.receive = Some(receive);
+        let (to, of, bytes) = (from, Some(sending.request), sending.bytes);
+        let envelope = Envelope { number: None, body: Body::Data { receive } };
+        let post = PostId(self.posted.put(|_| Posted::Data { send }));
+        let (rail, whole) = (None, false);
+        self.actions.push_back(Action::Post { post, to, envelope, bytes, of, rail, whole });
+        true
+    }
+
+    fn data(&mut self, from: NodeId, receive: u32, came: u64) -> bool {
+        let fits = |receiving: &&mut Receiving| {
+            receiving.from == from && !receiving.whole && receiving.bytes == came
+        };
+        let Some(receiving) = self.receiving.get_mut(receive).filter(fits) else { return false };
+        receiving.whole = true;
+        self.conclude(receive);
+        true
+    }
+
+    fn finish(&mut self, from: NodeId, receive: u32, of: u32) -> bool {
+        let fits = |receiving: &&mut Receiving| {
+            let agrees = receiving.of.is_none_or(|known| known == of);
+            receiving.from == from && agrees && receiving.finished < of
+        };
+        let Some(receiving) = self.receiving.get_mut(receive).filter(fits) else { return false };
+        receiving.of = Some(of);
+        receiving.finished += 1;
+        self.conclude(receive);
+        true
+    }
+
+    /// A long message is there when its data and all its FINs are.
+    fn conclude(&mut self, receive: u32) {
+        let Some(receiving) = self.receiving.get_mut(receive) else { return };
+        if receiving.whole && receiving.of == Some(receiving.finished) {
+            let &mut Receiving { request, from, tag, bytes, .. } = receiving;
+            self.receiving.remove(receive);
+            let envelope = None;
+            self.actions.push_back(Action::Received { request, from, tag, bytes, envelope });
+        }
+    }
+
+    fn credit(&mut self, from: NodeId, bytes: u64) -> bool {
+        let most = self.spec.credit;
+        let peer = self.peer(from);
+        if bytes > most - peer.credit {
+            // More than it was ever given.
+            return false;
+        }
+        peer.credit += bytes;
+        self.resume(from);
+        true
+    }
+
+    fn handed_over(&mut self, post: PostId, rails: RailSet) {
+        let Some(Posted::Data { send }) = self.posted.get(post.0).copied() else { return };
+        let Some(&Sending { to, receive: Some(receive), .. }) = self.sending.get(send) else {
+            self.strays += 1;
+            return;
+        };
+        let of = rails.len();
+        for rail in rails.iter() {
+            self.post(to, Body::Fin { receive, of }, (None, 0), Some(rail));
+        }
+    }
+
+    fn landed(&mut self, post: PostId) {
+        match self.posted.get(post.0).copied() {
+            None => self.strays += 1,
+            Some(Posted::Control) => self.posted.remove(post.0),
+            Some(Posted::Data { send }) => {
+                self.posted.remove(post.0);
+                if let Some(&Sending { request, .. }) = self.sending.get(send) {
+                    self.sending.remove(send);
+                    self.actions.push_back(Action::Sent { request });
+                }
+            }
+        }
+    }
+
+    /// Everything that waits for another rank fails.
+    fn unreachable(&mut self, id: NodeId) {
+        let peer = self.peer(id);
+        peer.unreachable = true;
+        let stalled = std::mem::take(&mut peer.stalled);
+        let failed = stalled.into_iter().map(|(request, ..)| request);
+        let sends = self.sending.drain(|sending| sending.to == id);
+        let receives = self.receiving.drain(|receiving| receiving.from == id);
+        let named = self.matching.give_up(id);
+        let all: Vec<RequestId> = failed
+            .chain(sends.into_iter().map(|sending| sending.request))
+            .chain(receives.into_iter().map(|receiving| receiving.request))
+            .chain(named.into_iter().map(|waiting| waiting.request))
+            .collect();
+        let failed = all.into_iter().map(|request| Action::Failed { request, peer: id });
+        self.actions.extend(failed);
+    }
+}
+
+impl Machine for Messenger {
+    type Input = Input;
+    type Action = Action;
+
+    /// # Panics
+    /// If a rank sends to itself.
+    fn handle(&mut self, _now: Time, input: Input) {
+        match input {
+            Input::Send { request, to, tag, bytes } => self.send(request, to, tag, bytes),
+            Input::Receive { request, from, tag, room } => self.receive(request, from, tag, room),
+            Input::Arrived { from, envelope, bytes } => self.arrived(from, envelope, bytes),
+            Input::HandedOver { post, rails } => self.handed_over(post, rails),
+            Input::Landed { post } => self.landed(post),
+            Input::Unreachable { peer } => self.unreachable(peer),
+        }
+    }
+
+    fn handle_timeout(&mut self, _now: Time) {}
+
+    fn poll_action(&mut self, _now: Time) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        None
+    }
+}

@@ -1,0 +1,84 @@
+//! Envelopes in order.
+
+use std::collections::BTreeMap;
+
+/// Numbers what goes to another rank, and lets what comes from it through in order. Numbers wrap.
+#[derive(Debug, Default)]
+pub(super) struct Order<T> {
+    /// The next number to be sent: PSN.
+    next: u32,
+    /// The next one to be opened: ESN.
+    expected: u32,
+    /// What has come too early, by how much.
+    early: BTreeMap<u32, T>,
+    deferred: u64,
+}
+
+/// Nobody is further ahead than this: half of all numbers.
+const FURTHEST: u32 = 1 << 31;
+
+impl<T> Order<T> {
+    pub fn new(first: u32) -> Order<T> {
+        Order { next: first, expected: first, early: BTreeMap::new(), deferred: 0 }
+    }
+
+    /// The number of the next envelope.
+    pub fn assign(&mut self) -> u32 {
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        number
+    }
+
+    /// Something has come; false if it has come before, or cannot be. It is then to be asked for with [`Order::open`].
+    pub fn arrive(&mut self, number: u32, thing: T) -> bool {
+        if number.wrapping_sub(self.expected) >= FURTHEST || self.early.contains_key(&number) {
+            return false;
+        }
+        self.deferred += u64::from(number != self.expected);
+        self.early.insert(number, thing);
+        true
+    }
+
+    /// What is to be opened next, and its number, if it is there.
+    pub fn open(&mut self) -> Option<(u32, T)> {
+        let number = self.expected;
+        let thing = self.early.remove(&number)?;
+        self.expected = number.wrapping_add(1);
+        Some((number, thing))
+    }
+
+    /// How many have come too early so far.
+    pub fn deferred(&self) -> u64 {
+        self.deferred
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.early.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_comes_in_any_order_is_opened_in_order(
+            first: u32, order in Just((0..50u32).collect::<Vec<_>>()).prop_shuffle(),
+        ) {
+            let (mut sender, mut receiver) = (Order::<u32>::new(first), Order::new(first));
+            let numbers: Vec<u32> = (0..50).map(|_| sender.assign()).collect();
+            let mut opened = Vec::new();
+            for place in order {
+                let number = numbers[place as usize];
+                prop_assert!(receiver.arrive(number, place));
+                prop_assert!(!receiver.arrive(number, place), "once");
+                opened.extend(std::iter::from_fn(|| receiver.open().map(|(_, thing)| thing)));
+                prop_assert!(opened.last() != Some(&place) || !receiver.arrive(number, place));
+            }
+            prop_assert_eq!(opened, (0..50).collect::<Vec<_>>());
+            prop_assert!(receiver.is_empty());
+        }
+    }
+}

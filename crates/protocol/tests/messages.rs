@@ -1,0 +1,307 @@
+//! Ranks that exchange messages over rails of any delay: each message once, whole, and in order.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crosstie_protocol::message::*;
+use crosstie_protocol::{Machine, NodeId, RailId, RailSet};
+use crosstie_units::{Seed, Stream, Time};
+use proptest::prelude::*;
+
+/// What is on its way.
+#[derive(Debug, Clone)]
+enum Event {
+    Envelope { from: u32, to: u32, post: PostId, envelope: Envelope, bytes: u64 },
+    Landed { rank: u32, post: PostId },
+}
+
+/// Ranks, and a post that takes its time. What takes one rail between two ranks stays in order; between rails nothing does.
+struct Office {
+    ranks: Vec<Messenger>,
+    rails: u32,
+    draws: Stream,
+    now: u64,
+    agenda: BTreeMap<(u64, u64), Event>,
+    entries: u64,
+    /// When each rail between two ranks is free.
+    order: BTreeMap<(u32, u32, u32), u64>,
+    sent: Vec<RequestId>,
+    /// Receives that are done: the sender, the tag and the length.
+    received: BTreeMap<RequestId, (NodeId, Tag, u64)>,
+    failed: Vec<RequestId>,
+    /// Envelopes posted, by kind.
+    posted: BTreeMap<&'static str, u64>,
+    kept: u64,
+}
+
+impl Office {
+    fn new(spec: MessageSpec, ranks: u32, rails: u32, seed: u64) -> Office {
+        Office {
+            ranks: (0..ranks).map(|rank| Messenger::new(spec, NodeId(rank))).collect(),
+            rails,
+            draws: Seed(seed).stream("delays", 0),
+            now: 0,
+            agenda: BTreeMap::new(),
+            entries: 0,
+            order: BTreeMap::new(),
+            sent: Vec::new(),
+            received: BTreeMap::new(),
+            failed: Vec::new(),
+            posted: BTreeMap::new(),
+            kept: 0,
+        }
+    }
+
+    fn tell(&mut self, rank: u32, input: Input) {
+        let mut inputs = VecDeque::from([input]);
+        while let Some(input) = inputs.pop_front() {
+            self.ranks[rank as usize].handle(Time::ZERO, input);
+            while let Some(action) = self.ranks[rank as usize].poll_action(Time::ZERO) {
+                inputs.extend(self.act(rank, action));
+            }
+            self.kept = self.kept.max(self.ranks[rank as usize].kept());
+        }
+    }
+
+    fn act(&mut self, rank: u32, action: Action) -> Option<Input> {
+        match action {
+            Action::Post { post, to, envelope, bytes, rail, whole, .. } => {
+                let kind = match envelope.body {
+                    Body::Eager { .. } => "EAGER",
+                    Body::Rts { .. } => "RTS",
+                    Body::Cts { .. } => "CTS",
+                    Body::Data { .. } => "DATA",
+                    Body::Fin { .. } => "FIN",
+                    Body::Credit { .. } => "CREDIT",
+                };
+                *self.posted.entry(kind).or_default() += 1;
+                assert_eq!(whole, kind != "DATA", "only data is cut");
+                let mut rails = RailSet::EMPTY;
+                if whole {
+                    let drawn = RailId(self.draws.below(u64::from(self.rails)) as u32);
+                    rails.insert(rail.unwrap_or(drawn));
+                } else {
+                    let count = 1 + self.draws.below(u64::from(self.rails)) as u32;
+                    rails = RailSet::all(count);
+                }
+                // It is there when its last piece is.
+                let mut there = 0;
+                for rail in rails.iter() {
+                    let free = self.order.entry((rank, to.0, rail.0)).or_default();
+                    let delay = 1 + self.draws.below(100);
+                    *free = (*free).max(self.now + delay);
+                    there = there.max(*free);
+                }
+                let event = Event::Envelope { from: rank, to: to.0, post, envelope, bytes };
+                self.enter(there, event);
+                Some(Input::HandedOver { post, rails })
+            }
+            Action::Sent { request } => {
+                assert!(!self.sent.contains(&request), "once");
+                self.sent.push(request);
+                None
+            }
+            Action::Received { request, from, tag, bytes, .. } => {
+                assert_eq!(self.received.insert(request, (from, tag, bytes)), None, "once");
+                None
+            }
+            Action::Failed { request, .. } => {
+                self.failed.push(request);
+                None
+            }
+            Action::Place { .. } => None,
+        }
+    }
+
+    fn enter(&mut self, at: u64, event: Event) {
+        self.agenda.insert((at, self.entries), event);
+        self.entries += 1;
+    }
+
+    fn step(&mut self) -> bool {
+        let Some(((at, _), event)) = self.agenda.pop_first() else { return false };
+        self.now = at;
+        match event {
+            Event::Envelope { from, to, post, envelope, bytes } => {
+                let back = at + 1 + self.draws.below(20);
+                self.enter(back, Event::Landed { rank: from, post });
+                self.tell(to, Input::Arrived { from: NodeId(from), envelope, bytes });
+            }
+            Event::Landed { rank, post } => self.tell(rank, Input::Landed { post }),
+        }
+        true
+    }
+
+    fn send(&mut self, rank: u32, to: u32, tag: u32, bytes: u64, request: u64) {
+        let (request, to, tag) = (RequestId(request), NodeId(to), Tag(tag));
+        self.tell(rank, Input::Send { request, to, tag, bytes });
+    }
+
+    fn receive(&mut self, rank: u32, from: Option<u32>, tag: Option<u32>, request: u64) {
+        let (request, from, tag) = (RequestId(request), from.map(NodeId), tag.map(Tag));
+        self.tell(rank, Input::Receive { request, from, tag, room: u64::MAX });
+    }
+
+    fn is_idle(&self) -> bool {
+        self.ranks.iter().all(|rank| rank.is_idle() && rank.strays() == 0)
+    }
+}
+
+#[test]
+fn short_messages_are_pushed_and_long_ones_asked_for() {
+    let mut office = Office::new(MessageSpec::new(1000), 2, 1, 1);
+    office.send(0, 1, 7, 1000, 1);
+    assert_eq!(office.sent, [RequestId(1)], "its bytes are on their way");
+    office.send(0, 1, 7, 1001, 2);
+    while office.step() {}
+    assert_eq!((office.sent.len(), office.received.len()), (1, 0), "nobody has asked");
+    office.receive(1, Some(0), Some(7), 11);
+    office.receive(1, None, None, 12);
+    while office.step() {}
+    assert_eq!(office.received[&RequestId(11)], (NodeId(0), Tag(7), 1000));
+    assert_eq!(office.received[&RequestId(12)], (NodeId(0), Tag(7), 1001));
+    assert_eq!(office.sent, [RequestId(1), RequestId(2)]);
+    assert!(office.is_idle());
+    let kinds = ["EAGER", "RTS", "CTS", "DATA", "FIN"].map(|kind| office.posted[kind]);
+    assert_eq!(kinds, [1; 5]);
+}
+
+#[test]
+fn a_missing_fin_keeps_a_message_from_being_received() {
+    let mut rank = Messenger::new(MessageSpec::new(10), NodeId(1));
+    let (from, room) = (NodeId(0), 100);
+    let mut handle = |input| {
+        rank.handle(Time::ZERO, input);
+        std::iter::from_fn(|| rank.poll_action(Time::ZERO)).collect::<Vec<_>>()
+    };
+    handle(Input::Receive { request: RequestId(5), from: Some(from), tag: None, room });
+    let arrived =
+        |number, body, bytes| Input::Arrived { from, envelope: Envelope { number, body }, bytes };
+    let body = Body::Rts { tag: Tag(3), bytes: 50, send: 0 };
+    let actions = handle(arrived(Some(0), body, 0));
+    let [Action::Place { receive, .. }, Action::Post { .. }] = actions[..] else {
+        panic!("{actions:?}")
+    };
+    assert_eq!(handle(arrived(Some(2), Body::Fin { receive, of: 2 }, 0)), [], "out of order");
+    assert_eq!(handle(arrived(None, Body::Data { receive }, 50)), []);
+    let done = handle(arrived(Some(1), Body::Fin { receive, of: 2 }, 0));
+    let (request, tag, bytes, envelope) = (RequestId(5), Tag(3), 50, None);
+    assert_eq!(done, [Action::Received { request, from, tag, bytes, envelope }]);
+}
+
+#[test]
+fn what_nobody_asks_for_is_bounded_and_nothing_is_lost() {
+    let spec = MessageSpec { credit: 4096, ..MessageSpec::new(1000) };
+    let mut office = Office::new(spec, 2, 2, 3);
+    (0..500).for_each(|number| office.send(0, 1, 0, 900 - number, number));
+    while office.step() {}
+    assert!(office.kept <= 4096, "{}", office.kept);
+    assert!(office.posted["RTS"] > 0, "who has no credit for the bytes asks");
+    (0..500).for_each(|number| office.receive(1, None, None, 1000 + number));
+    while office.step() {}
+    assert!(office.is_idle());
+    for number in 0..500 {
+        assert_eq!(office.received[&RequestId(1000 + number)].2, 900 - number);
+    }
+}
+
+#[test]
+fn what_waits_for_a_rank_that_is_gone_fails() {
+    let mut office = Office::new(MessageSpec::new(100), 3, 1, 4);
+    office.send(0, 1, 0, 1000, 1);
+    office.receive(0, Some(1), None, 2);
+    office.receive(0, Some(1), Some(4), 3);
+    office.receive(0, None, None, 4);
+    office.tell(0, Input::Unreachable { peer: NodeId(1) });
+    office.failed.sort_unstable();
+    assert_eq!(office.failed, [1, 2, 3].map(RequestId));
+    office.send(0, 1, 0, 10, 5);
+    office.receive(0, Some(1), None, 6);
+    assert_eq!(office.failed[3..], [5, 6].map(RequestId));
+    office.send(2, 0, 9, 10, 7);
+    while office.step() {}
+    assert_eq!(office.received[&RequestId(4)], (NodeId(2), Tag(9), 10), "others are there");
+}
+
+#[test]
+fn what_cannot_be_is_counted_and_ignored() {
+    let mut rank = Messenger::new(MessageSpec::new(100), NodeId(1));
+    let bodies = [
+        (Some(0), Body::Cts { send: 0, receive: 0 }, 0),
+        (Some(1), Body::Fin { receive: 9, of: 1 }, 0),
+        (Some(2), Body::Credit { bytes: 1 }, 0),
+        (Some(3), Body::Eager { tag: Tag(0), bytes: 101 }, 101),
+        (Some(4), Body::Eager { tag: Tag(0), bytes: 10 }, 9),
+        (None, Body::Data { receive: 0 }, 0),
+        (Some(5), Body::Data { receive: 0 }, 0),
+        (None, Body::Rts { tag: Tag(0), bytes: 1, send: 0 }, 0),
+        (Some(4), Body::Credit { bytes: 0 }, 0),
+        (Some(5 + (1 << 31)), Body::Credit { bytes: 0 }, 0),
+    ];
+    for (count, (number, body, bytes)) in (1..).zip(bodies) {
+        let envelope = Envelope { number, body };
+        rank.handle(Time::ZERO, Input::Arrived { from: NodeId(0), envelope, bytes });
+        assert_eq!(rank.strays(), count, "{body:?}");
+    }
+    rank.handle(Time::ZERO, Input::Landed { post: PostId(3) });
+    assert_eq!((rank.strays(), rank.poll_action(Time::ZERO)), (11, None));
+    assert!(rank.is_idle());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Ranks send and ask in any order: every receive that names sender and tag has the message that was sent as
+    /// the next one of these; those that leave something open have all others, in order as well.
+    #[test]
+    fn every_message_arrives_once_whole_and_in_order(
+        ranks in 2..5u32, rails in 1..4u32, strict: bool, first in prop_oneof![Just(0), Just(u32::MAX - 20)],
+        credit in 4096..20_000u64, open: bool, seed: u64,
+        sends in prop::collection::vec((0..5u32, 0..5u32, 0..3u32, 0..3000u64), 1..150),
+    ) {
+        let spec = MessageSpec { credit, strict, first, ..MessageSpec::new(1000) };
+        let mut office = Office::new(spec, ranks, rails, seed);
+        let mut draws = Seed(seed).stream("turns", 0);
+        // What is to be done: sends in order, and for each a receive at its receiver.
+        let mut expected: BTreeMap<(u32, u32, u32), VecDeque<u64>> = BTreeMap::new();
+        let mut todo: Vec<(bool, u32, u32, u32, u64, u64)> = Vec::new();
+        for (number, (from, to, tag, bytes)) in (0..).zip(sends) {
+            let (from, to) = (from % ranks, to % ranks);
+            if from != to {
+                expected.entry((to, from, tag)).or_default().push_back(bytes);
+                todo.push((true, from, to, tag, bytes, number));
+                todo.push((false, to, from, tag, 0, 10_000 + number));
+            }
+        }
+        let messages = todo.len() / 2;
+        let mut sends: VecDeque<_> = todo.iter().copied().filter(|task| task.0).collect();
+        let mut receives: VecDeque<_> = todo.iter().copied().filter(|task| !task.0).collect();
+        let mut asked: Vec<(u32, u32, u32, u64)> = Vec::new();
+        while !sends.is_empty() || !receives.is_empty() {
+            match draws.below(3) {
+                0 => if let Some((_, from, to, tag, bytes, number)) = sends.pop_front() {
+                    office.send(from, to, tag, bytes, number);
+                },
+                1 => if let Some((_, rank, from, tag, _, number)) = receives.pop_front() {
+                    asked.push((rank, from, tag, number));
+                    let named = |value| (!open).then_some(value);
+                    office.receive(rank, named(from), named(tag), number);
+                },
+                _ => { office.step(); }
+            }
+        }
+        while office.step() {}
+        prop_assert!(office.is_idle(), "{:?}", office.ranks);
+        prop_assert_eq!((office.sent.len(), office.received.len()), (messages, messages));
+        prop_assert!(office.kept <= credit * u64::from(ranks));
+        for (rank, from, tag, number) in asked {
+            let (sender, mark, bytes) = office.received[&RequestId(number)];
+            if !open {
+                prop_assert_eq!((sender.0, mark.0), (from, tag));
+            }
+            let line = expected.get_mut(&(rank, sender.0, mark.0)).expect("it was sent");
+            // Receives that leave everything open take what is opened first, in the order in which they were posted.
+            prop_assert_eq!(line.pop_front(), Some(bytes));
+        }
+        prop_assert!(expected.values().all(VecDeque::is_empty));
+    }
+}
