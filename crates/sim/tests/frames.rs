@@ -125,8 +125,8 @@ proptest! {
         let lines = lines(&fabric, uplink, wire * 300);
         let switches: Vec<_> = fabric.switches().map(|s| kinds[s.0 as usize % kinds.len()]).collect();
         let spec = FrameSpec {
-            fabric: &fabric, routing: &routing, rails: 1, lines: &lines, switches: &switches,
-            cycle: Time::from_ns(80),
+            fabric: &fabric, routing: &routing, rails: 1, ports: &[], lines: &lines, switches: &switches,
+            cycle: Time::from_ns(80), changes: &[],
         };
         let hosts = fabric.hosts().len() as u32;
         let mut sent: Vec<_> = sent

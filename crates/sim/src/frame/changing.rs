@@ -1,0 +1,56 @@
+//! Links that change while frames are on them.
+//!
+//! Where links never change, a frame that is queued knows at once when it will start. Where they do, it waits for its turn, and
+//! finds out then how fast its link is, and whether it is there at all.
+
+use super::spec::Line;
+use crate::network::Change;
+use crosstie_units::Time;
+use std::collections::VecDeque;
+
+/// What there is to know of links that change, by channel.
+pub(super) struct Changing<'a> {
+    pub changes: &'a [Change],
+    /// What each channel was made as.
+    pub own: Vec<Line>,
+    pub is_down: Vec<bool>,
+    /// Frames that wait for a channel, but for those at inputs.
+    pub waiting: Vec<VecDeque<u32>>,
+    crossing: Vec<Vec<Crossing>>,
+}
+
+/// A frame on a channel.
+#[derive(Debug, Clone, Copy)]
+struct Crossing {
+    frame: u32,
+    /// The number of its packet, since its place may be given to another when it has been dropped.
+    id: u64,
+    /// When its last bit is at the other end.
+    there: Time,
+}
+
+impl<'a> Changing<'a> {
+    pub fn new(changes: &'a [Change], own: Vec<Line>) -> Changing<'a> {
+        let channels = own.len();
+        Changing {
+            changes,
+            own,
+            is_down: vec![false; channels],
+            waiting: vec![VecDeque::new(); channels],
+            crossing: vec![Vec::new(); channels],
+        }
+    }
+
+    /// A frame starts on a channel.
+    pub fn start(&mut self, now: Time, channel: u32, frame: u32, id: u64, there: Time) {
+        let crossing = &mut self.crossing[channel as usize];
+        crossing.retain(|other| other.there > now);
+        crossing.push(Crossing { frame, id, there });
+    }
+
+    /// The frames that are on a channel, with the numbers of their packets.
+    pub fn crossing(&self, now: Time, channel: u32) -> Vec<(u32, u64)> {
+        let on_it = self.crossing[channel as usize].iter().filter(|frame| frame.there > now);
+        on_it.map(|crossing| (crossing.frame, crossing.id)).collect()
+    }
+}
