@@ -117,7 +117,7 @@ impl Observed<'_> {
 
     /// Stripes that a message may be cut into.
     fn stripes(&self) -> u64 {
-        if self.in_turn() { 1 } else { u64::from(self.spec.cluster.rails) }
+        if self.in_turn() { 1 } else { u64::from(self.spec.cluster.rails.count()) }
     }
 
     /// Bytes that the smallest packet carries.
