@@ -40,7 +40,8 @@
 //! that are dropped rather than stopped cannot deadlock.
 //!
 //! **Changes.** Links may change ([`Change`](crate::network::Change)): at one instant they do before all else. What is on a link that goes down is spoiled. It shows when
-//! the other end should have noticed it, or all of it, where that cuts through: a spoiled frame that has gone on is dropped by the next that notices it.
+//! the other end should have noticed it, or all of it: a spoiled frame that was cut through is dropped by the next that notices it. A frame that is cut
+//! through on to a link that has become faster goes on no faster than it comes.
 
 mod changing;
 mod detour;

@@ -3,6 +3,7 @@
 //! Where links never change, a frame that is queued knows at once when it will start. Where they do, it waits for its turn, and
 //! finds out then how fast its link is, and whether it is there at all.
 
+use super::engine::Flight;
 use super::spec::Line;
 use crate::network::Change;
 use crosstie_units::Time;
@@ -17,6 +18,8 @@ pub(super) struct Changing<'a> {
     /// Frames that wait for a channel, but for those at inputs.
     pub waiting: Vec<VecDeque<u32>>,
     crossing: Vec<Vec<Crossing>>,
+    /// When the last bit of each frame is where it started last, by its place.
+    tails: Vec<Time>,
 }
 
 /// A frame on a channel.
@@ -38,14 +41,29 @@ impl<'a> Changing<'a> {
             is_down: vec![false; channels],
             waiting: vec![VecDeque::new(); channels],
             crossing: vec![Vec::new(); channels],
+            tails: Vec::new(),
         }
     }
 
-    /// A frame starts on a channel.
-    pub fn start(&mut self, now: Time, channel: u32, frame: u32, id: u64, there: Time) {
+    /// A frame starts on a channel at a time, and would have left it at another: when it has. One that a switch cuts through while
+    /// links change goes on no faster than it comes.
+    pub fn start(
+        &mut self,
+        (at, left, wire): (Time, Time, Time),
+        channel: u32,
+        place: u32,
+        flight: &Flight,
+    ) -> Time {
+        if self.tails.len() <= place as usize {
+            self.tails.resize(place as usize + 1, Time::ZERO);
+        }
+        let tail = &mut self.tails[place as usize];
+        let left = if flight.hop > 0 { left.max(*tail) } else { left };
+        *tail = left + wire;
         let crossing = &mut self.crossing[channel as usize];
-        crossing.retain(|other| other.there > now);
-        crossing.push(Crossing { frame, id, there });
+        crossing.retain(|other| other.there > at);
+        crossing.push(Crossing { frame: place, id: flight.id, there: *tail });
+        left
     }
 
     /// The frames that are on a channel, with the numbers of their packets.

@@ -42,8 +42,8 @@ const NEVER: Time = Time::from_ps(u64::MAX);
 
 /// A frame under way.
 #[derive(Debug, Clone, Copy)]
-struct Flight {
-    id: u64,
+pub(super) struct Flight {
+    pub id: u64,
     /// When its first bit left its host.
     began: Time,
     /// When it could have started on the channel that it is to take next.
@@ -57,7 +57,7 @@ struct Flight {
     to: u32,
     rail: u16,
     /// Where it is on its way, and where that ends.
-    hop: u8,
+    pub hop: u8,
     last: u8,
     /// Whether it begins and ends in memories.
     told: bool,
@@ -306,16 +306,17 @@ impl<'a> Frames<'a> {
             channel.whole = line.whole(flight.bytes);
             channel.occupied = line.occupied(flight.bytes);
         }
-        channel.free = at + channel.occupied;
-        channel.frames += 1;
-        channel.busy = channel.busy + channel.occupied;
-        channel.waiting = channel.waiting + (at - flight.ready);
-        let Channel { wire, engine, whole, .. } = *channel;
-        let left = at + whole;
-        let there = left + wire;
+        let Channel { wire, engine, whole, mut occupied, .. } = *channel;
+        let mut left = at + whole;
         if let Some(changing) = &mut self.changing {
-            changing.start(at, number, place, flight.id, there);
+            left = changing.start((at, left, wire), number, place, &flight);
+            occupied = occupied + (left - (at + whole));
         }
+        let there = left + wire;
+        channel.free = at + occupied;
+        channel.frames += 1;
+        channel.busy = channel.busy + occupied;
+        channel.waiting = channel.waiting + (at - flight.ready);
         if flight.hop == 0 {
             let leaving = self.interest.departures && flight.told;
             let entry = self.flights.get_mut(place);
@@ -334,7 +335,7 @@ impl<'a> Frames<'a> {
             return;
         }
         let Forwarder { cut_through, lookup, latency, .. } = self.engines[engine as usize];
-        let noticed = if cut_through { self.noticed(at, &flight) } else { there };
+        let noticed = if cut_through { self.noticed(at, there, &flight) } else { there };
         if lookup == Time::ZERO {
             self.enter(noticed + latency, Step::Decide, number, place);
         } else {
@@ -342,13 +343,12 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// When a switch that cuts through notices a frame that starts on its way there.
-    fn noticed(&mut self, at: Time, flight: &Flight) -> Time {
+    /// When a switch that cuts through notices a frame that starts on its way there at one time, and is there at another.
+    fn noticed(&mut self, at: Time, there: Time, flight: &Flight) -> Time {
         let next = self.behind(flight);
         let line = &self.lines[flight.channel() as usize];
         let is_faster = self.lines[next as usize].is_faster(line);
-        let seen = if is_faster { line.whole(flight.bytes) } else { line.head() };
-        at + seen + line.wire
+        if is_faster { there } else { at + line.head() + line.wire }
     }
 
     /// A frame waits for the channel that it is to take behind those before it.
@@ -459,20 +459,18 @@ impl<'a> Frames<'a> {
         self.changing.as_ref().is_some_and(|changing| changing.is_down[channel as usize])
     }
 
-    /// An output takes the next frame; one that is down loses all that wait for it.
+    /// An output takes the next frame, or loses it if it is down.
     fn pick(&mut self, output: u32, told: &mut Vec<Event>) {
         self.wakes[output as usize] = NEVER;
-        if self.is_down(output) {
-            while let Some(frame) = self.next_frame(output) {
-                self.lose_waiting(frame, told);
-            }
-            return;
-        }
-        if self.channels[output as usize].free > self.now {
+        let is_down = self.is_down(output);
+        if !is_down && self.channels[output as usize].free > self.now {
             return;
         }
         let Some(frame) = self.next_frame(output) else { return };
-        self.start(self.now, frame);
+        match is_down {
+            true => self.lose_waiting(frame, told),
+            false => self.start(self.now, frame),
+        }
         let is_waiting = |changing: &Changing<'_>| !changing.waiting[output as usize].is_empty();
         if self.inputs.is_wanted(output) || self.changing.as_deref().is_some_and(is_waiting) {
             self.wake(output);
