@@ -6,7 +6,8 @@
 //! NICs make and take, cross no bus.
 //!
 //! **Competitors.** Streams of packets over the same buses, ports and wires ([`CompetitorSpec`]), each with so many under way at
-//! once. Nodes hear nothing of them.
+//! once. Nodes hear nothing of them. What a competitor loses is not sent again; the next packet follows after the time that all it has under
+//! way takes on a link.
 
 mod bus;
 mod competitor;
@@ -63,7 +64,7 @@ impl Blueprint for Equipped<'_> {
         // Whoever stands in between reacts at once, and knows itself when packets come in.
         let arriving = interest.arriving && self.premises.buses.is_none();
         let within = Interest { arriving, attention: Attention::AtOnce, ..interest };
-        Box::new(Premises::new(self.premises, self.hosts(), self.network.build(within), interest))
+        Box::new(Premises::new(self, self.network.build(within), interest))
     }
 
     fn pace(&self) -> Pace {
@@ -94,6 +95,8 @@ struct Passing {
 enum Due {
     /// A competitor begins.
     Begin(u32),
+    /// A competitor sends another packet in the place of one that was lost.
+    Again(u32),
     /// A packet has crossed a bus.
     Crossed(Way, u32),
 }
@@ -102,6 +105,7 @@ enum Due {
 struct Premises<'a> {
     spec: &'a PremisesSpec,
     hosts: u32,
+    pace: Pace,
     network: Box<dyn Network + 'a>,
     interest: Interest,
     /// The buses, by `bus * hosts + host`.
@@ -116,16 +120,17 @@ struct Premises<'a> {
 
 impl<'a> Premises<'a> {
     fn new(
-        spec: &'a PremisesSpec,
-        hosts: u32,
+        equipped: &Equipped<'a>,
         network: Box<dyn Network + 'a>,
         interest: Interest,
     ) -> Premises<'a> {
+        let (spec, hosts, pace) = (equipped.premises, equipped.hosts(), equipped.pace());
         let numbers = spec.buses.iter().flat_map(|(_, numbers)| numbers);
         let buses = numbers.max().map_or(0, |last| (last + 1) * hosts);
         let mut premises = Premises {
             spec,
             hosts,
+            pace,
             network,
             interest,
             buses: vec![Bus::default(); buses as usize],
@@ -250,9 +255,14 @@ impl<'a> Premises<'a> {
                 self.passing.take(place);
                 match competitor {
                     None => told.push(Event { id: packet.id, ..event }),
-                    Some((competitor, _)) => {
-                        self.competitors[competitor as usize].carried.lost += 1;
-                        self.compete(competitor, told);
+                    Some((number, _)) => {
+                        let competitor = &mut self.competitors[number as usize];
+                        competitor.carried.lost += 1;
+                        // A link that is down loses at once: nobody sends to it any faster than to one that is not.
+                        let window =
+                            self.pace.time_for(packet.bytes) * competitor.spec.window.into();
+                        let again = self.network.now() + window.max(Time::from_ps(1));
+                        self.enter(again, Due::Again(number));
                     }
                 }
             }
@@ -283,6 +293,7 @@ impl Network for Premises<'_> {
                 let Some(Entry { what, .. }) = self.agenda.take() else { break };
                 match what {
                     Due::Crossed(way, place) => self.crossed(way, place, told),
+                    Due::Again(number) => self.compete(number, told),
                     Due::Begin(number) => {
                         for _ in 0..self.competitors[number as usize].spec.window {
                             self.compete(number, told);

@@ -139,7 +139,10 @@ impl<'de> Visitor<'de> for NumberOrList {
         }
         match rails.len() {
             1..=16 => Ok(Rails(rails)),
-            count => Err(A::Error::invalid_length(count, &self)),
+            count => {
+                let expected = format!("a list of 1 to {MOST_RAILS} rails");
+                Err(A::Error::custom(format!("found {count} of them, expected {expected}")))
+            }
         }
     }
 }

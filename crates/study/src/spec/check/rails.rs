@@ -1,9 +1,9 @@
 //! Whether rails that differ, their buses, what happens to them and who else uses them fit the rest.
 
-use crosstie_units::{Rate, Time};
+use crosstie_units::Time;
 
 use super::{Clash, Spec, World, clash};
-use crate::spec::{Competitor, LinkEvent, Rail};
+use crate::spec::{Competitor, LinkEvent};
 
 /// Checks all of it.
 pub(super) fn check(spec: &Spec) -> Result<(), Clash> {
@@ -57,23 +57,13 @@ fn worlds(spec: &Spec) -> Result<(), Clash> {
         World::Model => "the model",
     };
     let worlds = "set `world = \"ideal\"` or `world = \"frame\"`";
-    let rails = &spec.cluster.rails;
-    if let Some(number) = rails.list().iter().position(|rail| differs(rail, spec.link.rate)) {
-        let shared = rails.ports().iter().max().is_some_and(|&last| last + 1 < rails.count());
-        let shared =
-            shared || rails.buses().iter().max().is_some_and(|&last| last + 1 < rails.count());
-        let rate = rails.list()[number].rate.filter(|&rate| rate != spec.link.rate);
-        let found = match (rate, shared) {
-            (Some(rate), _) => format!("found a rail of {rate} beside links of {}", spec.link.rate),
-            (None, true) => "found rails that share a port or a bus".to_owned(),
-            (None, false) => return Ok(()),
-        };
+    if let Some(found) = difference(spec) {
         let title = format!("rails that differ in {elsewhere}");
-        let label = format!("{found}, expected rails that are alike");
+        let label = format!("found {found}, expected rails that are alike");
         return Err(clash("cluster.rails", title, label)
             .help(format!("{worlds}, or write the number of rails")));
     }
-    let label = |found: &str| format!("found {found}, expected the ideal network or frames beside");
+    let label = |found: &str| format!("found {found}, expected the ideal network or frames below");
     if spec.node.bus.is_some() {
         let title = format!("`node.bus` in {elsewhere}");
         let help = match spec.world {
@@ -93,9 +83,18 @@ fn worlds(spec: &Spec) -> Result<(), Clash> {
     Ok(())
 }
 
-/// Whether a rail says anything of itself.
-fn differs(rail: &Rail, rate: Rate) -> bool {
-    rail.rate.is_some_and(|own| own != rate) || rail.port.is_some() || rail.bus.is_some()
+/// How rails differ, if they do.
+fn difference(spec: &Spec) -> Option<String> {
+    let (rails, link) = (&spec.cluster.rails, spec.link.rate);
+    let other = rails.rates().into_iter().flatten().find(|&rate| rate != link);
+    let is_shared =
+        |numbers: Vec<u32>| numbers.iter().max().is_some_and(|&last| last + 1 < rails.count());
+    match other {
+        Some(rate) => Some(format!("a rail of {rate} beside links of {link}")),
+        None if is_shared(rails.ports()) => Some("rails that share a port".to_owned()),
+        None if is_shared(rails.buses()) => Some("rails that share a bus".to_owned()),
+        None => None,
+    }
 }
 
 fn event(spec: &Spec, number: usize, event: &LinkEvent) -> Result<(), Clash> {
