@@ -154,8 +154,8 @@ impl Rules<'_> {
     }
 
     fn is_down(&self, port: u32, host: u32, at: Time) -> bool {
-        let changes = self.changes(port, host).into_iter().filter(|&(when, _)| when <= at);
-        let last = changes.filter(|(_, to)| matches!(to, Condition::Down | Condition::Up)).last();
+        let mut changes = self.changes(port, host).into_iter().filter(|&(when, _)| when <= at);
+        let last = changes.rfind(|(_, to)| matches!(to, Condition::Down | Condition::Up));
         last.is_some_and(|(_, to)| to == Condition::Down)
     }
 
