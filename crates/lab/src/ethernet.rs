@@ -1,28 +1,44 @@
 //! Links and switches of a frame network: from the experiment file to the engine.
 
-use crosstie_fabric::{Fabric, Node};
+use crate::rails::changes;
+use crosstie_fabric::{Fabric, LinkId, Node};
 use crosstie_sim::frame::{Capacity, Forwarding, Line, Memory, SwitchSpec};
-use crosstie_sim::network::Pace;
-use crosstie_study::{self as study, FrameSwitch, Spec};
+use crosstie_sim::network::{Change, Pace};
+use crosstie_study::{self as study, FrameSwitch, Link, Spec};
 use crosstie_units::{Rate, Time};
 
-/// The links and switches of one rail, by number.
+/// The links and switches of the copies of a fabric.
 pub(crate) struct Ethernet {
+    /// The port of each rail.
+    pub ports: Vec<u32>,
+    /// Links by number, those of each copy in turn, or once if all are alike.
     pub lines: Vec<Line>,
+    /// Switches by number, alike in all copies.
     pub switches: Vec<SwitchSpec>,
+    /// What happens to links.
+    pub changes: Vec<Change>,
 }
 
 /// What a spec makes of a fabric.
 pub(crate) fn ethernet(spec: &Spec, fabric: &Fabric) -> Ethernet {
-    let host = Line { pace: pace(spec.link.rate), wire: spec.link.wire };
-    let uplink = &spec.frame.uplink;
-    let between = Line { pace: pace(uplink.rate(&spec.link)), wire: uplink.wire(&spec.link) };
     let is_switch = |node| matches!(node, Node::Switch(_));
-    let lines = fabric.links().map(|link| {
-        let channel = fabric.channel(link.channels()[0]);
-        let joins_switches = is_switch(channel.from.node) && is_switch(channel.to.node);
-        if joins_switches { between } else { host }
-    });
+    let copy = |rate: &Option<Rate>| {
+        let link = Link { rate: rate.unwrap_or(spec.link.rate), ..spec.link.clone() };
+        let uplink = &spec.frame.uplink;
+        let host = Line { pace: pace(link.rate), wire: link.wire };
+        let between = Line { pace: pace(uplink.rate(&link)), wire: uplink.wire(&link) };
+        let line = move |number: LinkId| {
+            let channel = fabric.channel(number.channels()[0]);
+            let joins_switches = is_switch(channel.from.node) && is_switch(channel.to.node);
+            if joins_switches { between } else { host }
+        };
+        fabric.links().map(line).collect::<Vec<_>>()
+    };
+    let mut rates = spec.cluster.rails.rates();
+    rates.dedup();
+    // As many as there are ports, or one that stands for all.
+    let rates = if rates.len() > 1 { spec.cluster.rails.rates() } else { rates };
+    let lines = rates.iter().flat_map(copy);
     let has_hosts = |switch| {
         let mut ends = fabric.out_channels(switch).map(|channel| fabric.channel(channel).to.node);
         ends.any(|node| !is_switch(node))
@@ -30,7 +46,12 @@ pub(crate) fn ethernet(spec: &Spec, fabric: &Fabric) -> Ethernet {
     let switches = fabric.switches().map(|number| {
         switch(if has_hosts(number) { &spec.frame.switch } else { spec.frame.core() })
     });
-    Ethernet { lines: lines.collect(), switches: switches.collect() }
+    Ethernet {
+        ports: spec.cluster.rails.ports(),
+        lines: lines.collect(),
+        switches: switches.collect(),
+        changes: changes(spec),
+    }
 }
 
 pub(crate) fn pace(rate: Rate) -> Pace {

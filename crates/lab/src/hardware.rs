@@ -83,7 +83,7 @@ fn flit_cycles(
 /// Refuses a network that would not fit in memory.
 pub(crate) fn check_memory(spec: &Spec, fabric: &Fabric) -> Result<(), LabError> {
     // Each virtual channel has its state, and two timelines with an entry per cycle of wire.
-    let channels = fabric.channels().len() as u64 * u64::from(spec.cluster.rails);
+    let channels = fabric.channels().len() as u64 * u64::from(spec.cluster.rails.count());
     let virtual_channels = channels * u64::from(spec.switch.virtual_channels);
     let bytes = virtual_channels.saturating_mul(256 + 48 * (3 + spec.link.wire_cycles()));
     if bytes <= MOST_MEMORY {

@@ -25,6 +25,7 @@ mod preparation;
 mod preset;
 pub mod probe;
 mod progress;
+mod rails;
 mod revision;
 mod routed_fabric;
 mod run;

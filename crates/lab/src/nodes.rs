@@ -64,7 +64,7 @@ pub(crate) fn nodes(spec: &Spec, count: u32, timeout: Time) -> Result<NodesSpec,
         policy: spec.policy,
         pes: spec.cluster.pes,
         blocking: spec.cluster.blocking,
-        rails: spec.cluster.rails,
+        rails: spec.cluster.rails.count(),
         transfers: spec.nic.transfers,
         // A NIC keeps every virtual channel of its link busy if it can.
         window: spec.switch.virtual_channels,

@@ -2,6 +2,7 @@
 
 mod buffers;
 mod channels;
+mod competition;
 mod delivery;
 mod iterations;
 mod priced;

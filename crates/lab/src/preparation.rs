@@ -65,7 +65,7 @@ pub(crate) fn prepare<'a>(
         if sound.insert(checked_part(point)) {
             World::on(Arc::clone(&network), spec, &locate).map_err(|e| e.found_at(point))?;
         }
-        let size = network.fabric.hosts().len() as f64 * f64::from(spec.cluster.rails);
+        let size = network.fabric.hosts().len() as f64 * f64::from(spec.cluster.rails.count());
         let length = spec.measure.max_cycles as f64;
         let runs = match &spec.work {
             Work::Traffic(traffic) => match spec.measure.goal(traffic) {

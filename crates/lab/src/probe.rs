@@ -37,7 +37,7 @@ use crosstie_model::fit::{Term, trimmed_mean};
 use crosstie_model::{Cost, Parameters};
 use crosstie_protocol::{ChannelKind, PolicyKind};
 use crosstie_sim::frame::framing;
-use crosstie_study::{self as study, Commodity, Spec, Work};
+use crosstie_study::{self as study, Commodity, Rails, Spec, Work};
 use crosstie_units::{Bytes, Time};
 use crosstie_work::probe::{Inflow, Pairs, ReceiveOverhead, TransmitRing};
 use crosstie_work::{Note, Rank};
@@ -145,7 +145,9 @@ fn raw(spec: &Spec) -> Spec {
     let (size, from, to, iterations) = (Bytes::new(1), 0, 1, 1);
     raw.work = Work::Ping(study::Ping { size, from, to, iterations });
     (raw.channel, raw.policy) = (ChannelKind::default(), PolicyKind::default());
-    raw.cluster.rails = 1;
+    raw.cluster.rails = Rails::alike(1);
+    raw.events.clear();
+    raw.competitors.clear();
     if let Some(commodity) = &mut raw.node.commodity {
         commodity.ring.get_or_insert(RING);
     }

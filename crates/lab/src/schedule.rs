@@ -144,7 +144,7 @@ fn ranks(ranks: u32, hosts: u32, key: &str) -> Result<u32, LabError> {
 
 /// Refuses rails that there are not, and rails where a policy chooses them.
 fn check_rails(goal: &Goal, spec: &Spec) -> Result<(), (String, String)> {
-    let rails = spec.cluster.rails;
+    let rails = spec.cluster.rails.count();
     for rank in (0..goal.schedule.ranks()).map(Rank) {
         for (op, what) in (0..).zip(goal.schedule.ops(rank)) {
             let Some(nic) = what.nic else { continue };

@@ -3,15 +3,16 @@
 use crate::ethernet::{Ethernet, ethernet, pace};
 use crate::parameters::{buffer, parameters};
 use crate::schedule::Script;
-use crate::{LabError, RoutedFabric, destination, hardware, nodes};
+use crate::{LabError, RoutedFabric, destination, hardware, nodes, rails};
 use crosstie_model::congestion::timeouts;
 use crosstie_model::{Buffer, Parameters};
 use crosstie_protocol::Packing;
 use crosstie_sim::frame::{FrameSpec, framing};
 use crosstie_sim::host::Overhead;
-use crosstie_sim::ideal::IdealSpec;
+use crosstie_sim::ideal::{IdealSpec, UnequalSpec};
 use crosstie_sim::network::{Blueprint, Grain, Pace};
 use crosstie_sim::node::NodesSpec;
+use crosstie_sim::premises::{Equipped, PremisesSpec};
 use crosstie_sim::run::{Effort, Play, Trial};
 use crosstie_sim::wormhole::{Config, WormholeSpec};
 use crosstie_study::{self as study, Goal, Packet, Spec, TrafficSpec, Work};
@@ -25,6 +26,7 @@ use std::sync::Arc;
 pub struct World {
     network: Arc<RoutedFabric>,
     ground: Ground,
+    premises: PremisesSpec,
     nodes: NodesSpec,
     /// What hosts take for sending and receiving.
     overhead: Option<Overhead>,
@@ -37,10 +39,18 @@ pub struct World {
 
 /// What the networks are.
 enum Ground {
-    Wormhole { config: Config, flit: u32 },
+    Wormhole {
+        config: Config,
+        flit: u32,
+    },
     Frame(Ethernet),
-    Model { parameters: Box<Parameters>, ideal: IdealSpec },
+    Model {
+        parameters: Box<Parameters>,
+        ideal: IdealSpec,
+    },
     Ideal(IdealSpec),
+    /// The ideal network with rails that differ or change.
+    Unequal(UnequalSpec),
 }
 
 /// What is to be done and measured.
@@ -77,6 +87,7 @@ impl World {
         let is_wormhole = spec.world == study::World::Wormhole;
         let config = hardware::config(spec, if is_wormhole { &mut remarks } else { &mut ignored })?;
         check_time(spec, &config)?;
+        rails::check_hosts(spec, hosts)?;
         let ground = match spec.world {
             study::World::Wormhole => {
                 hardware::check_memory(spec, &network.fabric)?;
@@ -88,7 +99,10 @@ impl World {
                 remarks.splice(0..0, network.remarks.iter().cloned());
                 Ground::Frame(ethernet(spec, &network.fabric))
             }
-            study::World::Ideal => Ground::Ideal(ideal(spec, hosts)),
+            study::World::Ideal => {
+                let alike = ideal(spec, hosts);
+                rails::unequal(spec, &alike).map_or(Ground::Ideal(alike), Ground::Unequal)
+            }
             study::World::Model => Ground::Model {
                 parameters: Box::new(parameters(spec, &network, locate)?),
                 ideal: ideal(spec, hosts),
@@ -125,7 +139,12 @@ impl World {
             }
         };
         let overhead = nodes::overhead(&spec.node);
-        let world = World { network, ground, nodes, overhead, task, cycle, remarks };
+        let premises = rails::premises(spec, nodes.packing);
+        let mut world = World { network, ground, premises, nodes, overhead, task, cycle, remarks };
+        if let Ground::Frame(ethernet) = &world.ground {
+            let remark = rails::remark(&world.frames(ethernet));
+            world.remarks.extend(remark);
+        }
         world.check_traffic()?;
         Ok(world)
     }
@@ -183,7 +202,7 @@ impl World {
     pub(crate) fn uses_fabric(&self) -> bool {
         match self.ground {
             Ground::Wormhole { .. } | Ground::Frame(_) => true,
-            Ground::Ideal(_) | Ground::Model { .. } => false,
+            Ground::Ideal(_) | Ground::Unequal(_) | Ground::Model { .. } => false,
         }
     }
 
@@ -191,13 +210,15 @@ impl World {
     pub(crate) fn parameters(&self) -> Option<&Parameters> {
         match &self.ground {
             Ground::Model { parameters, .. } => Some(parameters),
-            Ground::Wormhole { .. } | Ground::Frame(_) | Ground::Ideal(_) => None,
+            Ground::Wormhole { .. } | Ground::Frame(_) | Ground::Ideal(_) | Ground::Unequal(_) => {
+                None
+            }
         }
     }
 
     /// What its networks are built from.
     pub(crate) fn blueprint(&self) -> Box<dyn Blueprint + '_> {
-        match &self.ground {
+        let network: Box<dyn Blueprint + '_> = match &self.ground {
             Ground::Wormhole { config, flit } => Box::new(WormholeSpec {
                 fabric: &self.network.fabric,
                 routing: &*self.network.routing,
@@ -206,16 +227,44 @@ impl World {
                 flit: *flit,
                 cycle: self.cycle,
             }),
-            Ground::Frame(ethernet) => Box::new(FrameSpec {
-                fabric: &self.network.fabric,
-                routing: &*self.network.routing,
-                rails: self.nodes.rails,
-                lines: &ethernet.lines,
-                switches: &ethernet.switches,
-                cycle: self.cycle,
-            }),
+            Ground::Frame(ethernet) => Box::new(self.frames(ethernet)),
             // The model needs none; what it has stands for no contention.
             Ground::Ideal(ideal) | Ground::Model { ideal, .. } => Box::new(*ideal),
+            Ground::Unequal(unequal) => Box::new(unequal.clone()),
+        };
+        match self.premises.is_empty() {
+            true => network,
+            false => Box::new(Equipped { network, premises: &self.premises }),
+        }
+    }
+
+    /// The frame network.
+    fn frames<'a>(&'a self, ethernet: &'a Ethernet) -> FrameSpec<'a> {
+        FrameSpec {
+            fabric: &self.network.fabric,
+            routing: &*self.network.routing,
+            rails: self.nodes.rails,
+            ports: &ethernet.ports,
+            lines: &ethernet.lines,
+            switches: &ethernet.switches,
+            cycle: self.cycle,
+            changes: &ethernet.changes,
+        }
+    }
+
+    /// The first rail of each copy of the fabric.
+    pub(crate) fn copies(&self) -> Vec<u32> {
+        let rails = 0..self.nodes.rails;
+        match &self.ground {
+            Ground::Frame(ethernet) => {
+                let ports = &ethernet.ports;
+                let is_first = |&rail: &u32| {
+                    let (before, rest) = ports.split_at(rail as usize);
+                    !before.contains(&rest[0])
+                };
+                rails.filter(is_first).collect()
+            }
+            _ => rails.collect(),
         }
     }
 
@@ -248,7 +297,10 @@ fn patience(spec: &Spec, hosts: u32) -> Time {
         return Time::from_ns(1_000_000_000);
     }
     let Buffer { architecture, frames } = buffer(&spec.frame.switch.memory);
-    let slot = pace(spec.link.rate).time_for(framing::occupied(spec.frame.mtu().get() as u32));
+    // The slowest rail takes the longest.
+    let rates = spec.cluster.rails.rates().into_iter().map(|rate| rate.unwrap_or(spec.link.rate));
+    let slowest = rates.min().unwrap_or(spec.link.rate);
+    let slot = pace(slowest).time_for(framing::occupied(spec.frame.mtu().get() as u32));
     timeouts(architecture, hosts - 1, frames).times(slot)[1]
 }
 
@@ -262,7 +314,7 @@ fn ideal(spec: &Spec, hosts: u32) -> IdealSpec {
     };
     IdealSpec {
         hosts,
-        rails: spec.cluster.rails,
+        rails: spec.cluster.rails.count(),
         pace,
         latency: ideal.latency(link),
         gap: ideal.own_gap().unwrap_or_else(|| pace.time_for(1)),

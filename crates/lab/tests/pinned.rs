@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// What is run by a build without optimisation.
-const MOMENTS: [&str; 2] = ["coll-multirail/fig12", "message-size"];
+const MOMENTS: [&str; 3] = ["coll-multirail/fig12", "message-size", "unequal-rails"];
 
 /// Experiments by name: files of the repository, and quick forms of the parts of papers.
 fn studies() -> BTreeMap<String, Study> {

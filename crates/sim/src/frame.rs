@@ -33,7 +33,18 @@
 //!
 //! **Ways.** A frame takes the route of the routing. Where that leaves a choice among several ports, all frames from one host to
 //! another take the same, drawn from the two: as switches do that spread flows by their addresses, so that frames stay in order.
+//!
+//! **Rails.** Every port of a host leads into a copy of the fabric. Rails that have a port in common share its links and that copy,
+//! and differ in the way: the second of them takes, wherever there is a choice, the next port behind the one drawn. Where the
+//! routing leaves no choice, the first takes its way, and the others take the next shortest ones beside it, if there are any: frames
+//! that are dropped rather than stopped cannot deadlock.
+//!
+//! **Changes.** Links may change ([`Change`](crate::network::Change)): at one instant they do before all else. What is on a link that goes down is spoiled. It shows when
+//! the other end should have noticed it, or all of it: a spoiled frame that was cut through is dropped by the next that notices it. A frame that is cut
+//! through on to a link that has become faster goes on no faster than it comes.
 
+mod changing;
+mod detour;
 mod engine;
 pub mod framing;
 mod input;

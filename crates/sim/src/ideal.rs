@@ -14,8 +14,14 @@
 //! picosecond, packet by packet. Packets between NICs ([`Ends::Nics`]) wait for nobody, and nobody waits for
 //! them: the best network has room for them.
 //!
+//! Rails may differ in speed, share wires, and change while time goes on: [`Unequal`].
+//!
 //! A wire takes packets whole, first come, first served. A network that lets packets share a wire flit by flit
 //! may have a short one there sooner that was sent behind a long one, and the long one later.
+
+mod unequal;
+
+pub use unequal::{Unequal, UnequalSpec};
 
 use crate::network::{
     Attention, Blueprint, Ends, Event, Fate, Grain, Interest, Network, Pace, Packet, Passage,

@@ -10,17 +10,21 @@
 //! | [`Wormhole`](crate::wormhole::Wormhole) | the wormhole engine, exact to the flit |
 //! | [`Frames`](crate::frame::Frames) | Ethernet links and switches that drop what they have no room for |
 //! | [`Ideal`](crate::ideal::Ideal) | a wire for every host and nothing contended between |
+//! | [`Unequal`](crate::ideal::Unequal) | the same with rails that differ, and wires that change |
 //! | [`Joint`] | several networks under one clock, each with rails of its own |
 
+mod change;
 mod grain;
 mod joint;
 mod pace;
 
+pub use change::{Change, Condition};
 pub use grain::Grain;
 pub use joint::Joint;
 pub use pace::Pace;
 
 use crate::ideal::IdealSpec;
+use crate::premises::Carried;
 use crosstie_units::Time;
 
 /// A packet between two hosts of one rail.
@@ -215,6 +219,11 @@ pub trait Network {
     /// without such buffers.
     fn pool_peak(&self) -> Option<u32> {
         None
+    }
+
+    /// What competitors have got across, one after the other; none where there are none.
+    fn carried(&self) -> Vec<Carried> {
+        Vec::new()
     }
 }
 

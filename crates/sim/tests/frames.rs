@@ -7,7 +7,7 @@ use crosstie_fabric::{ChannelId, Fabric, HostId, Node, SwitchId};
 use crosstie_routing::{Route, Routing, Tag};
 use crosstie_sim::frame::{Capacity, Forwarding, FrameSpec, Frames, Line, Memory, SwitchSpec};
 use crosstie_sim::network::{
-    Attention, BufferPlace, Ends, Event, Fate, Interest, Network, Pace, Packet,
+    Attention, BufferPlace, Change, Condition, Ends, Event, Fate, Interest, Network, Pace, Packet,
 };
 use crosstie_units::Time;
 use frame_reference::{Frame, Reference, Room};
@@ -41,16 +41,43 @@ fn switches() -> impl Strategy<Value = SwitchSpec> {
     })
 }
 
-/// Links of hosts at 100 Mbit/s, those of switches at one of several rates.
-fn lines(fabric: &Fabric, uplink: u64, wire: u64) -> Vec<Line> {
+/// The nanoseconds of a byte.
+fn pace(ns: u64) -> Pace {
+    Pace { time: Time::from_ns(ns), bytes: 1 }
+}
+
+/// Links of hosts at one rate, those of switches at another.
+fn lines(fabric: &Fabric, host: u64, uplink: u64, wire: u64) -> Vec<Line> {
     let line = |link: crosstie_fabric::LinkId| {
         let channel = fabric.channel(link.channels()[0]);
         let between =
             matches!((channel.from.node, channel.to.node), (Node::Switch(_), Node::Switch(_)));
-        let pace = Pace { time: Time::from_ns(if between { uplink } else { 80 }), bytes: 1 };
-        Line { pace, wire: Time::from_ns(wire) }
+        Line { pace: pace(if between { uplink } else { host }), wire: Time::from_ns(wire) }
     };
     fabric.links().map(line).collect()
+}
+
+/// Which rails there are: the port of each.
+fn rails() -> impl Strategy<Value = Vec<u32>> {
+    prop::sample::select(vec![vec![0], vec![0, 1], vec![0, 0], vec![0, 1, 1], vec![0, 1, 0, 0]])
+}
+
+fn changes() -> impl Strategy<Value = Vec<Change>> {
+    let to = prop_oneof![
+        prop::sample::select(vec![8u64, 40, 200]).prop_map(|ns| Condition::Pace(pace(ns))),
+        Just(Condition::OwnPace),
+        Just(Condition::Down),
+        Just(Condition::Up),
+        Just(Condition::Up),
+    ];
+    let hosts = prop::option::of(prop::collection::btree_set(0..4u32, 1..3));
+    let one = (0u64..600, 0..2u32, hosts, to).prop_map(|(at, port, hosts, to)| Change {
+        at: Time::from_ns(at * 800),
+        port,
+        hosts: hosts.map(|hosts| hosts.into_iter().collect()),
+        to,
+    });
+    prop_oneof![Just(Vec::new()), prop::collection::vec(one, 1..8)]
 }
 
 /// The way that a frame takes, one of those that its route allows.
@@ -64,6 +91,31 @@ fn way(fabric: &Fabric, routing: &dyn Routing, from: u32, to: u32) -> Option<Vec
         way.push(fabric.switch_out(switch, port)?);
     }
     Some(way)
+}
+
+/// The way of a frame on a rail: that of its route on the first rail of a port, and a shortest one on the others.
+fn ways(
+    spec: &FrameSpec<'_>,
+    routing: &dyn Routing,
+    rail: u32,
+    from: u32,
+    to: u32,
+) -> Vec<ChannelId> {
+    let found = spec.way(rail, HostId(from), HostId(to));
+    let own = way(spec.fabric, routing, from, to).unwrap();
+    let is_first = !spec.ports[..rail as usize].contains(&spec.ports[rail as usize]);
+    if is_first {
+        assert_eq!(found, own);
+    }
+    let fabric = spec.fabric;
+    for pair in found.windows(2) {
+        assert_eq!(fabric.channel(pair[0]).to.node, fabric.channel(pair[1]).from.node);
+    }
+    assert_eq!(found[0], fabric.host_out(HostId(from)));
+    assert_eq!(found[found.len() - 1], fabric.host_in(HostId(to)));
+    let distance = crosstie_fabric::distances_from(fabric, HostId(from))[to as usize];
+    assert!(is_first || found.len() as u32 == distance);
+    found
 }
 
 /// A routing whose every choice is made for good, so that both sides agree on ways.
@@ -94,11 +146,13 @@ impl Routing for First<'_> {
     }
 }
 
-fn room(place: BufferPlace) -> Room {
+/// The copy of the fabric that a memory is in, and which it is there.
+fn room(fabric: &Fabric, place: BufferPlace) -> (u32, Room) {
+    let (switches, channels) = (fabric.switches().len() as u32, fabric.channels().len() as u32);
     match place {
-        BufferPlace::Switch(switch) => Room::Switch(SwitchId(switch)),
-        BufferPlace::Input(channel) => Room::Input(ChannelId(channel)),
-        BufferPlace::Output(channel) => Room::Output(ChannelId(channel)),
+        BufferPlace::Switch(n) => (n / switches, Room::Switch(SwitchId(n % switches))),
+        BufferPlace::Input(n) => (n / channels, Room::Input(ChannelId(n % channels))),
+        BufferPlace::Output(n) => (n / channels, Room::Output(ChannelId(n % channels))),
     }
 }
 
@@ -115,45 +169,57 @@ proptest! {
         uplink in prop::sample::select(vec![8u64, 80, 160]),
         wire in 0u64..3,
         sent in prop::collection::vec(
-            (0u64..40, 0u32..64, 1u32..64, prop::sample::select(vec![1u32, 46, 400, 1500])), 1..60,
+            (0u64..40, 0u32..64, 1u32..64, prop::sample::select(vec![1u32, 46, 400, 1500]), 0u32..4), 1..60,
         ),
         crowded in any::<bool>(),
+        ports in rails(),
+        slower in prop::sample::select(vec![80u64, 160, 320]),
+        changes in changes(),
     ) {
         let fabric = network.fabric();
         let table = network.routing(None);
         let routing = First(&table, &fabric);
-        let lines = lines(&fabric, uplink, wire * 300);
+        let copies = ports.iter().max().unwrap() + 1;
+        let (rails, hosts) = (ports.len() as u32, fabric.hosts().len() as u32);
+        let mut all_lines = lines(&fabric, 80, uplink, wire * 300);
+        if copies > 1 && slower > 80 {
+            all_lines.extend(lines(&fabric, slower, uplink, wire * 300));
+        }
+        let is_there = |change: &Change| {
+            change.port < copies && change.hosts.iter().flatten().all(|&host| host < hosts)
+        };
+        let mut changes: Vec<_> = changes.into_iter().filter(is_there).collect();
+        changes.sort_by_key(|change| change.at);
         let switches: Vec<_> = fabric.switches().map(|s| kinds[s.0 as usize % kinds.len()]).collect();
         let spec = FrameSpec {
-            fabric: &fabric, routing: &routing, rails: 1, lines: &lines, switches: &switches,
-            cycle: Time::from_ns(80),
+            fabric: &fabric, routing: &routing, rails, ports: &ports, lines: &all_lines, switches: &switches,
+            cycle: Time::from_ns(80), changes: &changes,
         };
-        let hosts = fabric.hosts().len() as u32;
         let mut sent: Vec<_> = sent
             .into_iter()
-            .map(|(at, from, step, bytes)| {
+            .map(|(at, from, step, bytes, rail)| {
                 let from = from % hosts;
                 // Many to few, at times that coincide, or all over the place.
                 let to = if crowded { u32::from(from == 0) } else { (from + 1 + step % (hosts - 1)) % hosts };
-                (at * 3200, from, to, bytes)
+                (at * 3200, from, to, bytes, rail % rails)
             })
             .collect();
         sent.sort_unstable();
         let interest = Interest { departures: true, arriving: true, attention: Attention::AtOnce };
         let mut engine = Frames::new(&spec, interest);
-        let mut reference = Reference::new(spec);
+        let mut references: Vec<_> = (0..copies).map(|port| Reference::new(spec, port)).collect();
         let mut told: Vec<Event> = Vec::new();
-        for (id, &(at, from, to, bytes)) in (0u64..).zip(&sent) {
+        for (id, &(at, from, to, bytes, rail)) in (0u64..).zip(&sent) {
             let at = Time::from_ns(at);
             while engine.next().is_some_and(|next| next < at) {
                 engine.run_until(at, &mut told);
             }
             engine.run_until(at, &mut told);
-            let packet = Packet { rail: 0, from, to, bytes, id, siblings: 1, ends: Ends::Memories };
+            let packet = Packet { rail, from, to, bytes, id, siblings: 1, ends: Ends::Memories };
             engine.inject(packet);
-            let way = way(&fabric, &routing, from, to).unwrap();
+            let way = ways(&spec, &routing, rail, from, to);
             let hops = way.len() - 1;
-            reference.frames.push(Frame {
+            references[ports[rail as usize] as usize].frames.push(Frame {
                 id, bytes, handed_over: at.ps(), way, started: Vec::new(),
                 noticed: vec![None; hops], decided: vec![None; hops], rooms: Vec::new(), dropped: None,
             });
@@ -163,12 +229,12 @@ proptest! {
         }
         // A frame may be dropped while its last bits are still leaving the switch before.
         engine.run_until(Time::from_ns(1_000_000_000), &mut told);
-        reference.run();
+        references.iter_mut().for_each(Reference::run);
         prop_assert!(told.is_sorted_by_key(|event| event.at));
         let fate = |id: u64, is: &dyn Fn(Fate) -> bool| -> Option<u64> {
             told.iter().find(|event| event.id == id && is(event.fate)).map(|event| event.at.ps())
         };
-        for frame in &reference.frames {
+        for (reference, frame) in references.iter().flat_map(|r| r.frames.iter().map(move |f| (r, f))) {
             let began = told.iter().find_map(|event| match event.fate {
                 Fate::Arrived(passage) if event.id == frame.id => Some(passage.began.ps()),
                 _ => None,
@@ -176,10 +242,11 @@ proptest! {
             let arrived = fate(frame.id, &|fate| matches!(fate, Fate::Arrived(_)));
             let dropped = fate(frame.id, &|fate| fate == Fate::Dropped);
             let left = fate(frame.id, &|fate| fate == Fate::Left);
-            prop_assert_eq!(left, reference.left(frame, 0));
+            // What never starts is lost before it has left, and said to have.
+            prop_assert_eq!(left, reference.left(frame, 0).or(frame.dropped));
             prop_assert_eq!(arrived, reference.arrived(frame), "frame {}", frame.id);
             // It has left before anybody hears that it is lost.
-            let heard = frame.dropped.map(|at| at.max(left.unwrap()));
+            let heard = reference.dropped(frame).map(|at| at.max(left.unwrap()));
             prop_assert_eq!(dropped, heard, "frame {}", frame.id);
             if arrived.is_some() {
                 prop_assert_eq!(began, frame.started.first().copied());
@@ -187,10 +254,12 @@ proptest! {
             prop_assert!(arrived.is_some() != dropped.is_some());
         }
         for tally in engine.buffers() {
-            let refused = reference.refused.iter().filter(|(_, at)| *at == room(tally.place)).count();
+            let (port, room) = room(&fabric, tally.place);
+            let reference = &references[port as usize];
+            let refused = reference.refused.iter().filter(|(_, at)| *at == room).count();
             prop_assert_eq!(tally.dropped, refused as u64, "{:?}", tally);
             let rooms = reference.frames.iter().flat_map(|frame| &frame.rooms);
-            let taken = rooms.filter(|rooms| rooms.contains(&room(tally.place))).count();
+            let taken = rooms.filter(|rooms| rooms.contains(&room)).count();
             prop_assert_eq!(tally.taken, taken as u64, "{:?}", tally);
             let capacity = match tally.in_bytes {
                 true => Capacity::Bytes(tally.capacity),
@@ -198,16 +267,17 @@ proptest! {
             };
             // What never fits is full always.
             if capacity_fits(capacity) {
-                let expected = reference.occupancy(room(tally.place), capacity);
+                let expected = reference.occupancy(room, capacity);
                 prop_assert_eq!((tally.peak, tally.full.ps()), expected, "{:?}", tally);
             }
         }
         let frames: Vec<_> = engine.channels().iter().map(|tally| tally.flits).collect();
-        for channel in fabric.channels() {
-            let carried = reference.frames.iter().filter(|frame| {
+        let all = (0..copies).flat_map(|port| fabric.channels().map(move |channel| (port, channel)));
+        for (place, (port, channel)) in all.enumerate() {
+            let carried = references[port as usize].frames.iter().filter(|frame| {
                 frame.way.iter().position(|&c| c == channel).is_some_and(|hop| hop < frame.started.len())
             });
-            prop_assert_eq!(frames[channel.0 as usize], carried.count() as u64);
+            prop_assert_eq!(frames[place], carried.count() as u64);
         }
     }
 }

@@ -123,7 +123,8 @@ impl Spec {
     /// a price is spent on.
     pub(crate) fn knows_more(&self) -> bool {
         let by_world = matches!(self.world, World::Frame | World::Model);
-        by_world || !self.channel.is_default() || self.node.commodity.is_some()
+        let by_events = !self.events.is_empty() || !self.competitors.is_empty();
+        by_world || by_events || !self.channel.is_default() || self.node.commodity.is_some()
     }
 
     /// The tables that a point keeps beside its row.

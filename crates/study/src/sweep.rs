@@ -288,7 +288,19 @@ fn setting(value: &toml::Value, brief: bool) -> Setting {
             Setting::Number(*whole as f64)
         }
         toml::Value::Float(real) => Setting::Number(*real),
+        toml::Value::Array(list) => {
+            let items: Vec<_> = list.iter().map(|item| item_words(item, brief)).collect();
+            Setting::Text(format!("[{}]", items.join(", ")))
+        }
         other => Setting::Text(words(other, brief)),
+    }
+}
+
+/// An item of a list that is a value: of tables it must be seen where they end.
+fn item_words(item: &toml::Value, brief: bool) -> String {
+    match item {
+        toml::Value::Table(_) => format!("{{{}}}", words(item, brief)),
+        item => words(item, brief),
     }
 }
 
@@ -382,6 +394,16 @@ mod tests {
             ]
         );
         assert_eq!(points("product.switch = [{buffer = 64}]"), ["switch=buffer=64"]);
+        assert_eq!(
+            points(
+                "product.'cluster.rails' = [2, [{rate = '1 GB/s'}, {rate = '250 MB/s', bus = 0}], [{}, {bus = 1}]]"
+            ),
+            [
+                "cluster.rails=2",
+                "cluster.rails=[{rate=1 GB/s}, {rate=250 MB/s, bus=0}]",
+                "cluster.rails=[{}, {bus=1}]",
+            ]
+        );
         assert_eq!(points("product.seed = [9007199254740993]"), ["seed=9007199254740993"]);
     }
 

@@ -67,7 +67,7 @@ fn every_point_survives_being_written_and_read() {
 fn the_examples_of_the_reference_are_sound() {
     let reference = include_str!("../../../experiments/README.md");
     let blocks: Vec<_> = reference.split("```toml\n").skip(1).collect();
-    assert_eq!(blocks.len(), 5);
+    assert_eq!(blocks.len(), 7);
     for block in blocks {
         let text = block.split("```").next().unwrap();
         Study::parse("README.md", text).unwrap_or_else(|mistake| panic!("{mistake}"));
@@ -79,7 +79,7 @@ fn the_example_of_the_page_on_rails_is_sound() {
     let page = include_str!("../../../docs/rails.md");
     let block = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     let study = Study::parse("rails.md", block).unwrap_or_else(|mistake| panic!("{mistake}"));
-    assert_eq!(study.points().len(), 9);
+    assert_eq!(study.points().len(), 10);
 }
 
 #[test]

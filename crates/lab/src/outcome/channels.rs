@@ -10,9 +10,11 @@ use crosstie_study::{ChannelRow, Point};
 pub(super) fn rows(point: &Point, world: &World, used: &[ChannelUse]) -> Vec<ChannelRow> {
     let fabric = &world.network().fabric;
     let (channels, hosts) = (fabric.channels().len() as u32, fabric.hosts().len() as u32);
-    let layout = Layout::new(fabric, world.rails());
+    let copies = world.copies();
+    let layout = Layout::new(fabric, copies.len() as u32);
     let row = |(id, used): (u32, &ChannelUse)| {
-        let (rail, part) = layout.place(id);
+        let (copy, part) = layout.place(id);
+        let rail = copies[copy as usize];
         let (channel, place) = match part {
             Place::Fabric(channel) => (channel.0, fabric_place(fabric, channel)),
             Place::Read(host) => (channels + host.0, bus_place(fabric, host, ["memory", "NIC"])),

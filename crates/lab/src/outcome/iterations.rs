@@ -1,6 +1,6 @@
 //! Rows of closed-loop work.
 
-use super::{Columns, Outcome, buffers, channels, delivery, extend};
+use super::{Columns, Outcome, buffers, channels, competition, delivery, extend};
 use crate::World;
 use crate::schedule::Script;
 use crate::world::application;
@@ -60,6 +60,7 @@ pub(super) fn of(
     let once = script.is_some() && point.spec.schedule.iterations == 1;
     notes.extend(found.iter().filter(|_| !once).flat_map(doubts));
     notes.extend(beside.notes);
+    notes.extend(competition::notes(point, &played.delivery.carried, played.time));
     notes.extend(world.remarks().iter().cloned());
     let mut columns = columns(world, &point.spec.work, script, &played, found);
     columns.extend(beside.columns);

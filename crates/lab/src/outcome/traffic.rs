@@ -1,6 +1,6 @@
 //! Rows of open-loop traffic.
 
-use super::{Columns, Outcome, channels, extend};
+use super::{Columns, Outcome, channels, competition, extend};
 use crate::{LabError, World};
 use crosstie_fabric::{Channel, ChannelId, Node};
 use crosstie_measure::Saturation;
@@ -51,6 +51,10 @@ pub(super) fn of(
             (search_columns(world, &searched), searched.limit, status)
         }
     };
+    if let Some(measured) = &findings.measured {
+        let end = world.cycle() * findings.cycles;
+        notes.extend(competition::notes(point, &measured.carried, end));
+    }
     notes.retain(|note| !note.is_empty());
     let row = Row::of(point, status, notes.join("; "), columns);
     let channels = match &findings.measured {

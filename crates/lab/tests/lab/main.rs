@@ -8,6 +8,7 @@ mod myrinet;
 mod papers;
 mod physics;
 mod presets;
+mod rails;
 mod routings;
 mod runs;
 mod saturation;

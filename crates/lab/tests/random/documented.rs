@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 /// Keys whose row names what may be chosen, each name in backticks.
-const CHOICES: [&str; 7] = [
+const CHOICES: [&str; 8] = [
     "world",
     "routing",
     "bus",
+    "node.bus",
     "switch.flow",
     "traffic.arrival",
     "frame.switch.forwarding",

@@ -8,6 +8,7 @@ use crate::draw::{Draw, choice};
 use crate::ethernet::{BOUND, ethernet};
 use crate::experiment::{Experiment, Style, put, table};
 use crate::frame::{Frame, PERMUTATION};
+use crate::rails;
 use crosstie_fabric::SwitchId;
 use crosstie_routing::{Need, Root, RoutingKind};
 use crosstie_study::{Operation, Study, WorkKind};
@@ -42,8 +43,12 @@ pub fn generate(case: u64) -> Experiment {
     if on_frames {
         ethernet(&mut draw, kind, &mut file);
     }
-    let bound: &[&str] = if on_frames { &BOUND } else { &[] };
-    let swept = sweep(&mut draw, &frame, (kind, bound), &mut file);
+    let mut bound = if on_frames { BOUND.to_vec() } else { Vec::new() };
+    let mut aside = Draw(Seed(case).stream("rails", 0));
+    if aside.chance(0.1) && rails::rails(&mut aside, kind, frame.hosts(), &mut file) {
+        bound.extend(rails::BOUND);
+    }
+    let swept = sweep(&mut draw, &frame, (kind, &bound), &mut file);
     figures(&mut draw, kind, &swept, &mut file);
     tables(&mut draw, kind, &swept, &mut file);
     for (name, content) in &frame.files {

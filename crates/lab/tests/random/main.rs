@@ -15,6 +15,7 @@ mod frame;
 mod generator;
 mod invariants;
 mod networks;
+mod rails;
 mod relations;
 mod trial;
 

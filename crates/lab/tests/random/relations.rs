@@ -256,6 +256,9 @@ fn striping(scene: &Scene<'_>) -> Result<bool, String> {
         return Ok(false);
     }
     none.put("cluster.rails", 1);
+    // They may be about other rails.
+    none.remove("event");
+    none.remove("competitor");
     none.put(&key, 0.0);
     let mut all = none.clone();
     all.put(&key, 1.0);
@@ -298,7 +301,9 @@ fn ideal(scene: &Scene<'_>) -> Result<bool, String> {
         spec.policy,
         PolicyKind::RoundRobin {} | PolicyKind::Basic {} | PolicyKind::Static {}
     );
-    if matches!(spec.work, Work::Traffic(_)) || !plain || spec.node != Node::default() {
+    let alike = spec.cluster.rails.are_alike();
+    let alone = alike && spec.events.is_empty() && spec.competitors.is_empty();
+    if matches!(spec.work, Work::Traffic(_)) || !plain || spec.node != Node::default() || !alone {
         return Ok(false);
     }
     let mut best = single(scene.first());

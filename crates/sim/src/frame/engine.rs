@@ -1,22 +1,25 @@
 //! The frame network at work.
 
+use super::changing::Changing;
 use super::input::Inputs;
 use super::memory::{Memories, NONE, Rooms};
 use super::path::Paths;
 use super::spec::{Forwarding, FrameSpec, Line, Memory, SwitchSpec};
 use crate::agenda::{Agenda, Entry};
 use crate::network::{
-    Attention, BufferPlace, BufferTally, ChannelTally, Ends, Event, Fate, Grain, Interest, Network,
-    Packet, Passage,
+    Attention, BufferPlace, BufferTally, ChannelTally, Condition, Ends, Event, Fate, Grain,
+    Interest, Network, Packet, Passage,
 };
 use crate::slab::Slab;
-use crosstie_fabric::{ChannelId, Node};
+use crosstie_fabric::{ChannelId, Fabric, HostId, Node};
 use crosstie_units::Time;
 
 /// What happens, in the order in which it does at one instant. Each is entered with the channel that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 enum Step {
+    /// Links change.
+    Change,
     /// The last bit of a frame leaves its host.
     Leave,
     /// The first bit of a frame is at its host.
@@ -31,16 +34,16 @@ enum Step {
     Pick,
 }
 
-const STEPS: [Step; 6] =
-    [Step::Leave, Step::Begin, Step::Arrive, Step::Notice, Step::Decide, Step::Pick];
+const STEPS: [Step; 7] =
+    [Step::Change, Step::Leave, Step::Begin, Step::Arrive, Step::Notice, Step::Decide, Step::Pick];
 
 /// The end of the clock.
 const NEVER: Time = Time::from_ps(u64::MAX);
 
 /// A frame under way.
 #[derive(Debug, Clone, Copy)]
-struct Flight {
-    id: u64,
+pub(super) struct Flight {
+    pub id: u64,
     /// When its first bit left its host.
     began: Time,
     /// When it could have started on the channel that it is to take next.
@@ -54,13 +57,15 @@ struct Flight {
     to: u32,
     rail: u16,
     /// Where it is on its way, and where that ends.
-    hop: u8,
+    pub hop: u8,
     last: u8,
     /// Whether it begins and ends in memories.
     told: bool,
     /// Whether its leaving is still to be told, and whether it has been dropped meanwhile.
     leaving: bool,
     dropped: bool,
+    /// Whether a link went down under it.
+    spoiled: bool,
 }
 
 /// Channels that a frame knows without looking: the whole way through two levels of switches.
@@ -101,11 +106,23 @@ struct Forwarder {
     free: Time,
 }
 
-/// Copies of one fabric as a frame network, one for each rail.
+/// Where the frames of a rail go.
+#[derive(Debug, Clone, Copy)]
+struct Plane {
+    /// The first channel of its copy of the fabric.
+    first: u32,
+    /// Which of the rails there it is.
+    lane: u32,
+}
+
+/// Copies of one fabric as a frame network, one for each port of a host.
 pub struct Frames<'a> {
+    fabric: &'a Fabric,
     paths: Paths<'a>,
-    /// Channels of one rail.
+    /// Channels of one copy.
     stride: u32,
+    /// By rail.
+    planes: Vec<Plane>,
     channels: Vec<Channel>,
     /// What each channel is.
     lines: Vec<Line>,
@@ -114,6 +131,8 @@ pub struct Frames<'a> {
     engines: Vec<Forwarder>,
     memories: Memories,
     inputs: Inputs,
+    /// Links that change, where some do.
+    changing: Option<Box<Changing<'a>>>,
     flights: Slab<Flight>,
     /// What happens when; the frame by its place.
     agenda: Agenda<u32>,
@@ -128,44 +147,55 @@ impl<'a> Frames<'a> {
     /// # Panics
     /// If lines or switches are missing.
     pub fn new(spec: &FrameSpec<'a>, interest: Interest) -> Frames<'a> {
-        let FrameSpec { fabric, routing, rails, switches, cycle, .. } = *spec;
+        let FrameSpec { fabric, routing, rails, switches, cycle, changes, .. } = *spec;
         let stride = fabric.channels().len() as u32;
-        let all = (rails * stride) as usize;
+        let plane = |rail| Plane { first: spec.port(rail) * stride, lane: spec.lane(rail) };
+        let all = (spec.copies() * stride) as usize;
         let mut frames = Frames {
+            fabric,
             paths: Paths::new(fabric, routing),
             stride,
+            planes: (0..rails).map(plane).collect(),
             channels: Vec::with_capacity(all),
             lines: Vec::with_capacity(all),
             wakes: vec![NEVER; all],
             engines: Vec::new(),
             memories: Memories::default(),
             inputs: Inputs::new(all),
+            changing: None,
             flights: Slab::default(),
             agenda: Agenda::default(),
             interest,
             now: Time::ZERO,
             grain: Grain::picoseconds(cycle),
         };
-        for rail in 0..rails {
+        for port in 0..spec.copies() {
             for channel in fabric.channels() {
-                frames.add_channel(spec, rail, channel);
+                frames.add_channel(spec, port, channel);
             }
             for &SwitchSpec { forwarding, lookup, latency, .. } in switches {
                 let cut_through = forwarding == Forwarding::CutThrough;
                 let free = Time::ZERO;
                 frames.engines.push(Forwarder { cut_through, lookup, latency, free });
             }
-            frames.add_memories(spec, rail);
+            frames.add_memories(spec, port);
+        }
+        if !changes.is_empty() {
+            frames.changing = Some(Box::new(Changing::new(changes, frames.lines.clone())));
+            frames.memories.expect_disorder();
+            for (number, change) in (0..).zip(changes) {
+                frames.enter(change.at, Step::Change, 0, number);
+            }
         }
         frames
     }
 
-    fn add_channel(&mut self, spec: &FrameSpec<'_>, rail: u32, channel: ChannelId) {
+    fn add_channel(&mut self, spec: &FrameSpec<'_>, port: u32, channel: ChannelId) {
         let engine = match spec.fabric.channel(channel).to.node {
-            Node::Switch(switch) => rail * spec.switches.len() as u32 + switch.0,
+            Node::Switch(switch) => port * spec.switches.len() as u32 + switch.0,
             Node::Host(_) => NONE,
         };
-        let line = *spec.line(channel);
+        let line = *spec.line(port, channel);
         self.lines.push(line);
         self.channels.push(Channel {
             free: Time::ZERO,
@@ -180,11 +210,11 @@ impl<'a> Frames<'a> {
         });
     }
 
-    /// The memories of one rail.
-    fn add_memories(&mut self, spec: &FrameSpec<'_>, rail: u32) {
+    /// The memories of one copy.
+    fn add_memories(&mut self, spec: &FrameSpec<'_>, port: u32) {
         let memories = &mut self.memories;
         let fabric = spec.fabric;
-        let (first_switch, first_channel) = (rail * spec.switches.len() as u32, rail * self.stride);
+        let (first_switch, first_channel) = (port * spec.switches.len() as u32, port * self.stride);
         let shared: Vec<Option<u32>> = fabric
             .switches()
             .map(|switch| match spec.switch(switch).memory {
@@ -240,8 +270,8 @@ impl<'a> Frames<'a> {
     #[inline]
     fn look_ahead(&mut self, place: u32) {
         let Flight { from, to, rail, hop, ahead, last, .. } = self.flights.get_mut(place);
-        let (first, hop) = (u32::from(*rail) * self.stride, usize::from(*hop));
-        *last = self.paths.follow(*from, *to, |number, channel| {
+        let (Plane { first, lane }, hop) = (self.planes[usize::from(*rail)], usize::from(*hop));
+        *last = self.paths.follow(*from, *to, lane, |number, channel| {
             if (hop..hop + AHEAD).contains(&number) {
                 ahead[number - hop] = channel + first;
             }
@@ -255,8 +285,8 @@ impl<'a> Frames<'a> {
             return flight.ahead[next % AHEAD];
         }
         let mut found = NONE;
-        let first = u32::from(flight.rail) * self.stride;
-        self.paths.follow(flight.from, flight.to, |number, channel| {
+        let Plane { first, lane } = self.planes[usize::from(flight.rail)];
+        self.paths.follow(flight.from, flight.to, lane, |number, channel| {
             if number == next {
                 found = channel + first;
             }
@@ -276,13 +306,17 @@ impl<'a> Frames<'a> {
             channel.whole = line.whole(flight.bytes);
             channel.occupied = line.occupied(flight.bytes);
         }
-        channel.free = at + channel.occupied;
-        channel.frames += 1;
-        channel.busy = channel.busy + channel.occupied;
-        channel.waiting = channel.waiting + (at - flight.ready);
-        let Channel { wire, engine, whole, .. } = *channel;
-        let left = at + whole;
+        let Channel { wire, engine, whole, mut occupied, .. } = *channel;
+        let mut left = at + whole;
+        if let Some(changing) = &mut self.changing {
+            left = changing.start((at, left, wire), number, place, &flight);
+            occupied = occupied + (left - (at + whole));
+        }
         let there = left + wire;
+        channel.free = at + occupied;
+        channel.frames += 1;
+        channel.busy = channel.busy + occupied;
+        channel.waiting = channel.waiting + (at - flight.ready);
         if flight.hop == 0 {
             let leaving = self.interest.departures && flight.told;
             let entry = self.flights.get_mut(place);
@@ -301,7 +335,7 @@ impl<'a> Frames<'a> {
             return;
         }
         let Forwarder { cut_through, lookup, latency, .. } = self.engines[engine as usize];
-        let noticed = if cut_through { self.noticed(at, &flight) } else { there };
+        let noticed = if cut_through { self.noticed(at, there, &flight) } else { there };
         if lookup == Time::ZERO {
             self.enter(noticed + latency, Step::Decide, number, place);
         } else {
@@ -309,19 +343,23 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// When a switch that cuts through notices a frame that starts on its way there.
-    fn noticed(&mut self, at: Time, flight: &Flight) -> Time {
+    /// When a switch that cuts through notices a frame that starts on its way there at one time, and is there at another.
+    fn noticed(&mut self, at: Time, there: Time, flight: &Flight) -> Time {
         let next = self.behind(flight);
         let line = &self.lines[flight.channel() as usize];
         let is_faster = self.lines[next as usize].is_faster(line);
-        let seen = if is_faster { line.whole(flight.bytes) } else { line.head() };
-        at + seen + line.wire
+        if is_faster { there } else { at + line.head() + line.wire }
     }
 
     /// A frame waits for the channel that it is to take behind those before it.
     #[inline]
     fn queue(&mut self, place: u32) {
-        let free = self.channels[self.flights.get(place).channel() as usize].free;
+        let channel = self.flights.get(place).channel();
+        if let Some(changing) = &mut self.changing {
+            changing.waiting[channel as usize].push_back(place);
+            return self.wake(channel);
+        }
+        let free = self.channels[channel as usize].free;
         self.start(self.now.max(free), place);
     }
 
@@ -329,6 +367,7 @@ impl<'a> Frames<'a> {
         let at = self.now;
         let mut tell = |id, fate| told.push(Event { at, id, fate });
         match step {
+            Step::Change => self.change(place),
             Step::Leave => {
                 let flight = self.flights.get_mut(place);
                 flight.leaving = false;
@@ -339,7 +378,11 @@ impl<'a> Frames<'a> {
                     self.flights.take(place);
                 }
             }
+            Step::Begin if self.flights.get(place).spoiled => {}
             Step::Begin => tell(self.flights.get(place).id, Fate::Arriving),
+            Step::Arrive | Step::Notice | Step::Decide if self.flights.get(place).spoiled => {
+                self.drop_frame(place, told);
+            }
             Step::Arrive => {
                 let Flight { id, began, last, .. } = self.flights.take(place);
                 tell(id, Fate::Arrived(Passage { began, switches: u32::from(last) }));
@@ -352,19 +395,22 @@ impl<'a> Frames<'a> {
                 self.enter(decided, Step::Decide, channel, place);
             }
             Step::Decide => {
-                if self.decide(channel, place) {
-                    return;
-                }
-                // A switch that knows the header only may drop what has not left its host yet; that is told first.
-                let flight = self.flights.get_mut(place);
-                flight.dropped = true;
-                let Flight { id, leaving, .. } = *flight;
-                if !leaving {
-                    tell(id, Fate::Dropped);
-                    self.flights.take(place);
+                if !self.decide(channel, place) {
+                    self.drop_frame(place, told);
                 }
             }
-            Step::Pick => self.pick(channel),
+            Step::Pick => self.pick(channel, told),
+        }
+    }
+
+    /// A frame is lost. A switch that knows the header only may drop what has not left its host yet; that is told first.
+    fn drop_frame(&mut self, place: u32, told: &mut Vec<Event>) {
+        let flight = self.flights.get_mut(place);
+        flight.dropped = true;
+        let Flight { id, leaving, .. } = *flight;
+        if !leaving {
+            told.push(Event { at: self.now, id, fate: Fate::Dropped });
+            self.flights.take(place);
         }
     }
 
@@ -400,29 +446,100 @@ impl<'a> Frames<'a> {
         self.wake(output);
     }
 
-    /// Sees to it that an output takes a frame as soon as it is free.
+    /// Sees to it that an output takes a frame as soon as it is free, or loses it if it is down.
     fn wake(&mut self, output: u32) {
-        let at = self.channels[output as usize].free.max(self.now);
+        let free = self.channels[output as usize].free;
+        let at = if self.is_down(output) { self.now } else { free.max(self.now) };
         if std::mem::replace(&mut self.wakes[output as usize], at) != at {
             self.enter(at, Step::Pick, output, 0);
         }
     }
 
-    /// An output takes the next frame.
-    fn pick(&mut self, output: u32) {
+    fn is_down(&self, channel: u32) -> bool {
+        self.changing.as_ref().is_some_and(|changing| changing.is_down[channel as usize])
+    }
+
+    /// An output takes the next frame, or loses it if it is down.
+    fn pick(&mut self, output: u32, told: &mut Vec<Event>) {
         self.wakes[output as usize] = NEVER;
-        if self.channels[output as usize].free > self.now {
+        let is_down = self.is_down(output);
+        if !is_down && self.channels[output as usize].free > self.now {
             return;
         }
-        let Some((input, frame, behind)) = self.inputs.next(output) else { return };
-        self.start(self.now, frame);
+        let Some(frame) = self.next_frame(output) else { return };
+        match is_down {
+            true => self.lose_waiting(frame, told),
+            false => self.start(self.now, frame),
+        }
+        let is_waiting = |changing: &Changing<'_>| !changing.waiting[output as usize].is_empty();
+        if self.inputs.is_wanted(output) || self.changing.as_deref().is_some_and(is_waiting) {
+            self.wake(output);
+        }
+    }
+
+    /// The next frame of those that wait for an output.
+    fn next_frame(&mut self, output: u32) -> Option<u32> {
+        if let Some(changing) = &mut self.changing
+            && let Some(frame) = changing.waiting[output as usize].pop_front()
+        {
+            return Some(frame);
+        }
+        let (input, frame, behind) = self.inputs.next(output)?;
         if let Some(behind) = behind {
             let wanted = self.flights.get(behind).channel();
             self.compete(input, wanted);
         }
-        if self.inputs.is_wanted(output) {
-            self.wake(output);
+        Some(frame)
+    }
+
+    /// A frame that waits for a link that is down is lost, and its room is free.
+    fn lose_waiting(&mut self, place: u32, told: &mut Vec<Event>) {
+        let Flight { id, hop, stores, bytes, told: is_told, .. } = *self.flights.get(place);
+        if hop > 0 {
+            self.memories.leaves(stores, self.now, bytes);
+        } else if self.interest.departures && is_told {
+            told.push(Event { at: self.now, id, fate: Fate::Left });
         }
+        self.drop_frame(place, told);
+    }
+
+    /// Links change.
+    fn change(&mut self, number: u32) {
+        let changing = self.changing.as_ref().expect("links change");
+        let change = &changing.changes[number as usize];
+        let first = change.port * self.stride;
+        let both = |&host: &u32| {
+            let out = self.fabric.host_out(HostId(host));
+            [out, out.reverse()]
+        };
+        let channels: Vec<ChannelId> = match &change.hosts {
+            None => self.fabric.channels().collect(),
+            Some(hosts) => hosts.iter().flat_map(both).collect(),
+        };
+        let to = change.to;
+        for channel in channels.into_iter().map(|channel| channel.0 + first) {
+            self.change_channel(channel, to);
+        }
+    }
+
+    fn change_channel(&mut self, channel: u32, to: Condition) {
+        let changing = self.changing.as_mut().expect("links change");
+        let place = channel as usize;
+        match to {
+            Condition::Pace(pace) => self.lines[place].pace = pace,
+            Condition::OwnPace => self.lines[place].pace = changing.own[place].pace,
+            Condition::Up => changing.is_down[place] = false,
+            Condition::Down => {
+                changing.is_down[place] = true;
+                for (frame, id) in changing.crossing(self.now, channel) {
+                    let flight = self.flights.get_mut(frame);
+                    flight.spoiled |= flight.id == id;
+                }
+                self.wake(channel);
+            }
+        }
+        // What frames take is worked out anew.
+        self.channels[place].length = NONE;
     }
 }
 
@@ -452,6 +569,7 @@ impl Network for Frames<'_> {
             told: ends == Ends::Memories,
             leaving: false,
             dropped: false,
+            spoiled: false,
         });
         self.look_ahead(place);
         self.queue(place);

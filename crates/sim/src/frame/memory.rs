@@ -89,6 +89,11 @@ impl Store {
         }
     }
 
+    /// Frames may leave in another order than that in which it is known when they do.
+    fn expect_disorder(&mut self) {
+        self.leaving = Leaving::Heap(BinaryHeap::new());
+    }
+
     /// What a frame takes.
     #[inline]
     fn share(&self, bytes: u32) -> u32 {
@@ -205,6 +210,11 @@ impl Memories {
     pub fn add(&mut self, place: BufferPlace, capacity: Capacity) -> u32 {
         self.stores.push(Store::new(place, capacity));
         self.stores.len() as u32 - 1
+    }
+
+    /// Frames may leave in any order.
+    pub fn expect_disorder(&mut self) {
+        self.stores.iter_mut().for_each(Store::expect_disorder);
     }
 
     /// Finds room for a frame that has come by one channel and goes on by another: the stores that it has room in,

@@ -1,5 +1,6 @@
 //! The ways of frames.
 
+use super::detour::Detours;
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node};
 use crosstie_routing::{Route, Routing, Tag};
 
@@ -8,6 +9,8 @@ pub(super) struct Paths<'a> {
     fabric: &'a Fabric,
     routing: &'a dyn Routing,
     route: Route,
+    /// Ways beside those of the routing, where rails share a port.
+    detours: Option<Box<Detours<'a>>>,
 }
 
 /// The most switches of a way.
@@ -15,29 +18,56 @@ const MOST: usize = 254;
 
 impl<'a> Paths<'a> {
     pub fn new(fabric: &'a Fabric, routing: &'a dyn Routing) -> Paths<'a> {
-        Paths { fabric, routing, route: Route::default() }
+        Paths { fabric, routing, route: Route::default(), detours: None }
     }
 
     /// Follows the route between two hosts, and calls `visit` with the number of each channel and the channel; the number of
-    /// switches on the way.
+    /// switches on the way. Rails that share a port go on different lanes, the first of them on 0.
     #[inline]
-    pub fn follow(&mut self, from: u32, to: u32, mut visit: impl FnMut(usize, u32)) -> u8 {
+    pub fn follow(
+        &mut self,
+        from: u32,
+        to: u32,
+        lane: u32,
+        mut visit: impl FnMut(usize, u32),
+    ) -> u8 {
         self.routing.route(HostId(from), HostId(to), &mut self.route);
         debug_assert!(self.route.legs().count() == 1, "frames do not stop on their way");
         let tags = self.route.tags();
         assert!(tags.len() <= MOST, "a way of at most {MOST} switches, not {}", tags.len());
+        if lane > 0 && !tags.iter().any(|tag| matches!(tag, Tag::Group(_))) {
+            return self.follow_beside(from, to, lane, visit);
+        }
         let mut channel = self.fabric.host_out(HostId(from));
         visit(0, channel.0);
         for (number, &tag) in (1..).zip(tags) {
-            channel = self.behind(channel, tag, from, to);
+            channel = self.behind(channel, tag, mix(from, to), lane);
             visit(number, channel.0);
         }
         tags.len() as u8
     }
 
-    /// The channel by which the switch behind another obeys a tag.
+    /// The same beside a route that leaves no choice.
+    fn follow_beside(
+        &mut self,
+        from: u32,
+        to: u32,
+        lane: u32,
+        visit: impl FnMut(usize, u32),
+    ) -> u8 {
+        let mut own = vec![self.fabric.host_out(HostId(from))];
+        for &tag in self.route.tags() {
+            own.push(self.behind(own[own.len() - 1], tag, 0, 0));
+        }
+        let fabric = self.fabric;
+        let detours = self.detours.get_or_insert_with(|| Box::new(Detours::new(fabric)));
+        detours.follow((HostId(from), HostId(to)), (lane, mix(from, to)), &own, visit)
+    }
+
+    /// The channel by which the switch behind another obeys a tag; of several, the one so many places behind that of the number
+    /// drawn.
     #[inline]
-    fn behind(&self, channel: ChannelId, tag: Tag, from: u32, to: u32) -> ChannelId {
+    fn behind(&self, channel: ChannelId, tag: Tag, drawn: u32, lane: u32) -> ChannelId {
         let Node::Switch(switch) = self.fabric.channel(channel).to.node else {
             unreachable!("a tag is for a switch");
         };
@@ -46,7 +76,7 @@ impl<'a> Paths<'a> {
             Tag::Port(port) => out(port),
             Tag::Group(group) => {
                 let ports = &self.routing.groups()[usize::from(group.0)];
-                let drawn = mix(from, to) as usize % ports.len();
+                let drawn = (drawn as usize + lane as usize) % ports.len();
                 // Where the drawn one is not linked, the next that is.
                 ports[drawn..].iter().chain(&ports[..drawn]).find_map(|&port| out(port))
             }

@@ -1,7 +1,8 @@
 //! What a frame network is made of.
 
+use super::path::Paths;
 use super::{Frames, framing};
-use crate::network::{Blueprint, Interest, Network, Pace};
+use crate::network::{Blueprint, Change, Interest, Network, Pace};
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node, SwitchId};
 use crosstie_routing::Routing;
 use crosstie_units::Time;
@@ -33,8 +34,7 @@ impl Line {
 
     /// Whether bytes pass faster than on another.
     pub fn is_faster(&self, than: &Line) -> bool {
-        u128::from(self.pace.bytes) * u128::from(than.pace.time.ps())
-            > u128::from(than.pace.bytes) * u128::from(self.pace.time.ps())
+        self.pace.is_faster(&than.pace)
     }
 }
 
@@ -108,26 +108,60 @@ pub struct SwitchSpec {
     pub memory: Memory,
 }
 
-/// Copies of one fabric as a frame network, one for each rail.
+/// Copies of one fabric as a frame network, one for each port of a host.
 #[derive(Clone, Copy)]
 pub struct FrameSpec<'a> {
     /// The network of one rail.
     pub fabric: &'a Fabric,
     /// How frames find their way through it; without stops.
     pub routing: &'a dyn Routing,
-    /// How many copies of it there are.
+    /// Rails.
     pub rails: u32,
-    /// Its links, by number.
+    /// The port of each rail, numbered from 0; empty if each has its own.
+    pub ports: &'a [u32],
+    /// The links of a copy, by number: those of one after the other, or once if all are alike.
     pub lines: &'a [Line],
     /// Its switches, by number.
     pub switches: &'a [SwitchSpec],
     /// The cycle that those who measure count in.
     pub cycle: Time,
+    /// What happens to links.
+    pub changes: &'a [Change],
 }
 
 impl FrameSpec<'_> {
-    pub(super) fn line(&self, channel: ChannelId) -> &Line {
-        &self.lines[channel.link().0 as usize]
+    /// How many copies of the fabric there are.
+    pub fn copies(&self) -> u32 {
+        self.ports.iter().max().map_or(self.rails, |last| last + 1)
+    }
+
+    /// The port of a rail.
+    pub(super) fn port(&self, rail: u32) -> u32 {
+        self.ports.get(rail as usize).copied().unwrap_or(rail)
+    }
+
+    /// How many rails before a rail have its port.
+    pub(super) fn lane(&self, rail: u32) -> u32 {
+        (0..rail).filter(|&other| self.port(other) == self.port(rail)).count() as u32
+    }
+
+    /// The channels that frames from one host to another take, on a rail.
+    pub fn way(&self, rail: u32, from: HostId, to: HostId) -> Vec<ChannelId> {
+        let mut way = Vec::new();
+        let mut paths = Paths::new(self.fabric, self.routing);
+        paths.follow(from.0, to.0, self.lane(rail), |_, channel| way.push(ChannelId(channel)));
+        way
+    }
+
+    pub(super) fn line(&self, port: u32, channel: ChannelId) -> &Line {
+        let place = port as usize * self.fabric.links().len() + channel.link().0 as usize;
+        &self.lines[place % self.lines.len()]
+    }
+
+    /// Words for a copy of the fabric: its first rail.
+    fn named(&self, name: String, port: u32) -> String {
+        let rail = (0..self.rails).find(|&rail| self.port(rail) == port).unwrap_or(port);
+        if self.rails > 1 { format!("{name} on rail {rail}") } else { name }
     }
 
     pub(super) fn switch(&self, switch: SwitchId) -> &SwitchSpec {
@@ -148,19 +182,21 @@ impl Blueprint for FrameSpec<'_> {
         Box::new(Frames::new(self, interest))
     }
 
+    /// That of the fastest rail.
     fn pace(&self) -> Pace {
-        self.line(self.fabric.host_out(HostId(0))).pace
+        let first = self.fabric.host_out(HostId(0));
+        let paces = (0..self.copies()).map(|port| self.line(port, first).pace);
+        Pace::fastest(paces).expect("there is a rail")
     }
 
     fn channel_name(&self, channel: u32) -> String {
         let channels = self.fabric.channels().len() as u32;
-        let name = self.fabric.describe(ChannelId(channel % channels));
-        if self.rails > 1 { format!("{name} on rail {}", channel / channels) } else { name }
+        self.named(self.fabric.describe(ChannelId(channel % channels)), channel / channels)
     }
 
     fn switch_name(&self, switch: u32) -> String {
         let switches = self.switches.len() as u32;
         let name = self.fabric.label(Node::Switch(SwitchId(switch % switches))).to_owned();
-        if self.rails > 1 { format!("{name} on rail {}", switch / switches) } else { name }
+        self.named(name, switch / switches)
     }
 }

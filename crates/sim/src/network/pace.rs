@@ -20,4 +20,14 @@ impl Pace {
             None => (u128::from(time) * u128::from(bytes) / u128::from(self.bytes)) as u64,
         })
     }
+    /// Whether bytes pass faster than at another.
+    pub fn is_faster(&self, than: &Pace) -> bool {
+        u128::from(self.bytes) * u128::from(than.time.ps())
+            > u128::from(than.bytes) * u128::from(self.time.ps())
+    }
+
+    /// The fastest of several, the first of those.
+    pub fn fastest(of: impl Iterator<Item = Pace>) -> Option<Pace> {
+        of.reduce(|best, pace| if pace.is_faster(&best) { pace } else { best })
+    }
 }

@@ -1,6 +1,7 @@
 //! What a run found, in numbers and in words.
 
 use crate::network::{Blueprint, ChannelTally, Deadlock};
+use crate::premises::Carried;
 use crosstie_measure::{Doubt, Estimate, Latency};
 
 /// What one run found.
@@ -58,6 +59,8 @@ pub struct Measured {
     /// The most flits that were in the in-transit buffers of one virtual channel of a host, warm-up
     /// included; `None` without such buffers.
     pub pool_peak: Option<u32>,
+    /// What each competitor has got across, from the beginning.
+    pub carried: Vec<Carried>,
     /// The use of every channel, numbered as in
     /// [`Network::channels`](crate::network::Network::channels).
     pub channels: Vec<ChannelUse>,

@@ -2,8 +2,9 @@
 
 use super::ChannelUse;
 use crate::host::{Episode, Hosts, Overhead, Ways, Wires};
-use crate::network::{Blueprint, BufferTally, ChannelTally};
+use crate::network::{Blueprint, BufferTally, ChannelTally, Network};
 use crate::node::{Audience, Nodes, NodesSpec, Overflows};
+use crate::premises::Carried;
 use crosstie_protocol::channel::{History, Tally};
 use crosstie_units::Time;
 use crosstie_work::{Action, Application, Input, Note, Rank};
@@ -61,15 +62,18 @@ pub struct Delivery {
     pub channels: Option<Tally>,
     /// What each of their senders has been through.
     pub histories: Vec<History>,
+    /// What each competitor has got across.
+    pub carried: Vec<Carried>,
 }
 
 impl Delivery {
-    fn of(nodes: &Nodes) -> Delivery {
+    fn of(nodes: &Nodes, network: &dyn Network) -> Delivery {
         Delivery {
             lost: nodes.lost(),
             overflows: nodes.overflows(),
             channels: nodes.channel_tally(),
             histories: nodes.histories().cloned().collect(),
+            carried: network.carried(),
         }
     }
 }
@@ -136,7 +140,7 @@ impl<'a> Play<'a> {
             let tallies = network.channels();
             channels = tallies.iter().map(|t| ChannelUse::between(&none, t, ticks)).collect();
             buffers = network.buffers();
-            delivery = Delivery::of(nodes);
+            delivery = Delivery::of(nodes, network);
         }
         Some(Played {
             failure,

@@ -260,6 +260,7 @@ impl<'a> Run<'a> {
             network_mean: mean(totals.network - mark.totals.network, ticks_per_cycle),
             switches_mean: mean(totals.switches - mark.totals.switches, 1),
             pool_peak: self.network.pool_peak(),
+            carried: self.network.carried(),
             channels,
         }
     }

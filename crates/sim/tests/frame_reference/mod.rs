@@ -3,6 +3,7 @@
 
 use crosstie_fabric::{ChannelId, Fabric, Node, SwitchId};
 use crosstie_sim::frame::{Capacity, Forwarding, FrameSpec, Memory, framing};
+use crosstie_sim::network::{Condition, Pace};
 
 /// What is known of a frame.
 #[derive(Debug, Clone)]
@@ -29,50 +30,121 @@ pub enum Room {
     Output(ChannelId),
 }
 
+/// One copy of a fabric.
 pub struct Reference<'a> {
     spec: FrameSpec<'a>,
+    port: u32,
     pub frames: Vec<Frame>,
-    /// The input that each channel has served last.
-    served: Vec<u32>,
+    /// The input that each channel has served last: at the beginning the very first channel of all copies, wherever that is.
+    served: Vec<Option<u32>>,
     pub refused: Vec<(u64, Room)>,
 }
 
 impl<'a> Reference<'a> {
-    pub fn new(spec: FrameSpec<'a>) -> Reference<'a> {
-        let served = vec![0; spec.fabric.channels().len()];
-        Reference { spec, frames: Vec::new(), served, refused: Vec::new() }
+    pub fn new(spec: FrameSpec<'a>, port: u32) -> Reference<'a> {
+        let served = vec![(port == 0).then_some(0); spec.fabric.channels().len()];
+        Reference { spec, port, frames: Vec::new(), served, refused: Vec::new() }
     }
 
     fn fabric(&self) -> &'a Fabric {
         self.spec.fabric
     }
 
-    fn tau(&self, channel: ChannelId, bytes: u32) -> u64 {
-        self.spec.lines[channel.link().0 as usize].pace.time_for(bytes).ps()
+    /// The place of a channel's line.
+    fn line(&self, channel: ChannelId) -> usize {
+        let first = self.port as usize * self.fabric().links().len();
+        (first + channel.link().0 as usize) % self.spec.lines.len()
+    }
+
+    /// What has happened to a channel, in order.
+    fn changes(&self, channel: ChannelId) -> Vec<(u64, Condition)> {
+        let ends = self.fabric().channel(channel);
+        let concerns = |hosts: &Option<Vec<u32>>| {
+            let is_among = |node: Node, hosts: &[u32]| matches!(node, Node::Host(host) if hosts.contains(&host.0));
+            hosts.as_ref().is_none_or(|hosts| {
+                is_among(ends.from.node, hosts) || is_among(ends.to.node, hosts)
+            })
+        };
+        let ours = self.spec.changes.iter().filter(|c| c.port == self.port && concerns(&c.hosts));
+        let mut all: Vec<_> = ours.map(|change| (change.at.ps(), change.to)).collect();
+        all.sort_by_key(|&(at, _)| at);
+        all
+    }
+
+    fn pace(&self, channel: ChannelId, now: u64) -> Pace {
+        let own = self.spec.lines[self.line(channel)].pace;
+        let changes = self.changes(channel).into_iter().filter(|&(at, _)| at <= now);
+        changes.fold(own, |pace, (_, to)| match to {
+            Condition::Pace(other) => other,
+            Condition::OwnPace => own,
+            Condition::Down | Condition::Up => pace,
+        })
+    }
+
+    fn is_down(&self, channel: ChannelId, now: u64) -> bool {
+        let changes = self.changes(channel).into_iter().filter(|&(at, _)| at <= now);
+        changes.fold(false, |is_down, (_, to)| match to {
+            Condition::Pace(_) | Condition::OwnPace => is_down,
+            Condition::Down => true,
+            Condition::Up => false,
+        })
+    }
+
+    /// Whether a link has gone down under a frame.
+    fn is_spoiled(&self, frame: &Frame, now: u64) -> bool {
+        frame.started.iter().enumerate().any(|(hop, &started)| {
+            let there = self.left(frame, hop).unwrap() + self.wire(frame.way[hop]);
+            let downs = self.changes(frame.way[hop]).into_iter();
+            let mut downs = downs.filter(|&(at, to)| to == Condition::Down && at <= now);
+            downs.any(|(at, _)| started < at && at < there)
+        })
+    }
+
+    /// What bytes take of a frame that starts now.
+    fn tau(&self, channel: ChannelId, bytes: u32, now: u64) -> u64 {
+        self.pace(channel, now).time_for(bytes).ps()
     }
 
     fn wire(&self, channel: ChannelId) -> u64 {
-        self.spec.lines[channel.link().0 as usize].wire.ps()
+        self.spec.lines[self.line(channel)].wire.ps()
     }
 
     /// When the last bit of a frame has left a channel's beginning, and is at its end.
     pub fn left(&self, frame: &Frame, hop: usize) -> Option<u64> {
         let started = *frame.started.get(hop)?;
-        Some(started + self.tau(frame.way[hop], framing::whole(frame.bytes)))
+        let left = started + self.tau(frame.way[hop], framing::whole(frame.bytes), started);
+        // It goes on no faster than it comes.
+        let tail = |before: usize| Some(self.left(frame, before)? + self.wire(frame.way[before]));
+        Some(hop.checked_sub(1).and_then(tail).map_or(left, |tail| tail.max(left)))
+    }
+
+    /// When the next frame may start behind one.
+    fn free(&self, frame: &Frame, hop: usize) -> Option<u64> {
+        let (started, channel) = (*frame.started.get(hop)?, frame.way[hop]);
+        let [whole, occupied] = [framing::whole, framing::occupied]
+            .map(|bytes| self.tau(channel, bytes(frame.bytes), started));
+        Some(self.left(frame, hop)? + occupied - whole)
+    }
+
+    fn ends(&self, frame: &Frame) -> Option<u64> {
+        let last = frame.way.len() - 1;
+        Some(self.left(frame, last)? + self.wire(frame.way[last]))
     }
 
     pub fn arrived(&self, frame: &Frame) -> Option<u64> {
-        let last = frame.way.len() - 1;
-        Some(self.left(frame, last)? + self.wire(frame.way[last]))
+        self.ends(frame).filter(|&at| !self.is_spoiled(frame, at))
+    }
+
+    /// When it shows that a frame is lost.
+    pub fn dropped(&self, frame: &Frame) -> Option<u64> {
+        frame.dropped.or_else(|| self.ends(frame).filter(|&at| self.is_spoiled(frame, at)))
     }
 
     /// Whether a channel is free.
     fn is_free(&self, channel: ChannelId, now: u64) -> bool {
         self.frames.iter().all(|frame| {
             let hop = frame.way.iter().position(|&other| other == channel);
-            hop.and_then(|hop| frame.started.get(hop)).is_none_or(|&started| {
-                started + self.tau(channel, framing::occupied(frame.bytes)) <= now
-            })
+            hop.and_then(|hop| self.free(frame, hop)).is_none_or(|free| free <= now)
         })
     }
 
@@ -88,12 +160,19 @@ impl<'a> Reference<'a> {
         let started = *frame.started.get(hop)?;
         let (channel, next) = (frame.way[hop], frame.way[hop + 1]);
         let switch = &self.spec.switches[self.switch_after(channel)?.0 as usize];
-        let faster = self.tau(next, 1_000_000) < self.tau(channel, 1_000_000);
-        let bytes = match switch.forwarding {
-            Forwarding::CutThrough if !faster => framing::HEAD,
-            _ => framing::whole(frame.bytes),
+        let faster = self.pace(next, started).is_faster(&self.pace(channel, started));
+        let seen = match switch.forwarding {
+            Forwarding::CutThrough if !faster => {
+                started + self.tau(channel, framing::HEAD, started)
+            }
+            _ => self.left(frame, hop)?,
         };
-        Some(started + self.tau(channel, bytes) + self.wire(channel))
+        Some(seen + self.wire(channel))
+    }
+
+    /// When a frame leaves the memories before a channel, by it or because it is lost there.
+    fn gone(&self, frame: &Frame, hop: usize) -> Option<u64> {
+        self.left(frame, hop).or(frame.dropped)
     }
 
     /// What is in a memory.
@@ -101,7 +180,7 @@ impl<'a> Reference<'a> {
         let mut used = 0;
         for frame in &self.frames {
             for (hop, rooms) in frame.rooms.iter().enumerate() {
-                let gone = self.left(frame, hop + 1).is_some_and(|left| left <= now);
+                let gone = self.gone(frame, hop + 1).is_some_and(|left| left <= now);
                 if rooms.contains(&room) && !gone {
                     used += share(capacity, frame.bytes);
                 }
@@ -154,12 +233,14 @@ impl<'a> Reference<'a> {
         // Hosts: in the order of handing over.
         for index in 0..self.frames.len() {
             let frame = &self.frames[index];
-            if frame.handed_over <= now && frame.started.is_empty() {
+            if frame.handed_over <= now && frame.started.is_empty() && frame.dropped.is_none() {
                 let first = frame.way[0];
-                let ahead = self.frames[..index]
-                    .iter()
-                    .any(|other| other.way[0] == first && other.started.is_empty());
-                if !ahead && self.is_free(first, now) {
+                let waits = |other: &Frame| other.started.is_empty() && other.dropped.is_none();
+                let ahead =
+                    self.frames[..index].iter().any(|other| other.way[0] == first && waits(other));
+                if self.is_down(first, now) {
+                    self.frames[index].dropped = Some(now);
+                } else if !ahead && self.is_free(first, now) {
                     self.frames[index].started.push(now);
                 }
             }
@@ -174,7 +255,8 @@ impl<'a> Reference<'a> {
         let mut noticed: Vec<(ChannelId, usize, usize)> = Vec::new();
         for (index, frame) in self.frames.iter().enumerate() {
             for hop in 0..frame.way.len() - 1 {
-                if frame.noticed[hop].is_none() && self.notice(frame, hop) == Some(now) {
+                let is_due = frame.dropped.is_none() && frame.noticed[hop].is_none();
+                if is_due && self.notice(frame, hop) == Some(now) {
                     noticed.push((frame.way[hop], index, hop));
                 }
             }
@@ -183,6 +265,11 @@ impl<'a> Reference<'a> {
         for (channel, index, hop) in noticed {
             let switch = self.switch_after(channel).unwrap();
             let spec = self.spec.switches[switch.0 as usize];
+            // What is not whole is not looked up.
+            if spec.lookup.ps() > 0 && self.is_spoiled(&self.frames[index], now) {
+                self.frames[index].dropped = Some(now);
+                continue;
+            }
             // The last one taken is the last to be looked up.
             let mut busy = 0;
             for frame in &self.frames {
@@ -212,6 +299,11 @@ impl<'a> Reference<'a> {
         }
         due.sort_unstable();
         for (_, index, hop) in due {
+            if self.is_spoiled(&self.frames[index], now) {
+                self.frames[index].dropped = Some(now);
+                self.frames[index].decided[hop] = Some(now);
+                continue;
+            }
             let admitted = self.admit(&self.frames[index], hop, now);
             let frame = &mut self.frames[index];
             frame.decided[hop] = Some(now);
@@ -246,7 +338,8 @@ impl<'a> Reference<'a> {
     fn pick(&mut self, now: u64) -> bool {
         for out in self.fabric().channels() {
             let Node::Switch(switch) = self.fabric().channel(out).from.node else { continue };
-            if !self.is_free(out, now) {
+            let is_down = self.is_down(out, now);
+            if !is_down && !self.is_free(out, now) {
                 continue;
             }
             let waiting = self.waiting(out);
@@ -263,14 +356,17 @@ impl<'a> Reference<'a> {
                     let mut heads: Vec<_> = waiting.iter().copied().filter(is_first).collect();
                     heads.sort_unstable_by_key(|&(_, by, _)| by);
                     let served = self.served[out.0 as usize];
-                    let behind = heads.iter().find(|&&(_, by, _)| by.0 > served);
+                    let behind = heads.iter().find(|&&(_, by, _)| Some(by.0) > served);
                     behind.or(heads.first()).copied()
                 }
                 Memory::Output { .. } | Memory::Shared { .. } => waiting.first().copied(),
             };
             if let Some((_, by, index)) = taken {
-                self.served[out.0 as usize] = by.0;
-                self.frames[index].started.push(now);
+                self.served[out.0 as usize] = Some(by.0);
+                match is_down {
+                    true => self.frames[index].dropped = Some(now),
+                    false => self.frames[index].started.push(now),
+                }
                 return true;
             }
         }
@@ -279,12 +375,12 @@ impl<'a> Reference<'a> {
 
     /// The next instant at which anything can happen.
     fn next(&self, now: u64) -> Option<u64> {
-        let mut times = Vec::new();
+        let mut times: Vec<u64> = self.spec.changes.iter().map(|change| change.at.ps()).collect();
         for frame in &self.frames {
             times.push(frame.handed_over);
-            for (hop, &started) in frame.started.iter().enumerate() {
+            for hop in 0..frame.started.len() {
                 let channel = frame.way[hop];
-                times.push(started + self.tau(channel, framing::occupied(frame.bytes)));
+                times.extend(self.free(frame, hop));
                 if hop + 1 < frame.way.len() {
                     times.extend(self.notice(frame, hop));
                     let switch = self.switch_after(channel).unwrap();
@@ -302,19 +398,24 @@ impl<'a> Reference<'a> {
         for frame in &self.frames {
             for (hop, _) in frame.rooms.iter().enumerate().filter(|(_, r)| r.contains(&room)) {
                 times.push(frame.decided[hop].unwrap());
-                times.extend(self.left(frame, hop + 1));
+                times.extend(self.gone(frame, hop + 1));
             }
         }
         times.sort_unstable();
         times.dedup();
-        let within = |now: u64| -> u64 {
+        // What is lost at an instant has its room until all have been decided on.
+        let within = |now: u64, decided: bool| -> u64 {
             let frames = self.frames.iter().flat_map(|frame| {
                 let hops = frame.rooms.iter().enumerate().filter(|(_, r)| r.contains(&room));
                 hops.map(move |(hop, _)| (frame, hop))
             });
             frames
                 .filter(|&(frame, hop)| frame.decided[hop].unwrap() <= now)
-                .filter(|&(frame, hop)| self.left(frame, hop + 1).is_none_or(|left| left > now))
+                .filter(|&(frame, hop)| {
+                    let left = self.left(frame, hop + 1);
+                    let is_lost = frame.dropped.is_some_and(|at| at < now || !decided && at == now);
+                    left.map_or(!is_lost, |left| left > now)
+                })
                 .map(|(frame, _)| share(capacity, frame.bytes))
                 .sum()
         };
@@ -322,9 +423,10 @@ impl<'a> Reference<'a> {
             Capacity::Frames(frames) => u64::from(frames),
             Capacity::Bytes(bytes) => bytes,
         };
-        let full = times.windows(2).filter(|pair| within(pair[0]) + share(capacity, 1500) > total);
+        let full =
+            times.windows(2).filter(|pair| within(pair[0], false) + share(capacity, 1500) > total);
         let full = full.map(|pair| pair[1] - pair[0]).sum();
-        (times.iter().map(|&now| within(now)).max().unwrap_or(0), full)
+        (times.iter().map(|&now| within(now, true)).max().unwrap_or(0), full)
     }
 
     /// Runs until nothing happens any more.

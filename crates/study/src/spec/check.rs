@@ -1,5 +1,7 @@
 //! Whether the parts of a spec fit together. What one value can tell alone is checked in `limits`.
 
+mod rails;
+
 use crosstie_fabric::Shape;
 use crosstie_protocol::{FlowError, InTransitError, largest_cluster, rails_optimal};
 use crosstie_routing::Need;
@@ -8,9 +10,7 @@ use crosstie_work::traffic::Misfit;
 use toml::de::DeTable;
 
 use super::limits::{MOST_HOSTS, MOST_RAILS};
-use super::{
-    Bus, Fabric, Irregular, Link, Measure, Node, Packet, Spec, TrafficSpec, Tree, Work, World,
-};
+use super::{Bus, Fabric, Irregular, Link, Measure, Packet, Spec, TrafficSpec, Tree, Work, World};
 use crate::document::{self, Fault};
 
 /// The longest wire, in cycles.
@@ -49,6 +49,7 @@ pub(super) fn check(spec: &Spec, root: &DeTable<'_>) -> Result<(), Fault> {
         .and_then(|()| routing(spec))
         .and_then(|()| policy(spec))
         .and_then(|()| link(&spec.link))
+        .and_then(|()| rails::check(spec))
         .and_then(|()| flow(spec))
         .and_then(|()| in_transit(spec))
         .and_then(|()| frame(spec))
@@ -142,7 +143,8 @@ fn policy(spec: &Spec) -> Result<(), Clash> {
             .help("say how they share the rails: `policy = \"basic\"`, or leave `pes` out"));
     }
     let Some(hosts) = spec.fabric.hosts() else { return Ok(()) };
-    spec.policy.fits(hosts, spec.cluster.rails).map_err(|_| static_rails(spec.cluster.rails, hosts))
+    let rails = spec.cluster.rails.count();
+    spec.policy.fits(hosts, rails).map_err(|_| static_rails(rails, hosts))
 }
 
 /// Static allocation joins every pair of nodes only with rails enough.
@@ -333,7 +335,7 @@ fn schedule(spec: &Spec) -> Result<(), Clash> {
 
 /// Processors, where there is something for them to do.
 fn node(spec: &Spec) -> Result<(), Clash> {
-    if spec.node != Node::default() && matches!(spec.work, Work::Traffic(_)) {
+    if spec.node.has_processors() && matches!(spec.work, Work::Traffic(_)) {
         let label = "open-loop traffic asks no processor";
         return Err(clash("node", "processors under open-loop traffic", label)
             .help("remove `node`, or replace `traffic` by `work`"));

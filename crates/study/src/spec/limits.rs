@@ -15,7 +15,6 @@ pub(crate) const MOST_HOSTS: u32 = 65_536;
 pub(crate) const MOST_RAILS: u32 = 16;
 
 wholes! {
-    rails: u32 = 1..=i64::from(MOST_RAILS);
     pes: u32 = 1..=64;
     arity: u32 = 2..=64;
     levels: u32 = 1..=16;
@@ -33,6 +32,13 @@ wholes! {
     host: u32 = 0..=i64::from(MOST_HOSTS) - 1;
     iterations: u32 = 1..=1_000_000;
     window: u32 = 1..=65_536;
+    place: u32 = 0..=i64::from(MOST_RAILS) - 1;
+    times: u32 = 1..=10_000;
+}
+
+/// As [`place`], for a key that may be missing.
+pub(crate) fn some_place<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    place(from).map(Some)
 }
 
 /// As [`hosts`], for a key that may be missing.
@@ -76,6 +82,13 @@ quantities! {
     rate: Rate = "a rate", per_second(1_000)..=per_second(1_000_000_000_000);
     wire: Time = "a time", Time::ZERO..=Time::from_ns(1_000_000);
     per_byte: Time = "a time", Time::ZERO..=Time::from_ns(1_000);
+    moment: Time = "a time", Time::ZERO..=Time::from_ns(100_000_000_000);
+    duration: Time = "a time", Time::from_ps(1)..=Time::from_ns(100_000_000_000);
+}
+
+/// As [`duration`], for a key that may be missing.
+pub(crate) fn some_duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
+    duration(from).map(Some)
 }
 
 /// As [`rate`], for a key that may be missing.

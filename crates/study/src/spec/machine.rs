@@ -7,15 +7,14 @@ use crosstie_protocol::{self as protocol, Flow};
 use crosstie_units::{Bytes, Rate, Seed, Time, range};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::limits;
+use super::{Rails, limits};
 
 /// The nodes as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Cluster {
-    /// Independent copies of the fabric; each node has one NIC on each.
-    #[serde(deserialize_with = "limits::rails")]
-    pub rails: u32,
+    /// Independent copies of the fabric; each node has one NIC on each, unless rails share a port.
+    pub rails: Rails,
     /// Processing elements of each node. Each sends on its own, all of them alike; more than one
     /// makes a difference under a [`PolicyKind`](crosstie_protocol::PolicyKind) that paces only.
     #[serde(deserialize_with = "limits::pes")]
@@ -27,7 +26,7 @@ pub struct Cluster {
 
 impl Default for Cluster {
     fn default() -> Cluster {
-        Cluster { rails: 1, pes: 1, blocking: true }
+        Cluster { rails: Rails::alike(1), pes: 1, blocking: true }
     }
 }
 

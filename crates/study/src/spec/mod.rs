@@ -1,6 +1,7 @@
 //! One point of a study, fully typed and with every default filled in.
 
 mod check;
+mod event;
 mod frame;
 pub(crate) mod limits;
 mod machine;
@@ -8,6 +9,7 @@ mod measure;
 mod model;
 mod node;
 mod placement;
+mod rails;
 mod work;
 mod world;
 
@@ -19,12 +21,14 @@ pub use crosstie_collective::Operation;
 pub use crosstie_protocol::{ChannelKind, Flow, PolicyKind};
 pub use crosstie_routing::RoutingKind;
 pub use crosstie_work::traffic::{Arrival, Destination, Size, TrafficSpec};
+pub use event::{Competitor, LinkEvent};
 pub use frame::{Capacity, Forwarding, Frame, FrameSwitch, Memory, Uplink};
 pub use machine::{Bus, Cluster, Fabric, InTransit, Irregular, Link, Nic, Packet, Switch, Tree};
 pub use measure::{Goal, Measure, Saturation};
 pub use model::Model;
-pub use node::{Commodity, Node, Overhead};
+pub use node::{Commodity, Node, NodeBus, Overhead};
 pub use placement::Placement;
+pub use rails::{Rail, Rails};
 pub use work::{GoalFile, Pairs, Ping, ScheduleSpec, Stream, Work};
 pub use world::{Ideal, World};
 
@@ -61,8 +65,12 @@ pub struct Spec {
     pub bus: Bus,
     /// The NICs.
     pub nic: Nic,
-    /// The processors.
+    /// The processors, and the I/O buses of other networks than the wormhole one.
     pub node: Node,
+    /// What happens to links.
+    pub events: Vec<LinkEvent>,
+    /// Who else uses them.
+    pub competitors: Vec<Competitor>,
     /// What only the frame network knows.
     pub frame: Frame,
     /// What only the ideal network knows.
@@ -104,6 +112,20 @@ struct Draft {
     nic: Nic,
     #[serde(default, skip_serializing_if = "Node::is_default")]
     node: Node,
+    #[serde(
+        default,
+        rename = "event",
+        deserialize_with = "event::tables",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    events: Vec<LinkEvent>,
+    #[serde(
+        default,
+        rename = "competitor",
+        deserialize_with = "event::tables",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    competitors: Vec<Competitor>,
     #[serde(default, skip_serializing_if = "Frame::is_default")]
     frame: Frame,
     #[serde(default, skip_serializing_if = "Ideal::is_default")]
@@ -160,6 +182,8 @@ impl Draft {
             bus: self.bus,
             nic: self.nic,
             node: self.node,
+            events: self.events,
+            competitors: self.competitors,
             frame: self.frame,
             ideal: self.ideal,
             model: self.model,
@@ -189,6 +213,8 @@ impl From<Spec> for Draft {
             bus: spec.bus,
             nic: spec.nic,
             node: spec.node,
+            events: spec.events,
+            competitors: spec.competitors,
             frame: spec.frame,
             ideal: spec.ideal,
             model: spec.model,
@@ -202,9 +228,28 @@ impl From<Spec> for Draft {
 
 impl Spec {
     /// The top-level keys of a spec.
-    pub(crate) const KEYS: [&'static str; 19] = [
-        "seed", "world", "cluster", "policy", "channel", "fabric", "routing", "switch", "link",
-        "bus", "nic", "node", "frame", "ideal", "model", "traffic", "work", "schedule", "measure",
+    pub(crate) const KEYS: [&'static str; 21] = [
+        "seed",
+        "world",
+        "cluster",
+        "policy",
+        "channel",
+        "fabric",
+        "routing",
+        "switch",
+        "link",
+        "bus",
+        "nic",
+        "node",
+        "event",
+        "competitor",
+        "frame",
+        "ideal",
+        "model",
+        "traffic",
+        "work",
+        "schedule",
+        "measure",
     ];
 
     /// Reads the text made by [`Spec::to_toml`]; `name` stands for the file in error messages.
@@ -401,6 +446,18 @@ channels = true
             ("scheme", "hybrid = {striping = 0, timeout = '1 ms', threshold = '1 KiB'}"),
             ("world", "wormhole = {}"),
             ("world", "ideal = {}"),
+            ("cluster", "rails = 3"),
+            ("cluster", "rails = [{}, {}]"),
+            (
+                "world = 'ideal'\ncluster",
+                "rails = [{rate = '1 GB/s', bus = 0}, {rate = '250 MB/s', bus = 0}, {port = 3, bus = 1}]",
+            ),
+            ("world = 'ideal'\nnode.bus", "half = {}"),
+            ("world = 'ideal'\nnode.bus", "full = {rate = '1 GB/s', overhead = '1 us'}"),
+            (
+                "world = 'frame'\nnode.bus",
+                "asymmetric = {read = '884 MB/s', write = '1008 MB/s', overhead = '10 ns'}",
+            ),
             ("ideal", "rate = '1 GB/s', latency = '0 ns'"),
             ("ideal", "gap = '1 us'"),
             ("work", "ping.size = '8 B'"),
@@ -435,6 +492,24 @@ channels = true
             assert_eq!(spec, again);
             assert_eq!(spec.to_toml(), again.to_toml());
         }
+    }
+
+    #[test]
+    fn events_and_competitors_survive_being_written_and_read() {
+        let text = format!(
+            "{LEAST}\nworld = 'ideal'\ncluster.rails = 2\n\
+             [[event]]\nat = '2 ms'\nrail = 1\nrate = '100 MB/s'\n\
+             [[event]]\nat = '3 ms'\nrail = 0\nhosts = '0, 4-7'\ndown = true\nfor = '1 ms'\n\
+             every = '10 ms'\ntimes = 5\nrandom = true\n\
+             [[event]]\nat = '0 ns'\nrail = 1\nup = true\n\
+             [[competitor]]\nrail = 1\nfrom = 0\nto = 3\nsize = '64 KiB'\nend = '1 s'\n\
+             [[competitor]]\nrail = 0\nfrom = 1\nto = 3\nsize = '1 B'\nbegin = '1 us'\nend = '1 s'\nwindow = 4"
+        );
+        let spec = Spec::from_toml("first", &text).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((spec.events.len(), spec.competitors.len()), (3, 2));
+        let again = Spec::from_toml("again", &spec.to_toml()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(spec, again);
+        assert_eq!(spec.to_toml(), again.to_toml());
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! The processors of a node.
+//! The processors of a node, and its I/O buses.
 
-use crosstie_units::{Bytes, Cost, Time};
+use crosstie_units::{Bytes, Cost, Rate, Time};
 use serde::{Deserialize, Serialize};
 
 use super::limits;
 
-/// What the processors of a node do for messages, in closed-loop work.
+/// What the processors of a node do for messages, in closed-loop work, and the buses between its memory and its NICs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Node {
@@ -18,6 +18,57 @@ pub struct Node {
     /// What packets take of a node of workstations; `None`: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commodity: Option<Commodity>,
+    /// The I/O buses that packets cross, on frames and on the ideal network; `None`: there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bus: Option<NodeBus>,
+}
+
+/// An I/O bus that takes packets whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub enum NodeBus {
+    /// One direction at a time.
+    Half {
+        /// How fast it is; `None`: as fast as a link.
+        #[serde(
+            default,
+            deserialize_with = "limits::some_rate",
+            skip_serializing_if = "Option::is_none"
+        )]
+        rate: Option<Rate>,
+        /// What a packet takes besides its bytes.
+        #[serde(default = "nothing", deserialize_with = "limits::wire")]
+        overhead: Time,
+    },
+    /// One direction at a time, with a speed for each.
+    Asymmetric {
+        /// From memory to a NIC, which sends.
+        #[serde(deserialize_with = "limits::rate")]
+        read: Rate,
+        /// From a NIC, which receives, to memory.
+        #[serde(deserialize_with = "limits::rate")]
+        write: Rate,
+        /// What a packet takes besides its bytes.
+        #[serde(default = "nothing", deserialize_with = "limits::wire")]
+        overhead: Time,
+    },
+    /// Both directions at once.
+    Full {
+        /// How fast each is; `None`: as fast as a link.
+        #[serde(
+            default,
+            deserialize_with = "limits::some_rate",
+            skip_serializing_if = "Option::is_none"
+        )]
+        rate: Option<Rate>,
+        /// What a packet takes besides its bytes.
+        #[serde(default = "nothing", deserialize_with = "limits::wire")]
+        overhead: Time,
+    },
+}
+
+fn nothing() -> Time {
+    Time::ZERO
 }
 
 /// What a packet takes of a commodity node, with the symbols of \[tam, 2\]. A cost is a time, or a table of what it
@@ -99,6 +150,11 @@ pub struct Overhead {
 }
 
 impl Node {
+    /// Whether there are processors that take time.
+    pub fn has_processors(&self) -> bool {
+        *self != Node { bus: self.bus.clone(), ..Node::default() }
+    }
+
     /// Whether nothing is written.
     pub(super) fn is_default(&self) -> bool {
         *self == Node::default()

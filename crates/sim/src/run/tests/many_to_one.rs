@@ -54,9 +54,11 @@ fn many_to_one(
         fabric: &fabric,
         routing: &routing,
         rails: 1,
+        ports: &[],
         lines: &lines,
         switches: &switches,
         cycle: BYTE,
+        changes: &[],
     };
     let nodes = NodesSpec {
         channel: Some(channel),

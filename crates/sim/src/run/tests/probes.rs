@@ -78,9 +78,11 @@ impl Cluster {
             fabric: &fabric,
             routing: &routing,
             rails: 1,
+            ports: &[],
             lines: &lines,
             switches: &switches,
             cycle: BYTE,
+            changes: &[],
         };
         let nodes = NodesSpec {
             station: Some(self.node),

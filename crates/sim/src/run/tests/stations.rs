@@ -53,9 +53,11 @@ fn played(hosts: u32, station: StationSpec, schedule: Schedule) -> Played {
         fabric: &fabric,
         routing: &routing,
         rails: 1,
+        ports: &[],
         lines: &lines,
         switches: &switches,
         cycle: BYTE,
+        changes: &[],
     };
     play(&blueprint, &nodes(station), schedule)
 }
