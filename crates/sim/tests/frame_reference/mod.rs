@@ -404,7 +404,7 @@ impl<'a> Reference<'a> {
         times.sort_unstable();
         times.dedup();
         // What is lost at an instant has its room until all have been decided on.
-        let within = |now: u64, decided: bool| -> u64 {
+        let within = |now: u64, before_losses: bool| -> u64 {
             let frames = self.frames.iter().flat_map(|frame| {
                 let hops = frame.rooms.iter().enumerate().filter(|(_, r)| r.contains(&room));
                 hops.map(move |(hop, _)| (frame, hop))
@@ -413,7 +413,8 @@ impl<'a> Reference<'a> {
                 .filter(|&(frame, hop)| frame.decided[hop].unwrap() <= now)
                 .filter(|&(frame, hop)| {
                     let left = self.left(frame, hop + 1);
-                    let is_lost = frame.dropped.is_some_and(|at| at < now || !decided && at == now);
+                    let is_lost =
+                        frame.dropped.is_some_and(|at| at < now || !before_losses && at == now);
                     left.map_or(!is_lost, |left| left > now)
                 })
                 .map(|(frame, _)| share(capacity, frame.bytes))
