@@ -113,7 +113,9 @@ pub fn paper(arguments: &PaperArguments, threads: Option<NonZeroUsize>, console:
     for part in &parts {
         if let Some(results) = &part.results {
             evidence.add(&part.name, results.rows.clone());
-            evidence.add_channels(&part.name, results.side_tables()?.channels);
+            let beside = results.side_tables()?;
+            evidence.add_channels(&part.name, beside.channels);
+            evidence.add_timeline(&part.name, beside.timeline);
         }
     }
     let findings = paper.findings(&published.claims, &evidence, scale);

@@ -223,6 +223,27 @@ impl Schedule {
         placed.with_outstanding(self.outstanding)
     }
 
+    /// The same behind a computation: every rank that does something computes for so long first. Numbers of operations stay.
+    pub fn after_computing(&self, time: Time) -> Schedule {
+        let mut builder = Builder::new(self.ranks());
+        for rank in (0..self.ranks()).map(Rank).filter(|rank| !self.places(*rank).is_empty()) {
+            for &op in self.ops(rank) {
+                builder.add(rank, op);
+            }
+            let computed = builder.compute(rank, time);
+            for (op, place) in (0..).map(OpId).zip(self.places(rank)) {
+                if self.needs(place).is_empty() {
+                    builder.after(rank, op, computed);
+                }
+                for &need in self.needs(place) {
+                    builder.need(rank, op, need);
+                }
+            }
+        }
+        let behind = builder.finish().expect("a computation waits for nothing");
+        behind.with_outstanding(self.outstanding)
+    }
+
     /// The payload of all its messages.
     pub fn bytes(&self) -> u64 {
         let sent = |op: &Op| match op.step {
@@ -413,6 +434,25 @@ mod tests {
         assert_eq!(schedule.needs(2), [Need { op: computed, when: When::Done }]);
         assert_eq!(schedule.dependents(1), [Need { op: sent, when: When::Done }]);
         assert!(schedule.needs(1).is_empty() && schedule.dependents(2).is_empty());
+    }
+
+    #[test]
+    fn what_waits_for_nothing_waits_for_the_computation_before() {
+        let mut builder = Builder::new(3);
+        let received = builder.receive(Rank(0), Rank(1), Tag(7), 64);
+        let sent = builder.send(Rank(0), Rank(1), Tag(7), 64);
+        builder.after(Rank(0), sent, received);
+        builder.receive(Rank(1), Rank(0), Tag(7), 64);
+        builder.send(Rank(1), Rank(0), Tag(7), 64);
+        let schedule = builder.finish().unwrap().with_outstanding(Some(1));
+        let behind = schedule.after_computing(Time::from_ns(5));
+        assert_eq!((behind.all().len(), behind.outstanding()), (6, Some(1)));
+        assert_eq!(behind.ops(Rank(0))[2].step, Step::Compute { time: Time::from_ns(5) });
+        let done = |op| [Need { op: OpId(op), when: When::Done }];
+        let needs: Vec<&[Need]> = (0..6).map(|place| behind.needs(place)).collect();
+        let (first, second) = (done(2), done(0));
+        assert_eq!(needs, [&first[..], &second, &[], &first, &first, &[]]);
+        assert!(behind.ops(Rank(2)).is_empty(), "who does nothing computes nothing");
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Nodes: from the experiment file to the machines.
 
 use crate::LabError;
-use crosstie_protocol::Packing;
-use crosstie_sim::host::Overhead;
+use crate::ethernet::pace;
+use crosstie_protocol::channel::ChannelSpec;
+use crosstie_protocol::message::MessageSpec;
+use crosstie_protocol::{Packing, Patience};
+use crosstie_sim::host::{MessagingSpec, Overhead};
 use crosstie_sim::node::{Audience, Nodes, NodesError, NodesSpec, StationSpec};
-use crosstie_study::{self as study, Commodity, Node, Packet, Spec, World};
+use crosstie_study::{self as study, Commodity, Message, Node, Packet, Spec, World};
 use crosstie_units::{Bytes, Time};
 
 /// How messages become packets.
@@ -36,6 +39,38 @@ pub(crate) fn overhead(node: &Node) -> Option<Overhead> {
     Some(Overhead { message, byte, eager })
 }
 
+/// How the ranks of a spec exchange messages.
+pub(crate) fn messaging(message: &Message, patience: Option<&study::Patience>) -> MessagingSpec {
+    let mut protocol = MessageSpec::new(message.eager.get());
+    // Who waits for a rank that cannot be reached is to know as soon as who sends to it.
+    protocol.probe = patience.map(|patience| patience.give_up);
+    (protocol.strict, protocol.fins) = (message.strict, message.fin);
+    if let Some(credit) = message.credit {
+        protocol.credit = credit.get();
+    }
+    MessagingSpec {
+        protocol,
+        // The range of the experiment file lies within the type.
+        envelope: message.envelope.get() as u32,
+        memory: pace(message.memory),
+        latency: message.latency,
+    }
+}
+
+/// Packets that a NIC of a spec has under way at once. It keeps every virtual channel of its link busy if it can; where links have
+/// none, nothing but the policy limits it. What may have to go again when a rail dies is a few windows of its channel.
+fn window(spec: &Spec, channel: Option<&ChannelSpec>) -> Option<u32> {
+    const WINDOWS: u32 = 4;
+    let again = channel.filter(|_| spec.nic.patience.is_some());
+    let usual = match spec.world {
+        World::Wormhole => Some(spec.switch.virtual_channels),
+        World::Ideal | World::Frame | World::Model => {
+            again.map(|channel| channel.window.saturating_mul(WINDOWS))
+        }
+    };
+    spec.nic.window.or(usual)
+}
+
 /// What packets take of the nodes of a spec.
 fn station(commodity: &Commodity) -> StationSpec {
     let Commodity { send, send_gap, outward, inward, receive_gap, receive, pickup, .. } =
@@ -60,19 +95,23 @@ fn station(commodity: &Commodity) -> StationSpec {
 /// The nodes that a spec describes, of which there are so many. A channel that names no time-out has the one
 /// recommended.
 pub(crate) fn nodes(spec: &Spec, count: u32, timeout: Time) -> Result<NodesSpec, LabError> {
+    let channel = spec.channel.spec(timeout);
     let nodes = NodesSpec {
         policy: spec.policy,
         pes: spec.cluster.pes,
         blocking: spec.cluster.blocking,
         rails: spec.cluster.rails.count(),
         transfers: spec.nic.transfers,
-        // A NIC keeps every virtual channel of its link busy if it can.
-        window: spec.switch.virtual_channels,
+        window: window(spec, channel.as_ref()),
         packing: packing(spec),
         // The range of the experiment file lies within the type.
         control: spec.nic.control.get() as u32,
         response: spec.link.cycle() * u64::from(spec.nic.response),
-        channel: spec.channel.spec(timeout),
+        channel,
+        patience: spec.nic.patience.map(|patience| {
+            let study::Patience { round_trips, least, give_up } = patience;
+            Patience { round_trips, least, give_up }
+        }),
         station: spec.node.commodity.as_ref().map(station),
         seed: spec.seed,
     };

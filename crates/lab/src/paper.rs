@@ -12,6 +12,7 @@ mod coll;
 mod drawing;
 mod evidence;
 mod flich;
+mod liu;
 mod part;
 mod remark;
 mod statistic;
@@ -54,7 +55,7 @@ pub struct Paper {
 }
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[coll::PAPER, flich::PAPER, tam::CONGESTION, tam::MODEL];
+pub const PAPERS: &[Paper] = &[coll::PAPER, flich::PAPER, liu::PAPER, tam::CONGESTION, tam::MODEL];
 
 impl Paper {
     /// The paper of that name.

@@ -107,9 +107,10 @@ macro_rules! cluster {
 impl Preset {
     /// All of them. The first are files of `presets/`; the others are put together from nodes in `presets/hosts/` and
     /// a switch in `presets/switches/`.
-    pub const ALL: [Preset; 18] = [
+    pub const ALL: [Preset; 19] = [
         preset!("qsnet"),
         preset!("myrinet"),
+        preset!("infiniband-4x-pcix"),
         preset!("loggops"),
         cluster!("fedp", 2, "fedp", "cable"),
         cluster!("gedp-up", 2, "gedp-up", "cable"),

@@ -71,14 +71,13 @@ pub(crate) fn premises(spec: &Spec, packing: Packing) -> PremisesSpec {
 }
 
 fn bus(bus: &NodeBus, link: Rate) -> BusSpec {
-    let (read, write, both_at_once, overhead) = match *bus {
-        NodeBus::Half { rate, overhead } => {
-            (rate.unwrap_or(link), rate.unwrap_or(link), false, overhead)
+    let both_at_once = matches!(bus, NodeBus::Full(_));
+    let (read, write, overhead) = match *bus {
+        NodeBus::Half(even) | NodeBus::Full(even) => {
+            let rate = even.rate.unwrap_or(link);
+            (rate, rate, even.overhead)
         }
-        NodeBus::Full { rate, overhead } => {
-            (rate.unwrap_or(link), rate.unwrap_or(link), true, overhead)
-        }
-        NodeBus::Asymmetric { read, write, overhead } => (read, write, false, overhead),
+        NodeBus::Asymmetric { read, write, overhead } => (read, write, overhead),
     };
     BusSpec { read: pace(read), write: pace(write), both_at_once, overhead }
 }
@@ -88,17 +87,14 @@ pub(crate) fn check_hosts(spec: &Spec, hosts: u32) -> Result<(), LabError> {
     let of_event = |event: &LinkEvent| {
         event.hosts.as_ref().and_then(|hosts| hosts.hosts().iter().copied().max())
     };
-    let events = spec
-        .events
-        .iter()
-        .enumerate()
-        .map(|(n, event)| (format!("event.{n}.hosts"), of_event(event)));
-    let of_competitor = |competitor: &Competitor| Some(competitor.from.max(competitor.to));
+    let events = spec.events.iter().enumerate();
+    let events =
+        events.filter_map(|(n, event)| Some((format!("event.{n}.hosts"), of_event(event)?)));
     let competitors = spec.competitors.iter().enumerate();
     let competitors =
-        competitors.map(|(n, other)| (format!("competitor.{n}"), of_competitor(other)));
+        competitors.map(|(n, other)| (format!("competitor.{n}"), other.from.max(other.to)));
     for (key, last) in events.chain(competitors) {
-        if let Some(last) = last.filter(|last| *last >= hosts) {
+        if last >= hosts {
             let problem = format!("found host {last}, expected a host from 0 to {}", hosts - 1);
             return Err(LabError::setting(&key, problem, "the network has no more"));
         }

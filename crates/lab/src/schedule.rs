@@ -4,6 +4,7 @@ use crate::LabError;
 use crosstie_collective::goal::{self, Goal};
 use crosstie_collective::{Builder, Rank, Schedule, Step, Tag};
 use crosstie_study::{GoalFile, Operation, Pairs, Spec};
+use crosstie_units::Time;
 use crosstie_work::{Application, Player};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,18 +25,18 @@ impl Script {
     pub fn of_operation(
         operation: &Operation,
         spec: &Spec,
-        hosts: u32,
+        places: u32,
     ) -> Result<Script, LabError> {
         let key = format!("work.{}", operation.name());
         let collective = operation
-            .collective(count(spec, hosts)?)
+            .collective(count(spec, places)?)
             .map_err(|error| LabError::setting(&key, error, "change it, or `schedule.ranks`"))?;
-        Script::placed(collective.schedule, spec, hosts)
+        Script::placed(collective.schedule, spec, places)
     }
 
     /// Every rank of the first half sends to its partner in the second.
-    pub fn of_pairs(pairs: &Pairs, spec: &Spec, hosts: u32) -> Result<Script, LabError> {
-        let half = count(spec, hosts)? / 2;
+    pub fn of_pairs(pairs: &Pairs, spec: &Spec, places: u32) -> Result<Script, LabError> {
+        let half = count(spec, places)? / 2;
         // The range of the experiment file lies within the type.
         let (tag, bytes) = (Tag(0), pairs.size.get() as u32);
         let mut builder = Builder::new(2 * half);
@@ -47,17 +48,20 @@ impl Script {
             }
         }
         let schedule = builder.finish().expect("nothing waits for anything");
-        Script::placed(schedule, spec, hosts)
+        Script::placed(schedule, spec, places)
     }
 
     /// A schedule whose ranks are where a spec puts them.
-    fn placed(schedule: Schedule, spec: &Spec, hosts: u32) -> Result<Script, LabError> {
+    fn placed(schedule: Schedule, spec: &Spec, places: u32) -> Result<Script, LabError> {
         let mut schedule = schedule.with_outstanding(spec.schedule.outstanding);
+        if spec.schedule.compute != Time::ZERO {
+            schedule = schedule.after_computing(spec.schedule.compute);
+        }
         if let Some(placement) = &spec.schedule.hosts {
             let last = placement.hosts().iter().copied().max().unwrap_or(0);
-            ranks(last + 1, hosts, "schedule.hosts")?;
-            let places: Vec<Rank> = placement.hosts().iter().copied().map(Rank).collect();
-            schedule = schedule.placed(&places, hosts);
+            ranks(last + 1, places, "schedule.hosts")?;
+            let hosts: Vec<Rank> = placement.hosts().iter().copied().map(Rank).collect();
+            schedule = schedule.placed(&hosts, places);
         }
         Ok(Script { schedule: Arc::new(schedule), goal: None })
     }
@@ -66,7 +70,7 @@ impl Script {
     pub fn of_file(
         file: &GoalFile,
         spec: &Spec,
-        hosts: u32,
+        places: u32,
         locate: &dyn Fn(&str) -> PathBuf,
     ) -> Result<Script, LabError> {
         const KEY: &str = "work.goal.file";
@@ -78,7 +82,7 @@ impl Script {
         let mut goal = goal::read(&text).map_err(|error| {
             wrong(format!("line {}: {}", error.line, error.what), error.help.clone())
         })?;
-        ranks(goal.schedule.ranks(), hosts, KEY)?;
+        ranks(goal.schedule.ranks(), places, KEY)?;
         check_rails(&goal, spec).map_err(|(problem, help)| wrong(problem, help))?;
         let bare = Schedule::clone(&goal.schedule).with_outstanding(spec.schedule.outstanding);
         goal.schedule = bare.clone();
@@ -126,17 +130,17 @@ impl Script {
 }
 
 /// How many ranks a spec has.
-fn count(spec: &Spec, hosts: u32) -> Result<u32, LabError> {
+fn count(spec: &Spec, places: u32) -> Result<u32, LabError> {
     match &spec.schedule.hosts {
         Some(placement) => Ok(placement.hosts().len() as u32),
-        None => ranks(spec.schedule.ranks.unwrap_or(hosts), hosts, "schedule.ranks"),
+        None => ranks(spec.schedule.ranks.unwrap_or(places), places, "schedule.ranks"),
     }
 }
 
-fn ranks(ranks: u32, hosts: u32, key: &str) -> Result<u32, LabError> {
-    if ranks > hosts {
+fn ranks(ranks: u32, places: u32, key: &str) -> Result<u32, LabError> {
+    if ranks > places {
         let problem =
-            format!("found {ranks} ranks, expected at most {hosts}: there is one per host");
+            format!("found {ranks} ranks, expected at most {places}: each host has `cluster.pes`");
         return Err(LabError::setting(key, problem, "take a larger `fabric`"));
     }
     Ok(ranks)
@@ -153,9 +157,9 @@ fn check_rails(goal: &Goal, spec: &Spec) -> Result<(), (String, String)> {
                 let problem = format!("line {line}: found nic {nic}, expected 0 to {}", rails - 1);
                 return Err((problem, "raise `cluster.rails`: a nic is a rail".to_owned()));
             }
-            if spec.policy.paces() {
+            if spec.policy.paces() || spec.message.is_some() {
                 let problem = format!("line {line}: names a nic, which a policy would choose");
-                let help = "leave `policy` out, or the nics of the file".to_owned();
+                let help = "leave `policy` and `message` out, or the nics of the file".to_owned();
                 return Err((problem, help));
             }
         }

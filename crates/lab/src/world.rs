@@ -8,7 +8,7 @@ use crosstie_model::congestion::timeouts;
 use crosstie_model::{Buffer, Parameters};
 use crosstie_protocol::Packing;
 use crosstie_sim::frame::{FrameSpec, framing};
-use crosstie_sim::host::Overhead;
+use crosstie_sim::host::{MessagingSpec, Overhead};
 use crosstie_sim::ideal::{IdealSpec, UnequalSpec};
 use crosstie_sim::network::{Blueprint, Grain, Pace};
 use crosstie_sim::node::NodesSpec;
@@ -30,6 +30,8 @@ pub struct World {
     nodes: NodesSpec,
     /// What hosts take for sending and receiving.
     overhead: Option<Overhead>,
+    /// How ranks exchange messages.
+    messaging: Option<MessagingSpec>,
     task: Task,
     /// How long a cycle is.
     cycle: Time,
@@ -109,38 +111,47 @@ impl World {
             },
         };
         let nodes = nodes::nodes(spec, hosts, patience(spec, hosts))?;
+        let ranks = spec.ranks(hosts);
         let task = match &spec.work {
             Work::Traffic(traffic) => open_loop(spec, traffic, &network, nodes.packing, locate)?,
             Work::Ping(study::Ping { size, from, to, .. }) => {
-                check_rank("work.ping", *from.max(to), hosts)?;
+                check_rank("work.ping", *from.max(to), ranks)?;
                 check_packets(spec, "work.ping.size", *size)?;
                 closed_loop(spec, None)
             }
-            Work::Stream(study::Stream { size, from, to, .. }) => {
-                check_rank("work.stream", *from.max(to), hosts)?;
+            Work::Stream(study::Stream { size, from, to, pairs, .. }) => {
+                check_rank("work.stream", from.max(to) + pairs - 1, ranks)?;
                 check_packets(spec, "work.stream.size", *size)?;
                 closed_loop(spec, None)
             }
             Work::Collective(operation) => {
-                let script = Script::of_operation(operation, spec, hosts)?;
+                let script = Script::of_operation(operation, spec, ranks)?;
                 let key = format!("work.{}", operation.name());
                 check_packets(spec, &key, Bytes::new(script.longest().into()))?;
                 closed_loop(spec, Some(script))
             }
             Work::Pairs(pairs) => {
-                let script = Script::of_pairs(pairs, spec, hosts)?;
+                let script = Script::of_pairs(pairs, spec, ranks)?;
                 check_packets(spec, "work.pairs.size", pairs.size)?;
                 closed_loop(spec, Some(script))
             }
             Work::Goal(file) => {
-                let script = Script::of_file(file, spec, hosts, locate)?;
+                let script = Script::of_file(file, spec, ranks, locate)?;
                 check_packets(spec, "work.goal.file", Bytes::new(script.longest().into()))?;
                 closed_loop(spec, Some(script))
             }
         };
         let overhead = nodes::overhead(&spec.node);
+        let messaging = spec
+            .message
+            .as_ref()
+            .map(|message| nodes::messaging(message, spec.nic.patience.as_ref()));
+        if messaging.is_some() && spec.world == study::World::Model {
+            remarks.push("the model prices messages without their envelopes".to_owned());
+        }
         let premises = rails::premises(spec, nodes.packing);
-        let mut world = World { network, ground, premises, nodes, overhead, task, cycle, remarks };
+        let mut world =
+            World { network, ground, premises, nodes, overhead, messaging, task, cycle, remarks };
         if let Ground::Frame(ethernet) = &world.ground {
             let remark = rails::remark(&world.frames(ethernet));
             world.remarks.extend(remark);
@@ -286,7 +297,14 @@ impl World {
         limit: Time,
         records: bool,
     ) -> Play<'a> {
-        Play { blueprint, nodes: &self.nodes, overhead: self.overhead, limit, records }
+        Play {
+            blueprint,
+            nodes: &self.nodes,
+            messaging: self.messaging,
+            overhead: self.overhead,
+            limit,
+            records,
+        }
     }
 }
 
@@ -351,10 +369,10 @@ fn open_loop(
 }
 
 /// Refuses a rank that has no host.
-fn check_rank(key: &str, last: u32, hosts: u32) -> Result<(), LabError> {
-    if last >= hosts {
-        let problem = format!("found rank {last}, expected a rank from 0 to {}", hosts - 1);
-        return Err(LabError::setting(key, problem, "there is one per host"));
+fn check_rank(key: &str, last: u32, ranks: u32) -> Result<(), LabError> {
+    if last >= ranks {
+        let problem = format!("found rank {last}, expected a rank from 0 to {}", ranks - 1);
+        return Err(LabError::setting(key, problem, "each host has `cluster.pes`"));
     }
     Ok(())
 }
@@ -390,16 +408,25 @@ pub(crate) fn application(
             bytes: bytes(size),
             iterations: u64::from(iterations),
         })),
-        Work::Stream(study::Stream { size, from, to, window, both_ways, iterations }) => {
-            Box::new(Stream::new(StreamSpec {
-                from: Rank(from),
-                to: Rank(to),
-                bytes: bytes(size),
-                window,
-                both_ways,
-                iterations: u64::from(iterations),
-            }))
-        }
+        Work::Stream(study::Stream {
+            size,
+            from,
+            to,
+            window,
+            both_ways,
+            pairs,
+            crossed,
+            iterations,
+        }) => Box::new(Stream::new(StreamSpec {
+            from: Rank(from),
+            to: Rank(to),
+            bytes: bytes(size),
+            window,
+            both_ways,
+            pairs,
+            crossed,
+            iterations: u64::from(iterations),
+        })),
     }
 }
 

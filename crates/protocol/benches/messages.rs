@@ -40,6 +40,9 @@ impl Pair {
                 Action::Deliver { bytes, .. } => self.delivered += black_box(bytes),
                 Action::Complete { .. } => {}
                 Action::Control { .. } => unreachable!("nothing is reserved here"),
+                Action::HandedOver { .. } | Action::Landed { .. } | Action::Unreachable { .. } => {
+                    unreachable!("nobody asked")
+                }
             }
         }
     }

@@ -1,19 +1,22 @@
 //! What all policies do alike: messages wait at their PEs and stripes at their NICs, and what has
 //! arrived is put together.
 
+mod survival;
+
 use std::collections::VecDeque;
 
 use crosstie_units::Time;
 
 use crate::gauge::{Gauge, Gauges};
-use crate::outbox::{Departure, Landed, Outbox};
+use crate::outbox::{Departure, Handed, Landed, Outbox};
 use crate::policy::Feedback;
 use crate::reassembly::{Reassembly, Stray, Whole};
 use crate::serial::Serials;
 use crate::slab::Slab;
+use crate::way::{Reach, Ways};
 use crate::{
     Action, Control, MessageId, NodeId, NodeSpec, Packet, Parcel, PeId, RailId, RailSet, Stripe,
-    StripeId,
+    StripeId, Turn,
 };
 
 /// A message that a PE wants to send.
@@ -80,6 +83,25 @@ pub(crate) enum Order {
         pe: PeId,
         message: MessageId,
     },
+    HandedOver {
+        message: MessageId,
+        rails: RailSet,
+    },
+    Landed {
+        message: MessageId,
+    },
+    Unreachable {
+        peer: NodeId,
+    },
+}
+
+/// What an acknowledgement tells.
+#[derive(Debug)]
+pub(crate) struct Heard {
+    /// How a stripe has fared that is done with.
+    pub feedback: Option<Feedback>,
+    /// A way that is taken back.
+    pub back: Option<(NodeId, RailId)>,
 }
 
 /// The messages of a node and what becomes of them: what a policy looks at and gives its orders to.
@@ -101,7 +123,11 @@ pub struct Dispatch {
     /// Stripes that are coming in on each rail, as far as the driver has said so.
     arriving: Vec<Vec<(NodeId, StripeId)>>,
     orders: VecDeque<Order>,
+    /// Where ways may die, those that do; and which rail takes the next short piece that goes again.
+    ways: Option<Ways>,
+    turn: Turn,
     strays: u64,
+    repeated: u64,
 }
 
 /// What a policy may ask and order.
@@ -120,6 +146,20 @@ impl Dispatch {
     #[inline]
     pub fn up(&self) -> RailSet {
         self.outbox.up()
+    }
+
+    /// Those of them whose way to a peer lives.
+    #[inline]
+    pub fn up_to(&self, to: NodeId) -> RailSet {
+        match &self.ways {
+            None => self.outbox.up(),
+            Some(ways) => self.outbox.up().and(ways.living(to)),
+        }
+    }
+
+    /// Whether the node outlives its rails: what was given to one goes again on others.
+    pub fn outlives_rails(&self) -> bool {
+        self.ways.is_some()
     }
 
     /// All PEs of the node.
@@ -150,7 +190,7 @@ impl Dispatch {
         let outgoing = self.take_head(pe);
         let bytes = outgoing.bytes;
         let serial = self.serial(outgoing.to);
-        let number = self.outbox.begin(pe);
+        let number = self.outbox.begin(pe, &outgoing, serial);
         let mut covered = None;
         for stripe in stripes {
             let fits = stripe.bytes.start == covered.unwrap_or(0)
@@ -158,9 +198,10 @@ impl Dispatch {
                 && stripe.rail.0 < self.rails;
             assert!(fits, "{stripe:?} does not continue a message of {bytes} bytes");
             covered = Some(stripe.bytes.end);
-            self.push(&outgoing, stripe, number, serial, reserved);
+            self.push(&outgoing, stripe, Handed::first(number), serial, reserved);
         }
         assert!(covered == Some(bytes), "stripes cover {covered:?} of {bytes} bytes");
+        self.close(outgoing.message, number);
     }
 
     /// Takes the next message of a PE, to be handed to NICs piece by piece.
@@ -171,8 +212,7 @@ impl Dispatch {
         let outgoing = self.take_head(pe);
         assert!(outgoing.bytes > 0, "an empty message is one piece");
         let serial = self.serial(outgoing.to);
-        let number = self.outbox.begin(pe);
-        self.outbox.keep_open(number, true);
+        let number = self.outbox.begin(pe, &outgoing, serial);
         OpenId(self.open.put(|_| Open { outgoing, serial, number, next: 0 }))
     }
 
@@ -196,12 +236,12 @@ impl Dispatch {
         open.next += bytes;
         let (outgoing, number, serial) = (open.outgoing, open.number, open.serial);
         let whole = start + bytes == outgoing.bytes;
-        if whole {
-            self.outbox.keep_open(number, false);
-            self.open.remove(id.0);
-        }
         let stripe = Stripe { rail, bytes: start..start + bytes };
-        self.push(&outgoing, stripe, number, serial, false);
+        self.push(&outgoing, stripe, Handed::first(number), serial, false);
+        if whole {
+            self.open.remove(id.0);
+            self.close(outgoing.message, number);
+        }
         whole
     }
 
@@ -241,11 +281,14 @@ impl Dispatch {
             outbox: Outbox::new(spec, departures),
             open: Slab::new(),
             gauges: gauges.then(|| Gauges::new(spec.rails)),
-            reassembly: Reassembly::default(),
-            serials: spec.repeats.then(Serials::default),
+            reassembly: Reassembly::new(spec.patience.is_some()),
+            serials: (spec.repeats || spec.patience.is_some()).then(Serials::default),
             arriving: (0..spec.rails).map(|_| Vec::new()).collect(),
             orders: VecDeque::new(),
+            ways: spec.patience.map(|patience| Ways::new(patience, spec.rails)),
+            turn: Turn::default(),
             strays: 0,
+            repeated: 0,
         }
     }
 
@@ -256,6 +299,10 @@ impl Dispatch {
 
     pub(crate) fn strays(&self) -> u64 {
         self.strays
+    }
+
+    pub(crate) fn repeated(&self) -> u64 {
+        self.repeated
     }
 
     /// Takes the message that a PE can start.
@@ -273,7 +320,7 @@ impl Dispatch {
         &mut self,
         &Outgoing { message, to, bytes: length, .. }: &Outgoing,
         stripe: Stripe,
-        number: u32,
+        handed: Handed,
         serial: u64,
         reserved: bool,
     ) {
@@ -283,7 +330,15 @@ impl Dispatch {
         let from = self.node;
         let parcel =
             |id, stripe| Parcel { from, to, id, message, length, stripe, reserved, serial };
-        self.outbox.push(self.now, number, stripe, parcel, &mut self.orders);
+        self.outbox.push(self.now, handed, stripe, parcel, &mut self.orders);
+    }
+
+    /// All pieces of a message have been handed over.
+    #[inline]
+    fn close(&mut self, message: MessageId, number: u32) {
+        if let Some(rails) = self.outbox.close(number) {
+            self.orders.push_back(Order::HandedOver { message, rails });
+        }
     }
 
     #[inline]
@@ -304,6 +359,19 @@ impl Dispatch {
     /// Queues a message; true if its PE can start it.
     #[inline]
     pub(crate) fn queue(&mut self, pe: PeId, outgoing: Outgoing) -> bool {
+        if let Some(ways) = &mut self.ways {
+            match ways.reach(self.now, outgoing.to, self.outbox.up()) {
+                Reach::Open => {}
+                Reach::CutOff => {
+                    ways.hold(pe, outgoing);
+                    return false;
+                }
+                Reach::Gone => {
+                    self.orders.push_back(Order::Unreachable { peer: outgoing.to });
+                    return false;
+                }
+            }
+        }
         let Pe { head, queue, held } = &mut self.pes[pe.0 as usize];
         if head.is_some() {
             queue.push_back(outgoing);
@@ -336,17 +404,29 @@ impl Dispatch {
 
     /// The receiver has a packet; what is to be said of its stripe if that is done with.
     #[inline]
-    pub(crate) fn acknowledged(&mut self, stripe: StripeId, number: u32) -> Option<Feedback> {
+    pub(crate) fn acknowledged(&mut self, stripe: StripeId, number: u32) -> Heard {
         match self.outbox.acknowledged(self.now, stripe, number, &mut self.orders) {
-            Ok(Landed { rail, to, bytes, feedback }) => {
-                if let Some(gauges) = &mut self.gauges {
-                    gauges.acknowledged(self.now, to, rail, bytes);
+            Ok(Landed { rail, to, bytes, handed_over, ghost, feedback, message }) => {
+                if let Some(message) = message {
+                    self.orders.push_back(Order::Landed { message });
                 }
-                feedback
+                let mut back = None;
+                if let Some(ways) = &mut self.ways {
+                    if ghost {
+                        let lives = ways.answered(self.now, to, rail, stripe, number);
+                        back = (lives && self.outbox.up().contains(rail)).then_some((to, rail));
+                        return Heard { feedback, back };
+                    }
+                    ways.acknowledged(self.now, to, rail, stripe, number);
+                }
+                if let Some(gauges) = &mut self.gauges {
+                    gauges.acknowledged(self.now, to, rail, handed_over, bytes);
+                }
+                Heard { feedback, back }
             }
             Err(Stray) => {
                 self.stray();
-                None
+                Heard { feedback: None, back: None }
             }
         }
     }
@@ -371,10 +451,22 @@ impl Dispatch {
     #[inline]
     pub(crate) fn arrived(&mut self, packet: &Packet) -> Result<Whole, Stray> {
         let &Parcel { from, to, message, length: bytes, serial, .. } = &packet.parcel;
-        if to != self.node || self.has_seen(from, serial) {
+        if to != self.node {
             return Err(Stray);
         }
-        let whole = self.reassembly.accept(packet)?;
+        if let Some(ways) = &mut self.ways
+            && ways.is_gone(from)
+        {
+            return Ok(Whole::Nothing);
+        }
+        let whole = match (self.has_seen(from, serial), &self.ways) {
+            (false, _) => self.reassembly.accept(packet)?,
+            (true, Some(_)) => Whole::Known,
+            (true, None) => return Err(Stray),
+        };
+        if whole == Whole::Known {
+            self.repeated += 1;
+        }
         if whole == Whole::Message {
             self.note(from, serial);
             self.orders.push_back(Order::Deliver { from, message, bytes });
@@ -410,13 +502,21 @@ impl Dispatch {
                 if next + 1 < end {
                     self.orders.push_front(Order::Transmit { stripe, next: next + 1, end });
                 }
-                Action::Transmit(self.outbox.transmit(stripe, next))
+                let packet = self.outbox.transmit(stripe, next);
+                if let Some(ways) = &mut self.ways {
+                    let (to, rail) = (packet.parcel.to, packet.parcel.stripe.rail);
+                    ways.transmitted(self.now, to, rail, stripe, next);
+                }
+                Action::Transmit(packet)
             }
             Order::Control { rail, to, packet, serial } => {
                 Action::Control { rail, to, packet, serial }
             }
             Order::Deliver { from, message, bytes } => Action::Deliver { from, message, bytes },
             Order::Complete { pe, message } => Action::Complete { pe, message },
+            Order::HandedOver { message, rails } => Action::HandedOver { message, rails },
+            Order::Landed { message } => Action::Landed { message },
+            Order::Unreachable { peer } => Action::Unreachable { peer },
         })
     }
 
@@ -426,5 +526,6 @@ impl Dispatch {
             && self.open.is_empty()
             && self.outbox.is_empty()
             && self.reassembly.is_empty()
+            && self.ways.as_ref().is_none_or(|ways| ways.waiting() == 0)
     }
 }

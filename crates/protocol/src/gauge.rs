@@ -8,33 +8,52 @@ use crate::{NodeId, RailId};
 
 /// What the way to one node on one rail has shown. Times are in picoseconds.
 ///
-/// While packets are under way, the time from one acknowledgement to the next is what the way takes for a packet. The first of a
-/// spell shows how long it is on its way besides.
+/// A packet that had to wait for the one before it is acknowledged as much later than that as the way takes for it. One that had
+/// nothing to wait for, which is seen by its being there as soon as any, shows how long it is on its way besides. Who took the time
+/// between the acknowledgements of any two packets for what the way takes would find it slow whenever there is little to send, send
+/// less, and find it slower. Packets shorter than others tell nothing of these.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Gauge {
     /// Bytes handed over that the receiver does not have yet, as far as is known, and since when there are any.
     under_way: u64,
     since: Time,
-    /// When the last packet was acknowledged, of those in this spell.
+    /// When the last packet was acknowledged.
     last: Option<Time>,
     /// The bytes of the latest packets, how long they took, and how many they were.
     bytes: f64,
     time: f64,
     packets: u32,
-    /// The bytes of the last one.
+    /// The bytes of the last one, and of the longest of late.
     packet: f64,
+    longest: f64,
     /// Bytes acknowledged, and in which time, since it last was as long as a packet is on its way; and what a byte took then.
     run: (f64, f64),
     recent: f64,
-    /// What is on top of the bytes.
+    /// How long one that did not wait was under way besides its bytes, on average; and with them, at least.
     latency: Option<f64>,
+    quickest: f64,
 }
 
 /// Packets whose speed is remembered; when there are as many, they count half.
 const MEMORY: u32 = 32;
 
-/// How much the latest spell counts for the latency.
+/// How much the latest packet counts for the latency.
 const NEWEST: f64 = 0.25;
+
+/// And how much for the quickest, if it took longer: ways may become longer.
+const RISE: f64 = 1.0 / 64.0;
+
+/// Who is there later than the quickest by so much of the time since the one before had to wait for that.
+const WAITED: f64 = 0.1;
+
+/// A way that takes so many times as long as on average has become much slower.
+const SLUMP: f64 = 2.0;
+
+/// Packets of a smaller part of the longest are shorter.
+const SHORTER: f64 = 0.9;
+
+/// By how much the longest packet is forgotten with each that is shorter.
+const FADING: f64 = 1.0 / 256.0;
 
 impl Gauge {
     /// Bytes that the receiver does not have yet.
@@ -42,57 +61,112 @@ impl Gauge {
         self.under_way
     }
 
+    /// For how long a packet has been under way, if none of those under way now has been acknowledged.
+    pub fn silent(&self, now: Time) -> f64 {
+        match self.under_way {
+            0 => 0.0,
+            _ => (now - self.last.map_or(self.since, |last| last.max(self.since))).ps() as f64,
+        }
+    }
+
+    /// For how long nothing has been under way.
+    pub fn unused(&self, now: Time) -> f64 {
+        match (self.under_way, self.last) {
+            (0, Some(last)) => (now - last).ps() as f64,
+            _ => 0.0,
+        }
+    }
+
     fn handed(&mut self, now: Time, bytes: u64) {
         if self.under_way == 0 {
-            (self.since, self.last) = (now, None);
+            self.since = now;
         }
         self.under_way += bytes;
     }
 
-    fn acknowledged(&mut self, now: Time, bytes: u64) {
+    /// A packet is acknowledged that was handed over at a time.
+    fn acknowledged(&mut self, now: Time, handed: Time, bytes: u64) {
         self.under_way = self.under_way.saturating_sub(bytes);
         let carried = bytes.max(1) as f64;
-        match self.last {
-            Some(last) => {
-                let time = (now - last).ps() as f64;
-                self.bytes += carried;
-                self.time += time;
-                self.packets += 1;
-                self.run = (self.run.0 + carried, self.run.1 + time);
-                if self.run.1 >= self.latency() {
-                    self.recent = self.run.1 / self.run.0;
-                    self.run = (0.0, 0.0);
-                }
-                if self.packets == MEMORY {
-                    (self.bytes, self.time) = (self.bytes / 2.0, self.time / 2.0);
-                    self.packets /= 2;
-                }
-            }
-            None => {
-                let own = self.pace().unwrap_or(0.0) * carried;
-                let found = ((now - self.since).ps() as f64 - own).max(0.0);
-                let before = self.latency.unwrap_or(found);
-                self.latency = Some(before + NEWEST * (found - before));
-            }
-        }
+        let before = self.last.replace(now);
         self.packet = carried;
-        self.last = Some(now);
-    }
-
-    /// What it takes for a byte, by what has been acknowledged; `None` if nothing is known. A way that has become slower is as slow
-    /// as it was last, one that has become faster is so by and by.
-    pub fn pace(&self) -> Option<f64> {
-        (self.bytes > 0.0).then(|| (self.time / self.bytes).max(self.recent))
-    }
-
-    /// The same, if it takes as long as it already does for the packet that is due next.
-    pub fn pace_now(&self, now: Time) -> Option<f64> {
-        let pace = self.pace()?;
-        let waited = match self.last {
-            Some(last) if self.under_way > 0 => (now - last).ps() as f64,
-            _ => return Some(pace),
+        if carried > 2.0 * self.longest {
+            // What shorter ones have shown is of no use for these.
+            (self.latency, self.bytes, self.time, self.packets) = (None, 0.0, 0.0, 0);
+            (self.run, self.recent) = ((0.0, 0.0), 0.0);
+        }
+        if carried < SHORTER * self.longest {
+            self.longest -= FADING * self.longest;
+            return;
+        }
+        self.longest = self.longest.max(carried);
+        let total = (now - handed).ps() as f64;
+        let interval = before.map_or(total, |before| (now - before).ps() as f64);
+        let Some(latency) = self.latency else {
+            (self.latency, self.quickest, self.packets) = (Some(total), total, 1);
+            return;
         };
+        let queued = before.is_some_and(|before| handed <= before);
+        if queued && total - self.quickest > WAITED * interval {
+            self.carried(carried, interval);
+            return;
+        }
+        match self.pace() {
+            // It did not wait, but the way is faster than it was thought to be: so fast, if it was there sooner than its bytes.
+            Some(pace) if total < pace * carried => {
+                (self.bytes, self.time, self.packets) = (carried, total, 1);
+                (self.run, self.recent) = ((0.0, 0.0), 0.0);
+            }
+            Some(pace) if interval < pace * carried => self.carried(carried, interval),
+            None if interval == 0.0 => self.carried(carried, 0.0),
+            _ => {}
+        }
+        let found = (total - self.pace().unwrap_or(0.0) * carried).max(0.0);
+        self.latency = Some(latency + NEWEST * (found - latency));
+        self.quickest = total.min(self.quickest + RISE * (total - self.quickest));
+    }
+
+    /// So many bytes took so long.
+    fn carried(&mut self, carried: f64, time: f64) {
+        self.bytes += carried;
+        self.time += time;
+        self.packets += 1;
+        self.run = (self.run.0 + carried, self.run.1 + time);
+        if self.run.1 >= self.latency() {
+            self.recent = self.run.1 / self.run.0;
+            self.run = (0.0, 0.0);
+        }
+        if self.packets == MEMORY {
+            (self.bytes, self.time) = (self.bytes / 2.0, self.time / 2.0);
+            self.packets /= 2;
+        }
+    }
+
+    /// What it takes for a byte, by what has been acknowledged; `None` if nothing is known. A way that has become much slower is as
+    /// slow as it was last. Otherwise it is what it was on average of late: acknowledgements come unevenly, above all where they wait
+    /// for data that go the other way.
+    pub fn pace(&self) -> Option<f64> {
+        let mean = (self.time > 0.0).then(|| self.time / self.bytes)?;
+        Some(if self.recent > SLUMP * mean { self.recent } else { mean })
+    }
+
+    /// The same for packets of so many bytes, if it takes as long as it already does for the one that is due next. `None` also if only
+    /// much shorter ones have been seen.
+    pub fn pace_now(&self, now: Time, packet: u64) -> Option<f64> {
+        let pace = self.pace().filter(|_| packet as f64 <= 2.0 * self.longest)?;
+        if self.under_way == 0 {
+            return Some(pace);
+        }
+        let due = self.since.ps() as f64 + self.latency();
+        let due = self.last.map_or(due, |last| due.max(last.ps() as f64));
+        let waited = (now.ps() as f64 - due).max(0.0);
         Some(pace.max((self.time + waited) / (self.bytes + self.packet)))
+    }
+
+    /// Packets of about so many bytes that have been acknowledged and do not tell the pace.
+    pub fn tried(&self, packet: u64) -> u32 {
+        let alike = packet as f64 <= 2.0 * self.longest;
+        if alike && self.time == 0.0 { self.packets } else { 0 }
     }
 
     /// How long a packet is on its way besides what its bytes take.
@@ -141,8 +215,23 @@ impl Gauges {
         self.under_way[rail.0 as usize] += bytes;
     }
 
-    pub fn acknowledged(&mut self, now: Time, to: NodeId, rail: RailId, bytes: u64) {
-        self.way(to, rail).acknowledged(now, bytes);
+    /// Bytes handed over are not going to be sent this way.
+    pub fn withdrawn(&mut self, to: NodeId, rail: RailId, bytes: u64) {
+        let gauge = self.way(to, rail);
+        gauge.under_way = gauge.under_way.saturating_sub(bytes);
+        let under_way = &mut self.under_way[rail.0 as usize];
+        *under_way = under_way.saturating_sub(bytes);
+    }
+
+    /// Forgets what a way has shown and has under way.
+    pub fn forget(&mut self, to: NodeId, rail: RailId) {
+        let gauge = std::mem::take(self.way(to, rail));
+        let under_way = &mut self.under_way[rail.0 as usize];
+        *under_way = under_way.saturating_sub(gauge.under_way);
+    }
+
+    pub fn acknowledged(&mut self, now: Time, to: NodeId, rail: RailId, handed: Time, bytes: u64) {
+        self.way(to, rail).acknowledged(now, handed, bytes);
         let under_way = &mut self.under_way[rail.0 as usize];
         *under_way = under_way.saturating_sub(bytes);
     }
@@ -156,9 +245,10 @@ mod tests {
     fn shown(spells: &[u32]) -> Gauge {
         let (mut gauge, mut now) = (Gauge::default(), 0);
         for &packets in spells {
-            gauge.handed(Time::from_ns(now), 1000 * u64::from(packets));
+            let handed = Time::from_ns(now);
+            gauge.handed(handed, 1000 * u64::from(packets));
             for number in 1..=u64::from(packets) {
-                gauge.acknowledged(Time::from_ns(now + 300 + 500 * number), 1000);
+                gauge.acknowledged(Time::from_ns(now + 300 + 500 * number), handed, 1000);
             }
             now += 100_000;
         }
@@ -183,12 +273,12 @@ mod tests {
         let mut gauge = shown(&[100]);
         let at = |ns: u64| Time::from_ns(1_000_000 + ns);
         gauge.handed(at(0), 10_000);
-        gauge.acknowledged(at(800), 1000);
-        assert_eq!(gauge.pace_now(at(900)), Some(500.0));
-        let waited = gauge.pace_now(at(800 + 50_000)).unwrap();
+        gauge.acknowledged(at(800), at(0), 1000);
+        assert_eq!(gauge.pace_now(at(900), 1000), Some(500.0));
+        let waited = gauge.pace_now(at(800 + 50_000), 1000).unwrap();
         assert!(waited > 1500.0, "{waited}");
         for number in 1..=8 {
-            gauge.acknowledged(at(800 + 5000 * number), 1000);
+            gauge.acknowledged(at(800 + 5000 * number), at(0), 1000);
         }
         assert!(gauge.pace().unwrap() > 1500.0, "{gauge:?}");
     }

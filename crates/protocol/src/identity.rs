@@ -1,4 +1,4 @@
-//! Who and what: nodes, rails, processing elements, messages, stripes.
+//! Who and what: nodes, rails, processing elements, ranks, messages, stripes.
 
 /// A node of the cluster, numbered from 0. It has one NIC on every rail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,6 +11,10 @@ pub struct RailId(pub u32);
 /// A processing element (PE) of a node, numbered from 0 within its node: what sends messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeId(pub u32);
+
+/// A rank: what messages are exchanged between, numbered from 0 over all nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RankId(pub u32);
 
 /// A message, numbered by the application; different from all others that the same node has under
 /// way.

@@ -52,7 +52,9 @@
 //! overrunning its buffer, and [`InTransit`] how NICs pass on packets that stop at their host. Both
 //! are described and checked here, once for experiment files and for the engines that obey them.
 //!
-//! Where a network loses packets, a [`channel`] between two nodes sends them again.
+//! Where a network loses packets, a [`channel`] between two nodes sends them again. And where rails die, a node that has
+//! [`Patience`] goes on without them: what they had goes again on others, once in effect, and they are taken back when they
+//! answer.
 
 pub mod channel;
 mod dispatch;
@@ -60,6 +62,7 @@ mod flow;
 mod gauge;
 mod identity;
 mod in_transit;
+mod level;
 mod livelock;
 mod machine;
 mod matching;
@@ -71,6 +74,8 @@ mod numbers;
 mod outbox;
 mod packet;
 mod packing;
+mod patience;
+mod pieces;
 pub mod policy;
 mod railset;
 mod ratio;
@@ -79,13 +84,14 @@ mod serial;
 mod slab;
 mod stripe;
 mod turn;
+mod way;
 pub mod weights;
 
 pub use channel::ChannelKind;
 pub use dispatch::{Dispatch, OpenId, Outgoing};
 pub use flow::{Flow, FlowError};
 pub use gauge::Gauge;
-pub use identity::{MessageId, NodeId, PeId, RailId, StripeId};
+pub use identity::{MessageId, NodeId, PeId, RailId, RankId, StripeId};
 pub use in_transit::{InTransit, InTransitError};
 pub use livelock::Priority;
 pub use machine::Machine;
@@ -97,6 +103,7 @@ pub use matrix::{
 pub use node::{Action, Input, Node, NodeError, NodeSpec};
 pub use packet::{Control, Packet, Parcel};
 pub use packing::Packing;
+pub use patience::Patience;
 pub use policy::{Feedback, Pacing, Policies, Policy, PolicyKind};
 pub use railset::RailSet;
 pub use ratio::{RatioError, StripingRatio};

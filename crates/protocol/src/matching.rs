@@ -144,6 +144,27 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
         given_up.into_iter().map(|(_, receive)| receive).collect()
     }
 
+    /// Takes away the first message of a sender that is so, and all that came after it with the same tag; gives them with
+    /// their tags.
+    pub fn withdraw(&mut self, from: S, is_so: impl Fn(&M) -> bool) -> Vec<(T, M)> {
+        let mut withdrawn = Vec::new();
+        for (&(sender, tag), line) in &mut self.lines {
+            if sender == from
+                && let Some(first) = line.messages.iter().position(|(_, message)| is_so(message))
+            {
+                withdrawn.extend(line.messages.drain(first..).map(|(_, message)| (tag, message)));
+            }
+        }
+        self.lines.retain(|_, line| !line.receives.is_empty() || !line.messages.is_empty());
+        withdrawn
+    }
+
+    /// The senders that receives name which wait; some more than once.
+    pub fn awaited_from(&self) -> impl Iterator<Item = S> {
+        let named = self.lines.iter().filter(|(_, line)| !line.receives.is_empty());
+        named.map(|(&(from, _), _)| from).chain(self.open.iter().filter_map(|open| open.from))
+    }
+
     /// Whether no receive and no message waits.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty() && self.open.is_empty()

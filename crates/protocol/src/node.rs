@@ -2,12 +2,12 @@
 
 use crosstie_units::Time;
 
-use crate::dispatch::{Dispatch, Outgoing};
+use crate::dispatch::{Dispatch, Heard, Outgoing};
 use crate::nic::{Nic, Tally};
 use crate::policy::Policy;
 use crate::reassembly::{Stray, Whole};
 use crate::{
-    Control, Machine, MessageId, NodeId, Packet, Packing, PeId, RailId, RailSet, StripeId,
+    Control, Machine, MessageId, NodeId, Packet, Packing, Patience, PeId, RailId, RailSet, StripeId,
 };
 
 /// What a node is made of.
@@ -34,9 +34,15 @@ pub struct NodeSpec {
     /// Whether the application wants to know when a message has left the node
     /// ([`Action::Complete`]).
     pub completions: bool,
+    /// Whether the application wants to know which rails a message has taken ([`Action::HandedOver`]), and when its receiver has
+    /// it ([`Action::Landed`]).
+    pub reports: bool,
     /// Whether the network may deliver a packet more than once. If so, all nodes number what they
     /// send to each other and remember what has come.
     pub repeats: bool,
+    /// How long it waits for acknowledgements; all nodes have the same. If it is given, the node outlives its rails, as long as
+    /// there is one, and what it sends may come more than once. `None`: for ever.
+    pub patience: Option<Patience>,
 }
 
 impl NodeSpec {
@@ -52,7 +58,9 @@ impl NodeSpec {
             in_order: false,
             blocking: false,
             completions: false,
+            reports: false,
             repeats: false,
+            patience: None,
         }
     }
 }
@@ -72,6 +80,11 @@ pub enum NodeError {
          and one byte in a packet"
     )]
     Nothing,
+    /// A reservation does not outlive the rail on which it was asked for.
+    #[error(
+        "a policy that reserves the NICs of receivers does not outlive a rail: leave patience out"
+    )]
+    Reserves,
     /// The policy is for another number of rails.
     #[error("the static allocation is for {expected} rails, but the nodes have {rails}")]
     OtherRails {
@@ -147,7 +160,8 @@ pub enum Input {
         serial: u64,
     },
     /// A rail goes up or down. All are up at first. What has been handed to a NIC stays there and
-    /// waits while the rail is down; nothing more is, as long as there is another rail.
+    /// waits while the rail is down; nothing more is, as long as there is another rail. With
+    /// [`NodeSpec::patience`], all ways of a rail that goes down die.
     Rail {
         /// The rail.
         rail: RailId,
@@ -188,6 +202,25 @@ pub enum Action {
         /// The message.
         message: MessageId,
     },
+    /// The last piece of a message has been handed to a NIC. Said where [`NodeSpec::reports`] is set, as is the next.
+    HandedOver {
+        /// The message.
+        message: MessageId,
+        /// The rails that it has taken.
+        rails: RailSet,
+    },
+    /// The receiver has all of a message.
+    Landed {
+        /// The message.
+        message: MessageId,
+    },
+    /// A peer is given up: there was no way to it for too long ([`NodeSpec::patience`]). What there was for it and from it
+    /// is forgotten, and so is what comes from it later. The driver closes its channels to this peer: nothing is to be acknowledged any
+    /// more, on either side. Said again for every message that is sent to it later, and dropped.
+    Unreachable {
+        /// The peer.
+        peer: NodeId,
+    },
 }
 
 /// A node of the cluster, under one policy: all that is between an application and the packets on
@@ -211,10 +244,16 @@ impl Node {
         if limits.contains(&Some(0)) {
             return Err(NodeError::Nothing);
         }
+        if spec.patience.is_some() && !policy.nics().is_empty() {
+            return Err(NodeError::Reserves);
+        }
         let asked = spec.transfers.is_some() || spec.blocking || spec.completions;
         let departures = asked || policy.needs_departures();
-        let arriving = policy.needs_arriving();
-        let dispatch = Dispatch::new(&spec, departures, policy.needs_gauges());
+        // A stripe whose way dies may never arrive whole.
+        let arriving = policy.needs_arriving() && spec.patience.is_none();
+        // What goes again is shared out by what rails have shown.
+        let gauges = policy.needs_gauges() || spec.patience.is_some();
+        let dispatch = Dispatch::new(&spec, departures, gauges);
         Ok(Node { spec, dispatch, policy, departures, arriving })
     }
 
@@ -260,6 +299,26 @@ impl Node {
         self.dispatch.strays() + self.tally().map_or(0, Tally::violations)
     }
 
+    /// Packets that carried nothing new, as it happens where ways die.
+    pub fn repeated(&self) -> u64 {
+        self.dispatch.repeated()
+    }
+
+    /// Packets given to a way that has died since, which may yet be acknowledged: at most as many as the window of a NIC.
+    pub fn ghosts(&self, to: NodeId, rail: RailId) -> u32 {
+        self.dispatch.ghosts(to, rail)
+    }
+
+    /// Messages, and pieces of messages, that wait for a way to their peer.
+    pub fn held(&self) -> usize {
+        self.dispatch.held()
+    }
+
+    /// Messages of which some bytes have come.
+    pub fn half_received(&self) -> usize {
+        self.dispatch.half_received()
+    }
+
     /// Whether the node has nothing to send, nothing half received, and every NIC is free.
     pub fn is_idle(&self) -> bool {
         self.dispatch.is_idle() && self.free().is_none_or(|free| free == self.dispatch.rails())
@@ -293,8 +352,12 @@ impl Node {
     }
 
     fn acknowledged(&mut self, stripe: StripeId, number: u32) {
-        if let Some(feedback) = self.dispatch.acknowledged(stripe, number) {
+        let Heard { feedback, back } = self.dispatch.acknowledged(stripe, number);
+        if let Some(feedback) = feedback {
             self.policy.finished(&feedback, &mut self.dispatch);
+        }
+        if let Some((to, rail)) = back {
+            self.take_back(&[(to, rail)]);
         }
     }
 
@@ -312,7 +375,7 @@ impl Node {
         let Node { dispatch, policy, .. } = self;
         match dispatch.arrived(packet) {
             Ok(Whole::Message | Whole::Stripe) => policy.arrived(&packet.parcel, dispatch),
-            Ok(Whole::Nothing) => return,
+            Ok(Whole::Nothing | Whole::Known) => return,
             // What was said to be arriving may have been this one.
             Err(Stray) => dispatch.stray(),
         }
@@ -325,6 +388,9 @@ impl Node {
         if !self.knows(rail) {
             return;
         }
+        if self.dispatch.has_given_up(from) {
+            return;
+        }
         if self.dispatch.is_news(from, serial) {
             self.policy.control(rail, from, packet, &mut self.dispatch);
         } else {
@@ -334,7 +400,58 @@ impl Node {
 
     fn switch(&mut self, rail: RailId, up: bool) {
         if self.knows(rail) && self.dispatch.switch(rail, up) {
+            let ways = self.dispatch.ways_on(rail, up);
+            if up {
+                self.take_back(&ways);
+            } else {
+                self.bury(&ways);
+            }
             self.policy.switched(rail, up, &mut self.dispatch);
+        }
+    }
+
+    /// Ways have died.
+    fn bury(&mut self, ways: &[(NodeId, RailId)]) {
+        if ways.is_empty() {
+            return;
+        }
+        let unsent = self.dispatch.bury(ways);
+        for &(to, rail) in ways {
+            self.policy.lives(to, rail, false, &mut self.dispatch);
+        }
+        for rail in unsent.iter() {
+            self.policy.sent(rail, &mut self.dispatch);
+        }
+        self.go_on();
+    }
+
+    /// Ways are taken back.
+    fn take_back(&mut self, ways: &[(NodeId, RailId)]) {
+        if ways.is_empty() {
+            return;
+        }
+        self.dispatch.take_back(ways);
+        for &(to, rail) in ways {
+            self.policy.lives(to, rail, true, &mut self.dispatch);
+        }
+        self.go_on();
+    }
+
+    /// Whoever can goes on.
+    fn go_on(&mut self) {
+        for pe in self.dispatch.pes() {
+            self.policy.ready(pe, &mut self.dispatch);
+        }
+    }
+
+    /// Somebody's patience may be at an end.
+    fn look_after(&mut self) {
+        let silent = self.dispatch.silent();
+        self.bury(&silent);
+        for peer in self.dispatch.give_up() {
+            self.policy.forget(peer, &self.dispatch);
+            self.dispatch.forget(peer);
+            self.go_on();
         }
     }
 }
@@ -367,7 +484,12 @@ impl Machine for Node {
 
     fn handle_timeout(&mut self, now: Time) {
         self.dispatch.set_now(now);
-        self.policy.timeout(&mut self.dispatch);
+        if self.policy.deadline().is_some_and(|at| at <= now) {
+            self.policy.timeout(&mut self.dispatch);
+        }
+        if self.dispatch.alarm().is_some_and(|at| at <= now) {
+            self.look_after();
+        }
     }
 
     #[inline]
@@ -376,6 +498,10 @@ impl Machine for Node {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        self.policy.deadline()
+        let (deadline, alarm) = (self.policy.deadline(), self.dispatch.alarm());
+        match (deadline, alarm) {
+            (Some(deadline), Some(alarm)) => Some(deadline.min(alarm)),
+            (deadline, alarm) => deadline.or(alarm),
+        }
     }
 }

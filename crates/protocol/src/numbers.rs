@@ -6,15 +6,15 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Numbers {
     /// All below are in it.
-    floor: u32,
+    floor: u64,
     /// Those beyond.
-    beyond: BTreeSet<u32>,
+    beyond: BTreeSet<u64>,
 }
 
 impl Numbers {
     /// Adds a number; false if it was there.
     #[inline]
-    pub fn insert(&mut self, number: u32) -> bool {
+    pub fn insert(&mut self, number: u64) -> bool {
         if number == self.floor && self.beyond.is_empty() {
             self.floor += 1;
             return true;
@@ -23,7 +23,7 @@ impl Numbers {
     }
 
     #[inline(never)]
-    fn insert_out_of_order(&mut self, number: u32) -> bool {
+    fn insert_out_of_order(&mut self, number: u64) -> bool {
         if number < self.floor || !self.beyond.insert(number) {
             return false;
         }
@@ -33,10 +33,16 @@ impl Numbers {
         true
     }
 
+    /// Whether a number is in it.
+    #[inline]
+    pub fn contains(&self, number: u64) -> bool {
+        number < self.floor || self.beyond.contains(&number)
+    }
+
     /// How many there are.
     #[inline]
-    pub fn count(&self) -> u32 {
-        self.floor + self.beyond.len() as u32
+    pub fn count(&self) -> u64 {
+        self.floor + self.beyond.len() as u64
     }
 }
 
@@ -47,11 +53,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_are_there_once(order in prop::collection::vec(0..40u32, 0..80)) {
+        fn numbers_are_there_once(order in prop::collection::vec(0..40u64, 0..80)) {
             let (mut numbers, mut set) = (Numbers::default(), BTreeSet::new());
             for number in order {
                 prop_assert_eq!(numbers.insert(number), set.insert(number));
                 prop_assert_eq!(numbers.count() as usize, set.len());
+            }
+            for number in 0..40 {
+                prop_assert_eq!(numbers.contains(number), set.contains(&number));
             }
             for number in 0..40 {
                 numbers.insert(number);

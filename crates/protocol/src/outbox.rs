@@ -2,6 +2,14 @@
 //!
 //! A NIC sends only so many stripes at once (*transfers*), and has only so many packets under way
 //! (its *window*): each keeps its place until the receiver has it.
+//!
+//! Where a way may die, what was under way on it becomes *ghosts*: they have no place in a window any more, but may yet be
+//! acknowledged, so they keep their number.
+
+mod burial;
+mod persistent;
+
+pub(crate) use burial::Burial;
 
 use std::collections::VecDeque;
 
@@ -12,8 +20,11 @@ use crate::numbers::Numbers;
 use crate::policy::Feedback;
 use crate::reassembly::Stray;
 use crate::slab::Slab;
+use persistent::Persistent;
+
 use crate::{
-    MessageId, NodeId, NodeSpec, Packet, Packing, Parcel, PeId, RailId, RailSet, Stripe, StripeId,
+    MessageId, NodeId, NodeSpec, Outgoing, Packet, Packing, Parcel, PeId, RailId, RailSet, Stripe,
+    StripeId,
 };
 
 /// A stripe on its way out.
@@ -31,11 +42,17 @@ struct Sending {
     /// How many have left the node, where that is told.
     left: u32,
     acknowledged: Numbers,
+    /// Whether its message has not left before it has.
+    leaves: bool,
+    /// Whether it has gone before, in another stripe.
+    again: bool,
+    /// Whether its way has died. Then its packets are those that had been transmitted.
+    ghost: bool,
 }
 
 impl Sending {
     fn under_way(&self) -> u32 {
-        self.admitted - self.acknowledged.count()
+        self.admitted - self.acknowledged.count() as u32
     }
 
     #[inline]
@@ -66,13 +83,37 @@ struct SendQueue {
     under_way: u32,
 }
 
-/// A message that has not left the node.
+/// A message of which something is to be said.
 #[derive(Debug)]
-struct Leaving {
+struct Followed {
     pe: PeId,
-    stripes: u32,
     /// Whether there will be more stripes.
     open: bool,
+    /// The rails that it has taken.
+    rails: RailSet,
+    /// Its stripes that have not left the node, where that is told, and those that their receiver does not have.
+    leaving: u32,
+    landing: u32,
+    /// What is kept of it besides where stripes may go again.
+    persistent: Option<Box<Persistent>>,
+}
+
+/// How a stripe is handed over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Handed {
+    /// The message, as the outbox numbers it.
+    pub message: u32,
+    /// Whether the message has not left before it has.
+    pub leaves: bool,
+    /// Whether it has gone before.
+    pub again: bool,
+}
+
+impl Handed {
+    /// For the first time.
+    pub fn first(message: u32) -> Handed {
+        Handed { message, leaves: true, again: false }
+    }
 }
 
 /// What has happened when a packet has left.
@@ -90,8 +131,14 @@ pub(crate) struct Landed {
     pub rail: RailId,
     pub to: NodeId,
     pub bytes: u64,
+    /// When its stripe was handed over.
+    pub handed_over: Time,
+    /// Whether it had been given up.
+    pub ghost: bool,
     /// What is to be said of its stripe, if that was the last packet of it.
     pub feedback: Option<Feedback>,
+    /// Its message, if the receiver has all of that too.
+    pub message: Option<MessageId>,
 }
 
 /// Stripes on their way out.
@@ -103,10 +150,14 @@ pub(crate) struct Outbox {
     in_order: bool,
     /// Whether it is told, and kept, what has left.
     departures: bool,
+    /// Whether it is kept what has become of messages.
+    reports: bool,
+    /// Whether stripes may go again.
+    persists: bool,
     up: RailSet,
     queues: Vec<SendQueue>,
     stripes: Slab<Sending>,
-    messages: Slab<Leaving>,
+    messages: Slab<Followed>,
 }
 
 impl Outbox {
@@ -117,6 +168,8 @@ impl Outbox {
             window: spec.window,
             in_order: spec.in_order,
             departures,
+            reports: spec.reports,
+            persists: spec.patience.is_some(),
             up: RailSet::all(spec.rails),
             queues: (0..spec.rails).map(|_| SendQueue::default()).collect(),
             stripes: Slab::new(),
@@ -146,18 +199,31 @@ impl Outbox {
 
     /// Begins a message of a PE, and gives the number by which its stripes refer to it.
     #[inline]
-    pub fn begin(&mut self, pe: PeId) -> u32 {
-        if !self.departures {
+    pub fn begin(&mut self, pe: PeId, outgoing: &Outgoing, serial: u64) -> u32 {
+        if !self.follows() {
             return 0;
         }
-        self.messages.put(|_| Leaving { pe, stripes: 0, open: false })
+        let rails = RailSet::EMPTY;
+        let persistent = self.persists.then(|| Box::new(Persistent::new(outgoing, serial)));
+        let (leaving, landing) = (0, 0);
+        self.messages.put(|_| Followed { pe, open: true, rails, leaving, landing, persistent })
     }
 
-    /// Takes note whether a message that has been begun will have more stripes.
-    pub fn keep_open(&mut self, message: u32, open: bool) {
-        if self.departures {
-            self.messages.get_mut(message).expect("the message has been begun").open = open;
+    /// The last stripe of a message has been handed over: the rails that it has taken, where that is kept.
+    #[inline]
+    pub fn close(&mut self, message: u32) -> Option<RailSet> {
+        if !self.follows() {
+            return None;
         }
+        let followed = self.messages.get_mut(message).expect("the message has been begun");
+        followed.open = false;
+        self.reports.then_some(followed.rails)
+    }
+
+    /// Whether anything is to be said of messages.
+    #[inline]
+    fn follows(&self) -> bool {
+        self.departures || self.reports || self.persists
     }
 
     /// Hands a stripe of a message to its NIC.
@@ -165,7 +231,7 @@ impl Outbox {
     pub fn push(
         &mut self,
         now: Time,
-        message: u32,
+        Handed { message, leaves, again }: Handed,
         stripe: Stripe,
         parcel: impl FnOnce(StripeId, Stripe) -> Parcel,
         orders: &mut VecDeque<Order>,
@@ -184,10 +250,15 @@ impl Outbox {
             transmitted: 0,
             left: 0,
             acknowledged: Numbers::default(),
+            leaves,
+            again,
+            ghost: false,
         }));
-        if self.departures {
-            let message = self.messages.get_mut(message).expect("the message has been begun");
-            message.stripes += 1;
+        if self.follows() {
+            let followed = self.messages.get_mut(message).expect("the message has been begun");
+            followed.rails.insert(rail);
+            followed.leaving += u32::from(self.departures && leaves);
+            followed.landing += 1;
         }
         if at_once {
             orders.push_back(Order::Transmit { stripe, next: 0, end: packets });
@@ -251,6 +322,11 @@ impl Outbox {
         }
     }
 
+    /// Whether so many bytes are one packet.
+    pub fn is_one_packet(&self, bytes: u64) -> bool {
+        self.packing.packets(bytes) == 1
+    }
+
     /// A packet of a stripe under way.
     ///
     /// # Panics
@@ -279,21 +355,41 @@ impl Outbox {
         if sending.left < sending.packets {
             return Ok(None);
         }
-        let (rail, number) = (sending.parcel.stripe.rail, sending.message);
-        let leaving = self.messages.get_mut(number).expect("the message has not left");
-        leaving.stripes -= 1;
-        let gone = leaving.stripes == 0 && !leaving.open;
-        let message = gone.then_some((leaving.pe, sending.parcel.message));
-        if message.is_some() {
-            self.messages.remove(number);
+        let (rail, number, ghost) = (sending.parcel.stripe.rail, sending.message, sending.ghost);
+        let (leaves, id) = (sending.leaves, sending.parcel.message);
+        let done = sending.acknowledged.count() == u64::from(sending.packets);
+        let message = if leaves { self.depart(number, id) } else { None };
+        if done {
+            self.put_away(stripe);
         }
-        if sending.acknowledged.count() == sending.packets {
-            self.stripes.remove(stripe.0);
+        if ghost {
+            return Ok(None);
         }
         if self.transfers.is_some() {
             self.queues[rail.0 as usize].transfers -= 1;
         }
         Ok(Some(Departure { rail, message }))
+    }
+
+    /// A stripe of a message has left. The message, and who sent it, if that has left whole.
+    fn depart(&mut self, number: u32, message: MessageId) -> Option<(PeId, MessageId)> {
+        let followed = self.messages.get_mut(number).expect("the message has not left");
+        followed.leaving -= 1;
+        let (pe, gone) = (followed.pe, followed.leaving == 0 && !followed.open);
+        if gone && !self.persists && (!self.reports || followed.landing == 0) {
+            self.messages.remove(number);
+        }
+        gone.then_some((pe, message))
+    }
+
+    /// Forgets a stripe that is done with.
+    #[inline]
+    fn put_away(&mut self, stripe: StripeId) {
+        if self.persists {
+            let number = self.stripes.get(stripe.0).expect("the stripe is there").message;
+            self.let_go(number);
+        }
+        self.stripes.remove(stripe.0);
     }
 
     /// The receiver has a packet of a stripe, which makes room for another.
@@ -307,32 +403,57 @@ impl Outbox {
     ) -> Result<Landed, Stray> {
         let sending = self.stripes.get_mut(stripe.0).ok_or(Stray)?;
         // Packets are transmitted in order.
-        if number >= sending.transmitted || !sending.acknowledged.insert(number) {
+        if number >= sending.transmitted || !sending.acknowledged.insert(u64::from(number)) {
             return Err(Stray);
         }
         let parcel = &sending.parcel;
-        let (rail, to) = (parcel.stripe.rail, parcel.to);
-        let bytes = sending.packet(&self.packing, number).len();
-        let feedback = (sending.acknowledged.count() == sending.packets).then(|| Feedback {
+        let (rail, to, ghost) = (parcel.stripe.rail, parcel.to, sending.ghost);
+        let handed_over = sending.handed_over;
+        let packet = sending.packet(&self.packing, number).bytes;
+        let bytes = packet.end - packet.start;
+        let whole = sending.acknowledged.count() == u64::from(sending.packets);
+        let feedback = (whole && !ghost).then(|| Feedback {
             message: parcel.message,
             rail,
             to,
             bytes: parcel.stripe.len(),
-            handed_over: sending.handed_over,
+            handed_over,
             done: now,
+            again: sending.again,
         });
-        if feedback.is_some() && (!self.departures || sending.left == sending.packets) {
-            self.stripes.remove(stripe.0);
+        let mut message = None;
+        if self.persists {
+            let (number, id) = (sending.message, parcel.message);
+            let done = whole && (!self.departures || sending.left == sending.packets);
+            message = self.land(number, &packet).then_some(id).filter(|_| self.reports);
+            if done {
+                self.put_away(stripe);
+            }
+        } else {
+            if whole && self.reports {
+                let number = sending.message;
+                let followed = self.messages.get_mut(number).expect("the message has not landed");
+                followed.landing -= 1;
+                if followed.landing == 0 && !followed.open {
+                    message = Some(parcel.message);
+                    if followed.leaving == 0 {
+                        self.messages.remove(number);
+                    }
+                }
+            }
+            if whole && (!self.departures || sending.left == sending.packets) {
+                self.stripes.remove(stripe.0);
+            }
         }
-        if self.window.is_some() {
+        if self.window.is_some() && !ghost {
             self.queues[rail.0 as usize].under_way -= 1;
             self.feed(rail, orders);
         }
-        Ok(Landed { rail, to, bytes, feedback })
+        Ok(Landed { rail, to, bytes, handed_over, ghost, feedback, message })
     }
 
-    /// Whether nothing waits or is under way.
+    /// Whether nothing waits or is under way. Ghosts do neither: all that they carry goes again.
     pub fn is_empty(&self) -> bool {
-        self.stripes.is_empty()
+        self.stripes.is_empty() || self.stripes.iter().all(|(_, sending)| sending.ghost)
     }
 }

@@ -39,7 +39,7 @@ use crate::{Control, Dispatch, MessageId, NodeId, Parcel, PeId, RailId, RailSet}
 /// What a policy does about what happens to its node. The [`Dispatch`] has been told before, and
 /// takes the policy's orders: which bytes of a message go on which rails.
 ///
-/// Rails that are down ([`Dispatch::up`]) are not chosen. Where no rail will do, a message stays
+/// Rails that are down ([`Dispatch::up`]), or whose way to the receiver has died ([`Dispatch::up_to`]), are not chosen. Where no rail will do, a message stays
 /// where it is until one is up.
 pub trait Policy: fmt::Debug + Send {
     /// A PE has a message that it can start, and had none before. Said again of every PE, whether it
@@ -69,6 +69,13 @@ pub trait Policy: fmt::Debug + Send {
             }
         }
     }
+
+    /// A way, one rail to one peer, has died or is taken back, where the node outlives its rails. What it had under way goes
+    /// again without the policy. [`Policy::ready`] is said of every PE afterwards.
+    fn lives(&mut self, _to: NodeId, _rail: RailId, _lives: bool, _dispatch: &mut Dispatch) {}
+
+    /// A peer is given up. What there is for it is forgotten next.
+    fn forget(&mut self, _peer: NodeId, _dispatch: &Dispatch) {}
 
     /// The receiver has all of a stripe.
     fn finished(&mut self, _feedback: &Feedback, _dispatch: &mut Dispatch) {}
@@ -127,4 +134,6 @@ pub struct Feedback {
     pub handed_over: Time,
     /// When the receiver had all of it.
     pub done: Time,
+    /// Whether it went again because a way had died.
+    pub again: bool,
 }

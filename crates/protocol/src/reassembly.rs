@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::pieces::{insert, unite};
 use crate::{MessageId, NodeId, Packet};
 
 /// Something that does not fit what is known: whoever sends or reports it is wrong, or repeats
@@ -19,11 +20,15 @@ pub(crate) enum Whole {
     Stripe,
     /// Nothing yet.
     Nothing,
+    /// Nothing: all of it was there before.
+    Known,
 }
 
 /// Messages of which some packets have arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Reassembly {
+    /// Whether bytes may come more than once, in other packets than before.
+    unites: bool,
     partial: BTreeMap<(NodeId, MessageId), Partial>,
     /// Lists of pieces that are not in use.
     spare: Vec<Vec<Range<u64>>>,
@@ -37,6 +42,11 @@ struct Partial {
 }
 
 impl Reassembly {
+    /// For messages whose bytes may come more than once, or not.
+    pub fn new(unites: bool) -> Reassembly {
+        Reassembly { unites, ..Reassembly::default() }
+    }
+
     /// Takes in a packet.
     #[inline]
     pub fn accept(&mut self, packet: &Packet) -> Result<Whole, Stray> {
@@ -51,7 +61,11 @@ impl Reassembly {
         let key = (packet.parcel.from, packet.parcel.message);
         if *bytes == (0..length) {
             let begun = !self.partial.is_empty() && self.partial.contains_key(&key);
-            return if begun { Err(Stray) } else { Ok(Whole::Message) };
+            return match (begun, self.unites) {
+                (false, _) => Ok(Whole::Message),
+                (true, true) => self.add(packet),
+                (true, false) => Err(Stray),
+            };
         }
         self.add(packet)
     }
@@ -67,7 +81,13 @@ impl Reassembly {
         if partial.length != length {
             return Err(Stray);
         }
-        let piece = insert(&mut partial.pieces, bytes)?;
+        let piece = match self.unites {
+            false => insert(&mut partial.pieces, bytes).ok_or(Stray)?,
+            true => match unite(&mut partial.pieces, bytes) {
+                (_, 0) => return Ok(Whole::Known),
+                (piece, _) => piece,
+            },
+        };
         if piece == (0..length) {
             let mut pieces = self.partial.remove(&key).expect("it is there").pieces;
             pieces.clear();
@@ -79,35 +99,26 @@ impl Reassembly {
         Ok(if whole { Whole::Stripe } else { Whole::Nothing })
     }
 
+    /// Forgets what has come of messages from a node.
+    pub fn forget(&mut self, from: NodeId) {
+        self.partial.retain(|&(sender, _), _| sender != from);
+    }
+
+    /// How many messages are incomplete.
+    pub fn len(&self) -> usize {
+        self.partial.len()
+    }
+
     /// Whether no message is incomplete.
     pub fn is_empty(&self) -> bool {
         self.partial.is_empty()
     }
 }
 
-/// Adds bytes to pieces, and gives the piece in which they lie now.
-fn insert(pieces: &mut Vec<Range<u64>>, bytes: &Range<u64>) -> Result<Range<u64>, Stray> {
-    let next = pieces.partition_point(|piece| piece.end <= bytes.start);
-    if pieces.get(next).is_some_and(|piece| piece.start < bytes.end) {
-        return Err(Stray);
-    }
-    let follows = next > 0 && pieces[next - 1].end == bytes.start;
-    let precedes = pieces.get(next).is_some_and(|piece| piece.start == bytes.end);
-    let place = if follows { next - 1 } else { next };
-    match (follows, precedes) {
-        (true, true) => pieces[place].end = pieces.remove(next).end,
-        (true, false) => pieces[place].end = bytes.end,
-        (false, true) => pieces[place].start = bytes.start,
-        (false, false) => pieces.insert(place, bytes.clone()),
-    }
-    Ok(pieces[place].clone())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Parcel, RailId, Stripe, StripeId};
-    use proptest::prelude::*;
 
     /// A packet of one of two stripes of a message of 9 bytes: 0 to 4 and 4 to 9.
     fn packet(message: u64, bytes: Range<u64>) -> Packet {
@@ -149,6 +160,20 @@ mod tests {
     }
 
     #[test]
+    fn bytes_that_come_again_are_united() {
+        let mut reassembly = Reassembly::new(true);
+        let mut arrive = |packet| reassembly.accept(&packet).unwrap();
+        assert_eq!(arrive(packet(1, 1..3)), Whole::Nothing);
+        assert_eq!(arrive(packet(1, 1..3)), Whole::Known);
+        assert_eq!(arrive(packet(1, 0..4)), Whole::Stripe, "some of it is new");
+        assert_eq!(arrive(packet(1, 5..8)), Whole::Nothing);
+        assert_eq!(arrive(whole(1, 9)), Whole::Message, "the rest, in one piece");
+        assert_eq!(arrive(packet(2, 5..8)), Whole::Nothing);
+        reassembly.forget(NodeId(5));
+        assert!(reassembly.is_empty());
+    }
+
+    #[test]
     fn what_does_not_fit_is_refused() {
         let mut reassembly = Reassembly::default();
         assert_eq!(reassembly.accept(&packet(1, 1..3)), Ok(Whole::Nothing));
@@ -176,23 +201,5 @@ mod tests {
         }
         assert_eq!(reassembly.accept(&packet(1, 0..1)), Ok(Whole::Nothing));
         assert_eq!(reassembly.accept(&packet(1, 3..4)), Ok(Whole::Stripe));
-    }
-
-    proptest! {
-        #[test]
-        fn pieces_in_any_order_make_a_whole(
-            order in Just((0..30u64).collect::<Vec<_>>()).prop_shuffle(),
-        ) {
-            let mut pieces = Vec::new();
-            for (count, &byte) in order.iter().enumerate() {
-                let piece = insert(&mut pieces, &(byte..byte + 1)).unwrap();
-                prop_assert!(piece.contains(&byte));
-                let present: u64 = pieces.iter().map(|piece| piece.end - piece.start).sum();
-                prop_assert_eq!(present as usize, count + 1);
-                prop_assert!(pieces.is_sorted_by(|a, b| a.end < b.start), "{:?}", pieces);
-                prop_assert!(insert(&mut pieces, &(byte..byte + 1)).is_err());
-            }
-            prop_assert_eq!(pieces, vec![0..30]);
-        }
     }
 }

@@ -1,24 +1,17 @@
 //! Repetitions, and how they are noticed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::NodeId;
+use crate::numbers::Numbers;
 
 /// Numbers what goes to each node, and remembers what has come from each: for networks that may
 /// deliver a packet more than once.
 #[derive(Debug, Default)]
 pub(crate) struct Serials {
     next: BTreeMap<NodeId, u64>,
-    seen: BTreeMap<NodeId, Seen>,
-}
-
-/// What has come from one node.
-#[derive(Debug, Default)]
-struct Seen {
-    /// Everything below has come.
-    floor: u64,
-    /// What has come from there on.
-    beyond: BTreeSet<u64>,
+    /// What has come from each node.
+    seen: BTreeMap<NodeId, Numbers>,
 }
 
 impl Serials {
@@ -33,22 +26,18 @@ impl Serials {
     /// Whether something has come before.
     #[inline(never)]
     pub fn has_seen(&self, from: NodeId, serial: u64) -> bool {
-        let seen = self.seen.get(&from);
-        seen.is_some_and(|seen| serial < seen.floor || seen.beyond.contains(&serial))
+        self.seen.get(&from).is_some_and(|seen| seen.contains(serial))
     }
 
     /// Takes note that something has come.
     #[inline(never)]
     pub fn note(&mut self, from: NodeId, serial: u64) {
-        let Seen { floor, beyond } = self.seen.entry(from).or_default();
-        if serial != *floor {
-            beyond.insert(serial);
-            return;
-        }
-        *floor += 1;
-        while beyond.remove(floor) {
-            *floor += 1;
-        }
+        self.seen.entry(from).or_default().insert(serial);
+    }
+
+    /// Forgets what has come from a node that is heard no more.
+    pub fn forget(&mut self, from: NodeId) {
+        self.seen.remove(&from);
     }
 }
 
@@ -76,7 +65,6 @@ mod tests {
             }
             prop_assert!(!serials.has_seen(NodeId(2), order[0]));
             order[count..].iter().for_each(|&serial| serials.note(from, serial));
-            prop_assert!(serials.seen[&from].beyond.is_empty(), "what is in order takes no room");
         }
     }
 }

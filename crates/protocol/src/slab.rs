@@ -34,6 +34,11 @@ impl<T> Slab<T> {
         self.places.get_mut(number as usize)?.as_mut()
     }
 
+    /// All things and their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        (0..).zip(&self.places).filter_map(|(number, place)| Some((number, place.as_ref()?)))
+    }
+
     /// Puts the thing of a number away, if it is there.
     #[inline]
     pub fn remove(&mut self, number: u32) {

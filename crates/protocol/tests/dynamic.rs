@@ -51,6 +51,7 @@ fn actions(node: &mut Hand) -> Vec<String> {
             }
             Action::Deliver { bytes, .. } => format!("deliver {bytes}"),
             Action::Complete { message, .. } => format!("complete {}", message.0),
+            other => panic!("{other:?}"),
         })
         .collect()
 }

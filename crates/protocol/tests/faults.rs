@@ -160,6 +160,7 @@ impl Network {
                     assert_eq!(fate.delivered, 1, "at most once");
                 }
                 Action::Complete { .. } => {}
+                other => panic!("{other:?}"),
             }
         }
     }

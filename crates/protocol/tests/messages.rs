@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crosstie_protocol::message::*;
-use crosstie_protocol::{Machine, NodeId, RailId, RailSet};
+use crosstie_protocol::{Machine, RailId, RailSet, RankId};
 use crosstie_units::{Seed, Stream, Time};
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ struct Office {
     order: BTreeMap<(u32, u32, u32), u64>,
     sent: Vec<RequestId>,
     /// Receives that are done: the sender, the tag and the length.
-    received: BTreeMap<RequestId, (NodeId, Tag, u64)>,
+    received: BTreeMap<RequestId, (RankId, Tag, u64)>,
     failed: Vec<RequestId>,
     /// Envelopes posted, by kind.
     posted: BTreeMap<&'static str, u64>,
@@ -36,7 +36,7 @@ struct Office {
 impl Office {
     fn new(spec: MessageSpec, ranks: u32, rails: u32, seed: u64) -> Office {
         Office {
-            ranks: (0..ranks).map(|rank| Messenger::new(spec, NodeId(rank))).collect(),
+            ranks: (0..ranks).map(|rank| Messenger::new(spec, RankId(rank))).collect(),
             rails,
             draws: Seed(seed).stream("delays", 0),
             now: 0,
@@ -72,6 +72,7 @@ impl Office {
                     Body::Data { .. } => "DATA",
                     Body::Fin { .. } => "FIN",
                     Body::Credit { .. } => "CREDIT",
+                    Body::Probe => panic!("nobody asked"),
                 };
                 *self.posted.entry(kind).or_default() += 1;
                 assert_eq!(whole, kind != "DATA", "only data is cut");
@@ -124,7 +125,7 @@ impl Office {
             Event::Envelope { from, to, post, envelope, bytes } => {
                 let back = at + 1 + self.draws.below(20);
                 self.enter(back, Event::Landed { rank: from, post });
-                self.tell(to, Input::Arrived { from: NodeId(from), envelope, bytes });
+                self.tell(to, Input::Arrived { from: RankId(from), envelope, bytes });
             }
             Event::Landed { rank, post } => self.tell(rank, Input::Landed { post }),
         }
@@ -132,12 +133,12 @@ impl Office {
     }
 
     fn send(&mut self, rank: u32, to: u32, tag: u32, bytes: u64, request: u64) {
-        let (request, to, tag) = (RequestId(request), NodeId(to), Tag(tag));
+        let (request, to, tag) = (RequestId(request), RankId(to), Tag(tag));
         self.tell(rank, Input::Send { request, to, tag, bytes });
     }
 
     fn receive(&mut self, rank: u32, from: Option<u32>, tag: Option<u32>, request: u64) {
-        let (request, from, tag) = (RequestId(request), from.map(NodeId), tag.map(Tag));
+        let (request, from, tag) = (RequestId(request), from.map(RankId), tag.map(Tag));
         self.tell(rank, Input::Receive { request, from, tag, room: u64::MAX });
     }
 
@@ -157,8 +158,8 @@ fn short_messages_are_pushed_and_long_ones_asked_for() {
     office.receive(1, Some(0), Some(7), 11);
     office.receive(1, None, None, 12);
     while office.step() {}
-    assert_eq!(office.received[&RequestId(11)], (NodeId(0), Tag(7), 1000));
-    assert_eq!(office.received[&RequestId(12)], (NodeId(0), Tag(7), 1001));
+    assert_eq!(office.received[&RequestId(11)], (RankId(0), Tag(7), 1000));
+    assert_eq!(office.received[&RequestId(12)], (RankId(0), Tag(7), 1001));
     assert_eq!(office.sent, [RequestId(1), RequestId(2)]);
     assert!(office.is_idle());
     let kinds = ["EAGER", "RTS", "CTS", "DATA", "FIN"].map(|kind| office.posted[kind]);
@@ -167,8 +168,8 @@ fn short_messages_are_pushed_and_long_ones_asked_for() {
 
 #[test]
 fn a_missing_fin_keeps_a_message_from_being_received() {
-    let mut rank = Messenger::new(MessageSpec::new(10), NodeId(1));
-    let (from, room) = (NodeId(0), 100);
+    let mut rank = Messenger::new(MessageSpec::new(10), RankId(1));
+    let (from, room) = (RankId(0), 100);
     let mut handle = |input| {
         rank.handle(Time::ZERO, input);
         std::iter::from_fn(|| rank.poll_action(Time::ZERO)).collect::<Vec<_>>()
@@ -211,7 +212,7 @@ fn what_waits_for_a_rank_that_is_gone_fails() {
     office.receive(0, Some(1), None, 2);
     office.receive(0, Some(1), Some(4), 3);
     office.receive(0, None, None, 4);
-    office.tell(0, Input::Unreachable { peer: NodeId(1) });
+    office.tell(0, Input::Unreachable { peer: RankId(1) });
     office.failed.sort_unstable();
     assert_eq!(office.failed, [1, 2, 3].map(RequestId));
     office.send(0, 1, 0, 10, 5);
@@ -219,12 +220,12 @@ fn what_waits_for_a_rank_that_is_gone_fails() {
     assert_eq!(office.failed[3..], [5, 6].map(RequestId));
     office.send(2, 0, 9, 10, 7);
     while office.step() {}
-    assert_eq!(office.received[&RequestId(4)], (NodeId(2), Tag(9), 10), "others are there");
+    assert_eq!(office.received[&RequestId(4)], (RankId(2), Tag(9), 10), "others are there");
 }
 
 #[test]
 fn what_cannot_be_is_counted_and_ignored() {
-    let mut rank = Messenger::new(MessageSpec::new(100), NodeId(1));
+    let mut rank = Messenger::new(MessageSpec::new(100), RankId(1));
     let bodies = [
         (Some(0), Body::Cts { send: 0, receive: 0 }, 0),
         (Some(1), Body::Fin { receive: 9, of: 1 }, 0),
@@ -239,7 +240,7 @@ fn what_cannot_be_is_counted_and_ignored() {
     ];
     for (count, (number, body, bytes)) in (1..).zip(bodies) {
         let envelope = Envelope { number, body };
-        rank.handle(Time::ZERO, Input::Arrived { from: NodeId(0), envelope, bytes });
+        rank.handle(Time::ZERO, Input::Arrived { from: RankId(0), envelope, bytes });
         assert_eq!(rank.strays(), count, "{body:?}");
     }
     rank.handle(Time::ZERO, Input::Landed { post: PostId(3) });
@@ -304,4 +305,52 @@ proptest! {
         }
         prop_assert!(expected.values().all(VecDeque::is_empty));
     }
+}
+
+#[test]
+fn nothing_is_kept_of_a_rank_that_is_gone_but_what_has_come_whole() {
+    let mut office = Office::new(MessageSpec::new(100), 2, 1, 4);
+    office.send(1, 0, 3, 50, 1);
+    office.send(1, 0, 3, 1000, 2);
+    office.send(1, 0, 3, 60, 3);
+    while office.step() {}
+    office.send(0, 1, 0, 10, 4);
+    office.tell(0, Input::Unreachable { peer: RankId(1) });
+    office.receive(0, Some(1), Some(3), 5);
+    assert_eq!(office.received[&RequestId(5)], (RankId(1), Tag(3), 50));
+    office.receive(0, Some(1), Some(3), 6);
+    office.receive(0, Some(1), Some(3), 7);
+    assert_eq!(office.failed, [6, 7].map(RequestId), "the third is not given for the second");
+    assert!(office.ranks[0].is_idle(), "{:?}", office.ranks[0]);
+    assert_eq!(office.ranks[0].kept(), 0);
+}
+
+#[test]
+fn who_is_waited_for_is_probed() {
+    let at = Time::from_ns;
+    let spec = MessageSpec { probe: Some(at(100)), ..MessageSpec::new(10) };
+    let mut rank = Messenger::new(spec, RankId(0));
+    assert_eq!(rank.poll_timeout(), None);
+    let (from, tag, room) = (Some(RankId(1)), None, 100);
+    rank.handle(at(50), Input::Receive { request: RequestId(5), from, tag, room });
+    let probes = |rank: &mut Messenger, now| {
+        assert_eq!(rank.poll_timeout(), Some(now));
+        rank.handle_timeout(now);
+        let actions: Vec<Action> = std::iter::from_fn(|| rank.poll_action(now)).collect();
+        let probe = |action: &Action| match *action {
+            Action::Post { post, to, envelope, .. } if envelope.body == Body::Probe => (post, to),
+            _ => panic!("{action:?}"),
+        };
+        actions.iter().map(probe).collect::<Vec<_>>()
+    };
+    let first = probes(&mut rank, at(150));
+    assert_eq!(first.len(), 1);
+    assert_eq!(first[0].1, RankId(1));
+    assert_eq!(probes(&mut rank, at(250)), [], "one is under way");
+    rank.handle(at(260), Input::Landed { post: first[0].0 });
+    assert_eq!(probes(&mut rank, at(360)).len(), 1);
+    rank.handle(at(400), Input::Unreachable { peer: RankId(1) });
+    let failed = Action::Failed { request: RequestId(5), peer: RankId(1) };
+    assert_eq!(rank.poll_action(at(400)), Some(failed));
+    assert!(rank.is_idle());
 }

@@ -171,7 +171,8 @@ fn stripes_may_be_unequal_and_a_policy_hears_how_each_has_fared() {
     let done = Time::from_ns(90);
     node.handle(done, Input::Acknowledged { stripe: sent[1].parcel.id, number: 0 });
     let (rail, handed_over) = (RailId(0), Time::from_ns(5));
-    let feedback = Feedback { message, rail, to, bytes: 690, handed_over, done };
+    let again = false;
+    let feedback = Feedback { message, rail, to, bytes: 690, handed_over, done, again };
     assert_eq!(*heard.lock().unwrap(), [feedback]);
 }
 

@@ -123,7 +123,7 @@ fn many_to_one(share: f64, station: Option<StationSpec>) -> Timing {
         blocking: true,
         rails: 1,
         transfers: 1,
-        window: 1,
+        window: Some(1),
         packing: Packing { payload: Some(PAYLOAD), overhead: 8 },
         control: 8,
         response: Time::ZERO,
@@ -134,6 +134,7 @@ fn many_to_one(share: f64, station: Option<StationSpec>) -> Timing {
             after: slot,
             simple: false,
         }),
+        patience: None,
         station,
         seed: Seed(1),
     };
@@ -145,7 +146,14 @@ fn many_to_one(share: f64, station: Option<StationSpec>) -> Timing {
     }
     let schedule = Arc::new(builder.finish().expect("nothing waits for itself"));
     let limit = Time::from_ns(u64::MAX / 4000);
-    let play = Play { blueprint: &blueprint, nodes: &nodes, overhead: None, limit, records: false };
+    let play = Play {
+        blueprint: &blueprint,
+        nodes: &nodes,
+        messaging: None,
+        overhead: None,
+        limit,
+        records: false,
+    };
     let clock = ThreadTime::now();
     let played = play
         .run(&mut Player::new(schedule, 1), &mut |_| ControlFlow::Continue(()))

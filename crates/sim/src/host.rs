@@ -25,8 +25,11 @@
 //! ([`StationSpec`](crate::node::StationSpec)), packet by packet, which then compute for their hosts, too.
 
 mod desk;
+mod messaging;
 mod wires;
 
+pub(crate) use messaging::Messaging;
+pub use messaging::MessagingSpec;
 pub use wires::Wires;
 
 use crate::agenda::{Agenda, Entry};
@@ -74,6 +77,15 @@ pub struct Episode {
     pub left: Time,
     /// When the receiver was.
     pub end: Time,
+}
+
+/// Envelopes between ranks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Envelopes {
+    /// Those posted that are opened in order.
+    pub posted: u64,
+    /// Those of them that had to wait for others before them.
+    pub deferred: u64,
 }
 
 /// Steps of nodes after which somebody looks up, if none of them was heard of.
@@ -170,6 +182,8 @@ struct Books {
     episodes: Vec<Episode>,
     /// Room for what nodes tell.
     heard: Heard,
+    /// Who was the first to give up whom.
+    cut_off: Option<(Rank, Rank)>,
 }
 
 /// What a processor is asked to do.
@@ -178,6 +192,46 @@ enum Task {
     Compute { request: Request, time: Time, watched: bool },
     Send(MessageId),
     Receive(MessageId),
+}
+
+/// What does the operations of ranks.
+pub(crate) trait Hosting {
+    /// The time it is.
+    fn now(&self) -> Time;
+
+    /// What has happened since it was last asked, in order.
+    fn take_told(&mut self, told: &mut Vec<Input>);
+
+    /// Whether anything will happen by itself.
+    fn expects(&self) -> bool;
+
+    /// The network and its nodes, if there are any.
+    fn network(&mut self) -> Option<(&Nodes, &mut dyn Network)>;
+
+    /// Episodes that are over, in the order in which they ended.
+    fn take_episodes(&mut self) -> Vec<Episode>;
+
+    /// What a rank waits for, of its receives.
+    fn awaited(&self, rank: Rank) -> Option<(Option<Rank>, Option<Tag>, Request)>;
+
+    /// What ranks have posted, where they exchange envelopes.
+    fn envelopes(&self) -> Option<Envelopes> {
+        None
+    }
+
+    /// Envelopes that break the protocol between ranks: 0 unless there is a bug.
+    fn violations(&self) -> u64 {
+        0
+    }
+
+    /// Who was the first to give up whom, if somebody has.
+    fn cut_off(&self) -> Option<(Rank, Rank)>;
+
+    /// A rank begins an operation.
+    fn begin(&mut self, rank: Rank, request: Request, op: Op, watched: bool);
+
+    /// Lets the next thing happen, if that is before a time; false if that time has come.
+    fn step(&mut self, until: Time) -> bool;
 }
 
 impl<'a> Hosts<'a> {
@@ -201,105 +255,9 @@ impl<'a> Hosts<'a> {
             records,
             episodes: Vec::new(),
             heard: Heard::default(),
+            cut_off: None,
         };
         Hosts { ways, books }
-    }
-
-    /// The time it is.
-    pub fn now(&self) -> Time {
-        match &self.ways {
-            Ways::Wires(_) => self.books.now,
-            Ways::Nodes { network, .. } => network.now(),
-        }
-    }
-
-    /// What has happened since it was last asked, in order.
-    pub fn take_told(&mut self, told: &mut Vec<Input>) {
-        told.append(&mut self.books.told);
-    }
-
-    /// Whether anything will happen by itself.
-    pub fn expects(&self) -> bool {
-        let network = match &self.ways {
-            Ways::Wires(_) => false,
-            Ways::Nodes { nodes, network, .. } => nodes.expects(&**network),
-        };
-        network || !self.books.agenda.is_empty()
-    }
-
-    /// The network and its nodes, if there are any.
-    pub fn network(&mut self) -> Option<(&Nodes, &mut dyn Network)> {
-        match &mut self.ways {
-            Ways::Wires(_) => None,
-            Ways::Nodes { nodes, network, .. } => Some((nodes, &mut **network)),
-        }
-    }
-
-    /// Episodes that are over, in the order in which they ended.
-    pub fn take_episodes(&mut self) -> Vec<Episode> {
-        std::mem::take(&mut self.books.episodes)
-    }
-
-    /// What a rank waits for, of its receives.
-    pub fn awaited(&self, rank: Rank) -> Option<(Option<Rank>, Option<Tag>, Request)> {
-        self.books.inboxes[rank.0 as usize].awaited()
-    }
-
-    /// A rank begins an operation.
-    pub fn begin(&mut self, rank: Rank, request: Request, op: Op, watched: bool) {
-        self.books.now = self.now();
-        match op.step {
-            Step::Compute { time } => {
-                if let Ways::Nodes { nodes, network, .. } = &mut self.ways
-                    && nodes.computes()
-                {
-                    if watched {
-                        self.books.told.push(Input::Started { rank, request });
-                    }
-                    let begin = self.books.now;
-                    let number = self.books.computations.put(Computation { rank, request, begin });
-                    nodes.compute(&**network, NodeId(rank.0), number, time);
-                    return;
-                }
-                let task = Task::Compute { request, time, watched };
-                self.books.desks[rank.0 as usize].queue(op.cpu, Resource::Nothing, task);
-                self.serve(rank);
-            }
-            Step::Receive { from, tag, .. } => {
-                if watched {
-                    self.books.told.push(Input::Started { rank, request });
-                }
-                let inbox = &mut self.books.inboxes[rank.0 as usize];
-                if let Some(message) = inbox.post(from, tag, request) {
-                    self.meet(message, request);
-                }
-            }
-            Step::Send { to, tag, bytes } => {
-                let message = Message {
-                    from: rank,
-                    to,
-                    tag,
-                    // Even nothing takes a byte to send.
-                    bytes: bytes.max(1),
-                    cpu: op.cpu,
-                    rail: op.nic,
-                    send: request,
-                    receive: None,
-                    watched,
-                    began: self.books.now,
-                    sent: NEVER,
-                    reception: NEVER,
-                    last: NEVER,
-                    end: NEVER,
-                    // The send and the receive are done; and it has left, where that is another matter.
-                    expected: match (&self.ways, self.books.overhead) {
-                        (Ways::Nodes { .. }, Some(_)) => 3,
-                        _ => 2,
-                    },
-                };
-                self.send(message);
-            }
-        }
     }
 
     fn send(&mut self, mut message: Message) {
@@ -328,46 +286,6 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// Lets the next thing happen, if that is before a time; false if that time has come.
-    pub fn step(&mut self, until: Time) -> bool {
-        let due = self.books.agenda.next();
-        match &mut self.ways {
-            Ways::Wires(_) => match due {
-                Some(at) if at < until => {
-                    let Entry { what, .. } = self.books.agenda.take().expect("one is due");
-                    self.books.now = at;
-                    self.happen(what);
-                    true
-                }
-                _ => {
-                    self.books.now = self.books.now.max(until);
-                    false
-                }
-            },
-            Ways::Nodes { nodes, network, .. } => {
-                if due.is_some_and(|at| at <= network.now()) {
-                    let Entry { what, .. } = self.books.agenda.take().expect("one is due");
-                    self.books.now = network.now();
-                    self.happen(what);
-                    return true;
-                }
-                let until = due.map_or(until, |at| at.min(until));
-                let mut heard = std::mem::take(&mut self.books.heard);
-                // What concerns packets alone stays among the nodes.
-                let mut goes_on = true;
-                for _ in 0..UNHEARD {
-                    goes_on = nodes.step(&mut **network, until, &mut heard);
-                    if !goes_on || !heard.0.is_empty() {
-                        break;
-                    }
-                }
-                self.books.now = network.now();
-                self.heed(heard);
-                goes_on || due.is_some()
-            }
-        }
-    }
-
     fn happen(&mut self, event: Event) {
         match event {
             Event::Wake(rank) => self.serve(rank),
@@ -388,7 +306,11 @@ impl<'a> Hosts<'a> {
         let rail = rail.map(|rail| RailId(u32::from(rail)));
         let (from, to, pe) = (NodeId(from.0), NodeId(to.0), PeId(0));
         let mut heard = std::mem::take(&mut self.books.heard);
-        nodes.send(&mut **network, Letter { from, pe, to, bytes, id, rail }, &mut heard);
+        nodes.send(
+            &mut **network,
+            Letter { from, pe, to, bytes, id, rail, whole: false },
+            &mut heard,
+        );
         self.heed(heard);
     }
 
@@ -408,6 +330,9 @@ impl<'a> Hosts<'a> {
                         None => self.books.received(id),
                         Some(overhead) => self.complete(id, overhead),
                     }
+                }
+                News::Unreachable(node, peer) => {
+                    self.books.cut_off.get_or_insert((Rank(node.0), Rank(peer.0)));
                 }
                 News::Computed(number) => {
                     let Computation { rank, request, begin } = self.books.computations.take(number);
@@ -577,6 +502,141 @@ impl<'a> Hosts<'a> {
     }
 }
 
+impl Hosting for Hosts<'_> {
+    fn now(&self) -> Time {
+        match &self.ways {
+            Ways::Wires(_) => self.books.now,
+            Ways::Nodes { network, .. } => network.now(),
+        }
+    }
+
+    fn take_told(&mut self, told: &mut Vec<Input>) {
+        told.append(&mut self.books.told);
+    }
+
+    fn expects(&self) -> bool {
+        let network = match &self.ways {
+            Ways::Wires(_) => false,
+            Ways::Nodes { nodes, network, .. } => nodes.expects(&**network),
+        };
+        network || !self.books.agenda.is_empty()
+    }
+
+    fn network(&mut self) -> Option<(&Nodes, &mut dyn Network)> {
+        match &mut self.ways {
+            Ways::Wires(_) => None,
+            Ways::Nodes { nodes, network, .. } => Some((nodes, &mut **network)),
+        }
+    }
+
+    fn take_episodes(&mut self) -> Vec<Episode> {
+        std::mem::take(&mut self.books.episodes)
+    }
+
+    fn awaited(&self, rank: Rank) -> Option<(Option<Rank>, Option<Tag>, Request)> {
+        self.books.inboxes[rank.0 as usize].awaited()
+    }
+
+    fn cut_off(&self) -> Option<(Rank, Rank)> {
+        self.books.cut_off
+    }
+
+    fn begin(&mut self, rank: Rank, request: Request, op: Op, watched: bool) {
+        self.books.now = self.now();
+        match op.step {
+            Step::Compute { time } => {
+                if let Ways::Nodes { nodes, network, .. } = &mut self.ways
+                    && nodes.computes()
+                {
+                    if watched {
+                        self.books.told.push(Input::Started { rank, request });
+                    }
+                    let begin = self.books.now;
+                    let number = self.books.computations.put(Computation { rank, request, begin });
+                    nodes.compute(&**network, NodeId(rank.0), number, time);
+                    return;
+                }
+                let task = Task::Compute { request, time, watched };
+                self.books.desks[rank.0 as usize].queue(op.cpu, Resource::Nothing, task);
+                self.serve(rank);
+            }
+            Step::Receive { from, tag, .. } => {
+                if watched {
+                    self.books.told.push(Input::Started { rank, request });
+                }
+                let inbox = &mut self.books.inboxes[rank.0 as usize];
+                if let Some(message) = inbox.post(from, tag, request) {
+                    self.meet(message, request);
+                }
+            }
+            Step::Send { to, tag, bytes } => {
+                let message = Message {
+                    from: rank,
+                    to,
+                    tag,
+                    // Even nothing takes a byte to send.
+                    bytes: bytes.max(1),
+                    cpu: op.cpu,
+                    rail: op.nic,
+                    send: request,
+                    receive: None,
+                    watched,
+                    began: self.books.now,
+                    sent: NEVER,
+                    reception: NEVER,
+                    last: NEVER,
+                    end: NEVER,
+                    // The send and the receive are done; and it has left, where that is another matter.
+                    expected: match (&self.ways, self.books.overhead) {
+                        (Ways::Nodes { .. }, Some(_)) => 3,
+                        _ => 2,
+                    },
+                };
+                self.send(message);
+            }
+        }
+    }
+
+    fn step(&mut self, until: Time) -> bool {
+        let due = self.books.agenda.next();
+        match &mut self.ways {
+            Ways::Wires(_) => match due {
+                Some(at) if at < until => {
+                    let Entry { what, .. } = self.books.agenda.take().expect("one is due");
+                    self.books.now = at;
+                    self.happen(what);
+                    true
+                }
+                _ => {
+                    self.books.now = self.books.now.max(until);
+                    false
+                }
+            },
+            Ways::Nodes { nodes, network, .. } => {
+                if due.is_some_and(|at| at <= network.now()) {
+                    let Entry { what, .. } = self.books.agenda.take().expect("one is due");
+                    self.books.now = network.now();
+                    self.happen(what);
+                    return true;
+                }
+                let until = due.map_or(until, |at| at.min(until));
+                let mut heard = std::mem::take(&mut self.books.heard);
+                // What concerns packets alone stays among the nodes.
+                let mut goes_on = true;
+                for _ in 0..UNHEARD {
+                    goes_on = nodes.step(&mut **network, until, &mut heard);
+                    if !goes_on || !heard.0.is_empty() {
+                        break;
+                    }
+                }
+                self.books.now = network.now();
+                self.heed(heard);
+                goes_on || due.is_some()
+            }
+        }
+    }
+}
+
 impl Books {
     fn enter(&mut self, at: Time, event: Event) {
         self.agenda.enter(at, self.entries, event);
@@ -643,6 +703,7 @@ enum News {
     Arriving(MessageId),
     Arrived(MessageId),
     Left(MessageId),
+    Unreachable(NodeId, NodeId),
 }
 
 impl Listener for Heard {
@@ -660,5 +721,9 @@ impl Listener for Heard {
 
     fn computed(&mut self, _node: NodeId, number: u32) {
         self.0.push(News::Computed(number));
+    }
+
+    fn unreachable(&mut self, node: NodeId, peer: NodeId) {
+        self.0.push(News::Unreachable(node, peer));
     }
 }

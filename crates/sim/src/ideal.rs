@@ -24,7 +24,7 @@ mod unequal;
 pub use unequal::{Unequal, UnequalSpec};
 
 use crate::network::{
-    Attention, Blueprint, Ends, Event, Fate, Grain, Interest, Network, Pace, Packet, Passage,
+    Blueprint, Ends, Event, Fate, Grain, Interest, Network, Pace, Packet, Passage,
 };
 use crate::slab::Slab;
 use crosstie_units::Time;
@@ -195,22 +195,20 @@ impl Network for Ideal {
         while let Some(&Reverse((at, _, step, place))) = self.agenda.peek()
             && at < until
         {
-            let has_told = told.len() > before;
             // Who hears that a packet begins to arrive does so before it is there, also if that is one byte.
             let begins = |event: &Event| {
                 let id = self.flights.get(place).packet.id;
                 step == Step::Arrive && (event.id, event.fate) == (id, Fate::Arriving)
             };
-            let stops = has_told && (at > self.now || told[before..].iter().any(begins));
-            if stops && self.interest.attention != Attention::Late {
+            let is_due = at > self.now || told[before..].iter().any(begins);
+            if is_due && self.interest.stops(told.len() > before) {
                 return;
             }
             self.agenda.pop();
             self.now = at;
             self.step(step, place, told);
         }
-        let stays = told.len() > before && self.interest.attention != Attention::Late;
-        self.now = if stays { self.now } else { self.now.max(until) };
+        self.now = self.interest.stands(told.len() > before, self.now, until);
     }
 
     fn grain(&self) -> Grain {
@@ -221,6 +219,7 @@ impl Network for Ideal {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::network::Attention;
     use proptest::prelude::*;
 
     const INTEREST: Interest =
@@ -242,16 +241,12 @@ pub(crate) mod tests {
         Ideal::new(spec(), INTEREST)
     }
 
-    fn packet(id: u64, rail: u32, from: u32, to: u32, bytes: u32) -> Packet {
+    pub(crate) fn packet(id: u64, rail: u32, from: u32, to: u32, bytes: u32) -> Packet {
         Packet { rail, from, to, bytes, id, siblings: 1, ends: Ends::Memories }
     }
 
-    /// Everything that happens, as (nanoseconds, packet, fate).
-    fn all(network: &mut Ideal) -> Vec<(u64, u64, &'static str)> {
-        let mut told = Vec::new();
-        while let Some(next) = network.next() {
-            network.run_until(next + Time::from_ps(1), &mut told);
-        }
+    /// What became of packets, as (nanoseconds, packet, fate).
+    pub(crate) fn in_words(told: &[Event]) -> Vec<(u64, u64, &'static str)> {
         let word = |event: &Event| match event.fate {
             Fate::Left => "left",
             Fate::Arriving => "arriving",
@@ -259,6 +254,15 @@ pub(crate) mod tests {
             Fate::Dropped => "dropped",
         };
         told.iter().map(|event| (event.at.ps() / 1000, event.id, word(event))).collect()
+    }
+
+    /// Everything that happens.
+    fn all(network: &mut Ideal) -> Vec<(u64, u64, &'static str)> {
+        let mut told = Vec::new();
+        while let Some(next) = network.next() {
+            network.run_until(next + Time::from_ps(1), &mut told);
+        }
+        in_words(&told)
     }
 
     #[test]

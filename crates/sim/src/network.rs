@@ -120,6 +120,18 @@ pub enum Attention {
     AtOnce,
 }
 
+impl Interest {
+    /// Whether a network stops that has something to tell.
+    pub(crate) fn stops(&self, has_told: bool) -> bool {
+        has_told && self.attention != Attention::Late
+    }
+
+    /// Where a network stands that has done all there was before `until`: where it is if it stops to tell, else there.
+    pub(crate) fn stands(&self, has_told: bool, now: Time, until: Time) -> Time {
+        if self.stops(has_told) { now } else { now.max(until) }
+    }
+}
+
 /// What a channel has done since time began, in ticks of the network's [`Grain`] where it counts time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChannelTally {

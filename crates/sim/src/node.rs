@@ -71,10 +71,13 @@ struct ControlPacket {
 /// A message that has not been delivered whole.
 #[derive(Debug, Clone, Copy)]
 struct Pending {
+    message: MessageId,
     letter: Letter,
     handed_over: Time,
     /// Whether its first byte has come in.
     arriving: bool,
+    /// How many more things will be heard of it.
+    expected: u8,
 }
 
 /// The nodes of a cluster, and everything between them and a network.
@@ -82,6 +85,10 @@ pub struct Nodes {
     spec: NodesSpec,
     nodes: Vec<Node>,
     interest: Interest,
+    /// Whether somebody follows what becomes of messages.
+    follows: bool,
+    /// Whether it is told when messages have left, and they may have arrived before: some of it may go again.
+    leaves_late: bool,
     /// The time it is for whoever is being told something.
     now: Time,
     /// When the machine of each node asked to be called.
@@ -91,6 +98,8 @@ pub struct Nodes {
     timers: Agenda<Timer>,
     timers_set: u64,
     messages: Slab<Pending>,
+    /// Messages sent, where a number must not come again: packets of a message may outlive it.
+    sent: u64,
     controls: Slab<ControlPacket>,
     /// Channels, where there are any.
     links: Option<Links>,
@@ -128,19 +137,25 @@ impl Nodes {
                     || nodes.first().is_some_and(Node::needs_arriving)),
             attention: match (spec.paces(), audience) {
                 (true, _) => Attention::Soon,
-                (false, Audience::Replies | Audience::Receives) => Attention::AtOnce,
+                (false, Audience::Replies | Audience::Receives | Audience::Follows) => {
+                    Attention::AtOnce
+                }
                 (false, Audience::Silent) if !spec.is_plain() => Attention::AtOnce,
                 (false, Audience::Silent) => Attention::Late,
             },
         };
+        let leaves_late = departures && spec.outlives_rails();
         Ok(Nodes {
             interest,
+            leaves_late,
+            follows: audience == Audience::Follows,
             now: Time::ZERO,
             alarms: vec![None; count as usize],
             processors: vec![Time::ZERO; (count * spec.rails) as usize],
             timers: Agenda::default(),
             timers_set: 0,
             messages: Slab::default(),
+            sent: 0,
             controls: Slab::default(),
             links: spec.channel.map(|channel| Links::new(channel, count, spec.rails)),
             post: (!spec.is_plain()).then(|| Box::new(Post::new(spec, count))),
@@ -159,11 +174,17 @@ impl Nodes {
     /// Hands a message to a processing element at the time that it is.
     pub fn send(&mut self, network: &mut dyn Network, letter: Letter, to: &mut impl Listener) {
         self.now = network.now();
-        let pending = Pending { letter, handed_over: self.now, arriving: false };
-        let message = MessageId(u64::from(self.messages.put(pending)));
-        let Letter { from, pe, to: receiver, bytes, rail, .. } = letter;
+        // It is delivered, and has landed; where ways die, it may leave last of all.
+        let expected = 1 + u8::from(self.follows) + u8::from(self.leaves_late);
+        self.sent += u64::from(self.spec.channel.is_some());
+        let (message, handed_over, arriving) = (MessageId(0), self.now, false);
+        let place = self.messages.put(Pending { message, letter, handed_over, arriving, expected });
+        // The place of a message is its number, with what makes it the only one in front.
+        let message = MessageId(u64::from(place) | self.sent << 32);
+        self.messages.get_mut(place).message = message;
+        let Letter { from, pe, to: receiver, bytes, rail, whole, .. } = letter;
         let bytes = u64::from(bytes);
-        let input = Input::Send { pe, message, to: receiver, bytes, rail, whole: false };
+        let input = Input::Send { pe, message, to: receiver, bytes, rail, whole };
         self.tell(network, from, input, to);
     }
 
@@ -363,12 +384,24 @@ impl Nodes {
                     self.transmit(network, packet, listener);
                 }
                 Action::Deliver { message, .. } => {
-                    let Pending { letter, handed_over, .. } = self.messages.take(message.0 as u32);
+                    let Pending { letter, handed_over, .. } = self.heard_of(message);
                     listener.delivered(&Receipt { letter, handed_over, delivered: self.now });
+                }
+                Action::HandedOver { message, rails } => {
+                    listener.handed_over(&self.messages.get(message.0 as u32).letter, rails);
+                }
+                Action::Landed { message } => {
+                    let Pending { letter, .. } = self.heard_of(message);
+                    listener.landed(&letter);
+                }
+                Action::Complete { message, .. } if self.leaves_late => {
+                    let Pending { letter, .. } = self.heard_of(message);
+                    listener.completed(&letter);
                 }
                 Action::Complete { message, .. } => {
                     listener.completed(&self.messages.get(message.0 as u32).letter);
                 }
+                Action::Unreachable { peer } => self.give_up(node, peer, listener),
             }
         }
         let alarm = self.nodes[node.0 as usize].poll_timeout();
@@ -377,6 +410,35 @@ impl Nodes {
             if let Some(at) = alarm {
                 self.set_timer(at, Timer::Timeout { node: node.0 });
             }
+        }
+    }
+
+    /// A message that has not been delivered whole.
+    fn pending(&mut self, message: MessageId) -> Option<&mut Pending> {
+        let pending = self.messages.get_mut(message.0 as u32);
+        (pending.message == message && pending.expected > 0).then_some(pending)
+    }
+
+    /// A node has given up another.
+    fn give_up(&mut self, node: NodeId, peer: NodeId, listener: &mut impl Listener) {
+        if let Some(links) = &mut self.links {
+            links.close(node, peer);
+        }
+        let lost = |pending: &Pending| (pending.letter.from, pending.letter.to) == (node, peer);
+        for place in self.messages.find(lost) {
+            self.messages.get_mut(place).expected = 0;
+            self.messages.take(place);
+        }
+        listener.unreachable(node, peer);
+    }
+
+    /// A message, of which one thing less is to be heard now.
+    fn heard_of(&mut self, message: MessageId) -> Pending {
+        let pending = self.messages.get_mut(message.0 as u32);
+        pending.expected -= 1;
+        match pending.expected {
+            0 => self.messages.take(message.0 as u32),
+            _ => *pending,
         }
     }
 

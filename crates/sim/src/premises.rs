@@ -154,18 +154,23 @@ impl<'a> Premises<'a> {
     /// A packet waits to cross a bus, or does not have to: false.
     fn wait(&mut self, way: Way, place: u32, told: &mut Vec<Event>) -> bool {
         let packet = self.passing.get(place).packet;
-        let Some((_, numbers)) = self.spec.buses.as_ref().filter(|_| packet.ends == Ends::Memories)
-        else {
+        if self.spec.buses.is_none() || packet.ends == Ends::Nics {
             return false;
-        };
+        }
+        let bus = self.bus(way, &packet);
+        self.buses[bus].wait(way, place);
+        self.serve(bus, told);
+        true
+    }
+
+    /// The bus that a packet crosses on its way out of memory, or into it.
+    fn bus(&self, way: Way, packet: &Packet) -> usize {
+        let (_, numbers) = self.spec.buses.as_ref().expect("there are buses");
         let host = match way {
             Way::Read => packet.from,
             Way::Write => packet.to,
         };
-        let bus = (numbers[packet.rail as usize] * self.hosts + host) as usize;
-        self.buses[bus].wait(way, place);
-        self.serve(bus, told);
-        true
+        (numbers[packet.rail as usize] * self.hosts + host) as usize
     }
 
     /// Lets those cross a bus who can.
@@ -184,9 +189,7 @@ impl<'a> Premises<'a> {
     /// A packet has crossed a bus.
     fn crossed(&mut self, way: Way, place: u32, told: &mut Vec<Event>) {
         let packet = self.passing.get(place).packet;
-        let (_, numbers) = self.spec.buses.as_ref().expect("there are buses");
-        let host = if way == Way::Read { packet.from } else { packet.to };
-        let bus = (numbers[packet.rail as usize] * self.hosts + host) as usize;
+        let bus = self.bus(way, &packet);
         match way {
             Way::Read => self.hand_over(place),
             Way::Write => self.arrived(place, told),
@@ -301,8 +304,7 @@ impl Network for Premises<'_> {
                     }
                 }
             }
-            let has_told = |told: &[Event]| told.len() > before;
-            if has_told(told) && self.interest.attention != Attention::Late {
+            if self.interest.stops(told.len() > before) {
                 return;
             }
             let limit = self.agenda.next().map_or(until, |at| at.min(until));
@@ -312,7 +314,7 @@ impl Network for Premises<'_> {
                 self.hear(event, told);
             }
             self.heard = heard;
-            if has_told(told) && self.interest.attention != Attention::Late {
+            if self.interest.stops(told.len() > before) {
                 return;
             }
         }

@@ -47,6 +47,13 @@ impl<T: Copy> Slab<T> {
     pub fn is_empty(&self) -> bool {
         self.places.len() == self.spare.len()
     }
+
+    /// The numbers of all things that are so.
+    pub fn find(&self, is_so: impl Fn(&T) -> bool) -> Vec<u32> {
+        let places = (0..).zip(&self.places);
+        let found = places.filter(|(place, thing)| is_so(thing) && !self.spare.contains(place));
+        found.map(|(place, _)| place).collect()
+    }
 }
 
 #[cfg(test)]

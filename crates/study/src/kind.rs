@@ -124,7 +124,8 @@ impl Spec {
     pub(crate) fn knows_more(&self) -> bool {
         let by_world = matches!(self.world, World::Frame | World::Model);
         let by_events = !self.events.is_empty() || !self.competitors.is_empty();
-        by_world || by_events || !self.channel.is_default() || self.node.commodity.is_some()
+        let by_nodes = self.node.commodity.is_some() || self.message.is_some();
+        by_world || by_events || by_nodes || !self.channel.is_default()
     }
 
     /// The tables that a point keeps beside its row.

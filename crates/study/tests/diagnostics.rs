@@ -1,25 +1,10 @@
 //! What a user sees after a mistake: each test is one malformed file and the text printed for it.
 //! Long, because the whole of each text is the point.
 
+mod mistakes;
+
 use crosstie_study::Study;
-
-const SOUND: &str = r#"title = "A tree"
-seed = 1
-
-[fabric.tree]
-k = 4
-n = 3
-
-[traffic]
-load = 0.3
-size.fixed.size = "64 B"
-"#;
-
-#[track_caller]
-fn complains(text: &str, expected: &str) {
-    let mistake = Study::parse("x.toml", text).expect_err("a mistake");
-    assert_eq!(mistake.to_string(), expected.trim_matches('\n'), "\n{mistake}");
-}
+use mistakes::{SOUND, complains};
 
 #[track_caller]
 fn changed(from: &str, to: &str, expected: &str) {
@@ -62,7 +47,7 @@ error: unknown key `trafic`
   |  ^^^^^^ no key has this name
   |
   = help: did you mean `traffic`?
-  = help: known here: title, citation, description, sweep, figure, table, seed, world, cluster, policy, channel, fabric, routing, switch, link, bus, nic, node, event, competitor, frame, ideal, model, traffic, work, schedule, measure
+  = help: known here: title, citation, description, sweep, figure, table, seed, world, cluster, policy, channel, fabric, routing, switch, link, bus, nic, node, message, event, competitor, frame, ideal, model, traffic, work, schedule, measure
 "#,
     );
 }
@@ -1193,11 +1178,11 @@ fn rank_beyond_the_hosts() {
     complains(
         &format!("{PING}[sweep.product]\nwork.ping.to = [63, 64]\n"),
         r#"
-error: no such host
+error: no such rank
   --> x.toml:11:21
    |
 11 | work.ping.to = [63, 64]
-   |                     ^^ found 64, expected a host from 0 to 63
+   |                     ^^ found 64, expected a rank from 0 to 63
    |
    = help: found at point 1: work.ping.to = 64
 "#,
@@ -1213,7 +1198,7 @@ error: a rank that sends to itself
  --> x.toml:8:1
   |
 8 | [work.ping]
-  | ^^^^^^^^^^^ found 1, as in `from`, expected another host
+  | ^^^^^^^^^^^ found 1, as in `from`, expected another rank
 "#,
     );
 }
@@ -1239,13 +1224,57 @@ fn several_pes_that_ping() {
     complains(
         &PING.replace("seed = 1", "seed = 1\npolicy = 'basic'\ncluster.pes = 2"),
         r#"
-error: several processing elements with `work`
+error: several ranks on a host
  --> x.toml:4:15
   |
 4 | cluster.pes = 2
-  |               ^ found 2, expected 1: a rank is a whole node
+  |               ^ found 2, expected `message` beside it, by which ranks of one host reach each other
   |
-  = help: leave `pes` out
+  = help: add `message = {}`, or leave `pes` out
+"#,
+    );
+}
+
+#[test]
+fn envelopes_without_ranks() {
+    with(
+        "[message]\neager = '1 KiB'\n",
+        r#"
+error: a protocol between ranks that there are not
+  --> x.toml:11:1
+   |
+11 | [message]
+   | ^^^^^^^^^ open-loop traffic has no ranks that ask for messages
+   |
+   = help: remove `message`, or replace `traffic` by `work`
+"#,
+    );
+}
+
+#[test]
+fn credit_for_less_than_a_message() {
+    complains(
+        &PING.replace("seed = 1", "seed = 1\nmessage = { eager = '2 KiB', credit = '1 KiB' }"),
+        r#"
+error: no room for a short message
+ --> x.toml:3:39
+  |
+3 | message = { eager = '2 KiB', credit = '1 KiB' }
+  |                                       ^^^^^^^ found 1 KiB, expected at least `message.eager`, 2 KiB
+"#,
+    );
+}
+
+#[test]
+fn a_rank_in_two_pairs() {
+    complains(
+        &PING.replace("[work.ping]", "[work.stream]\nto = 2\npairs = 3"),
+        r#"
+error: a rank in two pairs
+  --> x.toml:10:9
+   |
+10 | pairs = 3
+   |         ^ found 3, expected at most 2: ranks from 0 and from 2 on are to be different
 "#,
     );
 }
@@ -1350,7 +1379,7 @@ error: unknown column `latency_mean`
 13 | y = 'latency_mean'
    |     ^^^^^^^^^^^^^^ no column has this name
    |
-   = help: known here: time_mean, time_ci, time_min, time_p50, time_p99, latency, latency_cycles, bandwidth, iterations, warmup_iterations, finish_first, finish_last, lost, overflowed, sent, resent, acknowledgements, interruption, severity, recovery, host_share, gap_share, wire_share, compute_share
+   = help: known here: time_mean, time_ci, time_min, time_p50, time_p99, latency, latency_cycles, bandwidth, iterations, warmup_iterations, finish_first, finish_last, lost, overflowed, sent, resent, acknowledgements, interruption, severity, recovery, envelopes, deferred, host_share, gap_share, wire_share, compute_share
 "#,
     );
 }
@@ -1394,7 +1423,7 @@ fn more_ranks_than_hosts() {
     complains(
         &broadcast,
         r#"
-error: more ranks than hosts
+error: more ranks than hosts have
  --> x.toml:9:9
   |
 9 | ranks = 65
@@ -1447,6 +1476,22 @@ error: a limit for processors that take no time
    |         ^^^^^^^ expected `node.overhead` beside it
    |
    = help: set `node.overhead = {}` for processors that take none
+"#,
+    );
+}
+
+#[test]
+fn a_computation_before_a_goal_file() {
+    complains(
+        "title = 'x'\nseed = 1\nfabric.single.hosts = 2\nwork.goal.file = 'x.goal'\nschedule.compute = '1 ms'\n",
+        r#"
+error: a computation before a GOAL file
+ --> x.toml:5:20
+  |
+5 | schedule.compute = '1 ms'
+  |                    ^^^^^^ the file says what is computed
+  |
+  = help: leave `compute` out, and write `calc` in the file
 "#,
     );
 }

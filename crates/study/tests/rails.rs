@@ -1,28 +1,12 @@
 //! What a user sees after a mistake about rails, their buses, events and competitors.
 
-use crosstie_study::Study;
+mod mistakes;
 
-const SOUND: &str = r#"title = "A tree"
-seed = 1
-
-[fabric.tree]
-k = 4
-n = 3
-
-[traffic]
-load = 0.3
-size.fixed.size = "64 B"
-"#;
+use mistakes::{SOUND, complains};
 
 /// The same on the ideal network.
 fn ideal() -> String {
     SOUND.replace("seed = 1\n", "seed = 1\nworld = \"ideal\"\n")
-}
-
-#[track_caller]
-fn complains(text: &str, expected: &str) {
-    let mistake = Study::parse("x.toml", text).expect_err("a mistake");
-    assert_eq!(mistake.to_string(), expected.trim_matches('\n'), "\n{mistake}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::application::{Action, Application, Input, Request};
 use crosstie_collective::{Rank, Tag};
 use crosstie_protocol::Machine;
 use crosstie_units::Time;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// What is streamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,10 @@ pub struct StreamSpec {
     pub window: u32,
     /// Whether both ranks send and receive at once.
     pub both_ways: bool,
+    /// How many pairs do: these two, the next rank after each, and so on.
+    pub pairs: u32,
+    /// Whether every second pair sends the other way.
+    pub crossed: bool,
     /// How often.
     pub iterations: u64,
 }
@@ -33,21 +37,24 @@ const SENT: Request = Request(0);
 const RECEIVED: Request = Request(1);
 const ANSWERED: Request = Request(2);
 
-/// Two ranks. In an iteration one of them, or each, sends a window of messages back to back and waits for
+/// Pairs of two ranks. In an iteration one of them, or each, sends a window of messages back to back and waits for
 /// the answer of the other, which it gives when all of them have arrived. A rank that sends and receives
 /// begins the next iteration when it has both the answer and the other's messages.
 #[derive(Debug)]
 pub struct Stream {
     spec: StreamSpec,
-    ends: [End; 2],
+    ends: Vec<End>,
+    places: BTreeMap<Rank, usize>,
     actions: VecDeque<Action>,
 }
 
-/// One of the two ranks.
+/// One of the two ranks of a pair.
 #[derive(Debug)]
 struct End {
     rank: Rank,
     peer: Rank,
+    /// Whether it is the first to send, and keeps time.
+    first: bool,
     sends: bool,
     receives: bool,
     /// Iterations done.
@@ -63,9 +70,10 @@ struct End {
 impl Stream {
     /// Nothing has been sent yet.
     pub fn new(spec: StreamSpec) -> Stream {
-        let end = |rank, peer, sends, receives| End {
+        let end = |rank, peer, first, sends, receives| End {
             rank,
             peer,
+            first,
             sends,
             receives,
             done: 0,
@@ -74,13 +82,20 @@ impl Stream {
             answered: false,
             leaving: 0,
         };
-        let StreamSpec { from, to, both_ways, .. } = spec;
-        let ends = [end(from, to, true, both_ways), end(to, from, both_ways, true)];
-        Stream { spec, ends, actions: VecDeque::new() }
+        let StreamSpec { from, to, both_ways, pairs, crossed, .. } = spec;
+        let pair = |number: u32| {
+            let (here, there) = (Rank(from.0 + number), Rank(to.0 + number));
+            let turned = crossed && number % 2 == 1;
+            let (from, to) = if turned { (there, here) } else { (here, there) };
+            [end(from, to, true, true, both_ways), end(to, from, false, both_ways, true)]
+        };
+        let ends: Vec<End> = (0..pairs).flat_map(pair).collect();
+        let places = ends.iter().enumerate().map(|(place, end)| (end.rank, place)).collect();
+        Stream { spec, ends, places, actions: VecDeque::new() }
     }
 
     fn end(&self, rank: Rank) -> usize {
-        usize::from(rank != self.spec.from)
+        self.places[&rank]
     }
 
     /// A rank begins an iteration.
@@ -109,7 +124,7 @@ impl Stream {
         if end.missing > 0 || !end.answered {
             return;
         }
-        if end.rank == spec.from {
+        if end.first {
             let took = now - end.began;
             self.actions.push_back(Action::Iteration { rank: end.rank, took });
         }
@@ -175,15 +190,15 @@ impl Machine for Stream {
 
 impl Application for Stream {
     fn ranks(&self) -> Vec<Rank> {
-        vec![self.spec.from, self.spec.to]
+        self.ends.iter().map(|end| end.rank).collect()
     }
 
     fn timekeepers(&self) -> Vec<Rank> {
-        vec![self.spec.from]
+        self.ends.iter().filter(|end| end.first).map(|end| end.rank).collect()
     }
 
     fn bytes_per_iteration(&self) -> u64 {
         let ways = if self.spec.both_ways { 2 } else { 1 };
-        ways * u64::from(self.spec.window) * u64::from(self.spec.bytes)
+        ways * u64::from(self.spec.pairs) * u64::from(self.spec.window) * u64::from(self.spec.bytes)
     }
 }

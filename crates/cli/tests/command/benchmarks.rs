@@ -35,12 +35,21 @@ fn collective_operations_have_a_column_for_each_algorithm_and_world() {
 #[test]
 fn everything_there_is_is_listed() {
     let listed = run(&["bench", "--list"]).expect(0).stdout;
-    for word in ["ping", "bibw", "all-to-all", "rabenseifner", "qsnet", "myrinet", "loggops"] {
+    for word in [
+        "ping",
+        "bibw",
+        "all-to-all",
+        "rabenseifner",
+        "qsnet",
+        "myrinet",
+        "infiniband-4x-pcix",
+        "loggops",
+    ] {
         assert!(listed.contains(word), "{word}");
     }
     let document = run(&["bench", "--list", "--json"]).expect(0).json();
     assert_eq!(document["benchmarks"].as_array().unwrap().len(), 11);
-    assert_eq!(document["presets"].as_array().unwrap().len(), 18);
+    assert_eq!(document["presets"].as_array().unwrap().len(), 19);
     assert_eq!(document["presets"][0]["name"], json!("qsnet"));
     assert!(listed.contains("\n  p450-ibm-8275-416  "), "{listed}");
     assert!(listed.contains("Pentium III of 450 MHz on Fast Ethernet, IBM 8275-416"), "{listed}");

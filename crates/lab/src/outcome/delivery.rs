@@ -33,5 +33,11 @@ pub(super) fn columns(delivery: &Delivery) -> Columns {
             ],
         );
     }
+    if let Some(envelopes) = &delivery.envelopes {
+        extend(
+            &mut columns,
+            [("envelopes", counted(envelopes.posted)), ("deferred", counted(envelopes.deferred))],
+        );
+    }
     columns
 }

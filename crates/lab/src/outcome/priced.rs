@@ -29,6 +29,10 @@ pub(super) fn of(
             let price = price::ping(parameters, bytes(size), nodes);
             (price, iterations, 2 * size.get())
         }
+        (&Work::Stream(Stream { pairs: 2.., .. }), _) => {
+            let help = "leave `work.stream.pairs` out, or choose another world";
+            return Err(LabError::setting("work.stream.pairs", "the model prices one pair", help));
+        }
         (&Work::Stream(Stream { size, window, iterations, both_ways, .. }), _) => {
             let price = match both_ways {
                 false => price::stream(parameters, bytes(size), window, ANSWER, nodes),

@@ -1,7 +1,7 @@
 //! The rows of a paper's parts, and how a measure asks for them.
 
 use crosstie_study::paper::{Estimate, Missing};
-use crosstie_study::{ChannelRow, Row, Setting};
+use crosstie_study::{ChannelRow, Row, Setting, TimelineRow};
 
 /// The rows of the parts that have been run to their end.
 ///
@@ -13,6 +13,7 @@ use crosstie_study::{ChannelRow, Row, Setting};
 pub struct Evidence {
     parts: Vec<(String, Vec<Row>)>,
     channels: Vec<(String, Vec<ChannelRow>)>,
+    timelines: Vec<(String, Vec<TimelineRow>)>,
 }
 
 impl Evidence {
@@ -32,17 +33,48 @@ impl Evidence {
         part: &str,
         settings: &[(&str, &str)],
     ) -> Result<Vec<&ChannelRow>, Missing> {
-        let rows = self.pick(part, settings)?;
-        let [row] = rows[..] else {
-            let (count, place) = (rows.len(), listed(settings));
-            return Err(Missing(format!("{part} has {count} points with {place}, expected one")));
-        };
-        let kept = self.channels.iter().find(|(name, _)| name == part);
-        let all = kept.map_or(&[][..], |(_, channels)| channels);
-        let channels: Vec<_> = all.iter().filter(|channel| channel.point == row.point).collect();
+        let point = self.point(part, settings)?;
+        let kept = self.channels.iter().filter(|(name, _)| name == part);
+        let channels: Vec<_> = kept
+            .flat_map(|(_, channels)| channels)
+            .filter(|channel| channel.point == point)
+            .collect();
         match channels.is_empty() {
             true => Err(Missing(format!("{part} kept no channels at {}", listed(settings)))),
             false => Ok(channels),
+        }
+    }
+
+    /// Adds who sent what when in a part with short schedules.
+    pub fn add_timeline(&mut self, part: &str, timeline: Vec<TimelineRow>) {
+        self.timelines.push((part.to_owned(), timeline));
+    }
+
+    /// Who sent what when at the one point of a part with these settings; at least one message.
+    pub fn timeline(
+        &self,
+        part: &str,
+        settings: &[(&str, &str)],
+    ) -> Result<Vec<&TimelineRow>, Missing> {
+        let point = self.point(part, settings)?;
+        let kept = self.timelines.iter().filter(|(name, _)| name == part);
+        let timeline: Vec<_> =
+            kept.flat_map(|(_, rows)| rows).filter(|row| row.point == point).collect();
+        match timeline.is_empty() {
+            true => Err(Missing(format!("{part} kept no time line at {}", listed(settings)))),
+            false => Ok(timeline),
+        }
+    }
+
+    /// The one point of a part with these settings.
+    fn point(&self, part: &str, settings: &[(&str, &str)]) -> Result<u32, Missing> {
+        let rows = self.pick(part, settings)?;
+        match rows[..] {
+            [row] => Ok(row.point),
+            _ => {
+                let (count, place) = (rows.len(), listed(settings));
+                Err(Missing(format!("{part} has {count} points with {place}, expected one")))
+            }
         }
     }
 

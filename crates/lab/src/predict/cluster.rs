@@ -19,14 +19,17 @@ impl Cluster {
     pub fn of(spec: &Spec, locate: &dyn Fn(&str) -> PathBuf) -> Result<Cluster, LabError> {
         let network = RoutedFabric::build(&spec.fabric, &spec.routing, locate)?;
         let parameters = parameters(spec, &network, locate)?;
-        let is_ethernet = matches!(spec.world, World::Frame | World::Model);
-        let derived = spec.model.is_none() && !is_ethernet;
-        let remark = derived.then(|| {
-            let world = spec.world.name();
-            format!(
-                "its world is {world}; the parameters are those of Ethernet with its links, switches and nodes"
-            )
-        });
+        let remark = match spec.world {
+            _ if spec.model.is_some() => None,
+            World::Frame | World::Model => spec.node.bus.as_ref().map(|_| {
+                "it has I/O buses, which the model does not know: packets cross them in no time here"
+                    .to_owned()
+            }),
+            World::Wormhole | World::Ideal => Some(format!(
+                "its world is {}; the parameters are those of Ethernet with its links, switches and nodes",
+                spec.world.name()
+            )),
+        };
         Ok(Cluster { parameters, nodes: Some(network.fabric.hosts().len() as u32), remark })
     }
 

@@ -1,7 +1,9 @@
 //! Studies run from end to end, as the command runs them.
 
 mod bench;
+mod deaths;
 mod experiments;
+mod liu;
 mod measures;
 mod mistakes;
 mod myrinet;

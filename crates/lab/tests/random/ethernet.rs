@@ -41,6 +41,9 @@ pub fn ethernet(draw: &mut Draw, kind: WorkKind, file: &mut Experiment) {
     // Without a channel, work whose messages are lost never ends.
     let raw = world == "model" && draw.chance(0.3);
     file.put("channel", if raw { draw.named("raw") } else { channel(draw) });
+    if !raw {
+        patience(draw, file);
+    }
     if draw.chance(0.7) {
         file.remove("node");
         file.put("node.commodity", commodity(draw));
@@ -82,6 +85,20 @@ fn switch(draw: &mut Draw, key: &str, file: &mut Experiment) {
     }
     if draw.chance(0.8) {
         put("memory", choice(kind, keys));
+    }
+}
+
+/// Patience that outlasts every time-out, beside policies that do not reserve.
+fn patience(draw: &mut Draw, file: &mut Experiment) {
+    let named = file.choice("policy").or(file.choice("scheme"));
+    if draw.chance(0.5) && !matches!(named, Some("dynamic" | "hybrid")) {
+        file.put("nic.patience.give-up", "100 s");
+        if draw.chance(0.5) {
+            file.put("nic.patience.least", draw.one(&["1 ms", "10 ms"]));
+        }
+        if draw.chance(0.5) {
+            file.put("nic.patience.round-trips", draw.one(&[1, 100]));
+        }
     }
 }
 

@@ -86,6 +86,7 @@ const KEYS: &[Key] = &[
     key("nic.control", 0.4, |draw, _| Some(draw.size(1..=100, &["1 B", "64 KiB"]).into())),
     key("nic.response", 0.4, |draw, _| Some(draw.one(&[0, 1, 30, 300, 1_000_000]).into())),
     key("nic.transfers", 0.4, |draw, _| Some(draw.one(&[1, 2, 3, 64]).into())),
+    key("nic.window", 0.2, |draw, _| Some(draw.one(&[1, 2, 5, 65_536]).into())),
     key("traffic.load", 1.0, load),
     key("traffic.size", 1.0, |draw, frame| Some(size(draw, frame))),
     key("traffic.destination", 0.8, |draw, frame| Some(destination(draw, frame))),
@@ -291,6 +292,21 @@ fn closed_loop(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> WorkKin
             file.put("node.eager", draw.one(&["1 B", "100 B", "1 GiB"]));
         }
     }
+    if draw.chance(0.3) {
+        file.remove("node.eager");
+        let mut message = Table::new();
+        put_some(draw, &mut message, "eager", &["0 B", "100 B", "64 KiB"]);
+        put_some(draw, &mut message, "envelope", &["1 B", "64 B", "1 KiB"]);
+        put_some(draw, &mut message, "credit", &["64 KiB", "1 MiB"]);
+        put_some(draw, &mut message, "memory", &["1 MB/s", "10 GB/s"]);
+        put_some(draw, &mut message, "latency", &["0 ns", "1 ms"]);
+        for key in ["strict", "fin"] {
+            if draw.chance(0.5) {
+                message.insert(key.to_owned(), draw.chance(0.5).into());
+            }
+        }
+        file.put("message", message);
+    }
     if draw.chance(0.5) {
         return schedule(draw, frame, file);
     }
@@ -319,6 +335,11 @@ fn closed_loop(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> WorkKin
         false => {
             keys.push(("window", draw.one(&[1, 2, 7]).into()));
             keys.push(("both-ways", draw.chance(0.5).into()));
+            let pairs = (from - to).abs().min(frame.hosts() - from.max(to));
+            if draw.chance(0.3) {
+                keys.push(("pairs", draw.whole(1..=pairs).into()));
+                keys.push(("crossed", draw.chance(0.5).into()));
+            }
             ("stream", WorkKind::Stream)
         }
     };
@@ -366,6 +387,9 @@ fn schedule(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> WorkKind {
     let ranks = draw.usually(frame.hosts(), &[2, frame.hosts()]);
     if ranks < frame.hosts() || draw.chance(0.3) {
         file.put("schedule.ranks", ranks);
+    }
+    if draw.chance(0.3) {
+        file.put("schedule.compute", draw.one(&["0 ps", "1 us", "3 ms"]));
     }
     let mut keys = Table::new();
     for key in operation.keys() {

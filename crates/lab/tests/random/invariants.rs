@@ -112,7 +112,7 @@ impl Observed<'_> {
     }
 
     fn in_turn(&self) -> bool {
-        self.spec.policy.is_default()
+        self.spec.policy == crosstie_study::PolicyKind::default()
     }
 
     /// Stripes that a message may be cut into.

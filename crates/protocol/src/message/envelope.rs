@@ -7,7 +7,8 @@ pub struct Tag(pub u32);
 /// What one rank sends to another, in one piece or, if it is data, in several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Envelope {
-    /// Its number among those between two ranks, PSN; it wraps. Data has none: it goes to its place whenever it comes.
+    /// Its number among those between two ranks, PSN; it wraps. Data has none: it goes to its place whenever it comes. Nor has a
+    /// probe.
     pub number: Option<u32>,
     /// What is in it.
     pub body: Body,
@@ -51,6 +52,8 @@ pub enum Body {
         /// How many of these there are.
         of: u32,
     },
+    /// Nothing: that it is there tells whether there is a way.
+    Probe,
     /// What was kept has been asked for: there is room for so much more.
     Credit {
         /// In bytes.
@@ -64,7 +67,7 @@ impl Body {
         match self {
             Body::Eager { .. } | Body::Rts { .. } | Body::Credit { .. } => true,
             Body::Cts { .. } | Body::Fin { .. } => strict,
-            Body::Data { .. } => false,
+            Body::Data { .. } | Body::Probe => false,
         }
     }
 
@@ -73,7 +76,8 @@ impl Body {
         match self {
             Body::Eager { bytes, .. } => ENVELOPE.saturating_add(*bytes),
             Body::Rts { .. } => ENVELOPE,
-            Body::Cts { .. } | Body::Data { .. } | Body::Fin { .. } | Body::Credit { .. } => 0,
+            Body::Cts { .. } | Body::Data { .. } | Body::Fin { .. } => 0,
+            Body::Probe | Body::Credit { .. } => 0,
         }
     }
 }

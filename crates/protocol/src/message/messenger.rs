@@ -1,6 +1,6 @@
 //! One rank's end of its virtual channels.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crosstie_units::Time;
 
@@ -8,7 +8,7 @@ use super::envelope::ENVELOPE;
 use super::order::Order;
 use super::{Body, Envelope, Tag};
 use crate::slab::Slab;
-use crate::{Machine, Matching, NodeId, RailId, RailSet};
+use crate::{Machine, Matching, RailId, RailSet, RankId};
 
 /// How ranks exchange messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,15 +21,21 @@ pub struct MessageSpec {
     /// Whether CTS and FIN are numbered and opened in order like all others, as Liu has it. Otherwise they are opened as they
     /// come: order matters for what is matched only.
     pub strict: bool,
+    /// Whether FINs tell that data are in place, as where a receiver does not see them come (RDMA). Otherwise the driver's word
+    /// is enough.
+    pub fins: bool,
     /// The number of the first envelope between two ranks.
     pub first: u32,
+    /// How often a rank that is waited for, and to which nothing is under way, is probed: who only waits would never learn that
+    /// it cannot be reached. `None`: never.
+    pub probe: Option<Time>,
 }
 
 impl MessageSpec {
     /// Messages of up to so many bytes are eager.
     pub fn new(eager: u64) -> MessageSpec {
         let credit = (eager.saturating_add(ENVELOPE)).saturating_mul(32).max(1 << 16);
-        MessageSpec { eager, credit, strict: true, first: 0 }
+        MessageSpec { eager, credit, strict: true, fins: true, first: 0, probe: None }
     }
 }
 
@@ -49,7 +55,7 @@ pub enum Input {
         /// The send.
         request: RequestId,
         /// The receiver: another rank.
-        to: NodeId,
+        to: RankId,
         /// What tells it apart.
         tag: Tag,
         /// Its length.
@@ -60,7 +66,7 @@ pub enum Input {
         /// The receive.
         request: RequestId,
         /// From whom; `None`: from anybody.
-        from: Option<NodeId>,
+        from: Option<RankId>,
         /// Which; `None`: any.
         tag: Option<Tag>,
         /// The bytes there is room for.
@@ -69,7 +75,7 @@ pub enum Input {
     /// An envelope has come, whole.
     Arrived {
         /// From whom.
-        from: NodeId,
+        from: RankId,
         /// The envelope.
         envelope: Envelope,
         /// The bytes that came with it.
@@ -90,7 +96,7 @@ pub enum Input {
     /// Another rank cannot be reached any more.
     Unreachable {
         /// Which.
-        peer: NodeId,
+        peer: RankId,
     },
 }
 
@@ -102,12 +108,12 @@ pub enum Action {
         /// By this the messenger is told what has become of it.
         post: PostId,
         /// The receiver.
-        to: NodeId,
+        to: RankId,
         /// The envelope.
         envelope: Envelope,
-        /// The send whose bytes go with it, and how many.
+        /// How many bytes of a message go with it.
         bytes: u64,
-        /// See `bytes`.
+        /// The send that it begins, or whose bytes these are.
         of: Option<RequestId>,
         /// The rail that it must take, if that is up.
         rail: Option<RailId>,
@@ -124,7 +130,7 @@ pub enum Action {
         /// The receive, as in [`Body::Data`].
         receive: u32,
         /// From whom.
-        from: NodeId,
+        from: RankId,
         /// The receive, as the application numbers it.
         request: RequestId,
         /// The bytes there is room for.
@@ -135,7 +141,7 @@ pub enum Action {
         /// The receive.
         request: RequestId,
         /// The sender.
-        from: NodeId,
+        from: RankId,
         /// The tag.
         tag: Tag,
         /// The length of the message; more than there was room for if it was cut off.
@@ -148,7 +154,7 @@ pub enum Action {
         /// Which.
         request: RequestId,
         /// The other rank.
-        peer: NodeId,
+        peer: RankId,
     },
 }
 
@@ -170,7 +176,7 @@ struct Waiting {
 #[derive(Debug)]
 struct Sending {
     request: RequestId,
-    to: NodeId,
+    to: RankId,
     bytes: u64,
     /// The receive at the other end, once there is one.
     receive: Option<u32>,
@@ -180,7 +186,7 @@ struct Sending {
 #[derive(Debug)]
 struct Receiving {
     request: RequestId,
-    from: NodeId,
+    from: RankId,
     tag: Tag,
     bytes: u64,
     /// Whether its data are there.
@@ -189,13 +195,12 @@ struct Receiving {
     of: Option<u32>,
 }
 
-/// What was posted, and what is to be done when it is there.
+/// What was posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Posted {
-    /// Nothing.
-    Control,
-    /// Data of a send.
-    Data { send: u32 },
+struct Posted {
+    to: RankId,
+    /// The send whose data it is.
+    data: Option<u32>,
 }
 
 /// What is kept of another rank.
@@ -216,19 +221,21 @@ struct Peer {
 #[derive(Debug)]
 pub struct Messenger {
     spec: MessageSpec,
-    id: NodeId,
-    peers: BTreeMap<NodeId, Peer>,
-    matching: Matching<NodeId, Tag, Waiting, Unexpected>,
+    id: RankId,
+    peers: BTreeMap<RankId, Peer>,
+    matching: Matching<RankId, Tag, Waiting, Unexpected>,
     sending: Slab<Sending>,
     receiving: Slab<Receiving>,
     posted: Slab<Posted>,
     actions: VecDeque<Action>,
+    /// When those are probed next who are waited for.
+    next_probe: Option<Time>,
     strays: u64,
 }
 
 impl Messenger {
     /// An idle messenger.
-    pub fn new(spec: MessageSpec, id: NodeId) -> Messenger {
+    pub fn new(spec: MessageSpec, id: RankId) -> Messenger {
         let least = spec.eager.saturating_add(ENVELOPE).saturating_mul(2).max(4096);
         Messenger {
             spec: MessageSpec { credit: spec.credit.max(least), ..spec },
@@ -239,6 +246,7 @@ impl Messenger {
             receiving: Slab::new(),
             posted: Slab::new(),
             actions: VecDeque::new(),
+            next_probe: None,
             strays: 0,
         }
     }
@@ -246,6 +254,11 @@ impl Messenger {
     /// Envelopes and reports that cannot be: whoever sent them is wrong.
     pub fn strays(&self) -> u64 {
         self.strays
+    }
+
+    /// Envelopes that this rank has posted, of those that are opened in order.
+    pub fn posted(&self) -> u64 {
+        self.peers.values().map(|peer| peer.order.assigned()).sum()
     }
 
     /// Envelopes that had to wait for others before them.
@@ -270,13 +283,19 @@ impl Messenger {
     }
 
     /// The oldest message that a receive would take: from whom, its tag and its length.
-    pub fn probe(&self, from: Option<NodeId>, tag: Option<Tag>) -> Option<(NodeId, Tag, u64)> {
+    pub fn probe(&self, from: Option<RankId>, tag: Option<Tag>) -> Option<(RankId, Tag, u64)> {
         let (from, tag, message) = self.matching.probe(from, tag)?;
         let (Unexpected::Eager { bytes, .. } | Unexpected::Rts { bytes, .. }) = *message;
         Some((from, tag, bytes))
     }
 
-    fn peer(&mut self, id: NodeId) -> &mut Peer {
+    /// The oldest receive that no message has come for: from whom, its tag, and which.
+    pub fn awaited(&self) -> Option<(Option<RankId>, Option<Tag>, RequestId)> {
+        let (from, tag, Waiting { request, .. }) = self.matching.awaited()?;
+        Some((from, tag, request))
+    }
+
+    fn peer(&mut self, id: RankId) -> &mut Peer {
         let MessageSpec { credit, first, .. } = self.spec;
         self.peers.entry(id).or_insert_with(|| Peer {
             order: Order::new(first),
@@ -291,7 +310,7 @@ impl Messenger {
     /// Posts an envelope that must not be cut.
     fn post(
         &mut self,
-        to: NodeId,
+        to: RankId,
         body: Body,
         (of, bytes): (Option<RequestId>, u64),
         rail: Option<RailId>,
@@ -299,12 +318,12 @@ impl Messenger {
         let numbered = body.is_numbered(self.spec.strict);
         let number = numbered.then(|| self.peer(to).order.assign());
         let envelope = Envelope { number, body };
-        let post = PostId(self.posted.put(|_| Posted::Control));
+        let post = PostId(self.posted.put(|_| Posted { to, data: None }));
         let whole = true;
         self.actions.push_back(Action::Post { post, to, envelope, bytes, of, rail, whole });
     }
 
-    fn send(&mut self, request: RequestId, to: NodeId, tag: Tag, bytes: u64) {
+    fn send(&mut self, request: RequestId, to: RankId, tag: Tag, bytes: u64) {
         assert!(to != self.id, "rank {} sends to itself, which takes no channel", to.0);
         let peer = self.peer(to);
         if peer.unreachable {
@@ -316,7 +335,7 @@ impl Messenger {
     }
 
     /// Sends what waits for credit, in order, as far as there is some.
-    fn resume(&mut self, to: NodeId) {
+    fn resume(&mut self, to: RankId) {
         let eager = self.spec.eager;
         loop {
             let peer = self.peer(to);
@@ -331,14 +350,14 @@ impl Messenger {
                 peer.credit -= ENVELOPE;
                 peer.stalled.pop_front();
                 let send = self.sending.put(|_| Sending { request, to, bytes, receive: None });
-                self.post(to, Body::Rts { tag, bytes, send }, (None, 0), None);
+                self.post(to, Body::Rts { tag, bytes, send }, (Some(request), 0), None);
             } else {
                 return;
             }
         }
     }
 
-    fn receive(&mut self, request: RequestId, from: Option<NodeId>, tag: Option<Tag>, room: u64) {
+    fn receive(&mut self, request: RequestId, from: Option<RankId>, tag: Option<Tag>, room: u64) {
         if let Some(peer) = from
             && self.peers.get(&peer).is_some_and(|peer| peer.unreachable)
             && self.matching.probe(from, tag).is_none()
@@ -355,7 +374,7 @@ impl Messenger {
     }
 
     /// A receive has its message.
-    fn take(&mut self, from: NodeId, tag: Tag, message: Unexpected, waiting: Waiting) {
+    fn take(&mut self, from: RankId, tag: Tag, message: Unexpected, waiting: Waiting) {
         let Waiting { request, room } = waiting;
         match message {
             Unexpected::Eager { number, bytes } => {
@@ -381,18 +400,21 @@ impl Messenger {
     }
 
     /// What another rank had kept here has been asked for. Credit is given back when half of it is owed.
-    fn repay(&mut self, to: NodeId, bytes: u64) {
+    fn repay(&mut self, to: RankId, bytes: u64) {
         let most = self.spec.credit;
         let peer = self.peer(to);
         peer.kept -= bytes;
         peer.owed += bytes;
-        if peer.owed >= most / 2 {
+        if peer.owed >= most / 2 && !peer.unreachable {
             let bytes = std::mem::take(&mut peer.owed);
             self.post(to, Body::Credit { bytes }, (None, 0), None);
         }
     }
 
-    fn arrived(&mut self, from: NodeId, envelope: Envelope, bytes: u64) {
+    fn arrived(&mut self, from: RankId, envelope: Envelope, bytes: u64) {
+        if self.peers.get(&from).is_some_and(|peer| peer.unreachable) {
+            return;
+        }
         let numbered = envelope.body.is_numbered(self.spec.strict);
         if from == self.id || envelope.number.is_some() != numbered {
             self.strays += 1;
@@ -411,7 +433,7 @@ impl Messenger {
     }
 
     /// Opens an envelope whose turn it is.
-    fn open(&mut self, from: NodeId, body: Body, came: u64, number: u32) {
+    fn open(&mut self, from: RankId, body: Body, came: u64, number: u32) {
         let fits = match body {
             Body::Eager { tag, bytes } => {
                 let message = Unexpected::Eager { number, bytes };
@@ -424,12 +446,13 @@ impl Messenger {
             Body::Data { receive } => self.data(from, receive, came),
             Body::Fin { receive, of } => self.finish(from, receive, of),
             Body::Credit { bytes } => self.credit(from, bytes),
+            Body::Probe => true,
         };
         self.strays += u64::from(!fits);
     }
 
     /// A message has come that somebody may have asked for.
-    fn keep(&mut self, from: NodeId, tag: Tag, message: Unexpected, body: &Body) -> bool {
+    fn keep(&mut self, from: RankId, tag: Tag, message: Unexpected, body: &Body) -> bool {
         let (price, most) = (body.price(), self.spec.credit);
         let peer = self.peer(from);
         if peer.kept + peer.owed + price > most {
@@ -443,19 +466,19 @@ impl Messenger {
         true
     }
 
-    fn clear_to_send(&mut self, from: NodeId, send: u32, receive: u32) -> bool {
+    fn clear_to_send(&mut self, from: RankId, send: u32, receive: u32) -> bool {
         let fits = |sending: &&mut Sending| sending.to == from && sending.receive.is_none();
         let Some(sending) = self.sending.get_mut(send).filter(fits) else { return false };
         sending.receive = Some(receive);
         let (to, of, bytes) = (from, Some(sending.request), sending.bytes);
         let envelope = Envelope { number: None, body: Body::Data { receive } };
-        let post = PostId(self.posted.put(|_| Posted::Data { send }));
+        let post = PostId(self.posted.put(|_| Posted { to, data: Some(send) }));
         let (rail, whole) = (None, false);
         self.actions.push_back(Action::Post { post, to, envelope, bytes, of, rail, whole });
         true
     }
 
-    fn data(&mut self, from: NodeId, receive: u32, came: u64) -> bool {
+    fn data(&mut self, from: RankId, receive: u32, came: u64) -> bool {
         let fits = |receiving: &&mut Receiving| {
             receiving.from == from && !receiving.whole && receiving.bytes == came
         };
@@ -465,10 +488,11 @@ impl Messenger {
         true
     }
 
-    fn finish(&mut self, from: NodeId, receive: u32, of: u32) -> bool {
+    fn finish(&mut self, from: RankId, receive: u32, of: u32) -> bool {
+        let fins = self.spec.fins;
         let fits = |receiving: &&mut Receiving| {
             let agrees = receiving.of.is_none_or(|known| known == of);
-            receiving.from == from && agrees && receiving.finished < of
+            fins && receiving.from == from && agrees && receiving.finished < of
         };
         let Some(receiving) = self.receiving.get_mut(receive).filter(fits) else { return false };
         receiving.of = Some(of);
@@ -480,7 +504,8 @@ impl Messenger {
     /// A long message is there when its data and all its FINs are.
     fn conclude(&mut self, receive: u32) {
         let Some(receiving) = self.receiving.get_mut(receive) else { return };
-        if receiving.whole && receiving.of == Some(receiving.finished) {
+        let told = !self.spec.fins || receiving.of == Some(receiving.finished);
+        if receiving.whole && told {
             let &mut Receiving { request, from, tag, bytes, .. } = receiving;
             self.receiving.remove(receive);
             let envelope = None;
@@ -488,7 +513,7 @@ impl Messenger {
         }
     }
 
-    fn credit(&mut self, from: NodeId, bytes: u64) -> bool {
+    fn credit(&mut self, from: RankId, bytes: u64) -> bool {
         let most = self.spec.credit;
         let peer = self.peer(from);
         if bytes > most - peer.credit {
@@ -501,11 +526,14 @@ impl Messenger {
     }
 
     fn handed_over(&mut self, post: PostId, rails: RailSet) {
-        let Some(Posted::Data { send }) = self.posted.get(post.0).copied() else { return };
+        let Some(&Posted { data: Some(send), .. }) = self.posted.get(post.0) else { return };
         let Some(&Sending { to, receive: Some(receive), .. }) = self.sending.get(send) else {
             self.strays += 1;
             return;
         };
+        if !self.spec.fins {
+            return;
+        }
         let of = rails.len();
         for rail in rails.iter() {
             self.post(to, Body::Fin { receive, of }, (None, 0), Some(rail));
@@ -513,23 +541,57 @@ impl Messenger {
     }
 
     fn landed(&mut self, post: PostId) {
-        match self.posted.get(post.0).copied() {
-            None => self.strays += 1,
-            Some(Posted::Control) => self.posted.remove(post.0),
-            Some(Posted::Data { send }) => {
-                self.posted.remove(post.0);
-                if let Some(&Sending { request, .. }) = self.sending.get(send) {
-                    self.sending.remove(send);
-                    self.actions.push_back(Action::Sent { request });
-                }
-            }
+        let Some(&Posted { data, .. }) = self.posted.get(post.0) else {
+            self.strays += 1;
+            return;
+        };
+        self.posted.remove(post.0);
+        if let Some(send) = data
+            && let Some(&Sending { request, .. }) = self.sending.get(send)
+        {
+            self.sending.remove(send);
+            self.actions.push_back(Action::Sent { request });
         }
     }
 
-    /// Everything that waits for another rank fails.
-    fn unreachable(&mut self, id: NodeId) {
+    /// Ranks that are waited for, and to which nothing is under way.
+    fn waited_for(&self) -> BTreeSet<RankId> {
+        let sends = self.sending.iter().map(|(_, sending)| sending.to);
+        let receives = self.receiving.iter().map(|(_, receiving)| receiving.from);
+        let stalled = self.peers.iter().filter(|(_, peer)| !peer.stalled.is_empty());
+        let waiting = sends.chain(receives).chain(stalled.map(|(&id, _)| id));
+        let mut awaited: BTreeSet<RankId> = waiting.chain(self.matching.awaited_from()).collect();
+        awaited.remove(&self.id);
+        for (_, posted) in self.posted.iter() {
+            awaited.remove(&posted.to);
+        }
+        awaited
+    }
+
+    /// Sets the time of the next probes, if somebody may be waited for.
+    fn plan_probe(&mut self, now: Time) {
+        let waits =
+            !(self.sending.is_empty() && self.receiving.is_empty() && self.matching.is_empty());
+        if let Some(probe) = self.spec.probe.filter(|_| waits && self.next_probe.is_none()) {
+            self.next_probe = Some(now + probe);
+        }
+    }
+
+    /// Everything that waits for another rank fails. What has come from it whole, and after nothing that has not, may still be
+    /// asked for.
+    fn unreachable(&mut self, id: RankId) {
+        let is_asked = |message: &Unexpected| matches!(message, Unexpected::Rts { .. });
+        let lost = self.matching.withdraw(id, is_asked);
+        let prices = lost.iter().map(|(_, message)| match message {
+            Unexpected::Eager { bytes, .. } => ENVELOPE + bytes,
+            Unexpected::Rts { .. } => ENVELOPE,
+        });
+        let lost: u64 = prices.sum();
+        self.posted.drain(|posted| posted.to == id);
         let peer = self.peer(id);
         peer.unreachable = true;
+        peer.kept -= lost;
+        peer.order.clear();
         let stalled = std::mem::take(&mut peer.stalled);
         let failed = stalled.into_iter().map(|(request, ..)| request);
         let sends = self.sending.drain(|sending| sending.to == id);
@@ -551,7 +613,7 @@ impl Machine for Messenger {
 
     /// # Panics
     /// If a rank sends to itself.
-    fn handle(&mut self, _now: Time, input: Input) {
+    fn handle(&mut self, now: Time, input: Input) {
         match input {
             Input::Send { request, to, tag, bytes } => self.send(request, to, tag, bytes),
             Input::Receive { request, from, tag, room } => self.receive(request, from, tag, room),
@@ -560,15 +622,26 @@ impl Machine for Messenger {
             Input::Landed { post } => self.landed(post),
             Input::Unreachable { peer } => self.unreachable(peer),
         }
+        self.plan_probe(now);
     }
 
-    fn handle_timeout(&mut self, _now: Time) {}
+    fn handle_timeout(&mut self, now: Time) {
+        if self.next_probe.is_none_or(|at| now < at) {
+            return;
+        }
+        self.next_probe = None;
+        let awaited = self.waited_for();
+        if !awaited.is_empty() {
+            self.plan_probe(now);
+        }
+        awaited.into_iter().for_each(|to| self.post(to, Body::Probe, (None, 0), None));
+    }
 
     fn poll_action(&mut self, _now: Time) -> Option<Action> {
         self.actions.pop_front()
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        None
+        self.next_probe
     }
 }

@@ -11,6 +11,7 @@ pub(super) struct Order<T> {
     expected: u32,
     /// What has come too early, by how much.
     early: BTreeMap<u32, T>,
+    assigned: u64,
     deferred: u64,
 }
 
@@ -19,13 +20,14 @@ const FURTHEST: u32 = 1 << 31;
 
 impl<T> Order<T> {
     pub fn new(first: u32) -> Order<T> {
-        Order { next: first, expected: first, early: BTreeMap::new(), deferred: 0 }
+        Order { next: first, expected: first, early: BTreeMap::new(), assigned: 0, deferred: 0 }
     }
 
     /// The number of the next envelope.
     pub fn assign(&mut self) -> u32 {
         let number = self.next;
         self.next = number.wrapping_add(1);
+        self.assigned += 1;
         number
     }
 
@@ -45,6 +47,16 @@ impl<T> Order<T> {
         let thing = self.early.remove(&number)?;
         self.expected = number.wrapping_add(1);
         Some((number, thing))
+    }
+
+    /// Forgets what has come too early.
+    pub fn clear(&mut self) {
+        self.early.clear();
+    }
+
+    /// How many numbers have been given so far.
+    pub fn assigned(&self) -> u64 {
+        self.assigned
     }
 
     /// How many have come too early so far.

@@ -19,8 +19,8 @@ impl Basic {
 impl Policy for Basic {
     fn ready(&mut self, pe: PeId, dispatch: &mut Dispatch) {
         while let Some(head) = dispatch.head(pe) {
-            let bytes = head.bytes;
-            let Some(rail) = self.turns[pe.0 as usize].take_one(dispatch.up()) else { return };
+            let (bytes, up) = (head.bytes, dispatch.up_to(head.to));
+            let Some(rail) = self.turns[pe.0 as usize].take_one(up) else { return };
             dispatch.send(pe, [Stripe { rail, bytes: 0..bytes }], false);
         }
     }

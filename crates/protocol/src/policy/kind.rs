@@ -205,9 +205,9 @@ impl Default for PolicyKind {
 }
 
 impl PolicyKind {
-    /// Whether it is the one that nobody has to name.
-    pub fn is_default(&self) -> bool {
-        *self == PolicyKind::default()
+    /// The one that does best for messages between ranks, by measurement over rails that are equal, differ, change and die.
+    pub fn recommended() -> PolicyKind {
+        PolicyKind::Pull {}
     }
 
     /// One of each kind, with the defaults of its keys.
@@ -391,7 +391,7 @@ impl PolicyKind {
             PolicyKind::AdaptiveStriping { alpha, floor, units, threshold } => {
                 stripe(Cutting::Adaptive(Adaptation { alpha, floor, units }), threshold)
             }
-            PolicyKind::Fastest {} => Policies::new(|_| Ok(Box::new(Fastest::default()))),
+            PolicyKind::Fastest {} => Policies::new(|spec| Ok(Box::new(Fastest::new(spec)))),
             PolicyKind::Pull {} => Policies::new(|spec| Ok(Box::new(Pull::new(spec)))),
         })
     }

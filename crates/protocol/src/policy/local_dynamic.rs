@@ -33,13 +33,23 @@ impl LocalDynamic {
 
     /// Serves the PEs in line as long as there are free NICs.
     fn serve(&mut self, dispatch: &mut Dispatch) {
-        loop {
+        let mut place = 0;
+        while let Some(&pe) = self.waiting.get(place) {
             let free = self.is_free(dispatch).and(dispatch.up());
             if free.is_empty() {
                 return;
             }
-            let Some(pe) = self.waiting.pop_front() else { return };
-            let &head = dispatch.head(pe).expect("a PE in line has a message");
+            let Some(&head) = dispatch.head(pe) else {
+                // Its message waits for a way.
+                self.waiting.remove(place);
+                continue;
+            };
+            let free = free.and(dispatch.up_to(head.to));
+            if free.is_empty() {
+                place += 1;
+                continue;
+            }
+            self.waiting.remove(place);
             let (bytes, most) = (head.bytes, self.ratio.of_message(free.len(), &head));
             let selected = self.turn.take(free, most);
             self.sending = self.sending.or(selected);
@@ -53,7 +63,10 @@ impl LocalDynamic {
 
 impl Policy for LocalDynamic {
     fn ready(&mut self, pe: PeId, dispatch: &mut Dispatch) {
-        self.waiting.push_back(pe);
+        // Where ways die, it may be said of one that has no message, or is in line.
+        if dispatch.head(pe).is_some() && !self.waiting.contains(&pe) {
+            self.waiting.push_back(pe);
+        }
         self.serve(dispatch);
     }
 

@@ -116,16 +116,17 @@ impl Multiplexer {
     }
 }
 
-/// Every message takes one rail, whole.
+/// Every message takes one rail, whole. Those that must not be cut take turns of their own: the requests for long messages, which
+/// alternate with these, would otherwise put all of them on the same rail.
 #[derive(Debug)]
 pub struct Multiplex {
-    multiplexer: Multiplexer,
+    multiplexers: [Multiplexer; 2],
 }
 
 impl Multiplex {
     /// The policy of a node with so many rails.
     pub fn new(rule: Rule, rails: u32) -> Multiplex {
-        Multiplex { multiplexer: Multiplexer::new(rule, rails) }
+        Multiplex { multiplexers: [(); 2].map(|()| Multiplexer::new(rule, rails)) }
     }
 }
 
@@ -137,8 +138,9 @@ pub(super) fn named(head: &Outgoing, up: RailSet) -> Option<RailId> {
 impl Policy for Multiplex {
     fn ready(&mut self, pe: PeId, dispatch: &mut Dispatch) {
         while let Some(&head) = dispatch.head(pe) {
-            let up = dispatch.up();
-            let rail = named(&head, up).or_else(|| self.multiplexer.next(pe, head.to, up));
+            let up = dispatch.up_to(head.to);
+            let multiplexer = &mut self.multiplexers[usize::from(head.whole)];
+            let rail = named(&head, up).or_else(|| multiplexer.next(pe, head.to, up));
             let Some(rail) = rail else { return };
             dispatch.send(pe, [Stripe { rail, bytes: 0..head.bytes }], false);
         }

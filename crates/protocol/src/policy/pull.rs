@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use super::fastest::Fastest;
 use super::multiplex::named;
 use super::{Feedback, Policy};
-use crate::{Dispatch, Gauge, NodeSpec, OpenId, PeId, RailId, Stripe};
+use crate::level::finish;
+use crate::{Dispatch, Gauge, NodeId, NodeSpec, OpenId, PeId, RailId, Stripe};
 
 /// Long messages are handed over piece by piece; those of one packet take the rail on which they are expected to be there first.
 #[derive(Debug)]
@@ -26,7 +27,8 @@ pub struct Pull {
 /// Where packets have no limit, pieces are made of so many bytes.
 const UNCUT: u64 = 8192;
 
-/// Packets that are given to a rail of which nothing is known: its pace shows in the second.
+/// Packets that are given to a rail of which nothing is known: its pace shows in the second. Where several are acknowledged together,
+/// it does not, and it is given twice as many as it has been given so far.
 const FIRST: u64 = 2;
 
 /// Beside one packet, a rail has as much under way as it carries in so many times that a packet is on its way. Who had only as much as
@@ -54,7 +56,7 @@ impl Pull {
     /// The policy of one node.
     pub fn new(spec: &NodeSpec) -> Pull {
         let packet = spec.packing.payload.map_or(UNCUT, u64::from);
-        Pull { packet, open: VecDeque::new(), short: Fastest::default(), candidates: Vec::new() }
+        Pull { packet, open: VecDeque::new(), short: Fastest::new(spec), candidates: Vec::new() }
     }
 
     /// Lets rails take pieces, of the oldest message first.
@@ -78,17 +80,21 @@ impl Pull {
         let packet = self.packet;
         let mut idle = true;
         self.candidates.clear();
-        for rail in dispatch.up().iter() {
+        for rail in dispatch.up_to(to).iter() {
             let gauge = dispatch.gauge(to, rail);
             idle &= gauge.under_way() == 0;
-            match gauge.pace_now(dispatch.now()) {
+            match gauge.pace_now(dispatch.now(), packet) {
                 Some(pace) => self.candidates.push(candidate(rail, pace, &gauge, packet, dispatch)),
                 // It has to show itself first.
-                None if gauge.under_way() == 0 => return Some((rail, rest.min(FIRST * packet))),
+                None if gauge.under_way() < packet => {
+                    let packets = FIRST.max(2 * u64::from(gauge.tried(packet)));
+                    return Some((rail, rest.min(packets * packet)));
+                }
                 None => {}
             }
         }
-        let end = finish(&mut self.candidates, rest as f64);
+        self.candidates.sort_by(|a, b| a.free.total_cmp(&b.free));
+        let end = finish(self.candidates.iter().map(|rail| (rail.free, rail.pace)), rest as f64);
         let there = |rail: &&Candidate| rail.free + rest.min(packet) as f64 * rail.pace;
         let soonest = self.candidates.iter().min_by(|a, b| there(a).total_cmp(&there(b)))?;
         for rail in &self.candidates {
@@ -119,27 +125,10 @@ fn candidate(
     Candidate { rail, pace, free: latency + ahead * pace, packets }
 }
 
-/// When all rails finish together that take so many bytes between them; and the rails by when they are free.
-fn finish(rails: &mut [Candidate], bytes: f64) -> f64 {
-    rails.sort_by(|a, b| a.free.total_cmp(&b.free));
-    // With the first few rails, as long as the next is free before these are done.
-    let (mut speed, mut begun, mut end) = (0.0, 0.0, f64::INFINITY);
-    for rail in &*rails {
-        if rail.free >= end {
-            break;
-        }
-        // The sum over rails of (end - free) / pace is what they take.
-        speed += 1.0 / rail.pace;
-        begun += rail.free / rail.pace;
-        end = (bytes + begun) / speed;
-    }
-    end
-}
-
 impl Policy for Pull {
     fn ready(&mut self, pe: PeId, dispatch: &mut Dispatch) {
         while let Some(&head) = dispatch.head(pe) {
-            let up = dispatch.up();
+            let up = dispatch.up_to(head.to);
             if up.is_empty() {
                 return;
             }
@@ -153,6 +142,14 @@ impl Policy for Pull {
             dispatch.send(pe, [Stripe { rail, bytes: 0..head.bytes }], false);
         }
         self.serve(dispatch);
+    }
+
+    fn lives(&mut self, _to: NodeId, _rail: RailId, _lives: bool, dispatch: &mut Dispatch) {
+        self.serve(dispatch);
+    }
+
+    fn forget(&mut self, peer: NodeId, dispatch: &Dispatch) {
+        self.open.retain(|&open| dispatch.rest(open).0 != peer);
     }
 
     fn finished(&mut self, _feedback: &Feedback, dispatch: &mut Dispatch) {

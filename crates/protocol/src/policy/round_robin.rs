@@ -3,20 +3,21 @@
 use super::Policy;
 use crate::{Dispatch, PeId, Stripe, Turn};
 
-/// All PEs of a node share one turn: what it sends is spread evenly, whoever sends it.
+/// All PEs of a node share one turn: what it sends is spread evenly, whoever sends it. Messages that must not be cut have a turn
+/// of their own: the requests for long messages, which alternate with these, would otherwise put all of them on the same rail.
 #[derive(Debug, Default)]
 pub struct RoundRobin {
-    turn: Turn,
+    turns: [Turn; 2],
 }
 
 impl Policy for RoundRobin {
     fn ready(&mut self, pe: PeId, dispatch: &mut Dispatch) {
         while let Some(head) = dispatch.head(pe) {
-            let (bytes, named) = (head.bytes, head.rail);
-            let up = dispatch.up();
+            let (bytes, named, whole) = (head.bytes, head.rail, head.whole);
+            let up = dispatch.up_to(head.to);
             let rail = match named {
                 Some(rail) if up.contains(rail) => rail,
-                _ => match self.turn.take_one(up) {
+                _ => match self.turns[usize::from(whole)].take_one(up) {
                     Some(rail) => rail,
                     None => return,
                 },

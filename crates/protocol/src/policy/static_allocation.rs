@@ -50,7 +50,10 @@ impl Policy for StaticAllocation {
         while let Some(&Outgoing { to, bytes, .. }) = dispatch.head(pe) {
             let rails = self.towards(to);
             assert!(!rails.is_empty(), "an allocation connects every pair of nodes");
-            let rails = rails.and(dispatch.up());
+            let (allocated, up) = (rails.and(dispatch.up_to(to)), dispatch.up_to(to));
+            // Who outlives its rails takes any, rather than wait for those allocated.
+            let any = allocated.is_empty() && dispatch.outlives_rails();
+            let rails = if any { up } else { allocated };
             let Some(rail) = self.turns[pe.0 as usize].take_one(rails) else { return };
             dispatch.send(pe, [Stripe { rail, bytes: 0..bytes }], false);
         }

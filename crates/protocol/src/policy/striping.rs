@@ -75,7 +75,7 @@ impl Striping {
 impl Policy for Striping {
     fn ready(&mut self, pe: PeId, dispatch: &mut Dispatch) {
         while let Some(&head) = dispatch.head(pe) {
-            let up = dispatch.up();
+            let up = dispatch.up_to(head.to);
             if head.whole || head.bytes < self.threshold {
                 let rail = named(&head, up).or_else(|| self.short.next(pe, head.to, up));
                 let Some(rail) = rail else { return };
@@ -95,7 +95,21 @@ impl Policy for Striping {
         }
     }
 
+    /// A message that has lost a stripe tells nothing of the others. A rail that is taken back has the weight that it had.
+    fn lives(&mut self, to: NodeId, rail: RailId, _lives: bool, _dispatch: &mut Dispatch) {
+        let lost = |cut: &Cut| cut.to == to && cut.weights.iter().any(|&(other, _)| other == rail);
+        self.cuts.retain(|_, cut| !lost(cut));
+    }
+
+    fn forget(&mut self, peer: NodeId, _dispatch: &Dispatch) {
+        self.cuts.retain(|_, cut| cut.to != peer);
+        self.weights.remove(&peer);
+    }
+
     fn finished(&mut self, feedback: &Feedback, _dispatch: &mut Dispatch) {
+        if feedback.again {
+            return;
+        }
         let &Feedback { message, rail, handed_over, done, .. } = feedback;
         let Some(cut) = self.cuts.get_mut(&message) else { return };
         let weight = cut.weights.iter().find(|&&(other, _)| other == rail);

@@ -145,6 +145,7 @@ impl Network {
                 }
                 Action::Transmit(packet) => self.transmit(packet),
                 Action::Deliver { .. } | Action::Complete { .. } => {}
+                other => panic!("{other:?}"),
             }
         }
     }

@@ -70,20 +70,15 @@ impl Watch {
     pub fn new(kind: PolicyKind, spec: &NodeSpec) -> Watch {
         let promise = match kind {
             PolicyKind::Static {} => Promise::OneWay,
-            PolicyKind::RoundRobin {}
-            | PolicyKind::Basic {}
-            | PolicyKind::Binding {}
-            | PolicyKind::WeightedRoundRobin { .. }
-            | PolicyKind::WindowRoundRobin { .. }
-            | PolicyKind::EvenStriping { .. }
-            | PolicyKind::WeightedStriping { .. }
-            | PolicyKind::AdaptiveStriping { .. }
-            | PolicyKind::Fastest {}
-            | PolicyKind::Pull {} => Promise::Nothing,
             // A stripe that waits for room in the window starts when it may.
             PolicyKind::LocalDynamic { .. } if spec.window.is_some() => Promise::Nothing,
             PolicyKind::LocalDynamic { .. } => Promise::FreeSender,
             PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. } => Promise::Exclusive,
+            PolicyKind::RoundRobin {} | PolicyKind::Basic {} => Promise::Nothing,
+            other => {
+                assert_eq!(other.pacing(), Pacing::InOrder, "what does it promise?");
+                Promise::Nothing
+            }
         };
         Watch {
             promise,
@@ -179,6 +174,9 @@ impl Watch {
             Action::Complete { pe, message } => {
                 assert_eq!(self.incomplete.remove(&(node, *message)), Some(*pe));
                 *self.completed.entry((node, *pe)).or_default() += 1;
+            }
+            Action::HandedOver { .. } | Action::Landed { .. } | Action::Unreachable { .. } => {
+                panic!("nobody asked")
             }
         }
     }

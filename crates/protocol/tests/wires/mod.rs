@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crosstie_protocol::*;
 use crosstie_units::Time;
 
-/// A wire: bytes per microsecond from given times on, and how long a packet is on its way besides.
+/// A wire: bytes per microsecond from given times on, and how long a packet is on its way besides. While it carries nothing it is dead:
+/// whoever sends on it sends again until it returns.
 #[derive(Debug, Clone)]
 pub struct Wire {
     /// In microseconds, and bytes per microsecond; the first from the beginning.
@@ -32,13 +33,13 @@ impl Wire {
             if at >= until {
                 continue;
             }
-            let carried = (until - at) * rate;
-            if left <= carried {
+            let carried = if rate > 0.0 { (until - at) * rate } else { 0.0 };
+            if rate > 0.0 && left <= carried {
                 return at + left / rate;
             }
             (at, left) = (until, left - carried);
         }
-        unreachable!("the last rate is for ever")
+        f64::INFINITY
     }
 
     /// Bytes that it carries between two times.
@@ -88,13 +89,14 @@ pub struct Link {
 pub const PACKET: u32 = 2048;
 
 impl Link {
-    pub fn new(kind: PolicyKind, wires: Vec<Wire>) -> Link {
+    pub fn new(kind: PolicyKind, wires: Vec<Wire>, patience: Option<Patience>) -> Link {
         let packing = Packing { payload: Some(PACKET), overhead: 0 };
         let rails = wires.len() as u32;
         let spec = NodeSpec {
             packing,
             window: Some(1024),
             in_order: true,
+            patience,
             ..NodeSpec::new(NodeId(0), rails)
         };
         let node = |id| {
@@ -116,6 +118,9 @@ impl Link {
     }
 
     fn enter(&mut self, us: f64, receiver: bool, input: Input) {
+        if us.is_infinite() {
+            return;
+        }
         self.agenda.insert((at(us).ps(), self.entries), (receiver, input));
         self.entries += 1;
     }
@@ -131,13 +136,44 @@ impl Link {
         message.0
     }
 
+    /// How many messages are on their way.
+    #[allow(dead_code, reason = "not everybody who has wires needs it")]
+    pub fn sent_and_not_delivered(&self) -> u64 {
+        self.sent - self.delivered.len() as u64
+    }
+
+    /// Lets the next thing happen, if that is before a time, which it is otherwise: false.
+    #[allow(dead_code, reason = "not everybody who has wires needs it")]
+    pub fn step_until(&mut self, us: f64) -> bool {
+        match self.agenda.first_key_value() {
+            Some((&(ps, _), _)) if ps < at(us).ps() => self.step(),
+            _ => {
+                self.now = us;
+                false
+            }
+        }
+    }
+
     /// Lets the next thing happen; false if nothing does.
     pub fn step(&mut self) -> bool {
+        let next = self.agenda.first_key_value().map(|(&(ps, _), _)| ps);
+        if let Some(alarm) = self.sender.poll_timeout().filter(|_| !self.sender.is_idle())
+            && next.is_none_or(|next| alarm.ps() < next)
+        {
+            self.now = alarm.ps() as f64 / 1e6;
+            self.sender.handle_timeout(alarm);
+            self.serve();
+            return true;
+        }
         let Some(((ps, _), (to_receiver, input))) = self.agenda.pop_first() else { return false };
         self.now = ps as f64 / 1e6;
         if let Input::Arrived(packet) = &input {
             let (stripe, number) = (packet.parcel.id, packet.number);
-            let back = self.now + self.wires[packet.parcel.stripe.rail.0 as usize].latency;
+            let wire = &self.wires[packet.parcel.stripe.rail.0 as usize];
+            // Where it carries anything, an acknowledgement takes no time on it.
+            let dead = wire.crossed(self.now, 1e-6) > self.now + 1.0;
+            let begin = if dead { wire.crossed(self.now, 1e-6) } else { self.now };
+            let back = begin + wire.latency;
             self.enter(back, false, Input::Acknowledged { stripe, number });
         }
         let node = if to_receiver { &mut self.receiver } else { &mut self.sender };

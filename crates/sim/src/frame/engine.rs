@@ -7,8 +7,8 @@ use super::path::Paths;
 use super::spec::{Forwarding, FrameSpec, Line, Memory, SwitchSpec};
 use crate::agenda::{Agenda, Entry};
 use crate::network::{
-    Attention, BufferPlace, BufferTally, ChannelTally, Condition, Ends, Event, Fate, Grain,
-    Interest, Network, Packet, Passage,
+    BufferPlace, BufferTally, ChannelTally, Condition, Ends, Event, Fate, Grain, Interest, Network,
+    Packet, Passage,
 };
 use crate::slab::Slab;
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node};
@@ -580,18 +580,14 @@ impl Network for Frames<'_> {
         while let Some(at) = self.agenda.next()
             && at < until
         {
-            let stops = told.len() > before && at > self.now;
-            if stops && self.interest.attention != Attention::Late {
+            if at > self.now && self.interest.stops(told.len() > before) {
                 return;
             }
             let Some(Entry { order, what, .. }) = self.agenda.take() else { return };
             self.now = at;
             self.step(STEPS[(order >> 32) as usize], order as u32, what, told);
         }
-        let stands = told.len() > before && self.interest.attention != Attention::Late;
-        if !stands {
-            self.now = self.now.max(until);
-        }
+        self.now = self.interest.stands(told.len() > before, self.now, until);
     }
 
     fn grain(&self) -> Grain {

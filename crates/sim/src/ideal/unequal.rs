@@ -8,8 +8,8 @@
 //! has; and not before its last byte has left.
 
 use crate::network::{
-    Attention, Blueprint, Change, Condition, Ends, Event, Fate, Grain, Interest, Network, Pace,
-    Packet, Passage,
+    Blueprint, Change, Condition, Ends, Event, Fate, Grain, Interest, Network, Pace, Packet,
+    Passage,
 };
 use crosstie_units::Time;
 use std::cmp::Reverse;
@@ -364,16 +364,15 @@ impl Network for Unequal<'_> {
                     && event.fate == Fate::Arriving
                     && event.id == self.flights[&number].packet.id
             };
-            let stops = told.len() > before && (at > self.now || told[before..].iter().any(begins));
-            if stops && self.interest.attention != Attention::Late {
+            let is_due = at > self.now || told[before..].iter().any(begins);
+            if is_due && self.interest.stops(told.len() > before) {
                 return;
             }
             self.agenda.pop();
             self.now = at;
             self.step(step, number, told);
         }
-        let stays = told.len() > before && self.interest.attention != Attention::Late;
-        self.now = if stays { self.now } else { self.now.max(until) };
+        self.now = self.interest.stands(told.len() > before, self.now, until);
     }
 
     fn grain(&self) -> Grain {

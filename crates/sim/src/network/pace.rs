@@ -20,6 +20,7 @@ impl Pace {
             None => (u128::from(time) * u128::from(bytes) / u128::from(self.bytes)) as u64,
         })
     }
+
     /// Whether bytes pass faster than at another.
     pub fn is_faster(&self, than: &Pace) -> bool {
         u128::from(self.bytes) * u128::from(than.time.ps())

@@ -27,6 +27,8 @@ pub(super) struct Link {
     pub sent: u32,
     /// Packets of it that are on their way, copies included.
     pub afloat: u32,
+    /// Whether its node has given up its peer: nothing is sent, and nothing that comes is heard.
+    pub closed: bool,
 }
 
 /// As many windows may be on their way at once. Whoever has more of its own packets under way than that waits with
@@ -45,13 +47,15 @@ impl Link {
 pub(super) struct Links {
     spec: ChannelSpec,
     nodes: u32,
+    rails: u32,
     places: Pairs,
     links: Vec<Link>,
 }
 
 impl Links {
     pub fn new(spec: ChannelSpec, nodes: u32, rails: u32) -> Links {
-        Links { spec, nodes, places: Pairs::new(nodes * rails, nodes), links: Vec::new() }
+        let places = Pairs::new(nodes * rails, nodes);
+        Links { spec, nodes, rails, places, links: Vec::new() }
     }
 
     /// The end of a node on a rail, of its channel to another.
@@ -63,7 +67,16 @@ impl Links {
             return place - 1;
         }
         let endpoint = Endpoint::new(self.spec).expect("the channel has been checked");
-        self.links.push(Link { rail, node, peer, endpoint, alarm: None, sent: 0, afloat: 0 });
+        self.links.push(Link {
+            rail,
+            node,
+            peer,
+            endpoint,
+            alarm: None,
+            sent: 0,
+            afloat: 0,
+            closed: false,
+        });
         self.places.set(first, peer.0, self.links.len() as u32);
         self.links.len() as u32 - 1
     }
@@ -85,9 +98,25 @@ impl Links {
         self.links[link as usize].afloat -= 1;
     }
 
+    /// Closes the ends of a node, of all its channels to another.
+    pub fn close(&mut self, node: NodeId, peer: NodeId) {
+        for rail in 0..self.rails {
+            let link = self.find(RailId(rail), node, peer);
+            self.links[link as usize].closed = true;
+        }
+    }
+
+    /// Whether the end of a node, or the other, has been closed.
+    pub fn is_closed(&mut self, rail: RailId, node: NodeId, peer: NodeId) -> bool {
+        [(node, peer), (peer, node)].into_iter().any(|(node, peer)| {
+            let link = self.find(rail, node, peer);
+            self.links[link as usize].closed
+        })
+    }
+
     /// Whether nothing is under way.
     pub fn is_idle(&self) -> bool {
-        self.links.iter().all(|link| link.endpoint.is_idle())
+        self.links.iter().all(|link| link.closed || link.endpoint.is_idle())
     }
 
     /// What all ends have sent and received.

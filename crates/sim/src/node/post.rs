@@ -175,8 +175,10 @@ impl Nodes {
     fn announce(&mut self, packet: PacketId, listener: &mut impl Listener) {
         if let PacketId::Data(data) = packet {
             let packet = self.nodes[data.from.0 as usize].packet(data.stripe, data.number);
-            let pending = self.messages.get_mut(packet.parcel.message.0 as u32);
-            if !std::mem::replace(&mut pending.arriving, true) {
+            // What comes again may have been delivered before.
+            if let Some(pending) = self.pending(packet.parcel.message)
+                && !std::mem::replace(&mut pending.arriving, true)
+            {
                 listener.arriving(&pending.letter);
             }
         }
@@ -191,7 +193,7 @@ impl Nodes {
     ) {
         let now = self.now;
         let link = self.links.as_mut().expect("there are channels").get(place);
-        if link.alarm.is_none_or(|alarm| alarm > now) {
+        if link.closed || link.alarm.is_none_or(|alarm| alarm > now) {
             // It was set before another that came sooner.
             return;
         }
@@ -286,6 +288,9 @@ impl Nodes {
                 let links = self.links.as_mut().expect("there are channels");
                 if matches!(frame, Frame::Data { .. }) {
                     links.landed(rail, from, to);
+                }
+                if self.spec.outlives_rails() && links.is_closed(rail, to, from) {
+                    return;
                 }
                 let link = links.find(rail, to, from);
                 links.get(link).endpoint.handle(self.now, ChannelInput::Frame(frame));

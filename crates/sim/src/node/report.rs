@@ -1,6 +1,6 @@
 //! What nodes report to those above them.
 
-use crosstie_protocol::{NodeId, PeId, RailId};
+use crosstie_protocol::{NodeId, PeId, RailId, RailSet};
 use crosstie_units::Time;
 
 /// A message and its address.
@@ -18,6 +18,8 @@ pub struct Letter {
     pub id: u32,
     /// The rail that it is to take, where the policy leaves that to the sender.
     pub rail: Option<RailId>,
+    /// Whether it must take one rail, whole, under every policy.
+    pub whole: bool,
 }
 
 /// A message that has been delivered whole.
@@ -45,6 +47,15 @@ pub trait Listener {
 
     /// A message has left its node; told only to those who reply.
     fn completed(&mut self, _letter: &Letter) {}
+
+    /// The last piece of a message has been handed to a NIC, and these are the rails that it takes; told only to those who follow.
+    fn handed_over(&mut self, _letter: &Letter, _rails: RailSet) {}
+
+    /// The sender knows that the receiver has all of a message; told only to those who follow.
+    fn landed(&mut self, _letter: &Letter) {}
+
+    /// A node has given up another; what there was for it is forgotten.
+    fn unreachable(&mut self, _node: NodeId, _peer: NodeId) {}
 
     /// The processor of a node has computed what it was given under a number.
     fn computed(&mut self, _node: NodeId, _number: u32) {}

@@ -2,7 +2,9 @@
 
 use super::StationSpec;
 use crosstie_protocol::channel::{ChannelError, ChannelSpec};
-use crosstie_protocol::{MatrixError, NodeError, NodeId, NodeSpec, Pacing, Packing, PolicyKind};
+use crosstie_protocol::{
+    MatrixError, NodeError, NodeId, NodeSpec, Pacing, Packing, Patience, PolicyKind,
+};
 use crosstie_units::{Seed, Time};
 
 /// Nodes, their NICs and the policy by which they use their rails.
@@ -19,8 +21,8 @@ pub struct NodesSpec {
     pub rails: u32,
     /// Stripes that a NIC sends at once, where the policy paces; the others wait in its queue.
     pub transfers: u32,
-    /// Packets that a NIC has under way at once, where the policy paces.
-    pub window: u32,
+    /// Packets that a NIC has under way at once, where the policy paces; `None`: any number.
+    pub window: Option<u32>,
     /// How stripes become packets.
     pub packing: Packing,
     /// Bytes of a control packet on the wire.
@@ -29,6 +31,9 @@ pub struct NodesSpec {
     pub response: Time,
     /// The channels between nodes, which send again what a network loses; `None`: what is lost is lost.
     pub channel: Option<ChannelSpec>,
+    /// How long nodes wait for the acknowledgements of channels: they outlive their rails. `None`, and where there are no channels: for
+    /// ever.
+    pub patience: Option<Patience>,
     /// What packets take of processors, rings and pools; `None`: nothing.
     pub station: Option<StationSpec>,
     /// What is random about nodes.
@@ -44,6 +49,8 @@ pub enum Audience {
     Replies,
     /// The same, who also has to do with messages while they come in.
     Receives,
+    /// Somebody who sends because of what was delivered, and follows what he sends: which rails it takes, and whether it is there.
+    Follows,
 }
 
 /// Why nodes cannot be made.
@@ -71,6 +78,11 @@ impl NodesSpec {
         self.channel.is_none() && self.station.is_none()
     }
 
+    /// Whether nodes outlive their rails.
+    pub fn outlives_rails(&self) -> bool {
+        self.patience.is_some() && self.channel.is_some()
+    }
+
     /// One of the nodes.
     pub(super) fn node(&self, id: NodeId, audience: Audience) -> NodeSpec {
         let pacing = self.policy.pacing();
@@ -80,13 +92,16 @@ impl NodesSpec {
             pes: self.pes,
             rails: self.rails,
             packing: self.packing,
-            window: self.paces().then_some(self.window),
+            // What may have to go again is bounded.
+            window: self.window.filter(|_| self.paces() || self.outlives_rails()),
             transfers: transfers.then_some(self.transfers),
-            in_order: pacing == Pacing::InOrder,
+            in_order: pacing != Pacing::Transfers,
             blocking: transfers && self.blocking,
-            completions: audience != Audience::Silent,
+            completions: matches!(audience, Audience::Replies | Audience::Receives),
+            reports: audience == Audience::Follows,
             // Simulated networks deliver nothing twice.
             repeats: false,
+            patience: self.patience.filter(|_| self.outlives_rails()),
         }
     }
 }

@@ -54,11 +54,12 @@ fn spec(policy: PolicyKind, payload: Option<u32>) -> NodesSpec {
         blocking: false,
         rails: RAILS,
         transfers: 2,
-        window: 2,
+        window: Some(2),
         packing: Packing { payload, overhead: 0 },
         control: 48,
         response: CYCLE * 300,
         channel: None,
+        patience: None,
         station: None,
         seed: Seed(1),
     }
@@ -126,8 +127,15 @@ fn send_all(network: &mut dyn Network, mut nodes: Nodes, count: u32, seed: u64) 
         let from = NodeId(draw.below(count) as u32);
         let to = NodeId((from.0 + 1 + draw.below(count - 1) as u32) % count as u32);
         let pe = PeId(draw.below(u64::from(PES)) as u32);
-        let letter =
-            Letter { from, pe, to, bytes: draw.exponential(3000.0) as u32 + 1, id: 0, rail: None };
+        let letter = Letter {
+            from,
+            pe,
+            to,
+            bytes: draw.exponential(3000.0) as u32 + 1,
+            id: 0,
+            rail: None,
+            whole: false,
+        };
         nodes.send(network, letter, &mut books);
         bytes += u64::from(letter.bytes);
         handed_over += 1;
@@ -204,7 +212,7 @@ fn static_allocation_has_no_opposing_data() {
             let (from, to) = (NodeId(from), NodeId(to));
             nodes.send(
                 &mut network,
-                Letter { from, pe, to, bytes: 2000, id: 0, rail: None },
+                Letter { from, pe, to, bytes: 2000, id: 0, rail: None, whole: false },
                 &mut books,
             );
         }
@@ -276,7 +284,7 @@ proptest! {
             let from = NodeId(draw.below(8) as u32);
             let to = NodeId((from.0 + 1 + draw.below(7) as u32) % 8);
             let pe = PeId(draw.below(u64::from(PES)) as u32);
-            let letter = Letter { from, pe, to, bytes: draw.exponential(mean) as u32 + 1, id: 0, rail: None };
+            let letter = Letter { from, pe, to, bytes: draw.exponential(mean) as u32 + 1, id: 0, rail: None, whole: false };
             nodes.send(&mut network, letter, &mut books);
             bytes += u64::from(letter.bytes);
         }
@@ -304,7 +312,11 @@ fn shares(policy: PolicyKind, to: impl Fn(u32, u64) -> u32) -> (f64, f64) {
             let to = NodeId(to(from, draw.below(7)));
             let bytes = draw.exponential(4000.0) as u32 + 1;
             let (from, pe) = (NodeId(from), PeId(pe));
-            nodes.send(&mut network, Letter { from, pe, to, bytes, id: 0, rail: None }, &mut books);
+            nodes.send(
+                &mut network,
+                Letter { from, pe, to, bytes, id: 0, rail: None, whole: false },
+                &mut books,
+            );
         }
     }
     nodes.run_until(&mut network, CYCLE * 1_000_000, &mut books);

@@ -1,7 +1,9 @@
 //! A closed-loop application on hosts, until it is done.
 
 use super::ChannelUse;
-use crate::host::{Episode, Hosts, Overhead, Ways, Wires};
+use crate::host::{
+    Envelopes, Episode, Hosting, Hosts, Messaging, MessagingSpec, Overhead, Ways, Wires,
+};
 use crate::network::{Blueprint, BufferTally, ChannelTally, Network};
 use crate::node::{Audience, Nodes, NodesSpec, Overflows};
 use crate::premises::Carried;
@@ -16,8 +18,10 @@ use std::ops::ControlFlow;
 pub struct Play<'a> {
     /// The network.
     pub blueprint: &'a dyn Blueprint,
-    /// The nodes. A rank is the first processing element of the node of its number.
+    /// The nodes. A rank is a processing element: the first are those of the first node.
     pub nodes: &'a NodesSpec,
+    /// How ranks exchange messages; `None`: a message is handed to the node as it is, which then is one rank.
+    pub messaging: Option<MessagingSpec>,
     /// What hosts take for sending and receiving; `None`: no time.
     pub overhead: Option<Overhead>,
     /// When it is given up.
@@ -64,16 +68,19 @@ pub struct Delivery {
     pub histories: Vec<History>,
     /// What each competitor has got across.
     pub carried: Vec<Carried>,
+    /// Envelopes between ranks, where there are any.
+    pub envelopes: Option<Envelopes>,
 }
 
 impl Delivery {
-    fn of(nodes: &Nodes, network: &dyn Network) -> Delivery {
+    fn of(nodes: &Nodes, network: &dyn Network, envelopes: Option<Envelopes>) -> Delivery {
         Delivery {
             lost: nodes.lost(),
             overflows: nodes.overflows(),
             channels: nodes.channel_tally(),
             histories: nodes.histories().cloned().collect(),
             carried: network.carried(),
+            envelopes,
         }
     }
 }
@@ -92,7 +99,28 @@ impl<'a> Play<'a> {
         application: &mut dyn Application,
         watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
     ) -> Option<Played> {
-        self.run_on(self.ways(), application, watch)
+        let Some(messaging) = self.messaging else {
+            return self.run_on(self.hosts(self.ways()), application, watch);
+        };
+        let (hosts, pes) = (self.blueprint.hosts(), self.nodes.pes);
+        let cluster = self.cluster(Audience::Follows);
+        let overhead = self.overhead;
+        let ranks = Messaging::new(messaging, cluster, (hosts, pes), overhead, self.records);
+        self.run_on(ranks, application, watch)
+    }
+
+    /// Hosts that hand messages to their nodes as they are.
+    pub(super) fn hosts(&self, ways: Ways<'a>) -> Hosts<'a> {
+        let size = (self.blueprint.hosts(), self.nodes.rails);
+        Hosts::new(ways, size, self.overhead, self.records)
+    }
+
+    /// The nodes and the network between them.
+    fn cluster(&self, audience: Audience) -> (Nodes, Box<dyn Network + 'a>) {
+        let nodes = Nodes::new(self.nodes, self.blueprint.hosts(), audience)
+            .expect("the policy fits the network");
+        let network = self.blueprint.build(nodes.interest());
+        (nodes, network)
     }
 
     /// How messages get from host to host: over plain wires, where nodes and network do nothing else.
@@ -114,25 +142,23 @@ impl<'a> Play<'a> {
             None => Audience::Replies,
             Some(_) => Audience::Receives,
         };
-        let nodes = Nodes::new(self.nodes, self.blueprint.hosts(), audience)
-            .expect("the policy fits the network");
-        let network = self.blueprint.build(nodes.interest());
+        let (nodes, network) = self.cluster(audience);
         Ways::Nodes { nodes: Box::new(nodes), network, pace: self.blueprint.pace() }
     }
 
     pub(super) fn run_on(
         &self,
-        ways: Ways<'a>,
+        hosts: impl Hosting,
         application: &mut dyn Application,
         watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
     ) -> Option<Played> {
-        let size = (self.blueprint.hosts(), self.nodes.rails);
-        let hosts = Hosts::new(ways, size, self.overhead, self.records);
         let mut run = Run { hosts, application, told: Vec::new(), notes: Notes::default() };
         let failure = run.play(self, watch)?;
         let Run { mut hosts, notes, .. } = run;
         let time = hosts.now();
+        assert_eq!(hosts.violations(), 0, "nothing that a network does breaks the protocol");
         let (mut channels, mut buffers, mut delivery) = Default::default();
+        let envelopes = hosts.envelopes();
         if let Some((nodes, network)) = hosts.network() {
             assert_eq!(nodes.violations(), 0, "nothing that a network does breaks the protocol");
             let ticks = network.grain().ticks(time).max(1);
@@ -140,7 +166,7 @@ impl<'a> Play<'a> {
             let tallies = network.channels();
             channels = tallies.iter().map(|t| ChannelUse::between(&none, t, ticks)).collect();
             buffers = network.buffers();
-            delivery = Delivery::of(nodes, network);
+            delivery = Delivery::of(nodes, network, envelopes);
         }
         Some(Played {
             failure,
@@ -179,14 +205,14 @@ impl Notes {
 }
 
 /// An application under way.
-struct Run<'a, 'b> {
-    hosts: Hosts<'a>,
-    application: &'b mut dyn Application,
+struct Run<'a, H> {
+    hosts: H,
+    application: &'a mut dyn Application,
     told: Vec<Input>,
     notes: Notes,
 }
 
-impl Run<'_, '_> {
+impl<H: Hosting> Run<'_, H> {
     /// Plays to the end; why it failed, if it did. `None` if it was broken off.
     #[expect(clippy::option_option, reason = "broken off, or ended well or not")]
     fn play(
@@ -222,6 +248,9 @@ impl Run<'_, '_> {
             }
             self.hosts.step(timeout.map_or(play.limit, |at| at.min(play.limit)));
             self.hosts.take_told(&mut self.told);
+            if let Some(pair) = self.hosts.cut_off() {
+                return Some(Some(self.unreachable(pair, play)));
+            }
             self.react();
         }
         Some(None)
@@ -257,6 +286,16 @@ impl Run<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Why the work cannot go on: a rank has something for another and finds no way to it.
+    fn unreachable(&self, (rank, peer): (Rank, Rank), play: &Play<'_>) -> String {
+        let done = self.notes.over(&self.application.timekeepers());
+        let patience = play.nodes.patience.map_or(Time::ZERO, |patience| patience.give_up);
+        format!(
+            "rank {} is unreachable after {done} iterations: rank {} has found no rail to it for {patience}",
+            peer.0, rank.0
+        )
     }
 
     /// Why nothing can happen any more.

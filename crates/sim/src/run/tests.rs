@@ -3,6 +3,7 @@
 mod closed_loop;
 mod collectives;
 mod many_to_one;
+mod messaging;
 mod probes;
 mod schedules;
 mod stations;
@@ -52,11 +53,12 @@ fn plain_nodes(rails: u32, packing: Packing) -> NodesSpec {
         blocking: true,
         rails,
         transfers: 1,
-        window: 2,
+        window: Some(2),
         packing,
         control: 48,
         response: CYCLE * 300,
         channel: None,
+        patience: None,
         station: None,
         seed: Seed(1),
     }
@@ -319,7 +321,7 @@ fn a_message_arrives_with_its_last_packet_and_rails_take_turns() {
         let (from, pe, to) = (NodeId(0), PeId(0), NodeId(1));
         nodes.send(
             &mut *network,
-            Letter { from, pe, to, bytes: 250, id: 0, rail: None },
+            Letter { from, pe, to, bytes: 250, id: 0, rail: None, whole: false },
             &mut ledger,
         );
     }

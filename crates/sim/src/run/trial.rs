@@ -204,6 +204,7 @@ impl<'a> Run<'a> {
                 bytes,
                 id: 0,
                 rail: None,
+                whole: false,
             };
             nodes.send(&mut **network, letter, ledger);
         }

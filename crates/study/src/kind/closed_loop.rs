@@ -45,7 +45,7 @@ const FINISH_LAST: Column =
     c("finish_last", "end of the last rank", "us", "when the last rank was done");
 
 /// What a world knows beside: losses and what channels did about them, and what a price is spent on.
-const BESIDE: [Column; 12] = [
+const BESIDE: [Column; 14] = [
     optional(
         "lost",
         "packets lost in the network",
@@ -95,6 +95,18 @@ const BESIDE: [Column; 12] = [
         "f [tam, Eq. 4.13]: how likely a Pack follows a time-out, mean over senders",
     ),
     optional(
+        "envelopes",
+        "envelopes between ranks",
+        "envelopes",
+        "envelopes that ranks posted, of those that are opened in order",
+    ),
+    optional(
+        "deferred",
+        "envelopes that came too early",
+        "envelopes",
+        "those of them that had to wait for others before them, which took another rail",
+    ),
+    optional(
         "host_share",
         "share of processors",
         "",
@@ -122,6 +134,7 @@ const BESIDE: [Column; 12] = [
 
 /// Some columns and those beside them.
 const fn with_beside<const N: usize, const ALL: usize>(own: [Column; N]) -> [Column; ALL] {
+    assert!(ALL == N + BESIDE.len());
     let mut all = [BESIDE[0]; ALL];
     let mut place = 0;
     while place < ALL {
@@ -132,7 +145,7 @@ const fn with_beside<const N: usize, const ALL: usize>(own: [Column; N]) -> [Col
 }
 
 /// Every column of a ping, in the order of the result files.
-pub(super) const PING: &[Column] = &with_beside::<12, 24>([
+pub(super) const PING: &[Column] = &with_beside::<12, 26>([
     TIME_MEAN,
     TIME_CI,
     TIME_MIN,
@@ -148,7 +161,7 @@ pub(super) const PING: &[Column] = &with_beside::<12, 24>([
 ]);
 
 /// Every column of a stream: one way there is nothing to halve.
-pub(super) const STREAM: &[Column] = &with_beside::<10, 22>([
+pub(super) const STREAM: &[Column] = &with_beside::<10, 24>([
     TIME_MEAN,
     TIME_CI,
     TIME_MIN,
@@ -162,7 +175,7 @@ pub(super) const STREAM: &[Column] = &with_beside::<10, 22>([
 ]);
 
 /// Every column of a schedule.
-pub(super) const SCHEDULE: &[Column] = &with_beside::<11, 23>([
+pub(super) const SCHEDULE: &[Column] = &with_beside::<11, 25>([
     TIME_MEAN,
     TIME_CI,
     TIME_MIN,

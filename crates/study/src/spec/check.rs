@@ -3,9 +3,11 @@
 mod rails;
 
 use crosstie_fabric::Shape;
-use crosstie_protocol::{FlowError, InTransitError, largest_cluster, rails_optimal};
+use crosstie_protocol::{
+    ChannelKind, FlowError, InTransitError, PolicyKind, largest_cluster, rails_optimal,
+};
 use crosstie_routing::Need;
-use crosstie_units::Bytes;
+use crosstie_units::{Bytes, Time};
 use crosstie_work::traffic::Misfit;
 use toml::de::DeTable;
 
@@ -51,11 +53,13 @@ pub(super) fn check(spec: &Spec, root: &DeTable<'_>) -> Result<(), Fault> {
         .and_then(|()| link(&spec.link))
         .and_then(|()| rails::check(spec))
         .and_then(|()| flow(spec))
+        .and_then(|()| patience(spec))
         .and_then(|()| in_transit(spec))
         .and_then(|()| frame(spec))
         .and_then(|()| work(spec))
         .and_then(|()| schedule(spec))
         .and_then(|()| node(spec))
+        .and_then(|()| message(spec))
         .and_then(|()| measure(&spec.measure))
         .map_err(|Clash { path, fault }| {
             fault.at(document::place(root, &path).map_or(0..0, |(_, value)| value))
@@ -230,6 +234,25 @@ fn in_transit(spec: &Spec) -> Result<(), Clash> {
     })
 }
 
+/// Somebody acknowledges what NICs wait for, and what they send may go again.
+fn patience(spec: &Spec) -> Result<(), Clash> {
+    if spec.nic.patience.is_none() {
+        return Ok(());
+    }
+    if let ChannelKind::Raw {} = spec.channel {
+        let title = "patience without acknowledgements";
+        return Err(clash("nic.patience", title, "expected a channel, which makes them")
+            .help("set `channel = \"go-back-n\"`, or leave `nic.patience` out"));
+    }
+    if let PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. } = spec.policy {
+        let title = "reservations that outlive a rail";
+        let label = "expected a policy that does not reserve the NICs of receivers";
+        return Err(clash("nic.patience", title, label)
+            .help("choose another policy, or leave `nic.patience` out"));
+    }
+    Ok(())
+}
+
 /// Frames have room for packets, and do not stop at hosts; the model reckons with them.
 fn frame(spec: &Spec) -> Result<(), Clash> {
     match spec.world {
@@ -272,11 +295,10 @@ fn work(spec: &Spec) -> Result<(), Clash> {
                 found.map_err(|misfit| at("traffic.destination", misfit))
             }),
         Work::Ping(ping) => {
-            closed_loop(spec).and_then(|()| ranks("work.ping", [ping.from, ping.to], hosts))
+            closed_loop(spec).and_then(|()| ranks(spec, "work.ping", [ping.from, ping.to], 1))
         }
-        Work::Stream(stream) => {
-            closed_loop(spec).and_then(|()| ranks("work.stream", [stream.from, stream.to], hosts))
-        }
+        Work::Stream(stream) => closed_loop(spec)
+            .and_then(|()| ranks(spec, "work.stream", [stream.from, stream.to], stream.pairs)),
         Work::Pairs(_) | Work::Collective(_) | Work::Goal(_) => closed_loop(spec),
     }
 }
@@ -289,10 +311,16 @@ fn schedule(spec: &Spec) -> Result<(), Clash> {
         return Err(clash("schedule", "there is no schedule to be played", label)
             .help("remove `schedule`, or set `work`, such as `work.all-to-all.size = \"1 KiB\"`"));
     }
-    let ranks = spec.schedule.ranks.zip(spec.fabric.hosts());
-    if let Some((ranks, hosts)) = ranks.filter(|(ranks, hosts)| ranks > hosts) {
-        let label = format!("found {ranks}, expected at most {hosts}: there is one per host");
-        return Err(clash("schedule.ranks", "more ranks than hosts", label));
+    let pes = spec.cluster.pes;
+    let places = spec.fabric.hosts().map(|hosts| spec.ranks(hosts));
+    let ranks = spec.schedule.ranks.zip(places);
+    if let Some((ranks, places)) = ranks.filter(|(ranks, places)| ranks > places) {
+        let each = match pes {
+            1 => "there is one per host".to_owned(),
+            _ => format!("there are {pes} per host"),
+        };
+        let label = format!("found {ranks}, expected at most {places}: {each}");
+        return Err(clash("schedule.ranks", "more ranks than hosts have", label));
     }
     if let Some(placement) = &spec.schedule.hosts {
         let path = "schedule.hosts";
@@ -303,6 +331,11 @@ fn schedule(spec: &Spec) -> Result<(), Clash> {
         }
         if placement.hosts().len() < 2 {
             return Err(clash(path, "a schedule of one rank", "expected two hosts or more"));
+        }
+        if pes > 1 {
+            let label = format!("found {pes} ranks on each host, expected one for it to be placed");
+            return Err(clash(path, "places for several ranks of a host", label)
+                .help("leave `hosts` out: the first ranks are on the first host, and so on"));
         }
         if spec.schedule.ranks.is_some() {
             let label = "there are as many as hosts in `schedule.hosts`";
@@ -316,7 +349,7 @@ fn schedule(spec: &Spec) -> Result<(), Clash> {
     }
     let ranks = match &spec.schedule.hosts {
         Some(placement) => Some(placement.hosts().len() as u32),
-        None => spec.schedule.ranks.or(spec.fabric.hosts()),
+        None => spec.schedule.ranks.or(places),
     };
     if let (Work::Pairs(_), Some(ranks)) = (&spec.work, ranks)
         && !ranks.is_multiple_of(2)
@@ -325,10 +358,17 @@ fn schedule(spec: &Spec) -> Result<(), Clash> {
         return Err(clash("work.pairs", "a rank without a partner", label)
             .help("set `schedule.ranks`, or `schedule.hosts`"));
     }
-    if spec.schedule.ranks.is_some() && matches!(spec.work, Work::Goal(_)) {
-        let label = "the file says how many there are";
-        return Err(clash("schedule.ranks", "a number of ranks for a GOAL file", label)
-            .help("leave `ranks` out"));
+    if matches!(spec.work, Work::Goal(_)) {
+        if spec.schedule.ranks.is_some() {
+            let label = "the file says how many there are";
+            return Err(clash("schedule.ranks", "a number of ranks for a GOAL file", label)
+                .help("leave `ranks` out"));
+        }
+        if spec.schedule.compute != Time::ZERO {
+            let label = "the file says what is computed";
+            return Err(clash("schedule.compute", "a computation before a GOAL file", label)
+                .help("leave `compute` out, and write `calc` in the file"));
+        }
     }
     Ok(())
 }
@@ -361,25 +401,70 @@ fn closed_loop(spec: &Spec) -> Result<(), Clash> {
         return Err(clash("measure.saturation", title, "expected `traffic` beside it")
             .help("remove `measure.saturation`, or replace `work` by `traffic`"));
     }
-    if spec.cluster.pes > 1 {
-        let label = format!("found {}, expected 1: a rank is a whole node", spec.cluster.pes);
-        return Err(clash("cluster.pes", "several processing elements with `work`", label)
-            .help("leave `pes` out"));
+    if spec.cluster.pes > 1 && spec.message.is_none() {
+        let label = format!(
+            "found {}, expected `message` beside it, by which ranks of one host reach each other",
+            spec.cluster.pes
+        );
+        return Err(clash("cluster.pes", "several ranks on a host", label)
+            .help("add `message = {}`, or leave `pes` out"));
+    }
+    if spec.cluster.pes > 1 && spec.world == World::Model {
+        let label =
+            format!("found {}, expected 1: the model gives every rank a node", spec.cluster.pes);
+        return Err(clash("cluster.pes", "several ranks on a host of the model", label)
+            .help("leave `pes` out, or choose another world"));
     }
     Ok(())
 }
 
-/// Two different ranks, one on each of two hosts.
-fn ranks(path: &str, [from, to]: [u32; 2], hosts: Option<u32>) -> Result<(), Clash> {
+/// The protocol between ranks, where there are ranks.
+fn message(spec: &Spec) -> Result<(), Clash> {
+    let Some(message) = &spec.message else { return Ok(()) };
+    if matches!(spec.work, Work::Traffic(_)) {
+        let label = "open-loop traffic has no ranks that ask for messages";
+        return Err(clash("message", "a protocol between ranks that there are not", label)
+            .help("remove `message`, or replace `traffic` by `work`"));
+    }
+    if spec.node.eager.is_some() {
+        let label = "`message.eager` says it";
+        return Err(
+            clash("node.eager", "two limits for short messages", label).help("remove `node.eager`")
+        );
+    }
+    if let Some(credit) = message.credit.filter(|&credit| credit < message.eager) {
+        let label = format!("found {credit}, expected at least `message.eager`, {}", message.eager);
+        return Err(clash("message.credit", "no room for a short message", label));
+    }
+    Ok(())
+}
+
+/// So many pairs of ranks from two on, all different.
+fn ranks(spec: &Spec, path: &str, [from, to]: [u32; 2], pairs: u32) -> Result<(), Clash> {
+    let ranks = spec.fabric.hosts().map(|hosts| spec.ranks(hosts));
     for (key, rank) in [("from", from), ("to", to)] {
-        if let Some(hosts) = hosts.filter(|hosts| rank >= *hosts) {
-            let label = format!("found {rank}, expected a host from 0 to {}", hosts - 1);
-            return Err(clash(format!("{path}.{key}"), "no such host", label));
+        if let Some(ranks) = ranks.filter(|ranks| rank >= *ranks) {
+            let label = format!("found {rank}, expected a rank from 0 to {}", ranks - 1);
+            return Err(clash(format!("{path}.{key}"), "no such rank", label));
+        }
+        if let Some(ranks) = ranks.filter(|ranks| rank.saturating_add(pairs) > *ranks) {
+            let label = format!(
+                "found {pairs}, expected at most {}: there are {ranks} ranks",
+                ranks - rank
+            );
+            return Err(clash(format!("{path}.pairs"), "more pairs than ranks", label));
         }
     }
     if from == to {
-        let label = format!("found {to}, as in `from`, expected another host");
+        let label = format!("found {to}, as in `from`, expected another rank");
         return Err(clash(format!("{path}.to"), "a rank that sends to itself", label));
+    }
+    if from.abs_diff(to) < pairs {
+        let label = format!(
+            "found {pairs}, expected at most {}: ranks from {from} and from {to} on are to be different",
+            from.abs_diff(to)
+        );
+        return Err(clash(format!("{path}.pairs"), "a rank in two pairs", label));
     }
     Ok(())
 }

@@ -28,7 +28,9 @@ wholes! {
     routing_delay: u32 = 1..=1000;
     response: u32 = 0..=1_000_000;
     transfers: u32 = 1..=64;
+    round_trips: u32 = 1..=1_000_000;
     cycles: u64 = 100..=1_000_000_000_000;
+    host_count: u32 = 1..=i64::from(MOST_HOSTS);
     host: u32 = 0..=i64::from(MOST_HOSTS) - 1;
     iterations: u32 = 1..=1_000_000;
     window: u32 = 1..=65_536;
@@ -78,6 +80,7 @@ quantities! {
     message: Bytes = "a size", MESSAGE;
     overhead: Bytes = "a size", Bytes::new(0)..=Bytes::new(1 << 20);
     control: Bytes = "a size", Bytes::new(1)..=Bytes::new(1 << 16);
+    eager: Bytes = "a size", Bytes::new(0)..=Bytes::new(1 << 30);
     pool: Bytes = "a size", Bytes::new(1)..=Bytes::new(1 << 30);
     rate: Rate = "a rate", per_second(1_000)..=per_second(1_000_000_000_000);
     wire: Time = "a time", Time::ZERO..=Time::from_ns(1_000_000);
@@ -89,6 +92,11 @@ quantities! {
 /// As [`duration`], for a key that may be missing.
 pub(crate) fn some_duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
     duration(from).map(Some)
+}
+
+/// As [`pool`], for a key that may be missing.
+pub(crate) fn some_pool<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Bytes>, D::Error> {
+    pool(from).map(Some)
 }
 
 /// As [`rate`], for a key that may be missing.

@@ -284,9 +284,38 @@ pub struct Nic {
     /// Stripes of messages that a NIC sends at once under a scheme; the others wait in its queue.
     #[serde(deserialize_with = "limits::transfers")]
     pub transfers: u32,
+    /// Packets that a NIC has under way at once under a policy that paces; `None`: as many as its link has virtual channels, or
+    /// any number where links have none.
+    #[serde(deserialize_with = "limits::some_window", skip_serializing_if = "Option::is_none")]
+    pub window: Option<u32>,
+    /// How long NICs wait for acknowledgements before they do without a rail; `None`: for ever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patience: Option<Patience>,
     /// How NICs pass on packets that stop at their host; `None`: they cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_transit: Option<InTransit>,
+}
+
+/// How long a NIC waits for acknowledgements, where a channel makes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Patience {
+    /// Round trips for which a rail to a node may be silent.
+    #[serde(deserialize_with = "limits::round_trips")]
+    pub round_trips: u32,
+    /// The least time for which it may be silent.
+    #[serde(deserialize_with = "limits::duration")]
+    pub least: Time,
+    /// How long there may be no rail to a node before it is unreachable.
+    #[serde(deserialize_with = "limits::duration")]
+    pub give_up: Time,
+}
+
+impl Default for Patience {
+    fn default() -> Patience {
+        let protocol::Patience { round_trips, least, give_up } = protocol::Patience::default();
+        Patience { round_trips, least, give_up }
+    }
 }
 
 /// How a NIC passes on packets that stop at its host on their way (in-transit buffers).
@@ -337,6 +366,8 @@ impl Default for Nic {
             control: Bytes::new(48),
             response: 300,
             transfers: 1,
+            window: None,
+            patience: None,
             in_transit: None,
         }
     }

@@ -6,6 +6,7 @@ mod frame;
 pub(crate) mod limits;
 mod machine;
 mod measure;
+mod message;
 mod model;
 mod node;
 mod placement;
@@ -23,10 +24,13 @@ pub use crosstie_routing::RoutingKind;
 pub use crosstie_work::traffic::{Arrival, Destination, Size, TrafficSpec};
 pub use event::{Competitor, LinkEvent};
 pub use frame::{Capacity, Forwarding, Frame, FrameSwitch, Memory, Uplink};
-pub use machine::{Bus, Cluster, Fabric, InTransit, Irregular, Link, Nic, Packet, Switch, Tree};
+pub use machine::{
+    Bus, Cluster, Fabric, InTransit, Irregular, Link, Nic, Packet, Patience, Switch, Tree,
+};
 pub use measure::{Goal, Measure, Saturation};
+pub use message::Message;
 pub use model::Model;
-pub use node::{Commodity, Node, NodeBus, Overhead};
+pub use node::{Commodity, EvenBus, Node, NodeBus, Overhead};
 pub use placement::Placement;
 pub use rails::{Rail, Rails};
 pub use work::{GoalFile, Pairs, Ping, ScheduleSpec, Stream, Work};
@@ -67,6 +71,8 @@ pub struct Spec {
     pub nic: Nic,
     /// The processors, and the I/O buses of other networks than the wormhole one.
     pub node: Node,
+    /// How ranks exchange messages; `None`: a message is handed to its node as it is.
+    pub message: Option<Message>,
     /// What happens to links.
     pub events: Vec<LinkEvent>,
     /// Who else uses them.
@@ -96,8 +102,8 @@ struct Draft {
     world: World,
     #[serde(default)]
     cluster: Cluster,
-    #[serde(default, skip_serializing_if = "PolicyKind::is_default")]
-    policy: PolicyKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<PolicyKind>,
     #[serde(default, skip_serializing_if = "ChannelKind::is_default")]
     channel: ChannelKind,
     fabric: Fabric,
@@ -112,6 +118,8 @@ struct Draft {
     nic: Nic,
     #[serde(default, skip_serializing_if = "Node::is_default")]
     node: Node,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<Message>,
     #[serde(
         default,
         rename = "event",
@@ -173,7 +181,7 @@ impl Draft {
             seed: self.seed,
             world: self.world,
             cluster: self.cluster,
-            policy: self.policy,
+            policy: self.policy.unwrap_or_else(|| usual_policy(self.message.as_ref())),
             channel: self.channel,
             fabric: self.fabric,
             routing,
@@ -182,6 +190,7 @@ impl Draft {
             bus: self.bus,
             nic: self.nic,
             node: self.node,
+            message: self.message,
             events: self.events,
             competitors: self.competitors,
             frame: self.frame,
@@ -191,6 +200,14 @@ impl Draft {
             schedule: self.schedule,
             measure,
         })
+    }
+}
+
+/// The policy that nobody has to name: ranks that exchange messages have the one that does best.
+fn usual_policy(message: Option<&Message>) -> PolicyKind {
+    match message {
+        None => PolicyKind::default(),
+        Some(_) => PolicyKind::recommended(),
     }
 }
 
@@ -204,7 +221,7 @@ impl From<Spec> for Draft {
             seed: spec.seed,
             world: spec.world,
             cluster: spec.cluster,
-            policy: spec.policy,
+            policy: Some(spec.policy).filter(|&kind| kind != usual_policy(spec.message.as_ref())),
             channel: spec.channel,
             fabric: spec.fabric,
             routing: Some(spec.routing),
@@ -213,6 +230,7 @@ impl From<Spec> for Draft {
             bus: spec.bus,
             nic: spec.nic,
             node: spec.node,
+            message: spec.message,
             events: spec.events,
             competitors: spec.competitors,
             frame: spec.frame,
@@ -227,8 +245,13 @@ impl From<Spec> for Draft {
 }
 
 impl Spec {
+    /// How many ranks so many hosts have.
+    pub fn ranks(&self, hosts: u32) -> u32 {
+        hosts.saturating_mul(self.cluster.pes)
+    }
+
     /// The top-level keys of a spec.
-    pub(crate) const KEYS: [&'static str; 21] = [
+    pub(crate) const KEYS: [&'static str; 22] = [
         "seed",
         "world",
         "cluster",
@@ -241,6 +264,7 @@ impl Spec {
         "bus",
         "nic",
         "node",
+        "message",
         "event",
         "competitor",
         "frame",
@@ -466,6 +490,7 @@ channels = true
             ("work", "stream = {size = '1 B', to = 5, window = 1, both-ways = true}"),
             ("nic", "packet = '320 B', overhead = '12 B'"),
             ("nic", "control = '64 B', response = 200, transfers = 2"),
+            ("channel = 'go-back-n'\nnic", "patience.least = '2 ms'"),
             ("switch", "flow = 'credits', consumes-headers = false"),
             ("switch", "flow.stop-and-go = {stop = 56, go = 40}, consumes-headers = true"),
             ("link", "flit = '8 B', rate = '10 Gbit/s', wire = '49.2 ns'"),
@@ -549,7 +574,16 @@ channels = true
         let (from, to, window, both_ways, iterations) = (0, 1, 64, false, 50);
         assert_eq!(
             work("{stream.size = '1 KiB'}"),
-            Work::Stream(Stream { size, from, to, window, both_ways, iterations })
+            Work::Stream(Stream {
+                size,
+                from,
+                to,
+                window,
+                both_ways,
+                pairs: 1,
+                crossed: false,
+                iterations
+            })
         );
     }
 

@@ -28,18 +28,7 @@ pub struct Node {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum NodeBus {
     /// One direction at a time.
-    Half {
-        /// How fast it is; `None`: as fast as a link.
-        #[serde(
-            default,
-            deserialize_with = "limits::some_rate",
-            skip_serializing_if = "Option::is_none"
-        )]
-        rate: Option<Rate>,
-        /// What a packet takes besides its bytes.
-        #[serde(default = "nothing", deserialize_with = "limits::wire")]
-        overhead: Time,
-    },
+    Half(EvenBus),
     /// One direction at a time, with a speed for each.
     Asymmetric {
         /// From memory to a NIC, which sends.
@@ -53,18 +42,19 @@ pub enum NodeBus {
         overhead: Time,
     },
     /// Both directions at once.
-    Full {
-        /// How fast each is; `None`: as fast as a link.
-        #[serde(
-            default,
-            deserialize_with = "limits::some_rate",
-            skip_serializing_if = "Option::is_none"
-        )]
-        rate: Option<Rate>,
-        /// What a packet takes besides its bytes.
-        #[serde(default = "nothing", deserialize_with = "limits::wire")]
-        overhead: Time,
-    },
+    Full(EvenBus),
+}
+
+/// A bus that is as fast either way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct EvenBus {
+    /// How fast it is, one way; `None`: as fast as a link.
+    #[serde(deserialize_with = "limits::some_rate", skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// What a packet takes besides its bytes.
+    #[serde(deserialize_with = "limits::wire")]
+    pub overhead: Time,
 }
 
 fn nothing() -> Time {

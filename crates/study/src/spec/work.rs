@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use crosstie_collective::Operation;
-use crosstie_units::Bytes;
 use crosstie_units::declared::choices;
+use crosstie_units::{Bytes, Time};
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, EnumAccess, IntoDeserializer, VariantAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
@@ -173,6 +173,9 @@ pub struct ScheduleSpec {
     /// How many sends of a rank may be under way at once; `None`: any number.
     #[serde(deserialize_with = "limits::some_window", skip_serializing_if = "Option::is_none")]
     pub outstanding: Option<u32>,
+    /// How long every rank computes before each iteration.
+    #[serde(deserialize_with = "limits::moment", skip_serializing_if = "is_nothing")]
+    pub compute: Time,
     /// How often it is played.
     #[serde(deserialize_with = "limits::iterations")]
     pub iterations: u32,
@@ -180,8 +183,13 @@ pub struct ScheduleSpec {
 
 impl Default for ScheduleSpec {
     fn default() -> ScheduleSpec {
-        ScheduleSpec { ranks: None, hosts: None, outstanding: None, iterations: 1 }
+        let (ranks, hosts, outstanding) = (None, None, None);
+        ScheduleSpec { ranks, hosts, outstanding, compute: Time::ZERO, iterations: 1 }
     }
+}
+
+fn is_nothing(time: &Time) -> bool {
+    *time == Time::ZERO
 }
 
 impl ScheduleSpec {
@@ -209,7 +217,7 @@ pub struct Ping {
     pub iterations: u32,
 }
 
-/// A rank that sends as fast as it can. An iteration is a window of messages back to back, and an
+/// A rank that sends as fast as it can, or several that do at once. An iteration is a window of messages back to back, and an
 /// answer of 4 bytes when all of them have arrived.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -229,6 +237,16 @@ pub struct Stream {
     /// Whether both ranks send at once, each as above.
     #[serde(default)]
     pub both_ways: bool,
+    /// How many pairs of ranks do: `from` and `to`, the next rank after each, and so on.
+    #[serde(
+        default = "Stream::pairs",
+        deserialize_with = "limits::host_count",
+        skip_serializing_if = "Stream::is_one"
+    )]
+    pub pairs: u32,
+    /// Whether every second pair sends the other way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub crossed: bool,
     /// How often.
     #[serde(default = "Stream::iterations", deserialize_with = "limits::iterations")]
     pub iterations: u32,
@@ -251,6 +269,14 @@ impl Stream {
 
     fn window() -> u32 {
         64
+    }
+
+    fn pairs() -> u32 {
+        1
+    }
+
+    fn is_one(pairs: &u32) -> bool {
+        *pairs == 1
     }
 
     fn iterations() -> u32 {

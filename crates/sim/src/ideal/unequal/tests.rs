@@ -1,7 +1,9 @@
 //! Rails that differ against the ideal network, and against its rules written down packet by packet.
 
 use super::*;
+use crate::ideal::tests::{in_words, packet};
 use crate::ideal::{Ideal, IdealSpec};
+use crate::network::Attention;
 use proptest::prelude::*;
 
 const INTEREST: Interest =
@@ -26,10 +28,6 @@ fn spec(ports: &[u32], paces: &[u64], changes: Vec<Change>) -> UnequalSpec {
     }
 }
 
-fn packet(id: u64, rail: u32, from: u32, to: u32, bytes: u32) -> Packet {
-    Packet { rail, from, to, bytes, id, siblings: 1, ends: Ends::Memories }
-}
-
 fn change(at: u64, port: u32, hosts: Option<Vec<u32>>, to: Condition) -> Change {
     Change { at: Time::from_ns(at), port, hosts, to }
 }
@@ -48,17 +46,6 @@ fn all(network: &mut dyn Network, sent: &[Sent], nics: bool) -> Vec<Event> {
     network.run_until(Time::from_ns(1_000_000), &mut told);
     assert!(told.is_sorted_by_key(|event| event.at));
     told
-}
-
-/// The same in words, in nanoseconds.
-fn in_words(told: &[Event]) -> Vec<(u64, u64, &'static str)> {
-    let word = |event: &Event| match event.fate {
-        Fate::Left => "left",
-        Fate::Arriving => "arriving",
-        Fate::Arrived(_) => "arrived",
-        Fate::Dropped => "dropped",
-    };
-    told.iter().map(|event| (event.at.ps() / 1000, event.id, word(event))).collect()
 }
 
 #[test]

@@ -10,7 +10,8 @@ use crosstie_work::{ANSWER, Application, Ping, PingSpec, Rank, Stream, StreamSpe
 const LIMIT: Time = Time::from_ns(1_000_000_000);
 
 fn play(blueprint: &dyn Blueprint, nodes: &NodesSpec, mut application: impl Application) -> Played {
-    let play = Play { blueprint, nodes, overhead: None, limit: LIMIT, records: false };
+    let play =
+        Play { blueprint, nodes, messaging: None, overhead: None, limit: LIMIT, records: false };
     let played = play.run(&mut application, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(played.failure, None);
     played
@@ -22,7 +23,16 @@ fn ping(from: u32, to: u32, bytes: u32) -> Ping {
 
 fn stream(bytes: u32, window: u32, both_ways: bool) -> Stream {
     let (from, to) = (Rank(0), Rank(1));
-    Stream::new(StreamSpec { from, to, bytes, window, both_ways, iterations: 3 })
+    Stream::new(StreamSpec {
+        from,
+        to,
+        bytes,
+        window,
+        both_ways,
+        pairs: 1,
+        crossed: false,
+        iterations: 3,
+    })
 }
 
 /// What every iteration took; they are all the same.
@@ -214,6 +224,7 @@ fn work_that_cannot_end_fails_in_words() {
     let limited = Play {
         blueprint: &spec,
         nodes: &nodes,
+        messaging: None,
         overhead: None,
         limit: Time::from_ns(2000),
         records: false,

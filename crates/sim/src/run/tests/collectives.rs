@@ -24,7 +24,8 @@ fn play(
     schedule: &Arc<Schedule>,
 ) -> Played {
     let nodes = plain_nodes(rails, WHOLE);
-    let play = Play { blueprint, nodes: &nodes, overhead, limit: LIMIT, records: true };
+    let play =
+        Play { blueprint, nodes: &nodes, messaging: None, overhead, limit: LIMIT, records: true };
     let mut player = Player::new(Arc::clone(schedule), 1);
     let played = play.run(&mut player, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(played.failure, None);

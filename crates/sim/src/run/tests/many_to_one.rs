@@ -73,7 +73,14 @@ fn many_to_one(
     }
     let schedule = builder.finish().unwrap();
     let limit = Time::from_ns(100_000_000_000_000);
-    let play = Play { blueprint: &blueprint, nodes: &nodes, overhead: None, limit, records: false };
+    let play = Play {
+        blueprint: &blueprint,
+        nodes: &nodes,
+        messaging: None,
+        overhead: None,
+        limit,
+        records: false,
+    };
     let mut player = Player::new(Arc::new(schedule), 1);
     play.run(&mut player, &mut |_| ControlFlow::Continue(())).unwrap()
 }

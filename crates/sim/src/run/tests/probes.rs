@@ -91,7 +91,8 @@ impl Cluster {
         };
         let limit = Time::from_ns(1_000_000_000_000);
         let (blueprint, nodes) = (&blueprint, &nodes);
-        let play = Play { blueprint, nodes, overhead: None, limit, records: false };
+        let play =
+            Play { blueprint, nodes, messaging: None, overhead: None, limit, records: false };
         let played = play.run(&mut program, &mut |_| ControlFlow::Continue(())).unwrap();
         assert_eq!(played.failure, None);
         played
@@ -399,7 +400,14 @@ fn times_are_waited_for_where_nothing_else_happens() {
             Pairs { pairs: vec![(Rank(0), Rank(7))], bytes: 16, iterations: 3, every: Some(every) };
         let nodes = plain_nodes(1, WHOLE);
         let play = |limit| {
-            let play = Play { blueprint, nodes: &nodes, overhead: None, limit, records: false };
+            let play = Play {
+                blueprint,
+                nodes: &nodes,
+                messaging: None,
+                overhead: None,
+                limit,
+                records: false,
+            };
             let mut program = probe.clone().program();
             play.run(&mut program, &mut |_| ControlFlow::Continue(())).unwrap()
         };

@@ -36,11 +36,11 @@ fn played(
     schedule: &Schedule,
     through_nodes: bool,
 ) -> Played {
-    let play = Play { blueprint, nodes, overhead, limit: LIMIT, records: true };
+    let play = Play { blueprint, nodes, messaging: None, overhead, limit: LIMIT, records: true };
     let mut player = Player::new(Arc::new(schedule.clone()), 1);
     let watch = &mut |_| ControlFlow::Continue(());
     if through_nodes {
-        play.run_on(play.through_nodes(), &mut player, watch).unwrap()
+        play.run_on(play.hosts(play.through_nodes()), &mut player, watch).unwrap()
     } else {
         play.run(&mut player, watch).unwrap()
     }

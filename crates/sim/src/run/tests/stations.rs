@@ -64,7 +64,7 @@ fn played(hosts: u32, station: StationSpec, schedule: Schedule) -> Played {
 
 fn play(blueprint: &dyn Blueprint, nodes: &NodesSpec, schedule: Schedule) -> Played {
     let limit = Time::from_ns(1_000_000_000_000);
-    let play = Play { blueprint, nodes, overhead: None, limit, records: true };
+    let play = Play { blueprint, nodes, messaging: None, overhead: None, limit, records: true };
     let mut player = Player::new(Arc::new(schedule), 1);
     play.run(&mut player, &mut |_| ControlFlow::Continue(())).unwrap()
 }

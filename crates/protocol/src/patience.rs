@@ -1,0 +1,38 @@
+//! How long a node waits for an answer.
+
+use crosstie_units::Time;
+
+/// How long a node waits for acknowledgements before it does without a way, and how long it does without any way to a peer.
+///
+/// A *way* is one rail to one peer. It is silent while packets are under way on it and none is acknowledged. One that is
+/// silent for too long is *dead*: nothing more is given to it, and what was under way on it goes again on others. The channel
+/// below sends what it was given until it is answered, so a dead way is probed without end, and taken back when it has answered
+/// everything.
+///
+/// A way is only seen to be silent while something is under way on it, and one may be tried only when another has died: who sends to a
+/// peer on dead rails hears that it is unreachable within `give_up` and a silence for each way of the node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// Round trips for which a way may be silent, as long as one was when it was last measured.
+    pub round_trips: u32,
+    /// The least time for which a way may be silent, whatever was measured.
+    pub least: Time,
+    /// How long there may be no way to a peer before it is unreachable.
+    pub give_up: Time,
+}
+
+impl Default for Patience {
+    /// 8 round trips, at least a millisecond; a tenth of a second without any way.
+    fn default() -> Patience {
+        let (least, give_up) = (Time::from_ns(1_000_000), Time::from_ns(100_000_000));
+        Patience { round_trips: 8, least, give_up }
+    }
+}
+
+impl Patience {
+    /// How long a way may be silent on which a round trip takes so long, if that is known.
+    pub(crate) fn silence(&self, round_trip: Option<Time>) -> Time {
+        let measured = round_trip.map_or(0, Time::ps).saturating_mul(u64::from(self.round_trips));
+        self.least.max(Time::from_ps(measured))
+    }
+}

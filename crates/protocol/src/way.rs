@@ -1,0 +1,343 @@
+//! The ways of a node: which of them live, and what waits for one that does.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+
+use crosstie_units::Time;
+
+use crate::{NodeId, Outgoing, Patience, PeId, RailId, RailSet, StripeId};
+
+/// One rail to one peer.
+#[derive(Debug, Clone, Default)]
+struct Way {
+    /// Packets transmitted and not acknowledged, without ghosts.
+    under_way: u32,
+    /// The last acknowledgement, or when something was under way again, whichever was later.
+    since: Time,
+    /// Packets that were under way when it died. It lives if there are none.
+    ghosts: u32,
+    /// The packet by which a round trip is measured, and when it was transmitted.
+    timed: Option<(StripeId, u32, Time)>,
+    round_trip: Option<Time>,
+}
+
+impl Way {
+    /// A packet is acknowledged: it may be the one by which a round trip is measured.
+    fn measure(&mut self, now: Time, stripe: StripeId, number: u32) {
+        if let Some((timed, which, at)) = self.timed
+            && (timed, which) == (stripe, number)
+        {
+            let (found, late) = ((now - at).ps(), self.ghosts > 0);
+            let before = self.round_trip.map_or(found, Time::ps);
+            // Who was too impatient learns how long it takes at once.
+            let mean = if late { found.max(before) } else { before - before / 4 + found / 4 };
+            self.round_trip = Some(Time::from_ps(mean));
+            self.timed = None;
+        }
+    }
+}
+
+/// Bytes of a message that were given to a way that died, and go again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Orphan {
+    /// The message, as the outbox numbers it.
+    pub message: u32,
+    pub bytes: Range<u64>,
+    /// Whether the message has not left before these have.
+    pub leaves: bool,
+}
+
+/// What is kept of a peer.
+#[derive(Debug, Default)]
+struct Peer {
+    ways: Vec<Way>,
+    /// Rails without ghosts.
+    living: RailSet,
+    /// Since when there is no way to it, or it last answered on one that is dead.
+    cut_off: Option<Time>,
+    /// What waits for a way.
+    held: VecDeque<(PeId, Outgoing)>,
+    orphans: Vec<Orphan>,
+    /// Whether it has been given up.
+    gone: bool,
+}
+
+/// Whether a peer can be sent to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// There is a way.
+    Open,
+    /// There is none at present.
+    CutOff,
+    /// It has been given up.
+    Gone,
+}
+
+/// All ways of a node. A way is known when something has gone to its peer, or come from it.
+#[derive(Debug)]
+pub(crate) struct Ways {
+    patience: Patience,
+    rails: u32,
+    peers: BTreeMap<NodeId, Peer>,
+    /// No later than the first way is silent for too long, or the first peer to be given up.
+    alarm: Option<Time>,
+}
+
+impl Ways {
+    pub fn new(patience: Patience, rails: u32) -> Ways {
+        Ways { patience, rails, peers: BTreeMap::new(), alarm: None }
+    }
+
+    /// Peers that are known and have not been given up.
+    pub fn peers(&self) -> Vec<NodeId> {
+        self.peers.iter().filter(|(_, peer)| !peer.gone).map(|(&id, _)| id).collect()
+    }
+
+    /// The rails whose way to a peer has not died.
+    pub fn living(&self, to: NodeId) -> RailSet {
+        self.peers.get(&to).map_or(RailSet::all(self.rails), |peer| peer.living)
+    }
+
+    /// When something is to be looked after.
+    pub fn alarm(&self) -> Option<Time> {
+        self.alarm
+    }
+
+    fn peer(&mut self, id: NodeId) -> &mut Peer {
+        let rails = self.rails;
+        self.peers.entry(id).or_insert_with(|| Peer {
+            ways: vec![Way::default(); rails as usize],
+            living: RailSet::all(rails),
+            ..Peer::default()
+        })
+    }
+
+    fn way(&mut self, to: NodeId, rail: RailId) -> &mut Way {
+        &mut self.peer(to).ways[rail.0 as usize]
+    }
+
+    fn wake_by(&mut self, at: Time) {
+        self.alarm = Some(self.alarm.map_or(at, |alarm| alarm.min(at)));
+    }
+
+    /// A packet is transmitted.
+    pub fn transmitted(
+        &mut self,
+        now: Time,
+        to: NodeId,
+        rail: RailId,
+        stripe: StripeId,
+        number: u32,
+    ) {
+        let patience = self.patience;
+        let way = self.way(to, rail);
+        way.under_way += 1;
+        way.timed = way.timed.or(Some((stripe, number, now)));
+        if way.under_way == 1 {
+            way.since = now;
+            let end = now + patience.silence(way.round_trip);
+            self.wake_by(end);
+        }
+    }
+
+    /// A packet that was not given up is acknowledged.
+    pub fn acknowledged(
+        &mut self,
+        now: Time,
+        to: NodeId,
+        rail: RailId,
+        stripe: StripeId,
+        number: u32,
+    ) {
+        let way = self.way(to, rail);
+        way.under_way -= 1;
+        way.since = now;
+        way.measure(now, stripe, number);
+    }
+
+    /// A ghost is acknowledged; true if it was the last of its way.
+    pub fn answered(
+        &mut self,
+        now: Time,
+        to: NodeId,
+        rail: RailId,
+        stripe: StripeId,
+        number: u32,
+    ) -> bool {
+        let peer = self.peer(to);
+        let way = &mut peer.ways[rail.0 as usize];
+        way.measure(now, stripe, number);
+        way.ghosts -= 1;
+        // It is there, however late.
+        peer.cut_off = peer.cut_off.map(|_| now);
+        if way.ghosts > 0 {
+            return false;
+        }
+        peer.living.insert(rail);
+        true
+    }
+
+    /// What was under way on a way is so no more; so many packets of it may yet be answered.
+    pub fn buried(&mut self, to: NodeId, rail: RailId, ghosts: u32) {
+        let peer = self.peer(to);
+        let way = &mut peer.ways[rail.0 as usize];
+        way.under_way = 0;
+        way.ghosts += ghosts;
+        if way.ghosts > 0 {
+            peer.living.remove(rail);
+        }
+    }
+
+    /// Looks whether a peer can be sent to on rails that are up.
+    pub fn reach(&mut self, now: Time, to: NodeId, up: RailSet) -> Reach {
+        let give_up = self.patience.give_up;
+        let peer = self.peer(to);
+        if peer.gone {
+            return Reach::Gone;
+        }
+        if !peer.living.and(up).is_empty() {
+            peer.cut_off = None;
+            return Reach::Open;
+        }
+        if peer.cut_off.is_none() {
+            peer.cut_off = Some(now);
+            self.wake_by(now + give_up);
+        }
+        Reach::CutOff
+    }
+
+    /// Whether a peer has been given up. Who was not known is from now on.
+    pub fn is_gone(&mut self, id: NodeId) -> bool {
+        self.peer(id).gone
+    }
+
+    /// A message waits for a way.
+    pub fn hold(&mut self, pe: PeId, outgoing: Outgoing) {
+        self.peer(outgoing.to).held.push_back((pe, outgoing));
+    }
+
+    /// Bytes that go again wait for a way.
+    pub fn hold_orphan(&mut self, to: NodeId, orphan: Orphan) {
+        self.peer(to).orphans.push(orphan);
+    }
+
+    /// What has waited for a way.
+    pub fn release(&mut self, to: NodeId) -> (Vec<Orphan>, VecDeque<(PeId, Outgoing)>) {
+        let peer = self.peer(to);
+        (std::mem::take(&mut peer.orphans), std::mem::take(&mut peer.held))
+    }
+
+    /// There is hope for those without a way: a rail has come up.
+    pub fn hope(&mut self, now: Time) {
+        for peer in self.peers.values_mut() {
+            peer.cut_off = peer.cut_off.map(|_| now);
+        }
+    }
+
+    /// The alarm has come: ways that have been silent for too long.
+    pub fn silent(&mut self, now: Time) -> Vec<(NodeId, RailId)> {
+        let mut silent = Vec::new();
+        for (&id, peer) in &self.peers {
+            for (rail, way) in (0..).map(RailId).zip(&peer.ways) {
+                if way.under_way > 0 && way.since + self.patience.silence(way.round_trip) <= now {
+                    silent.push((id, rail));
+                }
+            }
+        }
+        silent
+    }
+
+    /// Gives up peers to which there has been no way for too long, and sets the alarm anew.
+    pub fn give_up(&mut self, now: Time) -> Vec<NodeId> {
+        let Patience { give_up, .. } = self.patience;
+        let (mut given_up, mut alarm) = (Vec::new(), None::<Time>);
+        for (&id, peer) in &mut self.peers {
+            if peer.cut_off.is_some_and(|since| since + give_up <= now) {
+                *peer = Peer { gone: true, ..Peer::default() };
+                given_up.push(id);
+            }
+            let ends = peer.ways.iter().filter(|way| way.under_way > 0);
+            let ends = ends.map(|way| way.since + self.patience.silence(way.round_trip));
+            let first = ends.chain(peer.cut_off.map(|since| since + give_up)).min();
+            alarm = alarm.into_iter().chain(first).min();
+        }
+        self.alarm = alarm;
+        given_up
+    }
+
+    /// Packets that may yet be answered on a way that has died.
+    pub fn ghosts(&self, to: NodeId, rail: RailId) -> u32 {
+        let way = self.peers.get(&to).and_then(|peer| peer.ways.get(rail.0 as usize));
+        way.map_or(0, |way| way.ghosts)
+    }
+
+    /// Messages, and pieces of messages, that wait for a way.
+    pub fn waiting(&self) -> usize {
+        self.peers.values().map(|peer| peer.held.len() + peer.orphans.len()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TO: NodeId = NodeId(1);
+    const RAIL: RailId = RailId(0);
+
+    fn at(us: u64) -> Time {
+        Time::from_ns(1000 * us)
+    }
+
+    fn ways(round_trips: u32) -> Ways {
+        Ways::new(Patience { round_trips, least: at(100), give_up: at(1000) }, 2)
+    }
+
+    #[test]
+    fn a_way_is_silent_since_its_last_answer() {
+        let mut ways = ways(4);
+        ways.transmitted(at(0), TO, RAIL, StripeId(0), 0);
+        ways.transmitted(at(1), TO, RAIL, StripeId(0), 1);
+        assert_eq!(ways.alarm(), Some(at(100)));
+        ways.acknowledged(at(50), TO, RAIL, StripeId(0), 0);
+        assert_eq!(ways.silent(at(100)), [], "a round trip takes 50 us");
+        assert_eq!(ways.give_up(at(100)), []);
+        assert_eq!(ways.alarm(), Some(at(250)), "four of these since the last answer");
+        assert_eq!(ways.silent(at(249)), []);
+        assert_eq!(ways.silent(at(250)), [(TO, RAIL)]);
+        ways.acknowledged(at(251), TO, RAIL, StripeId(0), 1);
+        assert_eq!(ways.silent(at(9999)), [], "nothing is under way");
+        ways.give_up(at(9999));
+        assert_eq!(ways.alarm(), None);
+        ways.transmitted(at(10_000), TO, RAIL, StripeId(0), 2);
+        assert_eq!(ways.alarm(), Some(at(10_200)), "since there is something again");
+    }
+
+    #[test]
+    fn ghosts_keep_a_way_dead_until_the_last_is_answered() {
+        let mut ways = ways(4);
+        (0..2).for_each(|number| ways.transmitted(at(0), TO, RAIL, StripeId(0), number));
+        ways.buried(TO, RAIL, 2);
+        assert_eq!(ways.living(TO).iter().collect::<Vec<_>>(), [RailId(1)]);
+        assert!(!ways.answered(at(300), TO, RAIL, StripeId(0), 0));
+        assert!(ways.answered(at(310), TO, RAIL, StripeId(0), 1));
+        assert_eq!(ways.living(TO).len(), 2);
+        ways.transmitted(at(400), TO, RAIL, StripeId(0), 0);
+        assert_eq!(ways.silent(at(1599)), [], "it is known to take 300 us");
+        assert_eq!(ways.silent(at(1600)), [(TO, RAIL)]);
+    }
+
+    #[test]
+    fn a_peer_without_a_way_is_given_up_unless_it_answers() {
+        let (mut ways, up) = (ways(4), RailSet::all(1));
+        ways.transmitted(at(0), TO, RAIL, StripeId(0), 0);
+        ways.transmitted(at(0), TO, RAIL, StripeId(0), 1);
+        assert_eq!(ways.reach(at(0), TO, up), Reach::Open);
+        ways.buried(TO, RAIL, 2);
+        assert_eq!(ways.reach(at(200), TO, up), Reach::CutOff);
+        assert!(!ways.answered(at(700), TO, RAIL, StripeId(0), 0));
+        assert_eq!((ways.give_up(at(1200)), ways.alarm()), (vec![], Some(at(1700))));
+        assert_eq!(ways.give_up(at(1700)), [TO]);
+        assert_eq!(ways.reach(at(1700), TO, up), Reach::Gone);
+        assert_eq!((ways.give_up(at(9999)), ways.alarm()), (vec![], None), "once");
+    }
+}

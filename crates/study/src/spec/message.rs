@@ -1,0 +1,46 @@
+//! How ranks exchange messages.
+
+use crosstie_units::{Bytes, Rate, Time};
+use serde::{Deserialize, Serialize};
+
+use super::limits;
+
+/// The protocol between ranks, in closed-loop work: short messages are pushed, long ones asked for \[liu, 4\]. In a file it is the
+/// table `message`; without it, a message is handed to its node as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Message {
+    /// The longest message that is sent without asking.
+    #[serde(deserialize_with = "limits::eager")]
+    pub eager: Bytes,
+    /// Bytes of an envelope, beside those of a short message in it.
+    #[serde(deserialize_with = "limits::control")]
+    pub envelope: Bytes,
+    /// What a rank keeps for each other rank before somebody asks for it; `None`: room for 32 of the longest short messages.
+    #[serde(deserialize_with = "limits::some_pool", skip_serializing_if = "Option::is_none")]
+    pub credit: Option<Bytes>,
+    /// Whether CTS and FIN are opened in order like all other envelopes.
+    pub strict: bool,
+    /// Whether an envelope on each rail that carried data (FIN) tells that they are in place; otherwise the receiver sees them come.
+    pub fin: bool,
+    /// How fast a node copies what its ranks send to each other.
+    #[serde(deserialize_with = "limits::rate")]
+    pub memory: Rate,
+    /// How long that is on its way besides.
+    #[serde(deserialize_with = "limits::wire")]
+    pub latency: Time,
+}
+
+impl Default for Message {
+    fn default() -> Message {
+        Message {
+            eager: Bytes::new(16 << 10),
+            envelope: Bytes::new(32),
+            credit: None,
+            strict: true,
+            fin: true,
+            memory: Rate::from_bytes_per_second(1_000_000_000),
+            latency: Time::from_ns(500),
+        }
+    }
+}
