@@ -8,6 +8,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::bench::BenchArguments;
+use crate::boxes::BoxArguments;
 use crate::fabric::FabricArguments;
 use crate::paper::PaperArguments;
 use crate::predict::PredictArguments;
@@ -27,6 +28,7 @@ Examples:
   crosstie paper coll-multirail --quick         a paper's claims beside what the simulator finds
   crosstie predict broadcast --preset fedp      what would it take, and what holds it up?
   crosstie probe --sim p450-ibm-8275-416        measure what packets take of nodes and switches
+  crosstie box two-rails.toml -- hostname       a cluster on this machine, for any program
   crosstie rails --nodes 20                     how many rails join 20 nodes, each one-way per node?
 
 Exit codes:
@@ -111,6 +113,8 @@ pub enum Verb {
     Predict(PredictArguments),
     /// Measure the parameters of a machine with microbenchmarks, and write a model file
     Probe(ProbeArguments),
+    /// Make hosts and shaped rails on this machine, and run programs on them
+    Box(BoxArguments),
     /// Describe, convert or draw a network
     Fabric(FabricArguments),
     /// Compute routes: length, balance, deadlock certificate, single routes

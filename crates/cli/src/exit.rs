@@ -20,6 +20,8 @@ pub enum Answer {
     No,
     /// Stopped by Ctrl-C with what was finished kept.
     Interrupted,
+    /// What a program that was run has to say.
+    Code(u8),
 }
 
 /// Why a verb could not do its work, by who is to blame.
@@ -88,6 +90,7 @@ fn last_words(exit: Exit) -> (u8, Option<String>) {
         Ok(Answer::Yes) => (0, None),
         Ok(Answer::No) => (1, None),
         Ok(Answer::Interrupted) => (interrupt::CODE, None),
+        Ok(Answer::Code(code)) => (code, None),
         Err(Failure::User(text)) => (2, Some(text)),
         Err(Failure::Ours(text)) => (3, Some(bug(&text))),
     }
@@ -145,6 +148,7 @@ mod tests {
             (Ok(Answer::Yes), 0, None),
             (Ok(Answer::No), 1, None),
             (Ok(Answer::Interrupted), 130, None),
+            (Ok(Answer::Code(7)), 7, None),
             (Err(Failure::user("no such file")), 2, Some("error: no such file".to_owned())),
             (Err(Failure::ours("lost")), 3, Some(bug("lost"))),
         ] {

@@ -3,7 +3,7 @@
 //! | file | is |
 //! |---|---|
 //! | `arguments` | the declaration of the command line |
-//! | `run`, `report`, `check`, `paper`, `bench`, `predict`, `probe`, `fabric`, `routes`, `rails`, `manual` | the verbs |
+//! | `run`, `report`, `check`, `paper`, `bench`, `predict`, `probe`, `boxes`, `fabric`, `routes`, `rails`, `manual` | the verbs |
 //! | `source` | networks from files, experiments and flags |
 //! | `machine`, `sizes` | machines and message sizes on the command line |
 //! | `experiment` | experiment files, checked all together |
@@ -13,6 +13,7 @@
 
 mod arguments;
 mod bench;
+mod boxes;
 mod check;
 mod console;
 mod exit;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
             Verb::Bench(bench) => bench::bench(&bench, arguments.global.threads, &console),
             Verb::Predict(predict) => predict::predict(&predict, &console),
             Verb::Probe(probe) => probe::probe(&probe, arguments.global.threads, &console),
+            Verb::Box(arguments) => boxes::boxed(&arguments, &console),
             Verb::Fabric(fabric) => fabric::fabric(&fabric, &console),
             Verb::Routes(routes) => routes::routes(&routes, &console),
             Verb::Rails(rails) => rails::rails(&rails, &console),

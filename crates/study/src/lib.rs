@@ -6,7 +6,8 @@
 //!
 //! Results are [`Row`]s, one per point. A [`Store`] writes them to a folder as points finish, and a
 //! [`ResultSet`] reads the folder again. This crate knows nothing of the simulator between the two.
-//! What a paper claims about such results is read by [`paper`].
+//! What a paper claims about such results is read by [`paper`]. A file that describes hosts and rails
+//! to be made on this machine is read by [`box_file`].
 //!
 //! ```
 //! let study = crosstie_study::Study::parse("example", r#"
@@ -25,6 +26,7 @@
 //! ```
 
 pub mod argument;
+pub mod box_file;
 mod column;
 mod diagnostic;
 mod document;

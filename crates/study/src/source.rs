@@ -14,15 +14,15 @@ const LARGEST: u64 = 1 << 20;
 /// The largest file an experiment may refer to.
 const LARGEST_INPUT: u64 = 64 << 20;
 
-/// Reads the text of an experiment file.
-pub(crate) fn text(path: &Path) -> Result<String, Diagnostic> {
+/// Reads the text of a file that is `what`, such as "an experiment file".
+pub(crate) fn text(path: &Path, what: &str) -> Result<String, Diagnostic> {
     let name = path.display().to_string();
     let refuse = |message: String, help: &str| Err(Diagnostic::of_file(&name, message, help));
     let bytes = match bytes(path, LARGEST) {
         Ok(bytes) => bytes,
         Err(reason) => {
-            let help = "expected an experiment file: text in TOML, at most 1 MiB";
-            return refuse(format!("cannot read `{name}`: {reason}"), help);
+            let help = format!("expected {what}: text in TOML, at most 1 MiB");
+            return refuse(format!("cannot read `{name}`: {reason}"), &help);
         }
     };
     match String::from_utf8(bytes) {
@@ -31,7 +31,7 @@ pub(crate) fn text(path: &Path) -> Result<String, Diagnostic> {
             let good = error.utf8_error().valid_up_to();
             let line = error.as_bytes()[..good].iter().filter(|&&byte| byte == b'\n').count() + 1;
             let message = format!("`{name}` is not text: line {line} is not UTF-8");
-            refuse(message, "expected an experiment file: text in TOML, encoded as UTF-8")
+            refuse(message, &format!("expected {what}: text in TOML, encoded as UTF-8"))
         }
     }
 }

@@ -58,7 +58,7 @@ impl Study {
     /// point's fingerprint.
     pub fn load(path: impl AsRef<Path>) -> Result<Study, Diagnostic> {
         let path = path.as_ref();
-        let text = source::text(path)?;
+        let text = source::text(path, "an experiment file")?;
         Study::read(&path.display().to_string(), &text, Inputs::beside(path))
     }
 

@@ -2,21 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use crosstie_study::{Spec, Study};
+use crosstie_study::{Spec, Study, box_file};
 
 fn is_published(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("published"))
 }
 
-/// All of them, those in folders of their own included. What a paper publishes and what its quick
-/// form changes are no experiments.
+/// All of them, those in folders of their own included. What a paper publishes, what its quick form
+/// changes, and boxes are no experiments.
 fn experiments() -> Vec<PathBuf> {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments")];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.ends_with("quick") || path.ends_with("full") || is_published(&path) {
+            let other = ["quick", "full", "box"].iter().any(|folder| path.ends_with(folder));
+            if other || is_published(&path) {
                 continue;
             }
             if path.is_dir() {
@@ -39,6 +40,23 @@ fn every_experiment_is_sound_and_shows_something() {
         let shown = study.figures.len() + study.tables.len();
         assert!(shown > 0, "{}: no figure and no table", path.display());
     }
+}
+
+#[test]
+fn every_box_is_sound_and_listed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let reference = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let mut count = 0;
+    for entry in std::fs::read_dir(root.join("box")).unwrap() {
+        let path = entry.unwrap().path();
+        let spec = box_file::load(&path).unwrap_or_else(|mistake| panic!("{mistake}"));
+        assert!(spec.title.is_some(), "{}: no title", path.display());
+        let name = path.file_name().unwrap().to_string_lossy();
+        let row = format!("| [box/{name}](box/{name}) |");
+        assert!(reference.contains(&row), "experiments/README.md has no row {row}");
+        count += 1;
+    }
+    assert!(count >= 6);
 }
 
 #[test]

@@ -11,17 +11,23 @@
 //! that adding a consumer never shifts the numbers another one sees.
 
 mod bytes;
+mod capacity;
 mod cost;
 pub mod declared;
+mod misfit;
 mod quantity;
 pub mod range;
 mod rate;
+mod recurrence;
 mod seed;
 mod time;
 
 pub use bytes::Bytes;
+pub use capacity::Capacity;
 pub use cost::Cost;
+pub use misfit::Misfit;
 pub use quantity::QuantityError;
 pub use rate::Rate;
+pub use recurrence::Recurrence;
 pub use seed::{Seed, Stream};
 pub use time::Time;

@@ -5,11 +5,12 @@
 //! and [`quantities!`](crate::quantities), and refers to them by serde's `deserialize_with`.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds, RangeInclusive};
 use std::str::FromStr;
 
-use serde::Deserializer;
-use serde::de::{Error, Unexpected, Visitor};
+use serde::de::{Error, SeqAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::{Bytes, QuantityError, Seed};
 
@@ -110,6 +111,33 @@ pub fn size_or<'de, D: Deserializer<'de>>(
 /// Reads the path of a file.
 pub fn file<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     from.deserialize_str(Path)
+}
+
+/// Reads the tables under a heading.
+pub fn tables<'de, D, T>(from: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    from.deserialize_seq(Tables(PhantomData))
+}
+
+struct Tables<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Tables<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of tables, each headed by its name in double brackets")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+        let mut tables = Vec::new();
+        while let Some(table) = list.next_element()? {
+            tables.push(table);
+        }
+        Ok(tables)
+    }
 }
 
 struct OrWord {

@@ -39,7 +39,6 @@ mod arrival;
 mod destination;
 mod error;
 mod merge;
-mod misfit;
 mod neighbourhood;
 mod pattern;
 mod share;
@@ -48,11 +47,11 @@ mod source;
 mod spec;
 
 pub use arrival::Arrival;
+pub use crosstie_units::Misfit;
 pub use destination::{
     Along, Declaration, Destination, HotSpot, Local, Mixture, Permutation, Portion, Reader,
 };
 pub use error::TrafficError;
-pub use misfit::Misfit;
 pub use neighbourhood::Neighbourhood;
 pub use pattern::Pattern;
 pub use size::Size;

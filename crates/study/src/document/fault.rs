@@ -12,6 +12,8 @@ pub(crate) struct Fault(Box<Details>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Details {
     kind: Kind,
+    /// What the whole document is, with its article.
+    whole: &'static str,
     /// The keys that lead to it, outermost first.
     path: Vec<String>,
     /// Its place in the text.
@@ -44,7 +46,8 @@ impl Fault {
 
     fn of(kind: Kind) -> Fault {
         let (path, help) = (Vec::new(), Vec::new());
-        Fault(Box::new(Details { kind, path, span: None, context: None, help }))
+        let whole = "an experiment";
+        Fault(Box::new(Details { kind, whole, path, span: None, context: None, help }))
     }
 
     /// A wrong value: what was found and what was expected.
@@ -83,6 +86,12 @@ impl Fault {
         self
     }
 
+    /// Says what the whole document is, if it is no experiment.
+    pub fn of_whole(mut self, whole: &'static str) -> Fault {
+        self.0.whole = whole;
+        self
+    }
+
     /// Adds a second place.
     pub fn with_context(mut self, span: Range<usize>, label: impl Into<String>) -> Fault {
         self.0.context = Some((span, label.into()));
@@ -113,7 +122,7 @@ impl Fault {
     /// The title, and the words for the place.
     pub fn words(&self) -> (String, String) {
         let path = self.0.path.join(".");
-        let inside = if path.is_empty() { "an experiment".into() } else { format!("`{path}`") };
+        let inside = if path.is_empty() { self.0.whole.into() } else { format!("`{path}`") };
         match &self.0.kind {
             Kind::Words(title, label) => (title.clone(), label.clone()),
             Kind::Value(label) if path.is_empty() => ("wrong value".into(), label.clone()),

@@ -1,11 +1,7 @@
 //! What happens to links, and who else uses them.
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use crosstie_units::{Bytes, Rate, Seed, Time};
-use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use crosstie_units::{Bytes, Rate, Recurrence, Seed, Time};
+use serde::{Deserialize, Serialize};
 
 use super::{Placement, limits};
 
@@ -67,26 +63,15 @@ fn is_once(times: &u32) -> bool {
 }
 
 impl LinkEvent {
+    /// When it happens, and how often.
+    pub(super) fn recurrence(&self) -> Recurrence {
+        let &LinkEvent { at, lasts, every, times, random, .. } = self;
+        Recurrence { at, lasts, every, times, random }
+    }
+
     /// When it happens. What is random about it follows from the seed and from its number among all events.
     pub fn moments(&self, seed: Seed, number: u64) -> Vec<Time> {
-        let Some(every) = self.every else { return vec![self.at] };
-        let mut random = seed.stream("event", number);
-        let lasts = self.lasts.unwrap_or(Time::ZERO);
-        let mut at = self.at;
-        let mut moments = vec![at];
-        for _ in 1..self.times {
-            let between = match self.random {
-                false => every,
-                // As often as without chance, and not before it is over.
-                true => {
-                    let rest = (every.ps() - lasts.ps()) as f64;
-                    lasts + Time::from_ps(random.exponential(rest) as u64)
-                }
-            };
-            at = at + between;
-            moments.push(at);
-        }
-        moments
+        self.recurrence().moments(seed.stream("event", number))
     }
 }
 
@@ -124,58 +109,5 @@ fn at_once() -> Time {
 impl Competitor {
     fn window() -> u32 {
         16
-    }
-}
-
-/// Reads the tables under a heading.
-pub(super) fn tables<'de, D, T>(from: D) -> Result<Vec<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    from.deserialize_seq(Tables(PhantomData))
-}
-
-struct Tables<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for Tables<T> {
-    type Value = Vec<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of tables, each headed by its name in double brackets")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
-        let mut tables = Vec::new();
-        while let Some(table) = list.next_element()? {
-            tables.push(table);
-        }
-        Ok(tables)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn event(text: &str) -> LinkEvent {
-        toml::from_str(&format!("at = '1 ms'\nrail = 0\ndown = true\n{text}")).unwrap()
-    }
-
-    #[test]
-    fn an_event_happens_once_or_regularly_or_at_random() {
-        let ms = |times: &[u64]| -> Vec<Time> {
-            times.iter().map(|time| Time::from_ns(time * 1_000_000)).collect()
-        };
-        assert_eq!(event("").moments(Seed(1), 0), ms(&[1]));
-        assert_eq!(event("every = '2 ms'\ntimes = 3").moments(Seed(1), 0), ms(&[1, 3, 5]));
-        let random = event("every = '2 ms'\ntimes = 2000\nrandom = true\nfor = '1 ms'");
-        let moments = random.moments(Seed(1), 0);
-        assert_eq!(moments, random.moments(Seed(1), 0));
-        assert_ne!(moments, random.moments(Seed(1), 1));
-        let least = moments.windows(2).map(|pair| pair[1] - pair[0]).min();
-        assert!(least >= Some(Time::from_ns(1_000_000)));
-        let mean = (moments[1999] - moments[0]).ps() as f64 / 1999.0;
-        assert!((mean / 2e9 - 1.0).abs() < 0.05, "{mean}");
     }
 }

@@ -21,9 +21,10 @@ use toml::de::DeTable;
 pub use crosstie_collective::Operation;
 pub use crosstie_protocol::{ChannelKind, Flow, PolicyKind};
 pub use crosstie_routing::RoutingKind;
+pub use crosstie_units::Capacity;
 pub use crosstie_work::traffic::{Arrival, Destination, Size, TrafficSpec};
 pub use event::{Competitor, LinkEvent};
-pub use frame::{Capacity, Forwarding, Frame, FrameSwitch, Memory, Uplink};
+pub use frame::{Forwarding, Frame, FrameSwitch, Memory, Uplink};
 pub use machine::{
     Bus, Cluster, Fabric, InTransit, Irregular, Link, Nic, Packet, Patience, Switch, Tree,
 };
@@ -123,14 +124,14 @@ struct Draft {
     #[serde(
         default,
         rename = "event",
-        deserialize_with = "event::tables",
+        deserialize_with = "range::tables",
         skip_serializing_if = "Vec::is_empty"
     )]
     events: Vec<LinkEvent>,
     #[serde(
         default,
         rename = "competitor",
-        deserialize_with = "event::tables",
+        deserialize_with = "range::tables",
         skip_serializing_if = "Vec::is_empty"
     )]
     competitors: Vec<Competitor>,

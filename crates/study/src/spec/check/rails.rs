@@ -122,22 +122,8 @@ fn event(spec: &Spec, number: usize, event: &LinkEvent) -> Result<(), Clash> {
         return Err(clash(at("for"), "links that are up for a while", label)
             .help("write when they go down: `down = true`"));
     }
-    let Some(every) = event.every else {
-        let again = [("times", event.times > 1), ("random", event.random)];
-        return match again.iter().find(|(_, said)| *said) {
-            None => Ok(()),
-            Some((key, _)) => {
-                let label = "expected `every` beside it, the time from one to the next";
-                Err(clash(at(key), "again and again, but how often?", label)
-                    .help("add `every = \"10 ms\"`"))
-            }
-        };
-    };
-    if let Some(lasts) = event.lasts.filter(|lasts| *lasts >= every) {
-        let label = format!("found {lasts}, expected less than every = {every}");
-        return Err(clash(at("for"), "it happens again before it is over", label));
-    }
-    Ok(())
+    let path = format!("event.{number}");
+    event.recurrence().check().map_err(|misfit| super::at(&path, misfit))
 }
 
 fn competitor(spec: &Spec, number: usize, competitor: &Competitor) -> Result<(), Clash> {

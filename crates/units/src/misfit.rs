@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A choice that does not fit: in itself, the number of hosts, or the file that it names.
+/// A choice that does not fit: in itself, to what is beside it, or with the file that it names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
     /// The key, counted from the choice: `hot-spot.host`.
@@ -18,7 +18,8 @@ pub struct Misfit {
 }
 
 impl Misfit {
-    pub(super) fn new(
+    /// Something wrong at a key: the mistake in a few words, and what was found and what was expected.
+    pub fn new(
         key: impl Into<String>,
         title: impl Into<String>,
         problem: impl Into<String>,
@@ -27,18 +28,20 @@ impl Misfit {
         Misfit { key, title, problem, help: None, file: None }
     }
 
-    pub(super) fn help(mut self, help: impl Into<String>) -> Misfit {
+    /// With what to do about it.
+    pub fn help(mut self, help: impl Into<String>) -> Misfit {
         self.help = Some(help.into());
         self
     }
 
-    pub(super) fn in_file(mut self, file: &str) -> Misfit {
+    /// With the file that is at fault.
+    pub fn in_file(mut self, file: &str) -> Misfit {
         self.file = Some(file.to_owned());
         self
     }
 
     /// The same, seen from the choice that this one is a part of.
-    pub(super) fn under(mut self, key: &str) -> Misfit {
+    pub fn under(mut self, key: &str) -> Misfit {
         self.key = format!("{key}.{}", self.key);
         self
     }

@@ -1,0 +1,63 @@
+//! What the rails of a box carry in time.
+
+use std::collections::HashMap;
+use std::io;
+use std::time::Duration;
+
+use super::netlink::Counters;
+use super::{Cluster, Timetable};
+use crate::{End, Sample};
+
+/// Looks at the rails of a cluster again and again, and tells what was carried in between.
+#[derive(Debug)]
+pub struct Trace<'a> {
+    cluster: &'a Cluster,
+    before: HashMap<(usize, usize, End), Counters>,
+}
+
+impl<'a> Trace<'a> {
+    /// From one look to the next.
+    pub const INTERVAL: Duration = Duration::from_millis(100);
+
+    /// Begins at what has been carried so far.
+    pub fn new(cluster: &'a Cluster) -> io::Result<Trace<'a>> {
+        let mut trace = Trace { cluster, before: HashMap::new() };
+        trace.look(Duration::ZERO)?;
+        Ok(trace)
+    }
+
+    /// What was carried since the last look, at every end of every rail.
+    pub fn look(&mut self, time: Duration) -> io::Result<Vec<Sample>> {
+        let mut samples = Vec::new();
+        for (rail, host, end, now) in self.cluster.counters()? {
+            let before = self.before.insert((rail, host, end), now).unwrap_or_default();
+            let spec = self.cluster.spec();
+            samples.push(Sample {
+                time: time.as_secs_f64(),
+                rail: spec.rail_name(rail),
+                host: spec.hosts.names()[host].clone(),
+                end,
+                bytes: now.bytes.wrapping_sub(before.bytes),
+                // The kernel counts these with 32 bits where a rail has a rate.
+                frames: u64::from((now.frames as u32).wrapping_sub(before.frames as u32)),
+                drops: u64::from((now.drops as u32).wrapping_sub(before.drops as u32)),
+                queue: now.queue,
+            });
+        }
+        Ok(samples)
+    }
+
+    /// Looks until the clock is stopped, and once more then.
+    pub fn record(
+        &mut self,
+        clock: &Timetable,
+        mut tell: impl FnMut(Vec<Sample>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut due = clock.elapsed() + Self::INTERVAL;
+        while clock.wait_until(due) {
+            tell(self.look(clock.elapsed())?)?;
+            due = (due + Self::INTERVAL).max(clock.elapsed());
+        }
+        tell(self.look(clock.elapsed())?)
+    }
+}
