@@ -23,7 +23,6 @@
 //! | file | is |
 //! |---|---|
 //! | `spec` | the box as a file describes it, and whether it is sound |
-//! | `error` | what could not be made, and what would allow it |
 //! | `linux/cluster` | the box as its maker sees it: hosts, rails, changes, counters |
 //! | `linux/keeper` | the process that holds the box: namespaces, and the first process of each host |
 //! | `linux/host` | the first process of a host: what a host has of its own, and programs on it |
@@ -34,17 +33,16 @@
 //! | `linux/timetable` | events, each at its time |
 //! | `linux/trace` | what the rails carry, ten times a second |
 //! | `linux/permission` | what this machine allows |
+//! | `linux/error` | what could not be made, and what would allow it |
 
-mod error;
 #[cfg(target_os = "linux")]
 mod linux;
 mod sample;
 mod spec;
 
-pub use error::BoxError;
 #[cfg(target_os = "linux")]
 pub use linux::{
-    Applied, Cluster, Command, Ending, Finding, Options, Program, Timetable, Trace, here,
+    Applied, BoxError, Cluster, Command, Ending, Finding, Options, Program, Timetable, Trace, here,
     permissions, take_terminal,
 };
 pub use sample::{End, Happening, Sample};

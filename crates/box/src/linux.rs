@@ -1,6 +1,7 @@
 //! Hosts and rails out of what Linux has.
 
 mod cluster;
+mod error;
 mod host;
 mod keeper;
 mod netlink;
@@ -13,6 +14,7 @@ mod timetable;
 mod trace;
 
 pub use cluster::{Cluster, Options};
+pub use error::BoxError;
 pub use permission::{Finding, permissions};
 pub use program::{Command, Ending, Program, here, take_terminal};
 pub use timetable::{Applied, Timetable};

@@ -98,10 +98,10 @@ pub enum Verb {
     Run(RunArguments),
     /// Draw figures and report again from stored results, without running anything
     Report(ReportArguments),
-    /// Check experiment files and list their points
+    /// Check experiment files and list their points; check box files
     #[command(after_help = crate::check::EXAMPLES)]
     Check {
-        /// Experiment files
+        /// Experiment files, and files for `crosstie box`
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
     },

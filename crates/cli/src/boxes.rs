@@ -24,7 +24,6 @@ Examples:
   crosstie box experiments/box/unequal-rails.toml -- hostname
   crosstie box experiments/box/two-rails.toml --shell host0
   crosstie box experiments/box/two-rails.toml --on host0 -- mpirun --host host0,host1 ./program
-  crosstie box experiments/box/dying-rail.toml --trace results/dying -- ./program
   crosstie box enter host1 -- ip address    from a program on another host
   crosstie box --check                      what does this machine allow?
 
@@ -117,7 +116,8 @@ fn on_this_system(_: &BoxArguments, _: Option<Spec>, _: &Console) -> Exit {
     ))
 }
 
-fn load(file: &Path, console: &Console) -> Result<Spec, Failure> {
+/// Reads a box file.
+pub fn load(file: &Path, console: &Console) -> Result<Spec, Failure> {
     box_file::load(file)
         .map_err(|mistake| Failure::rendered(mistake.render(console.colours_messages())))
 }

@@ -1,27 +1,40 @@
-//! `crosstie check`: whether experiment files are sound, and which points they have.
+//! `crosstie check`: whether experiment files are sound, and which points they have; and whether box
+//! files are.
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use crosstie_box::Spec;
 use crosstie_lab::RunOptions;
-use crosstie_study::{Point, Setting, Study, WorkKind, World};
+use crosstie_study::{Point, Setting, Study, WorkKind, World, box_file};
 use serde::{Serialize, Serializer};
 
 use crate::console::Console;
-use crate::exit::{Answer, Exit};
+use crate::exit::{Answer, Exit, Failure};
 use crate::progress::Meter;
-use crate::{experiment, interrupt, run};
+use crate::{boxes, experiment, interrupt, run};
 
 /// Shown under the help of the verb.
 pub const EXAMPLES: &str = "\
 Examples:
   crosstie check experiments/quickstart.toml
+  crosstie check experiments/box/two-rails.toml
   crosstie check --json study.toml";
 
 #[derive(Serialize)]
 struct Listing<'a> {
     experiments: Vec<Experiment<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    boxes: Vec<Boxed<'a>>,
+}
+
+#[derive(Serialize)]
+struct Boxed<'a> {
+    file: &'a Path,
+    title: Option<&'a str>,
+    hosts: &'a [String],
+    rails: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -47,7 +60,11 @@ fn in_order<S: Serializer>(settings: &[(String, Setting)], to: S) -> Result<S::O
 
 /// Checks all files, builds what they describe, and lists their points.
 pub fn check(files: &[PathBuf], threads: Option<NonZeroUsize>, console: &Console) -> Exit {
-    let studies = experiment::load_all(files, console)?;
+    let (boxes, files): (Vec<PathBuf>, Vec<PathBuf>) =
+        files.iter().cloned().partition(|file| box_file::is_one(file));
+    let specs = boxes.iter().map(|file| boxes::load(file, console));
+    let specs = specs.collect::<Result<Vec<Spec>, Failure>>()?;
+    let studies = experiment::load_all(&files, console)?;
     let interrupted = interrupt::watch()?;
     let options = RunOptions { threads: run::threads(threads), cancel: &interrupted };
     for (file, study) in files.iter().zip(&studies) {
@@ -62,12 +79,32 @@ pub fn check(files: &[PathBuf], threads: Option<NonZeroUsize>, console: &Console
     let checked = files.iter().zip(&studies);
     if console.json {
         let experiments = checked.map(|(file, study)| described(file, study)).collect();
-        console.print_json(&Listing { experiments })?;
+        let boxes = boxes.iter().zip(&specs).map(|(file, spec)| Boxed {
+            file,
+            title: spec.title.as_deref(),
+            hosts: spec.hosts.names(),
+            rails: spec.rail_names(),
+        });
+        console.print_json(&Listing { experiments, boxes: boxes.collect() })?;
     } else {
-        let texts: Vec<String> = checked.map(|(file, study)| listed(file, study)).collect();
+        let boxes = boxes.iter().zip(&specs).map(|(file, spec)| in_a_line(file, spec));
+        let texts: Vec<String> =
+            checked.map(|(file, study)| listed(file, study)).chain(boxes).collect();
         console.tell(&texts.join("\n"))?;
     }
     Ok(Answer::Yes)
+}
+
+/// A box in one line.
+fn in_a_line(file: &Path, spec: &Spec) -> String {
+    let title = spec.title.as_ref().map_or(String::new(), |title| format!("{title}, "));
+    let count = |number: usize, what: &str| {
+        format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+    };
+    let hosts = count(spec.hosts.count(), "host");
+    let rails = count(spec.rails.len(), "rail");
+    let events = count(spec.occurrences().len(), "change");
+    format!("{}: {title}a box of {hosts} and {rails}, {events} in time\n", file.display())
 }
 
 fn described<'a>(file: &'a Path, study: &'a Study) -> Experiment<'a> {

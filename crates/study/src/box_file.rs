@@ -20,6 +20,12 @@ pub fn parse(name: &str, text: &str) -> Result<Spec, Diagnostic> {
     understand(text).map_err(|fault| Diagnostic::in_text(name, text, fault.of_whole("a box")))
 }
 
+/// Whether a file describes a box rather than an experiment, or means to.
+pub fn is_one(path: impl AsRef<Path>) -> bool {
+    let Ok(text) = source::text(path.as_ref(), "a box file") else { return false };
+    document::parse(&text).is_ok_and(|root| root.contains_key("rail") || root.contains_key("hosts"))
+}
+
 fn understand(text: &str) -> Result<Spec, Fault> {
     let root = document::parse(text)?;
     let spec: Spec = document::decode_table(&root)?;

@@ -14,13 +14,14 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
+use super::BoxError;
 use super::keeper::{self, Plan, Resident, news};
 use super::netlink::{Counters, Device, Mac, Netlink};
 use super::passing;
 use super::permission;
 use super::program::{self, Command, Program};
 use super::shaper::Shaper;
-use crate::{BoxError, Change, End, Occurrence, Spec};
+use crate::{Change, End, Occurrence, Spec};
 
 /// A cluster of hosts and rails, as long as it is not dropped.
 #[derive(Debug)]
@@ -295,10 +296,7 @@ impl Cluster {
 
     /// Whether it still stands: not if somebody has killed its processes.
     pub fn stands(&self) -> bool {
-        matches!(
-            waitpid(self.keeper, Some(WaitPidFlag::WNOHANG | WaitPidFlag::__WALL)),
-            Ok(WaitStatus::StillAlive)
-        )
+        matches!(waitpid(self.keeper, Some(WaitPidFlag::WNOHANG)), Ok(WaitStatus::StillAlive))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The first process of a host: it gives the host what is its own, and starts programs on it.
 
+use std::convert::Infallible;
 use std::ffi::{CStr, CString};
 use std::fs;
 use std::io;
@@ -32,7 +33,7 @@ pub(super) const BOX: &str = "/proc/1/fd/9";
 pub(super) const PROGRAMS: &str = "bin";
 
 /// Stands for the host until it is killed.
-pub(super) fn serve(plan: &Plan, number: usize, line: &OwnedFd) -> Result<(), Failed> {
+pub(super) fn serve(plan: &Plan, number: usize, line: &OwnedFd) -> Result<Infallible, Failed> {
     // It must not outlive the keeper, and nothing of the host outlives it.
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).doing("tie the host to its keeper")?;
     let name = &plan.hosts[number].name;
@@ -170,7 +171,7 @@ impl<'a> Reception<'a> {
         Ok(Reception { listener, variables, deaths, visits: Vec::new() })
     }
 
-    fn serve(mut self) -> Result<(), Failed> {
+    fn serve(mut self) -> Result<Infallible, Failed> {
         loop {
             let mut files = vec![
                 PollFd::new(self.deaths.as_fd(), PollFlags::POLLIN),
@@ -274,12 +275,10 @@ fn begin(files: Vec<OwnedFd>, variables: &[(CString, CString)]) -> io::Result<Pi
     let (verdict, voice) = pipe2(nix::fcntl::OFlag::O_CLOEXEC)?;
     // SAFETY: there is no other thread here, and the child never returns.
     match unsafe { fork() }? {
-        ForkResult::Child => {
+        ForkResult::Child => keeper::never_return(|| {
             let error = become_program(&order, &paths, [&input, &output, &errors]);
             let _ = nix::unistd::write(&voice, &(error as i32).to_ne_bytes());
-            // SAFETY: ends the process without anything that is not ours.
-            unsafe { libc::_exit(127) }
-        }
+        }),
         ForkResult::Parent { child } => {
             drop(voice);
             let mut code = [0; 4];

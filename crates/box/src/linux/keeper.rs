@@ -98,17 +98,21 @@ pub(super) fn start(plan: &Plan) -> io::Result<(Pid, OwnedFd)> {
         ForkResult::Parent { child } => Ok((child, ours)),
         ForkResult::Child => {
             drop(ours);
-            let line = alone(theirs);
-            let code = match line.doing("leave what the maker has open").and_then(|line| {
-                keep(plan, &line).inspect_err(|failed| complain(line.as_fd(), failed))
-            }) {
-                Ok(()) => 0,
-                Err(_) => 1,
-            };
-            // SAFETY: ends the process without anything that is not ours.
-            unsafe { libc::_exit(code) }
+            never_return(|| {
+                if let Ok(line) = alone(theirs) {
+                    let _ = keep(plan, &line).inspect_err(|failed| complain(line.as_fd(), failed));
+                }
+            })
         }
     }
+}
+
+/// Does what a new process is for, and ends it. Not even a panic gets back into the code of the old one.
+#[allow(unsafe_code)]
+pub(super) fn never_return(work: impl FnOnce()) -> ! {
+    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    // SAFETY: ends the process without running anything that was registered by others.
+    unsafe { libc::_exit(1) }
 }
 
 /// Closes everything but one file, and takes the signals back to what they are for a new program.
@@ -143,9 +147,15 @@ fn alone(line: OwnedFd) -> io::Result<OwnedFd> {
 /// Nobody in this process may use them any more.
 #[allow(unsafe_code)]
 pub(super) unsafe fn close_from(first: u32) {
-    // SAFETY: as promised by the caller. Where the call is missing, files stay open: they are closed on
-    // exec, and belong to programs that end with this one.
-    unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };
+    // SAFETY: as promised by the caller.
+    unsafe {
+        if libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) < 0 {
+            // Kernels before 5.9 have no such call.
+            for number in first..1 << 16 {
+                libc::close(number as RawFd);
+            }
+        }
+    }
 }
 
 /// Takes all signals back to what they are for a new program.
@@ -246,13 +256,10 @@ fn first_process(plan: &Plan, number: usize, line: &OwnedFd) -> Result<Pid, Fail
     let child = unsafe { libc::syscall(libc::SYS_clone, flags as libc::c_ulong, 0, 0, 0, 0) };
     match child {
         -1 => Err(io::Error::last_os_error()).doing("make the namespaces of a host"),
-        0 => {
-            if let Err(failed) = host::serve(plan, number, line) {
-                complain(line.as_fd(), &failed);
-            }
-            // SAFETY: ends the process without anything that is not ours.
-            unsafe { libc::_exit(1) }
-        }
+        0 => never_return(|| {
+            let Err(failed) = host::serve(plan, number, line);
+            complain(line.as_fd(), &failed);
+        }),
         child => Ok(Pid::from_raw(child as i32)),
     }
 }

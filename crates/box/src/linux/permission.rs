@@ -3,9 +3,9 @@
 use std::fs;
 use std::io;
 
-use super::Cluster;
 use super::cluster::Options;
-use crate::{BoxError, Hosts, Rail, Shape, Spec};
+use super::{BoxError, Cluster};
+use crate::{Hosts, Rail, Shape, Spec};
 use crosstie_units::{Capacity, Rate};
 
 /// One thing that a box needs.

@@ -9,11 +9,11 @@ use std::sync::OnceLock;
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 
+use super::BoxError;
 use super::host::{BOX, PROGRAMS};
 use super::keeper::TABLE;
 use super::passing;
 use super::request::{Order, Word};
-use crate::BoxError;
 
 /// A program to be started: its words, and what is not as in this process.
 #[derive(Debug)]

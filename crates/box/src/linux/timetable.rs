@@ -3,8 +3,8 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::Cluster;
-use crate::{BoxError, Happening, Occurrence};
+use super::{BoxError, Cluster};
+use crate::{Happening, Occurrence};
 
 /// What was done, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use crate::invocation::{command, end, repository, run};
 use tempfile::tempdir;
 
-const VERBS: [&str; 12] = [
+const VERBS: [&str; 13] = [
     "run",
     "report",
     "check",
@@ -13,6 +13,7 @@ const VERBS: [&str; 12] = [
     "bench",
     "predict",
     "probe",
+    "box",
     "fabric",
     "routes",
     "rails",

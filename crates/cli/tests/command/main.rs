@@ -1,6 +1,7 @@
 //! The command from end to end.
 
 mod benchmarks;
+mod boxes;
 mod conduct;
 mod experiments;
 mod invocation;
