@@ -265,9 +265,13 @@ impl Cluster {
     /// What every end of every rail has carried so far: rail, host, end, counters.
     pub(super) fn counters(&self) -> io::Result<Vec<(usize, usize, End, Counters)>> {
         let mut all = Vec::new();
-        let switches = carried(&mut locked(&self.switches))?;
-        let hosts = self.hosts.iter().map(|host| carried(&mut locked(host)));
-        let hosts = hosts.collect::<io::Result<Vec<Carried>>>()?;
+        let rates = || self.spec.rails.iter().map(|rail| rail.rate.is_some());
+        // A list takes the kernel most of the time of a look, so nobody asks for one in vain.
+        let (buckets, links) = (rates().any(|shaped| shaped), rates().any(|shaped| !shaped));
+        let look = |netlink: &Mutex<Netlink>| Carried::by(&mut locked(netlink), buckets, links);
+        let switched = (0..self.spec.rails.len()).any(|rail| self.spec.is_switched(rail));
+        let switches = if switched { look(&self.switches)? } else { Carried::default() };
+        let hosts = self.hosts.iter().map(look).collect::<io::Result<Vec<Carried>>>()?;
         for rail in 0..self.spec.rails.len() {
             let shaped = self.spec.rails[rail].rate.is_some();
             for host in self.spec.members(rail) {
@@ -463,20 +467,28 @@ fn table(spec: &Spec) -> String {
 }
 
 /// What devices of a namespace have carried.
+#[derive(Default)]
 struct Carried {
     buckets: Vec<(u32, Counters)>,
     links: Vec<(u32, Counters)>,
 }
 
 impl Carried {
+    /// Asks for what passed buckets, links, or both.
+    fn by(netlink: &mut Netlink, buckets: bool, links: bool) -> io::Result<Carried> {
+        let mut buckets = if buckets { netlink.buckets()? } else { Vec::new() };
+        let mut links = if links { netlink.links()? } else { Vec::new() };
+        for list in [&mut buckets, &mut links] {
+            list.sort_unstable_by_key(|(device, _)| *device);
+        }
+        Ok(Carried { buckets, links })
+    }
+
     fn of(&self, device: u32, shaped: bool) -> Counters {
         let list = if shaped { &self.buckets } else { &self.links };
-        list.iter().find(|(index, _)| *index == device).map_or(Counters::default(), |(_, c)| *c)
+        let place = list.binary_search_by_key(&device, |(device, _)| *device);
+        place.map_or(Counters::default(), |place| list[place].1)
     }
-}
-
-fn carried(netlink: &mut Netlink) -> io::Result<Carried> {
-    Ok(Carried { buckets: netlink.buckets()?, links: netlink.links()? })
 }
 
 /// A lock whose content is whole whatever happened to others.
