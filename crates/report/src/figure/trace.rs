@@ -112,8 +112,11 @@ fn picture(
     marks: &[Mark],
     notes: Vec<Note>,
 ) -> String {
-    let x = Scale::fitting([0.0, trace.summary.seconds].into_iter(), false, None);
-    let y = Scale::fitting(y, false, None);
+    let seconds = trace.summary.seconds;
+    let x = Scale::fitting([0.0, seconds].into_iter(), false, Some([0.0, seconds]));
+    // A little room, so that what is carried at the line rate is not taken for the border.
+    let top = y.filter(|y| y.is_finite()).fold(0.0, f64::max) * 1.06;
+    let y = Scale::fitting([0.0, top].into_iter(), false, Some([0.0, top]));
     Picture { title, x_label: "time [s]", y_label, x, y, series, marks, notes }.draw()
 }
 

@@ -55,7 +55,25 @@ impl TraceWriter {
         version: &str,
     ) -> Result<TraceWriter, TraceError> {
         let folder = folder.into();
-        check_free(&folder)?;
+        let empty = check_free(&folder)?;
+        let begun = TraceWriter::begin_in(folder.clone(), box_file, spec, program, version);
+        if empty && begun.is_err() {
+            // What was begun in vain would be in the way of the next. It may not all be there.
+            for name in [RAILS, EVENTS, META, BOX] {
+                let _ = fs::remove_file(folder.join(name));
+            }
+            let _ = fs::remove_dir(&folder);
+        }
+        begun
+    }
+
+    fn begin_in(
+        folder: PathBuf,
+        box_file: &str,
+        spec: &Spec,
+        program: &[String],
+        version: &str,
+    ) -> Result<TraceWriter, TraceError> {
         fs::create_dir_all(&folder).map_err(doing("make the folder", &folder))?;
         let rails = Table::open(folder.join(RAILS))?;
         match rails.file.try_lock() {
@@ -213,10 +231,10 @@ impl Table {
     }
 }
 
-/// Refuses a folder with something in it that is not a trace.
-fn check_free(folder: &Path) -> Result<(), TraceError> {
+/// Refuses a folder with something in it that is not a trace; tells whether nothing is in it.
+fn check_free(folder: &Path) -> Result<bool, TraceError> {
     let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
         entries => entries.map_err(doing("read the folder", folder))?,
     };
     let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
@@ -236,7 +254,7 @@ fn check_free(folder: &Path) -> Result<(), TraceError> {
     };
     match other {
         Some(other) => Err(TraceError::Occupied { path: folder.to_owned(), other: other.clone() }),
-        None => Ok(()),
+        None => Ok(names.is_empty()),
     }
 }
 
