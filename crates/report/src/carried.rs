@@ -28,8 +28,8 @@ impl Unit {
     fn of_amounts(amounts: impl Iterator<Item = u64>) -> Unit {
         match largest(amounts.map(|amount| amount as f64)) {
             amount if amount >= 1e10 => Unit { worth: 1e9, name: "GB" },
-            amount if amount >= 1e6 => Unit { worth: 1e6, name: "MB" },
-            amount if amount >= 1e3 => Unit { worth: 1e3, name: "kB" },
+            amount if amount >= 1e7 => Unit { worth: 1e6, name: "MB" },
+            amount if amount >= 1e4 => Unit { worth: 1e3, name: "kB" },
             _ => Unit { worth: 1.0, name: "B" },
         }
     }

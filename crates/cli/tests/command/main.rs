@@ -1,6 +1,8 @@
 //! The command from end to end.
 
 mod benchmarks;
+#[cfg(target_os = "linux")]
+mod boxes;
 mod conduct;
 mod experiments;
 mod invocation;
