@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
 
+use super::cluster::Count;
 use super::netlink::Counters;
 use super::{Cluster, Timetable};
 use crate::{End, Sample};
@@ -21,6 +22,9 @@ impl<'a> Trace<'a> {
     /// From one look to the next.
     pub const INTERVAL: Duration = Duration::from_millis(100);
 
+    /// What is read this soon after the beginning of a look has its time.
+    const AT_ONCE: Duration = Duration::from_millis(1);
+
     /// Begins at what has been carried so far.
     pub fn new(cluster: &'a Cluster) -> io::Result<Trace<'a>> {
         let mut trace = Trace { cluster, before: HashMap::new() };
@@ -28,10 +32,14 @@ impl<'a> Trace<'a> {
         Ok(trace)
     }
 
-    /// What was carried since the last look, at every end of every rail.
+    /// What was carried since the last look, at every end of every rail. The time is that of the
+    /// beginning of the look, but of ends that had to wait for it, when they were read.
     pub fn look(&mut self, time: Duration) -> io::Result<Vec<Sample>> {
+        let begin = Instant::now();
         let mut samples = Vec::new();
-        for (rail, host, end, now) in self.cluster.counters()? {
+        for Count { rail, host, end, counters: now, read } in self.cluster.counters()? {
+            let waited = read - begin;
+            let time = if waited > Self::AT_ONCE { time + waited } else { time };
             let before = self.before.insert((rail, host, end), now).unwrap_or_default();
             let spec = self.cluster.spec();
             samples.push(Sample {

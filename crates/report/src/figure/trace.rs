@@ -60,7 +60,10 @@ fn draw_rail(trace: &TraceFolder, rail: &str) -> Drawing {
         .drawn
         .iter()
         .zip(&curves)
-        .map(|(&i, curve)| curve_of(trace, i, curve, 8.0 / unit.worth, unit.name, false))
+        .map(|(&i, curve)| {
+            let colour = chosen.colour(trace, i);
+            curve_of(trace, i, colour, curve, (8.0 / unit.worth, unit.name), false)
+        })
         .collect();
     if !limit.is_empty() {
         let points = limit.iter().map(|&(x, y)| point(x, 8.0 * y / unit.worth, String::new()));
@@ -80,7 +83,7 @@ fn draw_rail(trace: &TraceFolder, rail: &str) -> Drawing {
     let marks = marks(trace, |happening| happening.rail == rail, false, &mut notes);
     let y = values().chain(limits()).map(|y| y / unit.worth).chain([0.0]);
     let y_label = format!("rate [{}]", unit.name);
-    let svg = picture(trace, &format!("Rail {rail}"), &y_label, y, &series, &marks, notes);
+    let svg = picture(trace, &format!("Carried by {rail}"), &y_label, y, &series, &marks, notes);
     Drawing { name: format!("rail-{rail}"), svg }
 }
 
@@ -92,7 +95,7 @@ fn draw_drops(trace: &TraceFolder) -> Option<Drawing> {
     let grain = Grain::of(trace.summary.seconds);
     let curves = chosen.drawn.iter().map(|&i| {
         let curve = grain.curve(&trace.ends[i], |reading| reading.drops);
-        curve_of(trace, i, &curve, 1.0, "frames/s", true)
+        curve_of(trace, i, chosen.colour(trace, i), &curve, (1.0, "frames/s"), true)
     });
     let series: Vec<Series> = curves.collect();
     let mut notes = chosen.notes(&grain);
@@ -137,6 +140,15 @@ fn choose(trace: &TraceFolder, amount: impl Fn(usize) -> u64) -> Chosen {
 }
 
 impl Chosen {
+    /// The colour of an end: that of its host on its rail, given out in order.
+    fn colour(&self, trace: &TraceFolder, i: usize) -> usize {
+        let place = |i: usize| (&trace.summary.ends[i].rail, &trace.summary.ends[i].host);
+        let mut places: Vec<_> = self.drawn.iter().map(|&i| place(i)).collect();
+        // Both ends of a host stand beside each other.
+        places.dedup();
+        places.iter().position(|&known| known == place(i)).unwrap_or(0)
+    }
+
     fn notes(&self, grain: &Grain) -> Vec<Note> {
         let mut notes = Vec::new();
         if let Grain::Bins(width) = grain {
@@ -151,13 +163,16 @@ impl Chosen {
     }
 }
 
-/// A curve of an end: hosts have colours, and what comes from a switch is dashed.
+/// The dash of what comes from a switch; a second round of colours shifts dashes by one.
+const FROM_SWITCH: usize = 2;
+
+/// A curve of an end; what comes from a switch is dashed.
 fn curve_of(
     trace: &TraceFolder,
     i: usize,
+    colour: usize,
     curve: &[(f64, f64)],
-    factor: f64,
-    unit: &str,
+    (factor, unit): (f64, &str),
     with_rail: bool,
 ) -> Series {
     let end = &trace.summary.ends[i];
@@ -165,9 +180,6 @@ fn curve_of(
     if with_rail {
         label = format!("{}, {label}", end.rail);
     }
-    let host = trace.spec.hosts.names().iter().position(|host| *host == end.host);
-    let rail = trace.spec.rail_names().iter().position(|rail| *rail == end.rail).unwrap_or(0);
-    let colour = host.unwrap_or(0) + if with_rail { rail * trace.spec.hosts.count() } else { 0 };
     let points: Vec<Point> = curve
         .iter()
         .map(|&(x, y)| {
@@ -179,7 +191,7 @@ fn curve_of(
     Series {
         label,
         colour,
-        dash: usize::from(end.end == End::Switch),
+        dash: if end.end == End::Switch { FROM_SWITCH } else { 0 },
         // A line of one point would not be seen.
         look: if points.len() < 3 { Look::Marked } else { Look::Plain },
         points,
