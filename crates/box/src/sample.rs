@@ -16,6 +16,7 @@ pub enum End {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Seconds since the programs began.
+    #[serde(rename = "time_s")]
     pub time: f64,
     /// The rail.
     pub rail: String,
@@ -30,6 +31,7 @@ pub struct Sample {
     /// Frames that found no room.
     pub drops: u64,
     /// Bytes that wait.
+    #[serde(rename = "queue_bytes")]
     pub queue: u64,
 }
 
@@ -37,8 +39,10 @@ pub struct Sample {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Happening {
     /// Seconds since the programs began at which it was to happen.
+    #[serde(rename = "time_s")]
     pub time: f64,
     /// By how many seconds it was late.
+    #[serde(rename = "late_s")]
     pub late: f64,
     /// The rail.
     pub rail: String,

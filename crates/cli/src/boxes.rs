@@ -5,6 +5,8 @@ mod enter;
 #[cfg(target_os = "linux")]
 mod labelled;
 #[cfg(target_os = "linux")]
+mod recording;
+#[cfg(target_os = "linux")]
 mod session;
 #[cfg(target_os = "linux")]
 mod terminal;
@@ -14,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use crosstie_box::Spec;
-use crosstie_study::box_file;
+use crosstie_study::{Diagnostic, box_file};
 
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
@@ -24,12 +26,17 @@ Examples:
   crosstie box experiments/box/unequal-rails.toml -- hostname
   crosstie box experiments/box/two-rails.toml --shell host0
   crosstie box experiments/box/two-rails.toml --on host0 -- mpirun --host host0,host1 ./program
+  crosstie box experiments/box/dying-rail.toml --trace results/dying -- ./program
   crosstie box enter host1 -- ip address    from a program on another host
   crosstie box --check                      what does this machine allow?
 
 The program runs on every host, with CROSSTIE_HOST, CROSSTIE_HOSTS and CROSSTIE_RAILS in its
 environment; its output is labelled by host. Hosts know each other by name, and reach each other by
-`ssh`. The exit code is the first of the programs' that is not 0. docs/box.md tells more.";
+`ssh`. The exit code is the first of the programs' that is not 0. docs/box.md tells more.
+
+With --trace, what each rail carried every 100 ms is kept in a folder, summed up on stderr at the end,
+and drawn by `crosstie report FOLDER`. With --json the sum and how the programs ended go to stdout, and
+what programs print goes to stderr.";
 
 /// Arguments of `crosstie box`.
 #[derive(Debug, Args)]
@@ -58,8 +65,12 @@ pub struct BoxArguments {
     #[arg(long)]
     root: bool,
 
+    /// Keep what each rail carries, every 100 ms, in this folder; a trace that is there is replaced
+    #[arg(long, value_name = "FOLDER")]
+    trace: Option<PathBuf>,
+
     /// Say what this machine allows, and whether the file is sound
-    #[arg(long, conflicts_with_all = ["program", "on", "shell"])]
+    #[arg(long, conflicts_with_all = ["program", "on", "shell", "trace"])]
     check: bool,
 }
 
@@ -92,24 +103,33 @@ Launchers that start programs by `ssh` need not be told: hosts of a box have an 
 
 /// Makes a box and runs programs in it, or does something on a host of one.
 pub fn boxed(arguments: &BoxArguments, console: &Console) -> Exit {
-    let spec = arguments.file.as_deref().map(|file| load(file, console)).transpose()?;
-    on_this_system(arguments, spec, console)
+    let file = arguments.file.as_deref().map(|file| load(file, console)).transpose()?;
+    on_this_system(arguments, file, console)
+}
+
+/// A box, and the text that describes it.
+pub struct BoxFile {
+    /// The text.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+    pub text: String,
+    /// What it says.
+    pub spec: Spec,
 }
 
 #[cfg(target_os = "linux")]
-fn on_this_system(arguments: &BoxArguments, spec: Option<Spec>, console: &Console) -> Exit {
-    match (&arguments.inside, spec) {
+fn on_this_system(arguments: &BoxArguments, file: Option<BoxFile>, console: &Console) -> Exit {
+    match (&arguments.inside, file) {
         (Some(Inside::Enter { words }), _) => enter::enter(words),
         (Some(Inside::Ssh { arguments }), _) => enter::ssh(arguments),
         (None, _) if arguments.check => session::check(console),
-        (None, Some(spec)) => session::run(arguments, &spec, console),
+        (None, Some(file)) => session::run(arguments, &file, console),
         // The parser does not let it come here.
         (None, None) => Err(Failure::user("expected a file that describes hosts and rails")),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn on_this_system(_: &BoxArguments, _: Option<Spec>, _: &Console) -> Exit {
+fn on_this_system(_: &BoxArguments, _: Option<BoxFile>, _: &Console) -> Exit {
     Err(Failure::user(
         "a box is made of namespaces, veth pairs and token buckets, which only Linux has\n\
          help: run it on Linux, or in a virtual machine with Linux; all else of Crosstie works here",
@@ -117,7 +137,13 @@ fn on_this_system(_: &BoxArguments, _: Option<Spec>, _: &Console) -> Exit {
 }
 
 /// Reads a box file.
-pub fn load(file: &Path, console: &Console) -> Result<Spec, Failure> {
-    box_file::load(file)
-        .map_err(|mistake| Failure::rendered(mistake.render(console.colours_messages())))
+pub fn load(file: &Path, console: &Console) -> Result<BoxFile, Failure> {
+    let read = || {
+        let text = box_file::text(file)?;
+        let spec = box_file::parse(&file.display().to_string(), &text)?;
+        Ok(BoxFile { text, spec })
+    };
+    read().map_err(|mistake: Diagnostic| {
+        Failure::rendered(mistake.render(console.colours_messages()))
+    })
 }

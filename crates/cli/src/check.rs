@@ -62,7 +62,7 @@ fn in_order<S: Serializer>(settings: &[(String, Setting)], to: S) -> Result<S::O
 pub fn check(files: &[PathBuf], threads: Option<NonZeroUsize>, console: &Console) -> Exit {
     let (boxes, files): (Vec<PathBuf>, Vec<PathBuf>) =
         files.iter().cloned().partition(|file| box_file::is_one(file));
-    let specs = boxes.iter().map(|file| boxes::load(file, console));
+    let specs = boxes.iter().map(|file| boxes::load(file, console).map(|read| read.spec));
     let specs = specs.collect::<Result<Vec<Spec>, Failure>>()?;
     let studies = experiment::load_all(&files, console)?;
     let interrupted = interrupt::watch()?;

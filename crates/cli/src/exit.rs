@@ -8,6 +8,7 @@ use std::sync::Once;
 use crosstie_lab::LabError;
 use crosstie_report::WriteError;
 use crosstie_study::ResultsError;
+use crosstie_study::trace::TraceError;
 
 use crate::{console, interrupt};
 
@@ -67,6 +68,12 @@ impl From<ResultsError> for Failure {
             | ResultsError::NotFinite { .. }
             | ResultsError::Foreign { .. } => Failure::ours(error),
         }
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Failure {
+        Failure::user(error)
     }
 }
 

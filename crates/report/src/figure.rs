@@ -1,18 +1,21 @@
-//! Figures as SVG: lines from result rows, and time lines.
+//! Figures as SVG: lines from result rows and from traces, and time lines.
 //!
 //! A curve is a group of rows that agree in the figure's series keys, sorted by x. Where a network
 //! saturates or deadlocks there is no latency to draw: a hollow arrow (or a cross) at the top border
-//! says at which x, and along a load the curve leaves there. The same input gives the same bytes.
+//! says at which x, and along a load the curve leaves there. Where something happened along x, a vertical
+//! line says what. The same input gives the same bytes.
 
 mod abscissa;
 mod curves;
 mod frame;
 mod legend;
+mod marks;
 mod scale;
 mod series;
 mod stroke;
 mod text;
 mod timeline;
+mod trace;
 
 use std::fmt::Write;
 
@@ -25,9 +28,12 @@ pub(crate) use abscissa::{Abscissa, spelling};
 use curves::Curves;
 use frame::{Frame, Rect};
 use legend::Legend;
+use marks::{Mark, Marks};
 use scale::Scale;
+use series::{Look, Point};
 pub(crate) use series::{Series, series, status_words};
 pub use timeline::{MOST_LINES, MOST_POINTS, MOST_RANKS, Timeline, Timelines, timelines};
+pub use trace::{Drawing, rails};
 
 const WIDTH: u32 = 720;
 const HEIGHT: u32 = 440;
@@ -45,55 +51,101 @@ pub fn draw(figure: &Figure, rows: &[Row]) -> String {
     let series = series(figure, rows, &abscissa);
     let (x, y) = (x_scale(figure, &series, &abscissa), y_scale(figure, &series));
     let notes = notes(&series, &x, &y);
-    let legend = Legend::of(&series);
-    let bottom = if notes.is_empty() { BOTTOM } else { BOTTOM + NOTE };
+    Picture {
+        title: &one_line(figure.title.as_deref().unwrap_or(&figure.name)),
+        x_label: &caption::axis(std::slice::from_ref(&figure.x), 80),
+        y_label: &caption::axis(&figure.y, 48),
+        x,
+        y,
+        series: &series,
+        marks: &[],
+        notes,
+    }
+    .draw()
+}
 
-    let x_label = caption::axis(std::slice::from_ref(&figure.x), 80);
-    let y_label = caption::axis(&figure.y, 48);
-    let mut frame = Frame {
-        size: (WIDTH, HEIGHT),
-        x: &x,
-        y: &y,
-        x_label: &x_label,
-        y_label: &y_label,
-        top: TOP,
-        bottom,
-        right: RIGHT,
-    };
-    let (mut around, mut plot) = frame.draw();
-    let mut corner = None;
-    if let Some(legend) = &legend {
-        corner = legend.free_corner(&Curves { series: &series, x: &x, y: &y, plot });
-        if corner.is_none() {
-            frame.right = legend.width.ceil() as u32 + 20;
-            frame.size.1 = HEIGHT.max(legend.height as u32 + TOP + bottom + 20);
-            (around, plot) = frame.draw();
+/// Curves with all that stands around them.
+struct Picture<'a> {
+    title: &'a str,
+    x_label: &'a str,
+    y_label: &'a str,
+    x: Scale,
+    y: Scale,
+    series: &'a [Series],
+    /// What happened along x.
+    marks: &'a [Mark],
+    notes: Vec<Note>,
+}
+
+impl Picture<'_> {
+    /// The picture as a stand-alone SVG document.
+    fn draw(&self) -> String {
+        let Picture { title, x_label, y_label, x, y, series, marks, notes } = self;
+        let legend = Legend::of(series);
+        let bottom = if notes.is_empty() { BOTTOM } else { BOTTOM + NOTE };
+        let size = (WIDTH, HEIGHT);
+        let mut frame = Frame { size, x, y, x_label, y_label, top: TOP, bottom, right: RIGHT };
+        let mut laid = lay_out(&mut frame, marks);
+        let mut corner = None;
+        if let Some(legend) = &legend {
+            corner = legend.free_corner(&Curves { series, x, y, plot: laid.plot });
+            if corner.is_none() {
+                frame.right = legend.width.ceil() as u32 + 20;
+                laid = lay_out(&mut frame, marks);
+                let height = HEIGHT.max(legend.height as u32 + frame.top + bottom + 20);
+                if height > frame.size.1 {
+                    frame.size.1 = height;
+                    laid = lay_out(&mut frame, marks);
+                }
+            }
         }
-    }
+        let LaidOut { around, plot, words } = laid;
 
-    let (width, height) = frame.size;
-    let title = one_line(figure.title.as_deref().unwrap_or(&figure.name));
-    let curves = number::count(series.len(), "curve");
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">\n{around}\n",
-        escape(&format!("{title}: {y_label} against {x_label}, {curves}"))
-    );
-    let across = (plot.left + plot.right) / 2.0;
-    let bold = " text-anchor=\"middle\" font-weight=\"bold\"";
-    svg += &text::element(f64::from(width) / 2.0, 26.0, text::LARGE, bold, &shortened(&title, 84));
-    svg += &Curves { series: &series, x: &x, y: &y, plot }.draw();
-    if series.is_empty() {
-        let middle = (plot.top + plot.bottom) / 2.0;
-        let centred = " text-anchor=\"middle\"";
-        svg += &text::element(across, middle, text::MEDIUM, centred, "no points to draw");
+        let (width, height) = frame.size;
+        let curves = number::count(series.len(), "curve");
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">\n{around}\n",
+            escape(&format!("{title}: {y_label} against {x_label}, {curves}"))
+        );
+        let across = (plot.left + plot.right) / 2.0;
+        let bold = " text-anchor=\"middle\" font-weight=\"bold\"";
+        let middle = f64::from(width) / 2.0;
+        svg += &text::element(middle, 26.0, text::LARGE, bold, &shortened(title, 84));
+        svg += &words.draw(plot);
+        svg += &Curves { series, x, y, plot }.draw();
+        if series.is_empty() {
+            let middle = (plot.top + plot.bottom) / 2.0;
+            let centred = " text-anchor=\"middle\"";
+            svg += &text::element(across, middle, text::MEDIUM, centred, "no points to draw");
+        }
+        if let Some(legend) = legend {
+            svg += &legend.draw(corner.unwrap_or_else(|| legend.beside(plot)));
+        }
+        svg += &draw_notes(notes, plot, f64::from(height));
+        svg.push_str("</svg>\n");
+        svg
     }
-    if let Some(legend) = legend {
-        svg += &legend.draw(corner.unwrap_or_else(|| legend.beside(plot)));
+}
+
+/// A frame as it was drawn, and what is left for the curves.
+struct LaidOut<'a> {
+    around: String,
+    plot: Rect,
+    words: Marks<'a>,
+}
+
+/// Draws a frame with as much room above it as the words of marks take.
+fn lay_out<'a>(frame: &mut Frame<'_>, marks: &'a [Mark]) -> LaidOut<'a> {
+    let (around, plot) = frame.draw();
+    let words = Marks::place(marks, frame.x, plot);
+    let top = TOP + words.height();
+    if frame.top == top {
+        return LaidOut { around, plot, words };
     }
-    svg += &draw_notes(&notes, plot, f64::from(height));
-    svg.push_str("</svg>\n");
-    svg
+    frame.top = top;
+    let (around, plot) = frame.draw();
+    LaidOut { around, plot, words }
 }
 
 fn x_scale(figure: &Figure, series: &[Series], abscissa: &Abscissa) -> Scale {
@@ -116,8 +168,22 @@ fn y_scale(figure: &Figure, series: &[Series]) -> Scale {
     )
 }
 
-/// A mark of the figure and what it means.
-type Note = (fn(f64, f64) -> String, &'static str);
+/// What is said below a figure: what a mark of it means, or something about all of it.
+struct Note {
+    mark: Option<fn(f64, f64) -> String>,
+    words: String,
+}
+
+impl Note {
+    /// Something about all of a figure.
+    fn plain(words: String) -> Note {
+        Note { mark: None, words }
+    }
+
+    fn of(mark: fn(f64, f64) -> String, words: &str) -> Note {
+        Note { mark: Some(mark), words: words.to_owned() }
+    }
+}
 
 /// Explains the marks that are not ordinary points, where there are any.
 fn notes(series: &[Series], x: &Scale, y: &Scale) -> Vec<Note> {
@@ -144,11 +210,11 @@ fn notes(series: &[Series], x: &Scale, y: &Scale) -> Vec<Note> {
         (Status::Failed, false, stroke::cross, "failed"),
     ] {
         if ends(status, onward) {
-            notes.push((mark, words));
+            notes.push(Note::of(mark, words));
         }
     }
     if unsure {
-        notes.push((|x, y| stroke::marker(0, x, y, true), "hollow: not converged"));
+        notes.push(Note::of(|x, y| stroke::marker(0, x, y, true), "hollow: not converged"));
     }
     notes
 }
@@ -156,10 +222,13 @@ fn notes(series: &[Series], x: &Scale, y: &Scale) -> Vec<Note> {
 fn draw_notes(notes: &[Note], plot: Rect, height: f64) -> String {
     let mut svg = String::new();
     let (mut x, y) = (plot.left + 6.0, height - 14.0);
-    for (mark, words) in notes {
-        let _ = writeln!(svg, "<g fill=\"#555555\" stroke=\"#555555\">{}</g>", mark(x, y));
-        svg += &text::element(x + 12.0, y + 4.2, text::SMALL, " class=\"note\"", words);
-        x += 12.0 + text::width(words, text::SMALL) + 28.0;
+    for Note { mark, words } in notes {
+        if let Some(mark) = mark {
+            let _ = writeln!(svg, "<g fill=\"#555555\" stroke=\"#555555\">{}</g>", mark(x, y));
+            x += 12.0;
+        }
+        svg += &text::element(x, y + 4.2, text::SMALL, " class=\"note\"", words);
+        x += text::width(words, text::SMALL) + 28.0;
     }
     svg
 }

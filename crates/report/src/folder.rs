@@ -1,14 +1,15 @@
 //! A report on disk: `figures/NAME.svg`, `figures/timeline-POINT.svg` and `report.html` in the folder of
-//! an experiment.
+//! an experiment, `figures/rail-NAME.svg`, `figures/drops.svg` and `report.html` in that of a trace.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crosstie_study::trace::TraceFolder;
 use crosstie_study::{Figure, ResultSet, ResultsError};
 
-use crate::figure::{self, Timeline};
-use crate::page::{PaperReport, page, paper_page};
+use crate::figure::{self, Drawing, Timeline};
+use crate::page::{PaperReport, page, paper_page, trace_page};
 
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -46,38 +47,54 @@ const SIGNATURE: &str = "<!-- drawn by Crosstie -->\n";
 pub fn write(results: &ResultSet, folder: &Path) -> Result<Vec<PathBuf>, WriteError> {
     let side = results.side_tables()?;
     let timelines = figure::timelines(&results.rows, &side.timeline).drawn;
-    let figures = folder.join("figures");
-    let bare = results.figures.is_empty() && timelines.is_empty();
-    let target = if bare { folder } else { &figures };
-    fs::create_dir_all(target)
-        .map_err(|source| WriteError::Refused { path: target.to_owned(), source })?;
-    let mut files = Vec::new();
     let reserved: Vec<String> = timelines.iter().map(Timeline::name).collect();
     let mut stems = stems(&results.figures, &reserved);
     stems.extend(reserved);
     let drawn = results.figures.iter().map(|figure| figure::draw(figure, &results.rows));
     let svgs = drawn.chain(timelines.into_iter().map(|timeline| timeline.svg));
-    for (svg, stem) in svgs.zip(&stems) {
+    let drawings: Vec<Drawing> =
+        stems.into_iter().zip(svgs).map(|(name, svg)| Drawing { name, svg }).collect();
+    let mut files = write_figures(&drawings, folder)?;
+    files.push(write_whole(folder.join("report.html"), page(results, &side).as_bytes())?);
+    Ok(files)
+}
+
+/// Writes the figures and the page of a trace into a folder, as [`write()`] does.
+pub fn write_trace(trace: &TraceFolder, folder: &Path) -> Result<Vec<PathBuf>, WriteError> {
+    let drawings = figure::rails(trace);
+    let mut files = write_figures(&drawings, folder)?;
+    let page = trace_page(trace, &drawings);
+    files.push(write_whole(folder.join("report.html"), page.as_bytes())?);
+    Ok(files)
+}
+
+/// Writes figures, whose names are those of their files, and removes others that were drawn here.
+fn write_figures(drawings: &[Drawing], folder: &Path) -> Result<Vec<PathBuf>, WriteError> {
+    let figures = folder.join("figures");
+    let target = if drawings.is_empty() { folder } else { &figures };
+    fs::create_dir_all(target)
+        .map_err(|source| WriteError::Refused { path: target.to_owned(), source })?;
+    let mut files = Vec::new();
+    for Drawing { name: stem, svg } in drawings {
         #[cfg(feature = "png")]
         {
-            let png = crate::png::png(&svg, crate::png::PRINT)
+            let png = crate::png::png(svg, crate::png::PRINT)
                 .map_err(|source| WriteError::Png { name: stem.clone(), source })?;
             files.push(write_whole(figures.join(format!("{stem}.png")), &png)?);
         }
         let svg = format!("{svg}{SIGNATURE}");
         files.push(write_whole(figures.join(format!("{stem}.svg")), svg.as_bytes())?);
     }
-    remove_others(&figures, &stems)?;
-    files.push(write_whole(folder.join("report.html"), page(results, &side).as_bytes())?);
+    remove_others(&figures, drawings)?;
     Ok(files)
 }
 
 /// Removes the figures that were drawn here under other names. What somebody else put there stays.
-fn remove_others(figures: &Path, stems: &[String]) -> Result<(), WriteError> {
+fn remove_others(figures: &Path, drawings: &[Drawing]) -> Result<(), WriteError> {
     let Ok(entries) = fs::read_dir(figures) else { return Ok(()) };
     for path in entries.flatten().map(|entry| entry.path()) {
         let stem = path.file_stem().unwrap_or_default();
-        let current = stems.iter().any(|name| stem == name.as_str());
+        let current = drawings.iter().any(|drawing| stem == drawing.name.as_str());
         let drawn = || fs::read_to_string(&path).is_ok_and(|text| text.ends_with(SIGNATURE));
         if path.extension().is_some_and(|ending| ending == "svg") && !current && drawn() {
             fs::remove_file(&path)

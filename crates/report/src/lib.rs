@@ -5,13 +5,15 @@
 //! - [`figure::draw`] turns rows into a line figure (SVG);
 //! - [`figure::timelines`] draws who sent what when, rank by rank;
 //! - [`page()`] says everything about an experiment in one HTML file;
+//! - [`figure::rails`] draws what the rails of a box carried, and [`trace_page`] says all about it;
 //! - [`paper_page`] puts what a paper publishes beside what was measured, with all its figures;
-//! - [`Terminal`] shows tables and small curves in a terminal, and the claims of a paper;
-//! - [`write()`] and [`write_paper`] put figures and pages into a folder.
+//! - [`Terminal`] shows tables and small curves in a terminal, the claims of a paper, and what rails carried;
+//! - [`write()`], [`write_trace`] and [`write_paper`] put figures and pages into a folder.
 //!
 //! The feature `png` adds figures as pixels.
 
 mod caption;
+mod carried;
 mod comparison;
 mod escape;
 pub mod figure;
@@ -24,6 +26,6 @@ mod sheet;
 mod tabular;
 mod terminal;
 
-pub use folder::{WriteError, write, write_paper};
-pub use page::{PaperPart, PaperReport, page, paper_page};
+pub use folder::{WriteError, write, write_paper, write_trace};
+pub use page::{PaperPart, PaperReport, page, paper_page, trace_page};
 pub use terminal::Terminal;

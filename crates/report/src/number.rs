@@ -32,6 +32,20 @@ pub fn plus_minus(mean: f64, half_width: f64) -> String {
     format!("{} ± {}", rounded(mean, half_width), rounded(half_width, half_width))
 }
 
+/// A number of a column, whose decimals give the largest of them four digits; one decimal at least.
+pub(crate) fn aligned(x: f64, largest: f64) -> String {
+    if x == 0.0 || !x.is_finite() || x.abs() >= 1e15 {
+        return measured(x);
+    }
+    let decimals = MEASURED_DIGITS as i32 - 1 - exponent(largest, MEASURED_DIGITS);
+    let decimals = decimals.clamp(1, MOST_DECIMALS);
+    // What would vanish beside the others shows that it is there.
+    match x.abs() < 0.5 * 10f64.powi(-decimals) {
+        true => significant(x, 1),
+        false => fixed(x, decimals as usize),
+    }
+}
+
 /// A number to the decimal to which something that uncertain is known.
 pub(crate) fn rounded(x: f64, uncertainty: f64) -> String {
     let decimals = 1 - exponent(uncertainty, 2);
@@ -209,6 +223,15 @@ mod tests {
         assert_eq!(plus_minus(40.0, 0.0), "40 ± 0");
         assert_eq!(plus_minus(40.5, f64::NAN), "40.50");
         assert_eq!(plus_minus(40.5, 1e-9), "40.50 ± 1×10⁻⁹");
+    }
+
+    #[test]
+    fn numbers_of_a_column_share_their_decimals() {
+        let column = |numbers: [f64; 3]| numbers.map(|x| aligned(x, numbers[0])).join(" ");
+        assert_eq!(column([941.25, 0.949_5, 0.0]), "941.2 0.9 0");
+        assert_eq!(column([12_345.6, 7.77, 0.01]), "12,345.6 7.8 0.01");
+        assert_eq!(column([1.5, 0.25, 0.000_4]), "1.500 0.250 0.0004");
+        assert_eq!(column([0.0, f64::NAN, 1e300]), "0 – 1×10³⁰⁰");
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! One HTML file that says everything: figures, time lines, tables, channels, specification, how to
-//! rerun; and one for a paper with all its parts.
+//! rerun; one for a paper with all its parts; and one for what the rails of a box carried.
 //!
 //! A file needs no network and no other file. Its policy header forbids both, and every foreign
 //! text is escaped, so that a result folder from a stranger can be opened without fear.
@@ -11,6 +11,7 @@ mod ranks;
 mod table;
 mod tables;
 mod timelines;
+mod trace;
 
 use std::fmt::Write;
 
@@ -22,6 +23,7 @@ use crate::number;
 use crate::tabular;
 
 pub use paper::{PaperPart, PaperReport, paper_page};
+pub use trace::trace_page;
 
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");

@@ -1,11 +1,15 @@
-//! Results in a terminal: an aligned table, a small curve per series, and a paper's claims.
+//! Results in a terminal: an aligned table, a small curve per series, a paper's claims, and what the
+//! rails of a box carried.
 
+mod carried;
 mod claims;
+mod columns;
 mod sheet;
 mod sparkline;
 mod table;
 
 use crosstie_study::paper::Finding;
+use crosstie_study::trace::Summary;
 use crosstie_study::{Figure, Row, Status, Table};
 
 use crate::escape::shortened;
@@ -44,6 +48,11 @@ impl Terminal {
     /// a count.
     pub fn claims(&self, findings: &[Finding]) -> String {
         claims::claims(self, findings)
+    }
+
+    /// One line per end of a rail: what it carried in a run. Of many ends, those that carried most.
+    pub fn carried(&self, summary: &Summary) -> String {
+        carried::table(self, summary)
     }
 
     fn spell(&self, text: &str) -> String {

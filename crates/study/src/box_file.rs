@@ -12,7 +12,12 @@ use crate::source;
 /// Reads a box file; all of it is sound.
 pub fn load(path: impl AsRef<Path>) -> Result<Spec, Diagnostic> {
     let path = path.as_ref();
-    parse(&path.display().to_string(), &source::text(path, "a box file")?)
+    parse(&path.display().to_string(), &text(path)?)
+}
+
+/// The text of a box file, which may be anything yet.
+pub fn text(path: impl AsRef<Path>) -> Result<String, Diagnostic> {
+    source::text(path.as_ref(), "a box file")
 }
 
 /// Reads a box from text; `name` stands for the file in error messages.

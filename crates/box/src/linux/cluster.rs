@@ -263,20 +263,26 @@ impl Cluster {
         }
     }
 
-    /// What every end of every rail has carried so far: rail, host, end, counters.
-    pub(super) fn counters(&self) -> io::Result<Vec<(usize, usize, End, Counters)>> {
+    /// What every end of every rail has carried so far.
+    pub(super) fn counters(&self) -> io::Result<Vec<Count>> {
         let mut all = Vec::new();
-        let switches = carried(&mut locked(&self.switches))?;
-        let hosts = self.hosts.iter().map(|host| carried(&mut locked(host)));
-        let hosts = hosts.collect::<io::Result<Vec<Carried>>>()?;
+        let rates = || self.spec.rails.iter().map(|rail| rail.rate.is_some());
+        // A list takes the kernel most of the time of a look, so nobody asks for one in vain.
+        let (buckets, links) = (rates().any(|shaped| shaped), rates().any(|shaped| !shaped));
+        let look = |netlink: &Mutex<Netlink>| Carried::by(&mut locked(netlink), buckets, links);
+        let switched = (0..self.spec.rails.len()).any(|rail| self.spec.is_switched(rail));
+        let switches = if switched { Some(look(&self.switches)?) } else { None };
+        let hosts = self.hosts.iter().map(look).collect::<io::Result<Vec<Carried>>>()?;
         for rail in 0..self.spec.rails.len() {
             let shaped = self.spec.rails[rail].rate.is_some();
             for host in self.spec.members(rail) {
-                let counters = hosts[host].of(nic(rail), shaped);
-                all.push((rail, host, End::Nic, counters));
-                if self.spec.is_switched(rail) {
-                    let counters = switches.of(port(rail, host), shaped);
-                    all.push((rail, host, End::Switch, counters));
+                let counted = |end: End, carried: &Carried, device: u32| {
+                    let counters = carried.of(device, shaped);
+                    Count { rail, host, end, counters, read: carried.read }
+                };
+                all.push(counted(End::Nic, &hosts[host], nic(rail)));
+                if let Some(switches) = switches.as_ref().filter(|_| self.spec.is_switched(rail)) {
+                    all.push(counted(End::Switch, switches, port(rail, host)));
                 }
             }
         }
@@ -460,21 +466,41 @@ fn table(spec: &Spec) -> String {
     text
 }
 
+/// What one end of a rail has carried so far.
+pub(super) struct Count {
+    pub rail: usize,
+    pub host: usize,
+    pub end: End,
+    pub counters: Counters,
+    /// When they were read.
+    pub read: Instant,
+}
+
 /// What devices of a namespace have carried.
 struct Carried {
     buckets: Vec<(u32, Counters)>,
     links: Vec<(u32, Counters)>,
+    /// When it was read. The kernel may have let us wait before, as one may change links at a time.
+    read: Instant,
 }
 
 impl Carried {
+    /// Asks for what passed buckets, links, or both.
+    fn by(netlink: &mut Netlink, buckets: bool, links: bool) -> io::Result<Carried> {
+        let mut buckets = if buckets { netlink.buckets()? } else { Vec::new() };
+        let mut links = if links { netlink.links()? } else { Vec::new() };
+        let read = Instant::now();
+        for list in [&mut buckets, &mut links] {
+            list.sort_unstable_by_key(|(device, _)| *device);
+        }
+        Ok(Carried { buckets, links, read })
+    }
+
     fn of(&self, device: u32, shaped: bool) -> Counters {
         let list = if shaped { &self.buckets } else { &self.links };
-        list.iter().find(|(index, _)| *index == device).map_or(Counters::default(), |(_, c)| *c)
+        let place = list.binary_search_by_key(&device, |(device, _)| *device);
+        place.map_or(Counters::default(), |place| list[place].1)
     }
-}
-
-fn carried(netlink: &mut Netlink) -> io::Result<Carried> {
-    Ok(Carried { buckets: netlink.buckets()?, links: netlink.links()? })
 }
 
 /// A lock whose content is whole whatever happened to others.

@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
 use std::thread::{self, JoinHandle};
 
 use crosstie_box::{
@@ -13,12 +14,14 @@ use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
-use super::{BoxArguments, labelled, terminal};
+use super::recording::{Recording, TraceListing};
+use super::{BoxArguments, BoxFile, labelled, terminal};
 use crate::console::Console;
 use crate::exit::{Answer, Exit, Failure};
 
 /// Makes the box, runs what was asked for, and takes it down again.
-pub fn run(arguments: &BoxArguments, spec: &Spec, console: &Console) -> Exit {
+pub fn run(arguments: &BoxArguments, file: &BoxFile, console: &Console) -> Exit {
+    let spec = &file.spec;
     let named = arguments.on.as_deref().or(arguments.shell.as_deref());
     let only = named.map(|host| number(spec, host)).transpose()?;
     let words = match &arguments.shell {
@@ -33,17 +36,33 @@ pub fn run(arguments: &BoxArguments, spec: &Spec, console: &Console) -> Exit {
     // Signals from here on are for the programs.
     let signals = watch()?;
     let cluster = Cluster::with(spec, &options).map_err(Failure::user)?;
+    let trace = arguments.trace.as_deref();
+    let recording =
+        trace.map(|folder| Recording::begin(&cluster, folder, file, &words)).transpose()?;
+    let (mut recording, tell) = recording.unzip();
     let mut crew = match only {
-        Some(host) => Crew::on_one(&cluster, host, words)?,
-        None => Crew::on_all(&cluster, words)?,
+        Some(host) => Crew::on_one(&cluster, host, words, console)?,
+        None => Crew::on_all(&cluster, words, console)?,
     };
     let clock = Timetable::new();
     let (endings, played) = thread::scope(|scope| {
-        let events = scope.spawn(|| clock.play(&cluster, |_| {}));
+        let (cluster, clock) = (&cluster, &clock);
+        let events = scope.spawn(move || {
+            clock.play(cluster, |applied| {
+                // A recorder that has given up has told of it.
+                let _ = tell.as_ref().map(|tell| tell.send(applied.told(cluster)));
+            })
+        });
+        if let Some(recording) = &mut recording {
+            let named = thread::Builder::new().name("trace".to_owned());
+            let begun = named.spawn_scoped(scope, || recording.run(clock));
+            begun.expect("a thread can be started");
+        }
         let endings = accompany(&crew.programs, signals);
         clock.stop();
         (endings, events.join().expect("events do not panic"))
     });
+    let recorded = recording.map(Recording::finish);
     let stands = cluster.stands();
     // What programs have left running ends here, and with it what they print.
     drop(cluster);
@@ -52,7 +71,44 @@ pub fn run(arguments: &BoxArguments, spec: &Spec, console: &Console) -> Exit {
         return Err(Failure::user("the processes of the box were killed by somebody else"));
     }
     played.map_err(Failure::user)?;
-    conclude(&endings?, spec, console)
+    let endings = endings?;
+    let hosts: Vec<&String> = match only {
+        Some(host) => vec![&spec.hosts.names()[host]],
+        None => spec.hosts.names().iter().collect(),
+    };
+    if console.json {
+        let programs = hosts.into_iter().zip(&endings).map(ProgramListing::of).collect();
+        let trace = recorded.as_ref().map(|recorded| recorded.listing());
+        console.print_json(&Outcome { programs, trace })?;
+    } else if let Some(recorded) = &recorded {
+        recorded.show(console);
+    }
+    conclude(&endings, spec, console)
+}
+
+#[derive(Serialize)]
+struct Outcome<'a> {
+    programs: Vec<ProgramListing<'a>>,
+    trace: Option<TraceListing<'a>>,
+}
+
+/// How a program ended: with a code, by a signal, or with its host.
+#[derive(Serialize)]
+struct ProgramListing<'a> {
+    host: &'a str,
+    code: Option<i32>,
+    signal: Option<i32>,
+}
+
+impl ProgramListing<'_> {
+    fn of<'a>((host, ending): (&'a String, &Ending)) -> ProgramListing<'a> {
+        let (code, signal) = match *ending {
+            Ending::Exited(code) => (Some(code), None),
+            Ending::Killed(signal) => (None, Some(signal)),
+            Ending::Lost => (None, None),
+        };
+        ProgramListing { host, code, signal }
+    }
 }
 
 /// The programs of a box.
@@ -65,29 +121,39 @@ struct Crew {
 }
 
 impl Crew {
-    /// A program on one host, with standard files as they are.
-    fn on_one(cluster: &Cluster, host: usize, words: Vec<OsString>) -> Result<Crew, Failure> {
+    /// A program on one host, with standard files as they are; where stdout is for data of ours, it has
+    /// stderr instead.
+    fn on_one(
+        cluster: &Cluster,
+        host: usize,
+        words: Vec<OsString>,
+        console: &Console,
+    ) -> Result<Crew, Failure> {
         let terminal = io::stdin().is_terminal();
-        let command = Command::new(words);
+        let mut command = Command::new(words);
+        if console.json {
+            let errors = io::stderr().as_fd().try_clone_to_owned();
+            command = command.stdout(errors.map_err(cannot_connect)?);
+        }
         let command = if terminal { command.in_foreground() } else { command };
         let program = cluster.spawn(host, &command).map_err(Failure::user)?;
         Ok(Crew { programs: vec![program], readers: Vec::new(), terminal })
     }
 
     /// A program on every host, its output labelled.
-    fn on_all(cluster: &Cluster, words: Vec<OsString>) -> Result<Crew, Failure> {
-        let failed = |error: io::Error| Failure::user(format!("cannot connect programs: {error}"));
+    fn on_all(cluster: &Cluster, words: Vec<OsString>, console: &Console) -> Result<Crew, Failure> {
+        let to_stdout = if console.json { labelled::to_stderr } else { labelled::to_stdout };
         let mut crew = Crew { programs: Vec::new(), readers: Vec::new(), terminal: false };
         for (host, name) in cluster.spec().hosts.names().iter().enumerate() {
-            let (output, to_output) = io::pipe().map_err(failed)?;
-            let (errors, to_errors) = io::pipe().map_err(failed)?;
-            let nothing = File::open("/dev/null").map_err(failed)?;
+            let (output, to_output) = io::pipe().map_err(cannot_connect)?;
+            let (errors, to_errors) = io::pipe().map_err(cannot_connect)?;
+            let nothing = File::open("/dev/null").map_err(cannot_connect)?;
             let command = Command::new(words.iter().cloned());
             let command = command.stdin(nothing).stdout(to_output).stderr(to_errors);
             crew.programs.push(cluster.spawn(host, &command).map_err(Failure::user)?);
             let label = name.clone();
             crew.readers.push(thread::spawn(move || {
-                labelled::copy(output, &label, labelled::to_stdout);
+                labelled::copy(output, &label, to_stdout);
             }));
             let label = name.clone();
             crew.readers.push(thread::spawn(move || {
@@ -107,6 +173,10 @@ impl Crew {
             terminal::take_back();
         }
     }
+}
+
+fn cannot_connect(error: io::Error) -> Failure {
+    Failure::user(format!("cannot connect programs: {error}"))
 }
 
 /// What the programs' endings come to.

@@ -1,6 +1,7 @@
 //! The command from end to end.
 
 mod benchmarks;
+#[cfg(target_os = "linux")]
 mod boxes;
 mod conduct;
 mod experiments;
@@ -13,3 +14,5 @@ mod papers;
 mod predictions;
 mod probes;
 mod rails;
+#[cfg(target_os = "linux")]
+mod traces;

@@ -6,7 +6,7 @@ use crosstie_study::Status;
 
 use super::frame::Rect;
 use super::scale::Scale;
-use super::series::{End, Point, Series};
+use super::series::{End, Look, Point, Series};
 use super::stroke;
 use crate::escape::escape;
 
@@ -16,6 +16,10 @@ const CAP: f64 = 3.0;
 const APART: f64 = 12.0;
 /// How far outside the frame a place may lie, in sizes of the frame: keeps slopes, not digits.
 const BEYOND: f64 = 50.0;
+/// How far around a point it can be pointed at, with a marker and without.
+const REACH: [f64; 2] = [9.0, 5.0];
+/// Points of lines beyond this number cannot be pointed at: the page would be slow.
+const MOST_POINTED: usize = 3000;
 
 /// Curves and where they are to be drawn.
 pub(crate) struct Curves<'a> {
@@ -43,11 +47,17 @@ impl Curves<'_> {
         }
         svg.push_str("</svg>\n");
         let mut taken: Vec<(f64, f64)> = Vec::new();
+        let plain = self.series.iter().filter(|series| series.look != Look::Marked);
+        let crowded = plain.map(|series| series.points.len()).sum::<usize>() > MOST_POINTED;
         for (i, series) in self.series.iter().enumerate() {
             let colour = stroke::colour(series.colour);
             let _ = writeln!(svg, "<g class=\"series\" fill=\"{colour}\" stroke=\"{colour}\">");
             for point in &series.points {
-                self.point(&mut svg, i, point);
+                match series.look {
+                    Look::Marked => self.point(&mut svg, i, point),
+                    Look::Plain if !crowded => self.place_to_point_at(&mut svg, point),
+                    Look::Plain | Look::Thin => {}
+                }
             }
             for end in &series.ends {
                 self.end(&mut svg, end, &mut taken);
@@ -79,7 +89,12 @@ impl Curves<'_> {
                 let _ = write!(path, "{}{x:.2} {y:.2}", if i == 0 { 'M' } else { 'L' });
             }
             let dash = stroke::dash(series.dash, series.colour);
-            let _ = writeln!(svg, "<path d=\"{path}\" stroke=\"{colour}\"{dash}/>");
+            let width = match series.look {
+                Look::Marked => "",
+                Look::Plain => " stroke-width=\"1.6\"",
+                Look::Thin => " stroke-width=\"1\"",
+            };
+            let _ = writeln!(svg, "<path d=\"{path}\" stroke=\"{colour}\"{width}{dash}/>");
         }
         if let (Some((x1, y1)), Some((x2, y2))) = (places.last(), self.exit_onward(series)) {
             let _ = writeln!(
@@ -112,6 +127,14 @@ impl Curves<'_> {
         }
         let marker = stroke::marker(i, x, y, point.status == Status::NotConverged);
         mark(svg, "point", x, y, &marker, &point.tip);
+    }
+
+    /// A point of a line, which shows its value only to who points at it.
+    fn place_to_point_at(&self, svg: &mut String, point: &Point) {
+        let place = self.place(point.x, point.y).filter(|&place| self.inside(place));
+        if let Some((x, y)) = place {
+            reach(svg, "point", x, y, REACH[1], "", &point.tip);
+        }
     }
 
     fn end(&self, svg: &mut String, end: &End, taken: &mut Vec<(f64, f64)>) {
@@ -162,10 +185,14 @@ impl Curves<'_> {
 
 /// A marker with the text that is shown when the reader points at it, and an area to point at.
 fn mark(svg: &mut String, class: &str, x: f64, y: f64, marker: &str, tip: &str) {
+    reach(svg, class, x, y, REACH[0], marker, tip);
+}
+
+fn reach(svg: &mut String, class: &str, x: f64, y: f64, radius: f64, marker: &str, tip: &str) {
     let _ = writeln!(
         svg,
         "<g class=\"{class}\"><title>{}</title>{marker}<circle class=\"reach\" cx=\"{x:.2}\" \
-         cy=\"{y:.2}\" r=\"9\" fill=\"#FFFFFF\" fill-opacity=\"0\" stroke=\"none\"/></g>",
+         cy=\"{y:.2}\" r=\"{radius}\" fill=\"#FFFFFF\" fill-opacity=\"0\" stroke=\"none\"/></g>",
         escape(tip)
     );
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::curves::Curves;
 use super::frame::Rect;
-use super::series::Series;
+use super::series::{Look, Series};
 use super::{stroke, text};
 
 /// Height of an entry.
@@ -81,12 +81,16 @@ impl<'a> Legend<'a> {
         for (i, series) in self.series.iter().enumerate() {
             let (x, y) = (at.left + PADDING, at.top + PADDING + LINE * (i as f64 + 0.5));
             let colour = stroke::colour(series.colour);
+            let (width, marker) = match series.look {
+                Look::Marked => (2, stroke::marker(i, x + SAMPLE / 2.0, y, false)),
+                Look::Plain => (2, String::new()),
+                Look::Thin => (1, String::new()),
+            };
             let _ = writeln!(
                 svg,
                 "<g fill=\"{colour}\" stroke=\"{colour}\"><path d=\"M{x:.1} {y:.1}h{SAMPLE}\" \
-                 stroke-width=\"2\"{}/>{}</g>",
+                 stroke-width=\"{width}\"{}/>{marker}</g>",
                 stroke::dash(series.dash, series.colour),
-                stroke::marker(i, x + SAMPLE / 2.0, y, false)
             );
             let name = text::cut(&series.label);
             svg.push_str(&text::element(x + SAMPLE + 8.0, y + 4.2, text::SMALL, "", &name));

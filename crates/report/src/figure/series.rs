@@ -30,6 +30,17 @@ pub(crate) struct End {
     pub tip: String,
 }
 
+/// How a curve is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// With a marker at every point: each was measured for itself.
+    Marked,
+    /// As a line: points are many, and follow each other.
+    Plain,
+    /// As a thin line that others are compared with.
+    Thin,
+}
+
 /// One curve.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
@@ -39,6 +50,8 @@ pub(crate) struct Series {
     pub colour: usize,
     /// Which dash: tells apart curves of one colour.
     pub dash: usize,
+    /// How it is drawn.
+    pub look: Look,
     /// In ascending order of x.
     pub points: Vec<Point>,
     /// Where there is nothing to draw: along a load the first such place alone, else each of them.
@@ -80,7 +93,7 @@ pub(crate) fn series(figure: &Figure, rows: &[Row], abscissa: &Abscissa) -> Vec<
             let curve = Curve { figure, rows, abscissa, column, label: &label };
             let (points, ends) = (curve.points(members), curve.ends(members));
             if !points.is_empty() || !ends.is_empty() {
-                all.push(Series { label, colour, dash, points, ends });
+                all.push(Series { label, colour, dash, look: Look::Marked, points, ends });
             }
         }
         keep_last_ends(&mut all[start..]);

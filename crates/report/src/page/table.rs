@@ -81,7 +81,7 @@ pub(super) fn head(html: &mut String, class: &str, name: &str, unit: &str, meani
     );
 }
 
-fn number_cell(html: &mut String, class: &str, value: f64, text: &str) {
+pub(super) fn number_cell(html: &mut String, class: &str, value: f64, text: &str) {
     let _ = match value.is_finite() {
         true => write!(html, "<td class=\"{class}\" data-value=\"{value}\">{}</td>", escape(text)),
         false => write!(html, "<td class=\"{class}\">{}</td>", escape(text)),
