@@ -30,11 +30,12 @@ impl Unit {
             amount if amount >= 1e10 => Unit { worth: 1e9, name: "GB" },
             amount if amount >= 1e7 => Unit { worth: 1e6, name: "MB" },
             amount if amount >= 1e4 => Unit { worth: 1e3, name: "kB" },
-            _ => Unit { worth: 1.0, name: "B" },
+            _ => BYTES,
         }
     }
 }
 
+const BYTES: Unit = Unit { worth: 1.0, name: "B" };
 const MEGABITS: Unit = Unit { worth: 1e6, name: "Mbit/s" };
 const GIGABITS: Unit = Unit { worth: 1e9, name: "Gbit/s" };
 
@@ -90,7 +91,10 @@ pub(crate) fn columns(summary: &Summary, ends: &[&EndSummary]) -> Vec<Column> {
     let numbers = |cell: &dyn Fn(&EndSummary) -> f64, unit: Unit| -> Vec<(String, Option<f64>)> {
         let values: Vec<f64> = ends.iter().map(|end| cell(end) / unit.worth).collect();
         let most = largest(values.iter().copied());
-        values.into_iter().map(|x| (number::aligned(x, most), Some(x))).collect()
+        // There are no parts of bytes.
+        let written =
+            |x| if unit == BYTES { number::measured(x) } else { number::aligned(x, most) };
+        values.into_iter().map(|x| (written(x), Some(x))).collect()
     };
     let shares = ends.iter().map(|end| match end.busiest_share() {
         Some(share) => (number::share(share), Some(share)),
