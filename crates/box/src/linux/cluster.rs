@@ -20,7 +20,7 @@ use super::passing;
 use super::permission;
 use super::program::{self, Command, Program};
 use super::shaper::Shaper;
-use crate::{BoxError, Change, End, Occurrence, Spec};
+use crate::{BoxError, Change, End, MOST_RAILS, Occurrence, Spec};
 
 /// A cluster of hosts and rails, as long as it is not dropped.
 #[derive(Debug)]
@@ -48,9 +48,10 @@ pub struct Options {
 /// A host's number of the loopback device.
 const LOOPBACK: u32 = 1;
 
-/// The number of the device of a rail on every host.
-fn nic(rail: usize) -> u32 {
-    10 + rail as u32
+/// The number of the device of a rail on a host. The two ends of a cable have different ones: where they are
+/// alike the kernel takes its time to tell that a link is up, a second and more.
+fn nic(rail: usize, host: usize) -> u32 {
+    10 + rail as u32 + MOST_RAILS * host as u32
 }
 
 /// The number of the bridge of a rail, where the switches are.
@@ -60,7 +61,7 @@ fn bridge(rail: usize) -> u32 {
 
 /// The number of the port of a rail that leads to a host, where the switches are.
 fn port(rail: usize, host: usize) -> u32 {
-    100 + 256 * rail as u32 + host as u32
+    10_000 + 256 * rail as u32 + host as u32
 }
 
 /// The hardware address of a host on a rail.
@@ -128,7 +129,7 @@ impl Cluster {
             for host in self.spec.members(rail) {
                 let failed =
                     |error: io::Error| BoxError::new("look at the devices of a host", error);
-                while !locked(&self.hosts[host]).is_up(nic(rail)).map_err(failed)? {
+                while !locked(&self.hosts[host]).is_up(nic(rail, host)).map_err(failed)? {
                     if begin.elapsed() > PATIENCE {
                         let name = self.spec.rail_name(rail);
                         let cause = format!("no carrier within {} s", PATIENCE.as_secs());
@@ -155,7 +156,7 @@ impl Cluster {
         let mtu = self.spec.rails[rail].mtu.get() as u32;
         let offloads = self.spec.rails[rail].offloads();
         let device = |host: usize| {
-            let (index, mac) = (nic(rail), mac(rail, host));
+            let (index, mac) = (nic(rail, host), mac(rail, host));
             Device { name: &name, index, mac, mtu, offloads }
         };
         match (self.spec.is_switched(rail), members.as_slice()) {
@@ -190,7 +191,7 @@ impl Cluster {
             self.connect(rail, host).map_err(doing("bring up the devices of"))?;
             let mut netlink = locked(&self.hosts[host]);
             netlink
-                .add_address(nic(rail), self.spec.address(rail, host), PREFIX)
+                .add_address(nic(rail, host), self.spec.address(rail, host), PREFIX)
                 .map_err(doing("give addresses to"))?;
         }
         if let Some(rate) = self.spec.rails[rail].rate {
@@ -209,9 +210,13 @@ impl Cluster {
     /// Brings up the device of a host, and tells it who is there.
     fn connect(&self, rail: usize, host: usize) -> io::Result<()> {
         let mut netlink = locked(&self.hosts[host]);
-        netlink.set_up(nic(rail), true)?;
+        netlink.set_up(nic(rail, host), true)?;
         for other in self.spec.members(rail).into_iter().filter(|other| *other != host) {
-            netlink.add_neighbour(nic(rail), self.spec.address(rail, other), mac(rail, other))?;
+            netlink.add_neighbour(
+                nic(rail, host),
+                self.spec.address(rail, other),
+                mac(rail, other),
+            )?;
         }
         Ok(())
     }
@@ -227,7 +232,7 @@ impl Cluster {
         let said = &self.spec.rails[rail];
         let frame = Bytes::new(said.mtu.get() + HEADER);
         let shaper = |queue: Capacity| Shaper { rate, queue, frame, offloads: said.offloads() };
-        apply(&mut locked(&self.hosts[host]), nic(rail), &shaper(said.queue()))?;
+        apply(&mut locked(&self.hosts[host]), nic(rail, host), &shaper(said.queue()))?;
         match self.spec.is_switched(rail) {
             true => apply(&mut locked(&self.switches), port(rail, host), &shaper(said.buffer())),
             false => Ok(()),
@@ -258,7 +263,7 @@ impl Cluster {
         match (self.spec.is_switched(rail), up) {
             (true, up) => locked(&self.switches).set_up(port(rail, host), up),
             (false, true) => self.connect(rail, host),
-            (false, false) => locked(&self.hosts[host]).set_up(nic(rail), false),
+            (false, false) => locked(&self.hosts[host]).set_up(nic(rail, host), false),
         }
     }
 
@@ -271,7 +276,7 @@ impl Cluster {
         for rail in 0..self.spec.rails.len() {
             let shaped = self.spec.rails[rail].rate.is_some();
             for host in self.spec.members(rail) {
-                let counters = hosts[host].of(nic(rail), shaped);
+                let counters = hosts[host].of(nic(rail, host), shaped);
                 all.push((rail, host, End::Nic, counters));
                 if self.spec.is_switched(rail) {
                     let counters = switches.of(port(rail, host), shaped);
