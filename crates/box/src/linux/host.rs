@@ -32,9 +32,20 @@ pub(super) const BOX: &str = "/proc/1/fd/9";
 pub(super) const PROGRAMS: &str = "bin";
 
 /// Stands for the host until it is killed.
-pub(super) fn serve(plan: &Plan, number: usize, line: &OwnedFd) -> Result<(), Failed> {
-    // It must not outlive the keeper, and nothing of the host outlives it.
+pub(super) fn serve(
+    plan: &Plan,
+    number: usize,
+    line: &OwnedFd,
+    keeper: OwnedFd,
+) -> Result<(), Failed> {
+    // It must not outlive the keeper, and nothing of the host outlives it. One that has ended already sends
+    // no signal any more.
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).doing("tie the host to its keeper")?;
+    let mut ended = [PollFd::new(keeper.as_fd(), PollFlags::POLLIN)];
+    if poll(&mut ended, PollTimeout::ZERO).doing("look after the keeper")? > 0 {
+        return Err(Errno::ESRCH).doing("find the keeper");
+    }
+    drop(keeper);
     let name = &plan.hosts[number].name;
     nix::unistd::sethostname(std::ffi::OsStr::from_bytes(name.as_bytes()))
         .doing("name the host")?;

@@ -235,6 +235,7 @@ fn folder(plan: &Plan) -> io::Result<()> {
 /// Makes the first process of a host, in namespaces of its own.
 #[allow(unsafe_code)]
 fn first_process(plan: &Plan, number: usize, line: &OwnedFd) -> Result<Pid, Failed> {
+    let myself = process(nix::unistd::getpid()).doing("hold on to the keeper")?;
     let flags = libc::CLONE_NEWPID
         | libc::CLONE_NEWNS
         | libc::CLONE_NEWNET
@@ -247,13 +248,25 @@ fn first_process(plan: &Plan, number: usize, line: &OwnedFd) -> Result<Pid, Fail
     match child {
         -1 => Err(io::Error::last_os_error()).doing("make the namespaces of a host"),
         0 => {
-            if let Err(failed) = host::serve(plan, number, line) {
+            if let Err(failed) = host::serve(plan, number, line, myself) {
                 complain(line.as_fd(), &failed);
             }
             // SAFETY: ends the process without anything that is not ours.
             unsafe { libc::_exit(1) }
         }
         child => Ok(Pid::from_raw(child as i32)),
+    }
+}
+
+/// A file that is readable when a process has ended.
+#[allow(unsafe_code)]
+fn process(pid: Pid) -> io::Result<OwnedFd> {
+    use std::os::fd::FromRawFd;
+    // SAFETY: the call takes two numbers.
+    match unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) } {
+        -1 => Err(io::Error::last_os_error()),
+        // SAFETY: it has just been opened, and nobody else has it.
+        file => Ok(unsafe { OwnedFd::from_raw_fd(file as RawFd) }),
     }
 }
 
