@@ -10,6 +10,7 @@ mod outages;
 mod parts;
 mod programs;
 mod rates;
+mod remains;
 mod small_switch;
 mod speed;
 mod stage;

@@ -2,15 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use crate::stage::{example, live, patiently, quiet};
+use crosstie_box::Spec;
 
-#[test]
-fn eight_hosts_with_four_rails_stand_and_are_gone_within_a_second() {
+use crate::stage::{example, live, patiently, quiet, spec};
+
+/// A box stands and is gone, each within a second.
+fn quick(spec: &Spec) {
     let _quiet = quiet();
-    let spec = example("eight-hosts");
     patiently(5, || {
         let begin = Instant::now();
-        let Some(cluster) = live(&spec) else { return Ok(()) };
+        let Some(cluster) = live(spec) else { return Ok(()) };
         let made = begin.elapsed();
         drop(cluster);
         let gone = begin.elapsed() - made;
@@ -19,4 +20,18 @@ fn eight_hosts_with_four_rails_stand_and_are_gone_within_a_second() {
             false => Err(format!("it took {made:?} to make and {gone:?} to leave")),
         }
     });
+}
+
+#[test]
+fn eight_hosts_with_four_rails_come_and_go_within_a_second() {
+    quick(&example("eight-hosts"));
+}
+
+#[test]
+fn rails_of_every_kind_come_and_go_within_a_second() {
+    for shape in ["cable", "switch"] {
+        for rate in ["", "rate = '1 Gbit/s'\n", "rate = '10 MB/s'\nqueue = '10 frames'\n"] {
+            quick(&spec(&format!("hosts = 2\n[[rail]]\nshape.{shape} = {{}}\n{rate}")));
+        }
+    }
 }
