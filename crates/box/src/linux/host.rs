@@ -28,8 +28,8 @@ const DOOR: RawFd = 9;
 /// The folder of the box, as programs on a host find it.
 pub(super) const BOX: &str = "/proc/1/fd/9";
 
-/// The programs of the box, in its folder.
-pub(super) const PROGRAMS: &str = "bin";
+/// The programs of the box, in its folder. No host can have such a name.
+pub(super) const PROGRAMS: &str = ".bin";
 
 /// Stands for the host until it is killed.
 pub(super) fn serve(

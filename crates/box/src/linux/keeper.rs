@@ -42,8 +42,8 @@ pub(super) struct Resident {
 /// Where the folder of the box lies until a host covers it with shared memory of its own.
 pub(super) const FOLDER: &str = "/dev/shm";
 
-/// The file for a host's table of names, in the folder of the box.
-pub(super) const TABLE: &str = "hosts";
+/// The file for a host's table of names, in the folder of the box. No host can have such a name.
+pub(super) const TABLE: &str = ".hosts";
 
 /// What a keeper and its hosts tell the maker of the box while it is made. The first byte says which,
 /// the rest is a number or a text.
