@@ -358,7 +358,10 @@ impl Nursery {
     ) -> Result<(Netlink, OwnedFd, Vec<Netlink>), BoxError> {
         let line = self.line.as_ref().expect("a keeper has its line until its box is whole");
         let lost = || BoxError::new("make the box", "its process has ended");
-        let failed = |error: io::Error| BoxError::new("make the box", error);
+        let failed = |error: io::Error| {
+            let help = permission::advice_for_files(&error, hosts);
+            BoxError::new("make the box", error).with_help(help)
+        };
         let mut kept = None;
         let mut found: Vec<Option<Netlink>> = (0..hosts).map(|_| None).collect();
         while kept.is_none() || found.iter().any(Option::is_none) {
