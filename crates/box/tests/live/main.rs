@@ -6,6 +6,7 @@
 #![cfg(target_os = "linux")]
 
 mod events;
+mod odd;
 mod outages;
 mod parts;
 mod programs;
@@ -16,3 +17,4 @@ mod speed;
 mod stage;
 mod tools;
 mod traffic;
+mod users;

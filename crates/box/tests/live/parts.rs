@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use crosstie_box::Command;
 
-use crate::{events, outages, programs, remains, small_switch, traffic};
+use crate::{events, odd, outages, programs, remains, small_switch, traffic, users};
 
 /// The variable that says which part is to be played, with its arguments.
 const PART: &str = "CROSSTIE_LIVE_PART";
@@ -70,6 +70,13 @@ fn player() {
         "visit" => programs::visit(&words[1..]),
         "make-one" => remains::make_one(&words[1..]),
         "make-many" => remains::make_many(&words[1..]),
+        "refused" => users::refused(&words[1..]),
+        "parcel" => odd::parcel(&words[1..]),
+        "unpack" => odd::unpack(&words[1..]),
+        "nest" => odd::nest(&words[1..]),
+        "crowded" => odd::crowded(&words[1..]),
+        "bare" => odd::bare(&words[1..]),
+        "noisy" => odd::noisy(&words[1..]),
         unknown => panic!("there is no part `{unknown}`"),
     };
     std::process::exit(code);

@@ -5,7 +5,7 @@ use std::net::ToSocketAddrs;
 use std::time::{Duration, Instant};
 
 use crosstie_box::{Cluster, Command, Ending, here};
-use nix::mqueue::{MQ_OFlag, mq_open};
+use nix::mqueue::{MQ_OFlag, MqAttr, mq_open};
 use nix::sys::stat::Mode;
 
 use crate::parts::{self, part, say};
@@ -131,7 +131,7 @@ fn hosts_share_no_memory_and_no_processes() {
         shell(&cluster, 1, &format!("kill -0 {0} 2>/dev/null", std::process::id())).ending,
         Ending::Exited(1)
     );
-    // Keys of System V belong to one host.
+    // Message queues belong to one host.
     let text = start(&cluster, 0, part("queue", &[&"make"])).end().well();
     if parts::line(&text) != "ENOSYS" {
         assert_eq!(parts::line(&text), "made");
@@ -148,7 +148,8 @@ fn hosts_share_no_memory_and_no_processes() {
 /// A part: makes a POSIX message queue, or opens one that is there.
 pub fn queue(words: &[&str]) -> i32 {
     let create = if words[0] == "make" { MQ_OFlag::O_CREAT } else { MQ_OFlag::empty() };
-    match mq_open("/live", create | MQ_OFlag::O_RDWR, Mode::S_IRWXU, None) {
+    let attributes = MqAttr::new(0, 4, 64, 0);
+    match mq_open("/live", create | MQ_OFlag::O_RDWR, Mode::S_IRWXU, Some(&attributes)) {
         Ok(_) => say("made"),
         Err(error) => say(format!("{error:?}")),
     }
