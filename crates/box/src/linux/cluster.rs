@@ -15,7 +15,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 use super::keeper::{self, Plan, Resident, news};
-use super::netlink::{Counters, Device, Mac, Netlink};
+use super::netlink::{Counters, Device, LinkState, Mac, Netlink};
 use super::passing;
 use super::permission;
 use super::program::{self, Command, Program};
@@ -122,21 +122,37 @@ impl Cluster {
         self.settle()
     }
 
-    /// Waits until programs are told that all devices are up, which is a little later than they are.
+    /// Waits until all devices are up.
     fn settle(&self) -> Result<(), BoxError> {
-        let begin = Instant::now();
         for rail in 0..self.spec.rails.len() {
             for host in self.spec.members(rail) {
-                let failed =
-                    |error: io::Error| BoxError::new("look at the devices of a host", error);
-                while !locked(&self.hosts[host]).is_up(nic(rail, host)).map_err(failed)? {
-                    if begin.elapsed() > PATIENCE {
-                        let name = self.spec.rail_name(rail);
-                        let cause = format!("no carrier within {} s", PATIENCE.as_secs());
-                        return Err(BoxError::new(format!("bring up rail {name}"), cause));
-                    }
-                    std::thread::sleep(Duration::from_micros(500));
+                self.wait_until(rail, host, |state| state.carrier && state.told)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the devices of a host's port are as they should be.
+    fn wait_until(
+        &self,
+        rail: usize,
+        host: usize,
+        right: impl Fn(LinkState) -> bool,
+    ) -> Result<(), BoxError> {
+        let begin = Instant::now();
+        let mut devices = vec![(&self.hosts[host], nic(rail, host))];
+        if self.spec.is_switched(rail) {
+            devices.push((&self.switches, port(rail, host)));
+        }
+        let failed = |error: io::Error| BoxError::new("look at the devices of a host", error);
+        for (namespace, device) in devices {
+            while !right(locked(namespace).state(device).map_err(failed)?) {
+                if begin.elapsed() > PATIENCE {
+                    let name = self.spec.rail_name(rail);
+                    let cause = format!("no carrier within {} s", PATIENCE.as_secs());
+                    return Err(BoxError::new(format!("bring up rail {name}"), cause));
                 }
+                std::thread::sleep(Duration::from_micros(200));
             }
         }
         Ok(())
@@ -239,11 +255,13 @@ impl Cluster {
         }
     }
 
-    /// Makes something happen to a rail.
+    /// Makes something happen to a rail. What comes up carries frames when this returns, if its other end is
+    /// up as well.
     pub fn apply(&self, occurrence: &Occurrence) -> Result<(), BoxError> {
         let Occurrence { rail, host, change, .. } = *occurrence;
-        let hosts = host.map_or_else(|| self.spec.members(rail), |host| vec![host]);
-        for host in hosts {
+        let members = self.spec.members(rail);
+        let hosts = host.map_or_else(|| members.clone(), |host| vec![host]);
+        for &host in &hosts {
             let done = match change {
                 Change::Rate(rate) => self.shape(rail, host, rate, Netlink::reshape),
                 Change::Down => self.set_up(rail, host, false),
@@ -253,6 +271,12 @@ impl Cluster {
                 let name = self.spec.rail_name(rail);
                 BoxError::new(format!("set rail {name} of host {host} to {change}"), error)
             })?;
+        }
+        if change == Change::Up {
+            // The other end of a cable comes up with this one.
+            for host in if self.spec.is_switched(rail) { hosts } else { members } {
+                self.wait_until(rail, host, |state| state.told || !state.carrier)?;
+            }
         }
         Ok(())
     }
