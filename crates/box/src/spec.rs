@@ -257,6 +257,11 @@ impl Spec {
         if name == "lo" {
             return Err(Misfit::new("name", "a rail called `lo`", "every host has such a device"));
         }
+        if name == "all" || name == "default" {
+            let problem =
+                "the kernel keeps its settings for all devices, and for new ones, under it";
+            return Err(Misfit::new("name", format!("a rail called `{name}`"), problem));
+        }
         if self.rail_names()[..number].contains(&name) {
             let found = format!("rail {number} is called `{name}` as one before it");
             return Err(Misfit::new("name", "two rails of one name", found));

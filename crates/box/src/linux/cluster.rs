@@ -16,12 +16,12 @@ use nix::unistd::Pid;
 
 use super::BoxError;
 use super::keeper::{self, Plan, Resident, news};
-use super::netlink::{Counters, Device, Mac, Netlink};
+use super::netlink::{Counters, Device, LinkState, Mac, Netlink};
 use super::passing;
 use super::permission;
 use super::program::{self, Command, Program};
 use super::shaper::Shaper;
-use crate::{Change, End, Occurrence, Spec};
+use crate::{Change, End, MOST_RAILS, Occurrence, Spec};
 
 /// A cluster of hosts and rails, as long as it is not dropped.
 #[derive(Debug)]
@@ -49,9 +49,10 @@ pub struct Options {
 /// A host's number of the loopback device.
 const LOOPBACK: u32 = 1;
 
-/// The number of the device of a rail on every host.
-fn nic(rail: usize) -> u32 {
-    10 + rail as u32
+/// The number of the device of a rail on a host. The two ends of a cable have different ones: where they are
+/// alike the kernel takes its time to tell that a link is up, a second and more.
+fn nic(rail: usize, host: usize) -> u32 {
+    10 + rail as u32 + MOST_RAILS * host as u32
 }
 
 /// The number of the bridge of a rail, where the switches are.
@@ -61,7 +62,7 @@ fn bridge(rail: usize) -> u32 {
 
 /// The number of the port of a rail that leads to a host, where the switches are.
 fn port(rail: usize, host: usize) -> u32 {
-    100 + 256 * rail as u32 + host as u32
+    10_000 + 256 * rail as u32 + host as u32
 }
 
 /// The hardware address of a host on a rail.
@@ -122,21 +123,37 @@ impl Cluster {
         self.settle()
     }
 
-    /// Waits until programs are told that all devices are up, which is a little later than they are.
+    /// Waits until all devices are up.
     fn settle(&self) -> Result<(), BoxError> {
-        let begin = Instant::now();
         for rail in 0..self.spec.rails.len() {
             for host in self.spec.members(rail) {
-                let failed =
-                    |error: io::Error| BoxError::new("look at the devices of a host", error);
-                while !locked(&self.hosts[host]).is_up(nic(rail)).map_err(failed)? {
-                    if begin.elapsed() > PATIENCE {
-                        let name = self.spec.rail_name(rail);
-                        let cause = format!("no carrier within {} s", PATIENCE.as_secs());
-                        return Err(BoxError::new(format!("bring up rail {name}"), cause));
-                    }
-                    std::thread::sleep(Duration::from_micros(500));
+                self.wait_until(rail, host, |state| state.carrier && state.told)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the devices of a host's port are as they should be.
+    fn wait_until(
+        &self,
+        rail: usize,
+        host: usize,
+        right: impl Fn(LinkState) -> bool,
+    ) -> Result<(), BoxError> {
+        let begin = Instant::now();
+        let mut devices = vec![(&self.hosts[host], nic(rail, host))];
+        if self.spec.is_switched(rail) {
+            devices.push((&self.switches, port(rail, host)));
+        }
+        let failed = |error: io::Error| BoxError::new("look at the devices of a host", error);
+        for (namespace, device) in devices {
+            while !right(locked(namespace).state(device).map_err(failed)?) {
+                if begin.elapsed() > PATIENCE {
+                    let name = self.spec.rail_name(rail);
+                    let cause = format!("no carrier within {} s", PATIENCE.as_secs());
+                    return Err(BoxError::new(format!("bring up rail {name}"), cause));
                 }
+                std::thread::sleep(Duration::from_micros(200));
             }
         }
         Ok(())
@@ -156,7 +173,7 @@ impl Cluster {
         let mtu = self.spec.rails[rail].mtu.get() as u32;
         let offloads = self.spec.rails[rail].offloads();
         let device = |host: usize| {
-            let (index, mac) = (nic(rail), mac(rail, host));
+            let (index, mac) = (nic(rail, host), mac(rail, host));
             Device { name: &name, index, mac, mtu, offloads }
         };
         match (self.spec.is_switched(rail), members.as_slice()) {
@@ -191,7 +208,7 @@ impl Cluster {
             self.connect(rail, host).map_err(doing("bring up the devices of"))?;
             let mut netlink = locked(&self.hosts[host]);
             netlink
-                .add_address(nic(rail), self.spec.address(rail, host), PREFIX)
+                .add_address(nic(rail, host), self.spec.address(rail, host), PREFIX)
                 .map_err(doing("give addresses to"))?;
         }
         if let Some(rate) = self.spec.rails[rail].rate {
@@ -210,9 +227,13 @@ impl Cluster {
     /// Brings up the device of a host, and tells it who is there.
     fn connect(&self, rail: usize, host: usize) -> io::Result<()> {
         let mut netlink = locked(&self.hosts[host]);
-        netlink.set_up(nic(rail), true)?;
+        netlink.set_up(nic(rail, host), true)?;
         for other in self.spec.members(rail).into_iter().filter(|other| *other != host) {
-            netlink.add_neighbour(nic(rail), self.spec.address(rail, other), mac(rail, other))?;
+            netlink.add_neighbour(
+                nic(rail, host),
+                self.spec.address(rail, other),
+                mac(rail, other),
+            )?;
         }
         Ok(())
     }
@@ -228,18 +249,20 @@ impl Cluster {
         let said = &self.spec.rails[rail];
         let frame = Bytes::new(said.mtu.get() + HEADER);
         let shaper = |queue: Capacity| Shaper { rate, queue, frame, offloads: said.offloads() };
-        apply(&mut locked(&self.hosts[host]), nic(rail), &shaper(said.queue()))?;
+        apply(&mut locked(&self.hosts[host]), nic(rail, host), &shaper(said.queue()))?;
         match self.spec.is_switched(rail) {
             true => apply(&mut locked(&self.switches), port(rail, host), &shaper(said.buffer())),
             false => Ok(()),
         }
     }
 
-    /// Makes something happen to a rail.
+    /// Makes something happen to a rail. What comes up carries frames when this returns, if its other end is
+    /// up as well.
     pub fn apply(&self, occurrence: &Occurrence) -> Result<(), BoxError> {
         let Occurrence { rail, host, change, .. } = *occurrence;
-        let hosts = host.map_or_else(|| self.spec.members(rail), |host| vec![host]);
-        for host in hosts {
+        let members = self.spec.members(rail);
+        let hosts = host.map_or_else(|| members.clone(), |host| vec![host]);
+        for &host in &hosts {
             let done = match change {
                 Change::Rate(rate) => self.shape(rail, host, rate, Netlink::reshape),
                 Change::Down => self.set_up(rail, host, false),
@@ -250,6 +273,12 @@ impl Cluster {
                 BoxError::new(format!("set rail {name} of host {host} to {change}"), error)
             })?;
         }
+        if change == Change::Up {
+            // The other end of a cable comes up with this one.
+            for host in if self.spec.is_switched(rail) { hosts } else { members } {
+                self.wait_until(rail, host, |state| state.told || !state.carrier)?;
+            }
+        }
         Ok(())
     }
 
@@ -259,7 +288,7 @@ impl Cluster {
         match (self.spec.is_switched(rail), up) {
             (true, up) => locked(&self.switches).set_up(port(rail, host), up),
             (false, true) => self.connect(rail, host),
-            (false, false) => locked(&self.hosts[host]).set_up(nic(rail), false),
+            (false, false) => locked(&self.hosts[host]).set_up(nic(rail, host), false),
         }
     }
 
@@ -280,7 +309,7 @@ impl Cluster {
                     let counters = carried.of(device, shaped);
                     Count { rail, host, end, counters, read: carried.read }
                 };
-                all.push(counted(End::Nic, &hosts[host], nic(rail)));
+                all.push(counted(End::Nic, &hosts[host], nic(rail, host)));
                 if let Some(switches) = switches.as_ref().filter(|_| self.spec.is_switched(rail)) {
                     all.push(counted(End::Switch, switches, port(rail, host)));
                 }
@@ -357,7 +386,10 @@ impl Nursery {
     ) -> Result<(Netlink, OwnedFd, Vec<Netlink>), BoxError> {
         let line = self.line.as_ref().expect("a keeper has its line until its box is whole");
         let lost = || BoxError::new("make the box", "its process has ended");
-        let failed = |error: io::Error| BoxError::new("make the box", error);
+        let failed = |error: io::Error| {
+            let help = permission::advice_for_files(&error, hosts);
+            BoxError::new("make the box", error).with_help(help)
+        };
         let mut kept = None;
         let mut found: Vec<Option<Netlink>> = (0..hosts).map(|_| None).collect();
         while kept.is_none() || found.iter().any(Option::is_none) {

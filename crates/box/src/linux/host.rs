@@ -10,12 +10,12 @@ use std::os::unix::ffi::OsStrExt;
 use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{SigHandler, SigSet, Signal, kill, killpg, signal};
+use nix::sys::signal::{SigHandler, SigSet, Signal, killpg, signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, UnixAddr, accept4, bind, listen, socket,
 };
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork, pipe2};
 
 use super::keeper::{self, Doing, FOLDER, Failed, Plan, TABLE, news};
@@ -29,13 +29,24 @@ const DOOR: RawFd = 9;
 /// The folder of the box, as programs on a host find it.
 pub(super) const BOX: &str = "/proc/1/fd/9";
 
-/// The programs of the box, in its folder.
-pub(super) const PROGRAMS: &str = "bin";
+/// The programs of the box, in its folder. No host can have such a name.
+pub(super) const PROGRAMS: &str = ".bin";
 
 /// Stands for the host until it is killed.
-pub(super) fn serve(plan: &Plan, number: usize, line: &OwnedFd) -> Result<Infallible, Failed> {
-    // It must not outlive the keeper, and nothing of the host outlives it.
+pub(super) fn serve(
+    plan: &Plan,
+    number: usize,
+    line: &OwnedFd,
+    keeper: OwnedFd,
+) -> Result<Infallible, Failed> {
+    // It must not outlive the keeper, and nothing of the host outlives it. One that has ended already sends
+    // no signal any more.
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).doing("tie the host to its keeper")?;
+    let mut ended = [PollFd::new(keeper.as_fd(), PollFlags::POLLIN)];
+    if poll(&mut ended, PollTimeout::ZERO).doing("look after the keeper")? > 0 {
+        return Err(Errno::ESRCH).doing("find the keeper");
+    }
+    drop(keeper);
     let name = &plan.hosts[number].name;
     nix::unistd::sethostname(std::ffi::OsStr::from_bytes(name.as_bytes()))
         .doing("name the host")?;
@@ -212,17 +223,42 @@ impl<'a> Reception<'a> {
     /// Tells of programs that have ended. Others' children end up here too.
     fn bury(&mut self) {
         while let Ok(Some(_)) = self.deaths.read_signal() {}
-        loop {
-            let (who, word) = match waitpid(Pid::from_raw(-1), Some(WaitPidFlag::WNOHANG)) {
-                Ok(WaitStatus::Exited(who, code)) => (who, Word::Exited(code)),
-                Ok(WaitStatus::Signaled(who, signal, _)) => (who, Word::Killed(signal as i32)),
-                Ok(WaitStatus::StillAlive) | Err(_) => return,
-                Ok(_) => continue,
-            };
+        while let Some((who, word)) = next_death() {
             if let Some(at) = self.visits.iter().position(|visit| visit.program == Some(who)) {
                 let visit = self.visits.swap_remove(at);
                 let _ = passing::send(visit.socket.as_fd(), &word.to_bytes(), &[]);
             }
+        }
+    }
+}
+
+/// A child that has ended, and how. Signals are numbers here, because those in real time have no names.
+#[allow(unsafe_code)]
+fn next_death() -> Option<(Pid, Word)> {
+    let mut status = 0;
+    loop {
+        // SAFETY: the kernel writes one number, which lives until the call returns.
+        match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
+            -1 if Errno::last() == Errno::EINTR => {}
+            ..=0 => return None,
+            who if libc::WIFEXITED(status) => {
+                return Some((Pid::from_raw(who), Word::Exited(libc::WEXITSTATUS(status))));
+            }
+            who if libc::WIFSIGNALED(status) => {
+                return Some((Pid::from_raw(who), Word::Killed(libc::WTERMSIG(status))));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Sends a signal to a program and those of its group; to it alone while it has not made a group yet.
+#[allow(unsafe_code)]
+fn send_signal(program: Pid, number: i32) {
+    // SAFETY: signals are for processes of this host, which are others.
+    unsafe {
+        if libc::kill(-program.as_raw(), number) < 0 {
+            libc::kill(program.as_raw(), number);
         }
     }
 }
@@ -252,10 +288,7 @@ impl Visit {
                     && self.program.is_some()
             }
             (Some(Word::Signal(number)), Some(program)) => {
-                if let Ok(signal) = Signal::try_from(number) {
-                    // One that has not made a group of its own yet gets it alone.
-                    let _ = killpg(program, signal).or_else(|_| kill(program, signal));
-                }
+                send_signal(program, number);
                 true
             }
             _ => true,

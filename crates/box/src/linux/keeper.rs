@@ -42,8 +42,8 @@ pub(super) struct Resident {
 /// Where the folder of the box lies until a host covers it with shared memory of its own.
 pub(super) const FOLDER: &str = "/dev/shm";
 
-/// The file for a host's table of names, in the folder of the box.
-pub(super) const TABLE: &str = "hosts";
+/// The file for a host's table of names, in the folder of the box. No host can have such a name.
+pub(super) const TABLE: &str = ".hosts";
 
 /// What a keeper and its hosts tell the maker of the box while it is made. The first byte says which,
 /// the rest is a number or a text.
@@ -245,6 +245,7 @@ fn folder(plan: &Plan) -> io::Result<()> {
 /// Makes the first process of a host, in namespaces of its own.
 #[allow(unsafe_code)]
 fn first_process(plan: &Plan, number: usize, line: &OwnedFd) -> Result<Pid, Failed> {
+    let myself = process(nix::unistd::getpid()).doing("hold on to the keeper")?;
     let flags = libc::CLONE_NEWPID
         | libc::CLONE_NEWNS
         | libc::CLONE_NEWNET
@@ -257,10 +258,22 @@ fn first_process(plan: &Plan, number: usize, line: &OwnedFd) -> Result<Pid, Fail
     match child {
         -1 => Err(io::Error::last_os_error()).doing("make the namespaces of a host"),
         0 => never_return(|| {
-            let Err(failed) = host::serve(plan, number, line);
+            let Err(failed) = host::serve(plan, number, line, myself);
             complain(line.as_fd(), &failed);
         }),
         child => Ok(Pid::from_raw(child as i32)),
+    }
+}
+
+/// A file that is readable when a process has ended.
+#[allow(unsafe_code)]
+fn process(pid: Pid) -> io::Result<OwnedFd> {
+    use std::os::fd::FromRawFd;
+    // SAFETY: the call takes two numbers.
+    match unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) } {
+        -1 => Err(io::Error::last_os_error()),
+        // SAFETY: it has just been opened, and nobody else has it.
+        file => Ok(unsafe { OwnedFd::from_raw_fd(file as RawFd) }),
     }
 }
 

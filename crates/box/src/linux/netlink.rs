@@ -10,7 +10,7 @@ use netlink_packet_core::{
 };
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{
-    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+    InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
 };
 use netlink_packet_route::neighbour::{
     NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState,
@@ -42,6 +42,15 @@ pub(super) struct Counters {
     pub frames: u64,
     pub drops: u64,
     pub queue: u64,
+}
+
+/// How far a device is with coming up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct LinkState {
+    /// It is up, and so is the other end.
+    pub carrier: bool,
+    /// Everybody has been told, which is a little later: until then, what is sent may be lost.
+    pub told: bool,
 }
 
 /// The network namespace of a host or of the switches: a netlink socket that was opened there, which
@@ -105,7 +114,12 @@ impl Netlink {
         let mut link = described(bridge);
         link.header.flags = LinkFlags::Up;
         link.header.change_mask = LinkFlags::Up;
-        link.attributes.push(LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Bridge)]));
+        // One that looks into multicast takes part in it, and sends frames of its own.
+        let deaf = vec![InfoBridge::MulticastSnooping(false)];
+        link.attributes.push(LinkAttribute::LinkInfo(vec![
+            LinkInfo::Kind(InfoKind::Bridge),
+            LinkInfo::Data(InfoData::Bridge(deaf)),
+        ]));
         self.request(RouteNetlinkMessage::NewLink(link), NLM_F_CREATE | NLM_F_EXCL)
     }
 
@@ -207,19 +221,22 @@ impl Netlink {
         Ok(found)
     }
 
-    /// Whether a device is up and has a carrier, as far as the kernel tells programs.
-    pub fn is_up(&mut self, device: u32) -> io::Result<bool> {
-        let mut up = false;
-        let asked = RouteNetlinkMessage::GetLink(LinkMessage::default());
-        self.dump(asked, |body| {
-            let index = body.get(4..).and_then(<[u8]>::first_chunk).map(|i| u32::from_ne_bytes(*i));
-            if index == Some(device) {
-                let rest = body.get(LINK_HEADER..).unwrap_or_default();
-                let state = attributes(rest).find(|part| part.kind() == libc::IFLA_OPERSTATE);
-                up = state.is_some_and(|state| state.value().first() == Some(&OPERATIONAL));
+    /// Whether a device has a carrier, and whether the kernel has told programs and bridges so.
+    pub fn state(&mut self, device: u32) -> io::Result<LinkState> {
+        let mut state = LinkState::default();
+        let mut asked = LinkMessage::default();
+        asked.header.index = device;
+        self.ask(RouteNetlinkMessage::GetLink(asked), NLM_F_REQUEST | NLM_F_ACK)?;
+        self.answers(|body| {
+            for part in attributes(body.get(LINK_HEADER..).unwrap_or_default()) {
+                match part.kind() {
+                    libc::IFLA_CARRIER => state.carrier = part.value().first() == Some(&1),
+                    libc::IFLA_OPERSTATE => state.told = part.value().first() == Some(&OPERATIONAL),
+                    _ => {}
+                }
             }
         })?;
-        Ok(up)
+        Ok(state)
     }
 
     /// Asks for a change and waits until it is done.

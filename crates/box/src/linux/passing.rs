@@ -24,7 +24,18 @@ pub(super) struct Message {
 
 /// Two sockets that keep messages apart.
 pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    Ok(socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?)
+    let (one, other) =
+        socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
+    Ok((not_standard(one)?, not_standard(other)?))
+}
+
+/// The same file under a number that is not that of a standard one. Who has closed one of these gets its
+/// number for the next file that is opened, and programs would get that for their own.
+pub(super) fn not_standard(file: OwnedFd) -> io::Result<OwnedFd> {
+    match file.as_raw_fd() {
+        0..3 => file.try_clone(),
+        _ => Ok(file),
+    }
 }
 
 /// Sends a message.
@@ -59,7 +70,9 @@ pub(super) fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<Message>> {
             Err(error) => return Err(error.into()),
             Ok(message) => {
                 let mut files = Vec::new();
-                for part in message.cmsgs()? {
+                // There is room for all files of a message, unless the process has too many.
+                let parts = message.cmsgs().map_err(|_| nix::errno::Errno::EMFILE)?;
+                for part in parts {
                     if let ControlMessageOwned::ScmRights(raw) = part {
                         // SAFETY: the kernel has just opened these for us, and nobody else knows them.
                         files.extend(raw.into_iter().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }));
@@ -69,6 +82,7 @@ pub(super) fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<Message>> {
             }
         }
     };
+    let files = files.into_iter().map(not_standard).collect::<io::Result<Vec<OwnedFd>>>()?;
     bytes.truncate(length);
     // Nobody sends empty messages, so this is the end.
     Ok((length > 0).then_some(Message { bytes, files }))

@@ -107,6 +107,16 @@ pub(super) fn advice(error: &io::Error) -> Option<String> {
     }
 }
 
+/// What to do where a process has too many files open for a box of so many hosts.
+pub(super) fn advice_for_files(error: &io::Error, hosts: usize) -> Option<String> {
+    let files = 2 * hosts + 16;
+    matches!(error.raw_os_error(), Some(libc::EMFILE)).then(|| {
+        format!(
+            "a box of {hosts} hosts takes {files} open files at most: allow more by `ulimit -n`"
+        )
+    })
+}
+
 /// What to do where the kernel does not know a device or a queue.
 pub(super) fn advice_for_devices(error: &io::Error) -> Option<String> {
     match error.raw_os_error() {

@@ -1,6 +1,7 @@
 //! A program on a host, as whoever asked for it sees it.
 
 use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -136,12 +137,11 @@ impl Program {
         let name = command.words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
         let doing = || format!("run `{name}` on `{host}`");
         let failed = |error: io::Error| BoxError::new(doing(), error);
+        let own = standard_files().map_err(failed)?;
         let socket = call(&folder.join(host)).map_err(failed)?;
         let order = command.order().and_then(|order| order.write()).map_err(failed)?;
-        let (input, output, errors) = (io::stdin(), io::stdout(), io::stderr());
-        let own = [input.as_fd(), output.as_fd(), errors.as_fd()];
-        let [input, output, errors] = [0, 1, 2]
-            .map(|number| command.files[number].as_ref().map_or(own[number], |f| f.as_fd()));
+        let [input, output, errors] =
+            [0, 1, 2].map(|number| command.files[number].as_ref().unwrap_or(&own[number]).as_fd());
         let files = [order.as_fd(), input, output, errors];
         passing::send(socket.as_fd(), &Word::Start.to_bytes(), &files).map_err(failed)?;
         match next(socket.as_fd()).map_err(failed)? {
@@ -196,8 +196,21 @@ fn next(socket: BorrowedFd<'_>) -> io::Result<Option<Word>> {
     Ok(passing::receive(socket)?.and_then(|message| Word::from_bytes(&message.bytes)))
 }
 
+/// The standard files of this process; nothing in place of one that is closed.
+fn standard_files() -> io::Result<[OwnedFd; 3]> {
+    let nothing = || File::options().read(true).write(true).open("/dev/null");
+    let own = |file: BorrowedFd<'_>| match file.try_clone_to_owned() {
+        Err(error) if error.raw_os_error() == Some(libc::EBADF) => {
+            passing::not_standard(nothing()?.into())
+        }
+        file => file,
+    };
+    Ok([own(io::stdin().as_fd())?, own(io::stdout().as_fd())?, own(io::stderr().as_fd())?])
+}
+
 fn call(path: &Path) -> io::Result<OwnedFd> {
     let socket = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
+    let socket = passing::not_standard(socket)?;
     connect(socket.as_raw_fd(), &UnixAddr::new(path)?)?;
     Ok(socket)
 }

@@ -1,0 +1,186 @@
+//! Rails carry what the file says, to the hundredth.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crosstie_box::{Cluster, Command};
+
+use crate::parts::{self, part};
+use crate::stage::{installed, live, patiently, quiet, skip, spec, start};
+use crate::traffic::{HEADERS, Handing, PAYLOAD, Passed, SEGMENTS, both_ways};
+
+/// Windows of a measurement.
+const WINDOWS: usize = 8;
+
+/// Rails of one rate in every shape, with offloads and without.
+fn rails(rate: u64) -> String {
+    let rails = ["cable", "switch"].into_iter().flat_map(|shape| {
+        [true, false].map(|offloads| {
+            format!(
+                "[[rail]]\nrate = '{rate} Mbit/s'\nshape.{shape} = {{}}\noffloads = {offloads}\n"
+            )
+        })
+    });
+    format!("hosts = 2\n{}", rails.collect::<String>())
+}
+
+/// How many windows in a row had the rate, to the hundredth.
+fn right(passed: &Passed, rate: u64) -> usize {
+    let expected = rate as f64 * 125_000.0;
+    let right = passed.rates.iter().map(|found| (found / expected - 1.0).abs() < 0.01);
+    let mut row = 0;
+    let rows = right.map(|right| {
+        row = if right { row + 1 } else { 0 };
+        row
+    });
+    rows.max().unwrap_or(0)
+}
+
+/// Measures until every way has had the rate for some windows in a row. A rail that is too slow or too
+/// fast never has; a machine that stands still, and senders that do not get the cores they need, spoil
+/// some windows.
+fn hold(cluster: &Cluster, rails: &[usize], handing: Handing, rate: u64, row: usize) {
+    let mut held = vec![false; 2 * rails.len()];
+    patiently(10, || {
+        let all = both_ways(cluster, rails, handing, WINDOWS);
+        for (held, passed) in held.iter_mut().zip(&all) {
+            *held |= right(passed, rate) >= row;
+        }
+        match held.iter().all(|held| *held) {
+            true => Ok(()),
+            false => Err(format!("rails {rails:?} at {rate} Mbit/s, {handing:?}: {all:?}")),
+        }
+    });
+}
+
+/// The same for frames and segments, on groups of rails one after the other.
+fn hold_all(cluster: &Cluster, groups: &[&[usize]], rate: u64) {
+    for rails in groups {
+        for handing in [Handing::Frames, Handing::Segments] {
+            hold(cluster, rails, handing, rate, WINDOWS / 2);
+        }
+    }
+}
+
+#[test]
+fn rails_carry_100_mbit() {
+    let _quiet = quiet();
+    let Some(cluster) = live(&spec(&rails(100))) else { return };
+    hold_all(&cluster, &[&[0, 1, 2, 3]], 100);
+}
+
+#[test]
+fn rails_carry_250_mbit() {
+    let _quiet = quiet();
+    let Some(cluster) = live(&spec(&rails(250))) else { return };
+    hold_all(&cluster, &[&[0, 1], &[2, 3]], 250);
+}
+
+#[test]
+fn rails_carry_1_gbit() {
+    let _quiet = quiet();
+    let Some(cluster) = live(&spec(&rails(1000))) else { return };
+    hold_all(&cluster, &[&[0], &[1], &[2], &[3]], 1000);
+}
+
+/// What loses rate on busy cores is that timers are late: the bucket has to make up for it.
+#[test]
+fn rails_keep_their_rate_while_all_cores_are_busy() {
+    let _quiet = quiet();
+    let both = "[[rail]]\nrate = '100 Mbit/s'\nshape.switch = {}\noffloads = false\n\
+                [[rail]]\nrate = '1 Gbit/s'\noffloads = false";
+    let Some(cluster) = live(&spec(both)) else { return };
+    let over = AtomicBool::new(false);
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    std::hint::black_box(());
+                }
+            });
+        }
+        let measured = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            for (rail, rate) in [(0, 100), (1, 1000)] {
+                hold(&cluster, &[rail], Handing::Segments, rate, WINDOWS / 2);
+            }
+        }));
+        over.store(true, Ordering::Relaxed);
+        measured.unwrap_or_else(|why| std::panic::resume_unwind(why));
+    });
+}
+
+/// What is kept for late timers is not there for those who send after a pause.
+#[test]
+fn a_message_takes_its_time_on_an_idle_rail() {
+    let _quiet = quiet();
+    let Some(cluster) = live(&spec("[[rail]]\nrate = '1 Gbit/s'\noffloads = false")) else {
+        return;
+    };
+    const PIECES: usize = 4;
+    let bytes = PIECES * SEGMENTS * (PAYLOAD + HEADERS);
+    let nominal = bytes as u64 / 125;
+    patiently(5, || {
+        let mut receiver = start(&cluster, 1, part("clock", &[&7000, &bytes]));
+        receiver.until("ready");
+        let sender = part("volley", &[&cluster.spec().address(0, 1), &7000, &PIECES]);
+        start(&cluster, 0, sender).end().well();
+        let text = receiver.end().well();
+        let took: u64 = parts::line(&text).parse().unwrap();
+        match (nominal * 2 / 3..=nominal * 5 / 4).contains(&took) {
+            true => Ok(()),
+            false => Err(format!("{bytes} bytes took {took} us, expected about {nominal} us")),
+        }
+    });
+}
+
+#[test]
+fn iperf3_finds_the_rate() {
+    let _quiet = quiet();
+    if !installed("iperf3") {
+        return;
+    }
+    let Some(cluster) = live(&spec("[[rail]]\nrate = '250 Mbit/s'")) else { return };
+    if !Command::new(["iperf3", "--version"]).runs(&cluster) {
+        return skip("`iperf3` does not run");
+    }
+    for reverse in [false, true] {
+        patiently(5, || {
+            let server = start(&cluster, 1, Command::new(["iperf3", "-s", "-1", "-J"]));
+            let mut words = vec!["iperf3", "-c", "host1", "-u", "-b", "300M", "-l", "1472", "-J"];
+            words.extend(["-t", "1.2", "-O", "0.3", "--connect-timeout", "2000"]);
+            words.extend(reverse.then_some("-R"));
+            // The server needs a moment to listen.
+            let client = (0..50).find_map(|_| {
+                let said = start(&cluster, 0, Command::new(words.clone())).end();
+                if said.ending.success() {
+                    return Some(said.text);
+                }
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                None
+            });
+            let _ = server.program.signal(15);
+            let client = client.ok_or("iperf3 did not connect")?;
+            let report: serde_json::Value =
+                serde_json::from_str(&client).map_err(|error| error.to_string())?;
+            // Either end has counted payload; what was received is in the sum of the receiver.
+            let found = report["end"]["sum_received"]["bits_per_second"].as_f64();
+            let found = found.ok_or_else(|| format!("no rate in {client}"))? / 1e6;
+            let expected = 250.0 * PAYLOAD as f64 / (PAYLOAD + HEADERS) as f64;
+            match (found / expected - 1.0).abs() < 0.01 {
+                true => Ok(()),
+                false => Err(format!("iperf3 found {found} Mbit/s, expected {expected}")),
+            }
+        });
+    }
+}
+
+trait Runs {
+    fn runs(self, cluster: &Cluster) -> bool;
+}
+
+impl Runs for Command {
+    fn runs(self, cluster: &Cluster) -> bool {
+        crate::stage::try_start(cluster, 0, self)
+            .is_ok_and(|running| running.end().ending.success())
+    }
+}
