@@ -50,7 +50,7 @@ pub struct Options {
 const LOOPBACK: u32 = 1;
 
 /// The number of the device of a rail on a host. The two ends of a cable have different ones: where they are
-/// alike the kernel takes its time to tell that a link is up, a second and more.
+/// alike the kernel takes up to a second to tell everybody that a link is up.
 fn nic(rail: usize, host: usize) -> u32 {
     10 + rail as u32 + MOST_RAILS * host as u32
 }

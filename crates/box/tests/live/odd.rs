@@ -2,10 +2,12 @@
 
 use std::io::Write;
 use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crosstie_box::{Cluster, Command, End, Spec, Trace};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::parts::{self, part, say};
 use crate::stage::{company, live, shell, spec, start};
@@ -251,6 +253,24 @@ fn boxes_from_several_threads() {
             });
         }
     });
+}
+
+#[test]
+fn a_box_holds_no_file_of_its_maker() {
+    let _company = company();
+    let spec = spec("[[rail]]\n");
+    let (reader, writer) = std::io::pipe().unwrap();
+    let Some(older) = live(&spec) else { return };
+    let Some(newer) = live(&spec) else { return };
+    // Reading ends when nobody holds the other end.
+    drop(writer);
+    let mut files = [PollFd::new(reader.as_fd(), PollFlags::empty())];
+    assert_eq!(poll(&mut files, PollTimeout::from(5000u16)), Ok(1));
+    // Nor is the line to one box held by another.
+    let begin = Instant::now();
+    drop(older);
+    assert!(begin.elapsed() < Duration::from_secs(4), "it took {:?}", begin.elapsed());
+    assert!(newer.stands());
 }
 
 /// A part: makes boxes while its threads print, allocate and look at the environment.

@@ -6,10 +6,12 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::fd::AsFd;
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 use crosstie_box::{Cluster, Command, Spec};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -101,6 +103,11 @@ impl Maker {
     fn line(&mut self) -> Option<String> {
         loop {
             let mut line = String::new();
+            if self.output.buffer().is_empty() {
+                let mut files = [PollFd::new(self.output.get_ref().as_fd(), PollFlags::POLLIN)];
+                let ready = poll(&mut files, PollTimeout::from(20_000u16)).unwrap();
+                assert!(ready > 0, "the maker of a box says nothing and does not end");
+            }
             if self.output.read_line(&mut line).unwrap() == 0 {
                 return None;
             }

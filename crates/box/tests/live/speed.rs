@@ -6,8 +6,8 @@ use crosstie_box::Spec;
 
 use crate::stage::{example, live, patiently, quiet, spec};
 
-/// A box stands and is gone, each within a second.
-fn quick(spec: &Spec) {
+/// A box stands and is gone, each within a time.
+fn quick(spec: &Spec, limit: Duration) {
     let _quiet = quiet();
     patiently(5, || {
         let begin = Instant::now();
@@ -15,7 +15,7 @@ fn quick(spec: &Spec) {
         let made = begin.elapsed();
         drop(cluster);
         let gone = begin.elapsed() - made;
-        match made.max(gone) < Duration::from_secs(1) {
+        match made.max(gone) < limit {
             true => Ok(()),
             false => Err(format!("it took {made:?} to make and {gone:?} to leave")),
         }
@@ -24,14 +24,18 @@ fn quick(spec: &Spec) {
 
 #[test]
 fn eight_hosts_with_four_rails_come_and_go_within_a_second() {
-    quick(&example("eight-hosts"));
+    quick(&example("eight-hosts"), Duration::from_secs(1));
 }
 
 #[test]
-fn rails_of_every_kind_come_and_go_within_a_second() {
+fn two_hosts_with_a_rail_of_any_kind_come_and_go_at_once() {
     for shape in ["cable", "switch"] {
         for rate in ["", "rate = '1 Gbit/s'\n", "rate = '10 MB/s'\nqueue = '10 frames'\n"] {
-            quick(&spec(&format!("hosts = 2\n[[rail]]\nshape.{shape} = {{}}\n{rate}")));
+            let spec = spec(&format!("hosts = 2\n[[rail]]\nshape.{shape} = {{}}\n{rate}"));
+            // The kernel tells of links at once if it has not done so for a second, so once is not enough.
+            for _ in 0..2 {
+                quick(&spec, Duration::from_millis(250));
+            }
         }
     }
 }
