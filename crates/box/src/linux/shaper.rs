@@ -11,12 +11,7 @@ pub(super) struct Shaper {
     pub queue: Capacity,
     /// The longest frame.
     pub frame: Bytes,
-    /// Whether many frames come at once.
-    pub offloads: bool,
 }
-
-/// The longest that devices with offloads take at once.
-const SEGMENT: u64 = 65_536 + 14;
 
 /// `TCA_TBF_PARMS`, `TCA_TBF_RATE64`, `TCA_TBF_PRATE64`, `TCA_TBF_BURST` and `TCA_TBF_PBURST` of the kernel.
 const PARAMETERS: u16 = 1;
@@ -33,30 +28,29 @@ impl Shaper {
     ///
     /// Frames that wait are sent by a timer. The kernel puts off what the timer asks for when somebody else
     /// waits for the core, until the next tick of its clock at the latest, which is 4 ms where that has
-    /// 250 Hz: on busy cores one tenth of a second in three loses 4.1 ms, and a bucket of a quarter of a
-    /// millisecond loses 3.9 of these for good, one of two milliseconds still 2.1. A tick and a
-    /// quarter loses nothing.
+    /// 250 Hz. What is left in the bucket then is made up for, a fiftieth faster than the rate ([`Shaper::peak`]):
+    /// more would be too fast for messages after a pause, which find the bucket full.
     pub fn burst(&self) -> u32 {
-        self.at_least_two(self.rate.bytes_per_second() / 200)
+        self.at_least_two_frames(self.rate.bytes_per_second() / 200)
     }
 
-    /// How much passes at once, be the bucket ever so full: what passes in a quarter of a millisecond, by which
-    /// timers are late on cores that are not busy.
+    /// How much passes at once, be the bucket ever so full: what passes in 55 microseconds, by which timers are
+    /// late on cores that are not busy. What devices with offloads take at once is cut into frames where it is
+    /// longer, which is below 10 Gbit/s.
     pub fn peak_burst(&self) -> u32 {
-        self.at_least_two(self.rate.bytes_per_second() / 4000)
+        self.at_least_two_frames(self.rate.bytes_per_second() / 18_000)
     }
 
-    /// How fast is made up for. Without such a limit, whatever fits into the bucket would arrive at once
-    /// on a rail that was idle.
+    /// How fast is made up for: a fiftieth faster. Without such a limit, whatever fits into the bucket would
+    /// arrive at once on a rail that was idle.
     pub fn peak(&self) -> u64 {
         let rate = self.rate.bytes_per_second();
-        rate + rate / 4
+        rate + rate / 50
     }
 
-    /// Two frames at least, or two of what comes at once: less than one would never pass.
-    fn at_least_two(&self, bytes: u64) -> u32 {
-        let unit = if self.offloads { SEGMENT } else { self.frame.get() };
-        u32::try_from(bytes.max(2 * unit)).unwrap_or(u32::MAX)
+    /// Less than a frame would never pass.
+    fn at_least_two_frames(&self, bytes: u64) -> u32 {
+        u32::try_from(bytes.max(2 * self.frame.get())).unwrap_or(u32::MAX)
     }
 
     /// What waits at most, in the unit of the queue.
@@ -106,24 +100,24 @@ impl Shaper {
 mod tests {
     use super::*;
 
-    fn shaper(rate: u64, offloads: bool) -> Shaper {
+    fn shaper(rate: u64) -> Shaper {
         let queue = Capacity::Bytes(Bytes::new(1_514_000));
-        let rate = Rate::from_bytes_per_second(rate);
-        Shaper { rate, queue, frame: Bytes::new(1514), offloads }
+        Shaper { rate: Rate::from_bytes_per_second(rate), queue, frame: Bytes::new(1514) }
     }
 
     #[test]
     fn a_bucket_makes_up_for_a_tick_and_lets_little_pass_at_once() {
-        let gigabit = shaper(125_000_000, false);
+        let gigabit = shaper(125_000_000);
         assert_eq!(gigabit.burst(), 625_000);
-        assert_eq!(gigabit.peak_burst(), 31_250);
-        assert_eq!(gigabit.peak(), 156_250_000);
+        assert_eq!(gigabit.peak_burst(), 6944);
+        assert_eq!(gigabit.peak(), 127_500_000);
     }
 
     #[test]
-    fn what_comes_at_once_passes_at_any_rate() {
-        assert_eq!(shaper(1_000, false).burst(), 2 * 1514);
-        assert_eq!(shaper(1_000, true).peak_burst(), 2 * SEGMENT as u32);
-        assert_eq!(shaper(u64::MAX / 2, true).burst(), u32::MAX);
+    fn a_frame_passes_at_any_rate() {
+        assert_eq!((shaper(1_000).burst(), shaper(1_000).peak_burst()), (2 * 1514, 2 * 1514));
+        assert_eq!(shaper(100_000_000_000).burst(), 500_000_000);
+        // From 10 Gbit/s on, what devices with offloads take at once passes whole.
+        assert!(shaper(1_250_000_000).peak_burst() > 65_536);
     }
 }

@@ -82,9 +82,10 @@ fn rails_carry_1_gbit() {
     hold_all(&cluster, &[&[0], &[1], &[2], &[3]], 1000);
 }
 
-/// What loses rate on busy cores is that timers are late: the bucket has to make up for it.
+/// On busy cores timers are late, and senders do not get what they need: a rail may be slower then. What it makes
+/// up for must not show as a rate that it does not have.
 #[test]
-fn rails_keep_their_rate_while_all_cores_are_busy() {
+fn rails_are_not_faster_than_they_may_be_while_all_cores_are_busy() {
     let _quiet = quiet();
     let both = "[[rail]]\nrate = '100 Mbit/s'\nshape.switch = {}\noffloads = false\n\
                 [[rail]]\nrate = '1 Gbit/s'\noffloads = false";
@@ -100,8 +101,13 @@ fn rails_keep_their_rate_while_all_cores_are_busy() {
             });
         }
         let measured = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            for (rail, rate) in [(0, 100), (1, 1000)] {
-                hold(&cluster, &[rail], Handing::Segments, rate, WINDOWS / 2);
+            for (rail, rate) in [(0, 100.0), (1, 1000.0)] {
+                for passed in both_ways(&cluster, &[rail], Handing::Segments, WINDOWS) {
+                    let shares: Vec<f64> =
+                        passed.rates.iter().map(|found| found / (rate * 125_000.0)).collect();
+                    assert!(shares.iter().all(|share| *share < 1.025), "{rate} Mbit/s: {shares:?}");
+                    assert!(shares.iter().any(|share| *share > 0.5), "{rate} Mbit/s: {shares:?}");
+                }
             }
         }));
         over.store(true, Ordering::Relaxed);
@@ -126,7 +132,7 @@ fn a_message_takes_its_time_on_an_idle_rail() {
         start(&cluster, 0, sender).end().well();
         let text = receiver.end().well();
         let took: u64 = parts::line(&text).parse().unwrap();
-        match (nominal * 2 / 3..=nominal * 5 / 4).contains(&took) {
+        match (nominal * 9 / 10..=nominal * 11 / 10).contains(&took) {
             true => Ok(()),
             false => Err(format!("{bytes} bytes took {took} us, expected about {nominal} us")),
         }

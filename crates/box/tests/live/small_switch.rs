@@ -18,7 +18,7 @@ pub fn offer(words: &[&str]) -> i32 {
     let window: u64 = window.parse().unwrap();
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     socket.connect((to.parse::<Ipv4Addr>().unwrap(), PORT)).unwrap();
-    socket.set_read_timeout(Some(Duration::from_millis(400))).unwrap();
+    socket.set_read_timeout(Some(Duration::from_millis(1200))).unwrap();
     let end = Instant::now() + Duration::from_millis(time.parse().unwrap());
     let (mut sent, mut acknowledged) = (0u64, 0u64);
     let mut offer = || {
@@ -45,7 +45,7 @@ pub fn acknowledge(_: &[&str]) -> i32 {
     let mut frame = [0; 2048];
     while let Ok((_, from)) = socket.recv_from(&mut frame) {
         if came == 0 {
-            socket.set_read_timeout(Some(Duration::from_millis(600))).unwrap();
+            socket.set_read_timeout(Some(Duration::from_millis(2000))).unwrap();
         }
         came += 1;
         socket.send_to(&[0; 4], from).unwrap();
