@@ -38,7 +38,8 @@ fn signals_from_outside_arrive() {
             start(&cluster, 1, Command::new(["/bin/sh", "-c", "echo '=> up'; sleep 30; sleep 30"]));
         running.until("up");
         running.program.signal(signal).unwrap();
-        assert_eq!(running.end().ending, Ending::Killed(signal));
+        // A shell that is about to start `sleep` may end without it, so its output may stay open.
+        assert_eq!(running.program.wait().unwrap(), Ending::Killed(signal));
     }
 }
 
@@ -208,8 +209,8 @@ fn what_programs_leave_behind_ends_with_the_box() {
     let command = Command::new(["/bin/sh", "-c", line]).stderr(held);
     let text = start_and_read_line(&cluster, command);
     assert_eq!(text, "done");
-    let alive = shell(&cluster, 0, "cat /proc/[0-9]*/comm").text.matches("sleep").count();
-    assert_eq!(alive, 3);
+    let alive = || shell(&cluster, 0, "cat /proc/[0-9]*/comm").text.matches("sleep").count();
+    assert!((0..200).any(|_| alive() == 3), "{} sleep", alive());
     let begin = Instant::now();
     drop(cluster);
     // Reading ends when nobody holds the pipe any more.
