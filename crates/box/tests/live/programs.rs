@@ -34,13 +34,18 @@ fn signals_from_outside_arrive() {
     let _company = company();
     let Some(cluster) = two() else { return };
     for signal in [2, 9, 10, 15, 34] {
-        let mut running =
-            start(&cluster, 1, Command::new(["/bin/sh", "-c", "echo '=> up'; sleep 30; sleep 30"]));
-        running.until("up");
+        let running = start(&cluster, 1, Command::new(["/bin/sleep", "30"]));
         running.program.signal(signal).unwrap();
-        // A shell that is about to start `sleep` may end without it, so its output may stay open.
-        assert_eq!(running.program.wait().unwrap(), Ending::Killed(signal));
+        assert_eq!(running.end().ending, Ending::Killed(signal));
     }
+    // The output is open until the last of the group has ended.
+    let line = "sleep 30 & sleep 30 & echo '=> up'; wait";
+    let mut running = start(&cluster, 1, Command::new(["/bin/sh", "-c", line]));
+    running.until("up");
+    running.program.signal(15).unwrap();
+    let begin = Instant::now();
+    assert_eq!(running.end().ending, Ending::Killed(15));
+    assert!(begin.elapsed() < Duration::from_secs(20));
 }
 
 #[test]
