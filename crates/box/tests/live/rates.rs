@@ -41,6 +41,7 @@ fn right(passed: &Passed, rate: u64) -> usize {
 /// they need may spoil all: then the queue in front of the rail is empty.
 fn hold(cluster: &Cluster, rails: &[usize], handing: Handing, rate: u64, row: usize) {
     let mut held = vec![false; 2 * rails.len()];
+    let mut attempts = 0;
     patiently(10, || {
         let (all, empty) = watched(cluster, rails, || both_ways(cluster, rails, handing, WINDOWS));
         for (held, passed) in held.iter_mut().zip(&all) {
@@ -50,7 +51,11 @@ fn hold(cluster: &Cluster, rails: &[usize], handing: Handing, rate: u64, row: us
             return Ok(());
         }
         let told = format!("rails {rails:?} at {rate} Mbit/s, {handing:?}");
-        if empty > 0.1 {
+        attempts += 1;
+        // A bucket makes up for 5 ms of a window of 60 ms; one that lets more pass has no queue either.
+        let most = rate as f64 * 125_000.0 * 1.1;
+        let slow = all.iter().all(|passed| passed.rates.iter().all(|rate| *rate < most));
+        if attempts >= 4 && slow && empty > 0.1 {
             skip(&format!("{told}: senders were too slow for {:.0} % of the time", 100.0 * empty));
             return Ok(());
         }
