@@ -1,10 +1,11 @@
 //! What all tests need: a box or the reason for none, programs on its hosts, and quiet to measure in.
 
+use std::fs::File;
 use std::io::{PipeReader, Read, pipe};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Instant;
 
 use crosstie_box::{Cluster, Command, Ending, Options, Program, Spec};
+use nix::fcntl::{Flock, FlockArg};
 
 /// A box as a file would describe it.
 pub fn spec(text: &str) -> Spec {
@@ -54,16 +55,25 @@ pub fn forbidden() -> bool {
     })
 }
 
-static MACHINE: RwLock<()> = RwLock::new(());
+/// A hold on the machine, until it is dropped.
+pub struct Hold(#[allow(dead_code)] Flock<File>);
+
+impl Hold {
+    /// By a lock on this executable, because some harnesses run every test in a process of its own.
+    fn new(how: FlockArg) -> Hold {
+        let file = File::open(std::env::current_exe().unwrap()).unwrap();
+        Hold(Flock::lock(file, how).map_err(|(_, error)| error).unwrap())
+    }
+}
 
 /// Holds the machine together with others, but not while somebody measures.
-pub fn company() -> RwLockReadGuard<'static, ()> {
-    MACHINE.read().unwrap_or_else(PoisonError::into_inner)
+pub fn company() -> Hold {
+    Hold::new(FlockArg::LockShared)
 }
 
 /// Holds the machine alone, to measure rates and times.
-pub fn quiet() -> RwLockWriteGuard<'static, ()> {
-    MACHINE.write().unwrap_or_else(PoisonError::into_inner)
+pub fn quiet() -> Hold {
+    Hold::new(FlockArg::LockExclusive)
 }
 
 /// Tries again what a machine that stands still for a while, as virtual ones do, can spoil. One that was
