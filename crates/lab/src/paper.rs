@@ -7,6 +7,32 @@
 //! To add a paper: a folder `experiments/NAME` with its parts and `published.toml`, a module here
 //! with its measures, and its line in [`PAPERS`].
 
+/// A file of `experiments`, whose path may be in pieces, for the modules of papers.
+macro_rules! text {
+    ($($piece:literal),+) => {
+        include_str!(concat!("../../../../experiments/", $($piece,)+ ".toml"))
+    };
+}
+
+/// The parts of a paper: experiment files of its folder, each with the changes to it in `quick` and, where
+/// that is said, in `full`.
+macro_rules! parts {
+    ($paper:literal: $($name:literal $($full:ident)?),+ $(,)?) => {
+        &[$(Part {
+            name: $name,
+            experiment: text!($paper, "/", $name),
+            quick: text!($paper, "/quick/", $name),
+            full: parts!(@changes $paper, $name $(, $full)?),
+        }),+]
+    };
+    (@changes $paper:literal, $name:literal) => {
+        None
+    };
+    (@changes $paper:literal, $name:literal, full) => {
+        Some(text!($paper, "/full/", $name))
+    };
+}
+
 mod allocation;
 mod coll;
 mod drawing;

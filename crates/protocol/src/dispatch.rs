@@ -13,7 +13,7 @@ use crate::policy::Feedback;
 use crate::reassembly::{Reassembly, Stray, Whole};
 use crate::serial::Serials;
 use crate::slab::Slab;
-use crate::way::{Reach, Ways};
+use crate::way::{Reach, Sent, Ways};
 use crate::{
     Action, Control, MessageId, NodeId, NodeSpec, Packet, Parcel, PeId, RailId, RailSet, Stripe,
     StripeId, Turn,
@@ -412,12 +412,13 @@ impl Dispatch {
                 }
                 let mut back = None;
                 if let Some(ways) = &mut self.ways {
+                    let sent = Sent { to, rail, stripe, number };
                     if ghost {
-                        let lives = ways.answered(self.now, to, rail, stripe, number);
+                        let lives = ways.answered(self.now, &sent);
                         back = (lives && self.outbox.up().contains(rail)).then_some((to, rail));
                         return Heard { feedback, back };
                     }
-                    ways.acknowledged(self.now, to, rail, stripe, number);
+                    ways.acknowledged(self.now, &sent);
                 }
                 if let Some(gauges) = &mut self.gauges {
                     gauges.acknowledged(self.now, to, rail, handed_over, bytes);
@@ -505,7 +506,7 @@ impl Dispatch {
                 let packet = self.outbox.transmit(stripe, next);
                 if let Some(ways) = &mut self.ways {
                     let (to, rail) = (packet.parcel.to, packet.parcel.stripe.rail);
-                    ways.transmitted(self.now, to, rail, stripe, next);
+                    ways.transmitted(self.now, &Sent { to, rail, stripe, number: next });
                 }
                 Action::Transmit(packet)
             }

@@ -23,7 +23,7 @@ struct Way {
 
 impl Way {
     /// A packet is acknowledged: it may be the one by which a round trip is measured.
-    fn measure(&mut self, now: Time, stripe: StripeId, number: u32) {
+    fn measure(&mut self, now: Time, &Sent { stripe, number, .. }: &Sent) {
         if let Some((timed, which, at)) = self.timed
             && (timed, which) == (stripe, number)
         {
@@ -35,6 +35,16 @@ impl Way {
             self.timed = None;
         }
     }
+}
+
+/// A packet that was given to a way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub to: NodeId,
+    pub rail: RailId,
+    pub stripe: StripeId,
+    /// Its number within the stripe.
+    pub number: u32,
 }
 
 /// Bytes of a message that were given to a way that died, and go again.
@@ -121,18 +131,11 @@ impl Ways {
     }
 
     /// A packet is transmitted.
-    pub fn transmitted(
-        &mut self,
-        now: Time,
-        to: NodeId,
-        rail: RailId,
-        stripe: StripeId,
-        number: u32,
-    ) {
+    pub fn transmitted(&mut self, now: Time, sent: &Sent) {
         let patience = self.patience;
-        let way = self.way(to, rail);
+        let way = self.way(sent.to, sent.rail);
         way.under_way += 1;
-        way.timed = way.timed.or(Some((stripe, number, now)));
+        way.timed = way.timed.or(Some((sent.stripe, sent.number, now)));
         if way.under_way == 1 {
             way.since = now;
             let end = now + patience.silence(way.round_trip);
@@ -141,39 +144,25 @@ impl Ways {
     }
 
     /// A packet that was not given up is acknowledged.
-    pub fn acknowledged(
-        &mut self,
-        now: Time,
-        to: NodeId,
-        rail: RailId,
-        stripe: StripeId,
-        number: u32,
-    ) {
-        let way = self.way(to, rail);
+    pub fn acknowledged(&mut self, now: Time, sent: &Sent) {
+        let way = self.way(sent.to, sent.rail);
         way.under_way -= 1;
         way.since = now;
-        way.measure(now, stripe, number);
+        way.measure(now, sent);
     }
 
     /// A ghost is acknowledged; true if it was the last of its way.
-    pub fn answered(
-        &mut self,
-        now: Time,
-        to: NodeId,
-        rail: RailId,
-        stripe: StripeId,
-        number: u32,
-    ) -> bool {
-        let peer = self.peer(to);
-        let way = &mut peer.ways[rail.0 as usize];
-        way.measure(now, stripe, number);
+    pub fn answered(&mut self, now: Time, sent: &Sent) -> bool {
+        let peer = self.peer(sent.to);
+        let way = &mut peer.ways[sent.rail.0 as usize];
+        way.measure(now, sent);
         way.ghosts -= 1;
         // It is there, however late.
         peer.cut_off = peer.cut_off.map(|_| now);
         if way.ghosts > 0 {
             return false;
         }
-        peer.living.insert(rail);
+        peer.living.insert(sent.rail);
         true
     }
 
@@ -292,36 +281,40 @@ mod tests {
         Ways::new(Patience { round_trips, least: at(100), give_up: at(1000) }, 2)
     }
 
+    fn sent(rail: RailId, stripe: u32, number: u32) -> Sent {
+        Sent { to: TO, rail, stripe: StripeId(stripe), number }
+    }
+
     #[test]
     fn a_way_is_silent_since_its_last_answer() {
         let mut ways = ways(4);
-        ways.transmitted(at(0), TO, RAIL, StripeId(0), 0);
-        ways.transmitted(at(1), TO, RAIL, StripeId(0), 1);
+        ways.transmitted(at(0), &sent(RAIL, 0, 0));
+        ways.transmitted(at(1), &sent(RAIL, 0, 1));
         assert_eq!(ways.alarm(), Some(at(100)));
-        ways.acknowledged(at(50), TO, RAIL, StripeId(0), 0);
+        ways.acknowledged(at(50), &sent(RAIL, 0, 0));
         assert_eq!(ways.silent(at(100)), [], "a round trip takes 50 us");
         assert_eq!(ways.give_up(at(100)), []);
         assert_eq!(ways.alarm(), Some(at(250)), "four of these since the last answer");
         assert_eq!(ways.silent(at(249)), []);
         assert_eq!(ways.silent(at(250)), [(TO, RAIL)]);
-        ways.acknowledged(at(251), TO, RAIL, StripeId(0), 1);
+        ways.acknowledged(at(251), &sent(RAIL, 0, 1));
         assert_eq!(ways.silent(at(9999)), [], "nothing is under way");
         ways.give_up(at(9999));
         assert_eq!(ways.alarm(), None);
-        ways.transmitted(at(10_000), TO, RAIL, StripeId(0), 2);
+        ways.transmitted(at(10_000), &sent(RAIL, 0, 2));
         assert_eq!(ways.alarm(), Some(at(10_200)), "since there is something again");
     }
 
     #[test]
     fn ghosts_keep_a_way_dead_until_the_last_is_answered() {
         let mut ways = ways(4);
-        (0..2).for_each(|number| ways.transmitted(at(0), TO, RAIL, StripeId(0), number));
+        (0..2).for_each(|number| ways.transmitted(at(0), &sent(RAIL, 0, number)));
         ways.buried(TO, RAIL, 2);
         assert_eq!(ways.living(TO).iter().collect::<Vec<_>>(), [RailId(1)]);
-        assert!(!ways.answered(at(300), TO, RAIL, StripeId(0), 0));
-        assert!(ways.answered(at(310), TO, RAIL, StripeId(0), 1));
+        assert!(!ways.answered(at(300), &sent(RAIL, 0, 0)));
+        assert!(ways.answered(at(310), &sent(RAIL, 0, 1)));
         assert_eq!(ways.living(TO).len(), 2);
-        ways.transmitted(at(400), TO, RAIL, StripeId(0), 0);
+        ways.transmitted(at(400), &sent(RAIL, 0, 0));
         assert_eq!(ways.silent(at(1599)), [], "it is known to take 300 us");
         assert_eq!(ways.silent(at(1600)), [(TO, RAIL)]);
     }
@@ -329,12 +322,12 @@ mod tests {
     #[test]
     fn a_peer_without_a_way_is_given_up_unless_it_answers() {
         let (mut ways, up) = (ways(4), RailSet::all(1));
-        ways.transmitted(at(0), TO, RAIL, StripeId(0), 0);
-        ways.transmitted(at(0), TO, RAIL, StripeId(0), 1);
+        ways.transmitted(at(0), &sent(RAIL, 0, 0));
+        ways.transmitted(at(0), &sent(RAIL, 0, 1));
         assert_eq!(ways.reach(at(0), TO, up), Reach::Open);
         ways.buried(TO, RAIL, 2);
         assert_eq!(ways.reach(at(200), TO, up), Reach::CutOff);
-        assert!(!ways.answered(at(700), TO, RAIL, StripeId(0), 0));
+        assert!(!ways.answered(at(700), &sent(RAIL, 0, 0)));
         assert_eq!((ways.give_up(at(1200)), ways.alarm()), (vec![], Some(at(1700))));
         assert_eq!(ways.give_up(at(1700)), [TO]);
         assert_eq!(ways.reach(at(1700), TO, up), Reach::Gone);

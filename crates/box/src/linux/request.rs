@@ -147,7 +147,7 @@ mod tests {
     fn orders_survive_being_sent() {
         let text = |text: &str| CString::new(text).unwrap();
         let order = Order {
-            folder: text("/tmp/a folder"),
+            folder: text("/home/a folder"),
             terminal: true,
             words: vec![text("sh"), text("-c"), text("")],
             environment: vec![text("PATH=/bin"), text("EMPTY=")],

@@ -7,48 +7,30 @@ use crosstie_protocol::{largest_cluster, rails_algorithm1, rails_optimal};
 use crosstie_study::Figure;
 use crosstie_study::paper::{Claim, Measured};
 
-/// A file of `experiments/coll`.
-macro_rules! text {
-    ($folder:literal, $name:literal) => {
-        include_str!(concat!("../../../../experiments/coll/", $folder, $name, ".toml"))
-    };
-}
-
-/// An experiment file of `experiments/coll`, and the changes to it in `quick`.
-macro_rules! part {
-    ($name:literal) => {
-        Part {
-            name: $name,
-            experiment: text!("", $name),
-            quick: text!("quick/", $name),
-            full: None,
-        }
-    };
-}
-
 pub(super) const PAPER: Paper = Paper {
     name: "coll-multirail",
     title: "Using Multirail Networks in High Performance Clusters",
     citation: "Coll, Frachtenberg, Petrini, Hoisie, Gurvits: Using Multirail Networks in High \
                Performance Clusters",
-    parts: &[
-        part!("fig07-10-4k"),
-        part!("fig07-10-64k"),
-        part!("fig11"),
-        part!("fig12"),
-        part!("fig13"),
-        part!("fig14"),
-        part!("fig15"),
-        part!("fig16"),
-        part!("fig17-20-striped"),
-        part!("fig17-20-unstriped"),
-        part!("worms"),
-        part!("blocking"),
-        part!("elements"),
+    parts: parts![
+        "coll":
+        "fig07-10-4k",
+        "fig07-10-64k",
+        "fig11",
+        "fig12",
+        "fig13",
+        "fig14",
+        "fig15",
+        "fig16",
+        "fig17-20-striped",
+        "fig17-20-unstriped",
+        "worms",
+        "blocking",
+        "elements",
     ],
     drawings,
     grids: Vec::new,
-    published: text!("", "published"),
+    published: text!("coll/published"),
     measure,
     remark,
 };

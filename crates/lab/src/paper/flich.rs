@@ -8,51 +8,27 @@ mod tables;
 use super::{Evidence, Paper, Part, Reading, Remark};
 use crosstie_study::paper::{Claim, Measured, Missing};
 
-/// A file of `experiments/flich`.
-macro_rules! text {
-    ($folder:literal, $name:literal) => {
-        include_str!(concat!("../../../../experiments/flich/", $folder, $name, ".toml"))
-    };
-}
-
-/// An experiment file of `experiments/flich`, the changes to it in `quick`, and those in `full`.
-macro_rules! part {
-    ($name:literal) => {
-        part!($name, None)
-    };
-    ($name:literal, full) => {
-        part!($name, Some(text!("full/", $name)))
-    };
-    ($name:literal, $full:expr) => {
-        Part {
-            name: $name,
-            experiment: text!("", $name),
-            quick: text!("quick/", $name),
-            full: $full,
-        }
-    };
-}
-
 pub(super) const PAPER: Paper = Paper {
     name: "flich-itb",
     title: "Combining In-Transit Buffers with Optimized Routing Schemes",
     citation: "Flich, Lopez, Malumbres, Duato, Rokicki: Combining In-Transit Buffers with Optimized \
                Routing Schemes to Boost the Performance of Networks with Source Routing",
-    parts: &[
-        part!("fig1-2-16"),
-        part!("fig1-2-32"),
-        part!("fig1-2-64"),
-        part!("fig3"),
-        part!("table1", full),
-        part!("table2", full),
-        part!("table3", full),
-        part!("readings-throughput"),
-        part!("readings-latency"),
-        part!("readings-links"),
+    parts: parts![
+        "flich":
+        "fig1-2-16",
+        "fig1-2-32",
+        "fig1-2-64",
+        "fig3",
+        "table1" full,
+        "table2" full,
+        "table3" full,
+        "readings-throughput",
+        "readings-latency",
+        "readings-links",
     ],
     drawings: links::drawings,
     grids: tables::grids,
-    published: text!("", "published"),
+    published: text!("flich/published"),
     measure,
     remark,
 };

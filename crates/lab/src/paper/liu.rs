@@ -16,53 +16,35 @@ mod weights;
 use super::{Evidence, Paper, Part, Reading, Remark};
 use crosstie_study::paper::{Claim, Grid, GridRow, Measured, Missing};
 
-/// A file of `experiments/liu`.
-macro_rules! text {
-    ($folder:literal, $name:literal) => {
-        include_str!(concat!("../../../../experiments/liu/", $folder, $name, ".toml"))
-    };
-}
-
-/// An experiment file of `experiments/liu`, and the changes to it in `quick`.
-macro_rules! part {
-    ($name:literal) => {
-        Part {
-            name: $name,
-            experiment: text!("", $name),
-            quick: text!("quick/", $name),
-            full: None,
-        }
-    };
-}
-
 /// The paper.
 pub(super) const PAPER: Paper = Paper {
     name: "liu-multirail-mpi",
     title: "Several adapters, ports and paths under one MPI on InfiniBand",
     citation: "Liu, Vishnu, Panda: Building Multirail InfiniBand Clusters: MPI-Level Designs and Performance Evaluation, \
                2004",
-    parts: &[
-        part!("ports"),
-        part!("paths"),
-        part!("fig05"),
-        part!("fig06-07"),
-        part!("fig08"),
-        part!("fig09"),
-        part!("fig10"),
-        part!("fig11"),
-        part!("fig12"),
-        part!("fig13"),
-        part!("fig14"),
-        part!("kernels"),
-        part!("fig17"),
-        part!("fig18"),
-        part!("fig19"),
-        part!("weights"),
-        part!("fig20"),
+    parts: parts![
+        "liu":
+        "ports",
+        "paths",
+        "fig05",
+        "fig06-07",
+        "fig08",
+        "fig09",
+        "fig10",
+        "fig11",
+        "fig12",
+        "fig13",
+        "fig14",
+        "kernels",
+        "fig17",
+        "fig18",
+        "fig19",
+        "weights",
+        "fig20",
     ],
     drawings: figures::drawings,
     grids,
-    published: text!("", "published"),
+    published: text!("liu/published"),
     measure,
     remark,
 };

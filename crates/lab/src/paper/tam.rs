@@ -9,25 +9,6 @@ use super::{Paper, Part};
 use crosstie_study::paper::{Measured, Missing, Published, Target};
 use std::collections::BTreeMap;
 
-/// A file of `experiments/tam`.
-macro_rules! text {
-    ($folder:literal, $name:literal) => {
-        include_str!(concat!("../../../../experiments/tam/", $folder, $name, ".toml"))
-    };
-}
-
-/// An experiment file of `experiments/tam`, and the changes to it in `quick`.
-macro_rules! part {
-    ($name:literal) => {
-        Part {
-            name: $name,
-            experiment: text!("", $name),
-            quick: text!("quick/", $name),
-            full: None,
-        }
-    };
-}
-
 const CITATION: &str = "Tam: Performance Studies of High-Speed Communication on Commodity Cluster, PhD thesis, University \
                         of Hong Kong, 2001";
 
@@ -36,23 +17,24 @@ pub(super) const CONGESTION: Paper = Paper {
     name: "tam-congestion",
     title: "Go-back-N and congestion loss on commodity switches",
     citation: CITATION,
-    parts: &[
-        part!("overflow"),
-        part!("input"),
-        part!("input-simple"),
-        part!("output"),
-        part!("output-simple"),
-        part!("cisco"),
-        part!("patience"),
-        part!("uplink"),
-        part!("streams"),
-        part!("duplex"),
-        part!("readings-jitter"),
-        part!("readings-simple"),
+    parts: parts![
+        "tam":
+        "overflow",
+        "input",
+        "input-simple",
+        "output",
+        "output-simple",
+        "cisco",
+        "patience",
+        "uplink",
+        "streams",
+        "duplex",
+        "readings-jitter",
+        "readings-simple",
     ],
     drawings: congestion::drawings,
     grids: congestion::grids,
-    published: text!("", "published-congestion"),
+    published: text!("tam/published-congestion"),
     measure: congestion::measure,
     remark: congestion::remark,
 };
@@ -62,16 +44,17 @@ pub(super) const MODEL: Paper = Paper {
     name: "tam-model",
     title: "A communication model of commodity clusters, and how to measure it",
     citation: CITATION,
-    parts: &[
-        part!("trees"),
-        part!("fedp"),
-        part!("gedp-up"),
-        part!("gedp-smp"),
-        part!("bisection"),
+    parts: parts![
+        "tam":
+        "trees",
+        "fedp",
+        "gedp-up",
+        "gedp-smp",
+        "bisection",
     ],
     drawings: model::drawings,
     grids: model::grids,
-    published: text!("", "published-model"),
+    published: text!("tam/published-model"),
     measure: model::measure,
     remark: model::remark,
 };
