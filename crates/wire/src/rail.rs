@@ -1,0 +1,53 @@
+//! Rails: what carries datagrams between ranks, behind one small trait.
+//!
+//! A driver of a rail takes *trains* of datagrams and gives those that have come. It promises nothing: datagrams may be lost, come
+//! twice, in another order, or be made up. Everything else is above it.
+
+pub mod find;
+mod udp;
+
+pub use udp::Udp;
+
+use std::io::{self, IoSlice};
+
+/// Datagrams for one rank, one behind the other: all have the same length but for the last, which may be shorter.
+#[derive(Debug, Clone, Copy)]
+pub struct Train<'a> {
+    /// For whom.
+    pub to: u16,
+    /// Their bytes; where one ends within these does not matter.
+    pub bytes: &'a [IoSlice<'a>],
+    /// The length of each.
+    pub segment: usize,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// What one NIC can do. Nothing here waits.
+pub trait Rail: Send {
+    /// What it is called.
+    fn name(&self) -> &str;
+
+    /// The most bytes of a datagram.
+    fn longest(&self) -> usize;
+
+    /// The most datagrams that a train may have, and the most bytes.
+    fn train(&self) -> (usize, usize);
+
+    /// Sends trains, in order; how many of them were taken. An error is that of the first, if none was:
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no room at present.
+    fn send(&mut self, trains: &[Train<'_>]) -> io::Result<usize>;
+
+    /// Gives each datagram that has come, as far as they are at hand; how many there were.
+    fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<usize>;
+
+    /// What becomes readable when a datagram has come, and writable when there is room.
+    #[cfg(unix)]
+    fn waits_on(&self) -> std::os::fd::BorrowedFd<'_>;
+}
+
+/// Whether an error means that the rail itself carries nothing now: its own link is down. Others are those of single datagrams.
+pub fn is_down(error: &io::Error) -> bool {
+    use io::ErrorKind::{NetworkDown, NetworkUnreachable};
+    matches!(error.kind(), NetworkUnreachable | NetworkDown)
+}

@@ -1,0 +1,418 @@
+//! UDP with what Linux has for it: many datagrams in a call, and many in a packet (`UDP_SEGMENT`, `UDP_GRO`).
+#![allow(unsafe_code)] // sendmmsg and recvmmsg with buffers that outlive their calls; std has neither.
+
+use std::io::{self, IoSlice};
+use std::mem;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+use super::heads;
+use crate::rail::{Rail, Train};
+
+/// Messages in one call, out and in.
+const OUT: usize = 16;
+const IN: usize = 4;
+
+/// The longest message: several datagrams that the kernel cuts up or has put together.
+const MESSAGE: usize = 65_535;
+
+/// Bytes that a train may have, with all heads, and how many datagrams.
+const TRAIN: (usize, usize) = (64, 65_000);
+
+/// The room that is asked for before and behind the NIC. The system may have a lower limit.
+const BUFFER: libc::c_int = 4 << 20;
+
+/// A control message of 2 or 4 bytes, aligned as the kernel wants it.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+struct Extra([u8; 32]);
+
+/// An address as the kernel has it.
+#[derive(Clone, Copy)]
+struct Name {
+    storage: libc::sockaddr_storage,
+    length: libc::socklen_t,
+}
+
+/// A rail over UDP.
+pub struct Udp {
+    name: String,
+    socket: UdpSocket,
+    peers: Vec<Option<Name>>,
+    longest: usize,
+    /// Whether the kernel cuts up messages.
+    segments: bool,
+    buffers: Vec<u8>,
+    extras: [Extra; IN],
+}
+
+impl Udp {
+    /// A rail from an address of this host, and by one device if that is named. `mtu` is the most that a packet of the network carries.
+    pub fn bind(name: &str, address: IpAddr, device: Option<&str>, mtu: usize) -> io::Result<Udp> {
+        let socket = UdpSocket::bind((address, 0))?;
+        socket.set_nonblocking(true)?;
+        if let Some(device) = device {
+            set(&socket, libc::SOL_SOCKET, libc::SO_BINDTODEVICE, device.as_bytes())?;
+        }
+        for (forced, asked) in [
+            (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF),
+            (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF),
+        ] {
+            if set(&socket, libc::SOL_SOCKET, forced, &BUFFER.to_ne_bytes()).is_err() {
+                set(&socket, libc::SOL_SOCKET, asked, &BUFFER.to_ne_bytes())?;
+            }
+        }
+        // A kernel without it gives datagrams one by one.
+        let _ = set(&socket, libc::SOL_UDP, libc::UDP_GRO, &1i32.to_ne_bytes());
+        let longest = mtu.min(MESSAGE) - heads(address);
+        Ok(Udp {
+            name: name.to_owned(),
+            socket,
+            peers: Vec::new(),
+            longest,
+            segments: true,
+            buffers: vec![0; IN * MESSAGE],
+            extras: [Extra([0; 32]); IN],
+        })
+    }
+
+    /// Where others reach it.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Where ranks are reached. Datagrams to those that have no address are not sent.
+    pub fn reach(&mut self, peers: &[Option<SocketAddr>], longest: usize) {
+        self.peers = peers.iter().map(|peer| peer.map(Name::new)).collect();
+        self.longest = self.longest.min(longest);
+    }
+
+    /// Sends each datagram of a train as a message of its own. As with all datagrams, some may be lost.
+    fn send_singly(&mut self, train: &Train<'_>) -> io::Result<()> {
+        let Some(Some(name)) = self.peers.get(usize::from(train.to)).copied() else {
+            return Ok(());
+        };
+        let mut datagram = Vec::with_capacity(train.segment);
+        let mut sent = false;
+        for slice in train.bytes {
+            let mut rest: &[u8] = slice;
+            while !rest.is_empty() {
+                let take = rest.len().min(train.segment - datagram.len());
+                datagram.extend_from_slice(&rest[..take]);
+                rest = &rest[take..];
+                if datagram.len() == train.segment {
+                    match name.send(&self.socket, &datagram) {
+                        Err(error) if !sent => return Err(error),
+                        _ => sent = true,
+                    }
+                    datagram.clear();
+                }
+            }
+        }
+        if !datagram.is_empty() {
+            match name.send(&self.socket, &datagram) {
+                Err(error) if !sent => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn send_together(&self, trains: &[Train<'_>]) -> io::Result<usize> {
+        let mut extras = [Extra([0; 32]); OUT];
+        // SAFETY: a header of zeroes is one without address, bytes and extras.
+        let mut headers: [libc::mmsghdr; OUT] = unsafe { mem::zeroed() };
+        let count = trains.len().min(OUT);
+        for (place, train) in trains.iter().enumerate().take(count) {
+            let header = &mut headers[place].msg_hdr;
+            let name = self.peers[usize::from(train.to)].as_ref().expect("only those who have one");
+            header.msg_name = (&raw const name.storage).cast_mut().cast();
+            header.msg_namelen = name.length;
+            // An `IoSlice` is an `iovec`, and the kernel only reads what it says.
+            header.msg_iov = train.bytes.as_ptr().cast_mut().cast();
+            header.msg_iovlen = train.bytes.len() as _;
+            if train.count > 1 {
+                header.msg_controllen = extras[place].segment(train.segment as u16) as _;
+                header.msg_control = (&raw mut extras[place]).cast();
+            }
+        }
+        let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+        // SAFETY: all that the headers point to (names, slices, extras) lives until the call returns.
+        let sent = unsafe {
+            libc::sendmmsg(
+                self.socket.as_raw_fd(),
+                headers.as_mut_ptr(),
+                count as libc::c_uint,
+                flags as _,
+            )
+        };
+        usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    }
+}
+
+impl Rail for Udp {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn longest(&self) -> usize {
+        self.longest
+    }
+
+    fn train(&self) -> (usize, usize) {
+        TRAIN
+    }
+
+    fn send(&mut self, trains: &[Train<'_>]) -> io::Result<usize> {
+        let mut sent = 0;
+        while let Some(train) = trains.get(sent) {
+            let known = |train: &Train<'_>| {
+                self.peers.get(usize::from(train.to)).is_some_and(Option::is_some)
+            };
+            let run = trains[sent..].iter().take_while(|train| known(train)).count();
+            let result = match (run, self.segments) {
+                (0, _) => Ok(1),
+                (_, true) => self.send_together(&trains[sent..sent + run]),
+                (_, false) => self.send_singly(train).map(|()| 1),
+            };
+            match result {
+                Ok(count) => sent += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Some devices cannot cut messages up.
+                Err(error)
+                    if self.segments
+                        && train.count > 1
+                        && matches!(error.raw_os_error(), Some(libc::EIO | libc::EINVAL)) =>
+                {
+                    self.segments = false;
+                }
+                Err(error) if sent == 0 => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(sent)
+    }
+
+    fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<usize> {
+        // SAFETY: as above.
+        let mut headers: [libc::mmsghdr; IN] = unsafe { mem::zeroed() };
+        let mut slices = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; IN];
+        for (place, buffer) in self.buffers.chunks_exact_mut(MESSAGE).enumerate() {
+            slices[place] =
+                libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+            let header = &mut headers[place].msg_hdr;
+            header.msg_iov = &raw mut slices[place];
+            header.msg_iovlen = 1;
+            header.msg_control = (&raw mut self.extras[place]).cast();
+            header.msg_controllen = size_of::<Extra>() as _;
+        }
+        // SAFETY: buffers, slices and extras live until the call returns, and each header has buffers of its own.
+        let count = unsafe {
+            libc::recvmmsg(
+                self.socket.as_raw_fd(),
+                headers.as_mut_ptr(),
+                IN as libc::c_uint,
+                libc::MSG_DONTWAIT as _,
+                std::ptr::null_mut(),
+            )
+        };
+        let Ok(count) = usize::try_from(count) else {
+            let error = io::Error::last_os_error();
+            return match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(0),
+                _ => Err(error),
+            };
+        };
+        let mut datagrams = 0;
+        for (place, header) in headers.iter().enumerate().take(count) {
+            let length = (header.msg_len as usize).min(MESSAGE);
+            let message = &self.buffers[place * MESSAGE..][..length];
+            // SAFETY: the kernel has filled in the header and its extras, which are still there.
+            let segment = unsafe { segment_of(&header.msg_hdr) }.unwrap_or(length);
+            if message.is_empty() || segment == 0 {
+                datagrams += 1;
+                each(message);
+                continue;
+            }
+            for datagram in message.chunks(segment) {
+                datagrams += 1;
+                each(datagram);
+            }
+        }
+        Ok(datagrams)
+    }
+
+    fn waits_on(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Name {
+    fn new(address: SocketAddr) -> Name {
+        // SAFETY: an address of zeroes is one of no family.
+        let mut storage: libc::sockaddr_storage = unsafe { mem::zeroed() };
+        let length = match address {
+            SocketAddr::V4(address) => {
+                let name = libc::sockaddr_in {
+                    sin_family: libc::AF_INET as _,
+                    sin_port: address.port().to_be(),
+                    sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(address.ip().octets()) },
+                    sin_zero: [0; 8],
+                };
+                // SAFETY: the storage is made to hold it, and aligned for it.
+                unsafe { (&raw mut storage).cast::<libc::sockaddr_in>().write(name) };
+                size_of_val(&name)
+            }
+            SocketAddr::V6(address) => {
+                let name = libc::sockaddr_in6 {
+                    sin6_family: libc::AF_INET6 as _,
+                    sin6_port: address.port().to_be(),
+                    sin6_flowinfo: address.flowinfo(),
+                    sin6_addr: libc::in6_addr { s6_addr: address.ip().octets() },
+                    sin6_scope_id: address.scope_id(),
+                };
+                // SAFETY: as above.
+                unsafe { (&raw mut storage).cast::<libc::sockaddr_in6>().write(name) };
+                size_of_val(&name)
+            }
+        };
+        Name { storage, length: length as libc::socklen_t }
+    }
+
+    fn send(&self, socket: &UdpSocket, bytes: &[u8]) -> io::Result<()> {
+        let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+        // SAFETY: the bytes and the address live until the call returns.
+        let sent = unsafe {
+            libc::sendto(
+                socket.as_raw_fd(),
+                bytes.as_ptr().cast(),
+                bytes.len(),
+                flags,
+                (&raw const self.storage).cast(),
+                self.length,
+            )
+        };
+        if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
+impl Extra {
+    /// Says into pieces of which length a message is cut; the bytes that this takes.
+    fn segment(&mut self, segment: u16) -> usize {
+        // SAFETY: the buffer is aligned for a control message and longer than one of two bytes.
+        unsafe {
+            let length = libc::CMSG_LEN(size_of::<u16>() as _);
+            let message = libc::cmsghdr {
+                cmsg_len: length as _,
+                cmsg_level: libc::SOL_UDP,
+                cmsg_type: libc::UDP_SEGMENT,
+            };
+            let place = (&raw mut self.0).cast::<libc::cmsghdr>();
+            place.write(message);
+            libc::CMSG_DATA(place).cast::<u16>().write_unaligned(segment);
+            libc::CMSG_SPACE(size_of::<u16>() as _) as usize
+        }
+    }
+}
+
+/// Of which length the datagrams of a message are that the kernel has put together.
+///
+/// # Safety
+/// The header must be as the kernel has left it, and its control messages be there.
+unsafe fn segment_of(header: &libc::msghdr) -> Option<usize> {
+    // SAFETY: promised by the caller.
+    let mut message = unsafe { libc::CMSG_FIRSTHDR(header) };
+    while !message.is_null() {
+        // SAFETY: these give pointers to whole control messages within those of the header, or none.
+        unsafe {
+            if (*message).cmsg_level == libc::SOL_UDP && (*message).cmsg_type == libc::UDP_GRO {
+                let length = libc::CMSG_DATA(message).cast::<libc::c_int>().read_unaligned();
+                return usize::try_from(length).ok();
+            }
+            message = libc::CMSG_NXTHDR(header, message);
+        }
+    }
+    None
+}
+
+fn set(socket: &UdpSocket, level: libc::c_int, name: libc::c_int, value: &[u8]) -> io::Result<()> {
+    // SAFETY: the value lives until the call returns.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            value.as_ptr().cast(),
+            value.len() as libc::socklen_t,
+        )
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    fn pair() -> (Udp, Udp) {
+        let rail = || Udp::bind("lo", IpAddr::from([127, 0, 0, 1]), None, 1500).unwrap();
+        let (mut a, mut b) = (rail(), rail());
+        let all = [Some(a.address().unwrap()), Some(b.address().unwrap()), None];
+        a.reach(&all, usize::MAX);
+        b.reach(&all, 1400);
+        (a, b)
+    }
+
+    /// What comes until there are so many, or nothing comes any more.
+    fn all(rail: &mut Udp, count: usize) -> Vec<Vec<u8>> {
+        let (mut datagrams, begin) = (Vec::new(), Instant::now());
+        while datagrams.len() < count && begin.elapsed() < Duration::from_secs(5) {
+            rail.receive(&mut |datagram| datagrams.push(datagram.to_vec())).unwrap();
+        }
+        datagrams
+    }
+
+    fn sends(a: &mut Udp, b: &mut Udp) {
+        let bytes: Vec<u8> = (0..10_000).map(|byte| (byte % 251) as u8).collect();
+        let halves = [IoSlice::new(&bytes[..777]), IoSlice::new(&bytes[777..])];
+        let short = [IoSlice::new(b"short")];
+        let nothing = [IoSlice::new(b"")];
+        let train = |bytes, segment, count| Train { to: 1, bytes, segment, count };
+        let nobody = Train { to: 2, ..train(&short[..], 5, 1) };
+        let unknown = Train { to: 9, ..nobody };
+        let trains =
+            [train(&halves, 1200, 9), nobody, train(&short, 5, 1), unknown, train(&nothing, 0, 1)];
+        assert_eq!(a.send(&trains).unwrap(), 5);
+        let came = all(b, 11);
+        assert_eq!(came.len(), 11);
+        assert_eq!(came[..9].concat(), bytes);
+        assert_eq!((came[0].len(), came[8].len()), (1200, 400));
+        assert_eq!((&came[9][..], &came[10][..]), (&b"short"[..], &b""[..]));
+        assert_eq!(b.receive(&mut |_| ()).unwrap(), 0);
+    }
+
+    #[test]
+    fn trains_arrive_as_datagrams() {
+        let (mut a, mut b) = pair();
+        assert_eq!((a.longest(), b.longest()), (1472, 1400));
+        sends(&mut a, &mut b);
+        // And where the kernel does not cut them up.
+        a.segments = false;
+        if a.segments {
+            return;
+        }
+        let bytes: Vec<u8> = (0..5000).map(|byte| (byte % 13) as u8).collect();
+        let slices: Vec<IoSlice<'_>> = bytes.chunks(700).map(IoSlice::new).collect();
+        let train = Train { to: 1, bytes: &slices, segment: 1000, count: 5 };
+        assert_eq!(a.send(&[train]).unwrap(), 1);
+        assert_eq!(all(&mut b, 5).concat(), bytes);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_error_of_that_train() {
+        let (mut a, _b) = pair();
+        let bytes = vec![0; 70_000];
+        let train = Train { to: 1, bytes: &[IoSlice::new(&bytes)], segment: 70_000, count: 1 };
+        assert!(a.send(&[train]).is_err());
+    }
+}
