@@ -346,7 +346,7 @@ impl Dispatch {
         self.serials.as_mut().map_or(0, |serials| serials.assign(to))
     }
 
-    fn has_seen(&self, from: NodeId, serial: u64) -> bool {
+    pub(crate) fn has_seen(&self, from: NodeId, serial: u64) -> bool {
         self.serials.as_ref().is_some_and(|serials| serials.has_seen(from, serial))
     }
 

@@ -278,6 +278,11 @@ impl Node {
         self.dispatch.packet(stripe, number)
     }
 
+    /// Whether something with this serial number has come from a node before, whole, where that is kept.
+    pub fn has_seen(&self, from: NodeId, serial: u64) -> bool {
+        self.dispatch.has_seen(from, serial)
+    }
+
     /// The NICs that are FREE by `NStatus`, in policies that keep it.
     pub fn free(&self) -> Option<RailSet> {
         self.policy.free(&self.dispatch)

@@ -54,7 +54,7 @@ pub enum Input {
     Send {
         /// The send.
         request: RequestId,
-        /// The receiver: another rank.
+        /// The receiver; a rank may send to itself.
         to: RankId,
         /// What tells it apart.
         tag: Tag,
@@ -135,6 +135,8 @@ pub enum Action {
         request: RequestId,
         /// The bytes there is room for.
         room: u64,
+        /// The length of the message.
+        bytes: u64,
     },
     /// A receive is done.
     Received {
@@ -324,7 +326,6 @@ impl Messenger {
     }
 
     fn send(&mut self, request: RequestId, to: RankId, tag: Tag, bytes: u64) {
-        assert!(to != self.id, "rank {} sends to itself, which takes no channel", to.0);
         let peer = self.peer(to);
         if peer.unreachable {
             self.actions.push_back(Action::Failed { request, peer: to });
@@ -393,7 +394,7 @@ impl Messenger {
                     finished: 0,
                     of: None,
                 });
-                self.actions.push_back(Action::Place { receive, from, request, room });
+                self.actions.push_back(Action::Place { receive, from, request, room, bytes });
                 self.post(from, Body::Cts { send, receive }, (None, 0), None);
             }
         }
@@ -416,7 +417,7 @@ impl Messenger {
             return;
         }
         let numbered = envelope.body.is_numbered(self.spec.strict);
-        if from == self.id || envelope.number.is_some() != numbered {
+        if envelope.number.is_some() != numbered {
             self.strays += 1;
             return;
         }
@@ -611,8 +612,6 @@ impl Machine for Messenger {
     type Input = Input;
     type Action = Action;
 
-    /// # Panics
-    /// If a rank sends to itself.
     fn handle(&mut self, now: Time, input: Input) {
         match input {
             Input::Send { request, to, tag, bytes } => self.send(request, to, tag, bytes),
