@@ -4,6 +4,7 @@
 //! sockets, shared memory and a clock.
 
 pub mod datagram;
-pub mod key;
 pub mod envelope;
+pub mod key;
+pub mod memory;
 pub mod rail;

@@ -1,0 +1,61 @@
+//! Shared memory between the ranks of one machine.
+//!
+//! Ranks exchange *records*, short strings of bytes, through rings in shared memory, without any system call. A long message goes by one copy out of the memory
+//! of its sender, where the kernel allows that. A rank that has nothing to do can sleep until its *bell* rings.
+//!
+//! | file | is |
+//! |---|---|
+//! | `peers` | [`Memory`]: the peers of a rank on its machine |
+//! | `ring` | a ring of records between two ranks |
+//! | `sleep` | how a rank falls asleep without missing anything |
+//! | `word` | what these two need of shared words; models of the memory bring their own |
+//! | `bell` | what wakes a rank |
+//! | `segment`, `layout` | the file in which the peers of a rank write, and where what is in it |
+//! | `mapping`, `lines` | a file in memory, and the ground of a ring in it |
+//! | `folder` | where segments are, and what they are called |
+//! | `reading` | one copy, out of the memory of a peer |
+//! | `machine` | which ranks can share memory |
+//! | `elsewhere` | systems without all this |
+//!
+//! Peers are not believed: nothing that they write into shared memory makes this process read or write where it must not, and a
+//! peer that writes what cannot be is reported ([`Memory::broken`]).
+
+mod error;
+mod fault;
+
+#[cfg(unix)]
+mod bell;
+#[cfg(unix)]
+mod folder;
+#[cfg(unix)]
+mod layout;
+#[cfg(unix)]
+mod lines;
+#[cfg(unix)]
+mod machine;
+#[cfg(unix)]
+mod mapping;
+#[cfg(unix)]
+mod peers;
+#[cfg(unix)]
+mod reading;
+#[cfg(unix)]
+mod ring;
+#[cfg(unix)]
+mod segment;
+#[cfg(unix)]
+mod sleep;
+#[cfg(unix)]
+mod word;
+
+#[cfg(not(unix))]
+mod elsewhere;
+
+pub use error::MemoryError;
+pub use fault::Fault;
+
+#[cfg(unix)]
+pub use {bell::Bell, machine::machine, peers::Memory};
+
+#[cfg(not(unix))]
+pub use elsewhere::{Memory, machine};
