@@ -20,14 +20,14 @@
 //! | piece | a part of a packet that says itself what it is of | [`PIECE`] bytes: the message's length, the stripe's begin and end, its number, and the packet's number in it; then bytes of the message |
 //! | void | a packet of a message that has arrived otherwise | nothing |
 //! | control | a control packet between NICs | its kind, and the counter and the node that decide if two meet |
-//! | acknowledgement | of a channel | its kind, and for a selective one how long it was held and a map |
+//! | Pack, Nack, Sack | acknowledgements of a channel | of a Sack: for how long it was held, how many packets came again, and which have come |
 //! | hello, welcome | the first words on a rail, and their answer | a nonce |
 //!
 //! A datagram of a long message has 24 bytes that are not the message's, so that with a payload of 1,448 bytes in a
 //! frame of 1,514 a rail carries 95.6 % of its rate.
 
 use crosstie_protocol::Control;
-use crosstie_protocol::channel::Seq;
+use crosstie_protocol::channel::{Arrivals, Sack, Seq};
 
 use crate::key::{Course, Key, TAG};
 
@@ -46,8 +46,8 @@ pub const LONGEST: u64 = u32::MAX as u64;
 /// That no receive has a place.
 const NO_PLACE: u32 = 0xff_ffff;
 
-/// Packets after the first missing one that an acknowledgement tells of.
-pub const MAP: usize = 256;
+/// Bytes in which a selective acknowledgement tells what has come.
+const ARRIVALS: usize = Arrivals::COUNT as usize / 8;
 
 const VERSION: u8 = 1;
 const SIGNED: usize = HEAD - TAG;
@@ -135,15 +135,8 @@ pub enum Body {
     Pack(Seq),
     /// Nack: everything before this number has arrived, and after it something else.
     Nack(Seq),
-    /// Everything before a number has arrived, and some after it.
-    Sack {
-        /// The number.
-        ack: Seq,
-        /// For how long this was kept back, in microseconds.
-        held: u32,
-        /// What has come after the first that is missing: bit 0 is the next.
-        map: [u64; MAP / 64],
-    },
+    /// What has arrived, one by one.
+    Sack(Sack),
     /// The first words on a rail.
     Hello {
         /// To be sent back.
@@ -217,7 +210,7 @@ mod kind {
 }
 
 /// The most bytes that a datagram has before those of a message.
-pub const OVERHEAD: usize = HEAD + 4 + MAP / 8;
+pub const OVERHEAD: usize = HEAD + 8 + ARRIVALS;
 
 /// The bytes of a datagram before those of a message.
 #[derive(Debug, Clone, Copy)]
@@ -319,9 +312,9 @@ impl Datagram {
             }
             Body::Pack(ack) => front(kind::PACK).seq(ack),
             Body::Nack(ack) => front(kind::NACK).seq(ack),
-            Body::Sack { ack, held, map } => {
-                let front = front(kind::SACK).seq(ack).word(held);
-                map.iter().fold(front, |front, &word| front.long(word))
+            Body::Sack(Sack { expected, held, repeated, came }) => {
+                let front = front(kind::SACK).seq(expected).word(held).word(repeated);
+                came.words().iter().fold(front, |front, &word| front.long(word))
             }
             Body::Hello { nonce } => front(kind::HELLO).long(nonce),
             Body::Welcome { nonce } => front(kind::WELCOME).long(nonce),
@@ -425,13 +418,12 @@ impl Reader<'_> {
             kind::PACK => Body::Pack(seq),
             kind::NACK => Body::Nack(seq),
             kind::SACK => {
-                let words = words::<{ 1 + MAP / 32 }>(rest).ok_or(self.odd())?;
-                let mut map = [0; MAP / 64];
-                for (place, pair) in map.iter_mut().zip(words[1..].chunks_exact(2)) {
-                    *place = long(pair[0], pair[1]);
-                }
-                let body = Body::Sack { ack: seq, held: words[0], map };
-                return self.nothing_behind(body, rest, 4 + MAP / 8);
+                let words = words::<{ 2 + ARRIVALS / 4 }>(rest).ok_or(self.odd())?;
+                let pairs = &words[2..];
+                let came = std::array::from_fn(|at| long(pairs[2 * at], pairs[2 * at + 1]));
+                let came = Arrivals::from_words(came);
+                let sack = Sack { expected: seq, held: words[0], repeated: words[1], came };
+                return self.nothing_behind(Body::Sack(sack), rest, 8 + ARRIVALS);
             }
             kind::HELLO | kind::WELCOME => {
                 let [high, low] = words::<2>(rest).ok_or(self.odd())?;
@@ -585,8 +577,12 @@ mod tests {
                 .prop_map(|(seq, serial, packet)| (Body::Control { seq, serial, packet }, false)),
             seq().prop_map(|seq| (Body::Pack(seq), false)),
             seq().prop_map(|seq| (Body::Nack(seq), false)),
-            (seq(), any::<u32>(), any::<[u64; 4]>())
-                .prop_map(|(ack, held, map)| (Body::Sack { ack, held, map }, false)),
+            (seq(), any::<[u32; 2]>(), any::<[u64; 4]>()).prop_map(
+                |(expected, [held, repeated], came)| {
+                    let came = Arrivals::from_words(came);
+                    (Body::Sack(Sack { expected, held, repeated, came }), false)
+                }
+            ),
             any::<u64>().prop_map(|nonce| (Body::Hello { nonce }, false)),
             any::<u64>().prop_map(|nonce| (Body::Welcome { nonce }, false)),
         ]

@@ -4,7 +4,9 @@
 //! sockets, shared memory and a clock.
 
 pub mod datagram;
+mod engine;
 pub mod envelope;
 pub mod key;
+mod lent;
 pub mod memory;
 pub mod rail;

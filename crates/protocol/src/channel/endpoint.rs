@@ -80,6 +80,11 @@ impl<T: Clone> Endpoint<T> {
         }))
     }
 
+    /// The number of the oldest packet that is not acknowledged; all before it are.
+    pub fn base(&self) -> Seq {
+        either!(&self.0, machine => machine.base())
+    }
+
     /// Packets sent and not acknowledged: at most the window.
     pub fn outstanding(&self) -> usize {
         either!(&self.0, machine => machine.outstanding())

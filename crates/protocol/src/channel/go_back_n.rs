@@ -114,6 +114,10 @@ impl<T: Clone> GoBackN<T> {
         GoBackN { sender: Sender::new(spec, first), receiver: Receiver::new(spec), output }
     }
 
+    pub fn base(&self) -> Seq {
+        self.sender.base()
+    }
+
     pub fn outstanding(&self) -> usize {
         self.sender.outstanding()
     }

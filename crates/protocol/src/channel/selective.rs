@@ -74,6 +74,10 @@ impl<T: Clone> Selective<T> {
         }
     }
 
+    pub fn base(&self) -> Seq {
+        self.sender.base()
+    }
+
     pub fn outstanding(&self) -> usize {
         self.sender.outstanding()
     }

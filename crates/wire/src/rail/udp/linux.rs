@@ -1,7 +1,7 @@
 //! UDP with what Linux has for it: many datagrams in a call, and many in a packet (`UDP_SEGMENT`, `UDP_GRO`).
 #![allow(unsafe_code)] // sendmmsg and recvmmsg with buffers that outlive their calls; std has neither.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::mem;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -352,6 +352,7 @@ fn set(socket: &UdpSocket, level: libc::c_int, name: libc::c_int, value: &[u8]) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::IoSlice;
     use std::time::{Duration, Instant};
 
     fn pair() -> (Udp, Udp) {

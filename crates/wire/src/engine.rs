@@ -1,0 +1,693 @@
+//! What drives the machines of `crosstie-protocol` for one rank: a [`Messenger`] above, a [`Node`] below it, and a channel to every
+//! peer on every rail.
+//!
+//! ```text
+//!   Comm            sends and receives of the program
+//!   Messenger       eager or rendezvous, matched and in order
+//!   Node            which bytes on which rail; what goes again when a rail dies     memory, for ranks of this machine
+//!   Endpoint        one for each peer and rail: what is lost is sent again
+//!   Rail            datagrams
+//! ```
+//!
+//! The engine reads no clock and never waits: whoever calls it says what time it is. So the same code runs over sockets and, in
+//! tests, over rails in memory with a clock of their own.
+
+mod greeting;
+mod inbound;
+mod link;
+mod local;
+mod outbound;
+mod request;
+
+use std::collections::VecDeque;
+use std::io;
+
+use crosstie_protocol::channel::ChannelSpec;
+use crosstie_protocol::message::{self, Envelope, MessageSpec, Messenger, PostId, RequestId, Tag};
+use crosstie_protocol::{
+    Action, Input, Machine, MessageId, Node, NodeError, NodeId, NodeSpec, Packing, Patience, PeId,
+    Policies, RailId, RankId,
+};
+use crosstie_units::Time;
+use slotmap::{Key as _, KeyData, SlotMap, new_key_type};
+
+use crate::datagram::{HEAD, LONGEST};
+use crate::envelope;
+use crate::key::Key;
+use crate::memory::Memory;
+use crate::rail::Rail;
+use link::Link;
+use outbound::Queue;
+pub(crate) use request::{Buffer, Failure, Status};
+use request::{Request, State};
+
+new_key_type! {
+    /// A send or a receive.
+    pub(crate) struct RequestKey;
+    /// Something that the messenger has posted and the node takes to its receiver.
+    struct PostKey;
+    /// A message that is coming in.
+    struct ArrivalKey;
+}
+
+/// What an engine is made of.
+pub(crate) struct EngineSpec {
+    pub rank: u16,
+    pub size: u16,
+    pub key: Key,
+    pub channel: ChannelSpec,
+    pub message: MessageSpec,
+    pub patience: Option<Patience>,
+    /// Datagrams of a packet.
+    pub parts: usize,
+}
+
+/// Something posted.
+#[derive(Debug)]
+struct Post {
+    post: PostId,
+    to: u16,
+    load: Load,
+    /// The receive that has a place for it, if it is the data of a long message.
+    receive: Option<u32>,
+}
+
+/// The bytes of something posted.
+#[derive(Debug)]
+enum Load {
+    /// An envelope, and a short message behind it.
+    Own(Vec<u8>),
+    /// Those of a send.
+    Of(RequestKey),
+}
+
+/// A message that is coming in.
+#[derive(Debug)]
+enum Arrival {
+    /// An envelope; what has come of it.
+    Envelope(Vec<u8>),
+    /// Data of a long message, which go to their place.
+    Data { receive: u32 },
+}
+
+/// Where the data of a long message go.
+#[derive(Debug)]
+struct Place {
+    from: u16,
+    request: RequestKey,
+    length: u32,
+    /// The message that comes there, once some of it has.
+    coming: Option<(u64, ArrivalKey)>,
+}
+
+/// What is kept of another rank.
+#[derive(Default)]
+struct Peer {
+    /// One for every rail, once something goes to it or comes from it.
+    links: Vec<Option<Box<Link>>>,
+    /// Messages of several packets of which some have come: by serial number.
+    partial: Vec<(u64, ArrivalKey)>,
+    /// The bytes that these take.
+    staged: usize,
+    /// The highest serial number that has come.
+    highest: u64,
+    /// Short messages that nobody has taken yet, by the number of their envelope.
+    kept: VecDeque<(u32, Vec<u8>)>,
+    /// Whether nothing is heard from it or sent to it any more.
+    gone: bool,
+}
+
+/// What waits in front of a NIC, and what is known of that.
+#[derive(Default)]
+struct Nic {
+    queue: Queue,
+    count: RailCount,
+    /// While its link is down: when it is tried again.
+    down: Option<Time>,
+}
+
+/// What a rail has carried.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RailCount {
+    /// Datagrams sent, and their bytes.
+    pub sent: u64,
+    /// See `sent`.
+    pub sent_bytes: u64,
+    /// Datagrams that have come and were ours, and their bytes.
+    pub received: u64,
+    /// See `received`.
+    pub received_bytes: u64,
+    /// Datagrams ignored because they had the wrong tag or none: of strangers, of other jobs, damaged.
+    pub strangers: u64,
+    /// Datagrams with the right tag that said what cannot be.
+    pub odd: u64,
+    /// How often the link of this host went down.
+    pub downs: u64,
+}
+
+/// One rank's end of everything.
+pub(crate) struct Engine {
+    rank: u16,
+    key: Key,
+    channel: ChannelSpec,
+    /// Whether stripes are told apart by their receivers.
+    describes: bool,
+    departures: bool,
+    eager: u64,
+    credit: u64,
+    node: Node,
+    messenger: Messenger,
+    peers: Vec<Peer>,
+    nics: Vec<Nic>,
+    /// Their drivers.
+    rails: Vec<Box<dyn Rail>>,
+    memory: Option<local::Neighbours>,
+    posts: SlotMap<PostKey, Post>,
+    arrivals: SlotMap<ArrivalKey, Arrival>,
+    /// By the number of the receive.
+    places: Vec<Option<Place>>,
+    requests: SlotMap<RequestKey, Request>,
+    /// Envelopes of this rank for itself, with their bytes or those of a send.
+    own: VecDeque<(PostId, Envelope, Load)>,
+    /// Links whose machines may want something.
+    touched: Vec<(u16, u8)>,
+    /// Buffers for short messages.
+    spare: Vec<Vec<u8>>,
+    /// When something is to be done, if nothing happens before.
+    deadline: Option<Time>,
+    nonce: u64,
+}
+
+/// Buffers that are kept for later, and the longest of these.
+const SPARE: usize = 64;
+const SPARE_BYTES: usize = 32 << 10;
+
+/// What a packet of so many datagrams carries on all of these rails.
+fn payload(rails: &[Box<dyn Rail>], parts: usize) -> u32 {
+    let longest = rails.iter().map(|rail| rail.longest()).min().unwrap_or(1472);
+    let parts = rails.iter().map(|rail| rail.train()).fold(parts, |parts, (count, bytes)| {
+        parts.min(count).min(bytes / longest)
+    });
+    (parts.max(1) * (longest - HEAD)) as u32
+}
+
+impl Engine {
+    /// Rails that all ranks of the job have, in the same order; ranks that are reached through memory.
+    pub fn new(
+        spec: EngineSpec,
+        policies: &Policies,
+        rails: Vec<Box<dyn Rail>>,
+        memory: Option<(Memory, Vec<Option<usize>>)>,
+    ) -> Result<Engine, NodeError> {
+        let EngineSpec { rank, size, key, channel, message, patience, parts } = spec;
+        let count = rails.len().max(1) as u32;
+        let node = NodeSpec {
+            packing: Packing { payload: Some(payload(&rails, parts)), overhead: HEAD as u32 },
+            reports: true,
+            repeats: true,
+            patience,
+            ..NodeSpec::new(NodeId(rank.into()), count)
+        };
+        let policy = policies.node(&node)?;
+        let describes = !policy.nics().is_empty();
+        // A reservation does not outlive its rail.
+        let node = NodeSpec { patience: if describes { None } else { patience }, ..node };
+        let node = Node::new(node, policy)?;
+        Ok(Engine {
+            rank,
+            key,
+            channel,
+            describes,
+            departures: node.needs_departures(),
+            eager: message.eager,
+            credit: message.credit,
+            node,
+            messenger: Messenger::new(message, RankId(rank.into())),
+            peers: (0..size).map(|_| Peer::default()).collect(),
+            nics: rails.iter().map(|_| Nic::default()).collect(),
+            rails,
+            memory: memory.map(|(memory, ranks)| local::Neighbours::new(memory, ranks)),
+            posts: SlotMap::with_key(),
+            arrivals: SlotMap::with_key(),
+            places: Vec::new(),
+            requests: SlotMap::with_key(),
+            own: VecDeque::new(),
+            touched: Vec::new(),
+            spare: Vec::new(),
+            deadline: None,
+            nonce: 0,
+        })
+    }
+
+    pub fn size(&self) -> u16 {
+        self.peers.len() as u16
+    }
+
+    /// When it wants to be called, if nothing happens before.
+    pub fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    /// Begins to send bytes to a rank.
+    pub fn send(&mut self, now: Time, to: u16, tag: Tag, buffer: Buffer) -> RequestKey {
+        let bytes = buffer.bytes().len() as u64;
+        debug_assert!(bytes <= LONGEST);
+        let key = self.requests.insert(Request::new(buffer));
+        let request = RequestId(key.data().as_ffi());
+        let to = RankId(to.into());
+        self.messenger.handle(now, message::Input::Send { request, to, tag, bytes });
+        self.settle(now);
+        key
+    }
+
+    /// Begins to receive a message.
+    pub fn receive(
+        &mut self,
+        now: Time,
+        from: Option<u16>,
+        tag: Option<Tag>,
+        buffer: Buffer,
+    ) -> RequestKey {
+        let room = buffer.room() as u64;
+        let key = self.requests.insert(Request::new(buffer));
+        let request = RequestId(key.data().as_ffi());
+        let from = from.map(|from| RankId(from.into()));
+        self.messenger.handle(now, message::Input::Receive { request, from, tag, room });
+        self.settle(now);
+        key
+    }
+
+    /// The oldest message that a receive would take.
+    pub fn probe(&self, from: Option<u16>, tag: Option<Tag>) -> Option<Status> {
+        let from = from.map(|from| RankId(from.into()));
+        let (from, tag, bytes) = self.messenger.probe(from, tag)?;
+        Some(Status { from: from.0 as u16, tag, bytes })
+    }
+
+    /// Whether a request is done; then it is forgotten.
+    pub fn outcome(&mut self, key: RequestKey) -> Option<Result<Status, Failure>> {
+        match self.requests.get(key)?.state {
+            State::Pending => None,
+            State::Done(status) => {
+                self.requests.remove(key);
+                Some(Ok(status))
+            }
+            State::Failed(failure) => {
+                self.requests.remove(key);
+                Some(Err(failure))
+            }
+        }
+    }
+
+    /// Whether a request is done.
+    pub fn is_done(&self, key: RequestKey) -> bool {
+        self.requests.get(key).is_none_or(|request| !matches!(request.state, State::Pending))
+    }
+
+    /// Takes back the memory of a request that nobody waits for any more: what is still to be sent is copied, and what still comes is
+    /// dropped.
+    pub fn abandon(&mut self, key: RequestKey) {
+        if self.is_done(key) {
+            self.requests.remove(key);
+        } else if let Some(request) = self.requests.get_mut(key) {
+            request.abandon();
+        }
+    }
+
+    /// Takes in what has come and does what is due. Whether there was anything.
+    pub fn progress(&mut self, now: Time) -> bool {
+        let came = self.take_in(now) | self.take_local(now);
+        let due = self.deadline.is_some_and(|deadline| deadline <= now);
+        if due {
+            self.expire(now);
+        }
+        let waits = self.nics.iter().any(|nic| !nic.queue.is_empty()) || self.has_backlog();
+        if came || due || waits {
+            self.settle(now);
+        }
+        came
+    }
+
+    /// Lets time-outs happen.
+    fn expire(&mut self, now: Time) {
+        let is_due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        if is_due(self.node.poll_timeout()) {
+            self.node.handle_timeout(now);
+        }
+        if is_due(self.messenger.poll_timeout()) {
+            self.messenger.handle_timeout(now);
+        }
+        for (rank, peer) in (0u16..).zip(&mut self.peers) {
+            for (rail, link) in (0u8..).zip(&mut peer.links) {
+                let Some(link) = link else { continue };
+                if is_due(link.endpoint.poll_timeout()) {
+                    link.endpoint.handle_timeout(now);
+                    link.touch(rank, rail, &mut self.touched);
+                }
+            }
+        }
+        self.greet_again(now);
+        self.try_rails_that_are_down(now);
+    }
+
+    /// Lets all machines do what they want, and sends what they have to send.
+    fn settle(&mut self, now: Time) {
+        loop {
+            self.serve_machines(now);
+            if !self.flush(now) {
+                break;
+            }
+        }
+        self.deadline = self.next_deadline();
+    }
+
+    fn serve_machines(&mut self, now: Time) {
+        loop {
+            let mut busy = self.serve_messenger(now);
+            busy |= self.serve_own(now);
+            busy |= self.serve_node(now);
+            busy |= self.serve_links(now);
+            if !busy {
+                return;
+            }
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        let links = self.peers.iter().flat_map(|peer| &peer.links).flatten();
+        let links = links.flat_map(|link| [link.endpoint.poll_timeout(), link.greeting.deadline()]);
+        let rails = self.nics.iter().map(|nic| nic.down);
+        let machines = [self.node.poll_timeout(), self.messenger.poll_timeout()];
+        links.chain(rails).chain(machines).chain([self.next_look()]).flatten().min()
+    }
+
+    /// Does what the messenger wants.
+    fn serve_messenger(&mut self, now: Time) -> bool {
+        let mut busy = false;
+        while let Some(action) = self.messenger.poll_action(now) {
+            busy = true;
+            match action {
+                message::Action::Post { post, to, envelope, bytes, of, rail, whole } => {
+                    let of = of.map(request_key);
+                    self.post(now, Posting { post, to: to.0 as u16, envelope, bytes, of, rail, whole });
+                }
+                message::Action::Sent { request } => {
+                    let status = Status { from: self.rank, tag: Tag(0), bytes: 0 };
+                    self.finish(request_key(request), State::Done(status));
+                }
+                message::Action::Place { receive, from, request, bytes, .. } => {
+                    let place = Place {
+                        from: from.0 as u16,
+                        request: request_key(request),
+                        length: bytes as u32,
+                        coming: None,
+                    };
+                    let number = receive as usize;
+                    if self.places.len() <= number {
+                        self.places.resize_with(number + 1, || None);
+                    }
+                    self.places[number] = Some(place);
+                }
+                message::Action::Received { request, from, tag, bytes, envelope } => {
+                    let key = request_key(request);
+                    let status = Status { from: from.0 as u16, tag, bytes };
+                    if let Some(number) = envelope {
+                        self.hand_out(key, status.from, number);
+                    }
+                    self.finish(key, State::Done(status));
+                }
+                message::Action::Failed { request, peer } => {
+                    let failure = Failure::Unreachable { rank: peer.0 as u16 };
+                    self.finish(request_key(request), State::Failed(failure));
+                }
+            }
+        }
+        busy
+    }
+
+    /// Puts the bytes of a short message where they were asked for.
+    fn hand_out(&mut self, key: RequestKey, from: u16, number: u32) {
+        let kept = &mut self.peers[usize::from(from)].kept;
+        let Some(place) = kept.iter().position(|&(of, _)| of == number) else { return };
+        let (_, bytes) = kept.remove(place).expect("it is there");
+        if let Some(Request { buffer: Buffer::In(buffer), .. }) = self.requests.get_mut(key) {
+            buffer.put(0, &bytes[envelope::ENVELOPE..]);
+        }
+        self.put_back(bytes);
+    }
+
+    /// A request is done.
+    fn finish(&mut self, key: RequestKey, state: State) {
+        let Some(request) = self.requests.get_mut(key) else { return };
+        request.state = state;
+        // It is not ours any more.
+        request.buffer = match request.buffer {
+            Buffer::None => {
+                self.requests.remove(key);
+                return;
+            }
+            _ => Buffer::Returned,
+        };
+    }
+
+    /// Takes an envelope to its receiver.
+    fn post(&mut self, now: Time, posting: Posting) {
+        let Posting { post, to, envelope, bytes, of, rail, whole } = posting;
+        let (load, receive) = match envelope.body {
+            message::Body::Data { receive } => {
+                (Load::Of(of.expect("data are those of a send")), Some(receive))
+            }
+            _ => {
+                let mut own = self.buffer();
+                own.extend_from_slice(&envelope::encode(&envelope));
+                let request = of.filter(|_| bytes > 0).and_then(|of| self.requests.get(of));
+                if let Some(request) = request {
+                    own.extend_from_slice(request.buffer.bytes());
+                }
+                (Load::Own(own), None)
+            }
+        };
+        if to == self.rank {
+            self.own.push_back((post, envelope, load));
+            return;
+        }
+        let post = Post { post, to, load, receive };
+        if self.is_local(to) {
+            self.post_locally(now, post);
+            return;
+        }
+        let length = post.load.bytes(&self.requests).len() as u64;
+        let key = self.posts.insert(post);
+        self.node.handle(
+            now,
+            Input::Send {
+                pe: PeId(0),
+                message: MessageId(key.data().as_ffi()),
+                to: NodeId(to.into()),
+                bytes: length,
+                rail,
+                whole,
+            },
+        );
+    }
+
+    /// Takes envelopes of this rank to itself.
+    fn serve_own(&mut self, now: Time) -> bool {
+        let mut busy = false;
+        while let Some((post, envelope, load)) = self.own.pop_front() {
+            busy = true;
+            match load {
+                Load::Own(bytes) => self.open(now, self.rank, bytes),
+                Load::Of(send) => {
+                    let message::Body::Data { receive } = envelope.body else { continue };
+                    self.copy_own(send, receive);
+                    let bytes = self.places[receive as usize].as_ref().map_or(0, |place| place.length);
+                    self.place_filled(now, self.rank, receive, bytes);
+                }
+            }
+            self.messenger.handle(now, message::Input::Landed { post });
+        }
+        busy
+    }
+
+    /// Copies what a rank has sent to itself.
+    fn copy_own(&mut self, send: RequestKey, receive: u32) {
+        let Some(Some(place)) = self.places.get(receive as usize) else { return };
+        let into = place.request;
+        if send == into {
+            return;
+        }
+        if let Some([from, into]) = self.requests.get_disjoint_mut([send, into])
+            && let Buffer::In(into) = &mut into.buffer
+        {
+            into.put(0, from.buffer.bytes());
+        }
+    }
+
+    /// All data of a long message are in their place.
+    fn place_filled(&mut self, now: Time, from: u16, receive: u32, bytes: u32) {
+        if let Some(place) = self.places.get_mut(receive as usize) {
+            *place = None;
+        }
+        let envelope = Envelope { number: None, body: message::Body::Data { receive } };
+        let (from, bytes) = (RankId(from.into()), bytes.into());
+        self.messenger.handle(now, message::Input::Arrived { from, envelope, bytes });
+    }
+
+    /// An envelope has come, with what is behind it.
+    fn open(&mut self, now: Time, from: u16, bytes: Vec<u8>) {
+        let Some((envelope, rest)) = envelope::decode(&bytes) else {
+            self.put_back(bytes);
+            return;
+        };
+        let length = rest.len() as u64;
+        if let (message::Body::Eager { .. }, Some(number)) = (envelope.body, envelope.number) {
+            self.peers[usize::from(from)].kept.push_back((number, bytes));
+        } else {
+            self.put_back(bytes);
+        }
+        let arrived =
+            message::Input::Arrived { from: RankId(from.into()), envelope, bytes: length };
+        self.messenger.handle(now, arrived);
+    }
+
+    /// An empty buffer.
+    fn buffer(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Keeps a buffer for later.
+    fn put_back(&mut self, mut buffer: Vec<u8>) {
+        if self.spare.len() < SPARE && buffer.capacity() <= SPARE_BYTES {
+            buffer.clear();
+            self.spare.push(buffer);
+        }
+    }
+
+    /// Does what the node wants.
+    fn serve_node(&mut self, now: Time) -> bool {
+        let mut busy = false;
+        while let Some(action) = self.node.poll_action(now) {
+            busy = true;
+            match action {
+                Action::Transmit(packet) => self.transmit(now, &packet),
+                Action::Control { rail, to, packet, serial } => {
+                    self.transmit_control(now, rail, to, packet, serial);
+                }
+                Action::Deliver { from, message, .. } => {
+                    let key = ArrivalKey::from(KeyData::from_ffi(message.0));
+                    self.delivered(now, from.0 as u16, key);
+                }
+                Action::Landed { message } => {
+                    let key = PostKey::from(KeyData::from_ffi(message.0));
+                    if let Some(Post { post, load, .. }) = self.posts.remove(key) {
+                        if let Load::Own(bytes) = load {
+                            self.put_back(bytes);
+                        }
+                        self.messenger.handle(now, message::Input::Landed { post });
+                    }
+                }
+                Action::Unreachable { peer } => self.lose(now, peer.0 as u16),
+                // Nobody waits for these: data are seen to be in place.
+                Action::Complete { .. } | Action::HandedOver { .. } => {}
+            }
+        }
+        busy
+    }
+
+    /// A message has arrived whole.
+    fn delivered(&mut self, now: Time, from: u16, key: ArrivalKey) {
+        let Some(arrival) = self.arrivals.remove(key) else { return };
+        let peer = &mut self.peers[usize::from(from)];
+        peer.partial.retain(|&(_, other)| other != key);
+        match arrival {
+            Arrival::Envelope(bytes) => {
+                peer.staged = peer.staged.saturating_sub(bytes.len());
+                self.open(now, from, bytes);
+            }
+            Arrival::Data { receive } => {
+                let place = self.places.get(receive as usize).and_then(Option::as_ref);
+                let length = place.map_or(0, |place| place.length);
+                self.place_filled(now, from, receive, length);
+            }
+        }
+    }
+
+    /// A peer is given up: everything that waits for it fails.
+    fn lose(&mut self, now: Time, rank: u16) {
+        let peer = &mut self.peers[usize::from(rank)];
+        peer.links.clear();
+        peer.gone = true;
+        peer.staged = 0;
+        for (_, key) in peer.partial.drain(..) {
+            self.arrivals.remove(key);
+        }
+        for place in &mut self.places {
+            if place.as_ref().is_some_and(|place| place.from == rank) {
+                *place = None;
+            }
+        }
+        self.posts.retain(|_, post| post.to != rank);
+        self.nics.iter_mut().for_each(|nic| nic.queue.forget(rank));
+        self.touched.retain(|&(peer, _)| peer != rank);
+        self.forget_neighbour(rank);
+        let peer = RankId(rank.into());
+        self.messenger.handle(now, message::Input::Unreachable { peer });
+    }
+
+    /// What each rail has carried.
+    pub fn counts(&self) -> impl Iterator<Item = (&str, RailCount)> {
+        self.rails.iter().zip(&self.nics).map(|(rail, nic)| (rail.name(), nic.count))
+    }
+
+    /// Everything that a rank waits on when it sleeps.
+    #[cfg(unix)]
+    pub fn waits_on(&self) -> impl Iterator<Item = (std::os::fd::BorrowedFd<'_>, bool)> {
+        let nics = self.rails.iter().zip(&self.nics);
+        nics.map(|(rail, nic)| (rail.waits_on(), !nic.queue.is_empty()))
+    }
+
+    /// Whether nothing is under way in any direction.
+    pub fn is_idle(&self) -> bool {
+        let links = || self.peers.iter().flat_map(|peer| &peer.links).flatten();
+        self.node.is_idle()
+            && self.posts.is_empty()
+            && !self.has_backlog()
+            && links().all(|link| link.endpoint.is_idle())
+            && self.nics.iter().all(|nic| nic.queue.is_empty())
+    }
+}
+
+/// What the messenger posts.
+struct Posting {
+    post: PostId,
+    to: u16,
+    envelope: Envelope,
+    bytes: u64,
+    of: Option<RequestKey>,
+    rail: Option<RailId>,
+    whole: bool,
+}
+
+impl Load {
+    /// Its bytes; none if those of a send are not ours any more.
+    fn bytes<'a>(&'a self, requests: &'a SlotMap<RequestKey, Request>) -> &'a [u8] {
+        match self {
+            Load::Own(bytes) => bytes,
+            Load::Of(key) => requests.get(*key).map_or(&[], |request| request.buffer.bytes()),
+        }
+    }
+}
+
+fn request_key(request: RequestId) -> RequestKey {
+    RequestKey::from(KeyData::from_ffi(request.0))
+}
+
+/// Whether an error of a rail is worth to be told.
+fn is_serious(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionRefused, Interrupted, WouldBlock};
+    !matches!(error.kind(), WouldBlock | Interrupted | ConnectionRefused)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! The first words on a rail: whoever is to be sent data proves first that it is there now and knows the secret.
+
+use crosstie_units::Time;
+
+use super::Engine;
+use crate::datagram::Body;
+
+/// How far a rank is with another on one rail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Greeting {
+    /// Nothing has been said.
+    Silent,
+    /// A greeting is under way; it is said again at some time, and then after twice as long.
+    Said { nonce: u64, next: Time, wait: Time },
+    /// It has been answered.
+    Answered,
+}
+
+/// After how long a greeting is said again, first and at most.
+const FIRST: Time = Time::from_ns(2_000_000);
+const LAST: Time = Time::from_ns(100_000_000);
+
+impl Greeting {
+    /// When it is said again.
+    pub fn deadline(&self) -> Option<Time> {
+        match *self {
+            Greeting::Said { next, .. } => Some(next),
+            Greeting::Silent | Greeting::Answered => None,
+        }
+    }
+}
+
+impl Engine {
+    /// A number that was not used before and that nobody can guess who does not know the secret.
+    fn next_nonce(&mut self) -> u64 {
+        self.nonce += 1;
+        let tag = self.key.tag_of_sum(
+            crate::key::Course { to: self.rank, rail: u8::MAX },
+            &self.nonce.to_le_bytes(),
+            0,
+        );
+        self.nonce << 40 | u64::from_be_bytes([0, 0, 0, tag[0], tag[1], tag[2], tag[3], tag[4]])
+    }
+
+    /// Greets a peer on a rail.
+    pub(super) fn greet(&mut self, now: Time, rank: u16, rail: u8) {
+        let nonce = self.next_nonce();
+        let link = self.link(rank, rail);
+        link.greeting = Greeting::Said { nonce, next: now + FIRST, wait: FIRST };
+        self.nics[usize::from(rail)].queue.urgent(rank, Body::Hello { nonce });
+    }
+
+    /// Says greetings again that were not answered.
+    pub(super) fn greet_again(&mut self, now: Time) {
+        let Engine { peers, nics, .. } = self;
+        for (rank, peer) in (0u16..).zip(peers) {
+            for (link, nic) in peer.links.iter_mut().zip(&mut *nics) {
+                let Some(link) = link else { continue };
+                if let Greeting::Said { nonce, next, wait } = &mut link.greeting
+                    && *next <= now
+                {
+                    *wait = Time::from_ps(wait.ps() * 2).min(LAST);
+                    *next = now + *wait;
+                    nic.queue.urgent(rank, Body::Hello { nonce: *nonce });
+                }
+            }
+        }
+    }
+
+    /// A greeting has come; it is answered at once.
+    pub(super) fn greeted(&mut self, rank: u16, rail: u8, nonce: u64) {
+        self.link(rank, rail).heard = true;
+        self.nics[usize::from(rail)].queue.urgent(rank, Body::Welcome { nonce });
+    }
+
+    /// A greeting has been answered: what waited can go.
+    pub(super) fn welcomed(&mut self, rank: u16, rail: u8, nonce: u64) {
+        let link = self.link(rank, rail);
+        if !matches!(link.greeting, Greeting::Said { nonce: said, .. } if said == nonce) {
+            return;
+        }
+        link.greeting = Greeting::Answered;
+        let waiting = std::mem::take(&mut link.waiting);
+        waiting.into_iter().for_each(|packet| self.nics[usize::from(rail)].queue.push(packet));
+    }
+}

@@ -1,0 +1,319 @@
+//! Ranks of this machine: envelopes go through rings in shared memory, and data of long messages are read by their receiver where
+//! the system allows it, or go through the rings in pieces.
+//!
+//! | record | behind its kind |
+//! |---|---|
+//! | envelope | the envelope and a short message |
+//! | address | the receive that has a place, the post, and where in the sender's memory the bytes are |
+//! | piece | the receive, whether it is the last, where in the message it begins, and bytes |
+//! | landed | the post whose bytes have been read |
+
+use std::collections::VecDeque;
+
+use crosstie_protocol::Machine;
+use crosstie_protocol::message::{self, PostId};
+use crosstie_units::Time;
+
+use super::{Buffer, Engine, Load, Post, Request, RequestKey};
+use crate::memory::Memory;
+
+const ENVELOPE: u8 = 0;
+const ADDRESS: u8 = 1;
+const PIECE: u8 = 2;
+const LANDED: u8 = 3;
+
+/// Bytes of a message in a piece.
+const PIECE_BYTES: usize = 8 << 10;
+
+/// How often it is looked whether the others live.
+const LOOK: Time = Time::from_ns(50_000_000);
+
+/// The other ranks of this machine.
+pub(super) struct Neighbours {
+    memory: Memory,
+    /// The place of each rank of the job among those of this machine.
+    places: Vec<Option<usize>>,
+    ranks: Vec<u16>,
+    /// What waits for room, by place.
+    backlog: Vec<VecDeque<Pending>>,
+    /// What others have been told to read: by whom, which post, and the send.
+    lent: Vec<(u16, PostId, RequestKey)>,
+    /// What we have been told to read.
+    reads: Vec<Read>,
+    /// When it is looked next whether all live.
+    look: Time,
+}
+
+/// What waits for room in a ring.
+enum Pending {
+    Envelope(PostId, Vec<u8>),
+    Address { post: PostId, receive: u32, send: RequestKey },
+    Stream { post: PostId, receive: u32, send: RequestKey, next: usize },
+    Landed(u32),
+}
+
+/// Bytes in the memory of another rank.
+#[derive(Debug, Clone, Copy)]
+struct Read {
+    from: u16,
+    receive: u32,
+    post: u32,
+    address: u64,
+    length: u64,
+}
+
+impl Read {
+    /// What a rank has told to read, if it is something.
+    fn of(from: u16, record: &[u8]) -> Option<Read> {
+        let (receive, rest) = word(record)?;
+        let (post, rest) = word(rest)?;
+        let (address, rest) = long(rest)?;
+        let (length, _) = long(rest)?;
+        Some(Read { from, receive, post, address, length })
+    }
+}
+
+impl Neighbours {
+    /// `places` are those of all ranks of the job.
+    pub fn new(memory: Memory, places: Vec<Option<usize>>) -> Neighbours {
+        let mut ranks = vec![0; memory.ranks()];
+        for (rank, place) in (0u16..).zip(&places) {
+            if let Some(place) = *place {
+                ranks[place] = rank;
+            }
+        }
+        let backlog = ranks.iter().map(|_| VecDeque::new()).collect();
+        let (lent, reads, look) = (Vec::new(), Vec::new(), Time::ZERO);
+        Neighbours { memory, places, ranks, backlog, lent, reads, look }
+    }
+
+    fn place(&self, rank: u16) -> Option<usize> {
+        self.places[usize::from(rank)]
+    }
+}
+
+impl Engine {
+    /// Whether a rank is reached through memory.
+    pub(super) fn is_local(&self, rank: u16) -> bool {
+        self.memory.as_ref().is_some_and(|neighbours| neighbours.place(rank).is_some())
+    }
+
+    /// The rings, for whoever sleeps.
+    pub fn memory(&mut self) -> Option<&mut Memory> {
+        self.memory.as_mut().map(|neighbours| &mut neighbours.memory)
+    }
+
+    /// Whether something waits for room in a ring.
+    pub(super) fn has_backlog(&self) -> bool {
+        let backlog = self.memory.as_ref().map(|neighbours| &neighbours.backlog);
+        backlog.is_some_and(|backlog| backlog.iter().any(|waiting| !waiting.is_empty()))
+    }
+
+    /// Whether another rank may still read the memory of a send.
+    pub fn is_read(&self, send: RequestKey) -> bool {
+        let lent = self.memory.as_ref().map(|neighbours| &neighbours.lent);
+        lent.is_some_and(|lent| lent.iter().any(|&(_, _, of)| of == send))
+    }
+
+    /// When it is looked whether the others live.
+    pub(super) fn next_look(&self) -> Option<Time> {
+        self.memory.as_ref().map(|neighbours| neighbours.look)
+    }
+
+    /// Nothing more goes to a rank that is gone, nor does it read anything.
+    pub(super) fn forget_neighbour(&mut self, rank: u16) {
+        if let Some(neighbours) = &mut self.memory
+            && let Some(place) = neighbours.place(rank)
+        {
+            neighbours.backlog[place].clear();
+            neighbours.lent.retain(|&(to, ..)| to != rank);
+        }
+    }
+
+    /// Takes an envelope or data to a rank of this machine.
+    pub(super) fn post_locally(&mut self, now: Time, Post { post, to, load, receive }: Post) {
+        let Some(neighbours) = &mut self.memory else { return };
+        let Some(place) = neighbours.place(to) else { return };
+        let pending = match (load, receive) {
+            (Load::Own(bytes), _) => Pending::Envelope(post, bytes),
+            (Load::Of(send), Some(receive)) if neighbours.memory.can_read(place) => {
+                Pending::Address { post, receive, send }
+            }
+            (Load::Of(send), receive) => {
+                let receive = receive.unwrap_or_default();
+                Pending::Stream { post, receive, send, next: 0 }
+            }
+        };
+        neighbours.backlog[place].push_back(pending);
+        self.serve_backlog(now, place);
+    }
+
+    /// Sends what waits, as far as there is room. Whether machines are to be asked again.
+    pub(super) fn flush_local(&mut self, now: Time) -> bool {
+        let places = self.memory.as_ref().map_or(0, |neighbours| neighbours.backlog.len());
+        (0..places).fold(false, |any, place| any | self.serve_backlog(now, place))
+    }
+
+    /// The same for one rank.
+    fn serve_backlog(&mut self, now: Time, place: usize) -> bool {
+        let mut any = false;
+        while let Some(neighbours) = &mut self.memory
+            && let Some(mut pending) = neighbours.backlog[place].pop_front()
+        {
+            let (room, landed) = self.push_local(place, &mut pending);
+            if let Some(post) = landed {
+                any = true;
+                if let Pending::Envelope(_, bytes) = pending {
+                    self.put_back(bytes);
+                }
+                self.messenger.handle(now, message::Input::Landed { post });
+            } else if !room && let Some(neighbours) = &mut self.memory {
+                neighbours.backlog[place].push_front(pending);
+                break;
+            }
+        }
+        any
+    }
+
+    /// Puts something into the ring of a rank. Whether there was room for all of it, and the post that is there with it.
+    fn push_local(&mut self, place: usize, pending: &mut Pending) -> (bool, Option<PostId>) {
+        let Engine { memory: Some(Neighbours { memory, ranks, lent, .. }), requests, .. } = self
+        else {
+            return (true, None);
+        };
+        let bytes = |send: RequestKey| {
+            requests.get(send).map_or(&[][..], |request| request.buffer.bytes())
+        };
+        match pending {
+            Pending::Envelope(post, bytes) => {
+                let room = memory.push(place, &[&[ENVELOPE], bytes]);
+                (room, room.then_some(*post))
+            }
+            Pending::Landed(post) => (memory.push(place, &[&[LANDED], &post.to_le_bytes()]), None),
+            &mut Pending::Address { post, receive, send } => {
+                let bytes = bytes(send);
+                let (address, length) = (bytes.as_ptr() as u64, bytes.len() as u64);
+                let (receive, number) = (receive.to_le_bytes(), post.0.to_le_bytes());
+                let (address, length) = (address.to_le_bytes(), length.to_le_bytes());
+                let room =
+                    memory.push(place, &[&[ADDRESS], &receive, &number, &address, &length]);
+                if room {
+                    lent.push((ranks[place], post, send));
+                }
+                (room, None)
+            }
+            Pending::Stream { post, receive, send, next } => {
+                let bytes = bytes(*send);
+                loop {
+                    let piece = &bytes[*next..bytes.len().min(*next + PIECE_BYTES)];
+                    let last = *next + piece.len() == bytes.len();
+                    let (receive, offset) = (receive.to_le_bytes(), (*next as u64).to_le_bytes());
+                    let parts = [&[PIECE][..], &receive, &[last.into()], &offset, piece];
+                    if !memory.push(place, &parts) {
+                        return (false, None);
+                    }
+                    *next += piece.len();
+                    if last {
+                        return (true, Some(*post));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes in what has come through memory. Whether there was anything.
+    pub(super) fn take_local(&mut self, now: Time) -> bool {
+        let Some(mut neighbours) = self.memory.take() else { return false };
+        let Neighbours { memory, ranks, reads, lent, .. } = &mut neighbours;
+        let count = memory.poll(&mut |place, record| {
+            let Some(&from) = ranks.get(place) else { return };
+            if self.peers[usize::from(from)].gone {
+                return;
+            }
+            match record.split_first() {
+                Some((&ENVELOPE, bytes)) => {
+                    let mut own = self.buffer();
+                    own.extend_from_slice(bytes);
+                    self.open(now, from, own);
+                }
+                Some((&PIECE, rest)) => self.local_piece(now, from, rest),
+                Some((&ADDRESS, rest)) => reads.extend(Read::of(from, rest)),
+                Some((&LANDED, rest)) => {
+                    let fits = |(to, of, _): &(u16, PostId, RequestKey)| {
+                        *to == from && word(rest).is_some_and(|(post, _)| of.0 == post)
+                    };
+                    if let Some(at) = lent.iter().position(fits) {
+                        let (_, post, _) = lent.swap_remove(at);
+                        self.messenger.handle(now, message::Input::Landed { post });
+                    }
+                }
+                _ => {}
+            }
+        });
+        for read in std::mem::take(&mut neighbours.reads) {
+            self.read_local(now, &neighbours, &read);
+            if let Some(place) = neighbours.place(read.from) {
+                neighbours.backlog[place].push_back(Pending::Landed(read.post));
+            }
+        }
+        let mut dead = Vec::new();
+        if neighbours.look <= now {
+            neighbours.look = now + LOOK;
+            let lives = |rank: u16| {
+                let place = neighbours.place(rank);
+                rank == self.rank || place.is_none_or(|place| neighbours.memory.lives(place))
+            };
+            let gone = neighbours.ranks.iter().copied().filter(|&rank| !lives(rank));
+            dead.extend(gone.filter(|&rank| !self.peers[usize::from(rank)].gone));
+        }
+        self.memory = Some(neighbours);
+        dead.into_iter().for_each(|rank| self.lose(now, rank));
+        count > 0
+    }
+
+    /// A receive whose memory a rank has been granted for a message that ends no earlier.
+    fn granted(&mut self, from: u16, receive: u32, end: u64) -> Option<&mut Request> {
+        let place = self.places.get(receive as usize)?.as_ref()?;
+        let fits = place.from == from && end <= u64::from(place.length);
+        if fits { self.requests.get_mut(place.request) } else { None }
+    }
+
+    fn local_piece(&mut self, now: Time, from: u16, rest: &[u8]) {
+        let Some((receive, rest)) = word(rest) else { return };
+        let Some((&last, rest)) = rest.split_first() else { return };
+        let Some((offset, bytes)) = long(rest) else { return };
+        let Some(end) = offset.checked_add(bytes.len() as u64) else { return };
+        let Some(request) = self.granted(from, receive, end) else { return };
+        if let Buffer::In(buffer) = &mut request.buffer {
+            buffer.put(offset as usize, bytes);
+        }
+        if last != 0 {
+            self.place_filled(now, from, receive, end as u32);
+        }
+    }
+
+    /// Reads data of a long message out of the memory of their sender.
+    fn read_local(&mut self, now: Time, neighbours: &Neighbours, read: &Read) {
+        let &Read { from, receive, address, length, .. } = read;
+        let Some(place) = neighbours.place(from) else { return };
+        let Some(request) = self.granted(from, receive, length) else { return };
+        if let Buffer::In(buffer) = &mut request.buffer {
+            let room = buffer.len().min(length as usize);
+            if neighbours.memory.read(place, address, &mut buffer.get()[..room]).is_err() {
+                // It has ended meanwhile, which is noticed soon.
+                return;
+            }
+        }
+        self.place_filled(now, from, receive, length as u32);
+    }
+}
+
+fn word(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let (word, rest) = bytes.split_first_chunk::<4>()?;
+    Some((u32::from_le_bytes(*word), rest))
+}
+
+fn long(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (word, rest) = bytes.split_first_chunk::<8>()?;
+    Some((u64::from_le_bytes(*word), rest))
+}

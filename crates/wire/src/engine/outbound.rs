@@ -1,0 +1,426 @@
+//! From packets to datagrams, and out.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+
+use crosstie_protocol::channel::{self, Frame, Seq};
+use crosstie_protocol::{Control, Input, Machine, MessageId, NodeId, Packet, RailId};
+use crosstie_units::Time;
+use slotmap::{KeyData, SlotMap};
+
+use super::greeting::Greeting;
+use super::link::{Item, Link};
+use super::{Engine, Nic, Post, PostKey, Request, RequestKey};
+use crate::datagram::{Body, Datagram, Front, HEAD, Part, Piece};
+use crate::key::Course;
+use crate::rail::{self, Train};
+
+/// What waits in front of a NIC.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    /// What goes before all others: greetings and acknowledgements.
+    urgent: VecDeque<(u16, Body)>,
+    packets: VecDeque<Outgoing>,
+}
+
+/// A packet in front of a NIC.
+#[derive(Debug, Clone)]
+pub(super) struct Outgoing {
+    pub to: u16,
+    pub seq: Seq,
+    pub ack: Seq,
+    pub what: What,
+    /// Whether it is sent for the first time.
+    pub first: bool,
+}
+
+/// What a packet is.
+#[derive(Debug, Clone)]
+pub(super) enum What {
+    Packet(Packet),
+    Control { packet: Control, serial: u64 },
+}
+
+impl Queue {
+    pub fn is_empty(&self) -> bool {
+        self.urgent.is_empty() && self.packets.is_empty()
+    }
+
+    pub fn push(&mut self, packet: Outgoing) {
+        self.packets.push_back(packet);
+    }
+
+    /// Something goes before all packets.
+    pub fn urgent(&mut self, to: u16, body: Body) {
+        self.urgent.push_back((to, body));
+    }
+
+    /// Nothing more goes to a rank.
+    pub fn forget(&mut self, rank: u16) {
+        self.urgent.retain(|&(to, _)| to != rank);
+        self.packets.retain(|packet| packet.to != rank);
+    }
+
+    /// Forgets what is first: it cannot be sent. Who waits for it will notice, and send it again.
+    fn drop_first(&mut self) {
+        if self.urgent.pop_front().is_none() {
+            self.packets.pop_front();
+        }
+    }
+
+    fn clear(&mut self) {
+        self.urgent.clear();
+        self.packets.clear();
+    }
+}
+
+/// A datagram that is ready to be sent.
+struct Ready<'a> {
+    to: u16,
+    front: Front,
+    load: &'a [u8],
+}
+
+impl Ready<'_> {
+    fn len(&self) -> usize {
+        self.front.as_bytes().len() + self.load.len()
+    }
+}
+
+/// What became of a batch.
+struct Sent {
+    /// How many things of the queue were sent, and whether that was all that was tried.
+    things: usize,
+    all: bool,
+    error: Option<io::Error>,
+}
+
+/// Datagrams that are made ready at once, at most.
+const BATCH: usize = 160;
+
+/// How long a rail that is down is left alone before it is tried again.
+const DOWN: Time = Time::from_ns(10_000_000);
+
+impl Engine {
+    /// The link to a peer on a rail.
+    pub(super) fn link(&mut self, rank: u16, rail: u8) -> &mut Link {
+        let (rails, channel) = (self.nics.len(), self.channel);
+        let links = &mut self.peers[usize::from(rank)].links;
+        if links.is_empty() {
+            links.resize_with(rails, || None);
+        }
+        links[usize::from(rail)].get_or_insert_with(|| Box::new(Link::new(channel)))
+    }
+
+    /// Hands something to the channel of a peer on a rail.
+    fn hand_over(&mut self, now: Time, to: NodeId, rail: RailId, item: Item, bytes: u32) {
+        let (rank, rail) = (to.0 as u16, rail.0 as u8);
+        if self.peers[usize::from(rank)].gone || usize::from(rail) >= self.nics.len() {
+            return;
+        }
+        if self.link(rank, rail).greeting == Greeting::Silent {
+            self.greet(now, rank, rail);
+        }
+        let link = self.peers[usize::from(rank)].links[usize::from(rail)].as_mut();
+        let link = link.expect("it has been greeted");
+        link.endpoint.handle(now, channel::Input::Send { item, bytes });
+        link.touch(rank, rail, &mut self.touched);
+    }
+
+    pub(super) fn transmit(&mut self, now: Time, packet: &Packet) {
+        let (to, rail) = (packet.parcel.to, packet.parcel.stripe.rail);
+        let (stripe, number) = (packet.parcel.id, packet.number);
+        let bytes = packet.len() as u32 + HEAD as u32;
+        self.hand_over(now, to, rail, Item::Packet { stripe, number }, bytes);
+    }
+
+    pub(super) fn transmit_control(
+        &mut self,
+        now: Time,
+        rail: RailId,
+        to: NodeId,
+        packet: Control,
+        serial: u64,
+    ) {
+        self.hand_over(now, to, rail, Item::Control { packet, serial }, HEAD as u32);
+    }
+
+    /// Does what channels want.
+    pub(super) fn serve_links(&mut self, now: Time) -> bool {
+        let mut busy = false;
+        while let Some((rank, rail)) = self.touched.pop() {
+            busy = true;
+            let touched = |engine: &mut Engine| {
+                let links = &mut engine.peers[usize::from(rank)].links;
+                links.get_mut(usize::from(rail)).and_then(Option::as_mut).map(|link| {
+                    link.asked();
+                    link.endpoint.poll_action(now)
+                })
+            };
+            while let Some(Some(action)) = touched(self) {
+                match action {
+                    channel::Action::Transmit(frame) => self.queue_frame(rank, rail, frame),
+                    channel::Action::Deliver(item) => self.came(now, rank, rail, item),
+                    channel::Action::Acknowledged(Item::Packet { stripe, number }) => {
+                        self.node.handle(now, Input::Acknowledged { stripe, number });
+                    }
+                    channel::Action::Acknowledged(_) => {}
+                }
+            }
+        }
+        busy
+    }
+
+    /// Puts a frame of a channel in front of its NIC.
+    fn queue_frame(&mut self, to: u16, rail: u8, frame: Frame<Item>) {
+        let body = match frame {
+            Frame::Data { seq, ack, item } => return self.queue_packet(to, rail, seq, ack, item),
+            Frame::Pack(ack) => Body::Pack(ack),
+            Frame::Nack(ack) => Body::Nack(ack),
+            Frame::Sack(sack) => Body::Sack(sack),
+        };
+        self.nics[usize::from(rail)].queue.urgent(to, body);
+    }
+
+    fn queue_packet(&mut self, to: u16, rail: u8, seq: Seq, ack: Seq, item: Item) {
+        let what = match item {
+            Item::Packet { stripe, number } => What::Packet(self.node.packet(stripe, number)),
+            Item::Control { packet, serial } => What::Control { packet, serial },
+            Item::Whole { .. } | Item::Data { .. } | Item::Piece { .. } | Item::Nothing => {
+                unreachable!("what has come is not sent")
+            }
+        };
+        let link = self.link(to, rail);
+        let first = !seq.is_before(link.unsent);
+        if first {
+            link.unsent = seq.plus(1);
+        }
+        let packet = Outgoing { to, seq, ack, what, first };
+        if link.greeting == Greeting::Answered {
+            self.nics[usize::from(rail)].queue.push(packet);
+        } else {
+            // What goes again before the greeting is answered has not gone yet.
+            link.waiting.retain(|waiting| waiting.seq != seq);
+            link.waiting.push_back(packet);
+        }
+    }
+
+    /// Sends what waits in front of NICs, as far as they take it. Whether machines are to be asked again.
+    pub(super) fn flush(&mut self, now: Time) -> bool {
+        let mut asked = false;
+        for rail in 0..self.nics.len() {
+            if !self.nics[rail].queue.is_empty() {
+                asked |= self.flush_rail(now, rail);
+            }
+        }
+        asked | self.flush_local(now)
+    }
+
+    fn flush_rail(&mut self, now: Time, rail: usize) -> bool {
+        let mut departed = false;
+        loop {
+            let Sent { things, all, error } = self.send_batch(rail);
+            let nic = &mut self.nics[rail];
+            let urgent = things.min(nic.queue.urgent.len());
+            nic.queue.urgent.drain(..urgent);
+            for packet in nic.queue.packets.drain(..things - urgent) {
+                if self.departures
+                    && packet.first
+                    && let What::Packet(packet) = &packet.what
+                {
+                    departed = true;
+                    self.node.handle(now, Input::Left { stripe: packet.parcel.id });
+                }
+            }
+            match error {
+                Some(error) if rail::is_down(&error) => self.rail_down(now, rail),
+                Some(error) if super::is_serious(&error) => nic.queue.drop_first(),
+                _ => {}
+            }
+            if things > 0 && self.nics[rail].down.take().is_some() {
+                self.node.handle(now, Input::Rail { rail: RailId(rail as u32), up: true });
+            }
+            if !all || self.nics[rail].queue.is_empty() {
+                return departed;
+            }
+        }
+    }
+
+    /// Makes datagrams of what is first in front of a NIC, and sends them.
+    fn send_batch(&mut self, rail: usize) -> Sent {
+        let Engine { nics, rails, posts, requests, rank, key, describes, .. } = self;
+        let (Nic { queue, count, .. }, driver) = (&mut nics[rail], &mut rails[rail]);
+        let maker = Maker { posts, requests, describes: *describes, longest: driver.longest() };
+        let room = queue.urgent.len() + queue.packets.len().min(BATCH);
+        let mut ready: Vec<Ready<'_>> = Vec::with_capacity(room.max(BATCH.min(4 * room)));
+        // Where each thing in the queue ends among what is ready.
+        let mut ends: Vec<usize> = Vec::with_capacity(room);
+        let seal = |to: u16, body: Body, load| {
+            let course = Course { to, rail: rail as u8 };
+            let front = Datagram { from: *rank, body }.encode(key, course, load);
+            Ready { to, front, load }
+        };
+        for &(to, body) in &queue.urgent {
+            ready.push(seal(to, body, &[]));
+            ends.push(ready.len());
+        }
+        for packet in &queue.packets {
+            if ready.len() >= BATCH {
+                break;
+            }
+            maker.datagrams(packet, &mut |body, load| ready.push(seal(packet.to, body, load)));
+            ends.push(ready.len());
+        }
+        let slices: Vec<IoSlice<'_>> = ready
+            .iter()
+            .flat_map(|ready| [IoSlice::new(ready.front.as_bytes()), IoSlice::new(ready.load)])
+            .collect();
+        let (trains, counts) = couple(&ready, &ends, &slices, driver.train());
+        let (sent, error) = match driver.send(&trains) {
+            Ok(sent) => (sent, None),
+            Err(error) => (0, Some(error)),
+        };
+        let things: usize = counts[..sent].iter().sum();
+        let datagrams = things.checked_sub(1).map_or(0, |last| ends[last]);
+        count.sent += datagrams as u64;
+        count.sent_bytes += ready[..datagrams].iter().map(|ready| ready.len() as u64).sum::<u64>();
+        Sent { things, all: sent == trains.len(), error }
+    }
+
+    /// The link of a rail is down. What waited there is lost.
+    fn rail_down(&mut self, now: Time, rail: usize) {
+        let nic = &mut self.nics[rail];
+        nic.queue.clear();
+        if nic.down.replace(now + DOWN).is_none() {
+            nic.count.downs += 1;
+            self.node.handle(now, Input::Rail { rail: RailId(rail as u32), up: false });
+        }
+        self.serve_machines(now);
+    }
+
+    /// Greets somebody on each rail that was down when it was last tried.
+    pub(super) fn try_rails_that_are_down(&mut self, now: Time) {
+        for rail in 0..self.nics.len() {
+            let nic = &mut self.nics[rail];
+            if nic.down.is_some_and(|at| at <= now) {
+                nic.down = Some(now + DOWN);
+                let known = |peer: &super::Peer| peer.links.get(rail).is_some_and(Option::is_some);
+                if let Some(rank) = self.peers.iter().position(known) {
+                    nic.queue.urgent(rank as u16, Body::Hello { nonce: 0 });
+                }
+            }
+        }
+    }
+}
+
+/// Makes datagrams of packets.
+struct Maker<'a> {
+    posts: &'a SlotMap<PostKey, Post>,
+    requests: &'a SlotMap<RequestKey, Request>,
+    describes: bool,
+    longest: usize,
+}
+
+impl<'a> Maker<'a> {
+    fn datagrams(&self, outgoing: &Outgoing, each: &mut dyn FnMut(Body, &'a [u8])) {
+        let &Outgoing { seq, ack, ref what, .. } = outgoing;
+        let packet = match what {
+            What::Packet(packet) => packet,
+            &What::Control { packet, serial } => {
+                return each(Body::Control { seq, serial: serial as u32, packet }, &[]);
+            }
+        };
+        let &MessageId(message) = &packet.parcel.message;
+        let post = self.posts.get(PostKey::from(KeyData::from_ffi(message)));
+        let range = packet.bytes.start as usize..packet.bytes.end as usize;
+        let load = post.and_then(|post| post.load.bytes(self.requests).get(range));
+        let (Some(post), Some(load)) = (post, load) else {
+            // All of it has arrived otherwise.
+            return each(Body::Void { seq }, &[]);
+        };
+        let (parcel, serial) = (&packet.parcel, packet.parcel.serial as u32);
+        let is_message = load.len() as u64 == parcel.length;
+        match post.receive {
+            None if is_message && HEAD + load.len() <= self.longest => {
+                each(Body::Whole { seq, ack, serial, reserved: parcel.reserved }, load);
+            }
+            Some(receive) if !self.describes => {
+                self.cut(seq, HEAD, packet.bytes.start, load, |part, offset, load| {
+                    each(Body::Data { part, serial, receive, offset }, load);
+                });
+            }
+            receive => {
+                let piece = Piece {
+                    length: parcel.length as u32,
+                    start: parcel.stripe.bytes.start as u32,
+                    end: parcel.stripe.bytes.end as u32,
+                    stripe: parcel.id.0,
+                    number: packet.number,
+                    reserved: parcel.reserved,
+                };
+                let head = HEAD + crate::datagram::PIECE;
+                self.cut(seq, head, packet.bytes.start, load, |part, offset, load| {
+                    each(Body::Piece { part, serial, receive, offset, parcel: piece }, load);
+                });
+            }
+        }
+    }
+
+    /// Cuts what a packet carries into parts that fit behind heads of this length.
+    fn cut(
+        &self,
+        seq: Seq,
+        head: usize,
+        start: u64,
+        load: &'a [u8],
+        mut each: impl FnMut(Part, u32, &'a [u8]),
+    ) {
+        let most = self.longest - head;
+        let count = load.len().div_ceil(most).max(1);
+        for number in 0..count {
+            let begin = number * most;
+            let end = load.len().min(begin + most);
+            let part = Part { seq, number: number as u8, last: number + 1 == count };
+            each(part, (start + begin as u64) as u32, &load[begin..end]);
+        }
+    }
+}
+
+/// Makes trains of datagrams: for one rank, of one length but for the last. Things in the queue are not torn apart; how many each train has.
+fn couple<'a>(
+    ready: &[Ready<'_>],
+    ends: &[usize],
+    slices: &'a [IoSlice<'a>],
+    (most, most_bytes): (usize, usize),
+) -> (Vec<Train<'a>>, Vec<usize>) {
+    let (mut trains, mut counts): (Vec<Train<'a>>, Vec<usize>) = (Vec::new(), Vec::new());
+    // What the last train has: where it begins, its bytes, and whether its last datagram is as long as all.
+    let (mut begin, mut bytes, mut even) = (0, 0, false);
+    let mut start = 0;
+    for &end in ends {
+        let thing = &ready[start..end];
+        let size: usize = thing.iter().map(Ready::len).sum();
+        let (first, last) = (&thing[0], &thing[thing.len() - 1]);
+        let joins = trains.last().is_some_and(|train| {
+            let fits = train.count + thing.len() <= most && bytes + size <= most_bytes;
+            let alike = first.len() == train.segment || thing.len() == 1 && first.len() < train.segment;
+            even && fits && alike && train.to == first.to && first.len() > 0
+        });
+        if joins {
+            let train = trains.last_mut().expect("there is one");
+            train.count += thing.len();
+            *counts.last_mut().expect("as many as trains") += 1;
+            bytes += size;
+        } else {
+            begin = start;
+            bytes = size;
+            trains.push(Train { to: first.to, bytes: &[], segment: first.len(), count: thing.len() });
+            counts.push(1);
+        }
+        let train = trains.last_mut().expect("there is one");
+        train.bytes = &slices[2 * begin..2 * end];
+        even = last.len() == train.segment;
+        start = end;
+    }
+    (trains, counts)
+}

@@ -1,0 +1,335 @@
+//! Engines of several ranks over rails in memory that lose, repeat, reorder, damage, die and return, with a clock of their own.
+
+use super::*;
+use crate::lent::{Lent, LentMut};
+use crate::rail::Train;
+use crosstie_protocol::channel::{GoBackNSpec, SelectiveSpec};
+use crosstie_protocol::PolicyKind;
+use crosstie_units::Seed;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// What rails do to datagrams, in shares of a thousand.
+#[derive(Debug, Clone, Copy, Default)]
+struct Harm {
+    lost: u64,
+    repeated: u64,
+    delayed: u64,
+    damaged: u64,
+}
+
+/// All rails between all ranks.
+struct Air {
+    now: Time,
+    random: crosstie_units::Stream,
+    harm: Harm,
+    /// By rail: bytes that take a microsecond, and whether it carries anything; `None`: those who send are told that it does not.
+    speed: Vec<u64>,
+    works: Vec<Option<bool>>,
+    /// When each line is free.
+    free: BTreeMap<(u16, u16, u8), Time>,
+    /// What is on its way, by when it is there and whereto.
+    flying: BTreeMap<(Time, u64), (u16, u8, Vec<u8>)>,
+    count: u64,
+}
+
+const DELAY: Time = Time::from_ns(10_000);
+
+impl Air {
+    fn chance(&mut self, share: u64) -> bool {
+        self.random.below(1000) < share
+    }
+
+    fn send(&mut self, from: u16, to: u16, rail: u8, datagram: &[u8]) {
+        if self.works[usize::from(rail)] != Some(true) {
+            return;
+        }
+        let takes = Time::from_ns(1000 * (datagram.len() as u64 + 42) / self.speed[usize::from(rail)]);
+        let free = self.free.entry((from, to, rail)).or_insert(Time::ZERO);
+        *free = (*free).max(self.now) + takes;
+        let there = *free + DELAY;
+        for _ in 0..1 + u64::from(self.chance(self.harm.repeated)) {
+            if self.chance(self.harm.lost) {
+                continue;
+            }
+            let mut datagram = datagram.to_vec();
+            if self.chance(self.harm.damaged) {
+                let bit = self.random.below(8 * datagram.len() as u64);
+                datagram[bit as usize / 8] ^= 1 << (bit % 8);
+            }
+            let late = if self.chance(self.harm.delayed) { self.random.below(300_000) } else { 0 };
+            self.count += 1;
+            self.flying.insert((there + Time::from_ns(late), self.count), (to, rail, datagram));
+        }
+    }
+}
+
+/// One rail of one rank.
+struct Wing {
+    air: Arc<Mutex<Air>>,
+    rank: u16,
+    rail: u8,
+}
+
+impl Rail for Wing {
+    fn name(&self) -> &str {
+        "wing"
+    }
+
+    fn longest(&self) -> usize {
+        1472
+    }
+
+    fn train(&self) -> (usize, usize) {
+        (64, 65_000)
+    }
+
+    fn send(&mut self, trains: &[Train<'_>]) -> io::Result<usize> {
+        let mut air = self.air.lock().unwrap();
+        if air.works[usize::from(self.rail)].is_none() {
+            return Err(io::ErrorKind::NetworkUnreachable.into());
+        }
+        for train in trains {
+            let bytes: Vec<u8> = train.bytes.iter().flat_map(|slice| slice.to_vec()).collect();
+            assert_eq!(bytes.len().div_ceil(train.segment), train.count);
+            assert!(train.segment <= 1472 && train.count <= 64 && bytes.len() <= 65_000);
+            let datagrams = bytes.chunks(train.segment);
+            datagrams.for_each(|datagram| air.send(self.rank, train.to, self.rail, datagram));
+        }
+        Ok(trains.len())
+    }
+
+    fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<usize> {
+        let here = |(&(at, number), &(to, rail, _)): (&(Time, u64), &(u16, u8, Vec<u8>))| {
+            let mine = (to, rail) == (self.rank, self.rail);
+            mine.then_some((at, number))
+        };
+        let mut air = self.air.lock().unwrap();
+        let now = air.now;
+        let due: Vec<(Time, u64)> = air.flying.range(..(now, u64::MAX)).filter_map(here).collect();
+        let datagrams: Vec<Vec<u8>> =
+            due.iter().map(|at| air.flying.remove(at).expect("it is there").2).collect();
+        drop(air);
+        datagrams.iter().for_each(|datagram| each(datagram));
+        Ok(datagrams.len())
+    }
+
+    fn waits_on(&self) -> std::os::fd::BorrowedFd<'_> {
+        unreachable!("nobody sleeps here")
+    }
+}
+
+/// Ranks and the air between them.
+struct Sky {
+    air: Arc<Mutex<Air>>,
+    engines: Vec<Engine>,
+}
+
+fn ms(ms: u64) -> Time {
+    Time::from_ns(1_000_000 * ms)
+}
+
+fn selective() -> ChannelSpec {
+    let spec = SelectiveSpec { least: ms(5), ahead: ms(1), after: Time::from_ns(100_000) };
+    spec.into()
+}
+
+fn go_back_n() -> ChannelSpec {
+    let after = Time::from_ns(100_000);
+    GoBackNSpec { window: 16, timeout: ms(5), every: 2, after, simple: false }.into()
+}
+
+impl Sky {
+    fn new(seed: u64, ranks: u16, speed: &[u64], harm: Harm, channel: ChannelSpec, policy: PolicyKind) -> Sky {
+        let air = Air {
+            now: Time::ZERO,
+            random: Seed(seed).stream("air", 0),
+            harm,
+            speed: speed.to_vec(),
+            works: vec![Some(true); speed.len()],
+            free: BTreeMap::new(),
+            flying: BTreeMap::new(),
+            count: 0,
+        };
+        let air = Arc::new(Mutex::new(air));
+        let policies = policy.policies(ranks.into(), speed.len() as u32).unwrap();
+        let engine = |rank| {
+            let spec = EngineSpec {
+                rank,
+                size: ranks,
+                key: Key::new([9; 16]),
+                channel,
+                message: MessageSpec {
+                    strict: false,
+                    fins: false,
+                    probe: Some(ms(50)),
+                    ..MessageSpec::new(8192)
+                },
+                patience: Some(Patience { round_trips: 8, least: ms(10), give_up: ms(500) }),
+                parts: 4,
+            };
+            let rails = (0..speed.len() as u8)
+                .map(|rail| Box::new(Wing { air: Arc::clone(&air), rank, rail }) as Box<dyn Rail>);
+            Engine::new(spec, &policies, rails.collect(), None).unwrap()
+        };
+        let engines = (0..ranks).map(engine).collect();
+        Sky { air, engines }
+    }
+
+    fn now(&self) -> Time {
+        self.air.lock().unwrap().now
+    }
+
+    /// Goes on to the next thing that happens, but no further than a time; false if there is nothing.
+    fn step(&mut self, until: Time) -> bool {
+        let deadlines = self.engines.iter().filter_map(Engine::deadline);
+        let mut air = self.air.lock().unwrap();
+        let arrival = air.flying.keys().next().map(|&(at, _)| at);
+        let Some(next) = deadlines.chain(arrival).min() else { return false };
+        air.now = air.now.max(next.min(until));
+        let now = air.now;
+        drop(air);
+        self.engines.iter_mut().for_each(|engine| drop(engine.progress(now)));
+        next <= until
+    }
+
+    fn run(&mut self, until: Time) {
+        while self.step(until) {}
+        self.air.lock().unwrap().now = until;
+    }
+}
+
+/// A message of a test.
+#[derive(Debug, Clone)]
+struct Message {
+    from: u16,
+    to: u16,
+    tag: u32,
+    bytes: Vec<u8>,
+}
+
+fn message() -> impl Strategy<Value = Message> {
+    let size = prop_oneof![0..100usize, 1000..20_000usize, 20_000..200_000usize];
+    (0..3u16, 0..3u16, 0..3u32, size, any::<u8>()).prop_map(|(from, to, tag, size, first)| {
+        let bytes = (0..size).map(|at| (at as u8).wrapping_mul(31).wrapping_add(first)).collect();
+        Message { from, to, tag, bytes }
+    })
+}
+
+/// Sends all messages and receives them, in the order of each pair and tag; whether all came, and by when.
+#[allow(unsafe_code)] // The buffers outlive the engines.
+fn exchange(sky: &mut Sky, messages: &[Message], mut happens: impl FnMut(&mut Sky), until: Time) -> Result<(), String> {
+    let mut buffers: Vec<Vec<u8>> = messages.iter().map(|m| vec![0; m.bytes.len()]).collect();
+    let mut requests = Vec::new();
+    for (number, (message, buffer)) in messages.iter().zip(&mut buffers).enumerate() {
+        let (now, tag) = (sky.now(), Tag(message.tag));
+        // SAFETY: the engines are dropped or done with it before it is.
+        let into = Buffer::In(unsafe { LentMut::new(buffer) });
+        let receive = sky.engines[usize::from(message.to)].receive(now, Some(message.from), Some(tag), into);
+        // SAFETY: as above.
+        let from = Buffer::Out(unsafe { Lent::new(&message.bytes) });
+        let send = sky.engines[usize::from(message.from)].send(now, message.to, tag, from);
+        requests.push((message.from, send, number));
+        requests.push((message.to, receive, number));
+        happens(sky);
+    }
+    while requests.iter().any(|&(rank, key, _)| !sky.engines[usize::from(rank)].is_done(key)) {
+        happens(sky);
+        if !sky.step(until) {
+            let stuck: Vec<_> = requests
+                .iter()
+                .filter(|&&(rank, key, _)| !sky.engines[usize::from(rank)].is_done(key))
+                .map(|(rank, _, number)| (rank, number))
+                .collect();
+            return Err(format!("not done at {}: {stuck:?}", sky.now()));
+        }
+    }
+    for &(rank, key, number) in &requests {
+        let outcome = sky.engines[usize::from(rank)].outcome(key);
+        if !matches!(outcome, Some(Ok(_))) {
+            return Err(format!("message {number}: {outcome:?}"));
+        }
+    }
+    match messages.iter().zip(&buffers).position(|(message, buffer)| message.bytes != *buffer) {
+        Some(number) => Err(format!("message {number} is not what was sent")),
+        None => Ok(()),
+    }
+}
+
+fn policies() -> impl Strategy<Value = PolicyKind> {
+    prop::sample::select(PolicyKind::all().to_vec())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_message_arrives_whole_and_in_order(
+        messages in prop::collection::vec(message(), 1..20), seed: u64, speeds in prop::collection::vec(10..200u64, 1..4),
+        policy in policies(), selects: bool,
+        lost in 0..80u64, repeated in 0..80u64, delayed in 0..200u64, damaged in 0..50u64,
+    ) {
+        prop_assume!(policy.fits(3, speeds.len() as u32).is_ok());
+        let harm = Harm { lost, repeated, delayed, damaged };
+        let channel = if selects { selective() } else { go_back_n() };
+        let mut sky = Sky::new(seed, 3, &speeds, harm, channel, policy);
+        let end = exchange(&mut sky, &messages, |_| (), ms(60_000));
+        prop_assert_eq!(end, Ok(()));
+        sky.run(sky.now() + ms(2000));
+        for engine in &sky.engines {
+            prop_assert!(engine.is_idle());
+            prop_assert!(engine.arrivals.is_empty() && engine.requests.is_empty());
+            prop_assert!(engine.places.iter().all(Option::is_none));
+            prop_assert!(engine.peers.iter().all(|peer| peer.staged == 0 && peer.kept.is_empty()));
+            prop_assert_eq!((engine.node.violations(), engine.messenger.strays()), (0, 0));
+        }
+    }
+
+    #[test]
+    fn rails_may_die_and_return_as_long_as_one_lives(
+        messages in prop::collection::vec(message(), 1..20), seed: u64, told: bool,
+        deaths in prop::collection::vec((0..3usize, 0..40u64, any::<bool>()), 1..20),
+    ) {
+        let mut sky = Sky::new(seed, 3, &[100, 100, 25], Harm::default(), selective(), PolicyKind::Pull {});
+        let mut deaths = deaths.into_iter();
+        let mut next = Time::ZERO;
+        let happens = |sky: &mut Sky| {
+            let mut air = sky.air.lock().unwrap();
+            if air.now < next {
+                return;
+            }
+            let Some((rail, after, up)) = deaths.next() else {
+                air.works.fill(Some(true));
+                return;
+            };
+            next = air.now + ms(after);
+            air.works[rail] = match (up, told) {
+                (true, _) => Some(true),
+                (false, true) => None,
+                (false, false) => Some(false),
+            };
+            if !air.works.contains(&Some(true)) {
+                air.works[rail] = Some(true);
+            }
+        };
+        let end = exchange(&mut sky, &messages, happens, ms(60_000));
+        prop_assert_eq!(end, Ok(()));
+    }
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn a_peer_that_does_not_answer_is_given_up_in_time() {
+    let (mut long, bytes) = (vec![0; 100_000], vec![7; 100_000]);
+    let mut sky = Sky::new(1, 2, &[100, 100], Harm::default(), selective(), PolicyKind::Pull {});
+    sky.air.lock().unwrap().works.fill(Some(false));
+    // SAFETY: the buffers outlive the engines' use of them.
+    let (out, into) = unsafe { (Lent::new(&bytes), LentMut::new(&mut long)) };
+    let send = sky.engines[0].send(Time::ZERO, 1, Tag(1), Buffer::Out(out));
+    let receive = sky.engines[0].receive(Time::ZERO, Some(1), None, Buffer::In(into));
+    sky.run(ms(700));
+    let gone = Some(Err(Failure::Unreachable { rank: 1 }));
+    assert_eq!(sky.engines[0].outcome(send), gone);
+    assert_eq!(sky.engines[0].outcome(receive), gone);
+}
