@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 
 use crosstie_protocol::channel::{self, Frame, Seq};
-use crosstie_protocol::{Control, Input, Machine, MessageId, NodeId, Packet, RailId};
+use crosstie_protocol::{Control, Input, Machine, MessageId, NodeId, Packet, RailId, StripeId};
 use crosstie_units::Time;
 use slotmap::{KeyData, SlotMap};
 
@@ -61,16 +61,18 @@ impl Queue {
         self.packets.retain(|packet| packet.to != rank);
     }
 
-    /// Forgets what is first: it cannot be sent. Who waits for it will notice, and send it again.
-    fn drop_first(&mut self) {
-        if self.urgent.pop_front().is_none() {
-            self.packets.pop_front();
-        }
+    /// Takes so many things out, the first ones; gives the stripes of packets that had not been sent before.
+    fn take(&mut self, things: usize) -> impl Iterator<Item = StripeId> {
+        let urgent = things.min(self.urgent.len());
+        self.urgent.drain(..urgent);
+        self.packets.drain(..things - urgent).filter_map(|packet| match packet.what {
+            What::Packet(Packet { parcel, .. }) if packet.first => Some(parcel.id),
+            What::Packet(_) | What::Control { .. } => None,
+        })
     }
 
-    fn clear(&mut self) {
-        self.urgent.clear();
-        self.packets.clear();
+    fn len(&self) -> usize {
+        self.urgent.len() + self.packets.len()
     }
 }
 
@@ -198,9 +200,8 @@ impl Engine {
         let packet = Outgoing { to, seq, ack, what, first };
         if link.greeting == Greeting::Answered {
             self.nics[usize::from(rail)].queue.push(packet);
-        } else {
-            // What goes again before the greeting is answered has not gone yet.
-            link.waiting.retain(|waiting| waiting.seq != seq);
+        } else if !link.waiting.iter().any(|waiting| waiting.seq == seq) {
+            // What is to go again before the greeting is answered has not gone yet.
             link.waiting.push_back(packet);
         }
     }
@@ -220,21 +221,11 @@ impl Engine {
         let mut departed = false;
         loop {
             let Sent { things, all, error } = self.send_batch(rail);
-            let nic = &mut self.nics[rail];
-            let urgent = things.min(nic.queue.urgent.len());
-            nic.queue.urgent.drain(..urgent);
-            for packet in nic.queue.packets.drain(..things - urgent) {
-                if self.departures
-                    && packet.first
-                    && let What::Packet(packet) = &packet.what
-                {
-                    departed = true;
-                    self.node.handle(now, Input::Left { stripe: packet.parcel.id });
-                }
-            }
+            departed |= self.leaves(now, rail, things);
             match error {
                 Some(error) if rail::is_down(&error) => self.rail_down(now, rail),
-                Some(error) if super::is_serious(&error) => nic.queue.drop_first(),
+                // It cannot be sent. Who waits for it will notice, and send it again.
+                Some(error) if super::is_serious(&error) => departed |= self.leaves(now, rail, 1),
                 _ => {}
             }
             if things > 0 && self.nics[rail].down.take().is_some() {
@@ -244,6 +235,19 @@ impl Engine {
                 return departed;
             }
         }
+    }
+
+    /// The first things in front of a NIC have left it, one way or another. Whether anybody was told.
+    fn leaves(&mut self, now: Time, rail: usize, things: usize) -> bool {
+        let Engine { nics, node, departures, .. } = self;
+        let stripes = nics[rail].queue.take(things);
+        if !*departures {
+            return false;
+        }
+        stripes.fold(false, |_, stripe| {
+            node.handle(now, Input::Left { stripe });
+            true
+        })
     }
 
     /// Makes datagrams of what is first in front of a NIC, and sends them.
@@ -289,8 +293,9 @@ impl Engine {
 
     /// The link of a rail is down. What waited there is lost.
     fn rail_down(&mut self, now: Time, rail: usize) {
+        let things = self.nics[rail].queue.len();
+        self.leaves(now, rail, things);
         let nic = &mut self.nics[rail];
-        nic.queue.clear();
         if nic.down.replace(now + DOWN).is_none() {
             nic.count.downs += 1;
             self.node.handle(now, Input::Rail { rail: RailId(rail as u32), up: false });
