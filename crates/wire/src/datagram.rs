@@ -536,16 +536,17 @@ mod tests {
     }
 
     fn part() -> impl Strategy<Value = Part> {
-        (any::<u32>(), 0..64u8, any::<bool>())
-            .prop_map(|(seq, number, last)| Part { seq: Seq(seq), number, last })
+        (any::<u32>(), 0..64u8, any::<bool>()).prop_map(|(seq, number, last)| Part {
+            seq: Seq(seq),
+            number,
+            last,
+        })
     }
 
     fn control() -> impl Strategy<Value = Control> {
         prop_oneof![
-            (any::<i64>(), any::<u32>()).prop_map(|(counter, node)| Control::Rts(Priority {
-                counter,
-                node: NodeId(node)
-            })),
+            (any::<i64>(), any::<u32>())
+                .prop_map(|(counter, node)| Control::Rts(Priority { counter, node: NodeId(node) })),
             Just(Control::Cts),
             Just(Control::Nack),
             Just(Control::Ack),
@@ -565,13 +566,21 @@ mod tests {
             (seq(), seq(), any::<u32>(), any::<bool>()).prop_map(|(seq, ack, serial, reserved)| {
                 (Body::Whole { seq, ack, serial, reserved }, true)
             }),
-            (part(), any::<[u32; 4]>(), prop::option::of(0..NO_PLACE), any::<bool>(), 0..1u32 << 30)
-                .prop_map(|(part, [serial, stripe, number, _], receive, reserved, offset)| {
-                    let (start, end) = (offset / 2, offset + 5000);
-                    let length = end + 3;
-                    let parcel = Piece { length, start, end, stripe, number, reserved };
-                    (Body::Piece { part, serial, receive, offset, parcel }, true)
-                }),
+            (
+                part(),
+                any::<[u32; 4]>(),
+                prop::option::of(0..NO_PLACE),
+                any::<bool>(),
+                0..1u32 << 30
+            )
+                .prop_map(
+                    |(part, [serial, stripe, number, _], receive, reserved, offset)| {
+                        let (start, end) = (offset / 2, offset + 5000);
+                        let length = end + 3;
+                        let parcel = Piece { length, start, end, stripe, number, reserved };
+                        (Body::Piece { part, serial, receive, offset, parcel }, true)
+                    }
+                ),
             seq().prop_map(|seq| (Body::Void { seq }, false)),
             (seq(), any::<u32>(), control())
                 .prop_map(|(seq, serial, packet)| (Body::Control { seq, serial, packet }, false)),

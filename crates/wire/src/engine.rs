@@ -32,7 +32,7 @@ use crosstie_units::Time;
 use slotmap::{Key as _, KeyData, SlotMap, new_key_type};
 
 use crate::datagram::{HEAD, LONGEST};
-use crate::envelope;
+use crate::envelope::{self, Context};
 use crate::key::Key;
 use crate::memory::Memory;
 use crate::rail::Rail;
@@ -65,11 +65,12 @@ pub(crate) struct EngineSpec {
 /// Something posted.
 #[derive(Debug)]
 struct Post {
+    context: Context,
     post: PostId,
     to: u16,
     load: Load,
-    /// The receive that has a place for it, if it is the data of a long message.
-    receive: Option<u32>,
+    /// The place that its receiver has for it, if it is the data of a long message.
+    place: Option<u32>,
 }
 
 /// The bytes of something posted.
@@ -87,12 +88,15 @@ enum Arrival {
     /// An envelope; what has come of it.
     Envelope(Vec<u8>),
     /// Data of a long message, which go to their place.
-    Data { receive: u32 },
+    Data { place: u32 },
 }
 
 /// Where the data of a long message go.
 #[derive(Debug)]
 struct Place {
+    context: Context,
+    /// The receive, as its messenger numbers it.
+    receive: u32,
     from: u16,
     request: RequestKey,
     length: u32,
@@ -112,7 +116,7 @@ struct Peer {
     /// The highest serial number that has come.
     highest: u64,
     /// Short messages that nobody has taken yet, by the number of their envelope.
-    kept: VecDeque<(u32, Vec<u8>)>,
+    kept: VecDeque<(Context, u32, Vec<u8>)>,
     /// Whether nothing is heard from it or sent to it any more.
     gone: bool,
 }
@@ -156,7 +160,8 @@ pub(crate) struct Engine {
     eager: u64,
     credit: u64,
     node: Node,
-    messenger: Messenger,
+    /// One for each context.
+    messengers: [Messenger; Context::ALL.len()],
     peers: Vec<Peer>,
     nics: Vec<Nic>,
     /// Their drivers.
@@ -164,11 +169,11 @@ pub(crate) struct Engine {
     memory: Option<local::Neighbours>,
     posts: SlotMap<PostKey, Post>,
     arrivals: SlotMap<ArrivalKey, Arrival>,
-    /// By the number of the receive.
+    /// By the number of the receive and the context.
     places: Vec<Option<Place>>,
     requests: SlotMap<RequestKey, Request>,
     /// Envelopes of this rank for itself, with their bytes or those of a send.
-    own: VecDeque<(PostId, Envelope, Load)>,
+    own: VecDeque<Post>,
     /// Links whose machines may want something.
     touched: Vec<(u16, u8)>,
     /// Buffers for short messages.
@@ -185,9 +190,10 @@ const SPARE_BYTES: usize = 32 << 10;
 /// What a packet of so many datagrams carries on all of these rails.
 fn payload(rails: &[Box<dyn Rail>], parts: usize) -> u32 {
     let longest = rails.iter().map(|rail| rail.longest()).min().unwrap_or(1472);
-    let parts = rails.iter().map(|rail| rail.train()).fold(parts, |parts, (count, bytes)| {
-        parts.min(count).min(bytes / longest)
-    });
+    let parts = rails
+        .iter()
+        .map(|rail| rail.train())
+        .fold(parts, |parts, (count, bytes)| parts.min(count).min(bytes / longest));
     (parts.max(1) * (longest - HEAD)) as u32
 }
 
@@ -222,7 +228,7 @@ impl Engine {
             eager: message.eager,
             credit: message.credit,
             node,
-            messenger: Messenger::new(message, RankId(rank.into())),
+            messengers: Context::ALL.map(|_| Messenger::new(message, RankId(rank.into()))),
             peers: (0..size).map(|_| Peer::default()).collect(),
             nics: rails.iter().map(|_| Nic::default()).collect(),
             rails,
@@ -249,13 +255,20 @@ impl Engine {
     }
 
     /// Begins to send bytes to a rank.
-    pub fn send(&mut self, now: Time, to: u16, tag: Tag, buffer: Buffer) -> RequestKey {
+    pub fn send(
+        &mut self,
+        now: Time,
+        context: Context,
+        to: u16,
+        tag: Tag,
+        buffer: Buffer,
+    ) -> RequestKey {
         let bytes = buffer.bytes().len() as u64;
         debug_assert!(bytes <= LONGEST);
         let key = self.requests.insert(Request::new(buffer));
         let request = RequestId(key.data().as_ffi());
         let to = RankId(to.into());
-        self.messenger.handle(now, message::Input::Send { request, to, tag, bytes });
+        self.tell(now, context, message::Input::Send { request, to, tag, bytes });
         self.settle(now);
         key
     }
@@ -264,6 +277,7 @@ impl Engine {
     pub fn receive(
         &mut self,
         now: Time,
+        context: Context,
         from: Option<u16>,
         tag: Option<Tag>,
         buffer: Buffer,
@@ -272,7 +286,7 @@ impl Engine {
         let key = self.requests.insert(Request::new(buffer));
         let request = RequestId(key.data().as_ffi());
         let from = from.map(|from| RankId(from.into()));
-        self.messenger.handle(now, message::Input::Receive { request, from, tag, room });
+        self.tell(now, context, message::Input::Receive { request, from, tag, room });
         self.settle(now);
         key
     }
@@ -280,7 +294,7 @@ impl Engine {
     /// The oldest message that a receive would take.
     pub fn probe(&self, from: Option<u16>, tag: Option<Tag>) -> Option<Status> {
         let from = from.map(|from| RankId(from.into()));
-        let (from, tag, bytes) = self.messenger.probe(from, tag)?;
+        let (from, tag, bytes) = self.messengers[Context::Program as usize].probe(from, tag)?;
         Some(Status { from: from.0 as u16, tag, bytes })
     }
 
@@ -334,8 +348,10 @@ impl Engine {
         if is_due(self.node.poll_timeout()) {
             self.node.handle_timeout(now);
         }
-        if is_due(self.messenger.poll_timeout()) {
-            self.messenger.handle_timeout(now);
+        for messenger in &mut self.messengers {
+            if is_due(messenger.poll_timeout()) {
+                messenger.handle_timeout(now);
+            }
         }
         for (rank, peer) in (0u16..).zip(&mut self.peers) {
             for (rail, link) in (0u8..).zip(&mut peer.links) {
@@ -363,7 +379,10 @@ impl Engine {
 
     fn serve_machines(&mut self, now: Time) {
         loop {
-            let mut busy = self.serve_messenger(now);
+            let mut busy = false;
+            for context in Context::ALL {
+                busy |= self.serve_messenger(now, context);
+            }
             busy |= self.serve_own(now);
             busy |= self.serve_node(now);
             busy |= self.serve_links(now);
@@ -377,19 +396,27 @@ impl Engine {
         let links = self.peers.iter().flat_map(|peer| &peer.links).flatten();
         let links = links.flat_map(|link| [link.endpoint.poll_timeout(), link.greeting.deadline()]);
         let rails = self.nics.iter().map(|nic| nic.down);
-        let machines = [self.node.poll_timeout(), self.messenger.poll_timeout()];
-        links.chain(rails).chain(machines).chain([self.next_look()]).flatten().min()
+        let messengers = self.messengers.iter().map(Messenger::poll_timeout);
+        let others = [self.node.poll_timeout(), self.next_look()];
+        links.chain(rails).chain(messengers).chain(others).flatten().min()
     }
 
-    /// Does what the messenger wants.
-    fn serve_messenger(&mut self, now: Time) -> bool {
+    /// Tells a messenger what has happened.
+    fn tell(&mut self, now: Time, context: Context, input: message::Input) {
+        self.messengers[context as usize].handle(now, input);
+    }
+
+    /// Does what a messenger wants.
+    fn serve_messenger(&mut self, now: Time, context: Context) -> bool {
         let mut busy = false;
-        while let Some(action) = self.messenger.poll_action(now) {
+        while let Some(action) = self.messengers[context as usize].poll_action(now) {
             busy = true;
             match action {
                 message::Action::Post { post, to, envelope, bytes, of, rail, whole } => {
                     let of = of.map(request_key);
-                    self.post(now, Posting { post, to: to.0 as u16, envelope, bytes, of, rail, whole });
+                    let to = to.0 as u16;
+                    let posting = Posting { context, post, to, envelope, bytes, of, rail, whole };
+                    self.post(now, posting);
                 }
                 message::Action::Sent { request } => {
                     let status = Status { from: self.rank, tag: Tag(0), bytes: 0 };
@@ -397,12 +424,14 @@ impl Engine {
                 }
                 message::Action::Place { receive, from, request, bytes, .. } => {
                     let place = Place {
+                        context,
+                        receive,
                         from: from.0 as u16,
                         request: request_key(request),
                         length: bytes as u32,
                         coming: None,
                     };
-                    let number = receive as usize;
+                    let number = place_number(context, receive) as usize;
                     if self.places.len() <= number {
                         self.places.resize_with(number + 1, || None);
                     }
@@ -412,7 +441,7 @@ impl Engine {
                     let key = request_key(request);
                     let status = Status { from: from.0 as u16, tag, bytes };
                     if let Some(number) = envelope {
-                        self.hand_out(key, status.from, number);
+                        self.hand_out(key, context, status.from, number);
                     }
                     self.finish(key, State::Done(status));
                 }
@@ -426,10 +455,11 @@ impl Engine {
     }
 
     /// Puts the bytes of a short message where they were asked for.
-    fn hand_out(&mut self, key: RequestKey, from: u16, number: u32) {
+    fn hand_out(&mut self, key: RequestKey, context: Context, from: u16, number: u32) {
         let kept = &mut self.peers[usize::from(from)].kept;
-        let Some(place) = kept.iter().position(|&(of, _)| of == number) else { return };
-        let (_, bytes) = kept.remove(place).expect("it is there");
+        let is_it = |&(of, other, _): &(Context, u32, Vec<u8>)| (of, other) == (context, number);
+        let Some(place) = kept.iter().position(is_it) else { return };
+        let (.., bytes) = kept.remove(place).expect("it is there");
         if let Some(Request { buffer: Buffer::In(buffer), .. }) = self.requests.get_mut(key) {
             buffer.put(0, &bytes[envelope::ENVELOPE..]);
         }
@@ -452,14 +482,15 @@ impl Engine {
 
     /// Takes an envelope to its receiver.
     fn post(&mut self, now: Time, posting: Posting) {
-        let Posting { post, to, envelope, bytes, of, rail, whole } = posting;
-        let (load, receive) = match envelope.body {
+        let Posting { context, post, to, envelope, bytes, of, rail, whole } = posting;
+        let (load, place) = match envelope.body {
             message::Body::Data { receive } => {
-                (Load::Of(of.expect("data are those of a send")), Some(receive))
+                let of = of.expect("data are those of a send");
+                (Load::Of(of), Some(place_number(context, receive)))
             }
             _ => {
                 let mut own = self.buffer();
-                own.extend_from_slice(&envelope::encode(&envelope));
+                own.extend_from_slice(&envelope::encode(context, &envelope));
                 let request = of.filter(|_| bytes > 0).and_then(|of| self.requests.get(of));
                 if let Some(request) = request {
                     own.extend_from_slice(request.buffer.bytes());
@@ -467,57 +498,41 @@ impl Engine {
                 (Load::Own(own), None)
             }
         };
+        let post = Post { context, post, to, load, place };
         if to == self.rank {
-            self.own.push_back((post, envelope, load));
-            return;
-        }
-        let post = Post { post, to, load, receive };
-        if self.is_local(to) {
+            self.own.push_back(post);
+        } else if self.is_local(to) {
             self.post_locally(now, post);
-            return;
+        } else {
+            let bytes = post.load.bytes(&self.requests).len() as u64;
+            let message = MessageId(self.posts.insert(post).data().as_ffi());
+            let (pe, to) = (PeId(0), NodeId(to.into()));
+            self.node.handle(now, Input::Send { pe, message, to, bytes, rail, whole });
         }
-        let length = post.load.bytes(&self.requests).len() as u64;
-        let key = self.posts.insert(post);
-        self.node.handle(
-            now,
-            Input::Send {
-                pe: PeId(0),
-                message: MessageId(key.data().as_ffi()),
-                to: NodeId(to.into()),
-                bytes: length,
-                rail,
-                whole,
-            },
-        );
     }
 
     /// Takes envelopes of this rank to itself.
     fn serve_own(&mut self, now: Time) -> bool {
         let mut busy = false;
-        while let Some((post, envelope, load)) = self.own.pop_front() {
+        while let Some(Post { context, post, load, place, .. }) = self.own.pop_front() {
             busy = true;
-            match load {
-                Load::Own(bytes) => self.open(now, self.rank, bytes),
-                Load::Of(send) => {
-                    let message::Body::Data { receive } = envelope.body else { continue };
-                    self.copy_own(send, receive);
-                    let bytes = self.places[receive as usize].as_ref().map_or(0, |place| place.length);
-                    self.place_filled(now, self.rank, receive, bytes);
+            match (load, place) {
+                (Load::Own(bytes), _) => self.open(now, self.rank, bytes),
+                (Load::Of(send), Some(place)) => {
+                    self.copy_own(send, place);
+                    self.place_filled(now, place);
                 }
+                (Load::Of(_), None) => {}
             }
-            self.messenger.handle(now, message::Input::Landed { post });
+            self.tell(now, context, message::Input::Landed { post });
         }
         busy
     }
 
     /// Copies what a rank has sent to itself.
-    fn copy_own(&mut self, send: RequestKey, receive: u32) {
-        let Some(Some(place)) = self.places.get(receive as usize) else { return };
-        let into = place.request;
-        if send == into {
-            return;
-        }
-        if let Some([from, into]) = self.requests.get_disjoint_mut([send, into])
+    fn copy_own(&mut self, send: RequestKey, place: u32) {
+        let Some(Some(place)) = self.places.get(place as usize) else { return };
+        if let Some([from, into]) = self.requests.get_disjoint_mut([send, place.request])
             && let Buffer::In(into) = &mut into.buffer
         {
             into.put(0, from.buffer.bytes());
@@ -525,30 +540,30 @@ impl Engine {
     }
 
     /// All data of a long message are in their place.
-    fn place_filled(&mut self, now: Time, from: u16, receive: u32, bytes: u32) {
-        if let Some(place) = self.places.get_mut(receive as usize) {
-            *place = None;
-        }
+    fn place_filled(&mut self, now: Time, place: u32) {
+        let Some(place) = self.places.get_mut(place as usize).and_then(Option::take) else {
+            return;
+        };
+        let Place { context, receive, from, length, .. } = place;
         let envelope = Envelope { number: None, body: message::Body::Data { receive } };
-        let (from, bytes) = (RankId(from.into()), bytes.into());
-        self.messenger.handle(now, message::Input::Arrived { from, envelope, bytes });
+        let (from, bytes) = (RankId(from.into()), length.into());
+        self.tell(now, context, message::Input::Arrived { from, envelope, bytes });
     }
 
     /// An envelope has come, with what is behind it.
     fn open(&mut self, now: Time, from: u16, bytes: Vec<u8>) {
-        let Some((envelope, rest)) = envelope::decode(&bytes) else {
+        let Some((context, envelope, rest)) = envelope::decode(&bytes) else {
             self.put_back(bytes);
             return;
         };
         let length = rest.len() as u64;
         if let (message::Body::Eager { .. }, Some(number)) = (envelope.body, envelope.number) {
-            self.peers[usize::from(from)].kept.push_back((number, bytes));
+            self.peers[usize::from(from)].kept.push_back((context, number, bytes));
         } else {
             self.put_back(bytes);
         }
-        let arrived =
-            message::Input::Arrived { from: RankId(from.into()), envelope, bytes: length };
-        self.messenger.handle(now, arrived);
+        let from = RankId(from.into());
+        self.tell(now, context, message::Input::Arrived { from, envelope, bytes: length });
     }
 
     /// An empty buffer.
@@ -580,11 +595,11 @@ impl Engine {
                 }
                 Action::Landed { message } => {
                     let key = PostKey::from(KeyData::from_ffi(message.0));
-                    if let Some(Post { post, load, .. }) = self.posts.remove(key) {
+                    if let Some(Post { context, post, load, .. }) = self.posts.remove(key) {
                         if let Load::Own(bytes) = load {
                             self.put_back(bytes);
                         }
-                        self.messenger.handle(now, message::Input::Landed { post });
+                        self.tell(now, context, message::Input::Landed { post });
                     }
                 }
                 Action::Unreachable { peer } => self.lose(now, peer.0 as u16),
@@ -605,11 +620,7 @@ impl Engine {
                 peer.staged = peer.staged.saturating_sub(bytes.len());
                 self.open(now, from, bytes);
             }
-            Arrival::Data { receive } => {
-                let place = self.places.get(receive as usize).and_then(Option::as_ref);
-                let length = place.map_or(0, |place| place.length);
-                self.place_filled(now, from, receive, length);
-            }
+            Arrival::Data { place } => self.place_filled(now, place),
         }
     }
 
@@ -632,7 +643,9 @@ impl Engine {
         self.touched.retain(|&(peer, _)| peer != rank);
         self.forget_neighbour(rank);
         let peer = RankId(rank.into());
-        self.messenger.handle(now, message::Input::Unreachable { peer });
+        for context in Context::ALL {
+            self.tell(now, context, message::Input::Unreachable { peer });
+        }
     }
 
     /// What each rail has carried.
@@ -660,6 +673,7 @@ impl Engine {
 
 /// What the messenger posts.
 struct Posting {
+    context: Context,
     post: PostId,
     to: u16,
     envelope: Envelope,
@@ -677,6 +691,11 @@ impl Load {
             Load::Of(key) => requests.get(*key).map_or(&[], |request| request.buffer.bytes()),
         }
     }
+}
+
+/// The number by which a sender names the place for the data of a message: the receive and the context.
+fn place_number(context: Context, receive: u32) -> u32 {
+    receive * Context::ALL.len() as u32 + context as u32
 }
 
 fn request_key(request: RequestId) -> RequestKey {

@@ -1,6 +1,6 @@
 //! Envelopes as bytes: what ranks say to each other besides the data of long messages, and before those of short ones.
 //!
-//! In network byte order: the kind and whether it has a number, two bytes of nothing, the number, and three words of its own.
+//! In network byte order: the kind, whether it has a number, the context, a byte of nothing, the number, and three words of its own.
 
 use crosstie_protocol::message::{Body, Envelope, Tag};
 
@@ -15,8 +15,22 @@ const FIN: u8 = 4;
 const CREDIT: u8 = 5;
 const PROBE: u8 = 6;
 
+/// Which messages are matched with each other: those of the program, or those of its collective operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Context {
+    /// Sends and receives.
+    Program,
+    /// Collective operations.
+    Collective,
+}
+
+impl Context {
+    /// All there are.
+    pub const ALL: [Context; 2] = [Context::Program, Context::Collective];
+}
+
 /// Writes an envelope. Lengths beyond 32 bits are cut off: whoever sends refuses longer messages.
-pub fn encode(envelope: &Envelope) -> [u8; ENVELOPE] {
+pub fn encode(context: Context, envelope: &Envelope) -> [u8; ENVELOPE] {
     let (kind, words) = match envelope.body {
         Body::Eager { tag, bytes } => (EAGER, [tag.0, bytes as u32, 0]),
         Body::Rts { tag, bytes, send } => (RTS, [tag.0, bytes as u32, send]),
@@ -29,6 +43,7 @@ pub fn encode(envelope: &Envelope) -> [u8; ENVELOPE] {
     let mut encoded = [0; ENVELOPE];
     encoded[0] = kind;
     encoded[1] = envelope.number.is_some().into();
+    encoded[2] = context as u8;
     let number = envelope.number.unwrap_or(0);
     let all = [number, words[0], words[1], words[2]];
     for (place, word) in encoded[4..].chunks_exact_mut(4).zip(all) {
@@ -38,7 +53,7 @@ pub fn encode(envelope: &Envelope) -> [u8; ENVELOPE] {
 }
 
 /// Reads an envelope, and gives what is behind it; `None` if it is none.
-pub fn decode(bytes: &[u8]) -> Option<(Envelope, &[u8])> {
+pub fn decode(bytes: &[u8]) -> Option<(Context, Envelope, &[u8])> {
     let (front, rest) = bytes.split_first_chunk::<ENVELOPE>()?;
     let word = |at: usize| {
         let at = 4 + 4 * at;
@@ -60,7 +75,8 @@ pub fn decode(bytes: &[u8]) -> Option<(Envelope, &[u8])> {
         1 => Some(word(0)),
         _ => return None,
     };
-    Some((Envelope { number, body }, rest))
+    let context = *Context::ALL.get(usize::from(front[2]))?;
+    Some((context, Envelope { number, body }, rest))
 }
 
 #[cfg(test)]
@@ -73,8 +89,11 @@ mod tests {
         prop_oneof![
             (any::<u32>(), length.clone())
                 .prop_map(|(tag, bytes)| Body::Eager { tag: Tag(tag), bytes }),
-            (any::<u32>(), length.clone(), any::<u32>())
-                .prop_map(|(tag, bytes, send)| Body::Rts { tag: Tag(tag), bytes, send }),
+            (any::<u32>(), length.clone(), any::<u32>()).prop_map(|(tag, bytes, send)| Body::Rts {
+                tag: Tag(tag),
+                bytes,
+                send
+            }),
             any::<[u32; 2]>().prop_map(|[send, receive]| Body::Cts { send, receive }),
             any::<u32>().prop_map(|receive| Body::Data { receive }),
             any::<[u32; 2]>().prop_map(|[receive, of]| Body::Fin { receive, of }),
@@ -85,19 +104,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(number: Option<u32>, body in body(), rest: Vec<u8>) {
+        fn what_is_written_is_read(
+            context in prop::sample::select(&Context::ALL[..]), number: Option<u32>, body in body(), rest: Vec<u8>,
+        ) {
             let envelope = Envelope { number, body };
-            let bytes = [&encode(&envelope)[..], &rest].concat();
-            prop_assert_eq!(decode(&bytes), Some((envelope, &rest[..])));
+            let bytes = [&encode(context, &envelope)[..], &rest].concat();
+            prop_assert_eq!(decode(&bytes), Some((context, envelope, &rest[..])));
         }
 
         #[test]
         fn anything_may_come(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-            if let Some((envelope, rest)) = decode(&bytes) {
+            if let Some((context, envelope, rest)) = decode(&bytes) {
                 // All but what means nothing is written again.
-                let again = encode(&envelope);
+                let again = encode(context, &envelope);
                 let again = [&again[..], rest].concat();
-                prop_assert_eq!(decode(&again), Some((envelope, rest)));
+                prop_assert_eq!(decode(&again), Some((context, envelope, rest)));
             }
         }
     }

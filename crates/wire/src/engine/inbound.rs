@@ -52,7 +52,8 @@ impl Engine {
                 return;
             }
         };
-        let known = from != self.rank && self.peers.get(usize::from(from)).is_some_and(|peer| !peer.gone);
+        let known =
+            from != self.rank && self.peers.get(usize::from(from)).is_some_and(|peer| !peer.gone);
         if !known {
             count.odd += 1;
             return;
@@ -124,7 +125,14 @@ impl Engine {
         Frame::Data { seq, ack, item }
     }
 
-    fn part(&mut self, from: u16, rail: u8, part: Part, offset: u32, len: usize) -> Option<Range<u64>> {
+    fn part(
+        &mut self,
+        from: u16,
+        rail: u8,
+        part: Part,
+        offset: u32,
+        len: usize,
+    ) -> Option<Range<u64>> {
         let start = u64::from(offset);
         self.link(from, rail).assemble(part, start..start + len as u64)
     }
@@ -137,9 +145,16 @@ impl Engine {
     }
 
     /// Puts bytes of a long message where they belong, if the sender was granted that. Whether it was.
-    fn put_in_place(&mut self, from: u16, serial: u32, receive: u32, offset: u32, load: &[u8]) -> bool {
+    fn put_in_place(
+        &mut self,
+        from: u16,
+        serial: u32,
+        number: u32,
+        offset: u32,
+        load: &[u8],
+    ) -> bool {
         let serial = self.expand(from, serial);
-        let Some(Some(place)) = self.places.get_mut(receive as usize) else { return false };
+        let Some(Some(place)) = self.places.get_mut(number as usize) else { return false };
         let end = u64::from(offset) + load.len() as u64;
         if place.from != from || end > u64::from(place.length) {
             return false;
@@ -150,11 +165,13 @@ impl Engine {
             // What comes late of a message that is there must not be taken for the next one.
             None if self.node.has_seen(NodeId(from.into()), serial) => return false,
             None => {
-                let key = self.arrivals.insert(Arrival::Data { receive });
+                let key = self.arrivals.insert(Arrival::Data { place: number });
                 place.coming = Some((serial, key));
             }
         }
-        if let Some(Request { buffer: Buffer::In(buffer), .. }) = self.requests.get_mut(place.request) {
+        if let Some(Request { buffer: Buffer::In(buffer), .. }) =
+            self.requests.get_mut(place.request)
+        {
             buffer.put(offset as usize, load);
         }
         true
@@ -245,7 +262,10 @@ impl Engine {
         let short = partial.iter().find(|&&(other, _)| other == serial).map(|&(_, key)| key);
         short.or_else(|| {
             let places = self.places.iter().flatten().filter(|place| place.from == from);
-            places.filter_map(|place| place.coming).find(|&(other, _)| other == serial).map(|(_, key)| key)
+            places
+                .filter_map(|place| place.coming)
+                .find(|&(other, _)| other == serial)
+                .map(|(_, key)| key)
         })
     }
 

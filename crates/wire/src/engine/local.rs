@@ -4,9 +4,9 @@
 //! | record | behind its kind |
 //! |---|---|
 //! | envelope | the envelope and a short message |
-//! | address | the receive that has a place, the post, and where in the sender's memory the bytes are |
-//! | piece | the receive, whether it is the last, where in the message it begins, and bytes |
-//! | landed | the post whose bytes have been read |
+//! | address | the place, the post and its context, and where in the sender's memory the bytes are |
+//! | piece | the place, whether it is the last, where in the message it begins, and bytes |
+//! | landed | the post whose bytes have been read, and its context |
 
 use std::collections::VecDeque;
 
@@ -15,6 +15,7 @@ use crosstie_protocol::message::{self, PostId};
 use crosstie_units::Time;
 
 use super::{Buffer, Engine, Load, Post, Request, RequestKey};
+use crate::envelope::Context;
 use crate::memory::Memory;
 
 const ENVELOPE: u8 = 0;
@@ -36,19 +37,22 @@ pub(super) struct Neighbours {
     ranks: Vec<u16>,
     /// What waits for room, by place.
     backlog: Vec<VecDeque<Pending>>,
-    /// What others have been told to read: by whom, which post, and the send.
-    lent: Vec<(u16, PostId, RequestKey)>,
+    /// What others have been told to read: by whom, which post of which context, and the send.
+    lent: Vec<(u16, Which, RequestKey)>,
     /// What we have been told to read.
     reads: Vec<Read>,
     /// When it is looked next whether all live.
     look: Time,
 }
 
+/// A post of a context.
+type Which = (Context, PostId);
+
 /// What waits for room in a ring.
 enum Pending {
-    Envelope(PostId, Vec<u8>),
-    Address { post: PostId, receive: u32, send: RequestKey },
-    Stream { post: PostId, receive: u32, send: RequestKey, next: usize },
+    Envelope(Which, Vec<u8>),
+    Address { post: Which, place: u32, send: RequestKey },
+    Stream { post: Which, place: u32, send: RequestKey, next: usize },
     Landed(u32),
 }
 
@@ -56,7 +60,8 @@ enum Pending {
 #[derive(Debug, Clone, Copy)]
 struct Read {
     from: u16,
-    receive: u32,
+    place: u32,
+    /// As the sender numbers it.
     post: u32,
     address: u64,
     length: u64,
@@ -65,11 +70,11 @@ struct Read {
 impl Read {
     /// What a rank has told to read, if it is something.
     fn of(from: u16, record: &[u8]) -> Option<Read> {
-        let (receive, rest) = word(record)?;
+        let (place, rest) = word(record)?;
         let (post, rest) = word(rest)?;
         let (address, rest) = long(rest)?;
         let (length, _) = long(rest)?;
-        Some(Read { from, receive, post, address, length })
+        Some(Read { from, place, post, address, length })
     }
 }
 
@@ -131,17 +136,18 @@ impl Engine {
     }
 
     /// Takes an envelope or data to a rank of this machine.
-    pub(super) fn post_locally(&mut self, now: Time, Post { post, to, load, receive }: Post) {
+    pub(super) fn post_locally(&mut self, now: Time, posted: Post) {
+        let Post { context, post, to, load, place: target } = posted;
+        let post = (context, post);
         let Some(neighbours) = &mut self.memory else { return };
         let Some(place) = neighbours.place(to) else { return };
-        let pending = match (load, receive) {
+        let pending = match (load, target) {
             (Load::Own(bytes), _) => Pending::Envelope(post, bytes),
-            (Load::Of(send), Some(receive)) if neighbours.memory.can_read(place) => {
-                Pending::Address { post, receive, send }
+            (Load::Of(send), Some(place_there)) if neighbours.memory.can_read(place) => {
+                Pending::Address { post, place: place_there, send }
             }
-            (Load::Of(send), receive) => {
-                let receive = receive.unwrap_or_default();
-                Pending::Stream { post, receive, send, next: 0 }
+            (Load::Of(send), place) => {
+                Pending::Stream { post, place: place.unwrap_or_default(), send, next: 0 }
             }
         };
         neighbours.backlog[place].push_back(pending);
@@ -161,12 +167,12 @@ impl Engine {
             && let Some(mut pending) = neighbours.backlog[place].pop_front()
         {
             let (room, landed) = self.push_local(place, &mut pending);
-            if let Some(post) = landed {
+            if let Some((context, post)) = landed {
                 any = true;
                 if let Pending::Envelope(_, bytes) = pending {
                     self.put_back(bytes);
                 }
-                self.messenger.handle(now, message::Input::Landed { post });
+                self.tell(now, context, message::Input::Landed { post });
             } else if !room && let Some(neighbours) = &mut self.memory {
                 neighbours.backlog[place].push_front(pending);
                 break;
@@ -176,39 +182,37 @@ impl Engine {
     }
 
     /// Puts something into the ring of a rank. Whether there was room for all of it, and the post that is there with it.
-    fn push_local(&mut self, place: usize, pending: &mut Pending) -> (bool, Option<PostId>) {
+    fn push_local(&mut self, place: usize, pending: &mut Pending) -> (bool, Option<Which>) {
         let Engine { memory: Some(Neighbours { memory, ranks, lent, .. }), requests, .. } = self
         else {
             return (true, None);
         };
-        let bytes = |send: RequestKey| {
-            requests.get(send).map_or(&[][..], |request| request.buffer.bytes())
-        };
+        let bytes =
+            |send: RequestKey| requests.get(send).map_or(&[][..], |request| request.buffer.bytes());
         match pending {
             Pending::Envelope(post, bytes) => {
                 let room = memory.push(place, &[&[ENVELOPE], bytes]);
                 (room, room.then_some(*post))
             }
             Pending::Landed(post) => (memory.push(place, &[&[LANDED], &post.to_le_bytes()]), None),
-            &mut Pending::Address { post, receive, send } => {
+            &mut Pending::Address { post, place: target, send } => {
                 let bytes = bytes(send);
                 let (address, length) = (bytes.as_ptr() as u64, bytes.len() as u64);
-                let (receive, number) = (receive.to_le_bytes(), post.0.to_le_bytes());
+                let (target, number) = (target.to_le_bytes(), number(post).to_le_bytes());
                 let (address, length) = (address.to_le_bytes(), length.to_le_bytes());
-                let room =
-                    memory.push(place, &[&[ADDRESS], &receive, &number, &address, &length]);
+                let room = memory.push(place, &[&[ADDRESS], &target, &number, &address, &length]);
                 if room {
                     lent.push((ranks[place], post, send));
                 }
                 (room, None)
             }
-            Pending::Stream { post, receive, send, next } => {
+            Pending::Stream { post, place: target, send, next } => {
                 let bytes = bytes(*send);
                 loop {
                     let piece = &bytes[*next..bytes.len().min(*next + PIECE_BYTES)];
                     let last = *next + piece.len() == bytes.len();
-                    let (receive, offset) = (receive.to_le_bytes(), (*next as u64).to_le_bytes());
-                    let parts = [&[PIECE][..], &receive, &[last.into()], &offset, piece];
+                    let (target, offset) = (target.to_le_bytes(), (*next as u64).to_le_bytes());
+                    let parts = [&[PIECE][..], &target, &[last.into()], &offset, piece];
                     if !memory.push(place, &parts) {
                         return (false, None);
                     }
@@ -239,12 +243,12 @@ impl Engine {
                 Some((&PIECE, rest)) => self.local_piece(now, from, rest),
                 Some((&ADDRESS, rest)) => reads.extend(Read::of(from, rest)),
                 Some((&LANDED, rest)) => {
-                    let fits = |(to, of, _): &(u16, PostId, RequestKey)| {
-                        *to == from && word(rest).is_some_and(|(post, _)| of.0 == post)
+                    let fits = |&(to, of, _): &(u16, Which, RequestKey)| {
+                        to == from && word(rest).is_some_and(|(post, _)| number(of) == post)
                     };
                     if let Some(at) = lent.iter().position(fits) {
-                        let (_, post, _) = lent.swap_remove(at);
-                        self.messenger.handle(now, message::Input::Landed { post });
+                        let (_, (context, post), _) = lent.swap_remove(at);
+                        self.tell(now, context, message::Input::Landed { post });
                     }
                 }
                 _ => {}
@@ -272,31 +276,31 @@ impl Engine {
     }
 
     /// A receive whose memory a rank has been granted for a message that ends no earlier.
-    fn granted(&mut self, from: u16, receive: u32, end: u64) -> Option<&mut Request> {
-        let place = self.places.get(receive as usize)?.as_ref()?;
+    fn granted(&mut self, from: u16, place: u32, end: u64) -> Option<&mut Request> {
+        let place = self.places.get(place as usize)?.as_ref()?;
         let fits = place.from == from && end <= u64::from(place.length);
         if fits { self.requests.get_mut(place.request) } else { None }
     }
 
     fn local_piece(&mut self, now: Time, from: u16, rest: &[u8]) {
-        let Some((receive, rest)) = word(rest) else { return };
+        let Some((place, rest)) = word(rest) else { return };
         let Some((&last, rest)) = rest.split_first() else { return };
         let Some((offset, bytes)) = long(rest) else { return };
         let Some(end) = offset.checked_add(bytes.len() as u64) else { return };
-        let Some(request) = self.granted(from, receive, end) else { return };
+        let Some(request) = self.granted(from, place, end) else { return };
         if let Buffer::In(buffer) = &mut request.buffer {
             buffer.put(offset as usize, bytes);
         }
         if last != 0 {
-            self.place_filled(now, from, receive, end as u32);
+            self.place_filled(now, place);
         }
     }
 
     /// Reads data of a long message out of the memory of their sender.
     fn read_local(&mut self, now: Time, neighbours: &Neighbours, read: &Read) {
-        let &Read { from, receive, address, length, .. } = read;
+        let &Read { from, place: target, address, length, .. } = read;
         let Some(place) = neighbours.place(from) else { return };
-        let Some(request) = self.granted(from, receive, length) else { return };
+        let Some(request) = self.granted(from, target, length) else { return };
         if let Buffer::In(buffer) = &mut request.buffer {
             let room = buffer.len().min(length as usize);
             if neighbours.memory.read(place, address, &mut buffer.get()[..room]).is_err() {
@@ -304,8 +308,13 @@ impl Engine {
                 return;
             }
         }
-        self.place_filled(now, from, receive, length as u32);
+        self.place_filled(now, target);
     }
+}
+
+/// A post of a context as a number.
+fn number((context, post): Which) -> u32 {
+    super::place_number(context, post.0)
 }
 
 fn word(bytes: &[u8]) -> Option<(u32, &[u8])> {

@@ -345,7 +345,7 @@ impl<'a> Maker<'a> {
         };
         let (parcel, serial) = (&packet.parcel, packet.parcel.serial as u32);
         let is_message = load.len() as u64 == parcel.length;
-        match post.receive {
+        match post.place {
             None if is_message && HEAD + load.len() <= self.longest => {
                 each(Body::Whole { seq, ack, serial, reserved: parcel.reserved }, load);
             }
@@ -408,7 +408,8 @@ fn couple<'a>(
         let (first, last) = (&thing[0], &thing[thing.len() - 1]);
         let joins = trains.last().is_some_and(|train| {
             let fits = train.count + thing.len() <= most && bytes + size <= most_bytes;
-            let alike = first.len() == train.segment || thing.len() == 1 && first.len() < train.segment;
+            let alike =
+                first.len() == train.segment || thing.len() == 1 && first.len() < train.segment;
             even && fits && alike && train.to == first.to && first.len() > 0
         });
         if joins {
@@ -419,7 +420,12 @@ fn couple<'a>(
         } else {
             begin = start;
             bytes = size;
-            trains.push(Train { to: first.to, bytes: &[], segment: first.len(), count: thing.len() });
+            trains.push(Train {
+                to: first.to,
+                bytes: &[],
+                segment: first.len(),
+                count: thing.len(),
+            });
             counts.push(1);
         }
         let train = trains.last_mut().expect("there is one");

@@ -3,8 +3,8 @@
 use super::*;
 use crate::lent::{Lent, LentMut};
 use crate::rail::Train;
-use crosstie_protocol::channel::{GoBackNSpec, SelectiveSpec};
 use crosstie_protocol::PolicyKind;
+use crosstie_protocol::channel::{GoBackNSpec, SelectiveSpec};
 use crosstie_units::Seed;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -45,7 +45,8 @@ impl Air {
         if self.works[usize::from(rail)] != Some(true) {
             return;
         }
-        let takes = Time::from_ns(1000 * (datagram.len() as u64 + 42) / self.speed[usize::from(rail)]);
+        let takes =
+            Time::from_ns(1000 * (datagram.len() as u64 + 42) / self.speed[usize::from(rail)]);
         let free = self.free.entry((from, to, rail)).or_insert(Time::ZERO);
         *free = (*free).max(self.now) + takes;
         let there = *free + DELAY;
@@ -141,7 +142,14 @@ fn go_back_n() -> ChannelSpec {
 }
 
 impl Sky {
-    fn new(seed: u64, ranks: u16, speed: &[u64], harm: Harm, channel: ChannelSpec, policy: PolicyKind) -> Sky {
+    fn new(
+        seed: u64,
+        ranks: u16,
+        speed: &[u64],
+        harm: Harm,
+        channel: ChannelSpec,
+        policy: PolicyKind,
+    ) -> Sky {
         let air = Air {
             now: Time::ZERO,
             random: Seed(seed).stream("air", 0),
@@ -219,17 +227,34 @@ fn message() -> impl Strategy<Value = Message> {
 
 /// Sends all messages and receives them, in the order of each pair and tag; whether all came, and by when.
 #[allow(unsafe_code)] // The buffers outlive the engines.
-fn exchange(sky: &mut Sky, messages: &[Message], mut happens: impl FnMut(&mut Sky), until: Time) -> Result<(), String> {
+fn exchange(
+    sky: &mut Sky,
+    messages: &[Message],
+    mut happens: impl FnMut(&mut Sky),
+    until: Time,
+) -> Result<(), String> {
     let mut buffers: Vec<Vec<u8>> = messages.iter().map(|m| vec![0; m.bytes.len()]).collect();
     let mut requests = Vec::new();
     for (number, (message, buffer)) in messages.iter().zip(&mut buffers).enumerate() {
         let (now, tag) = (sky.now(), Tag(message.tag));
         // SAFETY: the engines are dropped or done with it before it is.
         let into = Buffer::In(unsafe { LentMut::new(buffer) });
-        let receive = sky.engines[usize::from(message.to)].receive(now, Some(message.from), Some(tag), into);
+        let receive = sky.engines[usize::from(message.to)].receive(
+            now,
+            Context::Program,
+            Some(message.from),
+            Some(tag),
+            into,
+        );
         // SAFETY: as above.
         let from = Buffer::Out(unsafe { Lent::new(&message.bytes) });
-        let send = sky.engines[usize::from(message.from)].send(now, message.to, tag, from);
+        let send = sky.engines[usize::from(message.from)].send(
+            now,
+            Context::Program,
+            message.to,
+            tag,
+            from,
+        );
         requests.push((message.from, send, number));
         requests.push((message.to, receive, number));
         happens(sky);
@@ -282,7 +307,7 @@ proptest! {
             prop_assert!(engine.arrivals.is_empty() && engine.requests.is_empty());
             prop_assert!(engine.places.iter().all(Option::is_none));
             prop_assert!(engine.peers.iter().all(|peer| peer.staged == 0 && peer.kept.is_empty()));
-            prop_assert_eq!((engine.node.violations(), engine.messenger.strays()), (0, 0));
+            prop_assert_eq!((engine.node.violations(), engine.messengers[0].strays()), (0, 0));
         }
     }
 
@@ -326,8 +351,9 @@ fn a_peer_that_does_not_answer_is_given_up_in_time() {
     sky.air.lock().unwrap().works.fill(Some(false));
     // SAFETY: the buffers outlive the engines' use of them.
     let (out, into) = unsafe { (Lent::new(&bytes), LentMut::new(&mut long)) };
-    let send = sky.engines[0].send(Time::ZERO, 1, Tag(1), Buffer::Out(out));
-    let receive = sky.engines[0].receive(Time::ZERO, Some(1), None, Buffer::In(into));
+    let send = sky.engines[0].send(Time::ZERO, Context::Program, 1, Tag(1), Buffer::Out(out));
+    let receive =
+        sky.engines[0].receive(Time::ZERO, Context::Program, Some(1), None, Buffer::In(into));
     sky.run(ms(700));
     let gone = Some(Err(Failure::Unreachable { rank: 1 }));
     assert_eq!(sky.engines[0].outcome(send), gone);

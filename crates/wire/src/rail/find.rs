@@ -29,7 +29,9 @@ pub const MOST: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
     /// A name is none.
-    #[error("CROSSTIE_RAILS names `{name}`, which is no device or address of this host that is up; there are: {known}")]
+    #[error(
+        "CROSSTIE_RAILS names `{name}`, which is no device or address of this host that is up; there are: {known}"
+    )]
     Unknown {
         /// What was named.
         name: String,
@@ -205,9 +207,8 @@ pub fn agree(offers: &[Vec<Offer>], machines: &[usize]) -> Result<Vec<Agreed>, F
         let network = offer.card.network();
         let used = |rank: usize, which: usize| rails.iter().any(|rail| rail.offers[rank] == which);
         let find = |(rank, offers): (usize, &Vec<Offer>)| {
-            let fits = |which: &usize| {
-                offers[*which].card.network() == network && !used(rank, *which)
-            };
+            let fits =
+                |which: &usize| offers[*which].card.network() == network && !used(rank, *which);
             (0..offers.len()).find(fits)
         };
         let chosen: Option<Vec<usize>> = offers.iter().enumerate().map(find).collect();
@@ -346,7 +347,8 @@ mod tests {
 
     #[test]
     fn named_cards_are_found_by_device_or_address() {
-        let all = [card("lo", "127.0.0.1", 8), card("e0", "10.0.0.1", 8), card("e0", "fe80::1", 64)];
+        let all =
+            [card("lo", "127.0.0.1", 8), card("e0", "10.0.0.1", 8), card("e0", "fe80::1", 64)];
         assert_eq!(choose(&all, "10.0.0.1, lo").unwrap(), [all[1].clone(), all[0].clone()]);
         let error = choose(&all, "e0,eth7").unwrap_err().to_string();
         assert!(error.contains("`eth7`") && error.contains("e0 (10.0.0.1)"), "{error}");

@@ -54,10 +54,9 @@ impl Udp {
         if let Some(device) = device {
             set(&socket, libc::SOL_SOCKET, libc::SO_BINDTODEVICE, device.as_bytes())?;
         }
-        for (forced, asked) in [
-            (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF),
-            (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF),
-        ] {
+        for (forced, asked) in
+            [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)]
+        {
             if set(&socket, libc::SOL_SOCKET, forced, &BUFFER.to_ne_bytes()).is_err() {
                 set(&socket, libc::SOL_SOCKET, asked, &BUFFER.to_ne_bytes())?;
             }
