@@ -2,3 +2,5 @@
 //!
 //! The machines of `crosstie-protocol` decide which bytes go on which rail and what is sent again; this crate drives them with
 //! sockets, shared memory and a clock.
+
+pub mod start;
