@@ -1,7 +1,7 @@
 //! Start-up: how the ranks of a job come to be, and how they find each other.
 //!
 //! A rank calls [`Job::join`]. Whoever started it has left a hint in its environment: `mpiexec.hydra`, `srun --mpi=pmi2` and
-//! `crosstie launch` do, in the same way. Through the launcher ranks tell each other a few bytes ([`Job::exchange`]), such as
+//! [`Launcher`] do, in the same way. Through the launcher ranks tell each other a few bytes ([`Job::exchange`]), such as
 //! addresses, and a secret ([`Job::secret`]). A process that nobody launched is a job of one rank.
 //!
 //! ```no_run
@@ -35,16 +35,31 @@
 //! | `secret` | what only the ranks of a job know |
 //! | `server` | the machine that answers ranks |
 //! | `serve` | sockets for it |
+//! | `launcher` | a program that is to be started as several ranks, found and checked |
+//! | `crew` | ranks that run, until all have ended |
+//! | `keeper` | the process between a launcher and its ranks, with which all of them end |
+//! | `descendants` | processes below a process |
+//! | `ending` | how ranks end |
 //! | `line`, `inbox` | a line of the protocol; lines out of bytes |
 //! | `pieces`, `base64` | bytes of any length as values of the protocol |
 //! | `error` | why a job cannot be joined |
 
 mod base64;
 mod client;
+#[cfg(unix)]
+mod crew;
+#[cfg(target_os = "linux")]
+mod descendants;
+#[cfg(unix)]
+mod ending;
 mod environment;
 mod error;
 mod inbox;
 mod job;
+#[cfg(unix)]
+mod keeper;
+#[cfg(unix)]
+mod launcher;
 mod line;
 mod link;
 mod pieces;
@@ -53,8 +68,14 @@ mod secret;
 mod serve;
 mod server;
 
+#[cfg(unix)]
+pub use crew::{Crew, Ender, Failure, Outcome, RankEnd};
+#[cfg(unix)]
+pub use ending::Ending;
 pub use error::StartError;
 pub use job::Job;
+#[cfg(unix)]
+pub use launcher::{LaunchError, Launcher};
 pub use pieces::LONGEST;
 pub use secret::Secret;
 #[cfg(unix)]

@@ -50,21 +50,21 @@ fn ranks_of_somebody_else_are_served() {
 
 #[test]
 fn serving_can_be_taken_up_again() {
-    let (mut ours, mut theirs) = streams(2);
+    let (ours, mut theirs) = streams(2);
     let mut board = Server::new(2);
     let soon = || Some(Instant::now() + Duration::from_millis(20));
     theirs[0].write_all(b"cmd=get_ap").unwrap();
-    assert_eq!(board.serve(&mut ours, soon()).unwrap(), Served::Late);
+    assert_eq!(board.serve(&ours, soon()).unwrap(), Served::Late);
     theirs[0].write_all(b"pnum\n").unwrap();
-    assert_eq!(board.serve(&mut ours, soon()).unwrap(), Served::Late);
+    assert_eq!(board.serve(&ours, soon()).unwrap(), Served::Late);
     let mut answer = [0; 20];
     theirs[0].read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"cmd=appnum appnum=0\n");
     theirs[1].write_all(b"cmd=abort exitcode=3\n").unwrap();
     let event = Event::Aborted { rank: 1, code: 3, message: String::new() };
-    assert_eq!(board.serve(&mut ours, None).unwrap(), Served::Told(event));
+    assert_eq!(board.serve(&ours, None).unwrap(), Served::Told(event));
     theirs.clear();
-    assert_eq!(board.serve(&mut ours, None).unwrap(), Served::Over);
+    assert_eq!(board.serve(&ours, None).unwrap(), Served::Over);
 }
 
 #[test]
