@@ -10,6 +10,7 @@ use clap_complete::Shell;
 use crate::bench::BenchArguments;
 use crate::boxes::BoxArguments;
 use crate::fabric::FabricArguments;
+use crate::launch::LaunchArguments;
 use crate::paper::PaperArguments;
 use crate::predict::PredictArguments;
 use crate::probe::ProbeArguments;
@@ -29,6 +30,7 @@ Examples:
   crosstie predict broadcast --preset fedp      what would it take, and what holds it up?
   crosstie probe --sim p450-ibm-8275-416        measure what packets take of nodes and switches
   crosstie box two-rails.toml -- hostname       a cluster on this machine, for any program
+  crosstie launch -n 4 -- ./program             four ranks of a program on this machine
   crosstie rails --nodes 20                     how many rails join 20 nodes, each one-way per node?
 
 Exit codes:
@@ -115,6 +117,8 @@ pub enum Verb {
     Probe(ProbeArguments),
     /// Make hosts and shaped rails on this machine, and run programs on them
     Box(BoxArguments),
+    /// Start a program as several ranks on this machine, of Crosstie or of MPICH
+    Launch(LaunchArguments),
     /// Describe, convert or draw a network
     Fabric(FabricArguments),
     /// Compute routes: length, balance, deadlock certificate, single routes

@@ -3,8 +3,6 @@
 #[cfg(target_os = "linux")]
 mod enter;
 #[cfg(target_os = "linux")]
-mod labelled;
-#[cfg(target_os = "linux")]
 mod recording;
 #[cfg(target_os = "linux")]
 mod session;

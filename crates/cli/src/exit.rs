@@ -22,7 +22,7 @@ pub enum Answer {
     /// Stopped by Ctrl-C with what was finished kept.
     Interrupted,
     /// What a program that was run has to say.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+    #[cfg_attr(not(unix), allow(dead_code))]
     Code(u8),
 }
 

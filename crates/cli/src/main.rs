@@ -3,11 +3,12 @@
 //! | file | is |
 //! |---|---|
 //! | `arguments` | the declaration of the command line |
-//! | `run`, `report`, `check`, `paper`, `bench`, `predict`, `probe`, `boxes`, `fabric`, `routes`, `rails`, `manual` | the verbs |
+//! | `run`, `report`, `check`, `paper`, `bench`, `predict`, `probe`, `boxes`, `launch`, `fabric`, `routes`, `rails`, `manual` | the verbs |
 //! | `source` | networks from files, experiments and flags |
 //! | `machine`, `sizes` | machines and message sizes on the command line |
 //! | `experiment` | experiment files, checked all together |
 //! | `console`, `progress` | where words go |
+//! | `labelled` | what programs print, line by line |
 //! | `interrupt` | Ctrl-C |
 //! | `exit` | exit codes, and failures by who is to blame |
 
@@ -20,6 +21,9 @@ mod exit;
 mod experiment;
 mod fabric;
 mod interrupt;
+#[cfg(unix)]
+mod labelled;
+mod launch;
 mod machine;
 mod manual;
 mod paper;
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
             Verb::Predict(predict) => predict::predict(&predict, &console),
             Verb::Probe(probe) => probe::probe(&probe, arguments.global.threads, &console),
             Verb::Box(arguments) => boxes::boxed(&arguments, &console),
+            Verb::Launch(launch) => launch::launch(&launch, &console),
             Verb::Fabric(fabric) => fabric::fabric(&fabric, &console),
             Verb::Routes(routes) => routes::routes(&routes, &console),
             Verb::Rails(rails) => rails::rails(&rails, &console),

@@ -10,3 +10,4 @@ pub mod key;
 mod lent;
 pub mod memory;
 pub mod rail;
+pub mod start;

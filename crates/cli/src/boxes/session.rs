@@ -15,9 +15,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1, SI
 use signal_hook::iterator::Signals;
 
 use super::recording::{Recording, TraceListing};
-use super::{BoxArguments, BoxFile, labelled, terminal};
+use super::{BoxArguments, BoxFile, terminal};
 use crate::console::Console;
 use crate::exit::{Answer, Exit, Failure};
+use crate::labelled;
 
 /// Makes the box, runs what was asked for, and takes it down again.
 pub fn run(arguments: &BoxArguments, file: &BoxFile, console: &Console) -> Exit {
@@ -151,11 +152,11 @@ impl Crew {
             let command = Command::new(words.iter().cloned());
             let command = command.stdin(nothing).stdout(to_output).stderr(to_errors);
             crew.programs.push(cluster.spawn(host, &command).map_err(Failure::user)?);
-            let label = name.clone();
+            let label = format!("{name}: ");
             crew.readers.push(thread::spawn(move || {
                 labelled::copy(output, &label, to_stdout);
             }));
-            let label = name.clone();
+            let label = format!("{name}: ");
             crew.readers.push(thread::spawn(move || {
                 labelled::copy(errors, &label, labelled::to_stderr);
             }));

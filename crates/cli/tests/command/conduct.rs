@@ -5,7 +5,7 @@ use std::process::Stdio;
 use crate::invocation::{command, end, repository, run};
 use tempfile::tempdir;
 
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 14] = [
     "run",
     "report",
     "check",
@@ -14,6 +14,7 @@ const VERBS: [&str; 13] = [
     "predict",
     "probe",
     "box",
+    "launch",
     "fabric",
     "routes",
     "rails",

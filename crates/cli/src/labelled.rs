@@ -1,18 +1,17 @@
-//! What programs on several hosts print, line by line, each with the name of its host.
+//! What several programs print at once, line by line, each with a label.
 
 use std::io::{self, BufRead, BufReader, PipeReader, Read, Write};
 
 /// A line is cut where it gets longer than this.
 const LONGEST: u64 = 1 << 16;
 
-/// Copies lines until the last writer is gone; `to` gets each whole.
+/// Copies lines until the last writer is gone, each with the label before it; `to` gets each whole.
 pub fn copy(from: PipeReader, label: &str, mut to: impl FnMut(&[u8]) -> io::Result<()>) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
     loop {
         line.clear();
         line.extend_from_slice(label.as_bytes());
-        line.extend_from_slice(b": ");
         let head = line.len();
         match from.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
