@@ -21,6 +21,7 @@ mod request;
 
 use std::collections::VecDeque;
 use std::io;
+use std::time::Duration;
 
 use crosstie_protocol::channel::ChannelSpec;
 use crosstie_protocol::message::{self, Envelope, MessageSpec, Messenger, PostId, RequestId, Tag};
@@ -128,6 +129,23 @@ struct Nic {
     count: RailCount,
     /// While its link is down: when it is tried again.
     down: Option<Time>,
+}
+
+/// What a rail has carried, and what is known of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RailStatistics {
+    /// Its name.
+    pub name: String,
+    /// What it has carried.
+    pub count: RailCount,
+    /// Packets that were sent again.
+    pub retransmissions: u64,
+    /// The smoothed round trip to the peer that is farthest away, if one was measured.
+    pub round_trip: Option<Duration>,
+    /// What it delivers to all peers together, in bytes per second, if that was measured.
+    pub rate: Option<f64>,
+    /// Its share of that of all rails.
+    pub weight: Option<f64>,
 }
 
 /// What a rail has carried.
@@ -245,9 +263,6 @@ impl Engine {
         })
     }
 
-    pub fn size(&self) -> u16 {
-        self.peers.len() as u16
-    }
 
     /// When it wants to be called, if nothing happens before.
     pub fn deadline(&self) -> Option<Time> {
@@ -648,9 +663,39 @@ impl Engine {
         }
     }
 
-    /// What each rail has carried.
-    pub fn counts(&self) -> impl Iterator<Item = (&str, RailCount)> {
-        self.rails.iter().zip(&self.nics).map(|(rail, nic)| (rail.name(), nic.count))
+    /// Whether a rank has been given up.
+    pub fn is_gone(&self, rank: u16) -> bool {
+        self.peers[usize::from(rank)].gone
+    }
+
+    /// What rails have carried, and what is known of them.
+    pub fn statistics(&self) -> Vec<RailStatistics> {
+        let nics = self.rails.iter().zip(&self.nics);
+        let mut all: Vec<RailStatistics> = nics
+            .enumerate()
+            .map(|(number, (rail, nic))| {
+                let links = self.peers.iter().filter_map(|peer| peer.links.get(number)?.as_ref());
+                let paths = links.clone().filter_map(|link| link.endpoint.path());
+                let round_trip = paths.clone().filter_map(|path| path.smoothed).max();
+                let rates = paths.filter_map(|path| path.rate);
+                let rate: f64 = rates.map(|rate| rate.bytes_per_second() as f64).sum();
+                RailStatistics {
+                    name: rail.name().to_owned(),
+                    count: nic.count,
+                    retransmissions: links
+                        .map(|link| link.endpoint.tally().retransmissions())
+                        .sum(),
+                    round_trip: round_trip.map(|time| Duration::from_nanos(time.ps() / 1000)),
+                    rate: (rate > 0.0).then_some(rate),
+                    weight: None,
+                }
+            })
+            .collect();
+        let sum: f64 = all.iter().filter_map(|rail| rail.rate).sum();
+        for rail in &mut all {
+            rail.weight = rail.rate.map(|rate| rate / sum);
+        }
+        all
     }
 
     /// Everything that a rank waits on when it sleeps.

@@ -3,6 +3,8 @@
 //! The machines of `crosstie-protocol` decide which bytes go on which rail and what is sent again; this crate drives them with
 //! sockets, shared memory and a clock.
 
+mod clock;
+pub mod comm;
 pub mod datagram;
 mod engine;
 pub mod envelope;
@@ -11,3 +13,7 @@ mod lent;
 pub mod memory;
 pub mod rail;
 pub mod start;
+mod waiting;
+
+pub use comm::{Comm, CommError, Options, Played, Receiving, Scope, Sending, Status};
+pub use engine::{RailCount, RailStatistics};

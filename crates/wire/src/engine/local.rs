@@ -10,7 +10,6 @@
 
 use std::collections::VecDeque;
 
-use crosstie_protocol::Machine;
 use crosstie_protocol::message::{self, PostId};
 use crosstie_units::Time;
 
@@ -106,6 +105,12 @@ impl Engine {
     /// The rings, for whoever sleeps.
     pub fn memory(&mut self) -> Option<&mut Memory> {
         self.memory.as_mut().map(|neighbours| &mut neighbours.memory)
+    }
+
+    /// What wakes this rank when something comes through memory.
+    #[cfg(unix)]
+    pub fn bell(&self) -> Option<&crate::memory::Bell> {
+        self.memory.as_ref().map(|neighbours| neighbours.memory.bell())
     }
 
     /// Whether something waits for room in a ring.

@@ -71,6 +71,11 @@ pub enum FindError {
 }
 
 impl Card {
+    /// Whether another card is in the same network.
+    pub fn shares_network(&self, other: &Card) -> bool {
+        self.network() == other.network()
+    }
+
     /// The network that it is in.
     fn network(&self) -> (u128, u8) {
         let (bits, width) = match self.address {

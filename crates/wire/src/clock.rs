@@ -1,0 +1,28 @@
+//! The time since a rank began.
+
+use std::time::{Duration, Instant};
+
+use crosstie_units::Time;
+
+/// Tells the time to machines, which have no clock.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clock(Instant);
+
+impl Clock {
+    /// It is zero now.
+    pub fn start() -> Clock {
+        Clock(Instant::now())
+    }
+
+    /// The time it is.
+    #[inline]
+    pub fn now(&self) -> Time {
+        time(self.0.elapsed())
+    }
+}
+
+/// A duration as a time; half of what a time can be if it is longer.
+pub(crate) fn time(duration: Duration) -> Time {
+    let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    Time::from_ps(nanoseconds.saturating_mul(1000).min(u64::MAX / 2))
+}

@@ -1,0 +1,461 @@
+//! Ranks and the messages between them: what programs use.
+//!
+//! ```no_run
+//! use crosstie_wire::Comm;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let comm = Comm::init()?;
+//! let (rank, size) = (comm.rank(), comm.size());
+//! if rank == 0 {
+//!     for to in 1..size {
+//!         comm.send(to, 7, &[1.5, 2.5])?;
+//!     }
+//! } else {
+//!     let mut pair = [0.0; 2];
+//!     comm.recv(0, 7, &mut pair)?;
+//! }
+//! let mut sum = [rank as u64];
+//! comm.all_reduce(&mut sum, |a, b| *a += b)?;
+//! comm.finish()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Messages between two ranks with equal tags arrive in the order in which they were sent. Short ones are sent at once; of long ones the data go
+//! when there is a receive for them, over all rails at once.
+
+mod collective;
+mod connect;
+mod error;
+mod options;
+mod play;
+mod scope;
+
+pub use error::CommError;
+pub use options::Options;
+pub use play::Played;
+pub use scope::{Receiving, Scope, Sending};
+
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use bytemuck::{NoUninit, Pod};
+use crosstie_protocol::message::Tag;
+
+use crate::clock::{Clock, time};
+use crate::datagram::LONGEST;
+use crate::engine::{Buffer, Engine, Failure, RailStatistics, RequestKey, Status as Done};
+use crate::envelope::Context;
+use crate::lent::{Lent, LentMut};
+use crate::start::Job;
+use crate::waiting::Waiting;
+
+/// The ranks of a job, as one of them sees it.
+///
+/// A rank makes progress while it is in one of these calls; a thread of its own sees to it that it answers others also while it computes for long.
+pub struct Comm {
+    shared: Arc<Shared>,
+    rank: usize,
+    size: usize,
+    /// How long an operation may take.
+    timeout: Cell<Option<Duration>>,
+    job: RefCell<Option<Job>>,
+    caretaker: Option<JoinHandle<()>>,
+    schedules: RefCell<collective::Schedules>,
+    /// The number of the next collective operation.
+    operation: Cell<u32>,
+    /// One thread at a time.
+    _alone: PhantomData<Cell<()>>,
+}
+
+/// What a rank's own thread shares with its caretaker.
+struct Shared {
+    engine: Mutex<Engine>,
+    clock: Clock,
+    /// How often the engine was looked after by the rank itself, and whether it is at it.
+    looks: AtomicU64,
+    attended: AtomicBool,
+    ends: AtomicBool,
+}
+
+/// How often the caretaker looks whether the rank looks after its messages.
+const CARE: Duration = Duration::from_millis(5);
+
+/// A message that has been received, or is there to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Status {
+    /// Who sent it.
+    pub source: usize,
+    /// Its tag.
+    pub tag: u32,
+    /// Its length in bytes.
+    pub bytes: usize,
+}
+
+/// Tags of programs are below this.
+pub const TAGS: u32 = 1 << 31;
+
+impl Shared {
+    fn engine(&self) -> MutexGuard<'_, Engine> {
+        // An engine whose holder panicked is between two inputs: it can go on.
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks after messages while the rank itself does not.
+    fn care(&self) {
+        let mut seen = 0;
+        while !self.ends.load(Ordering::Acquire) {
+            std::thread::park_timeout(CARE);
+            let looks = self.looks.load(Ordering::Relaxed);
+            if looks == seen && !self.attended.load(Ordering::Relaxed) {
+                let mut engine = self.engine();
+                while engine.progress(self.clock.now()) {}
+            }
+            seen = looks;
+        }
+    }
+}
+
+impl Comm {
+    /// Joins the job of which this process is a rank, as the environment tells; alone if it tells of none.
+    pub fn init() -> Result<Comm, CommError> {
+        Comm::with(Options::from_environment()?)
+    }
+
+    /// The same with options.
+    pub fn with(options: Options) -> Result<Comm, CommError> {
+        let mut job = Job::join()?;
+        let engine = connect::connect(&mut job, &options)?;
+        let (rank, size) = (job.rank(), job.size());
+        let shared = Arc::new(Shared {
+            engine: Mutex::new(engine),
+            clock: Clock::start(),
+            looks: AtomicU64::new(0),
+            attended: AtomicBool::new(false),
+            ends: AtomicBool::new(false),
+        });
+        let caretaker = (size > 1).then(|| {
+            let shared = Arc::clone(&shared);
+            let name = std::thread::Builder::new().name("crosstie".to_owned());
+            name.spawn(move || shared.care())
+        });
+        let caretaker = caretaker.transpose().map_err(CommError::Thread)?;
+        Ok(Comm {
+            shared,
+            rank,
+            size,
+            timeout: Cell::new(None),
+            job: RefCell::new(Some(job)),
+            caretaker,
+            schedules: RefCell::default(),
+            operation: Cell::new(0),
+            _alone: PhantomData,
+        })
+    }
+
+    /// Which rank this is, counted from 0.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// How many ranks there are.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// How long an operation may take before it is an error; `None`: as long as the other ranks live, which is the default.
+    pub fn set_timeout(&self, timeout: Option<Duration>) {
+        self.timeout.set(timeout);
+    }
+
+    /// Sends a message, and waits until its memory can be used again: short messages may not have arrived by then.
+    pub fn send<T: NoUninit>(&self, to: usize, tag: u32, message: &[T]) -> Result<(), CommError> {
+        self.send_in(Context::Program, to, self.tag(tag)?, bytemuck::cast_slice(message))
+    }
+
+    /// Receives a message from a rank, or from any, with a tag, or with any. It may be shorter than there is room for.
+    pub fn recv<T: Pod>(
+        &self,
+        from: impl Into<Option<usize>>,
+        tag: impl Into<Option<u32>>,
+        message: &mut [T],
+    ) -> Result<Status, CommError> {
+        let tag = tag.into().map(|tag| self.tag(tag)).transpose()?;
+        self.recv_in(Context::Program, from.into(), tag, bytemuck::cast_slice_mut(message))
+    }
+
+    /// Waits until there is a message that a receive would take, and tells of it.
+    pub fn probe(
+        &self,
+        from: impl Into<Option<usize>>,
+        tag: impl Into<Option<u32>>,
+    ) -> Result<Status, CommError> {
+        let (from, tag) = (from.into(), tag.into());
+        let from = from.map(|from| self.peer(from)).transpose()?;
+        let tag = tag.map(|tag| self.tag(tag)).transpose()?;
+        self.until(|engine| {
+            let found = engine.probe(from, tag).map(Ok);
+            found.or_else(|| {
+                from.filter(|&from| engine.is_gone(from)).map(|from| Err(unreachable(from)))
+            })
+        })?
+        .map(Status::from)
+    }
+
+    /// The message that a receive would take, if there is one.
+    pub fn try_probe(
+        &self,
+        from: impl Into<Option<usize>>,
+        tag: impl Into<Option<u32>>,
+    ) -> Result<Option<Status>, CommError> {
+        let from = from.into().map(|from| self.peer(from)).transpose()?;
+        let tag = tag.into().map(|tag| self.tag(tag)).transpose()?;
+        let mut engine = self.shared.engine();
+        self.shared.looks.fetch_add(1, Ordering::Relaxed);
+        engine.progress(self.shared.clock.now());
+        Ok(engine.probe(from, tag).map(Status::from))
+    }
+
+    /// Begins sends and receives that go on together. All of them are done, or given up after an error, when this returns.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let comm = crosstie_wire::Comm::init()?;
+    /// # let neighbour = 1;
+    /// let (mine, mut other) = (vec![1u8; 1 << 20], vec![0u8; 1 << 20]);
+    /// comm.scope(|scope| {
+    ///     let coming = scope.recv(neighbour, 0, &mut other)?;
+    ///     scope.send(neighbour, 0, &mine)?;
+    ///     // Something useful.
+    ///     let (status, message) = coming.wait()?;
+    ///     assert_eq!((status.bytes, message[0]), (1 << 20, 1));
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn scope<'scope, R>(
+        &self,
+        body: impl FnOnce(&Scope<'scope, '_>) -> Result<R, CommError>,
+    ) -> Result<R, CommError> {
+        scope::run(self, body)
+    }
+
+    /// What rails have carried, and what is known of them.
+    pub fn statistics(&self) -> Vec<RailStatistics> {
+        self.shared.engine().statistics()
+    }
+
+    /// Waits until all that was sent has arrived, and leaves the job with all others.
+    pub fn finish(mut self) -> Result<(), CommError> {
+        self.leave()
+    }
+
+    /// Ends the job, of all ranks.
+    pub fn abort(self, code: i32, message: &str) -> ! {
+        if let Some(job) = self.job.borrow_mut().take() {
+            let _ = job.abort(code, message);
+        }
+        std::process::exit(code)
+    }
+
+    fn leave(&mut self) -> Result<(), CommError> {
+        let Some(job) = self.job.get_mut().take() else { return Ok(()) };
+        let timeout = self.timeout.replace(Some(PARTING));
+        let idle = self.until(|engine| engine.is_idle().then_some(()));
+        self.timeout.set(timeout);
+        // Others may still want answers: the caretaker gives them.
+        let left = job.finish();
+        self.shared.ends.store(true, Ordering::Release);
+        if let Some(caretaker) = self.caretaker.take() {
+            caretaker.thread().unpark();
+            let _ = caretaker.join();
+        }
+        idle.and(left.map_err(CommError::from))
+    }
+
+    /// A rank that there is.
+    fn peer(&self, rank: usize) -> Result<u16, CommError> {
+        let known = u16::try_from(rank).ok().filter(|_| rank < self.size);
+        known.ok_or(CommError::NoSuchRank { found: rank, size: self.size })
+    }
+
+    fn tag(&self, tag: u32) -> Result<Tag, CommError> {
+        if tag >= TAGS { Err(CommError::Tag { found: tag }) } else { Ok(Tag(tag)) }
+    }
+
+    /// Looks after messages until something is found.
+    fn until<R>(&self, mut find: impl FnMut(&mut Engine) -> Option<R>) -> Result<R, CommError> {
+        let Shared { clock, looks, attended, .. } = &*self.shared;
+        let begin = clock.now();
+        let end = self.timeout.get().map(|timeout| begin + time(timeout));
+        let mut waiting = Waiting::default();
+        let mut engine = self.shared.engine();
+        looks.fetch_add(1, Ordering::Relaxed);
+        attended.store(true, Ordering::Relaxed);
+        let result = loop {
+            if let Some(found) = find(&mut engine) {
+                break Ok(found);
+            }
+            let now = clock.now();
+            if end.is_some_and(|end| end <= now) {
+                break Err(CommError::TimedOut { after: self.timeout.get().unwrap_or_default() });
+            }
+            let came = engine.progress(now);
+            waiting.pass(now, came, &mut engine);
+        };
+        attended.store(false, Ordering::Relaxed);
+        result
+    }
+
+    /// Waits for a request. If it is not done in time, its memory is taken back.
+    fn finished(&self, key: RequestKey) -> Result<Status, CommError> {
+        let done = self.until(|engine| engine.outcome(key));
+        match done {
+            Ok(outcome) => outcome.map(Status::from).map_err(CommError::from),
+            Err(error) => {
+                self.take_back(key);
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether a request is done, after a look.
+    fn is_done(&self, key: RequestKey) -> bool {
+        let mut engine = self.shared.engine();
+        self.shared.looks.fetch_add(1, Ordering::Relaxed);
+        engine.progress(self.shared.clock.now());
+        engine.is_done(key)
+    }
+
+    /// Takes back the memory of a request. Another rank may be at it: it is waited for.
+    fn take_back(&self, key: RequestKey) {
+        let mut engine = self.shared.engine();
+        while engine.is_read(key) {
+            engine.progress(self.shared.clock.now());
+            std::thread::yield_now();
+        }
+        engine.abandon(key);
+    }
+
+    fn begin_send(
+        &self,
+        context: Context,
+        to: usize,
+        tag: Tag,
+        bytes: Lent,
+    ) -> Result<RequestKey, CommError> {
+        let to = self.peer(to)?;
+        let length = bytes.get().len() as u64;
+        if length > LONGEST {
+            return Err(CommError::TooLong { bytes: length });
+        }
+        let now = self.shared.clock.now();
+        self.shared.looks.fetch_add(1, Ordering::Relaxed);
+        Ok(self.shared.engine().send(now, context, to, tag, Buffer::Out(bytes)))
+    }
+
+    fn begin_recv(
+        &self,
+        context: Context,
+        from: Option<usize>,
+        tag: Option<Tag>,
+        bytes: LentMut,
+    ) -> Result<RequestKey, CommError> {
+        let from = from.map(|from| self.peer(from)).transpose()?;
+        let now = self.shared.clock.now();
+        self.shared.looks.fetch_add(1, Ordering::Relaxed);
+        Ok(self.shared.engine().receive(now, context, from, tag, Buffer::In(bytes)))
+    }
+
+    #[allow(unsafe_code)] // Lends memory for as long as the call lasts.
+    fn send_in(
+        &self,
+        context: Context,
+        to: usize,
+        tag: Tag,
+        bytes: &[u8],
+    ) -> Result<(), CommError> {
+        // SAFETY: `finished` returns when the engine is done with it, or has taken it back.
+        let lent = unsafe { Lent::new(bytes) };
+        let key = self.begin_send(context, to, tag, lent)?;
+        let guard = Guard { comm: self, key };
+        let sent = self.finished(key);
+        std::mem::forget(guard);
+        sent.map(|_| ())
+    }
+
+    #[allow(unsafe_code)] // As above.
+    fn recv_in(
+        &self,
+        context: Context,
+        from: Option<usize>,
+        tag: Option<Tag>,
+        bytes: &mut [u8],
+    ) -> Result<Status, CommError> {
+        let room = bytes.len();
+        // SAFETY: as above.
+        let lent = unsafe { LentMut::new(bytes) };
+        let key = self.begin_recv(context, from, tag, lent)?;
+        let guard = Guard { comm: self, key };
+        let received = self.finished(key);
+        std::mem::forget(guard);
+        received?.fits(room)
+    }
+}
+
+/// Takes back the memory of a request if whoever waits for it panics.
+struct Guard<'a> {
+    comm: &'a Comm,
+    key: RequestKey,
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.comm.take_back(self.key);
+    }
+}
+
+/// How long a rank that leaves waits until what it has sent has arrived.
+const PARTING: Duration = Duration::from_secs(30);
+
+impl Drop for Comm {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // The others learn of it by what the process leaves behind.
+            self.shared.ends.store(true, Ordering::Release);
+            return;
+        }
+        let _ = self.leave();
+    }
+}
+
+impl From<Done> for Status {
+    fn from(Done { from, tag, bytes }: Done) -> Status {
+        Status { source: from.into(), tag: tag.0, bytes: bytes as usize }
+    }
+}
+
+impl Status {
+    /// Whether it fitted into so much room.
+    fn fits(self, room: usize) -> Result<Status, CommError> {
+        if self.bytes <= room {
+            return Ok(self);
+        }
+        Err(CommError::Truncated { from: self.source, tag: self.tag, bytes: self.bytes, room })
+    }
+}
+
+fn unreachable(rank: u16) -> CommError {
+    CommError::Unreachable { rank: rank.into() }
+}
+
+impl From<Failure> for CommError {
+    fn from(Failure::Unreachable { rank }: Failure) -> CommError {
+        unreachable(rank)
+    }
+}

@@ -1,0 +1,429 @@
+//! Collective operations: schedules of `crosstie-collective`, played by the player of `crosstie-work`, with the bytes that they move.
+//!
+//! A schedule says who sends which blocks to whom, after what; its cargo says what becomes of them. Here blocks get their places: those of
+//! the caller's buffer, and others for what is only passed on.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytemuck::Pod;
+use crosstie_collective::{Access, Collective, Operation, Purpose, Step, algorithm};
+use crosstie_protocol::Machine;
+use crosstie_protocol::message;
+use crosstie_units::Bytes;
+use crosstie_work::{Action, Input, Player, Rank, Request};
+
+use super::{Comm, CommError};
+use crate::engine::RequestKey;
+use crate::envelope::Context;
+use crate::lent::{Lent, LentMut};
+
+/// Schedules that were used of late.
+#[derive(Default)]
+pub(super) struct Schedules {
+    all: Vec<(Operation, Arc<Whole>)>,
+}
+
+/// A collective operation, ready to be played.
+pub(super) struct Whole {
+    schedule: Arc<crosstie_collective::Schedule>,
+    cargo: crosstie_collective::Cargo,
+    purpose: Purpose,
+}
+
+/// As many schedules are kept.
+const KEPT: usize = 16;
+
+impl Schedules {
+    fn get(&mut self, operation: Operation, ranks: usize) -> Result<Arc<Whole>, CommError> {
+        if let Some(at) = self.all.iter().position(|(kept, _)| *kept == operation) {
+            self.all[..=at].rotate_right(1);
+            return Ok(Arc::clone(&self.all[0].1));
+        }
+        let Collective { schedule, cargo, purpose } = operation.collective(ranks as u32)?;
+        let whole = Arc::new(Whole { schedule: Arc::new(schedule), cargo, purpose });
+        self.all.truncate(KEPT - 1);
+        self.all.insert(0, (operation, Arc::clone(&whole)));
+        Ok(whole)
+    }
+}
+
+/// From so many bytes on, an algorithm is taken that moves less in more steps.
+const LONG: usize = 64 << 10;
+
+impl Comm {
+    /// Waits until all ranks have come here.
+    pub fn barrier(&self) -> Result<(), CommError> {
+        let operation = Operation::Barrier { algorithm: algorithm::Barrier::default() };
+        self.collective::<u8>(operation, &mut [], &mut |_, _| ())
+    }
+
+    /// Everybody gets what the root has.
+    pub fn broadcast<T: Pod>(&self, root: usize, data: &mut [T]) -> Result<(), CommError> {
+        let Some(size) = self.elements(root, data.len())? else { return Ok(()) };
+        let algorithm = algorithm::Broadcast::default();
+        let operation = Operation::Broadcast { algorithm, root: root as u32, size };
+        self.collective(operation, data, &mut |_, _| ())
+    }
+
+    /// The root gets everybody's block: that of rank r is the r-th of `all`, which matters at the root only.
+    pub fn gather<T: Pod>(&self, root: usize, mine: &[T], all: &mut [T]) -> Result<(), CommError> {
+        let Some(size) = self.elements(root, mine.len())? else { return Ok(()) };
+        let mut own = Vec::new();
+        let data = match self.rank == root {
+            true => all,
+            false => self.room(&mut own, mine.len()),
+        };
+        self.blocks(data.len(), mine.len(), "a block of everybody")?;
+        data[self.rank * mine.len()..][..mine.len()].copy_from_slice(mine);
+        let algorithm = algorithm::Gather::default();
+        let operation = Operation::Gather { algorithm, root: root as u32, size };
+        self.collective(operation, data, &mut |_, _| ())
+    }
+
+    /// Everybody gets a block of the root: rank r the r-th of `all`, which matters at the root only.
+    pub fn scatter<T: Pod>(&self, root: usize, all: &[T], mine: &mut [T]) -> Result<(), CommError> {
+        let Some(size) = self.elements(root, mine.len())? else { return Ok(()) };
+        let mut own = Vec::new();
+        let data = self.room(&mut own, mine.len());
+        if self.rank == root {
+            self.blocks(all.len(), mine.len(), "a block for everybody")?;
+            data.copy_from_slice(all);
+        }
+        let algorithm = algorithm::Scatter::default();
+        let operation = Operation::Scatter { algorithm, root: root as u32, size };
+        self.collective(operation, data, &mut |_, _| ())?;
+        mine.copy_from_slice(&data[self.rank * mine.len()..][..mine.len()]);
+        Ok(())
+    }
+
+    /// Everybody gets everybody's block: that of rank r is the r-th of `all`.
+    pub fn all_gather<T: Pod>(&self, mine: &[T], all: &mut [T]) -> Result<(), CommError> {
+        let Some(size) = self.elements(0, mine.len())? else { return Ok(()) };
+        self.blocks(all.len(), mine.len(), "a block of everybody")?;
+        all[self.rank * mine.len()..][..mine.len()].copy_from_slice(mine);
+        let operation = Operation::AllGather { algorithm: algorithm::AllGather::default(), size };
+        self.collective(operation, all, &mut |_, _| ())
+    }
+
+    /// Everybody gets a block of everybody: the s-th of `received` is the one that rank s has for this rank, its r-th with r this rank.
+    pub fn all_to_all<T: Pod>(&self, sent: &[T], received: &mut [T]) -> Result<(), CommError> {
+        let block = sent.len() / self.size;
+        self.blocks(sent.len(), block, "a block for everybody, all of the same length")?;
+        self.blocks(received.len(), block, "as much as is sent")?;
+        let Some(size) = self.elements(0, block)? else { return Ok(()) };
+        // What is sent and what is received behind it.
+        let mut data = vec![T::zeroed(); 2 * sent.len()];
+        data[..sent.len()].copy_from_slice(sent);
+        let own = self.rank * block;
+        data.copy_within(own..own + block, sent.len() + own);
+        let operation = Operation::AllToAll { algorithm: algorithm::AllToAll::default(), size };
+        self.collective(operation, &mut data, &mut |_, _| ())?;
+        received.copy_from_slice(&data[sent.len()..]);
+        Ok(())
+    }
+
+    /// The root gets the combination of what all ranks have, element by element; `data` of others is left as it is. The order in which elements are combined is not told.
+    pub fn reduce<T: Pod>(
+        &self,
+        root: usize,
+        data: &mut [T],
+        combine: impl Fn(&mut T, T),
+    ) -> Result<(), CommError> {
+        let Some(size) = self.elements(root, data.len())? else { return Ok(()) };
+        let algorithm = algorithm::Reduce::default();
+        let operation = Operation::Reduce { algorithm, root: root as u32, size, combine: None };
+        let mut own;
+        let data = match self.rank == root {
+            true => data,
+            false => {
+                own = data.to_vec();
+                &mut own[..]
+            }
+        };
+        self.collective(operation, data, &mut each(combine))
+    }
+
+    /// Everybody gets the combination of what all ranks have, element by element.
+    pub fn all_reduce<T: Pod>(
+        &self,
+        data: &mut [T],
+        combine: impl Fn(&mut T, T),
+    ) -> Result<(), CommError> {
+        let Some(size) = self.elements(0, data.len())? else { return Ok(()) };
+        let algorithm = match size_of_val(data) >= LONG {
+            true => algorithm::AllReduce::Ring {},
+            false => algorithm::AllReduce::default(),
+        };
+        let operation = Operation::AllReduce { algorithm, size, combine: None };
+        self.collective(operation, data, &mut each(combine))
+    }
+
+    /// So many elements, if there are any; schedules count in these.
+    fn elements(&self, root: usize, count: usize) -> Result<Option<Bytes>, CommError> {
+        self.peer(root)?;
+        Ok((count > 0).then(|| Bytes::new(count as u64)))
+    }
+
+    fn blocks(&self, found: usize, block: usize, rule: &'static str) -> Result<(), CommError> {
+        match block * self.size {
+            expected if expected == found => Ok(()),
+            expected => Err(CommError::Length { found, expected, rule }),
+        }
+    }
+
+    /// Room for a block of everybody.
+    fn room<'a, T: Pod>(&self, own: &'a mut Vec<T>, block: usize) -> &'a mut [T] {
+        own.resize(block * self.size, T::zeroed());
+        own
+    }
+
+    /// Plays an operation with this data.
+    fn collective<T: Pod>(
+        &self,
+        operation: Operation,
+        data: &mut [T],
+        combine: &mut dyn FnMut(&mut [T], &[T]),
+    ) -> Result<(), CommError> {
+        if self.size == 1 {
+            return Ok(());
+        }
+        let whole = self.schedules.borrow_mut().get(operation, self.size)?;
+        let number = self.operation.get();
+        self.operation.set(number.wrapping_add(1));
+        let blocks = Blocks::new(whole.purpose, self.rank, self.size, data.len());
+        let mut part = Part {
+            comm: self,
+            first: whole.schedule.places(Rank(self.rank as u32)).start,
+            whole: &whole,
+            // Two operations that follow each other do not mistake their messages.
+            round: number % ROUNDS,
+            data,
+            combine,
+            blocks,
+            passing: BTreeMap::new(),
+            under_way: Vec::new(),
+            received: BTreeMap::new(),
+        };
+        part.play()
+    }
+}
+
+/// Tags of a schedule are below this; the round is above.
+const MOST_TAGS: u32 = 1 << 24;
+const ROUNDS: u32 = 1 << 8;
+
+/// Combines element by element.
+fn each<T: Pod>(combine: impl Fn(&mut T, T)) -> impl FnMut(&mut [T], &[T]) {
+    move |into, from| into.iter_mut().zip(from).for_each(|(into, &from)| combine(into, from))
+}
+
+/// Where blocks are in the buffer of a rank.
+struct Blocks {
+    purpose: Purpose,
+    rank: usize,
+    ranks: usize,
+    elements: usize,
+}
+
+impl Blocks {
+    fn new(purpose: Purpose, rank: usize, ranks: usize, elements: usize) -> Blocks {
+        Blocks { purpose, rank, ranks, elements }
+    }
+
+    /// The elements of a block in the buffer; `None` if it is only passed on.
+    fn place(&self, block: u32) -> Option<Range<usize>> {
+        let (block, elements) = (block as usize, self.elements);
+        match self.purpose {
+            Purpose::Barrier => Some(0..0),
+            Purpose::Broadcast { parts, .. }
+            | Purpose::Reduce { parts, .. }
+            | Purpose::AllReduce { parts } => {
+                // As schedules cut vectors.
+                let end =
+                    |part: usize| (part as u128 * elements as u128 / u128::from(parts)) as usize;
+                Some(end(block)..end(block + 1))
+            }
+            Purpose::Gather { .. } | Purpose::Scatter { .. } | Purpose::AllGather => {
+                let length = elements / self.ranks;
+                Some(block * length..(block + 1) * length)
+            }
+            Purpose::AllToAll => {
+                let length = elements / self.ranks / 2;
+                let (from, to) = (block / self.ranks, block % self.ranks);
+                let place = match (from == self.rank, to == self.rank) {
+                    // What goes to another rank is in the first half, what comes in the second.
+                    (_, true) => self.ranks + from,
+                    (true, false) => to,
+                    (false, false) => return None,
+                };
+                Some(place * length..(place + 1) * length)
+            }
+        }
+    }
+
+    /// The elements of a block that has no place.
+    fn length(&self) -> usize {
+        self.elements / self.ranks / 2
+    }
+}
+
+/// What one rank does in a collective operation.
+struct Part<'a, T> {
+    comm: &'a Comm,
+    whole: &'a Whole,
+    /// Where its operations begin among all.
+    first: usize,
+    round: u32,
+    data: &'a mut [T],
+    combine: &'a mut dyn FnMut(&mut [T], &[T]),
+    blocks: Blocks,
+    /// Blocks that are only passed on.
+    passing: BTreeMap<u32, Vec<T>>,
+    /// Operations under way, with what they send or receive.
+    under_way: Vec<Underway<T>>,
+    /// What was received and is not in its place yet, by operation.
+    received: BTreeMap<u32, Vec<T>>,
+}
+
+/// An operation under way.
+struct Underway<T> {
+    op: u32,
+    key: RequestKey,
+    receives: bool,
+    /// The message. It stays where it is however this is moved.
+    message: Vec<T>,
+}
+
+impl<T: Pod> Part<'_, T> {
+    fn play(&mut self) -> Result<(), CommError> {
+        let rank = Rank(self.comm.rank as u32);
+        let mut player = Player::new(Arc::clone(&self.whole.schedule), 1);
+        let now = crosstie_units::Time::ZERO;
+        player.handle(now, Input::Begin { rank });
+        loop {
+            let mut finished = false;
+            while let Some(action) = player.poll_action(now) {
+                match action {
+                    Action::Begin { request, op, watched, .. } => {
+                        if watched {
+                            player.handle(now, Input::Started { rank, request });
+                        }
+                        if self.begin(request.0, op.step)? {
+                            player.handle(now, Input::Done { rank, request });
+                        }
+                    }
+                    Action::Finish { .. } => finished = true,
+                    Action::Iteration { .. } | Action::Note { .. } => {}
+                }
+            }
+            if finished {
+                let left: Vec<u32> = self.received.keys().copied().collect();
+                left.into_iter().for_each(|op| self.put_in_place(op));
+                return Ok(());
+            }
+            let op = self.next_done()?;
+            player.handle(now, Input::Done { rank, request: Request(op) });
+        }
+    }
+
+    /// Begins an operation; whether it is done at once.
+    #[allow(unsafe_code)] // Lends messages that this keeps until they are done or taken back.
+    fn begin(&mut self, op: u32, step: Step) -> Result<bool, CommError> {
+        let place = self.first + op as usize;
+        // What it waits for has been received: now that goes to its place.
+        let needs: Vec<u32> =
+            self.whole.schedule.needs(place).iter().map(|need| need.op.0).collect();
+        needs.into_iter().for_each(|need| self.put_in_place(need));
+        let tag = |tag: u32| message::Tag(self.round * MOST_TAGS + tag % MOST_TAGS);
+        let (key, receives, message) = match step {
+            Step::Compute { .. } => return Ok(true),
+            Step::Send { to, tag: number, .. } => {
+                let message = self.collect(place);
+                // SAFETY: `Underway` keeps it where it is until it is done or taken back.
+                let lent = unsafe { Lent::new(bytemuck::cast_slice(&message)) };
+                let to = to.0 as usize;
+                let key = self.comm.begin_send(Context::Collective, to, tag(number.0), lent)?;
+                (key, false, message)
+            }
+            Step::Receive { from, tag: number, .. } => {
+                let mut message = vec![T::zeroed(); self.length(place)];
+                // SAFETY: as above.
+                let lent = unsafe { LentMut::new(bytemuck::cast_slice_mut(&mut message)) };
+                let (from, number) =
+                    (from.map(|from| from.0 as usize), number.map(|number| tag(number.0)));
+                let key = self.comm.begin_recv(Context::Collective, from, number, lent)?;
+                (key, true, message)
+            }
+        };
+        self.under_way.push(Underway { op, key, receives, message });
+        Ok(false)
+    }
+
+    /// Waits until an operation is done; which.
+    fn next_done(&mut self) -> Result<u32, CommError> {
+        let under_way = &self.under_way;
+        let done = self
+            .comm
+            .until(|engine| under_way.iter().position(|under_way| engine.is_done(under_way.key)))?;
+        let Underway { op, key, receives, message } = self.under_way.swap_remove(done);
+        self.comm.finished(key)?;
+        if receives {
+            self.received.insert(op, message);
+        }
+        Ok(op)
+    }
+
+    fn cargo(&self, place: usize) -> impl Iterator<Item = u32> + use<'_, T> {
+        self.whole.cargo.blocks(place).iter().map(|block| block.0)
+    }
+
+    /// The elements of the message of an operation.
+    fn length(&self, place: usize) -> usize {
+        let length =
+            |block| self.blocks.place(block).map_or(self.blocks.length(), |place| place.len());
+        self.cargo(place).map(length).sum()
+    }
+
+    /// What an operation sends.
+    fn collect(&self, place: usize) -> Vec<T> {
+        let mut message = Vec::with_capacity(self.length(place));
+        for block in self.cargo(place) {
+            match self.blocks.place(block) {
+                Some(range) => message.extend_from_slice(&self.data[range]),
+                None => message.extend_from_slice(&self.passing[&block]),
+            }
+        }
+        message
+    }
+
+    /// What an operation has received goes where it belongs, or is combined with what is there.
+    fn put_in_place(&mut self, op: u32) {
+        let Some(message) = self.received.remove(&op) else { return };
+        let place = self.first + op as usize;
+        let adds = matches!(self.whole.cargo.access(place), Access::Add | Access::Merge);
+        let mut rest = &message[..];
+        let blocks: Vec<u32> = self.cargo(place).collect();
+        for block in blocks {
+            let range = self.blocks.place(block);
+            let length = range.as_ref().map_or(self.blocks.length(), Range::len);
+            let (elements, behind) = rest.split_at(length.min(rest.len()));
+            rest = behind;
+            match range {
+                Some(range) if adds => (self.combine)(&mut self.data[range], elements),
+                Some(range) => self.data[range].copy_from_slice(elements),
+                None => drop(self.passing.insert(block, elements.to_vec())),
+            }
+        }
+    }
+}
+
+impl<T> Drop for Part<'_, T> {
+    /// After an error nothing that was lent is used any more.
+    fn drop(&mut self) {
+        for under_way in &self.under_way {
+            self.comm.take_back(under_way.key);
+        }
+    }
+}

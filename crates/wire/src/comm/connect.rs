@@ -1,0 +1,148 @@
+//! How the ranks of a job find each other.
+
+use std::collections::BTreeMap;
+
+use crosstie_protocol::Patience;
+use crosstie_protocol::channel::{Recommended, SelectiveSpec};
+use crosstie_protocol::message::MessageSpec;
+use crosstie_units::Time;
+
+use super::{CommError, Options};
+use crate::clock::time;
+use crate::engine::{Engine, EngineSpec};
+use crate::key::Key;
+use crate::memory::{Memory, machine};
+use crate::rail::find::{self, Card, Offer};
+use crate::rail::{Rail, Udp};
+use crate::start::Job;
+
+/// How long a rail may be silent before its packets go again on others: longer than a rank that computes lets its peers wait.
+const SILENCE: Time = Time::from_ns(20_000_000);
+
+/// Rails and memory to all other ranks.
+pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Engine, CommError> {
+    let (rank, size) = (job.rank(), job.size());
+    let (Ok(own), Ok(all)) = (u16::try_from(rank), u16::try_from(size)) else {
+        return Err(CommError::TooMany { found: size });
+    };
+    let secret = job.secret()?;
+    let mut cards = match size {
+        1 => Vec::new(),
+        _ => find::cards(options.rails.as_deref())?,
+    };
+    if cards.is_empty() && size > 1 {
+        // Enough for ranks of one machine.
+        cards = find::cards(Some("127.0.0.1")).unwrap_or_default();
+    }
+    let crowded = |card: &Card| cards.iter().filter(|other| other.shares_network(card)).count() > 1;
+    let open = |card: &Card| {
+        let device = crowded(card).then_some(&card.device[..]);
+        let failed =
+            |cause| CommError::Rail { name: card.device.clone(), address: card.address, cause };
+        let rail = Udp::bind(&card.device, card.address, device, card.mtu).map_err(failed)?;
+        let port = rail.address().map_err(failed)?.port();
+        Ok((rail, Offer { card: card.clone(), port }))
+    };
+    let opened = cards.iter().map(open).collect::<Result<Vec<_>, CommError>>()?;
+    let (mut rails, offers): (Vec<Udp>, Vec<Offer>) = opened.into_iter().unzip();
+
+    let here = if options.memory { machine() } else { format!("rank {rank} {}", machine()) };
+    let mine = format!("{here}\n{}", find::write(&offers));
+    let everybody = job.exchange(mine.as_bytes())?;
+    let read = |(rank, bytes): (usize, &Vec<u8>)| {
+        let text = std::str::from_utf8(bytes).map_err(|_| CommError::Odd { rank })?;
+        let (machine, offers) = text.split_once('\n').ok_or(CommError::Odd { rank })?;
+        let offers = find::read(offers).ok_or(CommError::Odd { rank })?;
+        Ok((machine.to_owned(), offers))
+    };
+    let everybody: Vec<(String, Vec<Offer>)> =
+        everybody.iter().enumerate().map(read).collect::<Result<_, CommError>>()?;
+    let machines = numbered(everybody.iter().map(|(machine, _)| &machine[..]));
+
+    let memory = neighbours(job, &machines)?;
+    let apart = machines.iter().any(|&machine| machine != machines[rank]);
+    let mut used: Vec<Box<dyn Rail>> = Vec::new();
+    if apart {
+        let offers: Vec<Vec<Offer>> = everybody.into_iter().map(|(_, offers)| offers).collect();
+        // Without memory, ranks of one machine meet at its own addresses.
+        let meeting = if options.memory { machines.clone() } else { vec![0; size] };
+        let agreed = find::agree(&offers, &meeting)?;
+        let mut free: Vec<Option<Udp>> = rails.drain(..).map(Some).collect();
+        for rail in agreed {
+            let Some(mut udp) = free[rail.offers[rank]].take() else { continue };
+            let to = |(other, address)| (other != rank).then_some(address);
+            let peers: Vec<_> = rail.addresses.iter().copied().enumerate().map(to).collect();
+            let longest = rail.mtu - (cards[rail.offers[rank]].mtu - udp.longest()).min(rail.mtu);
+            udp.reach(&peers, longest);
+            used.push(Box::new(udp));
+        }
+    }
+    let count = used.len().max(1);
+    let policies = options.policy.policies(size.max(2) as u32, count as u32).map_err(|error| {
+        CommError::Allocation { ranks: size, rails: count, cause: error.to_string() }
+    })?;
+    let spec = EngineSpec {
+        rank: own,
+        size: all,
+        key: Key::new(*secret.bytes()),
+        channel: options.channel.spec(&Recommended::LIVE).unwrap_or(SelectiveSpec::LIVE.into()),
+        message: MessageSpec {
+            strict: false,
+            fins: false,
+            probe: Some(time(options.patience / 10)),
+            ..MessageSpec::new(options.eager)
+        },
+        patience: Some(Patience {
+            round_trips: 8,
+            least: SILENCE,
+            give_up: time(options.patience),
+        }),
+        parts: options.parts,
+    };
+    Ok(Engine::new(spec, &policies, used, memory)?)
+}
+
+/// Equal names have equal numbers.
+fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<usize> {
+    let mut numbers = BTreeMap::new();
+    names
+        .map(|name| {
+            let next = numbers.len();
+            *numbers.entry(name).or_insert(next)
+        })
+        .collect()
+}
+
+/// The memory that ranks of this machine share, and the place of each rank there.
+fn neighbours(
+    job: &mut Job,
+    machines: &[usize],
+) -> Result<Option<(Memory, Vec<Option<usize>>)>, CommError> {
+    let rank = job.rank();
+    let alone = |machine: usize| machines.iter().filter(|&&other| other == machine).count() == 1;
+    if machines.iter().all(|&machine| alone(machine)) {
+        return Ok(None);
+    }
+    let here: Vec<usize> =
+        (0..machines.len()).filter(|&other| machines[other] == machines[rank]).collect();
+    let place = here.iter().position(|&other| other == rank).unwrap_or(0);
+    let mut memory = match here.len() {
+        1 => None,
+        count => Some(Memory::create(place, count)?),
+    };
+    let name = memory.as_ref().map_or("", Memory::name).to_owned();
+    let names = job.exchange(name.as_bytes())?;
+    if let Some(memory) = &mut memory {
+        for (place, &other) in here.iter().enumerate().filter(|&(_, &other)| other != rank) {
+            let odd = |_| CommError::Odd { rank: other };
+            memory.connect(place, std::str::from_utf8(&names[other]).map_err(odd)?)?;
+        }
+    }
+    job.fence()?;
+    Ok(memory.map(|mut memory| {
+        memory.unlink();
+        let place = |other: usize| here.iter().position(|&here| here == other && other != rank);
+        let places = (0..machines.len()).map(place).collect();
+        (memory, places)
+    }))
+}

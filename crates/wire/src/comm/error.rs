@@ -1,0 +1,134 @@
+//! What can go wrong.
+
+use std::io;
+use std::time::Duration;
+
+use crosstie_collective::OperationError;
+use crosstie_protocol::NodeError;
+
+use crate::comm::TAGS;
+use crate::datagram::LONGEST;
+use crate::memory::MemoryError;
+use crate::rail::find::FindError;
+use crate::start::StartError;
+
+/// Why something cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub enum CommError {
+    /// The job cannot be joined or left.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// There are no rails.
+    #[error(transparent)]
+    Rails(#[from] FindError),
+    /// A rail cannot be used.
+    #[error("rail {name} ({address}) cannot be opened: {cause}")]
+    Rail {
+        /// Its name.
+        name: String,
+        /// The address of this host.
+        address: std::net::IpAddr,
+        /// Why.
+        cause: io::Error,
+    },
+    /// Ranks of this machine cannot share memory.
+    #[error("{0}; set CROSSTIE_MEMORY=off to do without shared memory")]
+    Memory(#[from] MemoryError),
+    /// The caretaker could not be started.
+    #[error("a thread cannot be started: {0}")]
+    Thread(io::Error),
+    /// The policy does not fit the rails.
+    #[error(transparent)]
+    Policy(#[from] NodeError),
+    /// The policy does not fit the number of ranks and rails.
+    #[error("the policy does not fit {ranks} ranks with {rails} rails: {cause}")]
+    Allocation {
+        /// The ranks.
+        ranks: usize,
+        /// The rails.
+        rails: usize,
+        /// Why.
+        cause: String,
+    },
+    /// A variable of the environment has no sense.
+    #[error("{variable} is `{found}`, expected {expected}")]
+    Variable {
+        /// Its name.
+        variable: &'static str,
+        /// What it is.
+        found: String,
+        /// What it may be.
+        expected: String,
+    },
+    /// Too many ranks.
+    #[error("found {found} ranks, expected at most {}", u16::MAX)]
+    TooMany {
+        /// How many.
+        found: usize,
+    },
+    /// What a rank says of itself is not understood.
+    #[error("rank {rank} says of itself what is not understood: it may be of another version")]
+    Odd {
+        /// Who.
+        rank: usize,
+    },
+    /// There is no such rank.
+    #[error("found rank {found}, expected one from 0 to {}", size - 1)]
+    NoSuchRank {
+        /// What was found.
+        found: usize,
+        /// How many there are.
+        size: usize,
+    },
+    /// The tag is too large.
+    #[error("found the tag {found}, expected one below {TAGS}")]
+    Tag {
+        /// What was found.
+        found: u32,
+    },
+    /// A message is too long.
+    #[error("found a message of {bytes} bytes, expected at most {LONGEST}; send it in several")]
+    TooLong {
+        /// Its length.
+        bytes: u64,
+    },
+    /// There was not enough room.
+    #[error("rank {from} sent {bytes} bytes with tag {tag}, but there was room for {room} only")]
+    Truncated {
+        /// Who sent it.
+        from: usize,
+        /// Its tag.
+        tag: u32,
+        /// Its length.
+        bytes: usize,
+        /// The bytes there was room for.
+        room: usize,
+    },
+    /// A rank has ended, or nothing gets through to it.
+    #[error(
+        "rank {rank} cannot be reached any more: it has ended, or no rail leads to it (after CROSSTIE_PATIENCE)"
+    )]
+    Unreachable {
+        /// Which.
+        rank: usize,
+    },
+    /// An operation took too long.
+    #[error("not done after {after:?}")]
+    TimedOut {
+        /// How long it was waited for.
+        after: Duration,
+    },
+    /// Lengths of a collective operation do not fit.
+    #[error("found a buffer of {found} elements, expected {expected}: {rule}")]
+    Length {
+        /// What was found.
+        found: usize,
+        /// What was expected.
+        expected: usize,
+        /// Why.
+        rule: &'static str,
+    },
+    /// A collective operation cannot be done.
+    #[error(transparent)]
+    Operation(#[from] OperationError),
+}

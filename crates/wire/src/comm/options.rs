@@ -1,0 +1,163 @@
+//! What can be chosen, and how the environment chooses.
+
+use std::time::Duration;
+
+use crosstie_protocol::{ChannelKind, PolicyKind};
+
+use super::CommError;
+
+/// How ranks reach each other. All ranks of a job should have the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// The rails to be used, devices or addresses with commas between; `None`: all that there are. `CROSSTIE_RAILS`.
+    pub rails: Option<String>,
+    /// By which rule messages take rails. `CROSSTIE_POLICY`.
+    pub policy: PolicyKind,
+    /// How what is lost is sent again. `CROSSTIE_CHANNEL`: `selective`, `go-back-n`, or `go-back-n:W` with a window of W packets.
+    pub channel: ChannelKind,
+    /// Whether ranks of one machine share memory. `CROSSTIE_MEMORY`: `on` or `off`.
+    pub memory: bool,
+    /// After how long without any way to a rank that rank is given up. `CROSSTIE_PATIENCE`, in seconds.
+    pub patience: Duration,
+    /// The longest message that is sent before anybody has asked for it. `CROSSTIE_EAGER`, in bytes.
+    pub eager: u64,
+    /// Datagrams of a packet.
+    pub parts: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            rails: None,
+            policy: PolicyKind::recommended(),
+            channel: ChannelKind::Selective { least: None, ahead: None, after: None },
+            memory: true,
+            patience: Duration::from_secs(5),
+            eager: 16 << 10,
+            parts: 4,
+        }
+    }
+}
+
+impl Options {
+    /// The defaults, but for what the environment says.
+    pub fn from_environment() -> Result<Options, CommError> {
+        Options::read(|name| std::env::var(name).ok())
+    }
+
+    fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Options, CommError> {
+        let mut options = Options { rails: variable("CROSSTIE_RAILS"), ..Options::default() };
+        let wrong = |variable, found: &str, expected: String| {
+            Err(CommError::Variable { variable, found: found.to_owned(), expected })
+        };
+        if let Some(name) = variable("CROSSTIE_POLICY") {
+            let all = PolicyKind::all();
+            match all.iter().find(|kind| kind.name() == name) {
+                Some(kind) => options.policy = *kind,
+                None => {
+                    let names = all.map(|kind| kind.name()).join(", ");
+                    return wrong("CROSSTIE_POLICY", &name, format!("one of {names}"));
+                }
+            }
+        }
+        if let Some(name) = variable("CROSSTIE_CHANNEL") {
+            let (kind, window) = match name.split_once(':') {
+                Some((kind, window)) => (kind, window.parse::<u32>().ok()),
+                None => (&name[..], None),
+            };
+            let plain = !name.contains(':');
+            let fits = ChannelKind::all().into_iter().find(|channel| channel.name() == kind);
+            options.channel = match (fits, window) {
+                (
+                    Some(kind @ (ChannelKind::Selective { .. } | ChannelKind::GoBackN { .. })),
+                    None,
+                ) if plain => kind,
+                (
+                    Some(ChannelKind::GoBackN { timeout, acknowledge, .. }),
+                    Some(window @ 1..=65_536),
+                ) => ChannelKind::GoBackN { window, timeout, acknowledge },
+                _ => {
+                    let expected =
+                        "`selective`, `go-back-n`, or `go-back-n:` and a window of 1 to 65536";
+                    return wrong("CROSSTIE_CHANNEL", &name, expected.to_owned());
+                }
+            };
+        }
+        if let Some(memory) = variable("CROSSTIE_MEMORY") {
+            options.memory = match &memory[..] {
+                "on" => true,
+                "off" => false,
+                _ => return wrong("CROSSTIE_MEMORY", &memory, "`on` or `off`".to_owned()),
+            };
+        }
+        if let Some(patience) = variable("CROSSTIE_PATIENCE") {
+            match patience.parse::<f64>() {
+                Ok(seconds) if (0.1..=1e6).contains(&seconds) => {
+                    options.patience = Duration::from_secs_f64(seconds);
+                }
+                _ => {
+                    let expected = "seconds, from 0.1 to 1000000".to_owned();
+                    return wrong("CROSSTIE_PATIENCE", &patience, expected);
+                }
+            }
+        }
+        if let Some(eager) = variable("CROSSTIE_EAGER") {
+            match eager.parse::<u64>() {
+                Ok(bytes) if bytes <= 1 << 16 => options.eager = bytes,
+                _ => return wrong("CROSSTIE_EAGER", &eager, "bytes, from 0 to 65536".to_owned()),
+            }
+        }
+        if let Some(parts) = variable("CROSSTIE_PARTS") {
+            match parts.parse::<usize>() {
+                Ok(parts) if (1..=44).contains(&parts) => options.parts = parts,
+                _ => return wrong("CROSSTIE_PARTS", &parts, "1 to 44".to_owned()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Options, CommError> {
+        Options::read(|name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned()))
+    }
+
+    #[test]
+    fn the_environment_chooses() {
+        assert_eq!(read(&[]).unwrap(), Options::default());
+        let options = read(&[
+            ("CROSSTIE_RAILS", "eth0,eth1"),
+            ("CROSSTIE_POLICY", "even-striping"),
+            ("CROSSTIE_CHANNEL", "go-back-n:11"),
+            ("CROSSTIE_MEMORY", "off"),
+            ("CROSSTIE_PATIENCE", "0.5"),
+            ("CROSSTIE_EAGER", "0"),
+        ])
+        .unwrap();
+        assert_eq!(options.rails.as_deref(), Some("eth0,eth1"));
+        assert_eq!(options.policy.name(), "even-striping");
+        assert!(matches!(options.channel, ChannelKind::GoBackN { window: 11, .. }));
+        assert_eq!((options.memory, options.eager), (false, 0));
+        assert_eq!(options.patience, Duration::from_millis(500));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_told() {
+        for (name, value, expected) in [
+            ("CROSSTIE_POLICY", "best", "pull"),
+            ("CROSSTIE_CHANNEL", "raw", "selective"),
+            ("CROSSTIE_CHANNEL", "go-back-n:0", "1 to 65536"),
+            ("CROSSTIE_CHANNEL", "selective:4", "selective"),
+            ("CROSSTIE_MEMORY", "yes", "`on` or `off`"),
+            ("CROSSTIE_PATIENCE", "soon", "seconds"),
+            ("CROSSTIE_EAGER", "-1", "0 to 65536"),
+        ] {
+            let error = read(&[(name, value)]).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains(value), "{error}");
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Work on real ranks: the machines of `crosstie-work`, played by messages.
+
+use std::time::Instant;
+
+use crosstie_protocol::message::Tag;
+use crosstie_units::Time;
+use crosstie_work::{Action, Application, Input, Note, Rank, Request, Step};
+
+use super::{Comm, CommError};
+use crate::clock::time;
+use crate::engine::RequestKey;
+use crate::envelope::Context;
+use crate::lent::{Lent, LentMut};
+
+/// What a rank has written down.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Played {
+    /// How long iterations took.
+    pub iterations: Vec<Time>,
+    /// What else was measured.
+    pub notes: Vec<Note>,
+}
+
+/// An operation under way.
+struct Underway {
+    request: Request,
+    what: What,
+    /// Where it reads or writes; it stays where it is however this is moved.
+    memory: Option<Vec<u8>>,
+}
+
+enum What {
+    Message(RequestKey),
+    Computing(Time),
+}
+
+/// Memory for messages, used again and again as in every benchmark.
+#[derive(Default)]
+struct Memory {
+    spare: Vec<Vec<u8>>,
+}
+
+impl Memory {
+    fn take(&mut self, bytes: usize) -> Vec<u8> {
+        let fits = self.spare.iter().position(|spare| spare.len() >= bytes);
+        fits.map_or_else(|| vec![0x5a; bytes], |at| self.spare.swap_remove(at))
+    }
+
+    fn put(&mut self, memory: Option<Vec<u8>>) {
+        self.spare.extend(memory);
+    }
+}
+
+impl Comm {
+    /// Does what an application has this rank do, until it says that the rank has finished. What messages carry has no meaning.
+    pub fn play(&self, application: &mut dyn Application) -> Result<Played, CommError> {
+        let begin = Instant::now();
+        let mut play = Play {
+            comm: self,
+            rank: Rank(self.rank as u32),
+            begin,
+            under_way: Vec::new(),
+            memory: Memory::default(),
+            played: Played::default(),
+        };
+        play.run(application)?;
+        Ok(std::mem::take(&mut play.played))
+    }
+}
+
+struct Play<'a> {
+    comm: &'a Comm,
+    rank: Rank,
+    begin: Instant,
+    under_way: Vec<Underway>,
+    memory: Memory,
+    played: Played,
+}
+
+impl Play<'_> {
+    fn now(&self) -> Time {
+        time(self.begin.elapsed())
+    }
+
+    fn run(&mut self, application: &mut dyn Application) -> Result<(), CommError> {
+        let rank = self.rank;
+        application.handle(self.now(), Input::Begin { rank });
+        loop {
+            let now = self.now();
+            while let Some(action) = application.poll_action(now) {
+                match action {
+                    Action::Begin { rank: who, request, op, watched } if who == rank => {
+                        self.begin(request, op.step)?;
+                        if watched {
+                            application.handle(self.now(), Input::Started { rank, request });
+                        }
+                    }
+                    Action::Iteration { rank: who, took } if who == rank => {
+                        self.played.iterations.push(took);
+                    }
+                    Action::Note { rank: who, note } if who == rank => self.played.notes.push(note),
+                    Action::Finish { rank: who } if who == rank => return Ok(()),
+                    // Of other ranks: an application may play all of them.
+                    _ => {}
+                }
+            }
+            if let Some(request) = self.next_done(application.poll_timeout())? {
+                application.handle(self.now(), Input::Done { rank, request });
+            } else {
+                application.handle_timeout(self.now());
+            }
+        }
+    }
+
+    #[allow(unsafe_code)] // Lends memory that is kept until the engine is done with it.
+    fn begin(&mut self, request: Request, step: Step) -> Result<(), CommError> {
+        let (what, memory) = match step {
+            Step::Compute { time } => (What::Computing(self.now() + time), None),
+            Step::Send { to, tag, bytes } => {
+                let memory = self.memory.take(bytes as usize);
+                // SAFETY: `Underway` keeps it where it is until it is done or taken back.
+                let lent = unsafe { Lent::new(&memory[..bytes as usize]) };
+                let to = to.0 as usize;
+                let key = self.comm.begin_send(Context::Program, to, Tag(tag.0), lent)?;
+                (What::Message(key), Some(memory))
+            }
+            Step::Receive { from, tag, bytes } => {
+                let mut memory = self.memory.take(bytes as usize);
+                // SAFETY: as above.
+                let lent = unsafe { LentMut::new(&mut memory[..bytes as usize]) };
+                let (from, tag) = (from.map(|from| from.0 as usize), tag.map(|tag| Tag(tag.0)));
+                let key = self.comm.begin_recv(Context::Program, from, tag, lent)?;
+                (What::Message(key), Some(memory))
+            }
+        };
+        self.under_way.push(Underway { request, what, memory });
+        Ok(())
+    }
+
+    /// Waits until an operation is done, or until a time; which.
+    fn next_done(&mut self, until: Option<Time>) -> Result<Option<Request>, CommError> {
+        let (under_way, begin) = (&self.under_way, self.begin);
+        let is_timed = until.is_some()
+            || under_way.iter().any(|under_way| matches!(under_way.what, What::Computing(_)));
+        let done = self.comm.until(|engine| {
+            let now = if is_timed { time(begin.elapsed()) } else { Time::ZERO };
+            let is_done = |under_way: &Underway| match under_way.what {
+                What::Message(key) => engine.is_done(key),
+                What::Computing(end) => end <= now,
+            };
+            let done = under_way.iter().position(is_done);
+            let late = until.is_some_and(|until| until <= now);
+            done.map(Some).or(late.then_some(None))
+        })?;
+        let Some(done) = done else { return Ok(None) };
+        let Underway { request, what, memory } = self.under_way.swap_remove(done);
+        self.memory.put(memory);
+        if let What::Message(key) = what {
+            self.comm.finished(key)?;
+        }
+        Ok(Some(request))
+    }
+}
+
+impl Drop for Play<'_> {
+    /// After an error nothing that was lent is used any more.
+    fn drop(&mut self) {
+        for under_way in &self.under_way {
+            if let What::Message(key) = under_way.what {
+                self.comm.take_back(key);
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! How a rank waits: it spins, then gives way to others, then sleeps.
+//!
+//! Spinning answers soonest, but where there are fewer cores than ranks a rank that spins takes the time that others need to
+//! send what it waits for, and so does the kernel's part of a rail. So a rank spins for a few microseconds only, less than it takes to wake up.
+//! Giving way costs little where nobody else wants the core. Who has given way for long enough sleeps until
+//! something comes.
+
+use crosstie_units::Time;
+
+use crate::engine::Engine;
+
+/// How long a rank spins, and how long it spins and gives way before it sleeps.
+const SPIN: Time = Time::from_ns(10_000);
+const YIELD: Time = Time::from_ns(300_000);
+
+/// The longest sleep: what wakes nobody is looked after then.
+const SLEEP: Time = Time::from_ns(20_000_000);
+
+/// One rank's waiting for one thing.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    /// Since when nothing has come.
+    since: Option<Time>,
+}
+
+impl Waiting {
+    /// Nothing more is to be done at present. `came`: whether there was something before.
+    pub fn pass(&mut self, now: Time, came: bool, engine: &mut Engine) {
+        if came {
+            self.since = None;
+            return;
+        }
+        let since = *self.since.get_or_insert(now);
+        let waited = Time::from_ps(now.ps().saturating_sub(since.ps()));
+        if waited < SPIN {
+            std::hint::spin_loop();
+        } else if waited < YIELD {
+            std::thread::yield_now();
+        } else {
+            sleep(now, engine);
+        }
+    }
+}
+
+/// Sleeps until something comes or is due.
+#[cfg(unix)]
+fn sleep(now: Time, engine: &mut Engine) {
+    use nix::poll::{PollFd, PollFlags};
+
+    if let Some(memory) = engine.memory() {
+        memory.about_to_sleep();
+    }
+    // What came before this was said rings no bell.
+    if !engine.progress(now) {
+        let left = |at: Time| Time::from_ps(at.ps().saturating_sub(now.ps()));
+        let due = engine.deadline().map_or(SLEEP, left).min(SLEEP);
+        let flags = |full: bool| match full {
+            true => PollFlags::POLLIN | PollFlags::POLLOUT,
+            false => PollFlags::POLLIN,
+        };
+        let mut all: Vec<PollFd<'_>> =
+            engine.waits_on().map(|(fd, full)| PollFd::new(fd, flags(full))).collect();
+        let bell = engine.bell();
+        all.extend(bell.map(|bell| PollFd::new(bell.fd(), PollFlags::POLLIN)));
+        wait(&mut all, due);
+        if let Some(bell) = bell {
+            bell.drain();
+        }
+    }
+    if let Some(memory) = engine.memory() {
+        memory.awake();
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn wait(all: &mut [nix::poll::PollFd<'_>], time: Time) {
+    let time = std::time::Duration::from_nanos(time.ps() / 1000);
+    // Whatever ends it, somebody looks what there is.
+    let _ = nix::poll::ppoll(all, Some(time.into()), None);
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn wait(all: &mut [nix::poll::PollFd<'_>], time: Time) {
+    let milliseconds = time.ps().div_ceil(1_000_000_000) as u16;
+    let _ = nix::poll::poll(all, milliseconds);
+}
+
+/// Sleeps for a little while: other systems are not asked to wake us.
+#[cfg(not(unix))]
+fn sleep(_now: Time, _engine: &mut Engine) {
+    std::thread::sleep(std::time::Duration::from_micros(100));
+}
