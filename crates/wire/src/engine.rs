@@ -263,7 +263,6 @@ impl Engine {
         })
     }
 
-
     /// When it wants to be called, if nothing happens before.
     pub fn deadline(&self) -> Option<Time> {
         self.deadline

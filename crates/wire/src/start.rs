@@ -45,6 +45,8 @@
 //! | `error` | why a job cannot be joined |
 
 mod base64;
+#[cfg(target_os = "linux")]
+mod boxed;
 mod client;
 #[cfg(unix)]
 mod crew;
@@ -68,6 +70,8 @@ mod secret;
 mod serve;
 mod server;
 
+#[cfg(target_os = "linux")]
+pub use boxed::{BoxedError, run_in_box};
 #[cfg(unix)]
 pub use crew::{Crew, Ender, Failure, Outcome, RankEnd};
 #[cfg(unix)]

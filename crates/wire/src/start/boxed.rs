@@ -1,0 +1,147 @@
+//! Ranks on the hosts of a box.
+
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use crosstie_box::{BoxError, Cluster, Command, Ending, Program};
+
+use super::{Event, Served, Server};
+
+/// Why the ranks of a box did not all end well.
+#[derive(Debug, thiserror::Error)]
+pub enum BoxedError {
+    /// A rank could not be started.
+    #[error(transparent)]
+    Box(#[from] BoxError),
+    /// The start-up could not be served.
+    #[error("ranks cannot be served: {0}")]
+    Serve(#[from] std::io::Error),
+    /// A rank asked for the end of all, or said what makes no sense.
+    #[error("rank {rank}: {message}")]
+    Rank {
+        /// Which.
+        rank: usize,
+        /// What it said.
+        message: String,
+    },
+    /// A rank ended badly.
+    #[error("rank {rank} {}", told(*ending))]
+    Failed {
+        /// Which.
+        rank: usize,
+        /// How.
+        ending: Ending,
+    },
+    /// They took too long.
+    #[error("the ranks were not done after {after:?}")]
+    Late {
+        /// How long it was waited.
+        after: Duration,
+    },
+}
+
+fn told(ending: Ending) -> String {
+    match ending {
+        Ending::Exited(code) => format!("exited with code {code}"),
+        Ending::Killed(signal) => format!("was killed by signal {signal}"),
+        Ending::Lost => "ended with its host".to_owned(),
+    }
+}
+
+/// Runs a program as the ranks of a job, each on a host of a box, until all have ended well. Their standard input is taken: it is by
+/// that that they find each other. After `limit`, or when one fails, all are ended.
+pub fn run_in_box(
+    cluster: &Cluster,
+    hosts: &[usize],
+    mut command: impl FnMut(usize) -> Command,
+    limit: Duration,
+) -> Result<(), BoxedError> {
+    let begin = Instant::now();
+    let (mut streams, mut programs) = (Vec::new(), Vec::new());
+    for (rank, &host) in hosts.iter().enumerate() {
+        let (ours, theirs) = UnixStream::pair()?;
+        let command = command(rank)
+            .env("PMI_FD", "0")
+            .env("PMI_RANK", rank.to_string())
+            .env("PMI_SIZE", hosts.len().to_string())
+            .stdin(theirs);
+        programs.push(cluster.spawn(host, &command)?);
+        streams.push(ours);
+    }
+    let served = serve(
+        &mut Server::new(hosts.len()).on_hosts_of_their_own(),
+        &streams,
+        &programs,
+        begin,
+        limit,
+    );
+    if served.is_err() {
+        for program in &programs {
+            let _ = program.signal(libc::SIGKILL);
+        }
+    }
+    served?;
+    for (rank, program) in programs.iter().enumerate() {
+        let ending = program.wait()?;
+        if !ending.success() {
+            return Err(BoxedError::Failed { rank, ending });
+        }
+    }
+    Ok(())
+}
+
+/// Serves ranks until all have left.
+fn serve(
+    server: &mut Server,
+    streams: &[UnixStream],
+    programs: &[Program],
+    begin: Instant,
+    limit: Duration,
+) -> Result<(), BoxedError> {
+    loop {
+        let soon = Instant::now() + Duration::from_millis(20);
+        match server.serve(streams, Some(soon))? {
+            Served::Over => break,
+            Served::Told(Event::Aborted { rank, message, .. }) => {
+                return Err(BoxedError::Rank { rank, message });
+            }
+            Served::Told(Event::Garbled { rank, found }) => {
+                let message = format!("said `{found}`, which is not understood");
+                return Err(BoxedError::Rank { rank, message });
+            }
+            Served::Late => {}
+        }
+        check(programs)?;
+        if begin.elapsed() > limit {
+            return Err(BoxedError::Late { after: limit });
+        }
+    }
+    // They may still have something to do before they end.
+    while !programs.iter().all(has_ended) {
+        check(programs)?;
+        if begin.elapsed() > limit {
+            return Err(BoxedError::Late { after: limit });
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
+}
+
+/// Whether a program has ended.
+fn has_ended(program: &Program) -> bool {
+    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+    use std::os::fd::AsFd;
+    let mut file = [PollFd::new(program.as_fd(), PollFlags::POLLIN)];
+    poll(&mut file, PollTimeout::ZERO).is_ok_and(|count| count > 0)
+}
+
+/// Whether none has ended badly.
+fn check(programs: &[Program]) -> Result<(), BoxedError> {
+    for (rank, program) in programs.iter().enumerate().filter(|(_, program)| has_ended(program)) {
+        let ending = program.wait()?;
+        if !ending.success() {
+            return Err(BoxedError::Failed { rank, ending });
+        }
+    }
+    Ok(())
+}
