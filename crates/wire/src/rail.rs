@@ -38,7 +38,8 @@ pub trait Rail: Send {
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no room at present.
     fn send(&mut self, trains: &[Train<'_>]) -> io::Result<usize>;
 
-    /// Gives each datagram that has come, as far as they are at hand; how many there were.
+    /// Gives each datagram that has come, as far as they are at hand; how many there were. It gives no more than keeps others waiting
+    /// for a moment.
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<usize>;
 
     /// What becomes readable when a datagram has come, and writable when there is room.

@@ -66,16 +66,7 @@ fn stream(bytes: usize, window: usize, seconds: usize, both: bool) -> Result<(),
         let directions = if both { 2.0 } else { 1.0 };
         let bits = 8.0 * directions * (rounds[0] as usize * window * bytes) as f64;
         println!("{}", bits / took);
-        for rail in comm.statistics() {
-            println!(
-                "{}: {} datagrams, {} packets again, rate {:.1} Mbit/s, round trip {:?}",
-                rail.name,
-                rail.count.sent,
-                rail.retransmissions,
-                rail.rate.unwrap_or(0.0) * 8e-6,
-                rail.round_trip.unwrap_or_default(),
-            );
-        }
+        print_rails(&comm);
     }
     comm.finish()?;
     Ok(())
@@ -99,9 +90,24 @@ fn ping(bytes: usize, times: usize) -> Result<(), Failed> {
     }
     if comm.rank() == 0 {
         print_halves(&mut all);
+        print_rails(&comm);
     }
     comm.finish()?;
     Ok(())
+}
+
+/// What rails have carried.
+fn print_rails(comm: &Comm) {
+    for rail in comm.statistics() {
+        println!(
+            "{}: {} datagrams, {} packets again, rate {:.1} Mbit/s, round trip {:?}",
+            rail.name,
+            rail.count.sent,
+            rail.retransmissions,
+            rail.rate.unwrap_or(0.0) * 8e-6,
+            rail.round_trip.unwrap_or_default(),
+        );
+    }
 }
 
 /// The same by bare datagrams between spinning ranks.

@@ -15,9 +15,6 @@ use crate::datagram::{Body, Datagram, DatagramError, Part, Piece};
 use crate::envelope::ENVELOPE;
 use crate::key::Course;
 
-/// How often a rail is asked before it is another one's turn.
-const MOST_AT_ONCE: u32 = 4;
-
 impl Engine {
     /// Takes in all datagrams that have come. Whether there were any.
     pub(super) fn take_in(&mut self, now: Time) -> bool {
@@ -25,13 +22,9 @@ impl Engine {
         // They are lent to a method of the engine.
         let mut rails = std::mem::take(&mut self.rails);
         for (number, rail) in (0u8..).zip(&mut rails) {
-            // One that brings more than can be taken in must not keep all others waiting.
-            for _ in 0..MOST_AT_ONCE {
-                match rail.receive(&mut |bytes| self.datagram(now, number, bytes)) {
-                    Ok(0) | Err(_) => break,
-                    Ok(_) => came = true,
-                }
-            }
+            // What cannot be received has not come.
+            let count = rail.receive(&mut |bytes| self.datagram(now, number, bytes));
+            came |= count.is_ok_and(|count| count > 0);
         }
         self.rails = rails;
         came

@@ -13,6 +13,12 @@ use crate::rail::{Rail, Train};
 const OUT: usize = 16;
 const IN: usize = 4;
 
+/// Datagrams up to this length are copied rather than gathered.
+const SHORT: usize = 512;
+
+/// How often messages are taken in before somebody looks what to do about them.
+const ROUNDS: usize = 4;
+
 /// The longest message: several datagrams that the kernel cuts up or has put together.
 const MESSAGE: usize = 65_535;
 
@@ -117,7 +123,25 @@ impl Udp {
         Ok(())
     }
 
+    /// Sends a train of one datagram, for which a simple call is cheaper.
+    fn send_one(&self, train: &Train<'_>) -> io::Result<usize> {
+        let mut datagram = [0; SHORT];
+        let mut length = 0;
+        for slice in train.bytes {
+            datagram[length..length + slice.len()].copy_from_slice(slice);
+            length += slice.len();
+        }
+        let name = self.peers[usize::from(train.to)].as_ref().expect("only those who have one");
+        name.send(&self.socket, &datagram[..length]).map(|()| 1)
+    }
+
     fn send_together(&self, trains: &[Train<'_>]) -> io::Result<usize> {
+        if let [train] = trains
+            && train.count == 1
+            && train.segment <= SHORT
+        {
+            return self.send_one(train);
+        }
         let mut extras = [Extra([0; 32]); OUT];
         // SAFETY: a header of zeroes is one without address, bytes and extras.
         let mut headers: [libc::mmsghdr; OUT] = unsafe { mem::zeroed() };
@@ -146,6 +170,74 @@ impl Udp {
             )
         };
         usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    }
+}
+
+impl Udp {
+    /// Takes in so many messages at most. How many there were, and how many datagrams in them.
+    fn receive_some(
+        &mut self,
+        most: usize,
+        each: &mut dyn FnMut(&[u8]),
+    ) -> io::Result<(usize, usize)> {
+        // SAFETY: a header of zeroes is one without address, bytes and extras.
+        let mut headers: [libc::mmsghdr; IN] = unsafe { mem::zeroed() };
+        let mut slices = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; IN];
+        let places = self.buffers.chunks_exact_mut(MESSAGE).zip(&mut self.extras).take(most);
+        for (place, (buffer, extra)) in places.enumerate() {
+            slices[place] =
+                libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+            let header = &mut headers[place].msg_hdr;
+            header.msg_iov = &raw mut slices[place];
+            header.msg_iovlen = 1;
+            header.msg_control = (&raw mut *extra).cast();
+            header.msg_controllen = size_of::<Extra>() as _;
+        }
+        let (socket, flags) = (self.socket.as_raw_fd(), libc::MSG_DONTWAIT);
+        // SAFETY: buffers, slices and extras live until the calls return, and each header has buffers of its own.
+        let count = unsafe {
+            match most {
+                1 => {
+                    let length = libc::recvmsg(socket, &raw mut headers[0].msg_hdr, flags);
+                    headers[0].msg_len = length.max(0) as libc::c_uint;
+                    length.signum() as libc::c_int + libc::c_int::from(length == 0)
+                }
+                _ => {
+                    let most = most.min(IN) as libc::c_uint;
+                    libc::recvmmsg(
+                        socket,
+                        headers.as_mut_ptr(),
+                        most,
+                        flags as _,
+                        std::ptr::null_mut(),
+                    )
+                }
+            }
+        };
+        let Ok(count) = usize::try_from(count) else {
+            let error = io::Error::last_os_error();
+            return match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok((0, 0)),
+                _ => Err(error),
+            };
+        };
+        let mut datagrams = 0;
+        for (place, header) in headers.iter().enumerate().take(count) {
+            let length = (header.msg_len as usize).min(MESSAGE);
+            let message = &self.buffers[place * MESSAGE..][..length];
+            // SAFETY: the kernel has filled in the header and its extras, which are still there.
+            let segment = unsafe { segment_of(&header.msg_hdr) }.unwrap_or(length);
+            if message.is_empty() || segment == 0 {
+                datagrams += 1;
+                each(message);
+                continue;
+            }
+            for datagram in message.chunks(segment) {
+                datagrams += 1;
+                each(datagram);
+            }
+        }
+        Ok((count, datagrams))
     }
 }
 
@@ -193,49 +285,16 @@ impl Rail for Udp {
     }
 
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<usize> {
-        // SAFETY: as above.
-        let mut headers: [libc::mmsghdr; IN] = unsafe { mem::zeroed() };
-        let mut slices = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; IN];
-        for (place, buffer) in self.buffers.chunks_exact_mut(MESSAGE).enumerate() {
-            slices[place] =
-                libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-            let header = &mut headers[place].msg_hdr;
-            header.msg_iov = &raw mut slices[place];
-            header.msg_iovlen = 1;
-            header.msg_control = (&raw mut self.extras[place]).cast();
-            header.msg_controllen = size_of::<Extra>() as _;
+        // Most often there is one or none, for which a simple call is cheaper.
+        let (messages, mut datagrams) = self.receive_some(1, each)?;
+        if messages == 0 || datagrams == 1 {
+            return Ok(datagrams);
         }
-        // SAFETY: buffers, slices and extras live until the call returns, and each header has buffers of its own.
-        let count = unsafe {
-            libc::recvmmsg(
-                self.socket.as_raw_fd(),
-                headers.as_mut_ptr(),
-                IN as libc::c_uint,
-                libc::MSG_DONTWAIT as _,
-                std::ptr::null_mut(),
-            )
-        };
-        let Ok(count) = usize::try_from(count) else {
-            let error = io::Error::last_os_error();
-            return match error.kind() {
-                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(0),
-                _ => Err(error),
-            };
-        };
-        let mut datagrams = 0;
-        for (place, header) in headers.iter().enumerate().take(count) {
-            let length = (header.msg_len as usize).min(MESSAGE);
-            let message = &self.buffers[place * MESSAGE..][..length];
-            // SAFETY: the kernel has filled in the header and its extras, which are still there.
-            let segment = unsafe { segment_of(&header.msg_hdr) }.unwrap_or(length);
-            if message.is_empty() || segment == 0 {
-                datagrams += 1;
-                each(message);
-                continue;
-            }
-            for datagram in message.chunks(segment) {
-                datagrams += 1;
-                each(datagram);
+        for _ in 0..ROUNDS {
+            let (messages, more) = self.receive_some(IN, each)?;
+            datagrams += more;
+            if messages < IN {
+                break;
             }
         }
         Ok(datagrams)
