@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use crosstie_units::Time;
 
 use crate::gauge::{Gauge, Gauges};
+use crate::growth::Growth;
 use crate::outbox::{Departure, Handed, Landed, Outbox};
 use crate::policy::Feedback;
 use crate::reassembly::{Reassembly, Stray, Whole};
@@ -117,6 +118,9 @@ pub struct Dispatch {
     open: Slab<Open>,
     /// What rails have shown, where the policy wants to know.
     gauges: Option<Gauges>,
+    /// How long packets are, if they grow.
+    growth: Option<Growth>,
+    ahead: Time,
     reassembly: Reassembly,
     /// Where packets may come more than once.
     serials: Option<Serials>,
@@ -245,6 +249,20 @@ impl Dispatch {
         whole
     }
 
+    /// The most bytes of a packet on the way to a node; `None`: any number.
+    #[inline]
+    pub fn payload(&self, to: NodeId, rail: RailId) -> Option<u32> {
+        match &self.growth {
+            None => self.outbox.payload(),
+            Some(growth) => Some(growth.payload(to, rail)),
+        }
+    }
+
+    /// How long rails are to be busy with what is ahead of them, beside what it takes to keep them busy.
+    pub fn ahead(&self) -> Time {
+        self.ahead
+    }
+
     /// What the way to a node on a rail has shown, in policies that want to know.
     pub fn gauge(&self, to: NodeId, rail: RailId) -> Gauge {
         self.gauges.as_ref().map_or(Gauge::default(), |gauges| *gauges.get(to, rail))
@@ -281,6 +299,8 @@ impl Dispatch {
             outbox: Outbox::new(spec, departures),
             open: Slab::new(),
             gauges: gauges.then(|| Gauges::new(spec.rails)),
+            growth: Growth::new(spec).filter(|_| gauges),
+            ahead: spec.ahead.map_or(Time::ZERO, |ahead| ahead.time),
             reassembly: Reassembly::new(spec.patience.is_some()),
             serials: (spec.repeats || spec.patience.is_some()).then(Serials::default),
             arriving: (0..spec.rails).map(|_| Vec::new()).collect(),
@@ -330,7 +350,8 @@ impl Dispatch {
         let from = self.node;
         let parcel =
             |id, stripe| Parcel { from, to, id, message, length, stripe, reserved, serial };
-        self.outbox.push(self.now, handed, stripe, parcel, &mut self.orders);
+        let payload = self.payload(to, stripe.rail);
+        self.outbox.push(self.now, handed, (stripe, payload), parcel, &mut self.orders);
     }
 
     /// All pieces of a message have been handed over.
@@ -422,6 +443,11 @@ impl Dispatch {
                 }
                 if let Some(gauges) = &mut self.gauges {
                     gauges.acknowledged(self.now, to, rail, handed_over, bytes);
+                    if let Some(growth) = &mut self.growth
+                        && growth.see(to, rail, gauges.get(to, rail))
+                    {
+                        gauges.begin_anew(to, rail);
+                    }
                 }
                 Heard { feedback, back }
             }

@@ -77,7 +77,12 @@ impl Gauge {
         }
     }
 
-    fn handed(&mut self, now: Time, bytes: u64) {
+    /// The bytes of the longest packet of late.
+    pub(crate) fn longest(&self) -> f64 {
+        self.longest
+    }
+
+    pub(crate) fn handed(&mut self, now: Time, bytes: u64) {
         if self.under_way == 0 {
             self.since = now;
         }
@@ -85,7 +90,7 @@ impl Gauge {
     }
 
     /// A packet is acknowledged that was handed over at a time.
-    fn acknowledged(&mut self, now: Time, handed: Time, bytes: u64) {
+    pub(crate) fn acknowledged(&mut self, now: Time, handed: Time, bytes: u64) {
         self.under_way = self.under_way.saturating_sub(bytes);
         let carried = bytes.max(1) as f64;
         let before = self.last.replace(now);
@@ -221,6 +226,12 @@ impl Gauges {
         gauge.under_way = gauge.under_way.saturating_sub(bytes);
         let under_way = &mut self.under_way[rail.0 as usize];
         *under_way = under_way.saturating_sub(bytes);
+    }
+
+    /// Forgets what a way has shown, but not what it has under way.
+    pub fn begin_anew(&mut self, to: NodeId, rail: RailId) {
+        let way = self.way(to, rail);
+        *way = Gauge { under_way: way.under_way, since: way.since, ..Gauge::default() };
     }
 
     /// Forgets what a way has shown and has under way.

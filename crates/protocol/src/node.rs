@@ -7,7 +7,8 @@ use crate::nic::{Nic, Tally};
 use crate::policy::Policy;
 use crate::reassembly::{Stray, Whole};
 use crate::{
-    Control, Machine, MessageId, NodeId, Packet, Packing, Patience, PeId, RailId, RailSet, StripeId,
+    Ahead, Control, Machine, MessageId, NodeId, Packet, Packing, Patience, PeId, RailId, RailSet,
+    StripeId,
 };
 
 /// What a node is made of.
@@ -43,6 +44,9 @@ pub struct NodeSpec {
     /// How long it waits for acknowledgements; all nodes have the same. If it is given, the node outlives its rails, as long as
     /// there is one, and what it sends may come more than once. `None`: for ever.
     pub patience: Option<Patience>,
+    /// What it keeps ahead of rails, if its policy asks what they have shown, or it outlives its rails. `None`: as little as
+    /// keeps them busy, in packets that do not grow.
+    pub ahead: Option<Ahead>,
 }
 
 impl NodeSpec {
@@ -61,6 +65,7 @@ impl NodeSpec {
             reports: false,
             repeats: false,
             patience: None,
+            ahead: None,
         }
     }
 }

@@ -35,6 +35,8 @@ struct Sending {
     /// The number of its message among those that have not left, where that is kept.
     message: u32,
     packets: u32,
+    /// The most bytes of a packet; `None`: all of them.
+    payload: Option<u32>,
     /// How many of them there has been room for in the window.
     admitted: u32,
     /// How many the driver has been given.
@@ -56,10 +58,10 @@ impl Sending {
     }
 
     #[inline]
-    fn packet(&self, packing: &Packing, number: u32) -> Packet {
+    fn packet(&self, number: u32) -> Packet {
         assert!(number < self.packets, "a stripe of {} packets has no {number}", self.packets);
         let stripe = &self.parcel.stripe.bytes;
-        let bytes = match packing.payload {
+        let bytes = match self.payload {
             None => stripe.clone(),
             Some(payload) => {
                 let start = stripe.start + u64::from(number) * u64::from(payload);
@@ -226,18 +228,18 @@ impl Outbox {
         self.departures || self.reports || self.persists
     }
 
-    /// Hands a stripe of a message to its NIC.
+    /// Hands a stripe of a message to its NIC, in packets of so many bytes at most.
     #[inline]
     pub fn push(
         &mut self,
         now: Time,
         Handed { message, leaves, again }: Handed,
-        stripe: Stripe,
+        (stripe, payload): (Stripe, Option<u32>),
         parcel: impl FnOnce(StripeId, Stripe) -> Parcel,
         orders: &mut VecDeque<Order>,
     ) {
         let rail = stripe.rail;
-        let packets = self.packing.packets(stripe.len());
+        let packets = Packing { payload, ..self.packing }.packets(stripe.len());
         let packets = u32::try_from(packets).expect("packets of a stripe are numbered in 32 bits");
         // Where nothing has to wait, nothing is queued.
         let at_once = self.transfers.is_none() && self.window.is_none() && self.up.contains(rail);
@@ -246,6 +248,7 @@ impl Outbox {
             handed_over: now,
             message,
             packets,
+            payload,
             admitted: if at_once { packets } else { 0 },
             transmitted: 0,
             left: 0,
@@ -322,6 +325,12 @@ impl Outbox {
         }
     }
 
+    /// The most bytes of a packet that has not grown.
+    #[inline]
+    pub fn payload(&self) -> Option<u32> {
+        self.packing.payload
+    }
+
     /// Whether so many bytes are one packet.
     pub fn is_one_packet(&self, bytes: u64) -> bool {
         self.packing.packets(bytes) == 1
@@ -334,7 +343,7 @@ impl Outbox {
     #[inline]
     pub fn packet(&self, stripe: StripeId, number: u32) -> Packet {
         let sending = self.stripes.get(stripe.0).expect("the stripe is under way");
-        sending.packet(&self.packing, number)
+        sending.packet(number)
     }
 
     /// The same, for the driver to transmit.
@@ -342,7 +351,7 @@ impl Outbox {
     pub fn transmit(&mut self, stripe: StripeId, number: u32) -> Packet {
         let sending = self.stripes.get_mut(stripe.0).expect("the stripe is under way");
         sending.transmitted += 1;
-        sending.packet(&self.packing, number)
+        sending.packet(number)
     }
 
     /// A packet of a stripe has left the node. Whether that makes the stripe one that has left.
@@ -409,7 +418,7 @@ impl Outbox {
         let parcel = &sending.parcel;
         let (rail, to, ghost) = (parcel.stripe.rail, parcel.to, sending.ghost);
         let handed_over = sending.handed_over;
-        let packet = sending.packet(&self.packing, number).bytes;
+        let packet = sending.packet(number).bytes;
         let bytes = packet.end - packet.start;
         let whole = sending.acknowledged.count() == u64::from(sending.packets);
         let feedback = (whole && !ghost).then(|| Feedback {

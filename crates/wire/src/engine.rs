@@ -26,13 +26,13 @@ use std::time::Duration;
 use crosstie_protocol::channel::ChannelSpec;
 use crosstie_protocol::message::{self, Envelope, MessageSpec, Messenger, PostId, RequestId, Tag};
 use crosstie_protocol::{
-    Action, Input, Machine, MessageId, Node, NodeError, NodeId, NodeSpec, Packing, Patience, PeId,
-    Policies, RailId, RankId,
+    Action, Ahead, Input, Machine, MessageId, Node, NodeError, NodeId, NodeSpec, Packing, Patience,
+    PeId, Policies, RailId, RankId,
 };
 use crosstie_units::Time;
 use slotmap::{Key as _, KeyData, SlotMap, new_key_type};
 
-use crate::datagram::{HEAD, LONGEST};
+use crate::datagram::{HEAD, LONGEST, MOST_PARTS};
 use crate::envelope::{self, Context};
 use crate::key::Key;
 use crate::memory::Memory;
@@ -59,8 +59,8 @@ pub(crate) struct EngineSpec {
     pub channel: ChannelSpec,
     pub message: MessageSpec,
     pub patience: Option<Patience>,
-    /// Datagrams of a packet.
-    pub parts: usize,
+    /// What is kept ahead of rails.
+    pub ahead: Time,
 }
 
 /// Something posted.
@@ -205,14 +205,12 @@ pub(crate) struct Engine {
 const SPARE: usize = 64;
 const SPARE_BYTES: usize = 32 << 10;
 
-/// What a packet of so many datagrams carries on all of these rails.
-fn payload(rails: &[Box<dyn Rail>], parts: usize) -> u32 {
+/// What a datagram carries on all of these rails, and how many datagrams a packet may have.
+fn payload(rails: &[Box<dyn Rail>]) -> (u32, u32) {
     let longest = rails.iter().map(|rail| rail.longest()).min().unwrap_or(1472);
-    let parts = rails
-        .iter()
-        .map(|rail| rail.train())
-        .fold(parts, |parts, (count, bytes)| parts.min(count).min(bytes / longest));
-    (parts.max(1) * (longest - HEAD)) as u32
+    let most = rails.iter().map(|rail| rail.train());
+    let most = most.map(|(count, bytes)| count.min(bytes / longest)).min().unwrap_or(1);
+    ((longest - HEAD) as u32, most.clamp(1, MOST_PARTS) as u32)
 }
 
 impl Engine {
@@ -223,10 +221,12 @@ impl Engine {
         rails: Vec<Box<dyn Rail>>,
         memory: Option<(Memory, Vec<Option<usize>>)>,
     ) -> Result<Engine, NodeError> {
-        let EngineSpec { rank, size, key, channel, message, patience, parts } = spec;
+        let EngineSpec { rank, size, key, channel, message, patience, ahead } = spec;
         let count = rails.len().max(1) as u32;
+        let (payload, most) = payload(&rails);
         let node = NodeSpec {
-            packing: Packing { payload: Some(payload(&rails, parts)), overhead: HEAD as u32 },
+            packing: Packing { payload: Some(payload), overhead: HEAD as u32 },
+            ahead: Some(Ahead { time: ahead, most }),
             reports: true,
             repeats: true,
             patience,

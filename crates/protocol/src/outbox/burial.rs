@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{Followed, Outbox, Sending};
 use crate::dispatch::Order;
 use crate::way::Orphan;
-use crate::{NodeId, Packing, PeId, RailId, StripeId};
+use crate::{NodeId, PeId, RailId, StripeId};
 
 /// What a way leaves behind.
 #[derive(Debug, Default)]
@@ -21,10 +21,10 @@ pub(crate) struct Burial {
 
 impl Sending {
     /// Bytes of packets that have not been acknowledged.
-    fn unacknowledged(&self, packing: &Packing) -> Vec<Range<u64>> {
+    fn unacknowledged(&self) -> Vec<Range<u64>> {
         let mut ranges: Vec<Range<u64>> = Vec::new();
         let numbers = (0..self.packets).filter(|&n| !self.acknowledged.contains(u64::from(n)));
-        for bytes in numbers.map(|number| self.packet(packing, number).bytes) {
+        for bytes in numbers.map(|number| self.packet(number).bytes) {
             match ranges.last_mut() {
                 Some(last) if last.end == bytes.start => last.end = bytes.end,
                 _ => ranges.push(bytes),
@@ -82,7 +82,7 @@ impl Outbox {
         let (message, leaves) = (sending.message, sending.leaves && unsent);
         let before = burial.orphans.len();
         let orphan = |bytes| Orphan { message, bytes, leaves };
-        burial.orphans.extend(sending.unacknowledged(&self.packing).into_iter().map(orphan));
+        burial.orphans.extend(sending.unacknowledged().into_iter().map(orphan));
         let orphans = (burial.orphans.len() - before) as u32;
         let followed = self.messages.get_mut(message).expect("the message has not landed");
         followed.landing += orphans;
@@ -119,7 +119,7 @@ impl Outbox {
     fn recall_stripe(&mut self, stripe: StripeId) -> (RailId, Orphan) {
         let sending = self.stripes.get_mut(stripe.0).expect("it is on its way out");
         let (rail, message) = (sending.parcel.stripe.rail, sending.message);
-        let start = sending.packet(&self.packing, sending.admitted).bytes.start;
+        let start = sending.packet(sending.admitted).bytes.start;
         let orphan = Orphan {
             message,
             bytes: start..sending.parcel.stripe.bytes.end,

@@ -15,7 +15,7 @@ use crate::{Dispatch, Gauge, NodeId, NodeSpec, OpenId, PeId, RailId, Stripe};
 /// Long messages are handed over piece by piece; those of one packet take the rail on which they are expected to be there first.
 #[derive(Debug)]
 pub struct Pull {
-    /// The bytes of a packet: pieces are made of whole ones.
+    /// The bytes of a packet that has not grown: pieces are made of whole ones.
     packet: u64,
     /// Messages of which pieces are still to be handed over, the oldest first.
     open: VecDeque<OpenId>,
@@ -48,7 +48,8 @@ struct Candidate {
     /// Picoseconds for a byte, and until a byte handed over now would be there.
     pace: f64,
     free: f64,
-    /// Packets that may be handed over in one piece.
+    /// The bytes of a packet, and how many of these may be handed over in one piece.
+    packet: u64,
     packets: u64,
 }
 
@@ -74,14 +75,19 @@ impl Pull {
         }
     }
 
+    /// The bytes of a packet on a way.
+    fn packet_on(&self, to: NodeId, rail: RailId, dispatch: &Dispatch) -> u64 {
+        dispatch.payload(to, rail).map_or(self.packet, u64::from)
+    }
+
     /// The next piece of a message, and the rail that takes it.
     fn next(&mut self, open: OpenId, dispatch: &Dispatch) -> Option<(RailId, u64)> {
         let (to, rest) = dispatch.rest(open);
-        let packet = self.packet;
         let mut idle = true;
         self.candidates.clear();
         for rail in dispatch.up_to(to).iter() {
             let gauge = dispatch.gauge(to, rail);
+            let packet = self.packet_on(to, rail, dispatch);
             idle &= gauge.under_way() == 0;
             match gauge.pace_now(dispatch.now(), packet) {
                 Some(pace) => self.candidates.push(candidate(rail, pace, &gauge, packet, dispatch)),
@@ -95,17 +101,19 @@ impl Pull {
         }
         self.candidates.sort_by(|a, b| a.free.total_cmp(&b.free));
         let end = finish(self.candidates.iter().map(|rail| (rail.free, rail.pace)), rest as f64);
-        let there = |rail: &&Candidate| rail.free + rest.min(packet) as f64 * rail.pace;
+        let there = |rail: &&Candidate| rail.free + rest.min(self.packet) as f64 * rail.pace;
         let soonest = self.candidates.iter().min_by(|a, b| there(a).total_cmp(&there(b)))?;
         for rail in &self.candidates {
-            let share = ((end - rail.free) / rail.pace / packet as f64) as u64;
-            let packets = share.min(rail.packets);
-            if packets > 0 {
-                return Some((rail.rail, rest.min(packets.saturating_mul(packet))));
+            // In packets as they were at first: the last of a piece may be a short one.
+            let share = ((end - rail.free) / rail.pace / self.packet as f64) as u64;
+            let room = rail.packets.saturating_mul(rail.packet);
+            let bytes = share.saturating_mul(self.packet).min(room);
+            if bytes > 0 {
+                return Some((rail.rail, rest.min(bytes)));
             }
         }
         // Less than a packet for each is left. And where nothing is under way nobody would ask again.
-        (idle || soonest.packets > 0).then_some((soonest.rail, rest.min(packet)))
+        (idle || soonest.packets > 0).then_some((soonest.rail, rest.min(self.packet)))
     }
 }
 
@@ -118,11 +126,11 @@ fn candidate(
 ) -> Candidate {
     let (pace, latency) = (pace.max(LEAST), gauge.latency());
     let (own, ahead) = (gauge.under_way() as f64, dispatch.under_way(rail) as f64);
-    let most = AHEAD * latency / pace + packet as f64;
+    let most = (AHEAD * latency + dispatch.ahead().ps() as f64) / pace + packet as f64;
     let packets = |bytes: f64| (bytes / packet as f64).ceil() as u64;
     // Several pieces are under way at once: when one is there, the next can be handed over.
     let packets = packets((most - own).max(0.0)).min(packets(most / PIECES));
-    Candidate { rail, pace, free: latency + ahead * pace, packets }
+    Candidate { rail, pace, free: latency + ahead * pace, packet, packets }
 }
 
 impl Policy for Pull {

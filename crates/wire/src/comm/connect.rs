@@ -19,6 +19,9 @@ use crate::start::Job;
 /// How long a rail may be silent before its packets go again on others: longer than a rank that computes lets its peers wait.
 const SILENCE: Time = Time::from_ns(20_000_000);
 
+/// What is kept ahead of rails: for so long a rank may be busy with something else.
+const AHEAD: Time = Time::from_ns(1_000_000);
+
 /// Rails and memory to all other ranks.
 pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Engine, CommError> {
     let (rank, size) = (job.rank(), job.size());
@@ -97,7 +100,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Engine, CommEr
             least: SILENCE,
             give_up: time(options.patience),
         }),
-        parts: options.parts,
+        ahead: AHEAD,
     };
     Ok(Engine::new(spec, &policies, used, memory)?)
 }

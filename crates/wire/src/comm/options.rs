@@ -21,8 +21,6 @@ pub struct Options {
     pub patience: Duration,
     /// The longest message that is sent before anybody has asked for it. `CROSSTIE_EAGER`, in bytes.
     pub eager: u64,
-    /// Datagrams of a packet.
-    pub parts: usize,
 }
 
 impl Default for Options {
@@ -34,7 +32,6 @@ impl Default for Options {
             memory: true,
             patience: Duration::from_secs(5),
             eager: 16 << 10,
-            parts: 4,
         }
     }
 }
@@ -105,12 +102,6 @@ impl Options {
             match eager.parse::<u64>() {
                 Ok(bytes) if bytes <= 1 << 16 => options.eager = bytes,
                 _ => return wrong("CROSSTIE_EAGER", &eager, "bytes, from 0 to 65536".to_owned()),
-            }
-        }
-        if let Some(parts) = variable("CROSSTIE_PARTS") {
-            match parts.parse::<usize>() {
-                Ok(parts) if (1..=44).contains(&parts) => options.parts = parts,
-                _ => return wrong("CROSSTIE_PARTS", &parts, "1 to 44".to_owned()),
             }
         }
         Ok(options)

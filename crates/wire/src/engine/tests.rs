@@ -175,7 +175,7 @@ impl Sky {
                     ..MessageSpec::new(8192)
                 },
                 patience: Some(Patience { round_trips: 8, least: ms(10), give_up: ms(500) }),
-                parts: 4,
+                ahead: ms(1),
             };
             let rails = (0..speed.len() as u8)
                 .map(|rail| Box::new(Wing { air: Arc::clone(&air), rank, rail }) as Box<dyn Rail>);
