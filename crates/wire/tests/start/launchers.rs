@@ -123,9 +123,11 @@ fn under_slurm() {
     if !installed("srun") {
         return;
     }
-    // Nodes that are idle, as `sinfo` would say where a cluster runs.
-    let nodes = command("sinfo").args(["-h", "-t", "idle", "-o", "%D"]).output();
-    if nodes.is_ok_and(|nodes| nodes.stdout.trim_ascii().is_empty()) {
+    // How many nodes are idle, partition by partition; nothing where no cluster runs.
+    let idle = command("sinfo").args(["-h", "-t", "idle", "-o", "%D"]).output();
+    let idle = idle.map(|idle| String::from_utf8_lossy(&idle.stdout).into_owned());
+    let idle = idle.unwrap_or_default();
+    if !idle.lines().any(|count| count.trim().parse::<u32>().is_ok_and(|count| count > 0)) {
         return skip("no cluster of Slurm has an idle node");
     }
     let arguments = ["--mpi=pmi2", "--overcommit", "-n", "4", "--immediate=20"];

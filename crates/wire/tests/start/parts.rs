@@ -108,6 +108,11 @@ fn launch(how: &str) -> i32 {
         _ => line.to_owned(),
     };
     let crew = Launcher::new(3, ["/bin/sh", "-c", &line]).start(|_| Ok([None, None, None]));
-    crew.unwrap().wait().unwrap();
-    0
+    match crew.unwrap().wait() {
+        Ok(_) => 0,
+        Err(error) => {
+            say(error);
+            1
+        }
+    }
 }
