@@ -1,6 +1,8 @@
 //! Ranks from their start to their end.
 
 use std::io::{self, PipeReader};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use crosstie_wire::start::{Ender, Ending, LaunchError, Launcher, Outcome, RankEnd};
@@ -20,7 +22,8 @@ pub fn run(arguments: &LaunchArguments, console: &Console) -> Exit {
         launcher = launcher.env("CROSSTIE_RAILS", rails);
     }
     // Signals from here on are for the ranks.
-    let signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let signals = watch(&interrupted)
         .map_err(|error| Failure::ours(format!("cannot watch for signals: {error}")))?;
     let mut pipes = Vec::new();
     let crew = launcher.start(|_| {
@@ -40,7 +43,19 @@ pub fn run(arguments: &LaunchArguments, console: &Console) -> Exit {
         // A reader that panicked has told of it.
         let _ = reader.join();
     }
-    conclude(&outcome.map_err(refused)?, console)
+    let mut outcome = outcome.map_err(refused)?;
+    // At a terminal ranks are told of Ctrl-C too, and may all have ended by it before they could be asked to.
+    outcome.interrupted |= interrupted.load(Ordering::Relaxed);
+    conclude(&outcome, console)
+}
+
+/// Takes over the signals that end ranks; each of them sets a flag.
+fn watch(flag: &Arc<AtomicBool>) -> io::Result<Signals> {
+    let ending = [SIGINT, SIGTERM, SIGHUP];
+    for signal in ending {
+        signal_hook::flag::register(signal, Arc::clone(flag))?;
+    }
+    Signals::new(ending)
 }
 
 fn refused(error: LaunchError) -> Failure {

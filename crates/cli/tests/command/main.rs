@@ -6,6 +6,8 @@ mod boxes;
 mod conduct;
 mod experiments;
 mod invocation;
+#[cfg(unix)]
+mod launches;
 mod mistakes;
 mod networks;
 #[cfg(unix)]

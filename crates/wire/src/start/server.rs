@@ -31,6 +31,8 @@ pub struct Server {
     /// How many bytes are on it.
     held: usize,
     seats: Vec<Seat>,
+    /// Who left first: others may have left because of it.
+    first_to_leave: Option<usize>,
     events: VecDeque<Event>,
 }
 
@@ -96,6 +98,7 @@ impl Server {
             board: BTreeMap::new(),
             held: 0,
             seats,
+            first_to_leave: None,
             events: VecDeque::new(),
         }
     }
@@ -283,12 +286,12 @@ impl Server {
 
     fn leave(&mut self, rank: usize) {
         self.seats[rank] = Seat { left: true, ..Seat::default() };
+        self.first_to_leave.get_or_insert(rank);
     }
 
     /// Lets ranks go on if all have come, or tells those who wait that somebody never will.
     fn look_at_the_fence(&mut self) {
-        let missing = self.seats.iter().position(|seat| seat.left);
-        let answer = match missing {
+        let answer = match self.first_to_leave {
             Some(rank) => format!("cmd=barrier_out rc=-1 msg=rank_{rank}_has_left"),
             None if self.seats.iter().all(|seat| seat.waits) => "cmd=barrier_out".to_owned(),
             None => return,

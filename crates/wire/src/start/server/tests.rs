@@ -88,6 +88,8 @@ fn who_waits_for_one_that_has_left_is_told() {
     assert_eq!(told(&mut server, 0), "", "it does not wait");
     assert_eq!(ask(&mut server, 0, "cmd=barrier_in\n"), refusal);
     assert_eq!(ask(&mut server, 1, "cmd=get_maxes\n"), "", "it is not heard any more");
+    server.closed(0);
+    assert_eq!(ask(&mut server, 2, "cmd=barrier_in\n"), refusal, "the first to leave is told of");
 }
 
 #[test]
@@ -247,11 +249,11 @@ proptest! {
             .collect();
         let mut inboxes: Vec<Inbox> = (0..size).map(|_| Inbox::default()).collect();
         let mut choices = choices.into_iter().cycle();
-        // Whoever has something to say does not say nothing for ever: a few rounds without anybody are the end.
+        // Anybody may be next; after some without a word, each in turn, until nobody has one.
         let mut quiet = 0;
-        while quiet < 400 * size {
+        while quiet < 8 + size {
             let (who, length) = choices.next().unwrap();
-            let rank = (who.index(size) + quiet) % size;
+            let rank = if quiet < 8 { who.index(size) } else { quiet % size };
             quiet += 1;
             let said = &mut ranks[rank].said;
             if !said.is_empty() {
