@@ -264,12 +264,12 @@ impl Comm {
     }
 
     fn leave(&mut self) -> Result<(), CommError> {
-        let Some(job) = self.job.get_mut().take() else { return Ok(()) };
+        let Some(mut job) = self.job.get_mut().take() else { return Ok(()) };
         let timeout = self.timeout.replace(Some(PARTING));
-        let idle = self.until(|engine| engine.is_idle().then_some(()));
+        let idle = self.until(|engine| engine.has_sent_all().then_some(()));
         self.timeout.set(timeout);
-        // Others may still want answers: the caretaker gives them.
-        let left = job.finish();
+        // Others may still want answers, which the caretaker gives until all are here.
+        let left = job.fence().and_then(|()| job.finish());
         self.shared.ends.store(true, Ordering::Release);
         if let Some(caretaker) = self.caretaker.take() {
             caretaker.thread().unpark();

@@ -704,7 +704,13 @@ impl Engine {
         nics.map(|(rail, nic)| (rail.waits_on(), !nic.queue.is_empty()))
     }
 
+    /// Whether all that was sent has arrived.
+    pub fn has_sent_all(&self) -> bool {
+        self.node.is_idle() && self.posts.is_empty() && !self.has_backlog() && self.own.is_empty()
+    }
+
     /// Whether nothing is under way in any direction.
+    #[cfg(test)]
     pub fn is_idle(&self) -> bool {
         let links = || self.peers.iter().flat_map(|peer| &peer.links).flatten();
         self.node.is_idle()

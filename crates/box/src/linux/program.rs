@@ -38,7 +38,7 @@ impl Command {
         }
     }
 
-    /// With a variable in its environment.
+    /// With a variable in its environment, whatever the host says.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Command {
         self.variables.push((name.into(), value.into()));
         self
@@ -86,14 +86,13 @@ impl Command {
             .filter_map(|(name, value)| text(&[name, value].join(OsStr::new("="))).ok());
         let variables = self.variables.iter().map(|(name, value)| Ok((text(name)?, text(value)?)));
         let variables = variables.collect::<io::Result<Vec<_>>>()?;
-        let mut order = Order {
+        Ok(Order {
             folder: text(folder.as_os_str())?,
             terminal: self.terminal,
             words: self.words.iter().map(|word| text(word)).collect::<io::Result<_>>()?,
             environment: environment.collect(),
-        };
-        order.tell(&variables);
-        Ok(order)
+            own: variables,
+        })
     }
 }
 

@@ -65,15 +65,17 @@ pub(super) struct Order {
     pub words: Vec<CString>,
     /// Its environment, each as `NAME=value`.
     pub environment: Vec<CString>,
+    /// Variables that whoever wants it has given to it, whatever the host says.
+    pub own: Vec<(CString, CString)>,
 }
 
 /// The longest order. Arguments and environment of a program are shorter on every machine.
 const LONGEST: u64 = 16 << 20;
 
 impl Order {
-    /// Puts variables into the environment, in place of others of their names.
+    /// Puts variables of a host into the environment, and the program's own, in place of others of their names.
     pub fn tell(&mut self, variables: &[(CString, CString)]) {
-        for (name, value) in variables {
+        for (name, value) in variables.iter().chain(&self.own) {
             let start = [name.as_bytes(), b"="].concat();
             self.environment.retain(|part| !part.as_bytes().starts_with(&start));
             // Neither contains a zero.
@@ -91,7 +93,10 @@ impl Order {
         put(if self.terminal { b"t" } else { b"-" });
         put(self.folder.as_bytes());
         put(self.words.len().to_string().as_bytes());
-        self.words.iter().chain(&self.environment).for_each(|part| put(part.as_bytes()));
+        put(self.own.len().to_string().as_bytes());
+        let own = self.own.iter().flat_map(|(name, value)| [name, value]);
+        let parts = self.words.iter().chain(own).chain(&self.environment);
+        parts.for_each(|part| put(part.as_bytes()));
         let mut file = File::from(memfd_create(c"order", MFdFlags::MFD_CLOEXEC)?);
         file.write_all(&text)?;
         Ok(file.into())
@@ -112,13 +117,17 @@ impl Order {
         let mut parts = text.split(|byte| *byte == 0).map(|part| CString::new(part).ok());
         let terminal = parts.next()??.as_bytes() == b"t";
         let folder = parts.next()??;
-        let count: usize = parts.next()??.to_str().ok()?.parse().ok()?;
+        let mut count = || parts.next()??.to_str().ok()?.parse::<usize>().ok();
+        let (count, own) = (count()?, count()?.checked_mul(2)?);
         let mut words = parts.collect::<Option<Vec<CString>>>()?;
-        if count == 0 || count > words.len() {
+        if count == 0 || count.checked_add(own)? > words.len() {
             return None;
         }
-        let environment = words.split_off(count);
-        Some(Order { folder, terminal, words, environment })
+        let mut own_parts = words.split_off(count);
+        let environment = own_parts.split_off(own);
+        let pairs = own_parts.chunks_exact(2);
+        let own = pairs.map(|pair| (pair[0].clone(), pair[1].clone())).collect();
+        Some(Order { folder, terminal, words, environment, own })
     }
 }
 
@@ -151,13 +160,25 @@ mod tests {
             terminal: true,
             words: vec![text("sh"), text("-c"), text("")],
             environment: vec![text("PATH=/bin"), text("EMPTY=")],
+            own: vec![(text("NAME"), text("value")), (text("NOTHING"), text(""))],
         };
         assert_eq!(Order::read(order.write().unwrap()).unwrap(), order);
-        let plain = Order { terminal: false, environment: Vec::new(), ..order };
+        let mut told = order.clone();
+        told.tell(&[(text("NAME"), text("of the host")), (text("PATH"), text("/"))]);
+        let expected = ["EMPTY=", "PATH=/", "NAME=value", "NOTHING="].map(text);
+        assert_eq!(told.environment, expected);
+        let (environment, own) = (Vec::new(), Vec::new());
+        let plain = Order { terminal: false, environment, own, ..order };
         assert_eq!(Order::read(plain.write().unwrap()).unwrap(), plain);
-        for broken in
-            [&b""[..], b"t\0", b"t\0/\0", b"t\0/\x000\0", b"t\0/\x002\0a\0", b"t\0/\0x\0a\0"]
-        {
+        for broken in [
+            &b""[..],
+            b"t\0",
+            b"t\0/\0",
+            b"t\0/\x000\0",
+            b"t\0/\x002\x000\0a\0",
+            b"t\0/\0x\0a\0",
+            b"t\0/\x001\x001\0a\0b\0",
+        ] {
             assert_eq!(Order::parse(broken), None);
         }
     }

@@ -1,0 +1,70 @@
+//! Rails that slow down, die and return; ranks that die.
+
+use std::time::{Duration, Instant};
+
+use crosstie_box::{Cluster, Timetable};
+
+use crate::stage::{LIMIT, here, live, ranks, well};
+
+/// Does something while everything happens to a box that its file says.
+fn happening<R>(cluster: &Cluster, what: impl FnOnce() -> R) -> R {
+    let timetable = Timetable::new();
+    std::thread::scope(|scope| {
+        let player = scope.spawn(|| timetable.play(cluster, |_| ()));
+        let result = what();
+        timetable.stop();
+        player.join().unwrap().unwrap();
+        result
+    })
+}
+
+#[test]
+fn a_rail_that_goes_down_and_returns_costs_no_byte() {
+    for (what, events) in [
+        ("a cable", "[[event]]\nat = '0.4 s'\nrail = 0\ndown = true\nfor = '1.2 s'"),
+        ("a port", "[[event]]\nat = '0.4 s'\nrail = 0\nhost = 1\ndown = true\nfor = '1.2 s'"),
+        ("for good", "[[event]]\nat = '0.4 s'\nrail = 1\ndown = true"),
+        ("rates", "[[event]]\nat = '0.4 s'\nrail = 0\nrate = '100 Mbit/s'\nfor = '1.2 s'"),
+    ] {
+        let text = format!(
+            "hosts = 2\n[[rail]]\nrate = '1 Gbit/s'\n[[rail]]\nrate = '1 Gbit/s'\n{events}"
+        );
+        let Some(cluster) = live(&text) else { return };
+        // What arrives is held against what was sent.
+        let lines = happening(&cluster, || well(&cluster, &[0, 1], "stream 1000000 2500", &[]));
+        let pause: u64 = lines[0].split(' ').nth(1).unwrap().parse().unwrap();
+        assert!(pause < 2000, "{what}: a pause of {pause} ms");
+    }
+}
+
+#[test]
+fn a_rank_that_vanishes_is_missed_in_time() {
+    let patience = [("CROSSTIE_PATIENCE", "1")];
+    for line in here(3, "vanish 100", &patience) {
+        assert!(line.contains("rank 2 cannot be reached"), "{line}");
+    }
+    let Some(cluster) = live("hosts = 3\n[[rail]]\n[[rail]]") else { return };
+    let (lines, _) = ranks(&cluster, &[0, 1, 2], "vanish 100", &patience);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    for line in lines {
+        assert!(line.contains("rank 2 cannot be reached"), "{line}");
+        let after: u64 = line.split(' ').nth(3).unwrap().trim_end_matches(':').parse().unwrap();
+        assert!((900..20_000).contains(&after), "{line}");
+    }
+}
+
+#[test]
+fn when_all_rails_are_down_everybody_is_told() {
+    let text = "hosts = 2\n[[rail]]\n[[rail]]\n\
+                [[event]]\nat = '0.5 s'\nrail = 0\ndown = true\n\
+                [[event]]\nat = '0.6 s'\nrail = 1\ndown = true";
+    let Some(cluster) = live(text) else { return };
+    let begin = Instant::now();
+    let patience = [("CROSSTIE_PATIENCE", "1")];
+    let (lines, _) = happening(&cluster, || ranks(&cluster, &[0, 1], "cut-off", &patience));
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    for line in &lines[2..] {
+        assert!(line.contains("cannot be reached"), "{line}");
+    }
+    assert!(begin.elapsed() < LIMIT - Duration::from_secs(10));
+}

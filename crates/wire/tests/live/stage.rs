@@ -1,0 +1,101 @@
+//! What all tests need: a box or the reason for none, and ranks on its hosts or on this machine.
+
+use std::io::{PipeReader, PipeWriter, Read, pipe};
+use std::time::Duration;
+
+use crosstie_box::{Cluster, Command, Spec};
+use crosstie_wire::start::{BoxedError, Launcher, run_in_box};
+
+use crate::parts;
+
+/// How long ranks may take, also on a machine that is busy.
+pub const LIMIT: Duration = Duration::from_secs(100);
+
+/// The box, or `None` where this machine forbids it, after saying so.
+pub fn live(text: &str) -> Option<Cluster> {
+    let spec: Spec = toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    spec.check().unwrap_or_else(|misfit| panic!("{misfit}\n{text}"));
+    match Cluster::start(&spec) {
+        Ok(cluster) => Some(cluster),
+        Err(error)
+            if crosstie_box::permissions().iter().any(|finding| finding.works != Some(true)) =>
+        {
+            let thread = std::thread::current();
+            // Not `eprintln!`, which the harness shows of failed tests only.
+            let line = format!("skipped {}: {error}\n", thread.name().unwrap_or("a test"));
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Reads all that ranks say.
+fn listen(reader: PipeReader) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        let mut reader = reader;
+        reader.read_to_string(&mut text).map(|_| text).unwrap()
+    })
+}
+
+/// Runs ranks on hosts of a box, with these variables; what they said, in order.
+pub fn ranks(
+    cluster: &Cluster,
+    hosts: &[usize],
+    part: &str,
+    variables: &[(&str, &str)],
+) -> (Vec<String>, Result<(), BoxedError>) {
+    let (reader, writer): (PipeReader, PipeWriter) = pipe().unwrap();
+    let said = listen(reader);
+    let result = run_in_box(
+        cluster,
+        hosts,
+        |_| {
+            let command = Command::new(parts::words())
+                .env(parts::PART, part)
+                .stdout(writer.try_clone().unwrap())
+                .stderr(writer.try_clone().unwrap());
+            variables.iter().fold(command, |command, &(name, value)| command.env(name, value))
+        },
+        LIMIT,
+    );
+    drop(writer);
+    let text = said.join().unwrap();
+    if result.is_err() {
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+    }
+    (parts::lines(&text), result)
+}
+
+/// The same, and all must end well.
+pub fn well(
+    cluster: &Cluster,
+    hosts: &[usize],
+    part: &str,
+    variables: &[(&str, &str)],
+) -> Vec<String> {
+    let (lines, result) = ranks(cluster, hosts, part, variables);
+    result.unwrap_or_else(|error| panic!("{error}"));
+    lines
+}
+
+/// Runs ranks on this machine.
+pub fn here(count: usize, part: &str, variables: &[(&str, &str)]) -> Vec<String> {
+    let (reader, writer) = pipe().unwrap();
+    let said = listen(reader);
+    let launcher = Launcher::new(count, parts::words()).env(parts::PART, part);
+    let launcher =
+        variables.iter().fold(launcher, |launcher, &(name, value)| launcher.env(name, value));
+    let crew = launcher
+        .start(|_| {
+            let out = || writer.try_clone().map(|file| Some(file.into()));
+            Ok([None, out()?, out()?])
+        })
+        .unwrap();
+    drop(writer);
+    let outcome = crew.wait().unwrap();
+    let text = said.join().unwrap();
+    assert!(outcome.failure.is_none(), "{:?}\n{text}", outcome.failure);
+    parts::lines(&text)
+}
