@@ -45,6 +45,7 @@ use std::time::Duration;
 
 use bytemuck::{NoUninit, Pod};
 use crosstie_protocol::message::Tag;
+use crosstie_units::Time;
 
 use crate::clock::{Clock, time};
 use crate::datagram::LONGEST;
@@ -52,7 +53,7 @@ use crate::engine::{Buffer, Engine, Failure, RailStatistics, RequestKey, Status 
 use crate::envelope::Context;
 use crate::lent::{Lent, LentMut};
 use crate::start::Job;
-use crate::waiting::Waiting;
+use crate::waiting::{Waiting, Waking};
 
 /// The ranks of a job, as one of them sees it.
 ///
@@ -80,6 +81,8 @@ struct Shared {
     looks: AtomicU64,
     attended: AtomicBool,
     ends: AtomicBool,
+    /// What the caretaker waits for.
+    waking: Waking,
 }
 
 /// How often the caretaker looks whether the rank looks after its messages.
@@ -107,16 +110,25 @@ impl Shared {
 
     /// Looks after messages while the rank itself does not.
     fn care(&self) {
-        let mut seen = 0;
+        let mut seen = self.looks.load(Ordering::Relaxed);
         while !self.ends.load(Ordering::Acquire) {
             std::thread::park_timeout(CARE);
-            let looks = self.looks.load(Ordering::Relaxed);
-            if looks == seen && !self.attended.load(Ordering::Relaxed) {
+            while self.is_away(seen) && !self.ends.load(Ordering::Acquire) {
                 let mut engine = self.engine();
-                while engine.progress(self.clock.now()) {}
+                while self.is_away(seen) && engine.progress(self.clock.now()) {}
+                let (now, due) = (self.clock.now(), engine.deadline());
+                drop(engine);
+                // Until something comes by a rail or is due, as a rank would: who answers late is taken for slow.
+                let due = due.map_or(u64::MAX, |due| due.ps().saturating_sub(now.ps()) / 1000);
+                self.waking.wait(CARE.min(Duration::from_nanos(due)));
             }
-            seen = looks;
+            seen = self.looks.load(Ordering::Relaxed);
         }
+    }
+
+    /// Whether the rank has not looked after its messages since then.
+    fn is_away(&self, seen: u64) -> bool {
+        self.looks.load(Ordering::Relaxed) == seen && !self.attended.load(Ordering::Relaxed)
     }
 }
 
@@ -131,7 +143,9 @@ impl Comm {
         let mut job = Job::join()?;
         let engine = connect::connect(&mut job, &options)?;
         let (rank, size) = (job.rank(), job.size());
+        let waking = Waking::new(&engine).map_err(CommError::Thread)?;
         let shared = Arc::new(Shared {
+            waking,
             engine: Mutex::new(engine),
             clock: Clock::start(),
             looks: AtomicU64::new(0),
@@ -214,9 +228,8 @@ impl Comm {
     ) -> Result<Option<Status>, CommError> {
         let from = from.into().map(|from| self.peer(from)).transpose()?;
         let tag = tag.into().map(|tag| self.tag(tag)).transpose()?;
-        let mut engine = self.shared.engine();
-        self.shared.looks.fetch_add(1, Ordering::Relaxed);
-        engine.progress(self.shared.clock.now());
+        let (mut engine, now) = self.look();
+        engine.progress(now);
         Ok(engine.probe(from, tag).map(Status::from))
     }
 
@@ -288,14 +301,19 @@ impl Comm {
         if tag >= TAGS { Err(CommError::Tag { found: tag }) } else { Ok(Tag(tag)) }
     }
 
+    /// The engine, and the time it is: in this order, since the caretaker may have been at it until now.
+    fn look(&self) -> (MutexGuard<'_, Engine>, Time) {
+        self.shared.looks.fetch_add(1, Ordering::Relaxed);
+        let engine = self.shared.engine();
+        (engine, self.shared.clock.now())
+    }
+
     /// Looks after messages until something is found.
     fn until<R>(&self, mut find: impl FnMut(&mut Engine) -> Option<R>) -> Result<R, CommError> {
-        let Shared { clock, looks, attended, .. } = &*self.shared;
-        let begin = clock.now();
+        let Shared { clock, attended, .. } = &*self.shared;
+        let (mut engine, begin) = self.look();
         let end = self.timeout.get().map(|timeout| begin + time(timeout));
         let mut waiting = Waiting::default();
-        let mut engine = self.shared.engine();
-        looks.fetch_add(1, Ordering::Relaxed);
         attended.store(true, Ordering::Relaxed);
         let result = loop {
             if let Some(found) = find(&mut engine) {
@@ -326,9 +344,8 @@ impl Comm {
 
     /// Whether a request is done, after a look.
     fn is_done(&self, key: RequestKey) -> bool {
-        let mut engine = self.shared.engine();
-        self.shared.looks.fetch_add(1, Ordering::Relaxed);
-        engine.progress(self.shared.clock.now());
+        let (mut engine, now) = self.look();
+        engine.progress(now);
         engine.is_done(key)
     }
 
@@ -354,9 +371,8 @@ impl Comm {
         if length > LONGEST {
             return Err(CommError::TooLong { bytes: length });
         }
-        let now = self.shared.clock.now();
-        self.shared.looks.fetch_add(1, Ordering::Relaxed);
-        Ok(self.shared.engine().send(now, context, to, tag, Buffer::Out(bytes)))
+        let (mut engine, now) = self.look();
+        Ok(engine.send(now, context, to, tag, Buffer::Out(bytes)))
     }
 
     fn begin_recv(
@@ -367,9 +383,8 @@ impl Comm {
         bytes: LentMut,
     ) -> Result<RequestKey, CommError> {
         let from = from.map(|from| self.peer(from)).transpose()?;
-        let now = self.shared.clock.now();
-        self.shared.looks.fetch_add(1, Ordering::Relaxed);
-        Ok(self.shared.engine().receive(now, context, from, tag, Buffer::In(bytes)))
+        let (mut engine, now) = self.look();
+        Ok(engine.receive(now, context, from, tag, Buffer::In(bytes)))
     }
 
     #[allow(unsafe_code)] // Lends memory for as long as the call lasts.

@@ -90,3 +90,41 @@ fn wait(all: &mut [nix::poll::PollFd<'_>], time: Time) {
 fn sleep(_now: Time, _engine: &mut Engine) {
     std::thread::sleep(std::time::Duration::from_micros(100));
 }
+
+/// What wakes somebody who does not hold the engine: its rails.
+#[derive(Debug)]
+pub(crate) struct Waking {
+    #[cfg(unix)]
+    files: Vec<std::os::fd::OwnedFd>,
+}
+
+impl Waking {
+    /// The rails of an engine.
+    #[cfg(unix)]
+    pub fn new(engine: &Engine) -> std::io::Result<Waking> {
+        let files = engine.waits_on().map(|(file, _)| file.try_clone_to_owned());
+        Ok(Waking { files: files.collect::<Result<_, _>>()? })
+    }
+
+    /// Nothing: other systems are not asked.
+    #[cfg(not(unix))]
+    pub fn new(_engine: &Engine) -> std::io::Result<Waking> {
+        Ok(Waking {})
+    }
+
+    /// Waits until something has come, but no longer than for a time.
+    #[cfg(unix)]
+    pub fn wait(&self, time: std::time::Duration) {
+        use std::os::fd::AsFd;
+
+        use nix::poll::{PollFd, PollFlags};
+        let files = self.files.iter().map(|file| PollFd::new(file.as_fd(), PollFlags::POLLIN));
+        wait(&mut files.collect::<Vec<_>>(), crate::clock::time(time));
+    }
+
+    /// Waits for a time.
+    #[cfg(not(unix))]
+    pub fn wait(&self, time: std::time::Duration) {
+        std::thread::sleep(time);
+    }
+}
