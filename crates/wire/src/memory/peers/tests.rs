@@ -38,9 +38,9 @@ fn rung(memory: &Memory) -> bool {
 fn everybody_hears_everybody() {
     let mut all = machine_of(5, 64 << 10);
     for round in 0..3u8 {
-        for rank in 0..5 {
+        for (rank, memory) in all.iter_mut().enumerate() {
             for peer in (0..5).filter(|peer| *peer != rank) {
-                assert!(all[rank].push(peer, &[&[rank as u8], &[peer as u8, round]]));
+                assert!(memory.push(peer, &[&[rank as u8], &[peer as u8, round]]));
             }
         }
         for (rank, memory) in all.iter_mut().enumerate() {
