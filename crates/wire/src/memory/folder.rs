@@ -14,6 +14,14 @@ pub(super) fn folder() -> PathBuf {
     if shared.is_dir() { shared.to_owned() } else { std::env::temp_dir() }
 }
 
+/// How many bytes the folder holds, full or empty; as many as one likes where that is not known.
+pub(super) fn room(folder: &Path) -> u64 {
+    nix::sys::statvfs::statvfs(folder).map_or(u64::MAX, |found| {
+        // Types differ between systems, and none is longer.
+        (found.blocks() as u64).saturating_mul(found.fragment_size() as u64)
+    })
+}
+
 /// The name of a segment: `crosstie-` and 32 hexadecimal digits that nobody can guess.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name(String);

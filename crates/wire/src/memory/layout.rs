@@ -57,10 +57,13 @@ impl Layout {
         Ok(Layout { ranks, owner, ring })
     }
 
-    /// The usual size of a ring between so many ranks.
-    pub(super) fn usual_ring(ranks: usize) -> usize {
+    /// The usual size of a ring between so many ranks, where the folder of shared memory holds so many bytes. Those of all
+    /// ranks take half of it at most, as far as they can: containers often have very little.
+    pub(super) fn usual_ring(ranks: usize, room: u64) -> usize {
         let mut ring = USUAL_RING;
-        while ring > SMALLEST_RING && ring * ranks.saturating_sub(1) > USUAL_RINGS {
+        let of_one = |ring| ring * ranks.saturating_sub(1);
+        let of_all = |ring| (of_one(ring) as u64).saturating_mul(ranks as u64);
+        while ring > SMALLEST_RING && (of_one(ring) > USUAL_RINGS || of_all(ring) > room / 2) {
             ring /= 2;
         }
         ring
@@ -182,7 +185,8 @@ mod tests {
     #[test]
     fn nothing_overlaps_and_all_is_inside() {
         for ranks in [2, 3, 64, 600, MOST_RANKS] {
-            let layout = Layout::new(ranks / 2, ranks, Layout::usual_ring(ranks)).unwrap();
+            let layout =
+                Layout::new(ranks / 2, ranks, Layout::usual_ring(ranks, u64::MAX)).unwrap();
             let mut end = Layout::beacon() + 8;
             assert!(end <= Layout::asleep() && Layout::starving() + 4 <= Layout::head(0));
             for slot in 0..ranks - 1 {
@@ -206,10 +210,14 @@ mod tests {
 
     #[test]
     fn rings_become_smaller_before_there_are_too_many_of_them() {
-        assert_eq!(Layout::usual_ring(2), 256 << 10);
-        assert_eq!(Layout::usual_ring(33), 256 << 10);
-        assert_eq!(Layout::usual_ring(64), 128 << 10);
-        assert_eq!(Layout::usual_ring(MOST_RANKS), SMALLEST_RING);
+        assert_eq!(Layout::usual_ring(2, u64::MAX), 256 << 10);
+        assert_eq!(Layout::usual_ring(33, u64::MAX), 256 << 10);
+        assert_eq!(Layout::usual_ring(64, u64::MAX), 128 << 10);
+        assert_eq!(Layout::usual_ring(MOST_RANKS, u64::MAX), SMALLEST_RING);
+        // A container has 64 MiB unless it is given more.
+        assert_eq!(Layout::usual_ring(8, 64 << 20), 256 << 10);
+        assert_eq!(Layout::usual_ring(16, 64 << 20), 128 << 10);
+        assert_eq!(Layout::usual_ring(2, 0), SMALLEST_RING);
     }
 
     #[test]

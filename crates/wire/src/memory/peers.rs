@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::bell::{Bell, Ringer};
-use super::folder::{Name, folder};
+use super::folder::{Name, folder, room};
 use super::layout::Layout;
 use super::lines::Lines;
 use super::reading::{Beacon, Reader};
@@ -78,7 +78,7 @@ impl Memory {
     /// Makes the memory in which the other `ranks - 1` ranks of this machine write for this one, with rings of a size that suits
     /// their number.
     pub fn create(rank: usize, ranks: usize) -> Result<Memory, MemoryError> {
-        Memory::with_rings(rank, ranks, Layout::usual_ring(ranks))
+        Memory::with_rings(rank, ranks, Layout::usual_ring(ranks, room(&folder())))
     }
 
     /// As [`Memory::create`], with rings of so many bytes: a power of two from 64 KiB to 4 MiB. Where there is no room for them,

@@ -4,6 +4,7 @@ use crate::memory::mapping::Mapping;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// A ring in ordinary memory: its head, and after it its lines.
 struct Stage {
@@ -251,6 +252,12 @@ proptest! {
 #[test]
 fn two_threads() {
     let count: u32 = if cfg!(miri) { 300 } else { 300_000 };
+    let begin = Instant::now();
+    // If one of them fails, the other must not wait for ever.
+    let pause = || {
+        assert!(begin.elapsed() < Duration::from_secs(60), "it takes too long");
+        std::thread::yield_now();
+    };
     for (lines, start) in [(16, 0), (1024, u32::MAX - 5000)] {
         let Stage { mut producer, mut consumer, mut copy, .. } = stage(lines, start);
         let length = move |number: u32| {
@@ -267,7 +274,7 @@ fn two_threads() {
                     bytes[..4].copy_from_slice(&number.to_le_bytes());
                     let (head, body) = bytes[..length].split_at(length.min(32));
                     while !producer.try_push(&[head, body]) {
-                        std::thread::yield_now();
+                        pause();
                     }
                 }
                 assert_eq!(producer.fault(), None);
@@ -282,7 +289,7 @@ fn two_threads() {
                 number += u32::from(popped);
                 if !popped {
                     assert_eq!(consumer.fault(), None);
-                    std::thread::yield_now();
+                    pause();
                 }
             }
         });
