@@ -2,7 +2,7 @@
 
 use crate::LabError;
 use crate::ethernet::pace;
-use crosstie_protocol::channel::ChannelSpec;
+use crosstie_protocol::channel::{ChannelSpec, Recommended};
 use crosstie_protocol::message::MessageSpec;
 use crosstie_protocol::{Packing, Patience};
 use crosstie_sim::host::{MessagingSpec, Overhead};
@@ -65,7 +65,7 @@ fn window(spec: &Spec, channel: Option<&ChannelSpec>) -> Option<u32> {
     let usual = match spec.world {
         World::Wormhole => Some(spec.switch.virtual_channels),
         World::Ideal | World::Frame | World::Model => {
-            again.map(|channel| channel.window.saturating_mul(WINDOWS))
+            again.map(|channel| channel.widest().saturating_mul(WINDOWS))
         }
     };
     spec.nic.window.or(usual)
@@ -95,7 +95,7 @@ fn station(commodity: &Commodity) -> StationSpec {
 /// The nodes that a spec describes, of which there are so many. A channel that names no time-out has the one
 /// recommended.
 pub(crate) fn nodes(spec: &Spec, count: u32, timeout: Time) -> Result<NodesSpec, LabError> {
-    let channel = spec.channel.spec(timeout);
+    let channel = spec.channel.spec(&Recommended::simulated(timeout));
     let nodes = NodesSpec {
         policy: spec.policy,
         pes: spec.cluster.pes,

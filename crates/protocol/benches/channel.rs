@@ -18,7 +18,9 @@ struct Pair {
 
 impl Pair {
     fn new(kind: ChannelKind) -> Pair {
-        let spec = kind.spec(Time::from_ns(1_000_000)).expect("a reliable channel");
+        let spec = kind
+            .spec(&Recommended::simulated(Time::from_ns(1_000_000)))
+            .expect("a reliable channel");
         let end = || Endpoint::new(spec).expect("a sound channel");
         Pair { ends: [end(), end()], flight: VecDeque::new(), frames: 0, delivered: 0 }
     }
@@ -39,7 +41,7 @@ impl Pair {
         let mut now = Time::ZERO;
         for _ in 0..count {
             for end in 0..1 + usize::from(both) {
-                self.ends[end].handle(now, Input::Send(1));
+                self.ends[end].handle(now, Input::Send { item: 1, bytes: 1500 });
                 self.serve(now, end);
             }
             // Some frames are always under way, and nothing piles up.

@@ -7,7 +7,7 @@ mod wires;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use cluster::{Cluster, Outage, Outcome, Plan, Rail};
-use crosstie_protocol::channel::ChannelSpec;
+use crosstie_protocol::channel::{ChannelSpec, GoBackNSpec, SelectiveSpec};
 use crosstie_protocol::message::MessageSpec;
 use crosstie_protocol::policy::Shares;
 use crosstie_protocol::*;
@@ -364,12 +364,17 @@ fn plan(draws: &mut Stream, seed: u64) -> Plan {
         patience: Some(patience),
         ..NodeSpec::new(NodeId(0), 1)
     };
-    let channel = ChannelSpec {
+    let go_back_n = GoBackNSpec {
         window: 1 + draws.below(32) as u32,
         timeout: us(300 + draws.below(3000)),
         every: 1 + draws.below(4) as u32,
         after: us(20),
         simple: draws.below(2) == 0,
+    };
+    let channel = match draws.below(3) {
+        0 => SelectiveSpec { least: go_back_n.timeout, ahead: us(draws.below(300)), after: us(20) }
+            .into(),
+        _ => go_back_n.into(),
     };
     let eager = 200 + draws.below(2000);
     let message = MessageSpec {
@@ -449,7 +454,12 @@ impl Exchange {
         let payload = u64::from(plan.node.packing.payload.unwrap());
         let packets = self.bytes / payload + 12 * self.messages + 100;
         let slowest = plan.rails.iter().map(|rail| payload / rail.rate + 1).max().unwrap();
-        let each = plan.channel.timeout + us(200 + 2 * slowest) + plan.node.patience.unwrap().least;
+        let timeout = match plan.channel {
+            ChannelSpec::GoBackN(spec) => spec.timeout,
+            // It doubles up to that.
+            ChannelSpec::Selective(_) => us(100_000),
+        };
+        let each = timeout + us(200 + 2 * slowest) + plan.node.patience.unwrap().least;
         Time::from_ps(each.ps() * packets * 4)
     }
 

@@ -53,7 +53,7 @@ fn at(slot: u64) -> Time {
 
 impl Gather {
     fn run(self) -> Outcome {
-        let spec = ChannelSpec {
+        let spec = GoBackNSpec {
             window: self.window,
             timeout: at(self.timeout),
             every: 1,
@@ -68,7 +68,8 @@ impl Gather {
         let mut ports: Vec<VecDeque<(usize, Frame<u32>)>> = vec![VecDeque::new(); self.senders];
         let mut answers: VecDeque<(u64, usize, Frame<u32>)> = VecDeque::new();
         for source in &mut sources {
-            (0..self.packets).for_each(|packet| source.handle(at(0), Input::Send(packet)));
+            (0..self.packets)
+                .for_each(|packet| source.handle(at(0), Input::Send { item: packet, bytes: 1 }));
         }
         let (mut slot, mut lost, mut turn) = (0, 0, 0);
         let mut expected = vec![0; self.senders];

@@ -4,7 +4,7 @@
 use cpu_time::ThreadTime;
 use crosstie_collective::{Builder, Rank, Tag};
 use crosstie_fabric::{Fabric, single, tree};
-use crosstie_protocol::channel::ChannelSpec;
+use crosstie_protocol::channel::GoBackNSpec;
 use crosstie_protocol::{Packing, PolicyKind};
 use crosstie_routing::{Routing, Shortest, TreeAdaptive};
 use crosstie_sim::frame::{Capacity, Forwarding, FrameSpec, Frames, Line, Memory, SwitchSpec};
@@ -127,13 +127,10 @@ fn many_to_one(share: f64, station: Option<StationSpec>) -> Timing {
         packing: Packing { payload: Some(PAYLOAD), overhead: 8 },
         control: 8,
         response: Time::ZERO,
-        channel: Some(ChannelSpec {
-            window: 12,
-            timeout: slot * 700,
-            every: 1,
-            after: slot,
-            simple: false,
-        }),
+        channel: Some(
+            GoBackNSpec { window: 12, timeout: slot * 700, every: 1, after: slot, simple: false }
+                .into(),
+        ),
         patience: None,
         station,
         seed: Seed(1),

@@ -1,22 +1,22 @@
 //! One end of a channel: a sender and a receiver, so that acknowledgements can ride on data.
 
-use std::collections::VecDeque;
-
 use crosstie_units::Time;
 
-use super::acknowledgement::Acknowledgement;
-use super::output::Output;
-use super::receiver::Receiver;
-use super::sender::Sender;
-use super::table::{SenderEvent, SenderState};
-use super::{ChannelError, ChannelSpec, Frame, History, Seq, Tally};
+use super::go_back_n::GoBackN;
+use super::selective::Selective;
+use super::{ChannelError, ChannelSpec, Frame, History, Path, Seq, Tally};
 use crate::Machine;
 
 /// What can happen to an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input<T> {
     /// There is something to send. Beyond the window it waits.
-    Send(T),
+    Send {
+        /// What it is.
+        item: T,
+        /// Its bytes on the wire, as far as a window counts them.
+        bytes: u32,
+    },
     /// A frame has come.
     Frame(Frame<T>),
     /// A frame has come that could not be read. It is counted.
@@ -28,86 +28,96 @@ pub enum Input<T> {
 pub enum Action<T> {
     /// Send a frame to the other end.
     Transmit(Frame<T>),
-    /// This has arrived: in order, and once.
+    /// This has arrived, and is delivered once: in the order in which it was sent by go-back-N, as it comes by selective recovery.
     Deliver(T),
-    /// The other end has this: it is not kept any longer.
+    /// The other end has this: it is not kept any longer. Said once, in the same order.
     Acknowledged(T),
 }
 
 /// One end of the reliable channel between two nodes on one rail. `T` is what a packet carries or
 /// what stands for it; it is cloned for every transmission.
 #[derive(Debug, Clone)]
-pub struct Endpoint<T> {
-    sender: Sender<T>,
-    receiver: Receiver,
-    output: Output<T>,
+pub struct Endpoint<T>(Recovery<T>);
+
+/// How it sends again what is lost.
+#[derive(Debug, Clone)]
+enum Recovery<T> {
+    GoBackN(Box<GoBackN<T>>),
+    Selective(Box<Selective<T>>),
+}
+
+/// Does the same with either kind.
+macro_rules! either {
+    ($endpoint:expr, $machine:ident => $do:expr) => {
+        match $endpoint {
+            Recovery::GoBackN($machine) => $do,
+            Recovery::Selective($machine) => $do,
+        }
+    };
 }
 
 impl<T: Clone> Endpoint<T> {
     /// An idle endpoint, whose packets and whose peer's are numbered from 0.
-    pub fn new(spec: ChannelSpec) -> Result<Endpoint<T>, ChannelError> {
+    pub fn new(spec: impl Into<ChannelSpec>) -> Result<Endpoint<T>, ChannelError> {
         Endpoint::starting_at(spec, Seq(0), Seq(0))
     }
 
     /// An idle endpoint that numbers its packets from `first`, and whose peer does from `expected`.
     pub fn starting_at(
-        spec: ChannelSpec,
+        spec: impl Into<ChannelSpec>,
         first: Seq,
         expected: Seq,
     ) -> Result<Endpoint<T>, ChannelError> {
+        let spec = spec.into();
         spec.check()?;
-        let output = Output {
-            actions: VecDeque::new(),
-            tally: Tally::default(),
-            acknowledgement: Acknowledgement::new(&spec, expected),
-        };
-        Ok(Endpoint { sender: Sender::new(&spec, first), receiver: Receiver::new(&spec), output })
+        Ok(Endpoint(match &spec {
+            ChannelSpec::GoBackN(spec) => {
+                Recovery::GoBackN(Box::new(GoBackN::new(spec, first, expected)))
+            }
+            ChannelSpec::Selective(spec) => {
+                Recovery::Selective(Box::new(Selective::new(spec, first, expected)))
+            }
+        }))
     }
 
     /// Packets sent and not acknowledged: at most the window.
     pub fn outstanding(&self) -> usize {
-        self.sender.outstanding()
+        either!(&self.0, machine => machine.outstanding())
     }
 
     /// Packets that wait for room in the window, or for the end of a Stall.
     pub fn queued(&self) -> usize {
-        self.sender.queued()
+        either!(&self.0, machine => machine.queued())
     }
 
-    /// Whether the sender is in Stall.
+    /// Whether the sender is in Stall, which only go-back-N knows.
     pub fn is_stalled(&self) -> bool {
-        self.sender.state() == SenderState::Stall
+        match &self.0 {
+            Recovery::GoBackN(machine) => machine.is_stalled(),
+            Recovery::Selective(_) => false,
+        }
     }
 
     /// Whether there is nothing to send, to do or to acknowledge.
     pub fn is_idle(&self) -> bool {
-        self.outstanding() + self.queued() == 0
-            && self.output.actions.is_empty()
-            && self.output.acknowledgement.deadline().is_none()
+        either!(&self.0, machine => machine.is_idle())
     }
 
     /// What it has sent and received.
     pub fn tally(&self) -> &Tally {
-        &self.output.tally
+        either!(&self.0, machine => machine.tally())
     }
 
     /// The events of its sender.
     pub fn history(&self) -> &History {
-        self.sender.history()
+        either!(&self.0, machine => machine.history())
     }
 
-    #[inline]
-    fn data(&mut self, now: Time, seq: Seq, ack: Seq, item: T) {
-        let Endpoint { sender, receiver, output } = self;
-        if sender.pack(ack) == SenderEvent::Beyond {
-            output.tally.refused += 1;
-            return;
-        }
-        // Received first, so that what is sent next acknowledges it.
-        let possible = receiver.data(now, seq, item, output);
-        // Where nothing goes the other way, every packet repeats the same number.
-        if possible && ack != sender.base() {
-            sender.act(now, sender.pack(ack), ack, output);
+    /// What its sender has found out about the way; `None` for go-back-N, which finds out nothing.
+    pub fn path(&self) -> Option<Path> {
+        match &self.0 {
+            Recovery::GoBackN(_) => None,
+            Recovery::Selective(machine) => Some(machine.path()),
         }
     }
 }
@@ -118,33 +128,20 @@ impl<T: Clone> Machine for Endpoint<T> {
 
     #[inline]
     fn handle(&mut self, now: Time, input: Input<T>) {
-        let Endpoint { sender, output, .. } = self;
-        match input {
-            Input::Send(item) => sender.send(now, item, output),
-            Input::Frame(Frame::Data { seq, ack, item }) => self.data(now, seq, ack, item),
-            Input::Frame(Frame::Pack(n)) => sender.act(now, sender.pack(n), n, output),
-            Input::Frame(Frame::Nack(e)) => sender.act(now, sender.nack(e), e, output),
-            Input::Corrupt => output.tally.corrupt += 1,
-        }
+        either!(&mut self.0, machine => machine.handle(now, input))
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        self.sender.expire(now, &mut self.output);
-        if self.output.acknowledgement.deadline().is_some_and(|deadline| deadline <= now) {
-            self.output.pack();
-        }
+        either!(&mut self.0, machine => machine.handle_timeout(now))
     }
 
     #[inline]
-    fn poll_action(&mut self, _now: Time) -> Option<Action<T>> {
-        self.output.actions.pop_front()
+    fn poll_action(&mut self, now: Time) -> Option<Action<T>> {
+        either!(&mut self.0, machine => machine.poll_action(now))
     }
 
     #[inline]
     fn poll_timeout(&self) -> Option<Time> {
-        match (self.sender.deadline(), self.output.acknowledgement.deadline()) {
-            (Some(timer), Some(pack)) => Some(timer.min(pack)),
-            (timer, pack) => timer.or(pack),
-        }
+        either!(&self.0, machine => machine.poll_timeout())
     }
 }

@@ -6,15 +6,18 @@
 //! |---|---|
 //! | 0, 1 | `ct`, which frames of others hardly begin with |
 //! | 2 | the version, 1 |
-//! | 3 | the kind: 0 data, 1 Pack, 2 Nack |
-//! | 4 to 7 | the number of the packet; 0 in control packets |
+//! | 3 | the kind: 0 data, 1 Pack, 2 Nack, 3 Sack |
+//! | 4 to 7 | the number of the packet; 0 in a Pack and a Nack; for how long a Sack was held, in nanoseconds |
 //! | 8 to 11 | the acknowledgement number |
 //! | 12 to 15 | the CRC-32 of all other bytes |
-//! | from 16 | what a data packet carries |
+//! | from 16 | what a data packet carries; what a Sack says besides |
+//!
+//! A Sack says in four bytes how many packets have come again, and then in words of eight bytes which have come after the one expected, as
+//! many words as are needed: the last is not 0.
 //!
 //! Where a frame ends is known to the medium.
 
-use super::Seq;
+use super::{Arrivals, Seq};
 
 /// Bytes before what a data packet carries.
 pub const HEADER: usize = 16;
@@ -26,6 +29,7 @@ const OURS: [u8; 3] = [b'c', b't', 1];
 const DATA: u8 = 0;
 const PACK: u8 = 1;
 const NACK: u8 = 2;
+const SACK: u8 = 3;
 
 /// A frame between the two ends of a channel. Acknowledgement numbers are cumulative: the number of
 /// the packet that is expected next.
@@ -44,6 +48,21 @@ pub enum Frame<T> {
     Pack(Seq),
     /// Nack: everything before this number has arrived, and after it something else.
     Nack(Seq),
+    /// Sack: what has arrived, one by one.
+    Sack(Sack),
+}
+
+/// What a receiver has, as it tells a sender that sends only again what is missing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sack {
+    /// Everything before this number has arrived.
+    pub expected: Seq,
+    /// For how many nanoseconds the packet that arrived last was held before this was sent; the most there are also if for longer.
+    pub held: u32,
+    /// How many packets have arrived that had arrived before; modulo 2^32.
+    pub repeated: u32,
+    /// What has arrived, counted from the number expected on, which itself has not.
+    pub came: Arrivals,
 }
 
 /// Why bytes are no frame.
@@ -70,7 +89,7 @@ pub enum FrameError {
         expected: u32,
     },
     /// It is whole, and yet of no kind that there is.
-    #[error("found a frame of kind {found}, expected one of 0 to 2")]
+    #[error("found a frame of kind {found}, expected one of 0 to 3")]
     Kind {
         /// Its kind.
         found: u8,
@@ -78,6 +97,15 @@ pub enum FrameError {
     /// A control packet carries something.
     #[error("found a control packet with a number or a load of its own, expected none")]
     Laden,
+    /// A Sack says more or less than it can.
+    #[error(
+        "found a Sack of {found} bytes that does not say which packets have come, expected the number of repetitions and up to four words, \
+         of which the first has no first bit and the last some bit"
+    )]
+    Sack {
+        /// Its bytes, without those before what it carries.
+        found: usize,
+    },
 }
 
 impl<T> Frame<T> {
@@ -85,7 +113,7 @@ impl<T> Frame<T> {
     pub fn item(&self) -> Option<&T> {
         match self {
             Frame::Data { item, .. } => Some(item),
-            Frame::Pack(_) | Frame::Nack(_) => None,
+            Frame::Pack(_) | Frame::Nack(_) | Frame::Sack(_) => None,
         }
     }
 
@@ -95,33 +123,80 @@ impl<T> Frame<T> {
             Frame::Data { seq, ack, item } => Frame::Data { seq, ack, item: other(item) },
             Frame::Pack(ack) => Frame::Pack(ack),
             Frame::Nack(ack) => Frame::Nack(ack),
+            Frame::Sack(sack) => Frame::Sack(sack),
         }
     }
 }
 
+/// The most bytes that a Sack says besides.
+const SAID: usize = 4 + 8 * 4;
+
+impl Sack {
+    /// What it says besides: its bytes, and how many they are.
+    fn said(&self) -> ([u8; SAID], usize) {
+        let mut said = [0; SAID];
+        said[..4].copy_from_slice(&self.repeated.to_be_bytes());
+        let words = self.came.words();
+        for (bytes, word) in said[4..].chunks_exact_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_be_bytes());
+        }
+        let needed = self.came.last().map_or(0, |last| 1 + last as usize / 64);
+        (said, 4 + 8 * needed)
+    }
+
+    /// Reads what it says besides.
+    fn read(expected: Seq, held: u32, said: &[u8]) -> Result<Sack, FrameError> {
+        let wrong = FrameError::Sack { found: said.len() };
+        let (&repeated, said) = said.split_first_chunk::<4>().ok_or(wrong)?;
+        let (bytes, rest) = said.as_chunks::<8>();
+        let mut words = [0; 4];
+        for (place, &bytes) in bytes.iter().enumerate() {
+            *words.get_mut(place).ok_or(wrong)? = u64::from_be_bytes(bytes);
+        }
+        let came = Arrivals::from_words(words);
+        let needed = came.last().map_or(0, |last| 1 + last as usize / 64);
+        if !rest.is_empty() || needed != bytes.len() || came.has(0) {
+            return Err(wrong);
+        }
+        Ok(Sack { expected, held, repeated: u32::from_be_bytes(repeated), came })
+    }
+}
+
 impl<T: AsRef<[u8]>> Frame<T> {
-    /// The first bytes; what it carries follows.
+    /// The first bytes; what it carries, or says besides, follows.
     pub fn header(&self) -> [u8; HEADER] {
         let (kind, seq, ack) = match self {
             Frame::Data { seq, ack, .. } => (DATA, *seq, *ack),
             Frame::Pack(ack) => (PACK, Seq(0), *ack),
             Frame::Nack(ack) => (NACK, Seq(0), *ack),
+            Frame::Sack(sack) => (SACK, Seq(sack.held), sack.expected),
         };
         let mut header = [0; HEADER];
         header[..3].copy_from_slice(&OURS);
         header[3] = kind;
         header[4..8].copy_from_slice(&seq.0.to_be_bytes());
         header[8..12].copy_from_slice(&ack.0.to_be_bytes());
-        let load = self.item().map_or(&[][..], AsRef::as_ref);
-        let sum = checksum(&header[..12], load);
+        let sum = self.with_load(|load| checksum(&header[..12], load));
         header[12..].copy_from_slice(&sum.to_be_bytes());
         header
+    }
+
+    /// What follows the first bytes.
+    fn with_load<R>(&self, then: impl FnOnce(&[u8]) -> R) -> R {
+        match self {
+            Frame::Data { item, .. } => then(item.as_ref()),
+            Frame::Pack(_) | Frame::Nack(_) => then(&[]),
+            Frame::Sack(sack) => {
+                let (said, length) = sack.said();
+                then(&said[..length])
+            }
+        }
     }
 
     /// Appends the whole frame to a buffer. One that is longer than [`LONGEST`] will not be read.
     pub fn encode(&self, buffer: &mut Vec<u8>) {
         buffer.extend_from_slice(&self.header());
-        buffer.extend_from_slice(self.item().map_or(&[], AsRef::as_ref));
+        self.with_load(|load| buffer.extend_from_slice(load));
     }
 }
 
@@ -148,6 +223,7 @@ impl<'a> Frame<&'a [u8]> {
             PACK | NACK if seq != Seq(0) || !item.is_empty() => Err(FrameError::Laden),
             PACK => Ok(Frame::Pack(ack)),
             NACK => Ok(Frame::Nack(ack)),
+            SACK => Sack::read(ack, seq.0, item).map(Frame::Sack),
             found => Err(FrameError::Kind { found }),
         }
     }
@@ -173,7 +249,21 @@ mod tests {
             (seq(), seq(), load).prop_map(|(seq, ack, item)| Frame::Data { seq, ack, item }),
             seq().prop_map(Frame::Pack),
             seq().prop_map(Frame::Nack),
+            (seq(), any::<(u32, u32)>(), arrivals()).prop_map(
+                |(expected, (held, repeated), came)| {
+                    Frame::Sack(Sack { expected, held, repeated, came })
+                }
+            ),
         ]
+    }
+
+    /// Any packets after the one expected.
+    fn arrivals() -> impl Strategy<Value = Arrivals> {
+        prop::collection::vec(1u32..256, 0..20).prop_map(|numbers| {
+            let mut came = Arrivals::default();
+            numbers.into_iter().for_each(|number| came.insert(number));
+            came
+        })
     }
 
     fn bytes(frame: &Frame<Vec<u8>>) -> Vec<u8> {
@@ -213,9 +303,34 @@ mod tests {
             bytes[place] = value;
             sealed(bytes)
         };
-        assert_eq!(Frame::decode(&with(3, 3)), Err(FrameError::Kind { found: 3 }));
+        assert_eq!(Frame::decode(&with(3, 4)), Err(FrameError::Kind { found: 4 }));
+        assert_eq!(Frame::decode(&with(3, SACK)), Err(FrameError::Sack { found: 3 }));
         assert_eq!(Frame::decode(&with(3, PACK)), Err(FrameError::Laden));
         assert_eq!(Frame::decode(&with(2, 2)), Err(FrameError::NotOurs { found: [b'c', b't', 2] }));
+    }
+
+    #[test]
+    fn a_sack_is_as_short_as_it_can_be_and_says_nothing_in_two_ways() {
+        let sack = |numbers: &[u32]| {
+            let mut sack =
+                Sack { expected: Seq(9), held: 0x0102_0304, repeated: 7, ..Sack::default() };
+            numbers.iter().for_each(|&number| sack.came.insert(number));
+            bytes(&Frame::Sack(sack))
+        };
+        assert_eq!(sack(&[])[..12], [b'c', b't', 1, 3, 1, 2, 3, 4, 0, 0, 0, 9]);
+        assert_eq!(sack(&[])[16..], [0, 0, 0, 7]);
+        assert_eq!(sack(&[1, 9])[20..], [0, 0, 0, 0, 0, 0, 2, 2]);
+        assert_eq!([sack(&[63]), sack(&[64]), sack(&[255])].map(|bytes| bytes.len()), [28, 36, 52]);
+        for wrong in [
+            [sack(&[9]), vec![0]].concat(),
+            [sack(&[9]), vec![0; 8]].concat(),
+            [sack(&[255]), vec![1; 8]].concat(),
+            sack(&[0, 9]),
+            sack(&[])[..19].to_vec(),
+        ] {
+            let found = wrong.len() - HEADER;
+            assert_eq!(Frame::decode(&sealed(wrong)), Err(FrameError::Sack { found }));
+        }
     }
 
     proptest! {
@@ -250,7 +365,7 @@ mod tests {
         ) {
             if seal && bytes.len() >= HEADER {
                 bytes[..3].copy_from_slice(&OURS);
-                bytes[3] %= 4;
+                bytes[3] %= 5;
                 bytes = sealed(bytes);
             }
             if let Ok(frame) = Frame::decode(&bytes) {

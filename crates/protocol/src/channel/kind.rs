@@ -3,7 +3,7 @@
 use crosstie_units::{Time, quantities, wholes};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::ChannelSpec;
+use super::{ChannelSpec, GoBackNSpec, SelectiveSpec};
 
 /// What stands between nodes and each network: whether what it loses is sent again, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +38,39 @@ pub enum ChannelKind {
         #[serde(default)]
         acknowledge: Acknowledge,
     },
+    /// Packets are delivered as they come, only what is missing is sent again, and the window finds itself from the rate of delivery
+    /// and the round trip.
+    Selective {
+        /// The least time-out; `None`: as is recommended.
+        #[serde(default, deserialize_with = "own_time", skip_serializing_if = "Option::is_none")]
+        least: Option<Time>,
+        /// The queue ahead of the rail, in time; `None`: as is recommended.
+        #[serde(default, deserialize_with = "any_time", skip_serializing_if = "Option::is_none")]
+        ahead: Option<Time>,
+        /// How long a packet waits at most until it is acknowledged; `None`: as is recommended.
+        #[serde(default, deserialize_with = "own_time", skip_serializing_if = "Option::is_none")]
+        after: Option<Time>,
+    },
+}
+
+/// What stands for keys that nobody gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Recommended {
+    /// The time-out of go-back-N.
+    pub timeout: Time,
+    /// All of selective recovery.
+    pub selective: SelectiveSpec,
+}
+
+impl Recommended {
+    /// Between real hosts.
+    pub const LIVE: Recommended =
+        Recommended { timeout: Time::from_ns(20_000_000), selective: SelectiveSpec::LIVE };
+
+    /// Between simulated hosts, of which one knows how long a packet may take to be acknowledged.
+    pub const fn simulated(timeout: Time) -> Recommended {
+        Recommended { timeout, selective: SelectiveSpec::SIMULATED }
+    }
 }
 
 /// When packets in order are acknowledged. In every style, data that goes the other way carries an
@@ -67,16 +100,22 @@ pub enum Acknowledge {
 }
 
 wholes! {
-    packets: u32 = 1..=i64::from(ChannelSpec::WIDEST);
+    packets: u32 = 1..=i64::from(GoBackNSpec::WIDEST);
 }
 
 quantities! {
     some_time: Time = "a time", Time::from_ns(1)..=Time::from_ns(100_000_000_000);
+    none_or_some: Time = "a time", Time::ZERO..=Time::from_ns(100_000_000_000);
 }
 
 /// Reads a time, of a key that may be missing.
 fn own_time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
     some_time(from).map(Some)
+}
+
+/// Reads a time that may be none, of a key that may be missing.
+fn any_time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Time>, D::Error> {
+    none_or_some(from).map(Some)
 }
 
 /// The default window.
@@ -102,12 +141,13 @@ impl ChannelKind {
     }
 
     /// One of each kind, with the defaults of its keys.
-    pub fn all() -> [ChannelKind; 3] {
+    pub fn all() -> [ChannelKind; 4] {
         let (window, timeout, acknowledge) = (eight(), None, Acknowledge::default());
         [
             ChannelKind::Raw {},
             ChannelKind::GoBackN { window, timeout, acknowledge },
             ChannelKind::SimpleGoBackN { window, timeout, acknowledge },
+            ChannelKind::Selective { least: None, ahead: None, after: None },
         ]
     }
 
@@ -117,6 +157,7 @@ impl ChannelKind {
             ChannelKind::Raw {} => "raw",
             ChannelKind::GoBackN { .. } => "go-back-n",
             ChannelKind::SimpleGoBackN { .. } => "simple-go-back-n",
+            ChannelKind::Selective { .. } => "selective",
         }
     }
 
@@ -132,6 +173,10 @@ impl ChannelKind {
                 "Go-back-N without Nacks: a time-out makes the sender send everything outstanding \
                  again."
             }
+            ChannelKind::Selective { .. } => {
+                "Packets are delivered as they come, only what is missing is sent again, and the window \
+                 finds itself."
+            }
         }
     }
 
@@ -142,30 +187,38 @@ impl ChannelKind {
             ChannelKind::GoBackN { .. } | ChannelKind::SimpleGoBackN { .. } => {
                 &["window", "timeout", "acknowledge"]
             }
+            ChannelKind::Selective { .. } => &["least", "ahead", "after"],
         }
     }
 
-    /// What its channels are made of, where there are any. The time-out is the one recommended
-    /// unless the kind has its own.
-    pub fn spec(&self, recommended: Time) -> Option<ChannelSpec> {
-        let (window, timeout, acknowledge, simple) = match *self {
-            ChannelKind::Raw {} => return None,
+    /// What its channels are made of, where there are any. What the kind does not say is as recommended.
+    pub fn spec(&self, recommended: &Recommended) -> Option<ChannelSpec> {
+        let go_back_n = |window, timeout: Option<Time>, acknowledge, simple| {
+            let (every, after) = match acknowledge {
+                Acknowledge::Immediate => (1, None),
+                // A sender that has a whole window outstanding waits for nothing else.
+                Acknowledge::Delayed { every, after } => (every.min(window), after),
+                Acknowledge::Piggyback { after } => (window, after),
+            };
+            let timeout = timeout.unwrap_or(recommended.timeout);
+            let after = after.unwrap_or(Time::from_ps(timeout.ps() / 4));
+            Some(GoBackNSpec { window, timeout, every, after, simple }.into())
+        };
+        match *self {
+            ChannelKind::Raw {} => None,
             ChannelKind::GoBackN { window, timeout, acknowledge } => {
-                (window, timeout, acknowledge, false)
+                go_back_n(window, timeout, acknowledge, false)
             }
             ChannelKind::SimpleGoBackN { window, timeout, acknowledge } => {
-                (window, timeout, acknowledge, true)
+                go_back_n(window, timeout, acknowledge, true)
             }
-        };
-        let (every, after) = match acknowledge {
-            Acknowledge::Immediate => (1, None),
-            // A sender that has a whole window outstanding waits for nothing else.
-            Acknowledge::Delayed { every, after } => (every.min(window), after),
-            Acknowledge::Piggyback { after } => (window, after),
-        };
-        let timeout = timeout.unwrap_or(recommended);
-        let after = after.unwrap_or(Time::from_ps(timeout.ps() / 4));
-        Some(ChannelSpec { window, timeout, every, after, simple })
+            ChannelKind::Selective { least, ahead, after } => {
+                let SelectiveSpec { least: usual, ahead: queue, after: wait } =
+                    recommended.selective;
+                let (least, ahead) = (least.unwrap_or(usual), ahead.unwrap_or(queue));
+                Some(SelectiveSpec { least, ahead, after: after.unwrap_or(wait) }.into())
+            }
+        }
     }
 }
 
@@ -187,6 +240,13 @@ mod tests {
         ChannelKind::deserialize(MapAccessDeserializer::new(kind.into_deserializer()))
     }
 
+    fn go_back_n(kind: ChannelKind, recommended: Time) -> GoBackNSpec {
+        match kind.spec(&Recommended::simulated(recommended)) {
+            Some(ChannelSpec::GoBackN(spec)) => spec,
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[test]
     fn names_and_keys_are_those_that_files_use() {
         let names = ChannelKind::all().map(|kind| kind.name());
@@ -204,20 +264,22 @@ mod tests {
 
     #[test]
     fn values_are_read_within_their_ranges() {
-        let window = |window| {
-            read("go-back-n", &[("window", window)]).map(|kind| kind.spec(Time::from_ns(9)))
-        };
-        assert_eq!(window(1 << 20).unwrap().unwrap().window, 1 << 20);
+        let recommended = Recommended::simulated(Time::from_ns(9));
+        let window =
+            |window| read("go-back-n", &[("window", window)]).map(|kind| kind.spec(&recommended));
+        assert_eq!(window(1 << 20).unwrap().unwrap().widest(), 1 << 20);
         for wrong in [0u32, (1 << 20) + 1] {
             let error = window(wrong).unwrap_err().to_string();
             assert!(error.contains("1 to 1048576"), "{error}");
         }
         let timeout = |timeout| read("simple-go-back-n", &[("timeout", timeout)]);
         let kind = timeout("50 ms").unwrap();
-        assert_eq!(kind.spec(Time::ZERO).unwrap().timeout, Time::from_ns(50_000_000));
+        assert_eq!(go_back_n(kind, Time::ZERO).timeout, Time::from_ns(50_000_000));
         assert!(timeout("0 ns").is_err() && timeout("101 s").is_err());
         assert!(read("go-back-n", &[("acknowledge", "immediate")]).is_ok());
         assert!(read("go-back-n", &[("acknowledge", "never")]).is_err());
+        assert!(read("selective", &[("ahead", "0 ns")]).is_ok());
+        assert!(read("selective", &[("least", "0 ns")]).is_err());
     }
 
     #[test]
@@ -225,8 +287,8 @@ mod tests {
         let recommended = Time::from_ns(400);
         let spec = |acknowledge| {
             let kind = ChannelKind::GoBackN { window: 12, timeout: None, acknowledge };
-            let spec = kind.spec(recommended).unwrap();
-            assert_eq!(spec.check(), Ok(()));
+            let spec = go_back_n(kind, recommended);
+            assert_eq!(ChannelSpec::from(spec).check(), Ok(()));
             (spec.timeout, spec.every, spec.after)
         };
         let (own, quarter) = (Time::from_ns(7), Time::from_ns(100));
@@ -235,7 +297,13 @@ mod tests {
         assert_eq!(delayed(2, None), (recommended, 2, quarter));
         assert_eq!(delayed(50, Some(own)), (recommended, 12, own));
         assert_eq!(spec(Acknowledge::Piggyback { after: None }), (recommended, 12, quarter));
-        assert_eq!(ChannelKind::default().spec(recommended), None);
+        assert_eq!(ChannelKind::default().spec(&Recommended::LIVE), None);
         assert!(ChannelKind::default().is_default());
+        let selective = |least, ahead| {
+            ChannelKind::Selective { least, ahead, after: None }.spec(&Recommended::LIVE)
+        };
+        assert_eq!(selective(None, None), Some(SelectiveSpec::LIVE.into()));
+        let expected = SelectiveSpec { least: own, ahead: Time::ZERO, ..SelectiveSpec::LIVE };
+        assert_eq!(selective(Some(own), Some(Time::ZERO)), Some(expected.into()));
     }
 }

@@ -4,7 +4,16 @@ use crosstie_units::Time;
 
 /// A reliable channel; both ends have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChannelSpec {
+pub enum ChannelSpec {
+    /// A loss makes the sender send everything outstanding again.
+    GoBackN(GoBackNSpec),
+    /// Only what is missing is sent again, and the window finds itself.
+    Selective(SelectiveSpec),
+}
+
+/// Go-back-N with a fixed window and a fixed time-out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GoBackNSpec {
     /// Most packets outstanding in one direction, W_FC [tam, 4].
     pub window: u32,
     /// How long a packet is outstanding before it is sent again, TO [tam, 4].
@@ -18,11 +27,23 @@ pub struct ChannelSpec {
     pub simple: bool,
 }
 
+/// Selective recovery with a window that finds itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SelectiveSpec {
+    /// The least time-out: as long as a host may well be busy with something else.
+    pub least: Time,
+    /// The queue that is kept ahead of the rail, as the time that the rail takes for it: so long the sender may be busy with something
+    /// else without the rail's noticing.
+    pub ahead: Time,
+    /// How long a packet waits at most until it is acknowledged.
+    pub after: Time,
+}
+
 /// Why a channel cannot be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ChannelError {
     /// Nothing could be sent, or numbers would become ambiguous.
-    #[error("found a window of {found} packets, expected 1 to {}", ChannelSpec::WIDEST)]
+    #[error("found a window of {found} packets, expected 1 to {}", GoBackNSpec::WIDEST)]
     Window {
         /// The window asked for.
         found: u32,
@@ -32,16 +53,63 @@ pub enum ChannelError {
     Timeout,
 }
 
+impl From<GoBackNSpec> for ChannelSpec {
+    fn from(spec: GoBackNSpec) -> ChannelSpec {
+        ChannelSpec::GoBackN(spec)
+    }
+}
+
+impl From<SelectiveSpec> for ChannelSpec {
+    fn from(spec: SelectiveSpec) -> ChannelSpec {
+        ChannelSpec::Selective(spec)
+    }
+}
+
 impl ChannelSpec {
-    /// The widest window.
-    pub const WIDEST: u32 = 1 << 20;
+    /// The most packets that one end ever has outstanding.
+    pub fn widest(&self) -> u32 {
+        match self {
+            ChannelSpec::GoBackN(spec) => spec.window,
+            ChannelSpec::Selective(_) => SelectiveSpec::WIDEST,
+        }
+    }
 
     /// Whether there can be such a channel.
     pub fn check(&self) -> Result<(), ChannelError> {
-        match (self.window, self.timeout) {
-            (1..=ChannelSpec::WIDEST, timeout) if timeout > Time::ZERO => Ok(()),
-            (1..=ChannelSpec::WIDEST, _) => Err(ChannelError::Timeout),
+        let (window, timeout) = match self {
+            ChannelSpec::GoBackN(spec) => (spec.window, spec.timeout),
+            ChannelSpec::Selective(spec) => (SelectiveSpec::WIDEST, spec.least),
+        };
+        match (window, timeout) {
+            (1..=GoBackNSpec::WIDEST, timeout) if timeout > Time::ZERO => Ok(()),
+            (1..=GoBackNSpec::WIDEST, _) => Err(ChannelError::Timeout),
             (found, _) => Err(ChannelError::Window { found }),
         }
     }
+}
+
+impl GoBackNSpec {
+    /// The widest window.
+    pub const WIDEST: u32 = 1 << 20;
+}
+
+impl SelectiveSpec {
+    /// The widest window: as many packets as an acknowledgement can tell of.
+    pub const WIDEST: u32 = 256;
+
+    /// Between real hosts. They are busy with something else for milliseconds at times, and come back to find everything that has come
+    /// meanwhile; acknowledgements that are a tenth of a millisecond late are of no account beside that, and then cover a whole
+    /// batch.
+    pub const LIVE: SelectiveSpec = SelectiveSpec {
+        least: Time::from_ns(5_000_000),
+        ahead: Time::from_ns(1_000_000),
+        after: Time::from_ns(100_000),
+    };
+
+    /// Between simulated hosts, whose processors are never busy with anything else than what is simulated.
+    pub const SIMULATED: SelectiveSpec = SelectiveSpec {
+        least: Time::from_ns(500_000),
+        ahead: Time::ZERO,
+        after: Time::from_ns(10_000),
+    };
 }

@@ -7,7 +7,7 @@ use std::ops::AddAssign;
 pub struct Tally {
     /// Data packets sent for the first time.
     pub first: u64,
-    /// Data packets sent again for a Nack: fast retransmissions.
+    /// Data packets sent again for a Nack, or because later ones were acknowledged: fast retransmissions.
     pub fast: u64,
     /// Data packets sent again for a time-out.
     pub timeout: u64,
@@ -15,15 +15,17 @@ pub struct Tally {
     pub packs: u64,
     /// Nacks sent.
     pub nacks: u64,
+    /// Sacks sent.
+    pub sacks: u64,
     /// Packets that the other end has acknowledged.
     pub acknowledged: u64,
-    /// Packets delivered: those in order.
+    /// Packets delivered: those in order, where others are dropped.
     pub delivered: u64,
     /// Packets dropped because they had come before.
     pub duplicates: u64,
     /// Packets dropped because one before them was missing.
     pub out_of_order: u64,
-    /// Packs and Nacks that said nothing new, also late ones that rode on data.
+    /// Packs, Nacks and Sacks that said nothing new, also late ones that rode on data.
     pub stale: u64,
     /// Frames that cannot be: their numbers are of packets that were never sent.
     pub refused: u64,
@@ -44,7 +46,7 @@ impl Tally {
 
     /// Control packets sent.
     pub fn control(&self) -> u64 {
-        self.packs + self.nacks
+        self.packs + self.nacks + self.sacks
     }
 }
 
@@ -57,6 +59,7 @@ impl AddAssign<&Tally> for Tally {
             timeout,
             packs,
             nacks,
+            sacks,
             acknowledged,
             delivered,
             duplicates,
@@ -70,6 +73,7 @@ impl AddAssign<&Tally> for Tally {
         self.timeout += timeout;
         self.packs += packs;
         self.nacks += nacks;
+        self.sacks += sacks;
         self.acknowledged += acknowledged;
         self.delivered += delivered;
         self.duplicates += duplicates;

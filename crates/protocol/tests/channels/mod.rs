@@ -14,8 +14,8 @@ fn styles() -> impl Strategy<Value = Acknowledge> {
     ]
 }
 
-/// Channels of all kinds. Some time out before an answer can have come.
-pub fn specs() -> impl Strategy<Value = ChannelSpec> {
+/// Channels of go-back-N. Some time out before an answer can have come.
+pub fn go_back_n() -> impl Strategy<Value = GoBackNSpec> {
     let windows = prop_oneof![Just(1u32), Just(2), Just(7), Just(64)];
     (windows, 1_000u64..30_000, styles(), any::<bool>()).prop_map(
         |(window, timeout, acknowledge, simple)| {
@@ -24,9 +24,29 @@ pub fn specs() -> impl Strategy<Value = ChannelSpec> {
                 false => ChannelKind::GoBackN { window, timeout, acknowledge },
                 true => ChannelKind::SimpleGoBackN { window, timeout, acknowledge },
             };
-            kind.spec(Time::ZERO).expect("it is reliable")
+            match kind.spec(&Recommended::LIVE) {
+                Some(ChannelSpec::GoBackN(spec)) => spec,
+                other => panic!("{other:?}"),
+            }
         },
     )
+}
+
+/// Channels of selective recovery. Some time out before an answer can have come.
+pub fn selective() -> impl Strategy<Value = SelectiveSpec> {
+    let time = |range| Strategy::prop_map(range, Time::from_ns);
+    let ahead = prop_oneof![Just(Time::ZERO), time(0u64..10_000)];
+    let spec = (time(100u64..30_000), ahead, time(1u64..4_000));
+    spec.prop_map(|(least, ahead, after)| SelectiveSpec { least, ahead, after })
+}
+
+/// Channels of all kinds.
+#[allow(dead_code, reason = "not everybody who has channels has all of them")]
+pub fn specs() -> impl Strategy<Value = ChannelSpec> {
+    prop_oneof![
+        go_back_n().prop_map(ChannelSpec::GoBackN),
+        selective().prop_map(ChannelSpec::Selective),
+    ]
 }
 
 /// First numbers of which some wrap soon.

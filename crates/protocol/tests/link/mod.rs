@@ -38,10 +38,37 @@ pub struct End {
     first: Seq,
     pub next: Seq,
     pub handed: u32,
-    pub delivered: u32,
-    pub acknowledged: u32,
+    pub delivered: Packets,
+    pub acknowledged: Packets,
     /// Nacks that it has sent since it last got a packet in order.
     nacks: u32,
+}
+
+/// A set of packets, the plainest there is.
+#[derive(Debug, Default)]
+pub struct Packets(Vec<bool>);
+
+impl Packets {
+    /// Adds one that must not be there; how many of the first there were before.
+    fn insert(&mut self, packet: u32) -> u32 {
+        let (first, place) = (self.first(), packet as usize);
+        self.0.resize(self.0.len().max(place + 1), false);
+        assert!(!std::mem::replace(&mut self.0[place], true), "once");
+        first
+    }
+
+    pub fn has(&self, packet: u32) -> bool {
+        self.0.get(packet as usize).copied().unwrap_or(false)
+    }
+
+    /// The first that is not there.
+    pub fn first(&self) -> u32 {
+        self.0.iter().take_while(|&&has| has).count() as u32
+    }
+
+    pub fn len(&self) -> u32 {
+        self.0.iter().filter(|&&has| has).count() as u32
+    }
 }
 
 pub struct Link {
@@ -64,8 +91,8 @@ impl Link {
             first: firsts[this],
             next: firsts[this],
             handed: 0,
-            delivered: 0,
-            acknowledged: 0,
+            delivered: Packets::default(),
+            acknowledged: Packets::default(),
             nacks: 0,
         };
         Link {
@@ -107,7 +134,8 @@ impl Link {
         for end in &self.ends {
             assert!(end.machine.is_idle(), "{end:?}");
             assert_eq!(end.machine.poll_timeout(), None, "{end:?}");
-            assert_eq!((end.delivered, end.acknowledged), (end.handed, end.handed), "{end:?}");
+            let counts = (end.delivered.len(), end.acknowledged.len());
+            assert_eq!(counts, (end.handed, end.handed), "{end:?}");
             let tally = end.machine.tally();
             assert_eq!((tally.first, tally.refused), (u64::from(end.handed), 0), "{end:?}");
         }
@@ -132,7 +160,7 @@ impl Link {
                         for _ in 0..packets {
                             self.ends[end].handed += 1;
                             let packet = self.ends[end].handed - 1;
-                            self.tell(end, Some(Input::Send(packet)));
+                            self.tell(end, Some(Input::Send { item: packet, bytes: 100 }));
                         }
                     }
                 }
@@ -147,12 +175,13 @@ impl Link {
         self.steps += 1;
         let machine = &mut self.ends[end].machine;
         let stalled = machine.is_stalled();
+        let in_order = matches!(self.spec, ChannelSpec::GoBackN(_));
         let may_resend = matches!(input, None | Some(Input::Frame(Frame::Nack(_))));
         match input {
             Some(input) => machine.handle(self.now, input),
             None => machine.handle_timeout(self.now),
         }
-        assert!(machine.outstanding() <= self.spec.window as usize, "{machine:?}");
+        assert!(machine.outstanding() <= self.spec.widest() as usize, "{machine:?}");
         let stays = stalled && machine.is_stalled();
         while let Some(action) = self.ends[end].machine.poll_action(self.now) {
             match action {
@@ -164,27 +193,29 @@ impl Link {
                 Action::Deliver(packet) => {
                     self.ends[end].nacks = 0;
                     let sender = &mut self.ends[1 - end];
-                    assert_eq!(packet, sender.delivered, "in order and once");
-                    sender.delivered += 1;
+                    let first = sender.delivered.insert(packet);
+                    assert!(!in_order || packet == first, "in order");
                 }
                 Action::Acknowledged(packet) => {
                     let sender = &mut self.ends[end];
-                    assert_eq!(packet, sender.acknowledged, "in order and once");
-                    assert!(packet < sender.delivered, "acknowledged, not delivered");
-                    sender.acknowledged += 1;
+                    let first = sender.acknowledged.insert(packet);
+                    assert!(!in_order || packet == first, "in order");
+                    assert!(sender.delivered.has(packet), "acknowledged, not delivered");
                 }
             }
         }
     }
 
     fn watch(&mut self, end: usize, frame: &Frame<u32>) {
-        let window = self.spec.window;
-        let sender = &mut self.ends[end];
+        let window = self.spec.widest();
+        let (ours, other) = self.ends.split_at_mut(1);
+        let [sender, other] =
+            if end == 0 { [&mut ours[0], &mut other[0]] } else { [&mut other[0], &mut ours[0]] };
         match *frame {
             Frame::Data { seq, item, .. } => {
                 assert_eq!(seq.since(sender.first), item, "a packet keeps its number");
-                assert!(item >= sender.acknowledged, "what is acknowledged is not sent");
-                assert!(item < sender.acknowledged + window, "within the window");
+                assert!(!sender.acknowledged.has(item), "what is acknowledged is not sent");
+                assert!(item < sender.acknowledged.first() + window, "within the window");
                 let new = seq == sender.next;
                 assert!(new || seq.is_before(sender.next), "packets are sent in order");
                 sender.next = sender.next.plus(u32::from(new));
@@ -192,9 +223,22 @@ impl Link {
             Frame::Nack(_) => {
                 sender.nacks += 1;
                 assert_eq!(sender.nacks, 1, "one Nack, then silence");
-                assert!(!self.spec.simple, "a simple channel has no Nacks");
+                let with_nacks = matches!(self.spec, ChannelSpec::GoBackN(spec) if !spec.simple);
+                assert!(with_nacks, "only some channels have Nacks");
             }
-            Frame::Pack(_) => {}
+            Frame::Pack(_) => assert!(matches!(self.spec, ChannelSpec::GoBackN(_))),
+            // It says what has been delivered here, no more and no less.
+            Frame::Sack(sack) => {
+                let first = other.delivered.first();
+                assert_eq!(sack.expected.since(other.first), first, "what is expected");
+                for ahead in 0..Arrivals::COUNT {
+                    assert_eq!(
+                        sack.came.has(ahead),
+                        other.delivered.has(first + ahead),
+                        "{sack:?}"
+                    );
+                }
+            }
         }
     }
 
@@ -250,6 +294,7 @@ fn read(bytes: &[u8]) -> Input<u32> {
         },
         Ok(Frame::Pack(ack)) => Input::Frame(Frame::Pack(ack)),
         Ok(Frame::Nack(ack)) => Input::Frame(Frame::Nack(ack)),
+        Ok(Frame::Sack(sack)) => Input::Frame(Frame::Sack(sack)),
         Err(_) => Input::Corrupt,
     }
 }

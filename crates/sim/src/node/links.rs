@@ -86,9 +86,9 @@ impl Links {
         &mut self.links[link as usize]
     }
 
-    /// The window of all channels.
+    /// The widest window of all channels.
     pub fn window(&self) -> u32 {
-        self.spec.window
+        self.spec.widest()
     }
 
     /// A packet from a node to another is on its way no more.

@@ -89,7 +89,7 @@ impl Nodes {
         let links = self.links.as_mut().expect("there are channels");
         let link = links.find(RailId(rail), NodeId(from), NodeId(to));
         let item = Item { id: PacketId::of(id), bytes };
-        links.get(link).endpoint.handle(self.now, ChannelInput::Send(item));
+        links.get(link).endpoint.handle(self.now, ChannelInput::Send { item, bytes });
         self.serve_link(network, link, None, listener);
     }
 
@@ -131,7 +131,7 @@ impl Nodes {
                 Action::Transmit(frame) => {
                     let (first, bytes) = match frame {
                         Frame::Data { seq, item, .. } => (seq.0 == link.sent, item.bytes),
-                        Frame::Pack(_) | Frame::Nack(_) => (false, control),
+                        Frame::Pack(_) | Frame::Nack(_) | Frame::Sack(_) => (false, control),
                     };
                     if first {
                         link.sent = link.sent.wrapping_add(1);

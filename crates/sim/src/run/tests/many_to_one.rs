@@ -5,7 +5,7 @@ use crate::frame::{Capacity, Forwarding, FrameSpec, Line, Memory, SwitchSpec};
 use crate::network::Pace;
 use crate::node::StationSpec;
 use crosstie_collective::{Builder, Rank, Tag};
-use crosstie_protocol::channel::ChannelSpec;
+use crosstie_protocol::channel::GoBackNSpec;
 use crosstie_units::Cost;
 use crosstie_work::Player;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ fn many_to_one(
     senders: u32,
     packets: u32,
     memory: Memory,
-    channel: ChannelSpec,
+    channel: GoBackNSpec,
     station: Option<StationSpec>,
 ) -> Played {
     let fabric = crosstie_fabric::single(senders + 1).unwrap();
@@ -61,7 +61,7 @@ fn many_to_one(
         changes: &[],
     };
     let nodes = NodesSpec {
-        channel: Some(channel),
+        channel: Some(channel.into()),
         station,
         ..plain_nodes(1, Packing { payload: Some(PAYLOAD), overhead: 8 })
     };
@@ -85,8 +85,8 @@ fn many_to_one(
     play.run(&mut player, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
-fn channel(window: u32, slots: u64) -> ChannelSpec {
-    ChannelSpec { window, timeout: SLOT * slots, every: 1, after: SLOT, simple: false }
+fn channel(window: u32, slots: u64) -> GoBackNSpec {
+    GoBackNSpec { window, timeout: SLOT * slots, every: 1, after: SLOT, simple: false }
 }
 
 fn efficiency(senders: u32, packets: u32, played: &Played) -> f64 {
@@ -167,7 +167,7 @@ fn memory_at_inputs_gives_what_the_formula_says() {
 #[test]
 fn memory_at_outputs_suffers_from_windows_and_senders_and_gains_from_patience() {
     let found = |senders, window, slots, simple| {
-        let channel = ChannelSpec { simple, ..channel(window, slots) };
+        let channel = GoBackNSpec { simple, ..channel(window, slots) };
         let played = many_to_one(senders, 3000, output(95), channel, Some(JITTERY));
         (efficiency(senders, 3000, &played), played)
     };

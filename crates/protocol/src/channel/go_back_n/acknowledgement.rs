@@ -2,7 +2,7 @@
 
 use crosstie_units::Time;
 
-use super::{ChannelSpec, Seq};
+use crate::channel::{GoBackNSpec, Seq};
 
 /// What one end owes the other. Every frame carries the number expected, so any frame pays.
 #[derive(Debug, Clone)]
@@ -18,8 +18,8 @@ pub(super) struct Acknowledgement {
 }
 
 impl Acknowledgement {
-    pub fn new(spec: &ChannelSpec, expected: Seq) -> Acknowledgement {
-        let ChannelSpec { every, after, .. } = *spec;
+    pub fn new(spec: &GoBackNSpec, expected: Seq) -> Acknowledgement {
+        let GoBackNSpec { every, after, .. } = *spec;
         Acknowledgement { every, after, expected, owed: 0, deadline: None }
     }
 

@@ -15,18 +15,22 @@ fn at(ns: u64) -> Time {
     Time::from_ns(ns)
 }
 
-fn spec(window: u32) -> ChannelSpec {
-    ChannelSpec { window, timeout: TIMEOUT, every: 1, after: Time::ZERO, simple: false }
+fn spec(window: u32) -> GoBackNSpec {
+    GoBackNSpec { window, timeout: TIMEOUT, every: 1, after: Time::ZERO, simple: false }
 }
 
-fn end(spec: ChannelSpec) -> Endpoint<u32> {
+fn end(spec: impl Into<ChannelSpec>) -> Endpoint<u32> {
     Endpoint::starting_at(spec, FIRST, FIRST).expect("a sound channel")
 }
 
+fn send(item: u32) -> Input<u32> {
+    Input::Send { item, bytes: 1000 }
+}
+
 /// An end that has sent so many packets at time 0, numbered from 0.
-fn sender(spec: ChannelSpec, packets: u32) -> Endpoint<u32> {
+fn sender(spec: GoBackNSpec, packets: u32) -> Endpoint<u32> {
     let mut end = end(spec);
-    (0..packets).for_each(|packet| end.handle(at(0), Input::Send(packet)));
+    (0..packets).for_each(|packet| end.handle(at(0), send(packet)));
     actions(&mut end, at(0));
     end
 }
@@ -91,7 +95,7 @@ fn items_3_and_4_a_nack_resends_the_window_and_stalls_until_a_pack() {
     let mut end = sender(spec(4), 6);
     assert_eq!(answer(&mut end, at(10), nack(1)).0, [1, 2, 3]);
     assert!(end.is_stalled());
-    end.handle(at(11), Input::Send(6));
+    end.handle(at(11), send(6));
     assert_eq!(sorted(actions(&mut end, at(11))), NOTHING, "there is room, and yet no new data");
     for old in [nack(1), nack(0), pack(1), pack(0)] {
         assert_eq!(answer(&mut end, at(12), old), NOTHING, "{old:?}");
@@ -110,7 +114,7 @@ fn items_3_and_4_a_nack_resends_the_window_and_stalls_until_a_pack() {
 #[test]
 fn item_5_a_duplicate_is_answered_by_a_pack_in_every_style() {
     for every in [1, 2, 8] {
-        let mut end = end(ChannelSpec { every, after: at(50), ..spec(8) });
+        let mut end = end(GoBackNSpec { every, after: at(50), ..spec(8) });
         answer(&mut end, at(0), data(0));
         assert_eq!(answer(&mut end, at(1), data(0)).1, [pack(1)]);
         assert!(end.is_idle(), "it acknowledges what was waiting too");
@@ -131,7 +135,7 @@ fn a_nack_of_nothing_outstanding_never_stalls() {
 fn item_7_every_packet_has_a_timer_and_resending_restarts_it() {
     let mut end = end(spec(4));
     for (packet, ns) in [(0, 0), (1, 10), (2, 20)] {
-        end.handle(at(ns), Input::Send(packet));
+        end.handle(at(ns), send(packet));
         actions(&mut end, at(ns));
     }
     assert_eq!(end.poll_timeout(), Some(at(100)));
@@ -151,21 +155,21 @@ fn item_7_every_packet_has_a_timer_and_resending_restarts_it() {
 
 #[test]
 fn item_8_the_simple_channel_resends_all_and_only_for_a_timeout() {
-    let simple = ChannelSpec { simple: true, ..spec(4) };
+    let simple = GoBackNSpec { simple: true, ..spec(4) };
     let mut receiver = end(simple);
     assert_eq!(answer(&mut receiver, at(0), data(1)), NOTHING, "no Nack");
     assert_eq!(answer(&mut receiver, at(0), data(0)).1, [pack(1)]);
 
     let mut end = end(simple);
     for (packet, ns) in [(0, 0), (1, 10), (2, 20)] {
-        end.handle(at(ns), Input::Send(packet));
+        end.handle(at(ns), send(packet));
         actions(&mut end, at(ns));
     }
     assert_eq!(answer(&mut end, at(30), nack(1)), NOTHING, "nobody sends any");
     assert_eq!((end.outstanding(), end.tally().refused), (3, 1));
     assert_eq!(timeout(&mut end, at(100)).0, [0, 1, 2]);
     assert_eq!(end.poll_timeout(), Some(at(200)), "all timers have been restarted");
-    end.handle(at(110), Input::Send(3));
+    end.handle(at(110), send(3));
     assert_eq!(sorted(actions(&mut end, at(110))).0, [3], "and it never stalls");
 }
 
@@ -173,11 +177,11 @@ fn item_8_the_simple_channel_resends_all_and_only_for_a_timeout() {
 /// other way at the same time if `both`.
 fn control(acknowledge: Acknowledge, both: bool) -> u64 {
     let kind = ChannelKind::GoBackN { window: 8, timeout: Some(TIMEOUT), acknowledge };
-    let mut end = end(kind.spec(TIMEOUT).expect("it is reliable"));
+    let mut end = end(kind.spec(&Recommended::simulated(TIMEOUT)).expect("it is reliable"));
     for packet in 0..12 {
         answer(&mut end, at(0), Frame::Data { seq: FIRST.plus(packet), ack: FIRST, item: 0 });
         if both && packet < 8 {
-            end.handle(at(0), Input::Send(packet));
+            end.handle(at(0), send(packet));
         }
     }
     let after = end.poll_timeout();
@@ -203,7 +207,7 @@ fn item_9_each_style_has_its_control_packets() {
 
 #[test]
 fn item_9_packets_wait_for_their_pack_no_longer_than_told() {
-    let mut end = end(ChannelSpec { every: 3, after: at(30), ..spec(8) });
+    let mut end = end(GoBackNSpec { every: 3, after: at(30), ..spec(8) });
     assert_eq!(answer(&mut end, at(5), data(0)), NOTHING);
     assert_eq!(answer(&mut end, at(20), data(1)), NOTHING);
     assert!(!end.is_idle());
@@ -254,10 +258,10 @@ fn what_cannot_be_is_refused_whole() {
 
 #[test]
 fn there_is_no_channel_without_a_window_or_a_timeout() {
-    let told = |spec: ChannelSpec| Endpoint::<u32>::new(spec).unwrap_err().to_string();
+    let told = |spec: GoBackNSpec| Endpoint::<u32>::new(spec).unwrap_err().to_string();
     let window = "found a window of 0 packets, expected 1 to 1048576";
     assert_eq!(told(spec(0)), window);
-    assert!(told(spec(ChannelSpec::WIDEST + 1)).contains("1048577"));
-    let never = ChannelSpec { timeout: Time::ZERO, ..spec(1) };
+    assert!(told(spec(GoBackNSpec::WIDEST + 1)).contains("1048577"));
+    let never = GoBackNSpec { timeout: Time::ZERO, ..spec(1) };
     assert!(told(never).contains("a time-out of no time"));
 }

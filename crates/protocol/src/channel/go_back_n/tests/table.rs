@@ -5,12 +5,12 @@ use std::fmt::Display;
 
 use crosstie_units::Time;
 
-use crate::channel::acknowledgement::Acknowledgement;
-use crate::channel::output::Output;
-use crate::channel::receiver::Receiver;
-use crate::channel::sender::Sender;
-use crate::channel::table::*;
-use crate::channel::{Action, ChannelSpec, Frame, Seq, Tally};
+use crate::channel::go_back_n::acknowledgement::Acknowledgement;
+use crate::channel::go_back_n::output::Output;
+use crate::channel::go_back_n::receiver::Receiver;
+use crate::channel::go_back_n::sender::Sender;
+use crate::channel::go_back_n::table::*;
+use crate::channel::{Action, Frame, GoBackNSpec, Seq, Tally};
 
 /// The sender of the thesis [tam, 4], with a reading where its prose is silent.
 const SENDER: &str = "\
@@ -63,11 +63,11 @@ fn the_receiver_is_that_of_the_thesis() {
 const EXPECTED: Seq = Seq(u32::MAX - 1);
 const NOW: Time = Time::ZERO;
 
-fn spec(simple: bool) -> ChannelSpec {
-    ChannelSpec { window: 4, timeout: Time::from_ns(100), every: 1, after: NOW, simple }
+fn spec(simple: bool) -> GoBackNSpec {
+    GoBackNSpec { window: 4, timeout: Time::from_ns(100), every: 1, after: NOW, simple }
 }
 
-fn output(spec: &ChannelSpec) -> Output<u32> {
+fn output(spec: &GoBackNSpec) -> Output<u32> {
     let acknowledgement = Acknowledgement::new(spec, EXPECTED);
     Output { actions: VecDeque::new(), tally: Tally::default(), acknowledgement }
 }

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use crosstie_units::Time;
 
-use super::history::{History, Occurrence};
 use super::output::{Cause, Output};
 use super::table::{SenderDeed, SenderEvent, SenderState, sender_cell};
-use super::{ChannelSpec, Seq};
+use crate::channel::history::{History, Occurrence};
+use crate::channel::{GoBackNSpec, Seq};
 
 /// Keeps packets until they are acknowledged, and sends them as often as it takes.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub(super) struct Sender<T> {
 }
 
 impl<T: Clone> Sender<T> {
-    pub fn new(spec: &ChannelSpec, base: Seq) -> Sender<T> {
+    pub fn new(spec: &GoBackNSpec, base: Seq) -> Sender<T> {
         Sender {
             state: if spec.simple { SenderState::Simple } else { SenderState::Normal },
             window: spec.window,
@@ -200,11 +200,11 @@ impl<T: Clone> Sender<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::acknowledgement::Acknowledgement;
+    use crate::channel::go_back_n::acknowledgement::Acknowledgement;
     use crate::channel::{Action, Tally};
     use proptest::prelude::*;
 
-    const SPEC: ChannelSpec = ChannelSpec {
+    const SPEC: GoBackNSpec = GoBackNSpec {
         window: 4,
         timeout: Time::from_ns(100),
         every: 1,

@@ -5,12 +5,12 @@ use std::collections::{BTreeSet, VecDeque};
 
 use crosstie_units::Time;
 
-use crate::channel::acknowledgement::Acknowledgement;
-use crate::channel::output::Output;
-use crate::channel::receiver::Receiver;
-use crate::channel::sender::Sender;
-use crate::channel::table::*;
-use crate::channel::{Action, ChannelSpec, Frame, Seq, Tally};
+use crate::channel::go_back_n::acknowledgement::Acknowledgement;
+use crate::channel::go_back_n::output::Output;
+use crate::channel::go_back_n::receiver::Receiver;
+use crate::channel::go_back_n::sender::Sender;
+use crate::channel::go_back_n::table::*;
+use crate::channel::{Action, Frame, GoBackNSpec, Seq, Tally};
 
 const NOW: Time = Time::ZERO;
 
@@ -29,7 +29,7 @@ struct World {
 }
 
 impl World {
-    fn new(spec: &ChannelSpec, packets: u32) -> World {
+    fn new(spec: &GoBackNSpec, packets: u32) -> World {
         let output = || {
             let acknowledgement = Acknowledgement::new(spec, FIRST);
             Output { actions: VecDeque::new(), tally: Tally::default(), acknowledgement }
@@ -56,6 +56,7 @@ impl World {
             }
             Frame::Pack(n) => (n, self.sender.pack(n)),
             Frame::Nack(e) => (e, self.sender.nack(e)),
+            Frame::Sack(_) => panic!("nobody sends any"),
         };
         let state = self.sender.state();
         self.sender.act(NOW, event, number, &mut self.outputs[0]);
@@ -68,7 +69,7 @@ impl World {
     }
 
     /// What the ends have sent since the last time; what must always hold is checked.
-    fn sent(&mut self, spec: &ChannelSpec) -> Vec<Frame<u32>> {
+    fn sent(&mut self, spec: &GoBackNSpec) -> Vec<Frame<u32>> {
         let mut frames = Vec::new();
         let actions = self.outputs.iter_mut().flat_map(|output| output.actions.drain(..));
         for action in actions.collect::<Vec<_>>() {
@@ -93,7 +94,7 @@ impl World {
     }
 
     /// Whether everything arrives over a link that has become quiet, by time-outs alone.
-    fn ends(mut self, spec: &ChannelSpec) -> bool {
+    fn ends(mut self, spec: &GoBackNSpec) -> bool {
         // A few rounds for each packet are more than enough.
         for _ in 0..20 {
             let mut flight = VecDeque::new();
@@ -120,7 +121,7 @@ fn frames(packets: u32) -> Vec<Frame<u32>> {
 
 /// How many states there are, and which events the sender meets in which state.
 fn explore(window: u32, packets: u32, simple: bool) -> (usize, BTreeSet<String>) {
-    let spec = ChannelSpec { window, timeout: Time::from_ns(1), every: 1, after: NOW, simple };
+    let spec = GoBackNSpec { window, timeout: Time::from_ns(1), every: 1, after: NOW, simple };
     let frames = frames(packets);
     let place = |frame: &Frame<u32>| frames.iter().position(|other| other == frame);
     let bits = |sent: Vec<Frame<u32>>| {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::acknowledgement::Acknowledgement;
-use super::{Action, Frame, Seq, Tally};
+use crate::channel::{Action, Frame, Seq, Tally};
 
 /// Why a packet is sent.
 #[derive(Debug, Clone, Copy)]

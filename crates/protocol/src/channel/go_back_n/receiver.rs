@@ -4,7 +4,7 @@ use crosstie_units::Time;
 
 use super::output::Output;
 use super::table::{Packet, ReceiverDeed, ReceiverState, receiver_cell};
-use super::{ChannelSpec, Seq};
+use crate::channel::{GoBackNSpec, Seq};
 
 /// Takes packets in order and drops all others.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    pub fn new(spec: &ChannelSpec) -> Receiver {
+    pub fn new(spec: &GoBackNSpec) -> Receiver {
         let state = if spec.simple { ReceiverState::Simple } else { ReceiverState::Clear };
         Receiver { state, window: spec.window }
     }

@@ -1,0 +1,18 @@
+//! What a sender has found out about its way.
+
+use crosstie_units::{Rate, Time};
+
+/// The way between the two ends of a channel on one rail, as the sender sees it. What it has not seen yet is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Path {
+    /// How long a packet and its acknowledgement take of late, smoothed.
+    pub smoothed: Option<Time>,
+    /// The same, at least: without queues.
+    pub smallest: Option<Time>,
+    /// What the way delivers.
+    pub rate: Option<Rate>,
+    /// Bytes that may be under way.
+    pub window: u64,
+    /// Bytes that are.
+    pub under_way: u64,
+}

@@ -1,0 +1,127 @@
+//! What the way delivers: bytes acknowledged from the time a packet was sent until it was acknowledged.
+
+use crosstie_units::{Rate, Time};
+
+/// The rate of delivery, measured with every acknowledgement.
+///
+/// A packet remembers how much had been delivered, and when, as it was sent; when it is acknowledged, what has been delivered since, by
+/// that time, is what the way delivers. Acknowledgements may come in heaps, but no faster than packets were sent: the longer of the
+/// two times counts. Who sends less than the window allows sees what it sends and not what the way could do, so this counts
+/// only if it is more than was known. A *round* ends when a packet is acknowledged that was sent after it began.
+#[derive(Debug, Clone)]
+pub(super) struct Delivery {
+    /// Bytes delivered, when the last of them were known to be, and when the packet was sent by which that was known.
+    delivered: u64,
+    at: Time,
+    sent: Time,
+    /// Who was sent before so much had been delivered was sent by somebody who had not more to send.
+    limited: u64,
+    /// The round is over when a packet is acknowledged that was sent after so much had been delivered.
+    round: u64,
+    /// The most of each of the last rounds in which something counted, in bytes per picosecond; and which one is this.
+    most: [f64; ROUNDS],
+    place: usize,
+    /// The most of all of them.
+    rate: f64,
+}
+
+/// The rate is the largest of so many rounds: it is not that of a round in which a host was busy with something else.
+const ROUNDS: usize = 10;
+
+/// What is known of deliveries as a packet is sent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Departure {
+    delivered: u64,
+    at: Time,
+    sent: Time,
+    limited: bool,
+}
+
+/// What an acknowledgement shows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    /// Whether a round is over.
+    pub round: bool,
+    /// Whether the sender could have sent more.
+    pub limited: bool,
+}
+
+impl Delivery {
+    pub fn new() -> Delivery {
+        Delivery {
+            delivered: 0,
+            at: Time::ZERO,
+            sent: Time::ZERO,
+            limited: 0,
+            round: 0,
+            most: [0.0; ROUNDS],
+            place: 0,
+            rate: 0.0,
+        }
+    }
+
+    /// A packet is sent; whether nothing else is under way.
+    #[inline]
+    pub fn departs(&mut self, now: Time, alone: bool) -> Departure {
+        if alone {
+            (self.at, self.sent) = (now, now);
+        }
+        let Delivery { delivered, at, sent, limited, .. } = *self;
+        Departure { delivered, at, sent, limited: delivered < limited }
+    }
+
+    /// Bytes have been delivered.
+    #[inline]
+    pub fn deliver(&mut self, bytes: u32) {
+        self.delivered += u64::from(bytes);
+    }
+
+    /// Who sends has nothing more to send, though it might, and so much is under way.
+    #[inline]
+    pub fn limit(&mut self, under_way: u64) {
+        self.limited = self.delivered + under_way.max(1);
+    }
+
+    /// A round begins.
+    pub fn begin_round(&mut self) {
+        self.round = self.delivered;
+    }
+
+    /// What is shown by the packet that was sent last of those that have just been acknowledged. What has taken less than the smallest
+    /// round trip was measured with a packet that had been sent before.
+    #[inline]
+    pub fn measure(&mut self, now: Time, from: &Departure, sent: Time, smallest: u64) -> Step {
+        let took =
+            now.ps().saturating_sub(from.at.ps()).max(sent.ps().saturating_sub(from.sent.ps()));
+        (self.at, self.sent) = (now, sent);
+        let round = from.delivered >= self.round;
+        if round {
+            self.round = self.delivered;
+            if self.most[self.place] > 0.0 {
+                self.place = (self.place + 1) % ROUNDS;
+                self.most[self.place] = 0.0;
+                self.rate = self.most.iter().copied().fold(0.0, f64::max);
+            }
+        }
+        if took > 0 && took >= smallest {
+            let rate = (self.delivered - from.delivered) as f64 / took as f64;
+            if !from.limited || rate > self.rate {
+                let most = &mut self.most[self.place];
+                *most = most.max(rate);
+                self.rate = self.rate.max(rate);
+            }
+        }
+        Step { round, limited: from.limited }
+    }
+
+    /// In bytes per picosecond; 0 if nothing is known.
+    #[inline]
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// The rate, if anything is known.
+    pub fn known(&self) -> Option<Rate> {
+        (self.rate > 0.0).then(|| Rate::from_bytes_per_second((self.rate * 1e12) as u64))
+    }
+}

@@ -1,0 +1,101 @@
+//! How long a packet and its acknowledgement take.
+
+use crosstie_units::Time;
+
+use crate::channel::SelectiveSpec;
+
+/// Round trips as they are measured, in picoseconds; without the time for which the other end held an acknowledgement back.
+#[derive(Debug, Clone)]
+pub(super) struct RoundTrip {
+    spec: SelectiveSpec,
+    /// The mean of late, and the mean distance from it; 0 before the first.
+    smoothed: u64,
+    variation: u64,
+    smallest: Option<u64>,
+    /// When one was last about as short as the smallest.
+    confirmed: Time,
+}
+
+/// The most time between two tries to reach the other end, unless the least time-out is longer: a rail that returns is noticed soon.
+const MOST: Time = Time::from_ns(100_000_000);
+
+/// As long as nothing has been measured, so many least time-outs.
+const UNKNOWN: u64 = 4;
+
+/// What is longer than the smallest by no more than one part of so many is as short.
+const ABOUT: u64 = 16;
+
+impl RoundTrip {
+    pub fn new(spec: &SelectiveSpec) -> RoundTrip {
+        let spec = *spec;
+        RoundTrip { spec, smoothed: 0, variation: 0, smallest: None, confirmed: Time::ZERO }
+    }
+
+    /// Takes note of a round trip.
+    #[inline]
+    pub fn note(&mut self, now: Time, taken: u64) {
+        if self.smallest.is_none() {
+            (self.smoothed, self.variation) = (taken, taken / 2);
+        } else {
+            let distance = self.smoothed.abs_diff(taken);
+            self.variation = self.variation - self.variation / 4 + distance / 4;
+            self.smoothed = self.smoothed - self.smoothed / 8 + taken / 8;
+        }
+        let smallest = self.smallest.unwrap_or(u64::MAX);
+        if taken <= smallest.saturating_add(smallest / ABOUT) {
+            self.smallest = Some(taken.min(smallest));
+            self.confirmed = now;
+        }
+    }
+
+    /// Takes one for the smallest that was measured when nothing of ours was in the way.
+    pub fn settle(&mut self, now: Time, taken: Option<u64>) {
+        self.smallest = taken.or(self.smallest);
+        self.confirmed = now;
+    }
+
+    /// For how long none has been as short as the smallest.
+    #[inline]
+    pub fn unconfirmed(&self, now: Time) -> u64 {
+        now.ps().saturating_sub(self.confirmed.ps())
+    }
+
+    #[inline]
+    pub fn smallest(&self) -> Option<u64> {
+        self.smallest
+    }
+
+    /// The mean of late; what a host may need before anything has been measured.
+    #[inline]
+    pub fn smoothed(&self) -> u64 {
+        self.smallest.map_or(self.spec.least.ps(), |_| self.smoothed)
+    }
+
+    pub fn smoothed_if_known(&self) -> Option<u64> {
+        self.smallest.map(|_| self.smoothed)
+    }
+
+    /// How long after the last packet nothing heard means that it should be sent again.
+    #[inline]
+    pub fn probe(&self) -> Time {
+        let spread = self.smoothed.max(self.variation.saturating_mul(4));
+        self.plus_wait(spread)
+    }
+
+    /// How long nothing heard of anything means the same, at the first, second and later tries.
+    #[inline]
+    pub fn timeout(&self, tries: u32) -> Time {
+        let once = self.plus_wait(self.variation.saturating_mul(4)).max(self.spec.least);
+        let doublings = tries.min(20);
+        (once * (1 << doublings)).min(MOST.max(self.spec.least))
+    }
+
+    /// A round trip and so much, and the time for which the other end may hold an acknowledgement back.
+    #[inline]
+    fn plus_wait(&self, spread: u64) -> Time {
+        if self.smallest.is_none() {
+            return self.spec.least * UNKNOWN;
+        }
+        Time::from_ps(self.smoothed) + Time::from_ps(spread) + self.spec.after
+    }
+}

@@ -1,0 +1,474 @@
+//! The sending half: packets until they are acknowledged, and which of them are lost.
+
+use std::collections::VecDeque;
+
+use crosstie_units::Time;
+
+use super::delivery::{Delivery, Departure};
+use super::reordering::{LATER, Reordering};
+use super::round_trip::RoundTrip;
+use super::window::{News, Window};
+use crate::channel::{Arrivals, History, Occurrence, Path, Sack, SelectiveSpec, Seq};
+
+/// A packet that has been sent.
+#[derive(Debug, Clone)]
+struct Outstanding<T> {
+    /// `None` when it is acknowledged.
+    item: Option<T>,
+    bytes: u32,
+    /// Whether it is taken for lost, and not under way.
+    lost: bool,
+    /// Whether it has been sent more than once.
+    again: bool,
+    /// When it was last sent, and in which turn: every transmission has its own.
+    sent: Time,
+    turn: u64,
+    departure: Departure,
+}
+
+/// Why a packet is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// It is its turn.
+    First,
+    /// It is taken for lost.
+    Lost,
+    /// Nothing has been heard.
+    Silence,
+}
+
+/// The transmission that is known to have come of those sent last: what was sent before it should have come, too.
+#[derive(Debug, Clone, Copy, Default)]
+struct Evidence {
+    turn: u64,
+    /// How long it took to be acknowledged, in picoseconds.
+    trip: u64,
+    /// Whether it may have been an earlier transmission of the same packet: then nothing is lost before this time.
+    doubted: Option<Time>,
+}
+
+/// Keeps packets until they are acknowledged, and sends them as often as it takes.
+#[derive(Debug, Clone)]
+pub(super) struct Sender<T> {
+    /// The oldest packet outstanding.
+    base: Seq,
+    /// The packets sent, from `base` on, which is not acknowledged; and which of them are.
+    flight: VecDeque<Outstanding<T>>,
+    acknowledged: Arrivals,
+    /// Those that wait, with their bytes.
+    waiting: VecDeque<(T, u32)>,
+    /// Transmissions in the order of their turns; of some the packet has been acknowledged, or sent again. The first one is neither.
+    order: VecDeque<(Seq, u64)>,
+    /// Those taken for lost, likewise.
+    lost: VecDeque<(Seq, u64)>,
+    turns: u64,
+    /// Bytes sent that are neither acknowledged nor lost.
+    under_way: u64,
+    evidence: Evidence,
+    /// When the next packet is to be taken for lost.
+    overdue: Option<Time>,
+    /// When something was last acknowledged, or sent when nothing was under way; and when something was last sent.
+    heard: Time,
+    sent: Time,
+    /// How often something has been sent since, only to hear of it; when that was last, and whether it is to be done now.
+    tries: u32,
+    tried: Time,
+    probe: bool,
+    /// What the other end said last of packets that have come again; and of those taken for lost how many it may be about.
+    repeated: u32,
+    suspects: u32,
+    trips: RoundTrip,
+    delivery: Delivery,
+    window: Window,
+    reordering: Reordering,
+    history: History,
+}
+
+/// More transmissions than this are not remembered in order if their packets were sent again or acknowledged.
+const REMEMBERED: usize = 4 * SelectiveSpec::WIDEST as usize;
+
+/// What comes of an acknowledgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Something is acknowledged.
+    News,
+    /// Nothing is that was not before.
+    Nothing,
+    /// It speaks of packets that were never sent.
+    Impossible,
+}
+
+impl<T: Clone> Sender<T> {
+    pub fn new(spec: &SelectiveSpec, base: Seq) -> Sender<T> {
+        Sender {
+            base,
+            flight: VecDeque::new(),
+            acknowledged: Arrivals::default(),
+            waiting: VecDeque::new(),
+            order: VecDeque::new(),
+            lost: VecDeque::new(),
+            turns: 0,
+            under_way: 0,
+            evidence: Evidence::default(),
+            overdue: None,
+            heard: Time::ZERO,
+            sent: Time::ZERO,
+            tries: 0,
+            tried: Time::ZERO,
+            probe: false,
+            repeated: 0,
+            suspects: 0,
+            trips: RoundTrip::new(spec),
+            delivery: Delivery::new(),
+            window: Window::new(spec),
+            reordering: Reordering::default(),
+            history: History::default(),
+        }
+    }
+
+    #[inline]
+    pub fn base(&self) -> Seq {
+        self.base
+    }
+
+    pub fn outstanding(&self) -> usize {
+        self.flight.len() - self.acknowledged.len() as usize
+    }
+
+    pub fn queued(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    pub fn path(&self) -> Path {
+        Path {
+            smoothed: self.trips.smoothed_if_known().map(Time::from_ps),
+            smallest: self.trips.smallest().map(Time::from_ps),
+            rate: self.delivery.known(),
+            window: self.window.limit(),
+            under_way: self.under_way,
+        }
+    }
+
+    /// Takes a packet to send.
+    #[inline]
+    pub fn send(&mut self, item: T, bytes: u32) {
+        self.window.take(bytes);
+        self.waiting.push_back((item, bytes));
+    }
+
+    /// The next packet to be sent, and why.
+    #[inline]
+    pub fn poll(&mut self, now: Time) -> Option<(Seq, T, Cause)> {
+        if self.flight.is_empty() && self.waiting.is_empty() {
+            return None;
+        }
+        if std::mem::take(&mut self.probe)
+            && let Some(place) = self.probed()
+        {
+            return Some(self.again(now, place, Cause::Silence));
+        }
+        while let Some(&(seq, turn)) = self.lost.front() {
+            let place = seq.since(self.base) as usize;
+            let packet = self.flight.get(place).filter(|packet| packet.turn == turn);
+            match packet.filter(|packet| packet.lost) {
+                None => _ = self.lost.pop_front(),
+                Some(packet) if self.fits(packet.bytes) => {
+                    self.lost.pop_front();
+                    return Some(self.again(now, place, Cause::Lost));
+                }
+                Some(_) => return None,
+            }
+        }
+        match self.waiting.front() {
+            None if self.window.has_room(self.under_way) => self.delivery.limit(self.under_way),
+            None => {}
+            Some(_) if self.flight.len() >= SelectiveSpec::WIDEST as usize => {}
+            Some(&(_, bytes)) if self.fits(bytes) => return self.first(now),
+            Some(_) if self.window.is_drained() => self.delivery.limit(self.under_way),
+            Some(_) => {}
+        }
+        None
+    }
+
+    /// Whether there is room for a packet in the window. There is for one at least.
+    #[inline]
+    fn fits(&self, bytes: u32) -> bool {
+        self.under_way == 0 || self.under_way + u64::from(bytes) <= self.window.limit()
+    }
+
+    /// The packet to be sent only to hear of it: at first the one sent last, of which nobody would miss anything, later the oldest.
+    fn probed(&self) -> Option<usize> {
+        let open = |place: &usize| self.flight[*place].item.is_some();
+        match self.tries {
+            0 => None,
+            1 => (0..self.flight.len()).rev().find(open),
+            _ => (!self.flight.is_empty()).then_some(0),
+        }
+    }
+
+    /// Sends a packet for the first time.
+    #[inline]
+    fn first(&mut self, now: Time) -> Option<(Seq, T, Cause)> {
+        let (item, bytes) = self.waiting.pop_front()?;
+        if self.flight.is_empty() {
+            self.heard = now;
+        }
+        let seq = self.base.plus(self.flight.len() as u32);
+        let departure = self.depart(now, seq, bytes);
+        let (lost, again, sent, turn) = (false, false, now, self.turns);
+        let kept = Some(item.clone());
+        self.flight.push_back(Outstanding {
+            item: kept,
+            bytes,
+            lost,
+            again,
+            sent,
+            turn,
+            departure,
+        });
+        Some((seq, item, Cause::First))
+    }
+
+    /// Sends a packet again.
+    fn again(&mut self, now: Time, place: usize, cause: Cause) -> (Seq, T, Cause) {
+        let Outstanding { bytes, lost, .. } = self.flight[place];
+        let seq = self.base.plus(place as u32);
+        let departure = self.depart(now, seq, if lost { bytes } else { 0 });
+        let packet = &mut self.flight[place];
+        (packet.lost, packet.again) = (false, true);
+        (packet.sent, packet.turn, packet.departure) = (now, self.turns, departure);
+        self.suspects += 1;
+        let item = packet.item.clone().expect("what is acknowledged is not sent again");
+        (seq, item, cause)
+    }
+
+    /// A transmission has its turn, and so many bytes more are under way.
+    #[inline]
+    fn depart(&mut self, now: Time, seq: Seq, bytes: u32) -> Departure {
+        let departure = self.delivery.departs(now, self.under_way == 0);
+        self.under_way += u64::from(bytes);
+        self.window.loaded(self.under_way);
+        self.turns += 1;
+        self.sent = now;
+        if self.order.len() >= REMEMBERED {
+            let Sender { order, flight, base, .. } = self;
+            order.retain(|&(seq, turn)| {
+                let packet = flight.get(seq.since(*base) as usize);
+                packet.is_some_and(|packet| packet.turn == turn && packet.item.is_some())
+            });
+        }
+        self.order.push_back((seq, self.turns));
+        departure
+    }
+
+    /// Whether everything before a number may have come.
+    #[inline]
+    pub fn is_possible(&self, expected: Seq) -> bool {
+        expected.since(self.base) as usize <= self.flight.len() || expected.is_before(self.base)
+    }
+
+    /// Everything before a number has come.
+    #[inline]
+    pub fn cumulative(&mut self, now: Time, expected: Seq, done: impl FnMut(T)) -> Told {
+        match expected.since(self.base) {
+            0 => Told::Nothing,
+            run if run as usize <= self.flight.len() => {
+                self.acknowledge(now, run, &Arrivals::default(), 0, done)
+            }
+            _ if expected.is_before(self.base) => Told::Nothing,
+            _ => Told::Impossible,
+        }
+    }
+
+    /// What has come is told one by one.
+    #[inline]
+    pub fn selective(&mut self, now: Time, sack: &Sack, done: impl FnMut(T)) -> Told {
+        let (mut run, came) = if sack.expected.is_before(self.base) {
+            (0, sack.came.later(self.base.since(sack.expected)))
+        } else {
+            let run = sack.expected.since(self.base);
+            if run as usize > self.flight.len() {
+                return Told::Impossible;
+            }
+            let most = sack.came.last().map_or(0, |last| run.saturating_add(last));
+            if most >= Arrivals::COUNT {
+                return Told::Impossible;
+            }
+            (run, sack.came.earlier(run))
+        };
+        if sack.came.has(0) || came.last().is_some_and(|last| last as usize >= self.flight.len()) {
+            return Told::Impossible;
+        }
+        // What an old one says may reach from the first on.
+        run = run.max(came.run());
+        let again = sack.repeated.wrapping_sub(self.repeated);
+        if again != 0 && again <= i32::MAX as u32 {
+            self.repeated = sack.repeated;
+            let for_nothing = again.min(std::mem::take(&mut self.suspects));
+            if for_nothing > 0 {
+                self.reordering.for_nothing();
+                self.window.not_lost(for_nothing);
+            }
+        }
+        let held = u64::from(sack.held) * 1_000;
+        self.acknowledge(now, run, &came, held, done)
+    }
+
+    /// The first so many packets have come, and these others, and the last of them was held for so long before that was said.
+    fn acknowledge(
+        &mut self,
+        now: Time,
+        run: u32,
+        came: &Arrivals,
+        held: u64,
+        mut done: impl FnMut(T),
+    ) -> Told {
+        let before = self.evidence.turn;
+        let (mut bytes, mut packets) = (0, 0);
+        let mut newest: Option<(u64, usize)> = None;
+        let mut overtaken = false;
+        let mut take = |this: &mut Self, place: usize| {
+            let packet = &mut this.flight[place];
+            let Some(item) = packet.item.take() else { return };
+            bytes += u64::from(packet.bytes);
+            packets += 1;
+            overtaken |= packet.turn < before && !packet.again;
+            if newest.is_none_or(|(turn, _)| packet.turn > turn) {
+                newest = Some((packet.turn, place));
+            }
+            if !std::mem::take(&mut packet.lost) {
+                this.under_way -= u64::from(packet.bytes);
+            }
+            this.delivery.deliver(packet.bytes);
+            done(item);
+        };
+        for place in 0..run as usize {
+            take(self, place);
+        }
+        if !came.is_empty() {
+            for place in came.without(&self.acknowledged).iter() {
+                take(self, place as usize);
+                self.acknowledged.insert(place);
+            }
+        }
+        let Some((_, place)) = newest else { return Told::Nothing };
+        let Outstanding { sent, turn, again, departure, .. } = self.flight[place];
+        self.slide(run);
+        self.history.note(Occurrence::Pack);
+        (self.heard, self.tries, self.probe) = (now, 0, false);
+        if overtaken {
+            self.reordering.overtaken();
+        }
+        let trip = now.ps().saturating_sub(sent.ps());
+        let measured = if again { None } else { trip.checked_sub(held) };
+        if let Some(measured) = measured {
+            self.trips.note(now, measured);
+        }
+        let smallest = self.trips.smallest().unwrap_or(0);
+        if turn > before && !(again && trip < smallest) {
+            let doubted = again.then(|| now + Time::from_ps(self.trips.smoothed()));
+            self.evidence = Evidence { turn, trip, doubted };
+        }
+        let step = self.delivery.measure(now, &departure, sent, smallest);
+        let news = News { bytes, packets, trip: measured, step, under_way: self.under_way };
+        self.window.acknowledged(now, news, &mut self.delivery, &mut self.trips);
+        if news.step.round {
+            self.suspects = 0;
+        }
+        self.detect(now);
+        Told::News
+    }
+
+    /// Forgets the first packets, which are acknowledged, and those after them that are.
+    #[inline]
+    fn slide(&mut self, run: u32) {
+        let mut run = run;
+        if !self.acknowledged.is_empty() {
+            let later = self.acknowledged.later(run);
+            let more = later.run();
+            self.acknowledged = later.later(more);
+            run += more;
+        }
+        self.flight.drain(..run as usize);
+        self.base = self.base.plus(run);
+    }
+
+    /// Finds out which packets are lost.
+    #[inline]
+    fn detect(&mut self, now: Time) {
+        self.overdue = None;
+        let (mut packets, mut bytes, mut last) = (0, 0, 0);
+        while let Some(&(seq, turn)) = self.order.front() {
+            let packet = self.flight.get_mut(seq.since(self.base) as usize);
+            let live = |packet: &&mut Outstanding<T>| {
+                packet.turn == turn && packet.item.is_some() && !packet.lost
+            };
+            if let Some(packet) = packet.filter(live) {
+                if turn >= self.evidence.turn {
+                    break;
+                }
+                let Evidence { turn: later, trip, doubted } = self.evidence;
+                let smallest = self.trips.smallest().unwrap_or(0);
+                let margin = self.reordering.margin(smallest, self.trips.smoothed());
+                let due = packet.sent + Time::from_ps(trip) + Time::from_ps(margin);
+                let due = doubted.map_or(due, |doubted| due.max(doubted));
+                let in_order = self.reordering.keeps_order() && doubted.is_none();
+                if due > now && !(in_order && later - turn >= LATER) {
+                    self.overdue = Some(due);
+                    break;
+                }
+                packet.lost = true;
+                packets += 1;
+                bytes += u64::from(packet.bytes);
+                last = turn;
+                self.lost.push_back((seq, turn));
+            }
+            self.order.pop_front();
+        }
+        if packets > 0 {
+            let before = self.under_way;
+            self.under_way -= bytes;
+            self.history.note(Occurrence::Nack);
+            self.reordering.lost();
+            self.window.lost(packets, last, before, self.turns);
+        }
+    }
+
+    /// When something is to be done, if nothing is heard before.
+    #[inline]
+    pub fn deadline(&self) -> Option<Time> {
+        let silence = self.silence()?;
+        Some(self.overdue.map_or(silence, |overdue| overdue.min(silence)))
+    }
+
+    /// When something is to be sent only to hear of it.
+    #[inline]
+    fn silence(&self) -> Option<Time> {
+        if self.flight.is_empty() {
+            return None;
+        }
+        Some(match self.tries {
+            0 => {
+                let probe = self.sent.max(self.heard) + self.trips.probe();
+                probe.min(self.heard + self.trips.timeout(0))
+            }
+            tries => self.tried + self.trips.timeout(tries - 1),
+        })
+    }
+
+    /// Lets the time come.
+    pub fn expire(&mut self, now: Time) {
+        if self.overdue.is_some_and(|overdue| overdue <= now) {
+            self.detect(now);
+        }
+        if self.silence().is_some_and(|silence| silence <= now) {
+            self.tries = self.tries.saturating_add(1);
+            (self.tried, self.probe) = (now, true);
+            self.history.note(Occurrence::Timeout);
+        }
+    }
+}
