@@ -99,7 +99,7 @@ pub enum FrameError {
     Laden,
     /// A Sack says more or less than it can.
     #[error(
-        "found a Sack of {found} bytes that does not say which packets have come, expected the number of repetitions and up to four words, \
+        "found a Sack of {found} bytes that does not say which packets have come, expected the number of repetitions and up to eight words, \
          of which the first has no first bit and the last some bit"
     )]
     Sack {
@@ -129,7 +129,7 @@ impl<T> Frame<T> {
 }
 
 /// The most bytes that a Sack says besides.
-const SAID: usize = 4 + 8 * 4;
+const SAID: usize = 4 + Arrivals::COUNT as usize / 8;
 
 impl Sack {
     /// What it says besides: its bytes, and how many they are.
@@ -149,7 +149,7 @@ impl Sack {
         let wrong = FrameError::Sack { found: said.len() };
         let (&repeated, said) = said.split_first_chunk::<4>().ok_or(wrong)?;
         let (bytes, rest) = said.as_chunks::<8>();
-        let mut words = [0; 4];
+        let mut words = Arrivals::default().words();
         for (place, &bytes) in bytes.iter().enumerate() {
             *words.get_mut(place).ok_or(wrong)? = u64::from_be_bytes(bytes);
         }
@@ -259,7 +259,7 @@ mod tests {
 
     /// Any packets after the one expected.
     fn arrivals() -> impl Strategy<Value = Arrivals> {
-        prop::collection::vec(1u32..256, 0..20).prop_map(|numbers| {
+        prop::collection::vec(1u32..512, 0..20).prop_map(|numbers| {
             let mut came = Arrivals::default();
             numbers.into_iter().for_each(|number| came.insert(number));
             came
@@ -320,11 +320,11 @@ mod tests {
         assert_eq!(sack(&[])[..12], [b'c', b't', 1, 3, 1, 2, 3, 4, 0, 0, 0, 9]);
         assert_eq!(sack(&[])[16..], [0, 0, 0, 7]);
         assert_eq!(sack(&[1, 9])[20..], [0, 0, 0, 0, 0, 0, 2, 2]);
-        assert_eq!([sack(&[63]), sack(&[64]), sack(&[255])].map(|bytes| bytes.len()), [28, 36, 52]);
+        assert_eq!([sack(&[63]), sack(&[64]), sack(&[511])].map(|bytes| bytes.len()), [28, 36, 84]);
         for wrong in [
             [sack(&[9]), vec![0]].concat(),
             [sack(&[9]), vec![0; 8]].concat(),
-            [sack(&[255]), vec![1; 8]].concat(),
+            [sack(&[511]), vec![1; 8]].concat(),
             sack(&[0, 9]),
             sack(&[])[..19].to_vec(),
         ] {

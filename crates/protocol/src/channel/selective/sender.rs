@@ -55,6 +55,8 @@ pub(super) struct Sender<T> {
     /// The packets sent, from `base` on, which is not acknowledged; and which of them are.
     flight: VecDeque<Outstanding<T>>,
     acknowledged: Arrivals,
+    /// How many of them are not.
+    open: u32,
     /// Those that wait, with their bytes.
     waiting: VecDeque<(T, u32)>,
     /// Transmissions in the order of their turns; of some the packet has been acknowledged, or sent again. The first one is neither.
@@ -104,6 +106,7 @@ impl<T: Clone> Sender<T> {
             base,
             flight: VecDeque::new(),
             acknowledged: Arrivals::default(),
+            open: 0,
             waiting: VecDeque::new(),
             order: VecDeque::new(),
             lost: VecDeque::new(),
@@ -132,7 +135,7 @@ impl<T: Clone> Sender<T> {
     }
 
     pub fn outstanding(&self) -> usize {
-        self.flight.len() - self.acknowledged.len() as usize
+        self.open as usize
     }
 
     pub fn queued(&self) -> usize {
@@ -186,7 +189,8 @@ impl<T: Clone> Sender<T> {
         match self.waiting.front() {
             None if self.window.has_room(self.under_way) => self.delivery.limit(self.under_way),
             None => {}
-            Some(_) if self.flight.len() >= SelectiveSpec::WIDEST as usize => {}
+            Some(_) if self.open >= SelectiveSpec::WIDEST => {}
+            Some(_) if self.flight.len() >= Arrivals::COUNT as usize => {}
             Some(&(_, bytes)) if self.fits(bytes) => return self.first(now),
             Some(_) if self.window.is_drained() => self.delivery.limit(self.under_way),
             Some(_) => {}
@@ -221,6 +225,7 @@ impl<T: Clone> Sender<T> {
         let departure = self.depart(now, seq, bytes);
         let (lost, again, sent, turn) = (false, false, now, self.turns);
         let kept = Some(item.clone());
+        self.open += 1;
         self.flight.push_back(Outstanding {
             item: kept,
             bytes,
@@ -251,7 +256,6 @@ impl<T: Clone> Sender<T> {
     fn depart(&mut self, now: Time, seq: Seq, bytes: u32) -> Departure {
         let departure = self.delivery.departs(now, self.under_way == 0);
         self.under_way += u64::from(bytes);
-        self.window.loaded(self.under_way);
         self.turns += 1;
         self.sent = now;
         if self.order.len() >= REMEMBERED {
@@ -336,6 +340,7 @@ impl<T: Clone> Sender<T> {
             let Some(item) = packet.item.take() else { return };
             bytes += u64::from(packet.bytes);
             packets += 1;
+            this.open -= 1;
             overtaken |= packet.turn < before && !packet.again;
             if newest.is_none_or(|(turn, _)| packet.turn > turn) {
                 newest = Some((packet.turn, place));

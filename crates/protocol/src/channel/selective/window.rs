@@ -13,10 +13,9 @@
 //!
 //! - *Losses.* A way that loses many packets has buffers that are too short: what was under way was too much, and a *ceiling* of seven
 //!   tenths of that holds for a while and then rises. Single losses are of no account: each loss counts as much as fifty deliveries.
-//! - *Our own queue.* The smallest round trip must be one without it. If none has been as short for two seconds, the window is drained
-//!   for a round, and what is measured then is the smallest. Rounds in which so little was under way that it does not matter count
-//!   as well.
-//! - What an acknowledgement can tell of: 256 packets.
+//! - *Our own queue.* The smallest round trip must be one without it. If none has been as short for a second, the window is drained
+//!   for a round, and what is measured then is the smallest.
+//! - 256 packets.
 
 use crosstie_units::Time;
 
@@ -41,10 +40,8 @@ pub(super) struct Window {
     /// Packets sent before this turn and lost belong to a loss that is known.
     known: u64,
     drain: Option<Drain>,
-    round: Round,
-    /// Rounds in a row in which little was under way, and the smallest round trip in them.
-    quiet: u32,
-    quietest: Option<u64>,
+    /// The smallest round trip of this round.
+    smallest: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -72,13 +69,6 @@ struct Drain {
     reached: bool,
 }
 
-/// What has been seen in a round.
-#[derive(Debug, Clone, Copy, Default)]
-struct Round {
-    smallest: Option<u64>,
-    most: u64,
-}
-
 /// Packets of the first window.
 const FIRST: u64 = 10;
 
@@ -89,14 +79,8 @@ const SPARE: u64 = 6;
 /// Packets of the narrowest window.
 const LEAST: u64 = 2;
 
-/// Packets under way that are no queue to speak of.
-const LITTLE: u64 = 8;
-
-/// Rounds with little under way that show the smallest round trip.
-const QUIET: u32 = 10;
-
 /// For so long a smallest round trip is believed, in picoseconds.
-const BELIEVED: u64 = 2_000_000_000_000;
+const BELIEVED: u64 = 1_000_000_000_000;
 
 /// Rounds without much growth after which the rate is what the way can do.
 const STAGNANT: u32 = 3;
@@ -132,9 +116,7 @@ impl Window {
             losses: 0,
             known: 0,
             drain: None,
-            round: Round::default(),
-            quiet: 0,
-            quietest: None,
+            smallest: None,
         }
     }
 
@@ -166,12 +148,6 @@ impl Window {
         }
     }
 
-    /// So much is under way now.
-    #[inline]
-    pub fn loaded(&mut self, under_way: u64) {
-        self.round.most = self.round.most.max(under_way);
-    }
-
     /// Something has been acknowledged.
     #[inline]
     pub fn acknowledged(
@@ -183,7 +159,7 @@ impl Window {
     ) {
         self.losses = self.losses.saturating_sub(news.packets);
         if let Some(trip) = news.trip {
-            self.round.smallest = Some(self.round.smallest.map_or(trip, |least| least.min(trip)));
+            self.smallest = Some(self.smallest.map_or(trip, |least| least.min(trip)));
         }
         if let Some(drain) = &mut self.drain
             && !drain.reached
@@ -191,7 +167,7 @@ impl Window {
         {
             drain.reached = true;
             delivery.begin_round();
-            self.round = Round::default();
+            self.smallest = None;
         } else if news.step.round {
             self.end_round(now, news.step.limited, delivery, trips);
         }
@@ -224,8 +200,7 @@ impl Window {
         delivery: &mut Delivery,
         trips: &mut RoundTrip,
     ) {
-        let Round { smallest, most } = std::mem::take(&mut self.round);
-        self.note_quiet(now, smallest, most, trips);
+        let smallest = self.smallest.take();
         if let Some(drain) = self.drain {
             if drain.reached {
                 trips.settle(now, smallest);
@@ -261,20 +236,6 @@ impl Window {
                 self.drain = Some(Drain::default())
             }
             Phase::Steady => {}
-        }
-    }
-
-    /// Where little is under way for several rounds, the smallest round trip of these is the smallest there is.
-    fn note_quiet(&mut self, now: Time, smallest: Option<u64>, most: u64, trips: &mut RoundTrip) {
-        if most > LITTLE * self.packet {
-            (self.quiet, self.quietest) = (0, None);
-            return;
-        }
-        self.quiet += 1;
-        self.quietest = self.quietest.into_iter().chain(smallest).min();
-        if self.quiet >= QUIET {
-            trips.settle(now, self.quietest);
-            (self.quiet, self.quietest) = (0, None);
         }
     }
 
