@@ -189,13 +189,9 @@ impl Forgery {
             1 => Frame::Pack(ack),
             2 => Frame::Nack(ack),
             _ => {
-                let (held, repeated) = (self.seq, self.repeated);
-                Frame::Sack(Sack {
-                    expected: ack,
-                    held,
-                    repeated,
-                    came: Arrivals::from_words(self.came),
-                })
+                let (expected, last, at, held) = (ack, seq, self.ack, self.seq);
+                let (repeated, came) = (self.repeated, Arrivals::from_words(self.came));
+                Frame::Sack(Sack { expected, last, at, held, repeated, came })
             }
         }
     }

@@ -44,6 +44,8 @@ pub struct Plan {
     pub port_room: usize,
     /// From NIC to NIC, besides what the bytes take.
     pub delay: Time,
+    /// A frame takes up to so much longer, without overtaking others: else those who send regularly could keep others out.
+    pub jitter: Time,
     /// Of a hundred thousand frames, so many are lost, repeated, garbled, or delayed by up to so long.
     pub loss: u64,
     pub repetition: u64,
@@ -74,6 +76,7 @@ impl Plan {
             nic_room: 10_000,
             port_room: 10_000,
             delay: us(20),
+            jitter: us(1),
             loss: 0,
             repetition: 0,
             garbling: 0,
@@ -160,6 +163,8 @@ struct Queue {
     frames: VecDeque<Carried>,
     bytes: u64,
     busy: bool,
+    /// When the last frame was at the switch.
+    last: Time,
     /// The most bytes there were since somebody asked, and how many frames were lost.
     most: u64,
     lost: u64,
@@ -228,6 +233,7 @@ impl Star {
             frames: VecDeque::new(),
             bytes: 0,
             busy: false,
+            last: Time::ZERO,
             most: 0,
             lost: 0,
         };
@@ -516,7 +522,11 @@ impl Star {
                 for _ in 0..copies {
                     let (chance, longest) = self.plan.late;
                     let late = if self.chance(chance) { self.draws.below(longest.ps()) } else { 0 };
-                    self.enter(self.now + half + Time::from_ps(late), Event::AtSwitch(carried));
+                    let jitter = Time::from_ps(self.draws.below(1 + self.plan.jitter.ps()));
+                    let queue = self.queues.get_mut(&place).expect("a place of the network");
+                    queue.last = queue.last.max(self.now + half + jitter);
+                    let at = queue.last + Time::from_ps(late);
+                    self.enter(at, Event::AtSwitch(carried));
                 }
             }
             Place::Port(_) => self.enter(self.now + half, Event::AtHost(carried)),
@@ -560,5 +570,14 @@ impl Star {
     pub fn tally(&mut self, flow: usize) -> Tally {
         let Flow { from, to, .. } = self.flows[flow].flow;
         *self.channel(from, to).tally()
+    }
+}
+
+impl Star {
+    pub fn debug(&mut self, flow: usize) -> String {
+        let Flow { from, to, .. } = self.flows[flow].flow;
+        let s = format!("{:?}", self.channel(from, to));
+        let i = s.find("losses: Losses").unwrap();
+        s[i..i + 250].to_string()
     }
 }
