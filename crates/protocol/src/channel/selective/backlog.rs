@@ -16,9 +16,8 @@ pub(super) struct Backlog {
     /// How long packets have waited of late, and what their round trips took besides, both smoothed; in picoseconds.
     queue: u64,
     rest: u64,
-    /// The slot of time of the other end's clock, and whether a packet has waited hardly at all in it.
+    /// The slot of time of the other end's clock.
     slot: u32,
-    free: bool,
 }
 
 /// What a packet has shown.
@@ -26,14 +25,14 @@ pub(super) struct Backlog {
 pub(super) struct Waited {
     /// How long it has waited, in picoseconds.
     pub queue: u64,
-    /// Whether a slot has ended in which all packets have waited. It ends for everybody who sends to the same end at once.
-    pub always: bool,
+    /// Whether there is a queue as a slot ends, which it does for everybody who sends to the same end at once.
+    pub look: bool,
 }
 
 /// Slots of time are of two to the power of so many nanoseconds: a second, about.
 const SLOT: u32 = 30;
 
-/// What a packet that has waited for less than one part of so many of a round trip has waited is not counted.
+/// Who waits for less than one part of so many of the rest of a round trip does not wait.
 const HARDLY: u64 = 16;
 
 /// How slowly the mean follows: by one part of so many.
@@ -48,8 +47,8 @@ impl Backlog {
         self.round = Some(self.round.map_or(took, |least| earlier(least, took)));
         let Some(least) = self.least else {
             (self.least, self.queue, self.rest) = (Some(took), 0, trip);
-            (self.slot, self.free) = (came >> SLOT, true);
-            return Waited { queue: 0, always: false };
+            self.slot = came >> SLOT;
+            return Waited { queue: 0, look: false };
         };
         let by = took.wrapping_sub(least);
         if by > i32::MAX as u32 {
@@ -60,13 +59,9 @@ impl Backlog {
         let waited = (u64::from(took.wrapping_sub(earlier(least, took))) * 1_000).min(trip);
         self.queue = self.queue - self.queue / SLOWLY + waited / SLOWLY;
         self.rest = self.rest - self.rest / SLOWLY + (trip - waited) / SLOWLY;
-        let mut always = false;
-        if self.slot != came >> SLOT {
-            always = !self.free;
-            (self.slot, self.free) = (came >> SLOT, false);
-        }
-        self.free |= waited <= trip / HARDLY;
-        Waited { queue: waited, always }
+        let ends = self.slot != came >> SLOT;
+        self.slot = came >> SLOT;
+        Waited { queue: waited, look: ends && self.queue > self.rest / HARDLY }
     }
 
     /// Begins to look for the packet of this round that took the least time.

@@ -12,7 +12,7 @@
 //! Three things bound it:
 //!
 //! - [`Losses`] bound the queue.
-//! - What is taken for a way without a queue must have none of our own. If no packet has found it so for a second, the window is drained for
+//! - What is taken for a way without a queue must have none of our own. Once in a second, if there is a queue, the window is drained for
 //!   a round, and what packets take then is what they take without a queue. All who send to the same end do so at once, for it is its
 //!   clock that says when: else they would take each other's queue for the way, and lengthen theirs.
 //! - 256 packets.
@@ -158,7 +158,7 @@ impl Window {
             self.end_round(news.step.limited, known);
         }
         let steady = matches!(self.phase, Phase::Steady);
-        if steady && self.drain == Drain::Not && news.waited.is_some_and(|waited| waited.always) {
+        if steady && self.drain == Drain::Not && news.waited.is_some_and(|waited| waited.look) {
             self.drain = Drain::Begun;
         }
         match self.phase {
