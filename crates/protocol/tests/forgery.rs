@@ -37,7 +37,7 @@ struct Forgery {
     near: bool,
     seq: u32,
     ack: u32,
-    came: [u64; 4],
+    came: [u64; 8],
     repeated: u32,
 }
 
@@ -50,7 +50,7 @@ fn operations(forged: bool) -> impl Strategy<Value = (usize, Operation)> {
     ];
     // Few bits, else hardly any could be.
     let word = || prop_oneof![8 => Just(0u64), 2 => (0u32..64).prop_map(|bit| 1 << bit), 1 => any::<u64>()];
-    let said = ([word(), word(), word(), word()], 0u32..3);
+    let said = (prop::array::uniform8(word()), 0u32..3);
     let forge = (0u8..4, numbers, said).prop_map(|(kind, (near, seq, ack), (came, repeated))| {
         Operation::Forge(Forgery { kind, near, seq, ack, came, repeated })
     });
@@ -189,13 +189,9 @@ impl Forgery {
             1 => Frame::Pack(ack),
             2 => Frame::Nack(ack),
             _ => {
-                let (held, repeated) = (self.seq, self.repeated);
-                Frame::Sack(Sack {
-                    expected: ack,
-                    held,
-                    repeated,
-                    came: Arrivals::from_words(self.came),
-                })
+                let (expected, last, at, held) = (ack, seq, self.ack, self.seq);
+                let (repeated, came) = (self.repeated, Arrivals::from_words(self.came));
+                Frame::Sack(Sack { expected, last, at, held, repeated, came })
             }
         }
     }

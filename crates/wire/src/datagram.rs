@@ -20,7 +20,7 @@
 //! | piece | a part of a packet that says itself what it is of | [`PIECE`] bytes: the message's length, the stripe's begin and end, its number, and the packet's number in it; then bytes of the message |
 //! | void | a packet of a message that has arrived otherwise | nothing |
 //! | control | a control packet between NICs | its kind, and the counter and the node that decide if two meet |
-//! | Pack, Nack, Sack | acknowledgements of a channel | of a Sack: for how long it was held, how many packets came again, and which have come |
+//! | Pack, Nack, Sack | acknowledgements of a channel | of a Sack: which packet came last and when, for how long this was held, how many packets came again, and which have come |
 //! | hello, welcome | the first words on a rail, and their answer | a nonce |
 //!
 //! A datagram of a long message has 24 bytes that are not the message's, so that with a payload of 1,448 bytes in a
@@ -210,7 +210,7 @@ mod kind {
 }
 
 /// The most bytes that a datagram has before those of a message.
-pub const OVERHEAD: usize = HEAD + 8 + ARRIVALS;
+pub const OVERHEAD: usize = HEAD + 16 + ARRIVALS;
 
 /// The bytes of a datagram before those of a message.
 #[derive(Debug, Clone, Copy)]
@@ -312,9 +312,10 @@ impl Datagram {
             }
             Body::Pack(ack) => front(kind::PACK).seq(ack),
             Body::Nack(ack) => front(kind::NACK).seq(ack),
-            Body::Sack(Sack { expected, held, repeated, came }) => {
-                let front = front(kind::SACK).seq(expected).word(held).word(repeated);
-                came.words().iter().fold(front, |front, &word| front.long(word))
+            Body::Sack(Sack { expected, last, at, held, repeated, came }) => {
+                let front = front(kind::SACK).seq(expected).word(last.0).word(at).word(held);
+                let words = came.words();
+                words.iter().fold(front.word(repeated), |front, &word| front.long(word))
             }
             Body::Hello { nonce } => front(kind::HELLO).long(nonce),
             Body::Welcome { nonce } => front(kind::WELCOME).long(nonce),
@@ -418,12 +419,14 @@ impl Reader<'_> {
             kind::PACK => Body::Pack(seq),
             kind::NACK => Body::Nack(seq),
             kind::SACK => {
-                let words = words::<{ 2 + ARRIVALS / 4 }>(rest).ok_or(self.odd())?;
-                let pairs = &words[2..];
+                let words = words::<{ 4 + ARRIVALS / 4 }>(rest).ok_or(self.odd())?;
+                let ([last, at, held, repeated], pairs) = words.split_first_chunk().expect("4");
                 let came = std::array::from_fn(|at| long(pairs[2 * at], pairs[2 * at + 1]));
                 let came = Arrivals::from_words(came);
-                let sack = Sack { expected: seq, held: words[0], repeated: words[1], came };
-                return self.nothing_behind(Body::Sack(sack), rest, 8 + ARRIVALS);
+                let (expected, last) = (seq, Seq(*last));
+                let (at, held, repeated) = (*at, *held, *repeated);
+                let sack = Sack { expected, last, at, held, repeated, came };
+                return self.nothing_behind(Body::Sack(sack), rest, 16 + ARRIVALS);
             }
             kind::HELLO | kind::WELCOME => {
                 let [high, low] = words::<2>(rest).ok_or(self.odd())?;
@@ -586,10 +589,11 @@ mod tests {
                 .prop_map(|(seq, serial, packet)| (Body::Control { seq, serial, packet }, false)),
             seq().prop_map(|seq| (Body::Pack(seq), false)),
             seq().prop_map(|seq| (Body::Nack(seq), false)),
-            (seq(), any::<[u32; 2]>(), any::<[u64; 4]>()).prop_map(
-                |(expected, [held, repeated], came)| {
+            (seq(), any::<[u32; 4]>(), any::<[u64; 8]>()).prop_map(
+                |(expected, [last, at, held, repeated], came)| {
+                    let last = Seq(last);
                     let came = Arrivals::from_words(came);
-                    (Body::Sack(Sack { expected, held, repeated, came }), false)
+                    (Body::Sack(Sack { expected, last, at, held, repeated, came }), false)
                 }
             ),
             any::<u64>().prop_map(|nonce| (Body::Hello { nonce }, false)),

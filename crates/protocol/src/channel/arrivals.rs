@@ -1,10 +1,10 @@
-//! Which of 256 packets in a row have come.
+//! Which of 512 packets in a row have come.
 
-/// A set of the first 256 numbers, counted from some packet on: those that have come.
+/// A set of the first 512 numbers, counted from some packet on: those that have come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Arrivals([u64; WORDS]);
 
-const WORDS: usize = 4;
+const WORDS: usize = 8;
 
 impl Arrivals {
     /// How many packets it can tell of.
@@ -121,8 +121,8 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_a_set_of_numbers(
-            numbers in prop::collection::btree_set(0u32..300, 0..300), other in prop::collection::btree_set(0u32..256, 0..256),
-            packets in prop_oneof![0u32..300, Just(64), Just(128), Just(u32::MAX)],
+            numbers in prop::collection::btree_set(0u32..600, 0..600), other in prop::collection::btree_set(0u32..512, 0..512),
+            packets in prop_oneof![0u32..600, Just(64), Just(128), Just(u32::MAX)],
         ) {
             let of = |numbers: &BTreeSet<u32>| {
                 let mut set = Arrivals::default();
@@ -130,16 +130,16 @@ mod tests {
                 set
             };
             let set = of(&numbers);
-            let numbers: BTreeSet<u32> = numbers.into_iter().filter(|&number| number < 256).collect();
+            let numbers: BTreeSet<u32> = numbers.into_iter().filter(|&number| number < 512).collect();
             prop_assert!(set.iter().eq(numbers.iter().copied()));
-            prop_assert!((0..300).all(|number| set.has(number) == numbers.contains(&number)));
+            prop_assert!((0..600).all(|number| set.has(number) == numbers.contains(&number)));
             prop_assert_eq!((set.len() as usize, set.is_empty()), (numbers.len(), numbers.is_empty()));
             prop_assert_eq!(set.last(), numbers.last().copied());
             prop_assert_eq!(set.run(), (0..).find(|number| !numbers.contains(number)).unwrap());
             prop_assert_eq!(Arrivals::from_words(set.words()), set);
             let later = numbers.iter().filter_map(|number| number.checked_sub(packets));
             prop_assert!(set.later(packets).iter().eq(later));
-            let earlier = numbers.iter().filter_map(|number| number.checked_add(packets)).filter(|&number| number < 256);
+            let earlier = numbers.iter().filter_map(|number| number.checked_add(packets)).filter(|&number| number < 512);
             prop_assert!(set.earlier(packets).iter().eq(earlier));
             let without = numbers.difference(&other).copied();
             prop_assert!(set.without(&of(&other)).iter().eq(without));

@@ -7,13 +7,13 @@
 //! | 0, 1 | `ct`, which frames of others hardly begin with |
 //! | 2 | the version, 1 |
 //! | 3 | the kind: 0 data, 1 Pack, 2 Nack, 3 Sack |
-//! | 4 to 7 | the number of the packet; 0 in a Pack and a Nack; for how long a Sack was held, in nanoseconds |
+//! | 4 to 7 | the number of the packet; 0 in a Pack and a Nack; in a Sack that of the packet that came last |
 //! | 8 to 11 | the acknowledgement number |
 //! | 12 to 15 | the CRC-32 of all other bytes |
 //! | from 16 | what a data packet carries; what a Sack says besides |
 //!
-//! A Sack says in four bytes how many packets have come again, and then in words of eight bytes which have come after the one expected, as
-//! many words as are needed: the last is not 0.
+//! A Sack says in four bytes each when the last packet came, for how long it has been held since, and how many packets have come again; and
+//! then in words of eight bytes which have come after the one expected, as many words as are needed: the last is not 0.
 //!
 //! Where a frame ends is known to the medium.
 
@@ -57,7 +57,11 @@ pub enum Frame<T> {
 pub struct Sack {
     /// Everything before this number has arrived.
     pub expected: Seq,
-    /// For how many nanoseconds the packet that arrived last was held before this was sent; the most there are also if for longer.
+    /// The packet that arrived last.
+    pub last: Seq,
+    /// When it did, by the clock of this end in nanoseconds; modulo 2^32.
+    pub at: u32,
+    /// For how many nanoseconds it has been held since; the most there are also if for longer.
     pub held: u32,
     /// How many packets have arrived that had arrived before; modulo 2^32.
     pub repeated: u32,
@@ -99,7 +103,7 @@ pub enum FrameError {
     Laden,
     /// A Sack says more or less than it can.
     #[error(
-        "found a Sack of {found} bytes that does not say which packets have come, expected the number of repetitions and up to four words, \
+        "found a Sack of {found} bytes that does not say which packets have come, expected twelve bytes and up to eight words, \
          of which the first has no first bit and the last some bit"
     )]
     Sack {
@@ -129,27 +133,30 @@ impl<T> Frame<T> {
 }
 
 /// The most bytes that a Sack says besides.
-const SAID: usize = 4 + 8 * 4;
+const SAID: usize = 12 + Arrivals::COUNT as usize / 8;
 
 impl Sack {
     /// What it says besides: its bytes, and how many they are.
     fn said(&self) -> ([u8; SAID], usize) {
         let mut said = [0; SAID];
-        said[..4].copy_from_slice(&self.repeated.to_be_bytes());
-        let words = self.came.words();
-        for (bytes, word) in said[4..].chunks_exact_mut(8).zip(words) {
+        let numbers = [self.at, self.held, self.repeated];
+        for (bytes, number) in said.chunks_exact_mut(4).zip(numbers) {
+            bytes.copy_from_slice(&number.to_be_bytes());
+        }
+        for (bytes, word) in said[12..].chunks_exact_mut(8).zip(self.came.words()) {
             bytes.copy_from_slice(&word.to_be_bytes());
         }
         let needed = self.came.last().map_or(0, |last| 1 + last as usize / 64);
-        (said, 4 + 8 * needed)
+        (said, 12 + 8 * needed)
     }
 
     /// Reads what it says besides.
-    fn read(expected: Seq, held: u32, said: &[u8]) -> Result<Sack, FrameError> {
+    fn read(expected: Seq, last: Seq, said: &[u8]) -> Result<Sack, FrameError> {
         let wrong = FrameError::Sack { found: said.len() };
-        let (&repeated, said) = said.split_first_chunk::<4>().ok_or(wrong)?;
+        let (numbers, said) = said.split_first_chunk::<12>().ok_or(wrong)?;
+        let &[a0, a1, a2, a3, h0, h1, h2, h3, r0, r1, r2, r3] = numbers;
         let (bytes, rest) = said.as_chunks::<8>();
-        let mut words = [0; 4];
+        let mut words = Arrivals::default().words();
         for (place, &bytes) in bytes.iter().enumerate() {
             *words.get_mut(place).ok_or(wrong)? = u64::from_be_bytes(bytes);
         }
@@ -158,7 +165,10 @@ impl Sack {
         if !rest.is_empty() || needed != bytes.len() || came.has(0) {
             return Err(wrong);
         }
-        Ok(Sack { expected, held, repeated: u32::from_be_bytes(repeated), came })
+        let at = u32::from_be_bytes([a0, a1, a2, a3]);
+        let held = u32::from_be_bytes([h0, h1, h2, h3]);
+        let repeated = u32::from_be_bytes([r0, r1, r2, r3]);
+        Ok(Sack { expected, last, at, held, repeated, came })
     }
 }
 
@@ -169,7 +179,7 @@ impl<T: AsRef<[u8]>> Frame<T> {
             Frame::Data { seq, ack, .. } => (DATA, *seq, *ack),
             Frame::Pack(ack) => (PACK, Seq(0), *ack),
             Frame::Nack(ack) => (NACK, Seq(0), *ack),
-            Frame::Sack(sack) => (SACK, Seq(sack.held), sack.expected),
+            Frame::Sack(sack) => (SACK, sack.last, sack.expected),
         };
         let mut header = [0; HEADER];
         header[..3].copy_from_slice(&OURS);
@@ -223,7 +233,7 @@ impl<'a> Frame<&'a [u8]> {
             PACK | NACK if seq != Seq(0) || !item.is_empty() => Err(FrameError::Laden),
             PACK => Ok(Frame::Pack(ack)),
             NACK => Ok(Frame::Nack(ack)),
-            SACK => Sack::read(ack, seq.0, item).map(Frame::Sack),
+            SACK => Sack::read(ack, seq, item).map(Frame::Sack),
             found => Err(FrameError::Kind { found }),
         }
     }
@@ -249,9 +259,10 @@ mod tests {
             (seq(), seq(), load).prop_map(|(seq, ack, item)| Frame::Data { seq, ack, item }),
             seq().prop_map(Frame::Pack),
             seq().prop_map(Frame::Nack),
-            (seq(), any::<(u32, u32)>(), arrivals()).prop_map(
-                |(expected, (held, repeated), came)| {
-                    Frame::Sack(Sack { expected, held, repeated, came })
+            (seq(), seq(), any::<[u32; 3]>(), arrivals()).prop_map(
+                |(expected, last, numbers, came)| {
+                    let [at, held, repeated] = numbers;
+                    Frame::Sack(Sack { expected, last, at, held, repeated, came })
                 }
             ),
         ]
@@ -259,7 +270,7 @@ mod tests {
 
     /// Any packets after the one expected.
     fn arrivals() -> impl Strategy<Value = Arrivals> {
-        prop::collection::vec(1u32..256, 0..20).prop_map(|numbers| {
+        prop::collection::vec(1u32..512, 0..20).prop_map(|numbers| {
             let mut came = Arrivals::default();
             numbers.into_iter().for_each(|number| came.insert(number));
             came
@@ -312,21 +323,21 @@ mod tests {
     #[test]
     fn a_sack_is_as_short_as_it_can_be_and_says_nothing_in_two_ways() {
         let sack = |numbers: &[u32]| {
-            let mut sack =
-                Sack { expected: Seq(9), held: 0x0102_0304, repeated: 7, ..Sack::default() };
+            let (expected, last, at, held, repeated) = (Seq(9), Seq(0x0102_0304), 5, 6, 7);
+            let mut sack = Sack { expected, last, at, held, repeated, came: Arrivals::default() };
             numbers.iter().for_each(|&number| sack.came.insert(number));
             bytes(&Frame::Sack(sack))
         };
         assert_eq!(sack(&[])[..12], [b'c', b't', 1, 3, 1, 2, 3, 4, 0, 0, 0, 9]);
-        assert_eq!(sack(&[])[16..], [0, 0, 0, 7]);
-        assert_eq!(sack(&[1, 9])[20..], [0, 0, 0, 0, 0, 0, 2, 2]);
-        assert_eq!([sack(&[63]), sack(&[64]), sack(&[255])].map(|bytes| bytes.len()), [28, 36, 52]);
+        assert_eq!(sack(&[])[16..], [0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 7]);
+        assert_eq!(sack(&[1, 9])[28..], [0, 0, 0, 0, 0, 0, 2, 2]);
+        assert_eq!([sack(&[63]), sack(&[64]), sack(&[511])].map(|bytes| bytes.len()), [36, 44, 92]);
         for wrong in [
             [sack(&[9]), vec![0]].concat(),
             [sack(&[9]), vec![0; 8]].concat(),
-            [sack(&[255]), vec![1; 8]].concat(),
+            [sack(&[511]), vec![1; 8]].concat(),
             sack(&[0, 9]),
-            sack(&[])[..19].to_vec(),
+            sack(&[])[..27].to_vec(),
         ] {
             let found = wrong.len() - HEADER;
             assert_eq!(Frame::decode(&sealed(wrong)), Err(FrameError::Sack { found }));

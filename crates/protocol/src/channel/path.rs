@@ -7,8 +7,10 @@ use crosstie_units::{Rate, Time};
 pub struct Path {
     /// How long a packet and its acknowledgement take of late, smoothed.
     pub smoothed: Option<Time>,
-    /// The same, at least: without queues.
+    /// The same, at least.
     pub smallest: Option<Time>,
+    /// How long packets wait on their way there of late, smoothed.
+    pub queue: Option<Time>,
     /// What the way delivers.
     pub rate: Option<Rate>,
     /// Bytes that may be under way.

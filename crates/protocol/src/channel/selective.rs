@@ -38,7 +38,9 @@
 //! - A Sack that says to have been held for longer than the packet is known to be under way tells no round trip.
 //! - In the [`History`], P is an acknowledgement of something new, N a packet or several found lost, TO a try after silence.
 
+mod backlog;
 mod delivery;
+mod losses;
 mod receiver;
 mod reordering;
 mod round_trip;
@@ -110,7 +112,7 @@ impl<T: Clone> Selective<T> {
             self.tally.refused += 1;
             return;
         }
-        match self.receiver.data(now, seq) {
+        match self.receiver.data(now, seq, self.sender.ride()) {
             Arrival::New => {
                 self.tally.delivered += 1;
                 self.actions.push_back(Action::Deliver(item));

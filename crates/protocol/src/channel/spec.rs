@@ -2,6 +2,8 @@
 
 use crosstie_units::Time;
 
+use super::Arrivals;
+
 /// A reliable channel; both ends have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelSpec {
@@ -94,8 +96,9 @@ impl GoBackNSpec {
 }
 
 impl SelectiveSpec {
-    /// The widest window: as many packets as an acknowledgement can tell of.
-    pub const WIDEST: u32 = 256;
+    /// The widest window: half as many packets as an acknowledgement can tell of, so that those after a lost one can go on until that
+    /// is made good.
+    pub const WIDEST: u32 = Arrivals::COUNT / 2;
 
     /// Between real hosts. They are busy with something else for milliseconds at times, and come back to find everything that has come
     /// meanwhile; acknowledgements that are a tenth of a millisecond late are of no account beside that, and then cover a whole

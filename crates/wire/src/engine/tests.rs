@@ -198,7 +198,9 @@ impl Sky {
         air.now = air.now.max(next.min(until));
         let now = air.now;
         drop(air);
-        self.engines.iter_mut().for_each(|engine| drop(engine.progress(now)));
+        for engine in &mut self.engines {
+            engine.progress(now);
+        }
         next <= until
     }
 

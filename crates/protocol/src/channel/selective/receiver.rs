@@ -2,6 +2,7 @@
 
 use crosstie_units::Time;
 
+use super::backlog::nanoseconds;
 use crate::channel::{Arrivals, Sack, SelectiveSpec, Seq};
 
 /// Takes every packet once, in any order.
@@ -14,10 +15,12 @@ pub(super) struct Receiver {
     came: Arrivals,
     /// Packets that have come again.
     repeated: u32,
-    /// When a packet came last.
-    last: Option<Time>,
+    /// The packet that came last, and when.
+    last: Option<(Seq, Time)>,
     /// Packets that nobody has been told of, and when that must have been done.
     owed: u32,
+    /// Packets since the last Sack.
+    unsaid: u32,
     deadline: Option<Time>,
     /// Whether an acknowledgement is due now, and whether it must say more than the number expected.
     due: bool,
@@ -35,8 +38,10 @@ pub(super) enum Arrival {
     Beyond,
 }
 
-/// Packets for which there is an acknowledgement at once.
+/// Packets for which there is an acknowledgement at once; and if data waits to go the other way, which carries it. There is a Sack for as many
+/// all the same, for data does not say when packets came.
 const EVERY: u32 = 2;
+const EVERY_IF_DATA_WAITS: u32 = 16;
 
 impl Receiver {
     pub fn new(spec: &SelectiveSpec, expected: Seq) -> Receiver {
@@ -47,27 +52,29 @@ impl Receiver {
             repeated: 0,
             last: None,
             owed: 0,
+            unsaid: 0,
             deadline: None,
             due: false,
             detailed: false,
         }
     }
 
-    /// Takes note of a packet.
+    /// Takes note of a packet. If data waits to go the other way, an acknowledgement may wait for it, for so long at least.
     #[inline]
-    pub fn data(&mut self, now: Time, seq: Seq) -> Arrival {
+    pub fn data(&mut self, now: Time, seq: Seq, ride: Option<Time>) -> Arrival {
         let ahead = seq.since(self.expected);
         if ahead >= Arrivals::COUNT && !seq.is_before(self.expected) {
             return Arrival::Beyond;
         }
-        let paused = self.last.is_none_or(|last| now > last + self.after);
-        self.last = Some(now);
+        let paused = self.last.is_none_or(|(_, last)| now > last + self.after);
+        self.last = Some((seq, now));
         if ahead >= Arrivals::COUNT || self.came.has(ahead) {
             self.repeated = self.repeated.wrapping_add(1);
             (self.due, self.detailed) = (true, true);
             return Arrival::Repeated;
         }
         self.owed += 1;
+        self.unsaid += 1;
         let in_order = ahead == 0 && self.came.is_empty();
         if in_order {
             self.expected = self.expected.plus(1);
@@ -78,10 +85,14 @@ impl Receiver {
             self.came = self.came.later(run);
             self.detailed |= !self.came.is_empty();
         }
-        if !in_order || paused || self.owed >= EVERY {
+        let every = if ride.is_some() { EVERY_IF_DATA_WAITS } else { EVERY };
+        if self.unsaid >= EVERY_IF_DATA_WAITS {
+            (self.due, self.detailed) = (true, true);
+        }
+        if !in_order || paused && ride.is_none() || self.owed >= every {
             self.due = true;
         } else {
-            self.deadline.get_or_insert(now + self.after);
+            self.deadline.get_or_insert(now + ride.map_or(self.after, |ride| ride.max(self.after)));
         }
         Arrival::New
     }
@@ -128,9 +139,12 @@ impl Receiver {
     #[inline]
     pub fn sack(&mut self, now: Time) -> Sack {
         self.paid();
-        let held = self.last.map_or(0, |last| now.ps().saturating_sub(last.ps()) / 1_000);
+        self.unsaid = 0;
         let Receiver { expected, repeated, came, .. } = *self;
-        Sack { expected, held: u32::try_from(held).unwrap_or(u32::MAX), repeated, came }
+        let (last, time) = self.last.unwrap_or((expected, now));
+        let held = now.ps().saturating_sub(time.ps()) / 1_000;
+        let held = u32::try_from(held).unwrap_or(u32::MAX);
+        Sack { expected, last, at: nanoseconds(time), held, repeated, came }
     }
 
     #[inline]

@@ -12,8 +12,6 @@ pub(super) struct RoundTrip {
     smoothed: u64,
     variation: u64,
     smallest: Option<u64>,
-    /// When one was last about as short as the smallest.
-    confirmed: Time,
 }
 
 /// The most time between two tries to reach the other end, unless the least time-out is longer: a rail that returns is noticed soon.
@@ -22,18 +20,15 @@ const MOST: Time = Time::from_ns(100_000_000);
 /// As long as nothing has been measured, so many least time-outs.
 const UNKNOWN: u64 = 4;
 
-/// What is longer than the smallest by no more than one part of so many is as short.
-const ABOUT: u64 = 16;
-
 impl RoundTrip {
     pub fn new(spec: &SelectiveSpec) -> RoundTrip {
         let spec = *spec;
-        RoundTrip { spec, smoothed: 0, variation: 0, smallest: None, confirmed: Time::ZERO }
+        RoundTrip { spec, smoothed: 0, variation: 0, smallest: None }
     }
 
     /// Takes note of a round trip.
     #[inline]
-    pub fn note(&mut self, now: Time, taken: u64) {
+    pub fn note(&mut self, taken: u64) {
         if self.smallest.is_none() {
             (self.smoothed, self.variation) = (taken, taken / 2);
         } else {
@@ -41,23 +36,7 @@ impl RoundTrip {
             self.variation = self.variation - self.variation / 4 + distance / 4;
             self.smoothed = self.smoothed - self.smoothed / 8 + taken / 8;
         }
-        let smallest = self.smallest.unwrap_or(u64::MAX);
-        if taken <= smallest.saturating_add(smallest / ABOUT) {
-            self.smallest = Some(taken.min(smallest));
-            self.confirmed = now;
-        }
-    }
-
-    /// Takes one for the smallest that was measured when nothing of ours was in the way.
-    pub fn settle(&mut self, now: Time, taken: Option<u64>) {
-        self.smallest = taken.or(self.smallest);
-        self.confirmed = now;
-    }
-
-    /// For how long none has been as short as the smallest.
-    #[inline]
-    pub fn unconfirmed(&self, now: Time) -> u64 {
-        now.ps().saturating_sub(self.confirmed.ps())
+        self.smallest = Some(self.smallest.map_or(taken, |smallest| smallest.min(taken)));
     }
 
     #[inline]

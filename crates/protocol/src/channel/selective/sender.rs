@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 
 use crosstie_units::Time;
 
+use super::backlog::Backlog;
 use super::delivery::{Delivery, Departure};
 use super::reordering::{LATER, Reordering};
 use super::round_trip::RoundTrip;
-use super::window::{News, Window};
+use super::window::{Knowledge, News, Window};
 use crate::channel::{Arrivals, History, Occurrence, Path, Sack, SelectiveSpec, Seq};
 
 /// A packet that has been sent.
@@ -55,6 +56,8 @@ pub(super) struct Sender<T> {
     /// The packets sent, from `base` on, which is not acknowledged; and which of them are.
     flight: VecDeque<Outstanding<T>>,
     acknowledged: Arrivals,
+    /// How many of them are not.
+    open: u32,
     /// Those that wait, with their bytes.
     waiting: VecDeque<(T, u32)>,
     /// Transmissions in the order of their turns; of some the packet has been acknowledged, or sent again. The first one is neither.
@@ -77,8 +80,7 @@ pub(super) struct Sender<T> {
     /// What the other end said last of packets that have come again; and of those taken for lost how many it may be about.
     repeated: u32,
     suspects: u32,
-    trips: RoundTrip,
-    delivery: Delivery,
+    known: Knowledge,
     window: Window,
     reordering: Reordering,
     history: History,
@@ -104,6 +106,7 @@ impl<T: Clone> Sender<T> {
             base,
             flight: VecDeque::new(),
             acknowledged: Arrivals::default(),
+            open: 0,
             waiting: VecDeque::new(),
             order: VecDeque::new(),
             lost: VecDeque::new(),
@@ -118,8 +121,11 @@ impl<T: Clone> Sender<T> {
             probe: false,
             repeated: 0,
             suspects: 0,
-            trips: RoundTrip::new(spec),
-            delivery: Delivery::new(),
+            known: Knowledge {
+                trips: RoundTrip::new(spec),
+                backlog: Backlog::default(),
+                delivery: Delivery::new(),
+            },
             window: Window::new(spec),
             reordering: Reordering::default(),
             history: History::default(),
@@ -132,7 +138,13 @@ impl<T: Clone> Sender<T> {
     }
 
     pub fn outstanding(&self) -> usize {
-        self.flight.len() - self.acknowledged.len() as usize
+        self.open as usize
+    }
+
+    /// If something waits for room, how long an acknowledgement may wait for it: a quarter of a round trip.
+    #[inline]
+    pub fn ride(&self) -> Option<Time> {
+        (!self.waiting.is_empty()).then(|| Time::from_ps(self.known.trips.smoothed() / 4))
     }
 
     pub fn queued(&self) -> usize {
@@ -145,9 +157,10 @@ impl<T: Clone> Sender<T> {
 
     pub fn path(&self) -> Path {
         Path {
-            smoothed: self.trips.smoothed_if_known().map(Time::from_ps),
-            smallest: self.trips.smallest().map(Time::from_ps),
-            rate: self.delivery.known(),
+            smoothed: self.known.trips.smoothed_if_known().map(Time::from_ps),
+            smallest: self.known.trips.smallest().map(Time::from_ps),
+            queue: self.known.backlog.queue().map(Time::from_ps),
+            rate: self.known.delivery.known(),
             window: self.window.limit(),
             under_way: self.under_way,
         }
@@ -184,11 +197,14 @@ impl<T: Clone> Sender<T> {
             }
         }
         match self.waiting.front() {
-            None if self.window.has_room(self.under_way) => self.delivery.limit(self.under_way),
+            None if self.window.has_room(self.under_way) => {
+                self.known.delivery.limit(self.under_way)
+            }
             None => {}
-            Some(_) if self.flight.len() >= SelectiveSpec::WIDEST as usize => {}
+            Some(_) if self.open >= SelectiveSpec::WIDEST => {}
+            Some(_) if self.flight.len() >= Arrivals::COUNT as usize => {}
             Some(&(_, bytes)) if self.fits(bytes) => return self.first(now),
-            Some(_) if self.window.is_drained() => self.delivery.limit(self.under_way),
+            Some(_) if self.window.is_drained() => self.known.delivery.limit(self.under_way),
             Some(_) => {}
         }
         None
@@ -221,6 +237,7 @@ impl<T: Clone> Sender<T> {
         let departure = self.depart(now, seq, bytes);
         let (lost, again, sent, turn) = (false, false, now, self.turns);
         let kept = Some(item.clone());
+        self.open += 1;
         self.flight.push_back(Outstanding {
             item: kept,
             bytes,
@@ -249,9 +266,8 @@ impl<T: Clone> Sender<T> {
     /// A transmission has its turn, and so many bytes more are under way.
     #[inline]
     fn depart(&mut self, now: Time, seq: Seq, bytes: u32) -> Departure {
-        let departure = self.delivery.departs(now, self.under_way == 0);
+        let departure = self.known.delivery.departs(now, self.under_way == 0);
         self.under_way += u64::from(bytes);
-        self.window.loaded(self.under_way);
         self.turns += 1;
         self.sent = now;
         if self.order.len() >= REMEMBERED {
@@ -277,7 +293,7 @@ impl<T: Clone> Sender<T> {
         match expected.since(self.base) {
             0 => Told::Nothing,
             run if run as usize <= self.flight.len() => {
-                self.acknowledge(now, run, &Arrivals::default(), 0, done)
+                self.acknowledge(now, run, &Arrivals::default(), None, done)
             }
             _ if expected.is_before(self.base) => Told::Nothing,
             _ => Told::Impossible,
@@ -300,7 +316,12 @@ impl<T: Clone> Sender<T> {
             }
             (run, sack.came.earlier(run))
         };
-        if sack.came.has(0) || came.last().is_some_and(|last| last as usize >= self.flight.len()) {
+        let never_sent = !sack.last.is_before(self.base)
+            && sack.last.since(self.base) as usize >= self.flight.len();
+        if never_sent
+            || sack.came.has(0)
+            || came.last().is_some_and(|last| last as usize >= self.flight.len())
+        {
             return Told::Impossible;
         }
         // What an old one says may reach from the first on.
@@ -311,23 +332,24 @@ impl<T: Clone> Sender<T> {
             let for_nothing = again.min(std::mem::take(&mut self.suspects));
             if for_nothing > 0 {
                 self.reordering.for_nothing();
-                self.window.not_lost(for_nothing);
+                self.window.were_none_lost(for_nothing);
             }
         }
-        let held = u64::from(sack.held) * 1_000;
-        self.acknowledge(now, run, &came, held, done)
+        self.acknowledge(now, run, &came, Some(sack), done)
     }
 
-    /// The first so many packets have come, and these others, and the last of them was held for so long before that was said.
+    /// The first so many packets have come, and these others; perhaps a Sack has said so.
     fn acknowledge(
         &mut self,
         now: Time,
         run: u32,
         came: &Arrivals,
-        held: u64,
+        sack: Option<&Sack>,
         mut done: impl FnMut(T),
     ) -> Told {
         let before = self.evidence.turn;
+        let last = sack.and_then(|sack| self.flight.get(sack.last.since(self.base) as usize));
+        let last = last.filter(|last| last.item.is_some() && !last.again).map(|last| last.sent);
         let (mut bytes, mut packets) = (0, 0);
         let mut newest: Option<(u64, usize)> = None;
         let mut overtaken = false;
@@ -336,6 +358,7 @@ impl<T: Clone> Sender<T> {
             let Some(item) = packet.item.take() else { return };
             bytes += u64::from(packet.bytes);
             packets += 1;
+            this.open -= 1;
             overtaken |= packet.turn < before && !packet.again;
             if newest.is_none_or(|(turn, _)| packet.turn > turn) {
                 newest = Some((packet.turn, place));
@@ -343,7 +366,7 @@ impl<T: Clone> Sender<T> {
             if !std::mem::take(&mut packet.lost) {
                 this.under_way -= u64::from(packet.bytes);
             }
-            this.delivery.deliver(packet.bytes);
+            this.known.delivery.deliver(packet.bytes);
             done(item);
         };
         for place in 0..run as usize {
@@ -364,18 +387,26 @@ impl<T: Clone> Sender<T> {
             self.reordering.overtaken();
         }
         let trip = now.ps().saturating_sub(sent.ps());
-        let measured = if again { None } else { trip.checked_sub(held) };
-        if let Some(measured) = measured {
-            self.trips.note(now, measured);
+        let mut waited = None;
+        if let Some((sack, sent)) = sack.zip(last) {
+            // Who says to have held it for longer than it is known to be under way tells nothing.
+            let taken =
+                now.ps().saturating_sub(sent.ps()).checked_sub(u64::from(sack.held) * 1_000);
+            if let Some(taken) = taken {
+                self.known.trips.note(taken);
+                waited = Some(self.known.backlog.note(sent, sack.at, taken));
+            }
+        } else if sack.is_none() && !again {
+            self.known.trips.note(trip);
         }
-        let smallest = self.trips.smallest().unwrap_or(0);
+        let smallest = self.known.trips.smallest().unwrap_or(0);
         if turn > before && !(again && trip < smallest) {
-            let doubted = again.then(|| now + Time::from_ps(self.trips.smoothed()));
+            let doubted = again.then(|| now + Time::from_ps(self.known.trips.smoothed()));
             self.evidence = Evidence { turn, trip, doubted };
         }
-        let step = self.delivery.measure(now, &departure, sent, smallest);
-        let news = News { bytes, packets, trip: measured, step, under_way: self.under_way };
-        self.window.acknowledged(now, news, &mut self.delivery, &mut self.trips);
+        let step = self.known.delivery.measure(now, &departure, sent, smallest);
+        let news = News { bytes, packets, waited, step, under_way: self.under_way };
+        self.window.acknowledged(news, &mut self.known);
         if news.step.round {
             self.suspects = 0;
         }
@@ -412,8 +443,8 @@ impl<T: Clone> Sender<T> {
                     break;
                 }
                 let Evidence { turn: later, trip, doubted } = self.evidence;
-                let smallest = self.trips.smallest().unwrap_or(0);
-                let margin = self.reordering.margin(smallest, self.trips.smoothed());
+                let smallest = self.known.trips.smallest().unwrap_or(0);
+                let margin = self.reordering.margin(smallest, self.known.trips.smoothed());
                 let due = packet.sent + Time::from_ps(trip) + Time::from_ps(margin);
                 let due = doubted.map_or(due, |doubted| due.max(doubted));
                 let in_order = self.reordering.keeps_order() && doubted.is_none();
@@ -434,7 +465,7 @@ impl<T: Clone> Sender<T> {
             self.under_way -= bytes;
             self.history.note(Occurrence::Nack);
             self.reordering.lost();
-            self.window.lost(packets, last, before, self.turns);
+            self.window.lost(packets, last, self.turns, before, &self.known);
         }
     }
 
@@ -453,10 +484,10 @@ impl<T: Clone> Sender<T> {
         }
         Some(match self.tries {
             0 => {
-                let probe = self.sent.max(self.heard) + self.trips.probe();
-                probe.min(self.heard + self.trips.timeout(0))
+                let probe = self.sent.max(self.heard) + self.known.trips.probe();
+                probe.min(self.heard + self.known.trips.timeout(0))
             }
-            tries => self.tried + self.trips.timeout(tries - 1),
+            tries => self.tried + self.known.trips.timeout(tries - 1),
         })
     }
 

@@ -1,26 +1,25 @@
 //! How many bytes may be under way: a window that finds itself.
 //!
-//! The window is what the way delivers in the smallest round trip, and in the time `ahead` by which the queue at the rail is to be
-//! long, and a few packets more. Who has less than that under way sees a rate that is its window by the round trip, and widens it; who
-//! has more sees the rate of the rail, and narrows it.
+//! The window is what the way delivers in a round trip without the queue there ([`Backlog`]), and beside it what makes that queue: as much
+//! as the way delivers in the time `ahead`, and a few packets. Who has less than that under way sees a rate that is its window by the
+//! round trip, and widens it; who has more sees the rate of the rail, and narrows it.
 //!
 //! | phase | the window | until |
 //! |---|---|---|
 //! | start | grows by what is acknowledged, so it doubles in a round | the rate has not grown by a quarter in three rounds, or the queue is as long as it is to be, or many packets are lost |
 //! | steady | follows rate and round trip | |
 //!
-//! Three things bound it besides:
+//! Three things bound it:
 //!
-//! - *Losses.* A way that loses many packets has buffers that are too short: what was under way was too much, and a *ceiling* of seven
-//!   tenths of that holds for a while and then rises. Single losses are of no account: each loss counts as much as fifty deliveries.
-//! - *Our own queue.* The smallest round trip must be one without it. If none has been as short for two seconds, the window is drained
-//!   for a round, and what is measured then is the smallest. Rounds in which so little was under way that it does not matter count
-//!   as well.
-//! - What an acknowledgement can tell of: 256 packets.
+//! - [`Losses`] bound the queue.
+//! - What is taken for a way without a queue must have none of our own. Once in a second, if there is a queue, the window is drained for
+//!   a round, and what packets take then is what they take without a queue. All who send to the same end do so at once, for it is its
+//!   clock that says when: else they would take each other's queue for the way, and lengthen theirs.
+//! - 256 packets.
 
-use crosstie_units::Time;
-
+use super::backlog::{Backlog, Waited};
 use super::delivery::{Delivery, Step};
+use super::losses::Losses;
 use super::round_trip::RoundTrip;
 use crate::channel::SelectiveSpec;
 
@@ -32,19 +31,13 @@ pub(super) struct Window {
     /// The longest packet.
     packet: u64,
     phase: Phase,
-    /// What it would be if nothing else bounded it, and what it is.
+    /// What it would be if it were not drained, and what it is.
     bytes: u64,
     limit: u64,
-    ceiling: Option<Ceiling>,
-    /// Losses that deliveries have not made up for, in deliveries.
-    losses: u32,
-    /// Packets sent before this turn and lost belong to a loss that is known.
-    known: u64,
-    drain: Option<Drain>,
-    round: Round,
-    /// Rounds in a row in which little was under way, and the smallest round trip in them.
-    quiet: u32,
-    quietest: Option<u64>,
+    losses: Losses,
+    drain: Drain,
+    /// How long packets have waited at least in this round, in picoseconds.
+    queue: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -57,64 +50,52 @@ enum Phase {
     Steady,
 }
 
-/// What a way has shown not to take.
-#[derive(Debug, Clone, Copy)]
-struct Ceiling {
-    bytes: u64,
-    /// Rounds before it rises.
-    rounds: u32,
-}
-
-/// The window is kept narrow to measure the round trip.
-#[derive(Debug, Clone, Copy, Default)]
-struct Drain {
-    /// Whether no more than that is under way.
-    reached: bool,
-}
-
-/// What has been seen in a round.
-#[derive(Debug, Clone, Copy, Default)]
-struct Round {
-    smallest: Option<u64>,
-    most: u64,
+/// The window is kept narrow to find the way without a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Drain {
+    Not,
+    /// More than that is under way.
+    Begun,
+    /// It is not, since the round began.
+    Reached,
 }
 
 /// Packets of the first window.
 const FIRST: u64 = 10;
 
-/// Packets beside what rate and round trip make of the window: acknowledgements come for two at a time, and wait behind data that goes
-/// the other way.
+/// Packets of the queue beside `ahead`: acknowledgements come for two at a time.
 const SPARE: u64 = 6;
 
-/// Packets of the narrowest window.
+/// Packets of the narrowest window, and of one that is drained.
 const LEAST: u64 = 2;
-
-/// Packets under way that are no queue to speak of.
-const LITTLE: u64 = 8;
-
-/// Rounds with little under way that show the smallest round trip.
-const QUIET: u32 = 10;
-
-/// For so long a smallest round trip is believed, in picoseconds.
-const BELIEVED: u64 = 2_000_000_000_000;
+const DRAINED: u64 = 1;
 
 /// Rounds without much growth after which the rate is what the way can do.
 const STAGNANT: u32 = 3;
 
-/// A lost packet counts as much as so many delivered ones, and so many of them are too many.
-const LOSS: u32 = 50;
-const TOO_MANY: u32 = 8 * LOSS;
+/// What a sender knows of its way.
+#[derive(Debug, Clone)]
+pub(super) struct Knowledge {
+    pub trips: RoundTrip,
+    pub backlog: Backlog,
+    pub delivery: Delivery,
+}
 
-/// Rounds before a ceiling rises, and by which part of itself it does in each, at least by a packet.
-const HOLD: u32 = 64;
-const RISE: u64 = 32;
+impl Knowledge {
+    /// What the way delivers in a round trip without the queue there, in bytes.
+    #[inline]
+    fn carried(&self) -> u64 {
+        let rest = self.backlog.rest().or(self.trips.smallest()).unwrap_or(0);
+        (self.delivery.rate() * rest as f64) as u64
+    }
+}
 
-/// An acknowledgement of so many bytes, with what it has shown.
+/// What an acknowledgement has shown.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct News {
     pub bytes: u64,
     pub packets: u32,
-    pub trip: Option<u64>,
+    pub waited: Option<Waited>,
     pub step: Step,
     /// What is under way after it.
     pub under_way: u64,
@@ -128,13 +109,9 @@ impl Window {
             phase: Phase::Start { rate: 0.0, rounds: 0 },
             bytes: 0,
             limit: 0,
-            ceiling: None,
-            losses: 0,
-            known: 0,
-            drain: None,
-            round: Round::default(),
-            quiet: 0,
-            quietest: None,
+            losses: Losses::new(),
+            drain: Drain::Not,
+            queue: None,
         }
     }
 
@@ -147,7 +124,7 @@ impl Window {
     /// Whether it is kept narrow.
     #[inline]
     pub fn is_drained(&self) -> bool {
-        self.drain.is_some()
+        self.drain != Drain::Not
     }
 
     /// Whether another packet of the longest would fit.
@@ -162,147 +139,106 @@ impl Window {
         if u64::from(bytes) > self.packet {
             self.packet = u64::from(bytes);
             self.bytes = self.bytes.max(FIRST * self.packet);
-            self.bound();
+            self.narrow();
         }
-    }
-
-    /// So much is under way now.
-    #[inline]
-    pub fn loaded(&mut self, under_way: u64) {
-        self.round.most = self.round.most.max(under_way);
     }
 
     /// Something has been acknowledged.
     #[inline]
-    pub fn acknowledged(
-        &mut self,
-        now: Time,
-        news: News,
-        delivery: &mut Delivery,
-        trips: &mut RoundTrip,
-    ) {
-        self.losses = self.losses.saturating_sub(news.packets);
-        if let Some(trip) = news.trip {
-            self.round.smallest = Some(self.round.smallest.map_or(trip, |least| least.min(trip)));
-        }
-        if let Some(drain) = &mut self.drain
-            && !drain.reached
-            && news.under_way <= LEAST * self.packet
-        {
-            drain.reached = true;
-            delivery.begin_round();
-            self.round = Round::default();
+    pub fn acknowledged(&mut self, news: News, known: &mut Knowledge) {
+        self.losses.delivered(news.packets);
+        let queue = news.waited.map(|waited| waited.queue);
+        self.queue = self.queue.into_iter().chain(queue).min();
+        if self.drain == Drain::Begun && news.under_way <= DRAINED * self.packet {
+            self.drain = Drain::Reached;
+            known.delivery.begin_round();
+            known.backlog.begin_round();
+            self.queue = None;
         } else if news.step.round {
-            self.end_round(now, news.step.limited, delivery, trips);
+            self.end_round(news.step.limited, known);
         }
-        let smallest = trips.smallest().unwrap_or(0);
+        let steady = matches!(self.phase, Phase::Steady);
+        if steady && self.drain == Drain::Not && news.waited.is_some_and(|waited| waited.look) {
+            self.drain = Drain::Begun;
+        }
         match self.phase {
             Phase::Start { .. } => {
-                let queue = news.trip.map_or(0, |trip| trip.saturating_sub(smallest));
-                if !news.step.limited && !self.is_queue(queue, delivery.rate()) {
+                if !news.step.limited && !self.is_long(queue, known) {
                     self.bytes += news.bytes;
                 }
             }
-            Phase::Steady => {
-                let carried = delivery.rate() * (smallest + self.ahead) as f64;
-                self.bytes = carried as u64 + SPARE * self.packet;
-            }
+            Phase::Steady => self.bytes = self.found(known),
         }
-        self.bound();
+        self.narrow();
     }
 
-    /// Whether a queue, in picoseconds, is longer than it is to be.
-    fn is_queue(&self, queue: u64, rate: f64) -> bool {
-        let spare = (SPARE * self.packet) as f64;
-        queue > self.ahead && (queue - self.ahead) as f64 * rate > spare
+    /// The window as rate and round trips have it.
+    #[inline]
+    fn found(&self, known: &Knowledge) -> u64 {
+        known.carried() + self.losses.bound(self.beside(known))
     }
 
-    fn end_round(
-        &mut self,
-        now: Time,
-        limited: bool,
-        delivery: &mut Delivery,
-        trips: &mut RoundTrip,
-    ) {
-        let Round { smallest, most } = std::mem::take(&mut self.round);
-        self.note_quiet(now, smallest, most, trips);
-        if let Some(drain) = self.drain {
-            if drain.reached {
-                trips.settle(now, smallest);
-                self.drain = None;
+    /// Bytes of the queue that is wanted.
+    #[inline]
+    fn beside(&self, known: &Knowledge) -> u64 {
+        (known.delivery.rate() * self.ahead as f64) as u64 + SPARE * self.packet
+    }
+
+    /// Whether a queue, in picoseconds, is longer than is wanted.
+    #[inline]
+    fn is_long(&self, queue: Option<u64>, known: &Knowledge) -> bool {
+        queue.is_some_and(|queue| queue as f64 * known.delivery.rate() > self.beside(known) as f64)
+    }
+
+    fn end_round(&mut self, limited: bool, known: &mut Knowledge) {
+        let queue = self.queue.take();
+        let rate = known.delivery.rate();
+        if self.drain == Drain::Reached {
+            // Where many are lost, others fill the buffers, and what is measured has their queue in it.
+            if !self.losses.are_many() {
+                known.backlog.settle();
             }
-            return;
+            self.drain = Drain::Not;
         }
-        if let Some(ceiling) = &mut self.ceiling {
-            match ceiling.rounds {
-                0 => ceiling.bytes += (ceiling.bytes / RISE).max(self.packet),
-                _ => ceiling.rounds -= 1,
-            }
-            if ceiling.bytes > 2 * self.bytes.max(FIRST * self.packet) {
-                self.ceiling = None;
-            }
-        }
+        known.backlog.begin_round();
+        self.losses.round(self.beside(known), self.packet, queue);
         match &mut self.phase {
-            Phase::Start { rate, rounds } => {
-                if delivery.rate() >= 1.25 * *rate {
-                    (*rate, *rounds) = (delivery.rate(), 0);
+            Phase::Start { rate: largest, rounds } => {
+                if rate >= 1.25 * *largest {
+                    (*largest, *rounds) = (rate, 0);
                 } else if !limited {
                     *rounds += 1;
                 }
-                let stagnant = *rounds >= STAGNANT;
-                let queue = smallest
-                    .zip(trips.smallest())
-                    .map_or(0, |(now, least)| now.saturating_sub(least));
-                if stagnant || self.is_queue(queue, delivery.rate()) {
+                if *rounds >= STAGNANT || self.is_long(queue, known) {
                     self.phase = Phase::Steady;
                 }
-            }
-            Phase::Steady if trips.unconfirmed(now) > BELIEVED => {
-                self.drain = Some(Drain::default())
             }
             Phase::Steady => {}
         }
     }
 
-    /// Where little is under way for several rounds, the smallest round trip of these is the smallest there is.
-    fn note_quiet(&mut self, now: Time, smallest: Option<u64>, most: u64, trips: &mut RoundTrip) {
-        if most > LITTLE * self.packet {
-            (self.quiet, self.quietest) = (0, None);
-            return;
-        }
-        self.quiet += 1;
-        self.quietest = self.quietest.into_iter().chain(smallest).min();
-        if self.quiet >= QUIET {
-            trips.settle(now, self.quietest);
-            (self.quiet, self.quietest) = (0, None);
-        }
-    }
-
     /// Packets have been lost, the last of them sent at a turn, while so much was under way; and how many turns there were.
-    pub fn lost(&mut self, packets: u32, last: u64, under_way: u64, turns: u64) {
-        if last < self.known {
-            return;
-        }
-        self.losses = self.losses.saturating_add(packets.saturating_mul(LOSS));
-        if self.losses > TOO_MANY {
-            let bytes = under_way / 10 * 7;
-            self.ceiling = Some(Ceiling { bytes, rounds: HOLD });
-            (self.losses, self.known) = (0, turns);
+    pub fn lost(&mut self, packets: u32, last: u64, turns: u64, under_way: u64, known: &Knowledge) {
+        let beside = under_way.saturating_sub(known.carried());
+        if self.losses.lost(packets, last, turns, beside, self.packet) {
             self.phase = Phase::Steady;
-            self.bound();
+            self.bytes = self.found(known);
+            self.narrow();
         }
     }
 
     /// Packets that were taken for lost had come.
-    pub fn not_lost(&mut self, packets: u32) {
-        self.losses = self.losses.saturating_sub(packets.saturating_mul(LOSS));
+    pub fn were_none_lost(&mut self, packets: u32) {
+        self.losses.were_none(packets);
     }
 
+    /// Keeps it within its bounds.
     #[inline]
-    fn bound(&mut self) {
+    fn narrow(&mut self) {
         self.bytes = self.bytes.min(u64::from(SelectiveSpec::WIDEST) * self.packet);
-        let ceiling = self.ceiling.map_or(u64::MAX, |ceiling| ceiling.bytes);
-        let drained = self.drain.map_or(u64::MAX, |_| LEAST * self.packet);
-        self.limit = self.bytes.min(ceiling).min(drained).max(LEAST * self.packet);
+        self.limit = match self.is_drained() {
+            true => DRAINED * self.packet,
+            false => self.bytes.max(LEAST * self.packet),
+        };
     }
 }

@@ -1,0 +1,103 @@
+//! How long packets wait on their way there, and how long the rest of a round trip takes.
+
+use crosstie_units::Time;
+
+/// The queue on the way there, by the clocks of both ends.
+///
+/// Nobody knows by how much the clocks differ, but the packet that seems to have taken the least time is one that has not waited, and
+/// others have waited by as much as they took longer. What remains of a round trip is not changed by what is sent: it has the queue of
+/// data that go the other way in it, and what hosts take to answer.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Backlog {
+    /// The least time that a packet seemed to take, in nanoseconds modulo 2^32.
+    least: Option<u32>,
+    /// The same in this round.
+    round: Option<u32>,
+    /// How long packets have waited of late, and what their round trips took besides, both smoothed; in picoseconds.
+    queue: u64,
+    rest: u64,
+    /// The slot of time of the other end's clock.
+    slot: u32,
+}
+
+/// What a packet has shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waited {
+    /// How long it has waited, in picoseconds.
+    pub queue: u64,
+    /// Whether there is a queue as a slot ends, which it does for everybody who sends to the same end at once.
+    pub look: bool,
+}
+
+/// Slots of time are of two to the power of so many nanoseconds: a second, about.
+const SLOT: u32 = 30;
+
+/// Who waits for less than one part of so many of the rest of a round trip does not wait.
+const HARDLY: u64 = 16;
+
+/// How slowly the mean follows: by one part of so many.
+const SLOWLY: u64 = 16;
+
+impl Backlog {
+    /// Takes note of a packet that was sent at a time by the clock of the one end, and came at one by that of the other, and whose round
+    /// trip took so long.
+    #[inline]
+    pub fn note(&mut self, sent: Time, came: u32, trip: u64) -> Waited {
+        let took = came.wrapping_sub(nanoseconds(sent));
+        self.round = Some(self.round.map_or(took, |least| earlier(least, took)));
+        let Some(least) = self.least else {
+            (self.least, self.queue, self.rest) = (Some(took), 0, trip);
+            self.slot = came >> SLOT;
+            return Waited { queue: 0, look: false };
+        };
+        let by = took.wrapping_sub(least);
+        if by > i32::MAX as u32 {
+            let less = u64::from(by.wrapping_neg()) * 1_000;
+            (self.least, self.queue) = (Some(took), self.queue + less);
+            self.rest = self.rest.saturating_sub(less);
+        }
+        let waited = (u64::from(took.wrapping_sub(earlier(least, took))) * 1_000).min(trip);
+        self.queue = self.queue - self.queue / SLOWLY + waited / SLOWLY;
+        self.rest = self.rest - self.rest / SLOWLY + (trip - waited) / SLOWLY;
+        let ends = self.slot != came >> SLOT;
+        self.slot = came >> SLOT;
+        Waited { queue: waited, look: ends && self.queue > self.rest / HARDLY }
+    }
+
+    /// Begins to look for the packet of this round that took the least time.
+    pub fn begin_round(&mut self) {
+        self.round = None;
+    }
+
+    /// Takes the packet of this round that took the least time for one that has not waited.
+    pub fn settle(&mut self) {
+        if let Some((least, round)) = self.least.zip(self.round) {
+            // By so much all others have waited less than was thought.
+            let more = u64::from(round.wrapping_sub(least)) * 1_000;
+            (self.least, self.rest) = (Some(round), self.rest + more);
+            self.queue = self.queue.saturating_sub(more);
+        }
+    }
+
+    /// How long packets wait of late, in picoseconds; `None` if nothing is known.
+    pub fn queue(&self) -> Option<u64> {
+        self.least.map(|_| self.queue)
+    }
+
+    /// What round trips take besides, in picoseconds; `None` if nothing is known.
+    #[inline]
+    pub fn rest(&self) -> Option<u64> {
+        self.least.map(|_| self.rest)
+    }
+}
+
+/// A time on a clock that goes round in four seconds.
+#[inline]
+pub(super) fn nanoseconds(time: Time) -> u32 {
+    (time.ps() / 1_000) as u32
+}
+
+#[inline]
+fn earlier(one: u32, other: u32) -> u32 {
+    if other.wrapping_sub(one) > i32::MAX as u32 { other } else { one }
+}

@@ -1,0 +1,129 @@
+//! What losses say about the way: how much more than it takes to keep the rail busy may be under way.
+
+/// The bound that losses set to what is under way beside rate times round trip: to the queue.
+///
+/// Where buffers are short, packets are lost because there are too many: every few losses the bound is cut to seven tenths of what there
+/// was, and rises slowly. Since it bounds only the queue, a rail is kept busy all the same; and since everybody who loses cuts by the same
+/// part and rises by the same step, those who share a buffer come to share it evenly.
+///
+/// Some ways lose packets for other reasons, however short the queue is. A buffer that is full delays the packets that it does not lose as
+/// long as it can: losses while packets come through sooner than they did of late are not its doing. After some of these, losses
+/// are taken for granted for a while.
+#[derive(Debug, Clone)]
+pub(super) struct Losses {
+    /// Bytes beside rate times round trip; `None`: as many as the window wants.
+    bound: Option<u64>,
+    /// Rounds until it rises.
+    rounds: u32,
+    /// Losses that deliveries have not made up for, in deliveries.
+    pending: u32,
+    /// Packets sent before this turn and lost belong to a cut that has been made.
+    known: u64,
+    /// How long packets waited at least in the last round, and in the last rounds at most of these; in picoseconds.
+    queue: u64,
+    deepest: u64,
+    /// Losses while the queue was short, less those while it was long.
+    shallow: u32,
+    /// Packets to be delivered before losses are no longer taken for granted.
+    granted: u32,
+}
+
+/// So many deliveries make up for a loss, or so many if losses are taken for granted; and so many losses are too many.
+const MAKE_UP: u32 = 512;
+const MAKE_UP_IF_GRANTED: u32 = 20;
+const TOO_MANY: u32 = 4;
+
+/// Rounds after which the bound rises, by this part of itself, and at least by a packet.
+const ROUNDS: u32 = 32;
+const RISE: u64 = 16;
+
+/// Packets of the least bound.
+const LEAST: u64 = 2;
+
+/// By which part the deepest queue is forgotten in a round.
+const FADING: u64 = 256;
+
+/// After so many losses while the queue was short, losses are taken for granted for so many packets.
+const SHALLOW: u32 = 8;
+const GRANTED: u32 = 20_000;
+
+impl Losses {
+    pub fn new() -> Losses {
+        Losses {
+            bound: None,
+            rounds: 0,
+            pending: 0,
+            known: 0,
+            queue: 0,
+            deepest: 0,
+            shallow: 0,
+            granted: 0,
+        }
+    }
+
+    /// As much as is allowed of so many bytes beside rate times round trip.
+    #[inline]
+    pub fn bound(&self, bytes: u64) -> u64 {
+        self.bound.map_or(bytes, |bound| bound.min(bytes))
+    }
+
+    /// Whether they bound anything.
+    pub fn are_many(&self) -> bool {
+        self.bound.is_some()
+    }
+
+    /// Packets have been delivered.
+    #[inline]
+    pub fn delivered(&mut self, packets: u32) {
+        self.pending = self.pending.saturating_sub(packets);
+        self.granted = self.granted.saturating_sub(packets);
+    }
+
+    /// A round is over. What would be under way beside rate times round trip, the bytes of a packet, and how long packets have waited at
+    /// least.
+    pub fn round(&mut self, wanted: u64, packet: u64, queue: Option<u64>) {
+        self.queue = queue.unwrap_or(self.queue);
+        self.deepest = (self.deepest - self.deepest / FADING).max(self.queue);
+        let Some(bound) = &mut self.bound else { return };
+        self.rounds = self.rounds.saturating_sub(1);
+        if self.rounds == 0 {
+            self.rounds = ROUNDS;
+            *bound += (*bound / RISE).max(packet);
+        }
+        if *bound > wanted.saturating_mul(2) {
+            self.bound = None;
+        }
+    }
+
+    /// Packets have been lost, the last of them sent at a turn, when there have been so many turns and there was so much under way beside
+    /// rate times round trip. Whether it was too many.
+    pub fn lost(&mut self, packets: u32, last: u64, turns: u64, beside: u64, packet: u64) -> bool {
+        if last < self.known {
+            return false;
+        }
+        if self.granted == 0 {
+            if self.queue < self.deepest - self.deepest / 4 {
+                self.shallow += packets;
+                if self.shallow >= SHALLOW {
+                    (self.granted, self.shallow, self.bound) = (GRANTED, 0, None);
+                }
+                return false;
+            }
+            self.shallow = self.shallow.saturating_sub(packets);
+        }
+        let makes_up = if self.granted > 0 { MAKE_UP_IF_GRANTED } else { MAKE_UP };
+        self.pending = self.pending.saturating_add(packets.saturating_mul(makes_up));
+        if self.pending <= TOO_MANY * makes_up {
+            return false;
+        }
+        (self.pending, self.known, self.granted) = (0, turns, 0);
+        self.bound = Some((self.bound(beside) / 10 * 7).max(LEAST * packet));
+        self.rounds = ROUNDS;
+        true
+    }
+
+    /// Packets that were taken for lost had come.
+    pub fn were_none(&mut self, packets: u32) {
+        self.pending = self.pending.saturating_sub(packets.saturating_mul(MAKE_UP));
+    }
+}
