@@ -5,7 +5,7 @@ mod survival;
 
 use std::collections::VecDeque;
 
-use crosstie_units::Time;
+use crosstie_units::{Rate, Time};
 
 use crate::gauge::{Gauge, Gauges};
 use crate::growth::Growth;
@@ -455,6 +455,13 @@ impl Dispatch {
                 self.stray();
                 Heard { feedback: None, back: None }
             }
+        }
+    }
+
+    /// What the channel has found out about a way.
+    pub(crate) fn shown(&mut self, to: NodeId, rail: RailId, rate: Rate, round_trip: Time) {
+        if let Some(gauges) = &mut self.gauges {
+            gauges.shown(to, rail, rate, round_trip);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crosstie_units::Time;
+use crosstie_units::{Rate, Time};
 
 use crate::{NodeId, RailId};
 
@@ -32,6 +32,8 @@ pub struct Gauge {
     /// How long one that did not wait was under way besides its bytes, on average; and with them, at least.
     latency: Option<f64>,
     quickest: f64,
+    /// What the channel has found out, if there is one that does: what a byte takes, and how long a packet is on its way at least.
+    told: Option<(f64, f64)>,
 }
 
 /// Packets whose speed is remembered; when there are as many, they count half.
@@ -151,6 +153,9 @@ impl Gauge {
     /// slow as it was last. Otherwise it is what it was on average of late: acknowledgements come unevenly, above all where they wait
     /// for data that go the other way.
     pub fn pace(&self) -> Option<f64> {
+        if let Some((pace, _)) = self.told {
+            return Some(pace);
+        }
         let mean = (self.time > 0.0).then(|| self.time / self.bytes)?;
         Some(if self.recent > SLUMP * mean { self.recent } else { mean })
     }
@@ -158,6 +163,9 @@ impl Gauge {
     /// The same for packets of so many bytes, if it takes as long as it already does for the one that is due next. `None` also if only
     /// much shorter ones have been seen.
     pub fn pace_now(&self, now: Time, packet: u64) -> Option<f64> {
+        if let Some((pace, _)) = self.told {
+            return Some(pace);
+        }
         let pace = self.pace().filter(|_| packet as f64 <= 2.0 * self.longest)?;
         if self.under_way == 0 {
             return Some(pace);
@@ -176,7 +184,7 @@ impl Gauge {
 
     /// How long a packet is on its way besides what its bytes take.
     pub fn latency(&self) -> f64 {
-        self.latency.unwrap_or(0.0)
+        self.told.map_or(self.latency.unwrap_or(0.0), |(_, latency)| latency)
     }
 }
 
@@ -226,6 +234,12 @@ impl Gauges {
         gauge.under_way = gauge.under_way.saturating_sub(bytes);
         let under_way = &mut self.under_way[rail.0 as usize];
         *under_way = under_way.saturating_sub(bytes);
+    }
+
+    /// What the channel has found out about a way.
+    pub fn shown(&mut self, to: NodeId, rail: RailId, rate: Rate, round_trip: Time) {
+        let pace = 1e12 / rate.bytes_per_second().max(1) as f64;
+        self.way(to, rail).told = Some((pace, round_trip.ps() as f64));
     }
 
     /// Forgets what a way has shown, but not what it has under way.

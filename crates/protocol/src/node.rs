@@ -1,6 +1,6 @@
 //! A node of the cluster: processing elements, NICs and a policy that joins them.
 
-use crosstie_units::Time;
+use crosstie_units::{Rate, Time};
 
 use crate::dispatch::{Dispatch, Heard, Outgoing};
 use crate::nic::{Nic, Tally};
@@ -163,6 +163,18 @@ pub enum Input {
         packet: Control,
         /// As in [`Action::Control`].
         serial: u64,
+    },
+    /// What the channel below has found out about a way, which knows better than whoever sees acknowledgements only. Where nobody can know,
+    /// it is left unsaid.
+    Shown {
+        /// To whom.
+        to: NodeId,
+        /// On which rail.
+        rail: RailId,
+        /// What it carries.
+        rate: Rate,
+        /// How long a packet takes there and its acknowledgement back, at least.
+        round_trip: Time,
     },
     /// A rail goes up or down. All are up at first. What has been handed to a NIC stays there and
     /// waits while the rail is down; nothing more is, as long as there is another rail. With
@@ -487,6 +499,11 @@ impl Machine for Node {
             Input::Arrived(packet) => self.arrived(&packet),
             Input::Control { rail, from, packet, serial } => {
                 self.control(rail, from, packet, serial);
+            }
+            Input::Shown { to, rail, rate, round_trip } => {
+                if self.knows(rail) {
+                    self.dispatch.shown(to, rail, rate, round_trip);
+                }
             }
             Input::Rail { rail, up } => self.switch(rail, up),
         }

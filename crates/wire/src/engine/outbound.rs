@@ -159,18 +159,34 @@ impl Engine {
                     link.endpoint.poll_action(now)
                 })
             };
+            let mut heard = false;
             while let Some(Some(action)) = touched(self) {
                 match action {
                     channel::Action::Transmit(frame) => self.queue_frame(rank, rail, frame),
                     channel::Action::Deliver(item) => self.came(now, rank, rail, item),
                     channel::Action::Acknowledged(Item::Packet { stripe, number }) => {
+                        heard = true;
                         self.node.handle(now, Input::Acknowledged { stripe, number });
                     }
                     channel::Action::Acknowledged(_) => {}
                 }
             }
+            if heard {
+                self.tell_path(now, rank, rail);
+            }
         }
         busy
+    }
+
+    /// Tells the node what a channel has found out about its way.
+    fn tell_path(&mut self, now: Time, rank: u16, rail: u8) {
+        let path = self.link(rank, rail).endpoint.path();
+        if let Some(path) = path
+            && let (Some(rate), Some(round_trip)) = (path.rate, path.smallest)
+        {
+            let (to, rail) = (NodeId(rank.into()), RailId(rail.into()));
+            self.node.handle(now, Input::Shown { to, rail, rate, round_trip });
+        }
     }
 
     /// Puts a frame of a channel in front of its NIC.

@@ -11,7 +11,7 @@ use crate::rail::{Rail, Train};
 
 /// Messages in one call, out and in.
 const OUT: usize = 16;
-const IN: usize = 4;
+const IN: usize = 16;
 
 /// Datagrams up to this length are copied rather than gathered.
 const SHORT: usize = 512;
