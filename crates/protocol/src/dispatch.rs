@@ -5,9 +5,9 @@ mod survival;
 
 use std::collections::VecDeque;
 
-use crosstie_units::{Rate, Time};
+use crosstie_units::Time;
 
-use crate::gauge::{Gauge, Gauges};
+use crate::gauge::{Gauge, Gauges, Told};
 use crate::growth::Growth;
 use crate::outbox::{Departure, Handed, Landed, Outbox};
 use crate::policy::Feedback;
@@ -459,9 +459,9 @@ impl Dispatch {
     }
 
     /// What the channel has found out about a way.
-    pub(crate) fn shown(&mut self, to: NodeId, rail: RailId, rate: Rate, round_trip: Time) {
+    pub(crate) fn shown(&mut self, to: NodeId, rail: RailId, told: Told) {
         if let Some(gauges) = &mut self.gauges {
-            gauges.shown(to, rail, rate, round_trip);
+            gauges.shown(to, rail, told);
         }
     }
 

@@ -32,8 +32,25 @@ pub struct Gauge {
     /// How long one that did not wait was under way besides its bytes, on average; and with them, at least.
     latency: Option<f64>,
     quickest: f64,
-    /// What the channel has found out, if there is one that does: what a byte takes, and how long a packet is on its way at least.
-    told: Option<(f64, f64)>,
+    /// What the channel has found out, if there is one that does.
+    told: Option<Told>,
+}
+
+/// What a channel has found out about its way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Told {
+    /// What a byte takes, and how long a packet is on its way at least.
+    pace: f64,
+    latency: f64,
+    /// Bytes that may be under way.
+    window: u64,
+}
+
+impl Told {
+    pub fn new(rate: Rate, round_trip: Time, window: u64) -> Told {
+        let pace = 1e12 / rate.bytes_per_second().max(1) as f64;
+        Told { pace, latency: round_trip.ps() as f64, window }
+    }
 }
 
 /// Packets whose speed is remembered; when there are as many, they count half.
@@ -61,6 +78,11 @@ impl Gauge {
     /// Bytes that the receiver does not have yet.
     pub fn under_way(&self) -> u64 {
         self.under_way
+    }
+
+    /// Bytes that may be under way, where a channel has told.
+    pub fn window(&self) -> Option<u64> {
+        self.told.map(|told| told.window)
     }
 
     /// For how long a packet has been under way, if none of those under way now has been acknowledged.
@@ -153,8 +175,8 @@ impl Gauge {
     /// slow as it was last. Otherwise it is what it was on average of late: acknowledgements come unevenly, above all where they wait
     /// for data that go the other way.
     pub fn pace(&self) -> Option<f64> {
-        if let Some((pace, _)) = self.told {
-            return Some(pace);
+        if let Some(told) = self.told {
+            return Some(told.pace);
         }
         let mean = (self.time > 0.0).then(|| self.time / self.bytes)?;
         Some(if self.recent > SLUMP * mean { self.recent } else { mean })
@@ -163,8 +185,8 @@ impl Gauge {
     /// The same for packets of so many bytes, if it takes as long as it already does for the one that is due next. `None` also if only
     /// much shorter ones have been seen.
     pub fn pace_now(&self, now: Time, packet: u64) -> Option<f64> {
-        if let Some((pace, _)) = self.told {
-            return Some(pace);
+        if let Some(told) = self.told {
+            return Some(told.pace);
         }
         let pace = self.pace().filter(|_| packet as f64 <= 2.0 * self.longest)?;
         if self.under_way == 0 {
@@ -184,7 +206,7 @@ impl Gauge {
 
     /// How long a packet is on its way besides what its bytes take.
     pub fn latency(&self) -> f64 {
-        self.told.map_or(self.latency.unwrap_or(0.0), |(_, latency)| latency)
+        self.told.map_or(self.latency.unwrap_or(0.0), |told| told.latency)
     }
 }
 
@@ -237,9 +259,8 @@ impl Gauges {
     }
 
     /// What the channel has found out about a way.
-    pub fn shown(&mut self, to: NodeId, rail: RailId, rate: Rate, round_trip: Time) {
-        let pace = 1e12 / rate.bytes_per_second().max(1) as f64;
-        self.way(to, rail).told = Some((pace, round_trip.ps() as f64));
+    pub fn shown(&mut self, to: NodeId, rail: RailId, told: Told) {
+        self.way(to, rail).told = Some(told);
     }
 
     /// Forgets what a way has shown, but not what it has under way.

@@ -3,6 +3,7 @@
 use crosstie_units::{Rate, Time};
 
 use crate::dispatch::{Dispatch, Heard, Outgoing};
+use crate::gauge::Told;
 use crate::nic::{Nic, Tally};
 use crate::policy::Policy;
 use crate::reassembly::{Stray, Whole};
@@ -175,6 +176,8 @@ pub enum Input {
         rate: Rate,
         /// How long a packet takes there and its acknowledgement back, at least.
         round_trip: Time,
+        /// The bytes that may be under way.
+        window: u64,
     },
     /// A rail goes up or down. All are up at first. What has been handed to a NIC stays there and
     /// waits while the rail is down; nothing more is, as long as there is another rail. With
@@ -500,9 +503,10 @@ impl Machine for Node {
             Input::Control { rail, from, packet, serial } => {
                 self.control(rail, from, packet, serial);
             }
-            Input::Shown { to, rail, rate, round_trip } => {
+            Input::Shown { to, rail, rate, round_trip, window } => {
                 if self.knows(rail) {
-                    self.dispatch.shown(to, rail, rate, round_trip);
+                    let told = Told::new(rate, round_trip, window);
+                    self.dispatch.shown(to, rail, told);
                 }
             }
             Input::Rail { rail, up } => self.switch(rail, up),

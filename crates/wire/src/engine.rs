@@ -662,11 +662,6 @@ impl Engine {
         }
     }
 
-    /// Bytes that all rails have carried, out and in.
-    pub fn carried(&self) -> u64 {
-        self.nics.iter().map(|nic| nic.count.sent_bytes + nic.count.received_bytes).sum()
-    }
-
     /// Whether a rank has been given up.
     pub fn is_gone(&self, rank: u16) -> bool {
         self.peers[usize::from(rank)].gone

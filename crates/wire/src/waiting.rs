@@ -10,45 +10,25 @@ use crosstie_units::Time;
 use crate::engine::Engine;
 
 /// How long a rank spins, and how long it spins and gives way before it sleeps.
-const SPIN: Time = Time::from_ns(2_000);
-const YIELD: Time = Time::from_ns(40_000);
+const SPIN: Time = Time::from_ns(10_000);
+const YIELD: Time = Time::from_ns(100_000);
 
 /// The longest sleep: what wakes nobody is looked after then.
 const SLEEP: Time = Time::from_ns(20_000_000);
 
-/// A rank that has waited for so long for what keeps coming looks only now and then what has come, after naps of this length: every look takes time that
-/// the kernel needs to bring more, and what comes meanwhile is taken in together.
-const BULK: Time = Time::from_ns(500_000);
-const NAP: std::time::Duration = std::time::Duration::from_micros(20);
-
-/// So many bytes in one look mean that more keeps coming.
-const MUCH: u64 = 4 << 10;
-
 /// One rank's waiting for one thing.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    /// Since when it waits, and since when nothing has come.
-    begun: Option<Time>,
+    /// Since when nothing has come.
     since: Option<Time>,
-    /// What rails had carried when it looked last.
-    carried: u64,
 }
 
 impl Waiting {
     /// Nothing more is to be done at present. `came`: whether there was something before.
     pub fn pass(&mut self, now: Time, came: bool, engine: &mut Engine) {
         let passed = |since: Time| Time::from_ps(now.ps().saturating_sub(since.ps()));
-        let begun = *self.begun.get_or_insert(now);
         if came {
             self.since = None;
-            if passed(begun) > BULK {
-                let carried = engine.carried();
-                let much = carried - std::mem::replace(&mut self.carried, carried) > MUCH;
-                if much {
-                    std::thread::sleep(NAP);
-                    return;
-                }
-            }
             // More is on its way, and somebody may have to bring it.
             std::thread::yield_now();
             return;

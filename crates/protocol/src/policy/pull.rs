@@ -126,7 +126,11 @@ fn candidate(
 ) -> Candidate {
     let (pace, latency) = (pace.max(LEAST), gauge.latency());
     let (own, ahead) = (gauge.under_way() as f64, dispatch.under_way(rail) as f64);
-    let most = (AHEAD * latency + dispatch.ahead().ps() as f64) / pace + packet as f64;
+    // A channel that has nothing waiting would not learn what its way can carry.
+    let most = match gauge.window() {
+        Some(window) => (window + 2 * packet) as f64,
+        None => (AHEAD * latency + dispatch.ahead().ps() as f64) / pace + packet as f64,
+    };
     let packets = |bytes: f64| (bytes / packet as f64).ceil() as u64;
     // Several pieces are under way at once: when one is there, the next can be handed over.
     let packets = packets((most - own).max(0.0)).min(packets(most / PIECES));

@@ -89,9 +89,6 @@ const SCENES: &[Scene] = &[
         floor: 86.0,
         aim: 92.0,
     },
-    Scene { name: "x-four-32M", spec: FOUR, does: "stream 33554432 1 3", of: Some(4e9), unit: "%", floor: 0.0, aim: 0.0 },
-    Scene { name: "x-four-256M", spec: FOUR, does: "stream 268435456 1 3", of: Some(4e9), unit: "%", floor: 0.0, aim: 0.0 },
-    Scene { name: "x-two-256M", spec: TWO, does: "stream 268435456 1 3", of: Some(2e9), unit: "%", floor: 0.0, aim: 0.0 },
     Scene {
         name: "ping-bare",
         spec: FREE,

@@ -185,7 +185,8 @@ impl Engine {
             && let (Some(rate), Some(round_trip)) = (path.rate, path.smallest)
         {
             let (to, rail) = (NodeId(rank.into()), RailId(rail.into()));
-            self.node.handle(now, Input::Shown { to, rail, rate, round_trip });
+            let window = path.window;
+            self.node.handle(now, Input::Shown { to, rail, rate, round_trip, window });
         }
     }
 
