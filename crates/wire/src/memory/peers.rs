@@ -187,10 +187,11 @@ impl Memory {
     #[inline]
     pub fn poll(&mut self, sink: &mut dyn FnMut(usize, &[u8])) -> usize {
         let mut count = 0;
-        for slot in 0..self.watched.len() {
-            if self.segment.word(self.watched[slot]).load(Relaxed) != 0 {
-                count += self.take_turn(slot, sink);
-            }
+        let mut slot = 0;
+        while let Some(next) = self.segment.first_set(&self.watched[slot..]) {
+            slot += next;
+            count += self.take_turn(slot, sink);
+            slot += 1;
         }
         if sleep::anybody_starves(self.segment.word(Layout::starving())) {
             self.tell_of_room();

@@ -211,6 +211,13 @@ impl Segment {
         Lines::new(Arc::clone(&self.mapping), head, at, self.layout.lines())
     }
 
+    /// Which of some shared words is the first that is not 0.
+    #[inline]
+    pub(super) fn first_set(&self, words: &[usize]) -> Option<usize> {
+        let mapping = &*self.mapping;
+        words.iter().position(|at| mapping.word(*at).load(Relaxed) != 0)
+    }
+
     /// A shared word.
     #[inline]
     pub(super) fn word(&self, at: usize) -> &AtomicU32 {
