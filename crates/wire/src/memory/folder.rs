@@ -15,6 +15,7 @@ pub(super) fn folder() -> PathBuf {
 }
 
 /// How many bytes the folder holds, full or empty; as many as one likes where that is not known.
+#[allow(clippy::unnecessary_cast)]
 pub(super) fn room(folder: &Path) -> u64 {
     nix::sys::statvfs::statvfs(folder).map_or(u64::MAX, |found| {
         // Types differ between systems, and none is longer.

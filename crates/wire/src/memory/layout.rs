@@ -23,7 +23,7 @@ pub(super) const LARGEST_RING: usize = 4 << 20;
 const USUAL_RING: usize = 256 << 10;
 
 /// What rings of a segment may take together before they become smaller.
-const USUAL_RINGS: usize = 8 << 20;
+const USUAL_RINGS: usize = 4 << 20;
 
 /// The most ranks of one machine.
 pub(super) const MOST_RANKS: usize = 1024;
@@ -105,8 +105,8 @@ impl Layout {
         if slot < self.owner { slot } else { slot + 1 }
     }
 
-    /// Where the count of lines of a ring begins. Rings that nobody has used yet would otherwise all be looked at in the same few
-    /// lines of the caches, which hold no more than 12 or 16 at such distances.
+    /// Where the count of lines of a ring begins. Rings that nobody has used yet would otherwise all be looked at in
+    /// the same few lines of the caches, which hold no more than 12 or 16 at such distances.
     pub(super) fn start(&self, slot: usize) -> u32 {
         slot as u32 & (self.lines() - 1)
     }
@@ -211,8 +211,9 @@ mod tests {
     #[test]
     fn rings_become_smaller_before_there_are_too_many_of_them() {
         assert_eq!(Layout::usual_ring(2, u64::MAX), 256 << 10);
-        assert_eq!(Layout::usual_ring(33, u64::MAX), 256 << 10);
-        assert_eq!(Layout::usual_ring(64, u64::MAX), 128 << 10);
+        assert_eq!(Layout::usual_ring(17, u64::MAX), 256 << 10);
+        assert_eq!(Layout::usual_ring(18, u64::MAX), 128 << 10);
+        assert_eq!(Layout::usual_ring(64, u64::MAX), SMALLEST_RING);
         assert_eq!(Layout::usual_ring(MOST_RANKS, u64::MAX), SMALLEST_RING);
         // A container has 64 MiB unless it is given more.
         assert_eq!(Layout::usual_ring(8, 64 << 20), 256 << 10);

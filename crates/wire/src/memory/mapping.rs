@@ -91,8 +91,9 @@ impl Mapping {
     #[inline]
     pub(super) fn write(&self, at: usize, bytes: &[u8]) {
         assert!(at <= self.length && bytes.len() <= self.length - at, "a part of the mapping");
-        // SAFETY: both are valid for these bytes, and slices of ours are not inside mappings. By the rules of rings nobody else uses
-        // this part now; a process that breaks them makes garbage of bytes that nobody believes, and nothing worse.
+        // SAFETY: both are valid for these bytes, and slices of ours are not inside mappings. By the rules of rings
+        // nobody else uses this part now; a process that breaks them makes garbage of bytes that nobody believes, and
+        // nothing worse.
         unsafe {
             let part = self.base.add(at).as_ptr();
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), part, bytes.len());

@@ -75,14 +75,14 @@ impl Memory {
     /// The most bytes of a record.
     pub const LONGEST: usize = LONGEST;
 
-    /// Makes the memory in which the other `ranks - 1` ranks of this machine write for this one, with rings of a size that suits
-    /// their number.
+    /// Makes the memory in which the other `ranks - 1` ranks of this machine write for this one, with rings of a size
+    /// that suits their number.
     pub fn create(rank: usize, ranks: usize) -> Result<Memory, MemoryError> {
         Memory::with_rings(rank, ranks, Layout::usual_ring(ranks, room(&folder())))
     }
 
-    /// As [`Memory::create`], with rings of so many bytes: a power of two from 64 KiB to 4 MiB. Where there is no room for them,
-    /// they are smaller.
+    /// As [`Memory::create`], with rings of so many bytes: a power of two from 64 KiB to 4 MiB. Where there is no room
+    /// for them, they are smaller.
     pub fn with_rings(rank: usize, ranks: usize, ring: usize) -> Result<Memory, MemoryError> {
         let layout = Layout::new(rank, ranks, ring)?;
         let folder = folder();
@@ -163,7 +163,8 @@ impl Memory {
         self.segment.unlink();
     }
 
-    /// Writes a record for a peer, put together from its parts; `false` if there is no room now. It wakes the peer if that sleeps.
+    /// Writes a record for a peer, put together from its parts; `false` if there is no room now. It wakes the peer if
+    /// that sleeps.
     ///
     /// # Panics
     /// If the peer is not connected, or the record is longer than [`Memory::LONGEST`].
@@ -182,15 +183,16 @@ impl Memory {
         true
     }
 
-    /// Shows all records that have come, with the peers they are from, and says how many these were. Those of a peer come in the order in which it
-    /// wrote them. A peer that writes without end does not keep others waiting.
+    /// Shows all records that have come, with the peers they are from, and says how many these were. Those of a peer
+    /// come in the order in which it wrote them. A peer that writes without end does not keep others waiting.
     #[inline]
     pub fn poll(&mut self, sink: &mut dyn FnMut(usize, &[u8])) -> usize {
         let mut count = 0;
-        for slot in 0..self.watched.len() {
-            if self.segment.word(self.watched[slot]).load(Relaxed) != 0 {
-                count += self.take_turn(slot, sink);
-            }
+        let mut slot = 0;
+        while let Some(next) = self.segment.first_set(&self.watched[slot..]) {
+            slot += next;
+            count += self.take_turn(slot, sink);
+            slot += 1;
         }
         if sleep::anybody_starves(self.segment.word(Layout::starving())) {
             self.tell_of_room();
@@ -237,7 +239,8 @@ impl Memory {
 
     /// Copies from the memory of a peer, from an address that it told. The peer must not change these bytes meanwhile.
     ///
-    /// An error of the kind `Unsupported` means that this peer cannot be read; others, that it has ended or that there is nothing at this address.
+    /// An error of the kind `Unsupported` means that this peer cannot be read; others, that it has ended or that there
+    /// is nothing at this address.
     pub fn read(&self, peer: usize, address: u64, into: &mut [u8]) -> io::Result<()> {
         let outbound = self.outbound.get(peer).and_then(Option::as_ref);
         let reader = outbound.and_then(|outbound| outbound.reader);
@@ -250,8 +253,9 @@ impl Memory {
         outbound.is_none_or(|outbound| outbound.segment.owner_lives())
     }
 
-    /// Says that this rank sleeps from now on. After this, call [`Memory::poll`] once more, and [`Memory::push`] for whatever found no room; only if there
-    /// is nothing in either, wait for [`Memory::bell`]. Then call [`Memory::awake`].
+    /// Says that this rank sleeps from now on. After this, call [`Memory::poll`] once more, and [`Memory::push`] for
+    /// whatever found no room; only if there is nothing in either, wait for [`Memory::bell`]. Then call
+    /// [`Memory::awake`].
     pub fn about_to_sleep(&mut self) {
         sleep::announce(self.segment.word(Layout::asleep()));
         for outbound in self.outbound.iter().flatten().filter(|outbound| outbound.starved) {

@@ -15,11 +15,11 @@
 //! | `u32::MAX` | the rest of the ring is skipped; the record is at line 0 |
 //! | n | a record of n - 1 bytes |
 //!
-//! The mark publishes the record, so that a short one costs the consumer a single cache line; there is no tail in shared memory.
-//! (Measured with a tail: 170 to 205 ns instead of 140 for a ping of 8 bytes, where a bare flag takes 130.) For that the mark
-//! at the end of a record has to be 0 before the record is published. The producer sees to it, and clears the mark after that
-//! one when it is done, because then the next short record needs nothing but its own line. Of a long record, the line with
-//! the mark is written last: it is the one that the consumer looks at.
+//! The mark publishes the record, so that a short one costs the consumer a single cache line; there is no tail in
+//! shared memory. (Measured with a tail: 170 to 205 ns instead of 140 for a ping of 8 bytes, where a bare flag takes
+//! 130.) For that the mark at the end of a record has to be 0 before the record is published. The producer sees to it,
+//! and clears the mark after that one when it is done, because then the next short record needs nothing but its own
+//! line. Of a long record, the line with the mark is written last: it is the one that the consumer looks at.
 //!
 //! Neither end believes the other. The consumer copies a record out before anybody looks at it, so that nobody can
 //! change what has been checked; marks and heads that cannot be are *faults*, after which an end does nothing any more.

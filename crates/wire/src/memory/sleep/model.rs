@@ -135,3 +135,22 @@ fn nobody_starves_beside_room() {
 fn without_fences_one_would_starve() {
     starving::<true>();
 }
+
+/// Two producers say that they want room, while their consumer asks for it.
+#[test]
+fn of_several_who_starve_nobody_is_forgotten() {
+    explore(|| {
+        let shared = Arc::new((ModelWord::<false>::new(), [(); 2].map(|()| ModelWord::new())));
+        let writers = [0, 1].map(|number| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || starve(&shared.1[number], &shared.0))
+        });
+        let poll = || match anybody_starves(&shared.0) {
+            true => shared.1.iter().filter(|want| wanted(*want)).count(),
+            false => 0,
+        };
+        let early = poll();
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        assert_eq!(early + poll(), 2, "one is forgotten");
+    });
+}
