@@ -47,6 +47,9 @@ mod round_trip;
 mod sender;
 mod window;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 
 use crosstie_units::Time;
