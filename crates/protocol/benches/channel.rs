@@ -63,10 +63,13 @@ fn main() {
     let (window, timeout) = (8, None);
     let kind = |acknowledge| ChannelKind::GoBackN { window, timeout, acknowledge };
     let delayed = Acknowledge::Delayed { every: 4, after: None };
+    let selective = ChannelKind::Selective { least: None, ahead: None, after: None };
     for (name, kind, both) in [
         ("immediate, one way", kind(Acknowledge::Immediate), false),
         ("delayed, one way", kind(delayed), false),
         ("piggyback, both ways", kind(Acknowledge::Piggyback { after: None }), true),
+        ("selective, one way", selective, false),
+        ("selective, both ways", selective, true),
     ] {
         let mut pair = Pair::new(kind);
         let start = Instant::now();

@@ -23,7 +23,7 @@ impl Arrivals {
     /// Whether nothing has come.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0 == [0; WORDS]
+        self.0.iter().fold(0, |all, word| all | word) == 0
     }
 
     /// Whether a packet has come; none has beyond the last.

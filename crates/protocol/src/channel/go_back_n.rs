@@ -107,7 +107,7 @@ pub(super) struct GoBackN<T> {
 impl<T: Clone> GoBackN<T> {
     pub fn new(spec: &GoBackNSpec, first: Seq, expected: Seq) -> GoBackN<T> {
         let output = Output {
-            actions: VecDeque::new(),
+            wanted: VecDeque::new(),
             tally: Tally::default(),
             acknowledgement: Acknowledgement::new(spec, expected),
         };
@@ -132,7 +132,7 @@ impl<T: Clone> GoBackN<T> {
 
     pub fn is_idle(&self) -> bool {
         self.outstanding() + self.queued() == 0
-            && self.output.actions.is_empty()
+            && self.output.wanted.is_empty()
             && self.output.acknowledgement.deadline().is_none()
     }
 
@@ -186,7 +186,7 @@ impl<T: Clone> Machine for GoBackN<T> {
 
     #[inline]
     fn poll_action(&mut self, _now: Time) -> Option<Action<T>> {
-        self.output.actions.pop_front()
+        self.output.wanted.pop_front().map(Action::from)
     }
 
     #[inline]

@@ -47,6 +47,9 @@ mod round_trip;
 mod sender;
 mod window;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 
 use crosstie_units::Time;
@@ -62,8 +65,15 @@ pub(super) struct Selective<T> {
     sender: Sender<T>,
     receiver: Receiver,
     /// What has come and what is acknowledged, until somebody asks.
-    actions: VecDeque<Action<T>>,
+    done: VecDeque<Done<T>>,
     tally: Tally,
+}
+
+/// What an action says of a packet that nothing has to be done for any more. An action has room for more, and many wait here.
+#[derive(Debug, Clone)]
+enum Done<T> {
+    Delivered(T),
+    Acknowledged(T),
 }
 
 impl<T: Clone> Selective<T> {
@@ -71,7 +81,7 @@ impl<T: Clone> Selective<T> {
         Selective {
             sender: Sender::new(spec, first),
             receiver: Receiver::new(spec, expected),
-            actions: VecDeque::new(),
+            done: VecDeque::new(),
             tally: Tally::default(),
         }
     }
@@ -89,9 +99,7 @@ impl<T: Clone> Selective<T> {
     }
 
     pub fn is_idle(&self) -> bool {
-        self.outstanding() + self.queued() == 0
-            && self.actions.is_empty()
-            && self.receiver.is_idle()
+        self.outstanding() + self.queued() == 0 && self.done.is_empty() && self.receiver.is_idle()
     }
 
     pub fn tally(&self) -> &Tally {
@@ -115,7 +123,7 @@ impl<T: Clone> Selective<T> {
         match self.receiver.data(now, seq, self.sender.ride()) {
             Arrival::New => {
                 self.tally.delivered += 1;
-                self.actions.push_back(Action::Deliver(item));
+                self.done.push_back(Done::Delivered(item));
             }
             Arrival::Repeated => self.tally.duplicates += 1,
             Arrival::Beyond => {
@@ -125,16 +133,16 @@ impl<T: Clone> Selective<T> {
         }
         // Where nothing goes the other way, every packet repeats the same number.
         if ack != self.sender.base() {
-            let Selective { sender, actions, tally, .. } = self;
-            let told = sender.cumulative(now, ack, |item| acknowledged(item, actions, tally));
+            let Selective { sender, done, tally, .. } = self;
+            let told = sender.cumulative(now, ack, |item| acknowledged(item, done, tally));
             self.count(told);
         }
     }
 
     #[inline]
     fn sack(&mut self, now: Time, sack: &Sack) {
-        let Selective { sender, actions, tally, .. } = self;
-        let told = sender.selective(now, sack, |item| acknowledged(item, actions, tally));
+        let Selective { sender, done, tally, .. } = self;
+        let told = sender.selective(now, sack, |item| acknowledged(item, done, tally));
         self.count(told);
     }
 
@@ -149,9 +157,9 @@ impl<T: Clone> Selective<T> {
 }
 
 #[inline]
-fn acknowledged<T>(item: T, actions: &mut VecDeque<Action<T>>, tally: &mut Tally) {
+fn acknowledged<T>(item: T, done: &mut VecDeque<Done<T>>, tally: &mut Tally) {
     tally.acknowledged += 1;
-    actions.push_back(Action::Acknowledged(item));
+    done.push_back(Done::Acknowledged(item));
 }
 
 impl<T: Clone> Machine for Selective<T> {
@@ -176,8 +184,10 @@ impl<T: Clone> Machine for Selective<T> {
 
     #[inline]
     fn poll_action(&mut self, now: Time) -> Option<Action<T>> {
-        if let Some(action) = self.actions.pop_front() {
-            return Some(action);
+        match self.done.pop_front() {
+            Some(Done::Delivered(item)) => return Some(Action::Deliver(item)),
+            Some(Done::Acknowledged(item)) => return Some(Action::Acknowledged(item)),
+            None => {}
         }
         // What is missing is told before data that would not tell it.
         if !self.receiver.is_detailed()

@@ -8,7 +8,7 @@ use super::station::{Overflows, Station, Task};
 use super::{Nodes, NodesSpec, Timer};
 use crate::network::{self, Ends, Fate, Network, Passage};
 use crate::slab::Slab;
-use crosstie_protocol::channel::{Action, Frame, Input as ChannelInput};
+use crosstie_protocol::channel::{Action, Frame, Input as ChannelInput, Seq};
 use crosstie_protocol::{Input, Machine, NodeId, RailId};
 use crosstie_units::Time;
 
@@ -32,8 +32,10 @@ pub(super) struct Posted {
 enum Content {
     /// A packet as it is.
     Bare(PacketId),
-    /// A frame of a channel.
-    Framed(Frame<Item>),
+    /// Data of a channel.
+    Data { seq: Seq, ack: Seq, item: Item },
+    /// A control packet of a channel: its place among those that are under way, for some say much.
+    Control(u32),
 }
 
 impl Content {
@@ -41,7 +43,8 @@ impl Content {
     fn data(&self) -> Option<PacketId> {
         let id = match self {
             Content::Bare(id) => Some(*id),
-            Content::Framed(frame) => frame.item().map(|item| item.id),
+            Content::Data { item, .. } => Some(item.id),
+            Content::Control(_) => None,
         };
         id.filter(|id| matches!(id, PacketId::Data(_)))
     }
@@ -51,6 +54,7 @@ impl Content {
 #[derive(Debug)]
 pub(super) struct Post {
     packets: Slab<Posted>,
+    controls: Slab<Frame<Item>>,
     stations: Vec<Station>,
     overflows: Overflows,
 }
@@ -61,7 +65,8 @@ impl Post {
             None => Vec::new(),
             Some(_) => (0..nodes).map(|node| Station::new(spec.rails, spec.seed, node)).collect(),
         };
-        Post { packets: Slab::default(), stations, overflows: Overflows::default() }
+        let (packets, controls) = (Slab::default(), Slab::default());
+        Post { packets, controls, stations, overflows: Overflows::default() }
     }
 
     pub fn is_idle(&self) -> bool {
@@ -129,21 +134,23 @@ impl Nodes {
             let Some(action) = link.endpoint.poll_action(now) else { break };
             match action {
                 Action::Transmit(frame) => {
-                    let (first, bytes) = match frame {
-                        Frame::Data { seq, item, .. } => (seq.0 == link.sent, item.bytes),
-                        Frame::Pack(_) | Frame::Nack(_) | Frame::Sack(_) => (false, control),
-                    };
-                    if first {
-                        link.sent = link.sent.wrapping_add(1);
-                    }
-                    if matches!(frame, Frame::Data { .. }) {
-                        if !first && !link.may_repeat(window) {
-                            continue;
+                    let (first, bytes, content) = match frame {
+                        Frame::Data { seq, ack, item } => {
+                            let first = seq.0 == link.sent;
+                            if first {
+                                link.sent = link.sent.wrapping_add(1);
+                            } else if !link.may_repeat(window) {
+                                continue;
+                            }
+                            link.afloat += 1;
+                            (first, item.bytes, Content::Data { seq, ack, item })
                         }
-                        link.afloat += 1;
-                    }
+                        Frame::Pack(_) | Frame::Nack(_) | Frame::Sack(_) => {
+                            let place = self.post().controls.put(frame);
+                            (false, control, Content::Control(place))
+                        }
+                    };
                     let passage = Passage { began: now, switches: 0 };
-                    let content = Content::Framed(frame);
                     self.put(
                         network,
                         Posted { rail, from, to, bytes, content, first, passage, arrived: now },
@@ -262,10 +269,11 @@ impl Nodes {
             Content::Bare(PacketId::Control(control)) => {
                 self.controls.take(control);
             }
-            Content::Framed(Frame::Data { .. }) => {
+            Content::Data { .. } => {
                 self.links.as_mut().expect("there are channels").landed(rail, from, to);
             }
-            Content::Bare(PacketId::Posted(_)) | Content::Framed(_) => {}
+            Content::Control(place) => _ = self.post().controls.take(place),
+            Content::Bare(PacketId::Posted(_)) => {}
         }
     }
 
@@ -283,24 +291,24 @@ impl Nodes {
     fn open(&mut self, network: &mut dyn Network, packet: u32, listener: &mut impl Listener) {
         let Posted { rail, from, to, content, passage, arrived, .. } =
             self.post().packets.take(packet);
-        match content {
-            Content::Framed(frame) => {
-                let links = self.links.as_mut().expect("there are channels");
-                if matches!(frame, Frame::Data { .. }) {
-                    links.landed(rail, from, to);
-                }
-                if self.spec.outlives_rails() && links.is_closed(rail, to, from) {
-                    return;
-                }
-                let link = links.find(rail, to, from);
-                links.get(link).endpoint.handle(self.now, ChannelInput::Frame(frame));
-                self.serve_link(network, link, Some((arrived, passage)), listener);
-            }
+        let frame = match content {
             Content::Bare(id) => {
                 self.announce(id, listener);
-                self.deliver(network, id, arrived, passage, listener);
+                return self.deliver(network, id, arrived, passage, listener);
             }
+            Content::Control(place) => self.post().controls.take(place),
+            Content::Data { seq, ack, item } => {
+                self.links.as_mut().expect("there are channels").landed(rail, from, to);
+                Frame::Data { seq, ack, item }
+            }
+        };
+        let links = self.links.as_mut().expect("there are channels");
+        if self.spec.outlives_rails() && links.is_closed(rail, to, from) {
+            return;
         }
+        let link = links.find(rail, to, from);
+        links.get(link).endpoint.handle(self.now, ChannelInput::Frame(frame));
+        self.serve_link(network, link, Some((arrived, passage)), listener);
     }
 
     /// Gives the processor of a commodity node something to compute, to be told of by a number.

@@ -16,10 +16,33 @@ pub(super) enum Cause {
     Timeout,
 }
 
-/// The actions of an endpoint until they are taken.
+/// What is wanted. An action has room for what only others say, and many wait here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted<T> {
+    Data { seq: Seq, ack: Seq, item: T },
+    Pack(Seq),
+    Nack(Seq),
+    Deliver(T),
+    Acknowledged(T),
+}
+
+impl<T> From<Wanted<T>> for Action<T> {
+    #[inline]
+    fn from(wanted: Wanted<T>) -> Action<T> {
+        match wanted {
+            Wanted::Data { seq, ack, item } => Action::Transmit(Frame::Data { seq, ack, item }),
+            Wanted::Pack(ack) => Action::Transmit(Frame::Pack(ack)),
+            Wanted::Nack(ack) => Action::Transmit(Frame::Nack(ack)),
+            Wanted::Deliver(item) => Action::Deliver(item),
+            Wanted::Acknowledged(item) => Action::Acknowledged(item),
+        }
+    }
+}
+
+/// What an endpoint wants done until it is taken.
 #[derive(Debug, Clone)]
 pub(super) struct Output<T> {
-    pub actions: VecDeque<Action<T>>,
+    pub wanted: VecDeque<Wanted<T>>,
     pub tally: Tally,
     pub acknowledgement: Acknowledgement,
 }
@@ -33,31 +56,31 @@ impl<T> Output<T> {
             Cause::Timeout => self.tally.timeout += 1,
         }
         let ack = self.acknowledgement.pay();
-        self.actions.push_back(Action::Transmit(Frame::Data { seq, ack, item }));
+        self.wanted.push_back(Wanted::Data { seq, ack, item });
     }
 
     #[inline]
     pub fn pack(&mut self) {
         self.tally.packs += 1;
         let ack = self.acknowledgement.pay();
-        self.actions.push_back(Action::Transmit(Frame::Pack(ack)));
+        self.wanted.push_back(Wanted::Pack(ack));
     }
 
     pub fn nack(&mut self) {
         self.tally.nacks += 1;
         let ack = self.acknowledgement.pay();
-        self.actions.push_back(Action::Transmit(Frame::Nack(ack)));
+        self.wanted.push_back(Wanted::Nack(ack));
     }
 
     #[inline]
     pub fn deliver(&mut self, item: T) {
         self.tally.delivered += 1;
-        self.actions.push_back(Action::Deliver(item));
+        self.wanted.push_back(Wanted::Deliver(item));
     }
 
     #[inline]
     pub fn acknowledged(&mut self, item: T) {
         self.tally.acknowledged += 1;
-        self.actions.push_back(Action::Acknowledged(item));
+        self.wanted.push_back(Wanted::Acknowledged(item));
     }
 }

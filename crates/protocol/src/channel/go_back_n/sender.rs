@@ -200,8 +200,8 @@ impl<T: Clone> Sender<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::channel::Tally;
     use crate::channel::go_back_n::acknowledgement::Acknowledgement;
-    use crate::channel::{Action, Tally};
     use proptest::prelude::*;
 
     const SPEC: GoBackNSpec = GoBackNSpec {
@@ -219,8 +219,8 @@ mod tests {
         ) {
             let mut sender = Sender::new(&SPEC, Seq(first));
             let acknowledgement = Acknowledgement::new(&SPEC, Seq(0));
-            let actions = VecDeque::<Action<()>>::new();
-            let mut out = Output { actions, tally: Tally::default(), acknowledgement };
+            let wanted = VecDeque::new();
+            let mut out = Output { wanted, tally: Tally::default(), acknowledgement };
             let mut now = Time::ZERO;
             for (step, ahead, passed) in steps {
                 now = now + Time::from_ns(passed);

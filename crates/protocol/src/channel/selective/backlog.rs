@@ -101,3 +101,70 @@ pub(super) fn nanoseconds(time: Time) -> u32 {
 fn earlier(one: u32, other: u32) -> u32 {
     if other.wrapping_sub(one) > i32::MAX as u32 { other } else { one }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn us(us: u64) -> Time {
+        Time::from_ns(1_000 * us)
+    }
+
+    /// Packets that wait for so long, sent every 100 us on a way of 30 us there and 70 back, to somebody whose clock differs by so
+    /// much.
+    fn after(waits: &[u64], offset: u32) -> Backlog {
+        let mut backlog = Backlog::default();
+        for (number, wait) in (0..).zip(waits) {
+            let sent = us(100 * number);
+            let came = nanoseconds(sent + us(30 + wait)).wrapping_add(offset);
+            backlog.note(sent, came, us(100 + wait).ps());
+        }
+        backlog
+    }
+
+    proptest! {
+        #[test]
+        fn clocks_may_differ_by_anything(
+            waits in prop::collection::vec(0u64..1_000, 1..100), offset: u32,
+        ) {
+            let (plain, other) = (after(&waits, 0), after(&waits, offset));
+            prop_assert_eq!((plain.queue(), plain.rest()), (other.queue(), other.rest()));
+            let least = waits.iter().min().unwrap();
+            let most = waits.iter().max().unwrap();
+            prop_assert!(other.queue().unwrap() <= us(most - least).ps());
+            prop_assert!(other.rest().unwrap() <= us(100 + most).ps());
+        }
+    }
+
+    #[test]
+    fn a_queue_that_stands_is_told_from_the_rest_and_settled_as_part_of_it() {
+        let mut waits = vec![0];
+        waits.extend([500; 300]);
+        let mut backlog = after(&waits, 12_345);
+        let near = |found: Option<u64>, expected: u64| {
+            let found = found.expect("it is known");
+            assert!(found.abs_diff(us(expected).ps()) < us(1).ps(), "{found} {expected} us");
+        };
+        near(backlog.queue(), 500);
+        near(backlog.rest(), 100);
+        backlog.begin_round();
+        backlog.note(us(90_000), nanoseconds(us(90_000 + 430)).wrapping_add(12_345), us(500).ps());
+        backlog.settle();
+        near(backlog.queue(), 94);
+        near(backlog.rest(), 500);
+    }
+
+    #[test]
+    fn a_slot_ends_once_in_a_second_and_is_told_if_there_is_a_queue() {
+        for (wait, looks) in [(0, 0), (500, 3)] {
+            let mut backlog = after(&[0], 0);
+            let found = (1..40_000u64).filter(|number| {
+                let sent = us(100 * number);
+                let came = nanoseconds(sent + us(30 + wait));
+                backlog.note(sent, came, us(100 + wait).ps()).look
+            });
+            assert_eq!(found.count(), looks);
+        }
+    }
+}

@@ -125,3 +125,82 @@ impl Delivery {
         (self.rate > 0.0).then(|| Rate::from_bytes_per_second((self.rate * 1e12) as u64))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(us: u64) -> Time {
+        Time::from_ns(1_000 * us)
+    }
+
+    /// Sends packets of 1,000 bytes, so many every millisecond, which are acknowledged together half a millisecond later; whether it
+    /// could have sent more.
+    fn rounds(delivery: &mut Delivery, from: u64, rounds: u64, packets: u64, limited: bool) -> u64 {
+        let mut seen = 0;
+        for round in from..from + rounds {
+            let sent = us(1_000 * round);
+            let departures: Vec<Departure> =
+                (0..packets).map(|packet| delivery.departs(sent, packet == 0)).collect();
+            packets_come(delivery, packets);
+            let last = departures.last().expect("some are sent");
+            let step = delivery.measure(us(1_000 * round + 500), last, sent, 0);
+            seen += u64::from(step.round);
+            if limited {
+                delivery.limit(0);
+            }
+        }
+        seen
+    }
+
+    fn packets_come(delivery: &mut Delivery, packets: u64) {
+        (0..packets).for_each(|_| delivery.deliver(1_000));
+    }
+
+    fn rate(delivery: &Delivery) -> u64 {
+        delivery.known().expect("it is known").bytes_per_second() / 1_000_000
+    }
+
+    #[test]
+    fn the_rate_is_the_largest_of_ten_rounds() {
+        let mut delivery = Delivery::new();
+        assert_eq!(delivery.known(), None);
+        assert_eq!(rounds(&mut delivery, 0, 5, 10, false), 5);
+        assert_eq!(rate(&delivery), 20);
+        rounds(&mut delivery, 5, 1, 30, false);
+        assert_eq!(rate(&delivery), 60);
+        rounds(&mut delivery, 6, 9, 10, false);
+        assert_eq!(rate(&delivery), 60);
+        rounds(&mut delivery, 15, 1, 10, false);
+        assert_eq!(rate(&delivery), 20);
+    }
+
+    #[test]
+    fn who_has_little_to_send_learns_nothing_unless_it_is_more() {
+        let mut delivery = Delivery::new();
+        rounds(&mut delivery, 0, 2, 20, false);
+        rounds(&mut delivery, 2, 1, 20, true);
+        rounds(&mut delivery, 3, 100, 2, true);
+        assert_eq!(rate(&delivery), 40, "what was known");
+        rounds(&mut delivery, 103, 1, 50, true);
+        assert_eq!(rate(&delivery), 100);
+    }
+
+    #[test]
+    fn acknowledgements_in_a_heap_are_no_faster_than_their_packets_were() {
+        let mut delivery = Delivery::new();
+        let first = delivery.departs(us(0), true);
+        packets_come(&mut delivery, 1);
+        delivery.measure(us(100), &first, us(0), 0);
+        // Ten packets, one every 100 us, of which all acknowledgements come at once.
+        let departures: Vec<Departure> =
+            (1..=10).map(|packet| delivery.departs(us(100 * packet), false)).collect();
+        packets_come(&mut delivery, 10);
+        delivery.measure(us(1_010), &departures[9], us(1_000), 0);
+        assert_eq!(rate(&delivery), 10);
+        let early = delivery.departs(us(1_010), false);
+        packets_come(&mut delivery, 100);
+        delivery.measure(us(1_050), &early, us(1_010), us(100).ps());
+        assert_eq!(rate(&delivery), 10, "sooner than a round trip");
+    }
+}

@@ -127,3 +127,77 @@ impl Losses {
         self.pending = self.pending.saturating_sub(packets.saturating_mul(MAKE_UP));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKET: u64 = 1_000;
+
+    /// Packets are sent, of which every so-manieth is lost, while they wait for so long, and 100 KB are under way beside what it takes; how
+    /// often that was too many.
+    fn lose(losses: &mut Losses, turns: &mut u64, packets: u32, every: u32, queue: u64) -> u32 {
+        let mut cuts = 0;
+        for packet in 1..=packets {
+            *turns += 1;
+            if packet.is_multiple_of(every) {
+                let beside = losses.bound(100 * PACKET);
+                cuts += u32::from(losses.lost(1, *turns, *turns, beside, PACKET));
+            } else {
+                losses.delivered(1);
+            }
+            if packet.is_multiple_of(50) {
+                losses.round(100 * PACKET, PACKET, Some(queue));
+            }
+        }
+        cuts
+    }
+
+    #[test]
+    fn a_few_losses_are_of_no_account_and_many_bound_the_queue() {
+        let (mut losses, mut turns) = (Losses::new(), 1);
+        assert_eq!(lose(&mut losses, &mut turns, 100_000, 1_000, 500), 0);
+        assert!(!losses.are_many());
+        assert!(lose(&mut losses, &mut turns, 2_000, 50, 500) > 4);
+        assert!(losses.are_many() && losses.bound(100 * PACKET) < 20 * PACKET, "{losses:?}");
+        assert!(lose(&mut losses, &mut turns, 10_000, 10, 500) > 100);
+        assert_eq!(losses.bound(100 * PACKET), LEAST * PACKET, "it is never narrower");
+        // It rises when there are no more, and is gone at last.
+        assert_eq!(lose(&mut losses, &mut turns, 10_000, u32::MAX, 500), 0);
+        let risen = losses.bound(100 * PACKET);
+        assert!((5 * PACKET..20 * PACKET).contains(&risen), "{risen}");
+        lose(&mut losses, &mut turns, 1_000_000, u32::MAX, 500);
+        assert!(!losses.are_many());
+    }
+
+    #[test]
+    fn a_burst_of_losses_is_one_cut() {
+        let mut losses = Losses::new();
+        assert!(losses.lost(40, 100, 150, 100 * PACKET, PACKET));
+        assert_eq!(losses.bound(100 * PACKET), 70 * PACKET);
+        assert!(!losses.lost(40, 149, 180, 70 * PACKET, PACKET), "sent before the cut");
+        assert!(losses.lost(40, 151, 180, 70 * PACKET, PACKET));
+        assert_eq!(losses.bound(100 * PACKET), 49 * PACKET);
+    }
+
+    #[test]
+    fn losses_that_do_not_depend_on_the_queue_are_taken_for_granted() {
+        let (mut losses, mut turns) = (Losses::new(), 1);
+        lose(&mut losses, &mut turns, 500, 100, 1_000);
+        assert!(losses.are_many());
+        // The queue has become shorter, and as many are lost.
+        lose(&mut losses, &mut turns, 1_000, 100, 700);
+        assert!(!losses.are_many() && losses.granted > 0, "{losses:?}");
+        assert_eq!(lose(&mut losses, &mut turns, 15_000, 100, 1_000), 0);
+        assert!(lose(&mut losses, &mut turns, 1_000, 10, 1_000) > 0, "but not ten times as many");
+    }
+
+    #[test]
+    fn what_was_not_lost_does_not_count() {
+        let mut losses = Losses::new();
+        assert!(!losses.lost(4, 1, 2, PACKET, PACKET));
+        losses.were_none(4);
+        assert!(!losses.lost(4, 3, 4, PACKET, PACKET));
+        assert!(losses.lost(1, 5, 6, PACKET, PACKET));
+    }
+}

@@ -78,3 +78,41 @@ impl RoundTrip {
         Time::from_ps(self.smoothed) + Time::from_ps(spread) + self.spec.after
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(us: u64) -> Time {
+        Time::from_ns(1_000 * us)
+    }
+
+    #[test]
+    fn time_outs_follow_round_trips_between_their_bounds() {
+        let mut trips = RoundTrip::new(&SelectiveSpec::LIVE);
+        assert_eq!((trips.probe(), trips.timeout(0)), (us(20_000), us(20_000)), "nothing is known");
+        for _ in 0..100 {
+            trips.note(us(50).ps());
+        }
+        assert!(trips.probe() < us(202) && trips.probe() >= us(200), "{:?}", trips.probe());
+        let found =
+            [0, 1, 2, 4, 5, 31, u32::MAX].map(|tries| trips.timeout(tries).ps() / us(1_000).ps());
+        assert_eq!(found, [5, 10, 20, 80, 100, 100, 100]);
+        for _ in 0..100 {
+            trips.note(us(30_000).ps());
+        }
+        assert!(trips.timeout(0) > us(30_000) && trips.probe() > us(60_000));
+        assert_eq!(trips.smallest(), Some(us(50).ps()));
+        let patient = SelectiveSpec { least: us(300_000), ..SelectiveSpec::LIVE };
+        assert_eq!(RoundTrip::new(&patient).timeout(9), us(300_000), "no sooner than told");
+    }
+
+    #[test]
+    fn impossible_round_trips_break_nothing() {
+        let mut trips = RoundTrip::new(&SelectiveSpec::LIVE);
+        for taken in [0, u64::MAX, 0, u64::MAX, 1, u64::MAX, u64::MAX] {
+            trips.note(taken);
+            assert!(trips.timeout(3) <= us(100_000) && trips.probe() >= SelectiveSpec::LIVE.after);
+        }
+    }
+}

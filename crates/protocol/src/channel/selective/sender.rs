@@ -77,9 +77,10 @@ pub(super) struct Sender<T> {
     tries: u32,
     tried: Time,
     probe: bool,
-    /// What the other end said last of packets that have come again; and of those taken for lost how many it may be about.
+    /// What the other end said last of packets that have come again; and how many were sent again that it may be about, in this round and
+    /// the one before.
     repeated: u32,
-    suspects: u32,
+    suspects: [u32; 2],
     known: Knowledge,
     window: Window,
     reordering: Reordering,
@@ -120,7 +121,7 @@ impl<T: Clone> Sender<T> {
             tried: Time::ZERO,
             probe: false,
             repeated: 0,
-            suspects: 0,
+            suspects: [0; 2],
             known: Knowledge {
                 trips: RoundTrip::new(spec),
                 backlog: Backlog::default(),
@@ -177,6 +178,7 @@ impl<T: Clone> Sender<T> {
     #[inline]
     pub fn poll(&mut self, now: Time) -> Option<(Seq, T, Cause)> {
         if self.flight.is_empty() && self.waiting.is_empty() {
+            self.known.delivery.limit(0);
             return None;
         }
         if std::mem::take(&mut self.probe)
@@ -258,7 +260,7 @@ impl<T: Clone> Sender<T> {
         let packet = &mut self.flight[place];
         (packet.lost, packet.again) = (false, true);
         (packet.sent, packet.turn, packet.departure) = (now, self.turns, departure);
-        self.suspects += 1;
+        self.suspects[0] = self.suspects[0].saturating_add(1);
         let item = packet.item.clone().expect("what is acknowledged is not sent again");
         (seq, item, cause)
     }
@@ -329,7 +331,8 @@ impl<T: Clone> Sender<T> {
         let again = sack.repeated.wrapping_sub(self.repeated);
         if again != 0 && again <= i32::MAX as u32 {
             self.repeated = sack.repeated;
-            let for_nothing = again.min(std::mem::take(&mut self.suspects));
+            let [now, before] = std::mem::take(&mut self.suspects);
+            let for_nothing = again.min(now.saturating_add(before));
             if for_nothing > 0 {
                 self.reordering.for_nothing();
                 self.window.were_none_lost(for_nothing);
@@ -408,7 +411,7 @@ impl<T: Clone> Sender<T> {
         let news = News { bytes, packets, waited, step, under_way: self.under_way };
         self.window.acknowledged(news, &mut self.known);
         if news.step.round {
-            self.suspects = 0;
+            self.suspects = [0, self.suspects[0]];
         }
         self.detect(now);
         Told::News

@@ -32,7 +32,7 @@ impl World {
     fn new(spec: &GoBackNSpec, packets: u32) -> World {
         let output = || {
             let acknowledgement = Acknowledgement::new(spec, FIRST);
-            Output { actions: VecDeque::new(), tally: Tally::default(), acknowledgement }
+            Output { wanted: VecDeque::new(), tally: Tally::default(), acknowledgement }
         };
         let outputs = [output(), output()];
         let (sender, receiver) = (Sender::new(spec, FIRST), Receiver::new(spec));
@@ -71,7 +71,8 @@ impl World {
     /// What the ends have sent since the last time; what must always hold is checked.
     fn sent(&mut self, spec: &GoBackNSpec) -> Vec<Frame<u32>> {
         let mut frames = Vec::new();
-        let actions = self.outputs.iter_mut().flat_map(|output| output.actions.drain(..));
+        let actions =
+            self.outputs.iter_mut().flat_map(|output| output.wanted.drain(..).map(Action::from));
         for action in actions.collect::<Vec<_>>() {
             match action {
                 Action::Transmit(frame) => {

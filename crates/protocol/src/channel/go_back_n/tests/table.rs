@@ -6,11 +6,11 @@ use std::fmt::Display;
 use crosstie_units::Time;
 
 use crate::channel::go_back_n::acknowledgement::Acknowledgement;
-use crate::channel::go_back_n::output::Output;
+use crate::channel::go_back_n::output::{Output, Wanted};
 use crate::channel::go_back_n::receiver::Receiver;
 use crate::channel::go_back_n::sender::Sender;
 use crate::channel::go_back_n::table::*;
-use crate::channel::{Action, Frame, GoBackNSpec, Seq, Tally};
+use crate::channel::{GoBackNSpec, Seq, Tally};
 
 /// The sender of the thesis [tam, 4], with a reading where its prose is silent.
 const SENDER: &str = "\
@@ -69,7 +69,7 @@ fn spec(simple: bool) -> GoBackNSpec {
 
 fn output(spec: &GoBackNSpec) -> Output<u32> {
     let acknowledgement = Acknowledgement::new(spec, EXPECTED);
-    Output { actions: VecDeque::new(), tally: Tally::default(), acknowledgement }
+    Output { wanted: VecDeque::new(), tally: Tally::default(), acknowledgement }
 }
 
 /// A sender brought into a state the way it gets there, with three packets outstanding from
@@ -114,7 +114,7 @@ fn observed(state: SenderState, event: SenderEvent) -> (SenderDeed, SenderState)
             sender.act(NOW, event, number, &mut out);
         }
     }
-    let sent: Vec<u32> = out.actions.iter().filter_map(sent).collect();
+    let sent: Vec<u32> = out.wanted.iter().filter_map(sent).collect();
     let slid = sender.base().since(EXPECTED);
     let Tally { first, fast, timeout, stale, refused, acknowledged, .. } = out.tally;
     assert_eq!(acknowledged, u64::from(slid));
@@ -133,9 +133,9 @@ fn observed(state: SenderState, event: SenderEvent) -> (SenderDeed, SenderState)
 }
 
 /// How far after `EXPECTED` a packet is that is sent.
-fn sent(action: &Action<u32>) -> Option<u32> {
-    match action {
-        Action::Transmit(Frame::Data { seq, .. }) => Some(seq.since(EXPECTED)),
+fn sent(wanted: &Wanted<u32>) -> Option<u32> {
+    match wanted {
+        Wanted::Data { seq, .. } => Some(seq.since(EXPECTED)),
         _ => None,
     }
 }
@@ -168,12 +168,10 @@ fn every_cell_of_the_receiver_behaves_as_listed() {
             };
             receiver.data(NOW, EXPECTED.plus(ahead), 7, &mut out);
             let next = EXPECTED.plus(1);
-            let deed = match out.actions.make_contiguous() {
-                [Action::Deliver(7), Action::Transmit(Frame::Pack(n))] if *n == next => {
-                    ReceiverDeed::Deliver
-                }
-                [Action::Transmit(Frame::Nack(EXPECTED))] => ReceiverDeed::DropAndNack,
-                [Action::Transmit(Frame::Pack(EXPECTED))] => ReceiverDeed::DropAndPack,
+            let deed = match out.wanted.make_contiguous() {
+                [Wanted::Deliver(7), Wanted::Pack(n)] if *n == next => ReceiverDeed::Deliver,
+                [Wanted::Nack(EXPECTED)] => ReceiverDeed::DropAndNack,
+                [Wanted::Pack(EXPECTED)] => ReceiverDeed::DropAndPack,
                 [] if out.tally.refused == 1 => ReceiverDeed::Refuse,
                 [] => ReceiverDeed::Drop,
                 other => panic!("{packet} in {state}: {other:?}"),
