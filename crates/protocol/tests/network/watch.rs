@@ -141,7 +141,7 @@ impl Watch {
                     self.stripes.remove(&(node, *stripe));
                 }
             }
-            Input::Control { .. } | Input::Rail { .. } => {}
+            Input::Control { .. } | Input::Rail { .. } | Input::Shown { .. } => {}
         }
     }
 

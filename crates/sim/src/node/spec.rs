@@ -102,6 +102,7 @@ impl NodesSpec {
             // Simulated networks deliver nothing twice.
             repeats: false,
             patience: self.patience.filter(|_| self.outlives_rails()),
+            ahead: None,
         }
     }
 }
