@@ -117,10 +117,10 @@ fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<usize> {
 }
 
 /// The memory that ranks of this machine share, and the place of each rank there.
-fn neighbours(
-    job: &mut Job,
-    machines: &[usize],
-) -> Result<Option<(Memory, Vec<Option<usize>>)>, CommError> {
+type Shared = (Memory, Vec<Option<usize>>);
+
+/// Connects the ranks of this machine.
+fn neighbours(job: &mut Job, machines: &[usize]) -> Result<Option<Shared>, CommError> {
     let rank = job.rank();
     let alone = |machine: usize| machines.iter().filter(|&&other| other == machine).count() == 1;
     if machines.iter().all(|&machine| alone(machine)) {

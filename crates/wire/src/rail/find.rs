@@ -160,7 +160,7 @@ pub fn write(offers: &[Offer]) -> String {
     offers.iter().map(line).collect()
 }
 
-/// Reads what [`write`] has written; `None` if it has not.
+/// Reads what [`write()`] has written; `None` if it has not.
 pub fn read(text: &str) -> Option<Vec<Offer>> {
     let offer = |line: &str| {
         let mut words = line.splitn(5, ' ');

@@ -1,3 +1,5 @@
+use std::sync::atomic::Ordering::Relaxed;
+
 use super::*;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::path::Path;
