@@ -84,11 +84,12 @@ fn the_environment_says_where_a_program_is() {
         devices.each_ref().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")),
         ["all-of-us lo two", "all-of-us lo", "all-of-us lo two"]
     );
+    // What a program is given itself wins.
     let command = Command::new(["/bin/sh", "-c", "echo $ONE-$CROSSTIE_HOST; pwd"])
         .env("ONE", "1")
-        .env("CROSSTIE_HOST", "forged")
+        .env("CROSSTIE_HOST", "mine")
         .current_dir("/usr");
-    assert_eq!(start(&cluster, 1, command).end().well(), "1-right\n/usr\n");
+    assert_eq!(start(&cluster, 1, command).end().well(), "1-mine\n/usr\n");
 }
 
 /// A part: says the addresses of a name.
