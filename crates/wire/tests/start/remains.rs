@@ -68,6 +68,15 @@ impl Marked {
             .collect()
     }
 
+    /// Waits until so many processes have its mark; ranks say that they are up before they have started all.
+    fn number(&self, least: usize) {
+        let begin = Instant::now();
+        while self.processes().len() < least {
+            assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", self.processes());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// The children of one of these.
     fn children(&self, parent: i32) -> Vec<i32> {
         let mut all = self.processes();
@@ -116,7 +125,7 @@ fn ranks_end_with_a_launcher_that_is_killed() {
     let mut launcher = Marked::start("launch said");
     launcher.up();
     // A launcher, its keeper, and for each rank a shell, what it waits for, and what it has left behind.
-    assert!(launcher.processes().len() >= 2 + 3 * 2, "{:?}", launcher.processes());
+    launcher.number(2 + 3 * 2);
     launcher.kill();
     launcher.vanish();
 }
