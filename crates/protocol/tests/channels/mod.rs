@@ -1,5 +1,7 @@
 //! Channels of all kinds, windows and styles of acknowledgement.
 
+#![allow(dead_code, reason = "not everybody who has channels has all of them")]
+
 use crosstie_protocol::channel::*;
 use crosstie_units::Time;
 use proptest::prelude::*;
@@ -41,7 +43,6 @@ pub fn selective() -> impl Strategy<Value = SelectiveSpec> {
 }
 
 /// Channels of all kinds.
-#[allow(dead_code, reason = "not everybody who has channels has all of them")]
 pub fn specs() -> impl Strategy<Value = ChannelSpec> {
     prop_oneof![
         go_back_n().prop_map(ChannelSpec::GoBackN),

@@ -29,8 +29,8 @@ pub(super) struct Waited {
     pub look: bool,
 }
 
-/// Slots of time are of two to the power of so many nanoseconds: a second, about.
-const SLOT: u32 = 30;
+/// Slots of time are of two to the power of so many nanoseconds: half a second, about.
+const SLOT: u32 = 29;
 
 /// Who waits for less than one part of so many of the rest of a round trip does not wait.
 const HARDLY: u64 = 16;
@@ -156,8 +156,8 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_ends_once_in_a_second_and_is_told_if_there_is_a_queue() {
-        for (wait, looks) in [(0, 0), (500, 3)] {
+    fn a_slot_ends_twice_in_a_second_and_is_told_if_there_is_a_queue() {
+        for (wait, looks) in [(0, 0), (500, 7)] {
             let mut backlog = after(&[0], 0);
             let found = (1..40_000u64).filter(|number| {
                 let sent = us(100 * number);

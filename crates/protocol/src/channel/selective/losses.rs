@@ -47,6 +47,16 @@ const FADING: u64 = 256;
 const SHALLOW: u32 = 8;
 const GRANTED: u32 = 20_000;
 
+/// What losses are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    Few,
+    /// The bound has been cut.
+    Many,
+    /// The bound cannot be cut any more.
+    TooMany,
+}
+
 impl Losses {
     pub fn new() -> Losses {
         Losses {
@@ -96,10 +106,17 @@ impl Losses {
     }
 
     /// Packets have been lost, the last of them sent at a turn, when there have been so many turns and there was so much under way beside
-    /// rate times round trip. Whether it was too many.
-    pub fn lost(&mut self, packets: u32, last: u64, turns: u64, beside: u64, packet: u64) -> bool {
+    /// rate times round trip.
+    pub fn lost(
+        &mut self,
+        packets: u32,
+        last: u64,
+        turns: u64,
+        beside: u64,
+        packet: u64,
+    ) -> Extent {
         if last < self.known {
-            return false;
+            return Extent::Few;
         }
         if self.granted == 0 {
             if self.queue < self.deepest - self.deepest / 4 {
@@ -107,19 +124,20 @@ impl Losses {
                 if self.shallow >= SHALLOW {
                     (self.granted, self.shallow, self.bound) = (GRANTED, 0, None);
                 }
-                return false;
+                return Extent::Few;
             }
             self.shallow = self.shallow.saturating_sub(packets);
         }
         let makes_up = if self.granted > 0 { MAKE_UP_IF_GRANTED } else { MAKE_UP };
         self.pending = self.pending.saturating_add(packets.saturating_mul(makes_up));
         if self.pending <= TOO_MANY * makes_up {
-            return false;
+            return Extent::Few;
         }
         (self.pending, self.known, self.granted) = (0, turns, 0);
-        self.bound = Some((self.bound(beside) / 10 * 7).max(LEAST * packet));
+        let (least, before) = (LEAST * packet, self.bound);
+        self.bound = Some((self.bound(beside) / 10 * 7).max(least));
         self.rounds = ROUNDS;
-        true
+        if before.is_some_and(|before| before <= least) { Extent::TooMany } else { Extent::Many }
     }
 
     /// Packets that were taken for lost had come.
@@ -142,7 +160,8 @@ mod tests {
             *turns += 1;
             if packet.is_multiple_of(every) {
                 let beside = losses.bound(100 * PACKET);
-                cuts += u32::from(losses.lost(1, *turns, *turns, beside, PACKET));
+                let found = losses.lost(1, *turns, *turns, beside, PACKET);
+                cuts += u32::from(found != Extent::Few);
             } else {
                 losses.delivered(1);
             }
@@ -173,11 +192,16 @@ mod tests {
     #[test]
     fn a_burst_of_losses_is_one_cut() {
         let mut losses = Losses::new();
-        assert!(losses.lost(40, 100, 150, 100 * PACKET, PACKET));
+        let lost =
+            |losses: &mut Losses, last| losses.lost(40, last, last + 50, 100 * PACKET, PACKET);
+        assert_eq!(lost(&mut losses, 100), Extent::Many);
         assert_eq!(losses.bound(100 * PACKET), 70 * PACKET);
-        assert!(!losses.lost(40, 149, 180, 70 * PACKET, PACKET), "sent before the cut");
-        assert!(losses.lost(40, 151, 180, 70 * PACKET, PACKET));
+        assert_eq!(lost(&mut losses, 149), Extent::Few, "sent before the cut");
+        assert_eq!(lost(&mut losses, 151), Extent::Many);
         assert_eq!(losses.bound(100 * PACKET), 49 * PACKET);
+        let found: Vec<Extent> = (3..16).map(|times| lost(&mut losses, 100 * times)).collect();
+        assert_eq!((found[0], found[12]), (Extent::Many, Extent::TooMany));
+        assert_eq!(losses.bound(100 * PACKET), LEAST * PACKET);
     }
 
     #[test]
@@ -195,9 +219,9 @@ mod tests {
     #[test]
     fn what_was_not_lost_does_not_count() {
         let mut losses = Losses::new();
-        assert!(!losses.lost(4, 1, 2, PACKET, PACKET));
+        assert_eq!(losses.lost(4, 1, 2, PACKET, PACKET), Extent::Few);
         losses.were_none(4);
-        assert!(!losses.lost(4, 3, 4, PACKET, PACKET));
-        assert!(losses.lost(1, 5, 6, PACKET, PACKET));
+        assert_eq!(losses.lost(4, 3, 4, PACKET, PACKET), Extent::Few);
+        assert_eq!(losses.lost(1, 5, 6, PACKET, PACKET), Extent::Many);
     }
 }

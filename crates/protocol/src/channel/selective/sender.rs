@@ -402,11 +402,13 @@ impl<T: Clone> Sender<T> {
         } else if sack.is_none() && !again {
             self.known.trips.note(trip);
         }
-        let smallest = self.known.trips.smallest().unwrap_or(0);
-        if turn > before && !(again && trip < smallest) {
+        let smallest = self.known.trips.smallest();
+        // What comes sooner than ever was sent before, and as long as nothing is known, so may anything be.
+        if turn > before && !(again && smallest.is_none_or(|smallest| trip < smallest)) {
             let doubted = again.then(|| now + Time::from_ps(self.known.trips.smoothed()));
             self.evidence = Evidence { turn, trip, doubted };
         }
+        let smallest = smallest.unwrap_or(0);
         let step = self.known.delivery.measure(now, &departure, sent, smallest);
         let news = News { bytes, packets, waited, step, under_way: self.under_way };
         self.window.acknowledged(news, &mut self.known);

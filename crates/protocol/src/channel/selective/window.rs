@@ -12,14 +12,15 @@
 //! Three things bound it:
 //!
 //! - [`Losses`] bound the queue.
-//! - What is taken for a way without a queue must have none of our own. Once in a second, if there is a queue, the window is drained for
+//! - What is taken for a way without a queue must have none of our own. Twice in a second, if there is a queue, the window is drained for
 //!   a round, and what packets take then is what they take without a queue. All who send to the same end do so at once, for it is its
-//!   clock that says when: else they would take each other's queue for the way, and lengthen theirs.
+//!   clock that says when: else they would take each other's queue for the way, and lengthen theirs. Whoever loses packets however short
+//!   the queue is bound to be, does so as well.
 //! - 256 packets.
 
 use super::backlog::{Backlog, Waited};
 use super::delivery::{Delivery, Step};
-use super::losses::Losses;
+use super::losses::{Extent, Losses};
 use super::round_trip::RoundTrip;
 use crate::channel::SelectiveSpec;
 
@@ -220,11 +221,16 @@ impl Window {
     /// Packets have been lost, the last of them sent at a turn, while so much was under way; and how many turns there were.
     pub fn lost(&mut self, packets: u32, last: u64, turns: u64, under_way: u64, known: &Knowledge) {
         let beside = under_way.saturating_sub(known.carried());
-        if self.losses.lost(packets, last, turns, beside, self.packet) {
+        let extent = self.losses.lost(packets, last, turns, beside, self.packet);
+        if extent != Extent::Few {
             self.phase = Phase::Steady;
             self.bytes = self.found(known);
-            self.narrow();
         }
+        // What is taken for the way without a queue must have one in it.
+        if extent == Extent::TooMany && self.drain == Drain::Not {
+            self.drain = Drain::Begun;
+        }
+        self.narrow();
     }
 
     /// Packets that were taken for lost had come.
