@@ -38,10 +38,13 @@ pub(super) enum Arrival {
     Beyond,
 }
 
-/// Packets for which there is an acknowledgement at once; and if data waits to go the other way, which carries it. There is a Sack for as many
-/// all the same, for data does not say when packets came.
+/// Packets for which there is an acknowledgement at once; and if data waits to go the other way, which carries it. It may not wait for
+/// long: both ends might wait for each other.
 const EVERY: u32 = 2;
-const EVERY_IF_DATA_WAITS: u32 = 16;
+const EVERY_IF_DATA_WAITS: u32 = 4;
+
+/// Packets for which there is a Sack all the same, for data does not say when packets came.
+const UNSAID: u32 = 16;
 
 impl Receiver {
     pub fn new(spec: &SelectiveSpec, expected: Seq) -> Receiver {
@@ -86,7 +89,7 @@ impl Receiver {
             self.detailed |= !self.came.is_empty();
         }
         let every = if ride.is_some() { EVERY_IF_DATA_WAITS } else { EVERY };
-        if self.unsaid >= EVERY_IF_DATA_WAITS {
+        if self.unsaid >= UNSAID {
             (self.due, self.detailed) = (true, true);
         }
         if !in_order || paused && ride.is_none() || self.owed >= every {

@@ -142,10 +142,11 @@ impl<T: Clone> Sender<T> {
         self.open as usize
     }
 
-    /// If something waits for room, how long an acknowledgement may wait for it: a quarter of a round trip.
+    /// If something waits for room, how long an acknowledgement may wait for it: a quarter of a round trip, if one is known.
     #[inline]
     pub fn ride(&self) -> Option<Time> {
-        (!self.waiting.is_empty()).then(|| Time::from_ps(self.known.trips.smoothed() / 4))
+        let smoothed = self.known.trips.smoothed_if_known()?;
+        (!self.waiting.is_empty()).then(|| Time::from_ps(smoothed / 4))
     }
 
     pub fn queued(&self) -> usize {

@@ -82,15 +82,30 @@ fn data_that_goes_the_other_way_carries_the_number_if_nothing_is_missing() {
     assert_eq!((found.data, found.sacks), (vec![1], vec![sack(2, &[3], 3, us(3))]));
 }
 
-/// Who waits for room will soon send data: few Sacks go, but some, for only they say when packets came.
+/// Who waits for room will soon send data: acknowledgements wait for that, but not for long, lest both ends wait for each other.
 #[test]
 fn where_data_waits_acknowledgements_do_too() {
-    let mut end = sender(11);
-    assert_eq!(end.queued(), 1);
-    let found: u64 = (0..64u32)
-        .map(|packet| hear(&mut end, us(u64::from(packet)), data(packet)).sacks.len() as u64)
+    let mut end = sender(12);
+    let found = hear(&mut end, us(50), Frame::Sack(sack(1, &[], 0, us(25))));
+    assert_eq!((found.data.len(), end.queued()), (2, 0));
+    (12..20).for_each(|packet| end.handle(us(50), send(packet)));
+    assert_eq!((done(&mut end, us(50)), end.queued()), (Done::default(), 8));
+    let found: Vec<usize> = (0..8u32)
+        .map(|packet| hear(&mut end, us(51 + u64::from(packet)), data(packet)).sacks.len())
+        .collect();
+    assert_eq!(found, [0, 0, 0, 1, 0, 0, 0, 1]);
+    // What is carried by data needs none, but only a Sack says when packets came.
+    let found: u64 = (8..72u32)
+        .map(|packet| {
+            let (now, ack) = (us(51 + u64::from(packet)), FIRST.plus(packet - 6));
+            end.handle(now, send(packet + 12));
+            let frame = Frame::Data { seq: FIRST.plus(packet), ack, item: packet };
+            let Done { data, sacks, .. } = hear(&mut end, now, frame);
+            assert!(!data.is_empty(), "{packet}");
+            sacks.len() as u64
+        })
         .sum();
-    assert_eq!((found, end.tally().delivered), (4, 64));
+    assert_eq!((found, end.tally().delivered), (4, 72));
 }
 
 #[test]
