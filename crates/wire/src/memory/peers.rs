@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering::Relaxed;
 
 use super::bell::{Bell, Ringer};
 use super::folder::{Name, folder, room};
