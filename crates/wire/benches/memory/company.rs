@@ -46,6 +46,16 @@ pub fn run(measures: &[(usize, Measure)]) {
     }
 }
 
+/// With rings of the usual size, or of `CROSSTIE_BENCH_RING` bytes.
+fn create(rank: usize, ranks: usize) -> Memory {
+    let ring = std::env::var("CROSSTIE_BENCH_RING").ok().and_then(|ring| ring.parse().ok());
+    let made = match ring {
+        Some(ring) => Memory::with_rings(rank, ranks, ring),
+        None => Memory::create(rank, ranks),
+    };
+    made.unwrap_or_else(|error| panic!("{error}"))
+}
+
 fn share() -> f64 {
     let share = std::env::var("CROSSTIE_BENCH_SHARE").ok();
     share.and_then(|share| share.parse().ok()).unwrap_or(1.0)
@@ -53,7 +63,7 @@ fn share() -> f64 {
 
 /// Rank 0, which starts the others.
 fn first(ranks: usize, measure: Measure) {
-    let mut memory = Memory::create(0, ranks).expect("shared memory");
+    let mut memory = create(0, ranks);
     let path = std::env::temp_dir().join(format!("{}.flags", memory.name()));
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
     let flags = flags(&file.expect("a file for flags"));
@@ -108,7 +118,7 @@ fn peer(part: &str, measures: &[(usize, Measure)]) {
     let (rank, ranks): (usize, usize) = (number(), number());
     let file = OpenOptions::new().read(true).write(true).open(words.next().expect("a path"));
     let flags = flags(&file.expect("the file for flags"));
-    let mut memory = Memory::create(rank, ranks).expect("shared memory");
+    let mut memory = create(rank, ranks);
     println!("{}", memory.name());
     let mut input = std::io::stdin().lock();
     let names: Vec<String> = line(&mut input).split(' ').map(str::to_owned).collect();

@@ -42,6 +42,7 @@ pub fn two(rank: &mut Rank) {
         stream(rank, bytes);
     }
     for bytes in [64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20] {
+        bare_copy(rank, bytes);
         one_copy(rank, bytes);
         two_copies(rank, bytes);
     }
@@ -165,6 +166,7 @@ fn stream(rank: &mut Rank, bytes: usize) {
             } else {
                 done += memory.poll(&mut |_, record| {
                     message[at..at + bytes].copy_from_slice(&record[ENVELOPE.len()..]);
+                    black_box(&message);
                     at = (at + bytes) % SPAN;
                 });
             }
@@ -176,6 +178,29 @@ fn stream(rank: &mut Rank, bytes: usize) {
     let times = rounds.iter().map(|rate| 1e9 / rate).collect();
     tell(rank, &format!("records of {bytes} bytes, each"), "ns", times, false);
     tell(rank, &format!("records of {bytes} bytes, bandwidth"), "GB/s", rate, true);
+}
+
+/// Ranks copy within their own memory, in turns: what one copy takes at least.
+fn bare_copy(rank: &mut Rank, bytes: usize) {
+    let count = rank.times((256 << 20) / bytes);
+    let memory = &mut rank.memory;
+    let other = 1 - memory.rank();
+    let (source, mut target) = (vec![1u8; bytes], vec![2u8; bytes]);
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let begin = Instant::now();
+        for turn in 0..2 * count {
+            if turn % 2 == memory.rank() {
+                target.copy_from_slice(black_box(&source));
+                black_box(&target);
+                assert!(memory.push(other, &[&ENVELOPE]));
+            } else {
+                wait_for_record(memory, &mut []);
+            }
+        }
+        rounds.push(2.0 * (bytes * count) as f64 / begin.elapsed().as_secs_f64() / 1e9);
+    }
+    tell(rank, &format!("bare copy of {} KiB", bytes >> 10), "GB/s", rounds, true);
 }
 
 /// Messages back and forth, each read out of the memory of its sender.
