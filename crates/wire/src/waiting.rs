@@ -14,6 +14,7 @@ const SPIN: Time = Time::from_ns(10_000);
 const YIELD: Time = Time::from_ns(100_000);
 
 /// The longest sleep: what wakes nobody is looked after then.
+#[cfg(unix)]
 const SLEEP: Time = Time::from_ns(20_000_000);
 
 /// One rank's waiting for one thing.

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::invocation::{End, command, repository, run_in};
+#[cfg(unix)]
+use crate::invocation::command;
+use crate::invocation::{End, repository, run_in};
 use tempfile::{TempDir, tempdir};
 
 const SMALL: &str = "\

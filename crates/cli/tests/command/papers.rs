@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::invocation::{command, run, run_in};
+#[cfg(unix)]
+use crate::invocation::command;
+use crate::invocation::{run, run_in};
 use crosstie_lab::paper::{PAPERS, Paper, Scale};
 use crosstie_lab::revision;
 use crosstie_study::{Row, SideTables, Status, Store, WorkKind};

@@ -1,6 +1,8 @@
 //! `crosstie probe`.
 
-use crate::invocation::{End, command, run_in};
+#[cfg(unix)]
+use crate::invocation::command;
+use crate::invocation::{End, run_in};
 use crosstie_lab::Preset;
 use serde_json::{Value, json};
 use tempfile::{TempDir, tempdir};

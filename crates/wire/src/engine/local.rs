@@ -103,6 +103,7 @@ impl Engine {
     }
 
     /// The rings, for whoever sleeps.
+    #[cfg(unix)]
     pub fn memory(&mut self) -> Option<&mut Memory> {
         self.memory.as_mut().map(|neighbours| &mut neighbours.memory)
     }

@@ -116,6 +116,7 @@ impl Rail for Wing {
         Ok(datagrams.len())
     }
 
+    #[cfg(unix)]
     fn waits_on(&self) -> std::os::fd::BorrowedFd<'_> {
         unreachable!("nobody sleeps here")
     }

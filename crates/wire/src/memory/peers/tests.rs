@@ -3,7 +3,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::*;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::path::Path;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// All ranks of a machine, in one process.
 fn machine_of(ranks: usize, ring: usize) -> Vec<Memory> {
