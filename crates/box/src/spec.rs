@@ -57,6 +57,8 @@ pub struct Rail {
     pub mtu: Bytes,
     /// Whether devices take segments of many frames at once, as NICs do; `None`: unless frames are counted.
     pub offloads: Option<bool>,
+    /// Whether what a device takes at once passes at once, too, instead of frame by frame.
+    pub whole: bool,
     /// What it is made of; `None`: a cable between two hosts, a switch between more.
     pub shape: Option<Shape>,
 }
@@ -64,7 +66,7 @@ pub struct Rail {
 impl Default for Rail {
     fn default() -> Rail {
         let mtu = Bytes::new(1500);
-        Rail { name: None, rate: None, queue: None, mtu, offloads: None, shape: None }
+        Rail { name: None, rate: None, queue: None, mtu, offloads: None, whole: false, shape: None }
     }
 }
 
@@ -305,6 +307,11 @@ impl Spec {
             let problem = "what a NIC takes at once would count as one frame";
             return Err(Misfit::new("offloads", "offloads where frames are counted", problem)
                 .help("leave `offloads` out, or give the queue and the buffer as sizes"));
+        }
+        if rail.whole && !rail.offloads() {
+            let problem = "devices take one frame at a time here";
+            return Err(Misfit::new("whole", "segments that pass whole, without offloads", problem)
+                .help("leave `whole` out, or give the queue and the buffer as sizes and leave `offloads` out"));
         }
         Ok(())
     }

@@ -248,7 +248,7 @@ impl Cluster {
     ) -> io::Result<()> {
         let said = &self.spec.rails[rail];
         let frame = Bytes::new(said.mtu.get() + HEADER);
-        let shaper = |queue: Capacity| Shaper { rate, queue, frame };
+        let shaper = |queue: Capacity| Shaper { rate, queue, frame, whole: said.whole };
         apply(&mut locked(&self.hosts[host]), nic(rail, host), &shaper(said.queue()))?;
         match self.spec.is_switched(rail) {
             true => apply(&mut locked(&self.switches), port(rail, host), &shaper(said.buffer())),

@@ -11,6 +11,8 @@ pub(super) struct Shaper {
     pub queue: Capacity,
     /// The longest frame.
     pub frame: Bytes,
+    /// Whether what a device takes at once passes at once.
+    pub whole: bool,
 }
 
 /// `TCA_TBF_PARMS`, `TCA_TBF_RATE64`, `TCA_TBF_PRATE64`, `TCA_TBF_BURST` and `TCA_TBF_PBURST` of the kernel.
@@ -19,6 +21,9 @@ const RATE_64: u16 = 4;
 const PEAK_64: u16 = 5;
 const BURST: u16 = 6;
 const PEAK_BURST: u16 = 7;
+
+/// More than the longest segment that a device takes at once, with the headers of all its frames.
+const SEGMENT: u64 = 72 << 10;
 
 /// `TC_LINKLAYER_ETHERNET`: frames count as they are, and no table of times is needed.
 const ETHERNET: u8 = 1;
@@ -31,14 +36,14 @@ impl Shaper {
     /// 250 Hz. What is left in the bucket then is made up for, a fiftieth faster than the rate ([`Shaper::peak`]):
     /// more would be too fast for messages after a pause, which find the bucket full.
     pub fn burst(&self) -> u32 {
-        self.at_least_two_frames(self.rate.bytes_per_second() / 200)
+        self.at_least_what_passes(self.rate.bytes_per_second() / 200)
     }
 
     /// How much passes at once, be the bucket ever so full: what passes in 55 microseconds, by which timers are
     /// late on cores that are not busy. What devices with offloads take at once is cut into frames where it is
-    /// longer, which is below 10 Gbit/s.
+    /// longer, which is below 10 Gbit/s, unless it is to pass whole.
     pub fn peak_burst(&self) -> u32 {
-        self.at_least_two_frames(self.rate.bytes_per_second() / 18_000)
+        self.at_least_what_passes(self.rate.bytes_per_second() / 18_000)
     }
 
     /// How fast is made up for: a fiftieth faster. Without such a limit, whatever fits into the bucket would
@@ -48,9 +53,10 @@ impl Shaper {
         rate + rate / 50
     }
 
-    /// Less than a frame would never pass.
-    fn at_least_two_frames(&self, bytes: u64) -> u32 {
-        u32::try_from(bytes.max(2 * self.frame.get())).unwrap_or(u32::MAX)
+    /// Less than what passes at once would never pass.
+    fn at_least_what_passes(&self, bytes: u64) -> u32 {
+        let least = if self.whole { SEGMENT } else { 2 * self.frame.get() };
+        u32::try_from(bytes.max(least)).unwrap_or(u32::MAX)
     }
 
     /// What waits at most, in the unit of the queue.
@@ -102,7 +108,7 @@ mod tests {
 
     fn shaper(rate: u64) -> Shaper {
         let queue = Capacity::Bytes(Bytes::new(1_514_000));
-        Shaper { rate: Rate::from_bytes_per_second(rate), queue, frame: Bytes::new(1514) }
+        Shaper { rate: Rate::from_bytes_per_second(rate), queue, frame: Bytes::new(1514), whole: false }
     }
 
     #[test]
@@ -119,5 +125,8 @@ mod tests {
         assert_eq!(shaper(100_000_000_000).burst(), 500_000_000);
         // From 10 Gbit/s on, what devices with offloads take at once passes whole.
         assert!(shaper(1_250_000_000).peak_burst() > 65_536);
+        // Or where that is asked for.
+        let whole = Shaper { whole: true, ..shaper(1_000_000) };
+        assert!(whole.peak_burst() > 65_536 && whole.burst() >= whole.peak_burst());
     }
 }

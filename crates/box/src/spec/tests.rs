@@ -83,6 +83,11 @@ fn mistakes_are_told_at_their_keys() {
             "rail.1.offloads",
             "offloads where frames are counted",
         ),
+        (
+            rail("rate = '1 MB/s'\nqueue = '9 frames'\nwhole = true"),
+            "rail.1.whole",
+            "segments that pass whole, without offloads",
+        ),
         (event("at = '1 s'\nrail = 2\nup = true"), "event.0.rail", "there is no such rail"),
         (
             event("at = '1 s'\nrail = 0\nhost = 'x'\nup = true"),

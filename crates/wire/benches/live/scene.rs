@@ -9,8 +9,8 @@ use crosstie_wire::start::run_in_box;
 /// A scene.
 struct Scene {
     name: &'static str,
-    /// The box.
-    spec: &'static str,
+    /// The rates of the rails, in Mbit/s; none: one that is as fast as it can be.
+    rails: &'static [u32],
     /// What ranks do: words for `rank`.
     does: &'static str,
     /// What rank 0's number is a share of, if it is one: bits per second of payload at line rate.
@@ -20,15 +20,17 @@ struct Scene {
     aim: f64,
 }
 
-const TWO: &str = "hosts = 2\n[[rail]]\nrate = '1 Gbit/s'\n[[rail]]\nrate = '1 Gbit/s'";
-const UNEQUAL: &str = "hosts = 2\n[[rail]]\nrate = '1 Gbit/s'\n[[rail]]\nrate = '250 Mbit/s'";
-const FOUR: &str = "hosts = 2\n[[rail]]\nrate = '1 Gbit/s'\n[[rail]]\nrate = '1 Gbit/s'\n[[rail]]\nrate = '1 Gbit/s'\n[[rail]]\nrate = '1 Gbit/s'";
-const FREE: &str = "hosts = 2\n[[rail]]";
+/// Two hosts and rails of these rates, in Mbit/s. Segments pass whole, as with NICs that cut them up themselves: two cores that cut
+/// them into frames have no time for anything else beyond 2 Gbit/s.
+fn rails(rates: &[u32]) -> String {
+    let rail = |rate: &u32| format!("[[rail]]\nrate = '{rate} Mbit/s'\nwhole = true\n");
+    format!("hosts = 2\n{}", rates.iter().map(rail).collect::<String>())
+}
 
 const SCENES: &[Scene] = &[
     Scene {
         name: "two-equal-1M",
-        spec: TWO,
+        rails: &[1000, 1000],
         does: "stream 1048576 16 3",
         of: Some(2e9),
         unit: "%",
@@ -37,7 +39,7 @@ const SCENES: &[Scene] = &[
     },
     Scene {
         name: "two-equal-4M",
-        spec: TWO,
+        rails: &[1000, 1000],
         does: "stream 4194304 8 3",
         of: Some(2e9),
         unit: "%",
@@ -46,7 +48,7 @@ const SCENES: &[Scene] = &[
     },
     Scene {
         name: "unequal-4M",
-        spec: UNEQUAL,
+        rails: &[1000, 250],
         does: "stream 4194304 8 3",
         of: Some(1.25e9),
         unit: "%",
@@ -55,7 +57,7 @@ const SCENES: &[Scene] = &[
     },
     Scene {
         name: "unequal-1M",
-        spec: UNEQUAL,
+        rails: &[1000, 250],
         does: "stream 1048576 16 3",
         of: Some(1.25e9),
         unit: "%",
@@ -64,7 +66,7 @@ const SCENES: &[Scene] = &[
     },
     Scene {
         name: "unequal-1M-alone",
-        spec: UNEQUAL,
+        rails: &[1000, 250],
         does: "stream 1048576 1 3",
         of: Some(1.25e9),
         unit: "%",
@@ -73,7 +75,7 @@ const SCENES: &[Scene] = &[
     },
     Scene {
         name: "four-4M",
-        spec: FOUR,
+        rails: &[1000; 4],
         does: "stream 4194304 8 3",
         of: Some(4e9),
         unit: "%",
@@ -82,7 +84,7 @@ const SCENES: &[Scene] = &[
     },
     Scene {
         name: "both-ways",
-        spec: TWO,
+        rails: &[1000, 1000],
         does: "both 4194304 8 3",
         of: Some(4e9),
         unit: "%",
@@ -91,7 +93,7 @@ const SCENES: &[Scene] = &[
     },
     Scene {
         name: "ping-bare",
-        spec: FREE,
+        rails: &[],
         does: "bare-ping 8 50000",
         of: None,
         unit: "us",
@@ -100,7 +102,7 @@ const SCENES: &[Scene] = &[
     },
     Scene {
         name: "ping",
-        spec: FREE,
+        rails: &[],
         does: "ping 8 50000",
         of: None,
         unit: "us",
@@ -109,7 +111,7 @@ const SCENES: &[Scene] = &[
     },
     Scene {
         name: "unshaped-4M",
-        spec: FREE,
+        rails: &[],
         does: "stream 4194304 8 2",
         of: None,
         unit: "Gbit/s",
@@ -142,7 +144,11 @@ pub fn all(names: &[String]) {
 }
 
 fn play(scene: &Scene) -> Result<String, Box<dyn std::error::Error>> {
-    let spec: Spec = toml::from_str(scene.spec)?;
+    let text = match scene.rails {
+        [] => "hosts = 2\n[[rail]]".to_owned(),
+        rates => rails(rates),
+    };
+    let spec: Spec = toml::from_str(&text)?;
     let cluster = Cluster::start(&spec)?;
     let this = std::env::current_exe()?;
     let (mut reader, writer) = std::io::pipe()?;
