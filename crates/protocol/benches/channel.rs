@@ -41,7 +41,7 @@ impl Pair {
         let mut now = Time::ZERO;
         for _ in 0..count {
             for end in 0..1 + usize::from(both) {
-                self.ends[end].handle(now, Input::Send { item: 1, bytes: 1500 });
+                self.ends[end].handle(now, Input::Send { item: 1, bytes: 1500, rides: true });
                 self.serve(now, end);
             }
             // Some frames are always under way, and nothing piles up.

@@ -104,8 +104,10 @@ impl Pair {
         match operation {
             Operation::Send => {
                 self.handed[end] += 1;
-                self.ends[end]
-                    .handle(self.now, Input::Send { item: self.handed[end] - 1, bytes: 100 });
+                self.ends[end].handle(
+                    self.now,
+                    Input::Send { item: self.handed[end] - 1, bytes: 100, rides: true },
+                );
             }
             Operation::Arrive(index) => {
                 if let Some(frame) = chosen(flight, index).and_then(|place| flight.remove(place)) {

@@ -68,8 +68,9 @@ impl Gather {
         let mut ports: Vec<VecDeque<(usize, Frame<u32>)>> = vec![VecDeque::new(); self.senders];
         let mut answers: VecDeque<(u64, usize, Frame<u32>)> = VecDeque::new();
         for source in &mut sources {
-            (0..self.packets)
-                .for_each(|packet| source.handle(at(0), Input::Send { item: packet, bytes: 1 }));
+            (0..self.packets).for_each(|packet| {
+                source.handle(at(0), Input::Send { item: packet, bytes: 1, rides: true })
+            });
         }
         let (mut slot, mut lost, mut turn) = (0, 0, 0);
         let mut expected = vec![0; self.senders];

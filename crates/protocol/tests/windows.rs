@@ -132,7 +132,7 @@ fn queues_and_windows_do_not_grow_in_a_minute() {
             }
             let wanted = spec.ahead.seconds() * rate as f64 / FRAME + 10.0 * senders as f64;
             for &(queue, windows) in &seen {
-                assert!(queue < 1.3 * wanted && windows < 1.5 * wanted, "{wanted} {seen:?}");
+                assert!(queue < 1.5 * wanted && windows < 1.5 * wanted, "{wanted} {seen:?}");
                 assert!(queue < 1.2 * seen[0].0, "{senders} {seen:?}");
             }
             let found = shared(&mut star, senders, rate, ms(2_000));

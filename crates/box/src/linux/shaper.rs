@@ -108,7 +108,12 @@ mod tests {
 
     fn shaper(rate: u64) -> Shaper {
         let queue = Capacity::Bytes(Bytes::new(1_514_000));
-        Shaper { rate: Rate::from_bytes_per_second(rate), queue, frame: Bytes::new(1514), whole: false }
+        Shaper {
+            rate: Rate::from_bytes_per_second(rate),
+            queue,
+            frame: Bytes::new(1514),
+            whole: false,
+        }
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub enum Input<T> {
         item: T,
         /// Its bytes on the wire, as far as a window counts them.
         bytes: u32,
+        /// Whether an acknowledgement can ride on it. What has no room for one repeats an old number, or none.
+        rides: bool,
     },
     /// A frame has come.
     Frame(Frame<T>),

@@ -41,7 +41,7 @@
 //!   never sent, are refused with all that their frame says.
 //! - A timer that expires in simple go-back-N is that of the oldest packet, since all are restarted
 //!   together.
-//! - All data carries an acknowledgement number, and is the acknowledgement of packets whose Pack is
+//! - All data carries an acknowledgement number, and is, where it has room for that, the acknowledgement of packets whose Pack is
 //!   still waiting; a Nack, and the Pack for a duplicate, are too.
 //! - A whole window of packets in order has a Pack at once in every style: its sender is waiting.
 //! - In the [`History`], P is any acknowledgement that lets the window slide, on data or not, and N
@@ -57,7 +57,7 @@
 //! let mut sender = Endpoint::new(spec)?;
 //! let now = Time::ZERO;
 //! for word in ["never", "odd", "or", "even"] {
-//!     sender.handle(now, Input::Send { item: word, bytes: 1000 });
+//!     sender.handle(now, Input::Send { item: word, bytes: 1000, rides: true });
 //! }
 //! let mut sent = |sender: &mut Endpoint<_>| -> Vec<&str> {
 //!     let actions = std::iter::from_fn(|| sender.poll_action(now));
@@ -168,7 +168,7 @@ impl<T: Clone> Machine for GoBackN<T> {
     fn handle(&mut self, now: Time, input: Input<T>) {
         let GoBackN { sender, output, .. } = self;
         match input {
-            Input::Send { item, .. } => sender.send(now, item, output),
+            Input::Send { item, rides, .. } => sender.send(now, item, rides, output),
             Input::Frame(Frame::Data { seq, ack, item }) => self.data(now, seq, ack, item),
             Input::Frame(Frame::Pack(n)) => sender.act(now, sender.pack(n), n, output),
             Input::Frame(Frame::Nack(e)) => sender.act(now, sender.nack(e), e, output),

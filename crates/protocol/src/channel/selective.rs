@@ -169,7 +169,7 @@ impl<T: Clone> Machine for Selective<T> {
     #[inline]
     fn handle(&mut self, now: Time, input: Input<T>) {
         match input {
-            Input::Send { item, bytes } => self.sender.send(item, bytes),
+            Input::Send { item, bytes, rides } => self.sender.send(item, bytes, rides),
             Input::Frame(Frame::Data { seq, ack, item }) => self.data(now, seq, ack, item),
             Input::Frame(Frame::Sack(sack)) => self.sack(now, &sack),
             Input::Frame(Frame::Pack(_) | Frame::Nack(_)) => self.tally.refused += 1,
@@ -191,14 +191,14 @@ impl<T: Clone> Machine for Selective<T> {
         }
         // What is missing is told before data that would not tell it.
         if !self.receiver.is_detailed()
-            && let Some((seq, item, cause)) = self.sender.poll(now)
+            && let Some((seq, item, rides, cause)) = self.sender.poll(now)
         {
             match cause {
                 Cause::First => self.tally.first += 1,
                 Cause::Lost => self.tally.fast += 1,
                 Cause::Silence => self.tally.timeout += 1,
             }
-            let ack = self.receiver.ride();
+            let ack = if rides { self.receiver.ride() } else { self.receiver.expected() };
             return Some(Action::Transmit(Frame::Data { seq, ack, item }));
         }
         if self.receiver.is_due() {

@@ -327,8 +327,10 @@ impl Cluster {
                 }
                 let window = self.plan.node.window.unwrap() as usize;
                 let endpoint = self.channel(id, to, rail);
-                endpoint
-                    .handle(now, channel::Input::Send { bytes: packet.len() as u32, item: packet });
+                endpoint.handle(
+                    now,
+                    channel::Input::Send { bytes: packet.len() as u32, item: packet, rides: true },
+                );
                 let kept = endpoint.outstanding() + endpoint.queued();
                 assert!(kept <= window, "{kept} packets are kept");
                 ways.push((to, rail));

@@ -160,7 +160,10 @@ impl Link {
                         for _ in 0..packets {
                             self.ends[end].handed += 1;
                             let packet = self.ends[end].handed - 1;
-                            self.tell(end, Some(Input::Send { item: packet, bytes: 100 }));
+                            self.tell(
+                                end,
+                                Some(Input::Send { item: packet, bytes: 100, rides: true }),
+                            );
                         }
                     }
                 }

@@ -474,7 +474,8 @@ impl Star {
         let item = (flow as u32, course.handed, bytes);
         course.handed += 1;
         let now = self.now;
-        self.channel(from, to).handle(now, Input::Send { item, bytes: bytes + OVERHEAD });
+        self.channel(from, to)
+            .handle(now, Input::Send { item, bytes: bytes + OVERHEAD, rides: true });
         true
     }
 

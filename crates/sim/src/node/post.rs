@@ -94,7 +94,7 @@ impl Nodes {
         let links = self.links.as_mut().expect("there are channels");
         let link = links.find(RailId(rail), NodeId(from), NodeId(to));
         let item = Item { id: PacketId::of(id), bytes };
-        links.get(link).endpoint.handle(self.now, ChannelInput::Send { item, bytes });
+        links.get(link).endpoint.handle(self.now, ChannelInput::Send { item, bytes, rides: true });
         self.serve_link(network, link, None, listener);
     }
 

@@ -56,8 +56,11 @@ fn stream(bytes: usize, window: usize, seconds: usize, both: bool) -> Result<(),
     let mut rounds = [(seconds as f64 / took).ceil().max(1.0) as u64];
     comm.broadcast(0, &mut rounds)?;
     let begin = Instant::now();
+    let mut longest = Duration::ZERO;
     for _ in 0..rounds[0] {
+        let begin = Instant::now();
         round(&comm)?;
+        longest = longest.max(begin.elapsed());
     }
     // The last message is there when rank 1 says so.
     comm.barrier()?;
@@ -66,6 +69,8 @@ fn stream(bytes: usize, window: usize, seconds: usize, both: bool) -> Result<(),
         let directions = if both { 2.0 } else { 1.0 };
         let bits = 8.0 * directions * (rounds[0] as usize * window * bytes) as f64;
         println!("{}", bits / took);
+        let mean = Duration::from_secs_f64(took / rounds[0] as f64);
+        println!("{} rounds of {mean:.2?} in the mean, the longest of {longest:.2?}", rounds[0]);
         print_rails(&comm);
     }
     comm.finish()?;

@@ -115,7 +115,15 @@ impl Engine {
     }
 
     /// Hands something to the channel of a peer on a rail.
-    fn hand_over(&mut self, now: Time, to: NodeId, rail: RailId, item: Item, bytes: u32) {
+    fn hand_over(
+        &mut self,
+        now: Time,
+        to: NodeId,
+        rail: RailId,
+        item: Item,
+        bytes: u32,
+        rides: bool,
+    ) {
         let (rank, rail) = (to.0 as u16, rail.0 as u8);
         if self.peers[usize::from(rank)].gone || usize::from(rail) >= self.nics.len() {
             return;
@@ -125,7 +133,7 @@ impl Engine {
         }
         let link = self.peers[usize::from(rank)].links[usize::from(rail)].as_mut();
         let link = link.expect("it has been greeted");
-        link.endpoint.handle(now, channel::Input::Send { item, bytes });
+        link.endpoint.handle(now, channel::Input::Send { item, bytes, rides });
         link.touch(rank, rail, &mut self.touched);
     }
 
@@ -133,7 +141,11 @@ impl Engine {
         let (to, rail) = (packet.parcel.to, packet.parcel.stripe.rail);
         let (stripe, number) = (packet.parcel.id, packet.number);
         let bytes = packet.len() as u32 + HEAD as u32;
-        self.hand_over(now, to, rail, Item::Packet { stripe, number }, bytes);
+        // Only a message in one datagram has room for an acknowledgement.
+        let post = self.posts.get(PostKey::from(KeyData::from_ffi(packet.parcel.message.0)));
+        let longest = self.rails.get(rail.0 as usize).map_or(0, |rail| rail.longest());
+        let rides = post.is_some_and(|post| post.place.is_none()) && is_whole(packet, longest);
+        self.hand_over(now, to, rail, Item::Packet { stripe, number }, bytes, rides);
     }
 
     pub(super) fn transmit_control(
@@ -144,7 +156,7 @@ impl Engine {
         packet: Control,
         serial: u64,
     ) {
-        self.hand_over(now, to, rail, Item::Control { packet, serial }, HEAD as u32);
+        self.hand_over(now, to, rail, Item::Control { packet, serial }, HEAD as u32, false);
     }
 
     /// Does what channels want.
@@ -335,6 +347,11 @@ impl Engine {
     }
 }
 
+/// Whether a packet is a message that fits into a datagram.
+fn is_whole(packet: &Packet, longest: usize) -> bool {
+    packet.len() == packet.parcel.length && HEAD + packet.len() as usize <= longest
+}
+
 /// Makes datagrams of packets.
 struct Maker<'a> {
     posts: &'a SlotMap<PostKey, Post>,
@@ -361,9 +378,8 @@ impl<'a> Maker<'a> {
             return each(Body::Void { seq }, &[]);
         };
         let (parcel, serial) = (&packet.parcel, packet.parcel.serial as u32);
-        let is_message = load.len() as u64 == parcel.length;
         match post.place {
-            None if is_message && HEAD + load.len() <= self.longest => {
+            None if is_whole(packet, self.longest) => {
                 each(Body::Whole { seq, ack, serial, reserved: parcel.reserved }, load);
             }
             Some(receive) if !self.describes => {

@@ -49,13 +49,14 @@ pub(super) struct Output<T> {
 
 impl<T> Output<T> {
     #[inline]
-    pub fn data(&mut self, seq: Seq, item: T, cause: Cause) {
+    pub fn data(&mut self, seq: Seq, item: T, rides: bool, cause: Cause) {
         match cause {
             Cause::First => self.tally.first += 1,
             Cause::Fast => self.tally.fast += 1,
             Cause::Timeout => self.tally.timeout += 1,
         }
-        let ack = self.acknowledgement.pay();
+        let acknowledgement = &mut self.acknowledgement;
+        let ack = if rides { acknowledgement.pay() } else { acknowledgement.expected() };
         self.wanted.push_back(Wanted::Data { seq, ack, item });
     }
 

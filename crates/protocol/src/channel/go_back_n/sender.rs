@@ -18,8 +18,8 @@ pub(super) struct Sender<T> {
     /// The oldest packet outstanding.
     base: Seq,
     outstanding: u32,
-    /// The packets outstanding from `base` on, and behind them those that wait.
-    packets: VecDeque<T>,
+    /// The packets outstanding from `base` on, and behind them those that wait; and whether an acknowledgement can ride on them.
+    packets: VecDeque<(T, bool)>,
     /// The timers in the order in which they expire, which is that in which they were started: all
     /// run equally long. Every packet outstanding has one; those of acknowledged packets may be left
     /// behind one that runs, so there are fewer than two windows of them. The first one runs.
@@ -70,8 +70,8 @@ impl<T: Clone> Sender<T> {
 
     /// Takes a packet to send.
     #[inline]
-    pub fn send(&mut self, now: Time, item: T, out: &mut Output<T>) {
-        self.packets.push_back(item);
+    pub fn send(&mut self, now: Time, item: T, rides: bool, out: &mut Output<T>) {
+        self.packets.push_back((item, rides));
         self.proceed(now, out);
     }
 
@@ -162,7 +162,7 @@ impl<T: Clone> Sender<T> {
     #[inline]
     fn slide(&mut self, base: Seq, out: &mut Output<T>) {
         while self.base != base
-            && let Some(item) = self.packets.pop_front()
+            && let Some((item, _)) = self.packets.pop_front()
         {
             out.acknowledged(item);
             self.base = self.base.plus(1);
@@ -191,8 +191,8 @@ impl<T: Clone> Sender<T> {
     /// Sends a packet and starts its timer.
     #[inline]
     fn transmit(&mut self, now: Time, seq: Seq, cause: Cause, out: &mut Output<T>) {
-        let item = self.packets[seq.since(self.base) as usize].clone();
-        out.data(seq, item, cause);
+        let (item, rides) = self.packets[seq.since(self.base) as usize].clone();
+        out.data(seq, item, rides, cause);
         self.timers.push_back((seq, now + self.timeout));
     }
 }
@@ -226,7 +226,7 @@ mod tests {
                 now = now + Time::from_ns(passed);
                 let number = sender.base.plus(ahead);
                 match step {
-                    0 => sender.send(now, (), &mut out),
+                    0 => sender.send(now, (), true, &mut out),
                     1 => sender.act(now, sender.pack(number), number, &mut out),
                     2 => sender.act(now, sender.nack(number), number, &mut out),
                     _ => sender.expire(now, &mut out),

@@ -6,14 +6,18 @@ use crosstie_units::{Rate, Time};
 ///
 /// A packet remembers how much had been delivered, and when, as it was sent; when it is acknowledged, what has been delivered since, by
 /// that time, is what the way delivers. Acknowledgements may come in heaps, but no faster than packets were sent: the longer of the
-/// two times counts. Who sends less than the window allows sees what it sends and not what the way could do, so this counts
+/// two times counts. And no less than the time `ahead` counts, nor is less than that looked at if there is more: a way may carry much
+/// at once that has carried nothing for a while, and hosts and NICs gather acknowledgements; what the way delivers then is not what it
+/// can go on to deliver. Who sends less than the window allows sees what it sends and not what the way could do, so this counts
 /// only if it is more than was known. A *round* ends when a packet is acknowledged that was sent after it began.
 #[derive(Debug, Clone)]
 pub(super) struct Delivery {
-    /// Bytes delivered, when the last of them were known to be, and when the packet was sent by which that was known.
-    delivered: u64,
-    at: Time,
-    sent: Time,
+    /// The least time over which anything is measured, in picoseconds.
+    ahead: u64,
+    last: Mark,
+    /// As it was at least for that time, if something has been under way for so long; and not so long ago.
+    earlier: Mark,
+    middle: Mark,
     /// Who was sent before so much had been delivered was sent by somebody who had not more to send.
     limited: u64,
     /// The round is over when a packet is acknowledged that was sent after so much had been delivered.
@@ -25,15 +29,25 @@ pub(super) struct Delivery {
     rate: f64,
 }
 
+/// How far deliveries were.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mark {
+    /// Bytes delivered, when the last of them were known to be, and when the packet was sent by which that was known.
+    delivered: u64,
+    at: Time,
+    sent: Time,
+}
+
 /// The rate is the largest of so many rounds: it is not that of a round in which a host was busy with something else.
 const ROUNDS: usize = 10;
 
 /// What is known of deliveries as a packet is sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Departure {
+    /// What it is measured from.
+    from: Mark,
+    /// Bytes delivered.
     delivered: u64,
-    at: Time,
-    sent: Time,
     limited: bool,
 }
 
@@ -47,11 +61,12 @@ pub(super) struct Step {
 }
 
 impl Delivery {
-    pub fn new() -> Delivery {
+    pub fn new(ahead: Time) -> Delivery {
         Delivery {
-            delivered: 0,
-            at: Time::ZERO,
-            sent: Time::ZERO,
+            ahead: ahead.ps(),
+            last: Mark::default(),
+            earlier: Mark::default(),
+            middle: Mark::default(),
             limited: 0,
             round: 0,
             most: [0.0; ROUNDS],
@@ -64,39 +79,46 @@ impl Delivery {
     #[inline]
     pub fn departs(&mut self, now: Time, alone: bool) -> Departure {
         if alone {
-            (self.at, self.sent) = (now, now);
+            (self.last.at, self.last.sent) = (now, now);
+            (self.earlier, self.middle) = (self.last, self.last);
         }
-        let Delivery { delivered, at, sent, limited, .. } = *self;
-        Departure { delivered, at, sent, limited: delivered < limited }
+        let delivered = self.last.delivered;
+        Departure { from: self.earlier, delivered, limited: delivered < self.limited }
     }
 
     /// Bytes have been delivered.
     #[inline]
     pub fn deliver(&mut self, bytes: u32) {
-        self.delivered += u64::from(bytes);
+        self.last.delivered += u64::from(bytes);
     }
 
     /// Who sends has nothing more to send, though it might, and so much is under way.
     #[inline]
     pub fn limit(&mut self, under_way: u64) {
-        self.limited = self.delivered + under_way.max(1);
+        self.limited = self.last.delivered + under_way.max(1);
     }
 
     /// A round begins.
     pub fn begin_round(&mut self) {
-        self.round = self.delivered;
+        self.round = self.last.delivered;
     }
 
     /// What is shown by the packet that was sent last of those that have just been acknowledged. What has taken less than the smallest
     /// round trip was measured with a packet that had been sent before.
     #[inline]
     pub fn measure(&mut self, now: Time, from: &Departure, sent: Time, smallest: u64) -> Step {
-        let took =
-            now.ps().saturating_sub(from.at.ps()).max(sent.ps().saturating_sub(from.sent.ps()));
-        (self.at, self.sent) = (now, sent);
+        let Departure { from: Mark { delivered, at, sent: before }, .. } = *from;
+        let took = now.ps().saturating_sub(at.ps()).max(sent.ps().saturating_sub(before.ps()));
+        // The first one is better than none.
+        let took = if self.rate > 0.0 { took.max(self.ahead) } else { took };
+        (self.last.at, self.last.sent) = (now, sent);
+        if now.ps().saturating_sub(self.middle.at.ps()) >= self.ahead {
+            self.earlier = if self.ahead == 0 { self.last } else { self.middle };
+            self.middle = self.last;
+        }
         let round = from.delivered >= self.round;
         if round {
-            self.round = self.delivered;
+            self.round = self.last.delivered;
             if self.most[self.place] > 0.0 {
                 self.place = (self.place + 1) % ROUNDS;
                 self.most[self.place] = 0.0;
@@ -104,7 +126,7 @@ impl Delivery {
             }
         }
         if took > 0 && took >= smallest {
-            let rate = (self.delivered - from.delivered) as f64 / took as f64;
+            let rate = (self.last.delivered - delivered) as f64 / took as f64;
             if !from.limited || rate > self.rate {
                 let most = &mut self.most[self.place];
                 *most = most.max(rate);
@@ -163,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_the_largest_of_ten_rounds() {
-        let mut delivery = Delivery::new();
+        let mut delivery = Delivery::new(Time::ZERO);
         assert_eq!(delivery.known(), None);
         assert_eq!(rounds(&mut delivery, 0, 5, 10, false), 5);
         assert_eq!(rate(&delivery), 20);
@@ -177,7 +199,7 @@ mod tests {
 
     #[test]
     fn who_has_little_to_send_learns_nothing_unless_it_is_more() {
-        let mut delivery = Delivery::new();
+        let mut delivery = Delivery::new(Time::ZERO);
         rounds(&mut delivery, 0, 2, 20, false);
         rounds(&mut delivery, 2, 1, 20, true);
         rounds(&mut delivery, 3, 100, 2, true);
@@ -188,7 +210,7 @@ mod tests {
 
     #[test]
     fn acknowledgements_in_a_heap_are_no_faster_than_their_packets_were() {
-        let mut delivery = Delivery::new();
+        let mut delivery = Delivery::new(Time::ZERO);
         let first = delivery.departs(us(0), true);
         packets_come(&mut delivery, 1);
         delivery.measure(us(100), &first, us(0), 0);

@@ -129,6 +129,12 @@ impl Receiver {
         !self.due && self.deadline.is_none()
     }
 
+    /// The number of the packet expected next.
+    #[inline]
+    pub fn expected(&self) -> Seq {
+        self.expected
+    }
+
     /// The number for data that goes the other way, which says everything if nothing is missing.
     #[inline]
     pub fn ride(&mut self) -> Seq {

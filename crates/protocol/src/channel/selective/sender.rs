@@ -17,6 +17,8 @@ struct Outstanding<T> {
     /// `None` when it is acknowledged.
     item: Option<T>,
     bytes: u32,
+    /// Whether an acknowledgement can ride on it.
+    rides: bool,
     /// Whether it is taken for lost, and not under way.
     lost: bool,
     /// Whether it has been sent more than once.
@@ -58,8 +60,8 @@ pub(super) struct Sender<T> {
     acknowledged: Arrivals,
     /// How many of them are not.
     open: u32,
-    /// Those that wait, with their bytes.
-    waiting: VecDeque<(T, u32)>,
+    /// Those that wait, with their bytes, and whether an acknowledgement can ride on them.
+    waiting: VecDeque<(T, u32, bool)>,
     /// Transmissions in the order of their turns; of some the packet has been acknowledged, or sent again. The first one is neither.
     order: VecDeque<(Seq, u64)>,
     /// Those taken for lost, likewise.
@@ -125,7 +127,7 @@ impl<T: Clone> Sender<T> {
             known: Knowledge {
                 trips: RoundTrip::new(spec),
                 backlog: Backlog::default(),
-                delivery: Delivery::new(),
+                delivery: Delivery::new(spec.ahead),
             },
             window: Window::new(spec),
             reordering: Reordering::default(),
@@ -146,7 +148,8 @@ impl<T: Clone> Sender<T> {
     #[inline]
     pub fn ride(&self) -> Option<Time> {
         let smoothed = self.known.trips.smoothed_if_known()?;
-        (!self.waiting.is_empty()).then(|| Time::from_ps(smoothed / 4))
+        let rides = self.waiting.front().is_some_and(|&(.., rides)| rides);
+        rides.then(|| Time::from_ps(smoothed / 4))
     }
 
     pub fn queued(&self) -> usize {
@@ -170,14 +173,14 @@ impl<T: Clone> Sender<T> {
 
     /// Takes a packet to send.
     #[inline]
-    pub fn send(&mut self, item: T, bytes: u32) {
+    pub fn send(&mut self, item: T, bytes: u32, rides: bool) {
         self.window.take(bytes);
-        self.waiting.push_back((item, bytes));
+        self.waiting.push_back((item, bytes, rides));
     }
 
-    /// The next packet to be sent, and why.
+    /// The next packet to be sent, whether an acknowledgement can ride on it, and why.
     #[inline]
-    pub fn poll(&mut self, now: Time) -> Option<(Seq, T, Cause)> {
+    pub fn poll(&mut self, now: Time) -> Option<(Seq, T, bool, Cause)> {
         if self.flight.is_empty() && self.waiting.is_empty() {
             self.known.delivery.limit(0);
             return None;
@@ -206,7 +209,7 @@ impl<T: Clone> Sender<T> {
             None => {}
             Some(_) if self.open >= SelectiveSpec::WIDEST => {}
             Some(_) if self.flight.len() >= Arrivals::COUNT as usize => {}
-            Some(&(_, bytes)) if self.fits(bytes) => return self.first(now),
+            Some(&(_, bytes, _)) if self.fits(bytes) => return self.first(now),
             Some(_) if self.window.is_drained() => self.known.delivery.limit(self.under_way),
             Some(_) => {}
         }
@@ -231,8 +234,8 @@ impl<T: Clone> Sender<T> {
 
     /// Sends a packet for the first time.
     #[inline]
-    fn first(&mut self, now: Time) -> Option<(Seq, T, Cause)> {
-        let (item, bytes) = self.waiting.pop_front()?;
+    fn first(&mut self, now: Time) -> Option<(Seq, T, bool, Cause)> {
+        let (item, bytes, rides) = self.waiting.pop_front()?;
         if self.flight.is_empty() {
             self.heard = now;
         }
@@ -244,18 +247,19 @@ impl<T: Clone> Sender<T> {
         self.flight.push_back(Outstanding {
             item: kept,
             bytes,
+            rides,
             lost,
             again,
             sent,
             turn,
             departure,
         });
-        Some((seq, item, Cause::First))
+        Some((seq, item, rides, Cause::First))
     }
 
     /// Sends a packet again.
-    fn again(&mut self, now: Time, place: usize, cause: Cause) -> (Seq, T, Cause) {
-        let Outstanding { bytes, lost, .. } = self.flight[place];
+    fn again(&mut self, now: Time, place: usize, cause: Cause) -> (Seq, T, bool, Cause) {
+        let Outstanding { bytes, rides, lost, .. } = self.flight[place];
         let seq = self.base.plus(place as u32);
         let departure = self.depart(now, seq, if lost { bytes } else { 0 });
         let packet = &mut self.flight[place];
@@ -263,7 +267,7 @@ impl<T: Clone> Sender<T> {
         (packet.sent, packet.turn, packet.departure) = (now, self.turns, departure);
         self.suspects[0] = self.suspects[0].saturating_add(1);
         let item = packet.item.clone().expect("what is acknowledged is not sent again");
-        (seq, item, cause)
+        (seq, item, rides, cause)
     }
 
     /// A transmission has its turn, and so many bytes more are under way.

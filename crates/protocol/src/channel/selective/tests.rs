@@ -23,7 +23,7 @@ fn end() -> Endpoint<u32> {
 }
 
 fn send(item: u32) -> Input<u32> {
-    Input::Send { item, bytes: 1_000 }
+    Input::Send { item, bytes: 1_000, rides: true }
 }
 
 /// A packet of a peer that has received nothing.

@@ -37,7 +37,7 @@ impl World {
         let outputs = [output(), output()];
         let (sender, receiver) = (Sender::new(spec, FIRST), Receiver::new(spec));
         let mut world = World { sender, receiver, outputs, delivered: 0, nacks: 0 };
-        (0..packets).for_each(|packet| world.sender.send(NOW, packet, &mut world.outputs[0]));
+        (0..packets).for_each(|packet| world.sender.send(NOW, packet, true, &mut world.outputs[0]));
         world
     }
 

@@ -24,7 +24,7 @@ fn end(spec: impl Into<ChannelSpec>) -> Endpoint<u32> {
 }
 
 fn send(item: u32) -> Input<u32> {
-    Input::Send { item, bytes: 1000 }
+    Input::Send { item, bytes: 1000, rides: true }
 }
 
 /// An end that has sent so many packets at time 0, numbered from 0.
@@ -264,4 +264,14 @@ fn there_is_no_channel_without_a_window_or_a_timeout() {
     assert!(told(spec(GoBackNSpec::WIDEST + 1)).contains("1048577"));
     let never = GoBackNSpec { timeout: Time::ZERO, ..spec(1) };
     assert!(told(never).contains("a time-out of no time"));
+}
+
+#[test]
+fn what_has_no_room_for_an_acknowledgement_pays_for_none() {
+    let mut end = end(GoBackNSpec { every: 2, after: at(20), ..spec(4) });
+    let frame = Frame::Data { seq: FIRST, ack: FIRST, item: 7 };
+    assert_eq!(answer(&mut end, at(0), frame), (vec![], vec![]));
+    end.handle(at(1), Input::Send { item: 1, bytes: 1000, rides: false });
+    assert_eq!(sorted(actions(&mut end, at(1))), (vec![1], vec![]));
+    assert_eq!(timeout(&mut end, at(20)), (vec![], vec![Frame::Pack(FIRST.plus(1))]));
 }

@@ -78,7 +78,7 @@ fn sender(state: SenderState, full: bool) -> Sender<u32> {
     let spec = spec(state == SenderState::Simple);
     let (mut sender, mut out) = (Sender::new(&spec, EXPECTED), output(&spec));
     let stalls = state == SenderState::Stall;
-    (0..3 + u32::from(full)).for_each(|packet| sender.send(NOW, packet, &mut out));
+    (0..3 + u32::from(full)).for_each(|packet| sender.send(NOW, packet, true, &mut out));
     if stalls {
         sender.act(NOW, sender.nack(EXPECTED), EXPECTED, &mut out);
     }
@@ -99,7 +99,7 @@ fn observed(state: SenderState, event: SenderEvent) -> (SenderDeed, SenderState)
         SenderEvent::Room | SenderEvent::Full | SenderEvent::Nack => 0,
     });
     match event {
-        SenderEvent::Room | SenderEvent::Full => sender.send(NOW, 9, &mut out),
+        SenderEvent::Room | SenderEvent::Full => sender.send(NOW, 9, true, &mut out),
         SenderEvent::Pack | SenderEvent::OldPack => {
             assert_eq!(sender.pack(number), event);
             sender.act(NOW, event, number, &mut out);

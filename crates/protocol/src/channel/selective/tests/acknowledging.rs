@@ -123,3 +123,17 @@ fn a_packet_that_no_window_reaches_is_refused_with_all_that_its_frame_says() {
     assert_eq!((refused, corrupt, delivered, acknowledged, stale), (5, 1, 0, 0, 0));
     assert_eq!(hear(&mut end, us(2), ahead(Arrivals::COUNT - 1, 0)).delivered, [7], "one before");
 }
+
+#[test]
+fn what_has_no_room_for_an_acknowledgement_pays_for_none() {
+    let mut end = end();
+    hear(&mut end, us(0), data(0));
+    assert_eq!(hear(&mut end, us(50), data(1)).sacks, []);
+    end.handle(us(60), Input::Send { item: 0, bytes: 1_000, rides: false });
+    let Done { data: sent, sacks, .. } = done(&mut end, us(60));
+    assert_eq!((sent, sacks), (vec![0], vec![]));
+    assert_eq!(
+        wait(&mut end, us(150)).sacks,
+        [sack(2, &[], 1, us(50))].map(|sack| Sack { held: 100_000, ..sack })
+    );
+}

@@ -73,12 +73,12 @@ fn round_trips_are_those_of_packets_sent_once_without_what_was_held() {
 fn the_window_is_counted_in_bytes_and_lets_one_packet_pass_at_least() {
     let mut end = end();
     for packet in 0..300 {
-        end.handle(us(0), Input::Send { item: packet, bytes: 100 });
+        end.handle(us(0), Input::Send { item: packet, bytes: 100, rides: true });
     }
     assert_eq!(done(&mut end, us(0)).data.len(), 10);
     assert_eq!((path(&end).window, path(&end).under_way), (1_000, 1_000));
     // A long one makes it wider, for its own sake, and many short ones fit.
-    end.handle(us(0), Input::Send { item: 300, bytes: 60_000 });
+    end.handle(us(0), Input::Send { item: 300, bytes: 60_000, rides: true });
     assert_eq!(done(&mut end, us(0)).data.len(), 246, "256 packets");
     assert_eq!((end.outstanding(), end.queued()), (256, 45));
 }
