@@ -221,22 +221,32 @@ impl Engine {
         rails: Vec<Box<dyn Rail>>,
         memory: Option<(Memory, Vec<Option<usize>>)>,
     ) -> Result<Engine, NodeError> {
-        let EngineSpec { rank, size, key, channel, message, patience, ahead } = spec;
-        let count = rails.len().max(1) as u32;
         let (payload, most) = payload(&rails);
         let node = NodeSpec {
             packing: Packing { payload: Some(payload), overhead: HEAD as u32 },
-            ahead: Some(Ahead { time: ahead, most }),
+            ahead: Some(Ahead { time: spec.ahead, most }),
             reports: true,
             repeats: true,
-            patience,
-            ..NodeSpec::new(NodeId(rank.into()), count)
+            patience: spec.patience,
+            ..NodeSpec::new(NodeId(spec.rank.into()), rails.len().max(1) as u32)
         };
+        Engine::with_node(spec, node, policies, rails, memory)
+    }
+
+    /// The same with this node.
+    pub fn with_node(
+        spec: EngineSpec,
+        node: NodeSpec,
+        policies: &Policies,
+        rails: Vec<Box<dyn Rail>>,
+        memory: Option<(Memory, Vec<Option<usize>>)>,
+    ) -> Result<Engine, NodeError> {
+        let EngineSpec { rank, size, key, channel, message, .. } = spec;
         let policy = policies.node(&node)?;
         let describes = !policy.nics().is_empty();
         // A reservation does not outlive its rail.
-        let node = NodeSpec { patience: if describes { None } else { patience }, ..node };
-        let node = Node::new(node, policy)?;
+        let patience = node.patience.filter(|_| !describes);
+        let node = Node::new(NodeSpec { patience, ..node }, policy)?;
         Ok(Engine {
             rank,
             key,
