@@ -170,6 +170,16 @@ impl Bare {
         self.engine.statistics()
     }
 
+    /// Bytes of messages that it keeps, and that nobody has asked for yet or that are not whole.
+    pub fn kept(&self) -> usize {
+        self.engine.kept_bytes()
+    }
+
+    /// How many these are at most, whatever its peers do.
+    pub fn most_kept(&self) -> usize {
+        self.engine.most_kept_bytes()
+    }
+
     /// Whether all that was sent has arrived.
     pub fn has_sent_all(&self) -> bool {
         self.engine.has_sent_all()

@@ -11,6 +11,9 @@ pub mod comm;
 pub mod datagram;
 mod engine;
 pub mod envelope;
+#[cfg(any(test, feature = "bare"))]
+#[doc(hidden)]
+pub mod fuzz;
 pub mod key;
 mod lent;
 pub mod memory;
