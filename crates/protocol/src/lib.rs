@@ -81,6 +81,8 @@ pub mod policy;
 mod railset;
 mod ratio;
 mod reassembly;
+#[cfg(feature = "record")]
+pub mod record;
 mod serial;
 mod slab;
 mod stripe;

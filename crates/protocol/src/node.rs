@@ -490,6 +490,8 @@ impl Machine for Node {
     /// nodes), or in more than 2^32 packets.
     #[inline(always)]
     fn handle(&mut self, now: Time, input: Input) {
+        #[cfg(feature = "record")]
+        crate::record::note(self.spec.id, now, || crate::record::Noted::Told(input.clone()));
         self.dispatch.set_now(now);
         match input {
             Input::Send { pe, message, to, bytes, rail, whole } => {
@@ -514,6 +516,8 @@ impl Machine for Node {
     }
 
     fn handle_timeout(&mut self, now: Time) {
+        #[cfg(feature = "record")]
+        crate::record::note(self.spec.id, now, || crate::record::Noted::Timeout);
         self.dispatch.set_now(now);
         if self.policy.deadline().is_some_and(|at| at <= now) {
             self.policy.timeout(&mut self.dispatch);
@@ -525,7 +529,12 @@ impl Machine for Node {
 
     #[inline]
     fn poll_action(&mut self, _now: Time) -> Option<Action> {
-        self.dispatch.action()
+        let action = self.dispatch.action();
+        #[cfg(feature = "record")]
+        if let Some(action) = &action {
+            crate::record::note(self.spec.id, _now, || crate::record::Noted::Wants(action.clone()));
+        }
+        action
     }
 
     fn poll_timeout(&self) -> Option<Time> {

@@ -116,8 +116,9 @@ struct Peer {
     staged: usize,
     /// The highest serial number that has come.
     highest: u64,
-    /// Short messages that nobody has taken yet, by the number of their envelope.
+    /// Short messages that nobody has taken yet, by the number of their envelope; and their bytes.
     kept: VecDeque<(Context, u32, Vec<u8>)>,
+    kept_bytes: usize,
     /// Whether nothing is heard from it or sent to it any more.
     gone: bool,
 }
@@ -221,22 +222,32 @@ impl Engine {
         rails: Vec<Box<dyn Rail>>,
         memory: Option<(Memory, Vec<Option<usize>>)>,
     ) -> Result<Engine, NodeError> {
-        let EngineSpec { rank, size, key, channel, message, patience, ahead } = spec;
-        let count = rails.len().max(1) as u32;
         let (payload, most) = payload(&rails);
         let node = NodeSpec {
             packing: Packing { payload: Some(payload), overhead: HEAD as u32 },
-            ahead: Some(Ahead { time: ahead, most }),
+            ahead: Some(Ahead { time: spec.ahead, most }),
             reports: true,
             repeats: true,
-            patience,
-            ..NodeSpec::new(NodeId(rank.into()), count)
+            patience: spec.patience,
+            ..NodeSpec::new(NodeId(spec.rank.into()), rails.len().max(1) as u32)
         };
+        Engine::with_node(spec, node, policies, rails, memory)
+    }
+
+    /// The same with this node.
+    pub fn with_node(
+        spec: EngineSpec,
+        node: NodeSpec,
+        policies: &Policies,
+        rails: Vec<Box<dyn Rail>>,
+        memory: Option<(Memory, Vec<Option<usize>>)>,
+    ) -> Result<Engine, NodeError> {
+        let EngineSpec { rank, size, key, channel, message, .. } = spec;
         let policy = policies.node(&node)?;
         let describes = !policy.nics().is_empty();
         // A reservation does not outlive its rail.
-        let node = NodeSpec { patience: if describes { None } else { patience }, ..node };
-        let node = Node::new(node, policy)?;
+        let patience = node.patience.filter(|_| !describes);
+        let node = Node::new(NodeSpec { patience, ..node }, policy)?;
         Ok(Engine {
             rank,
             key,
@@ -470,10 +481,11 @@ impl Engine {
 
     /// Puts the bytes of a short message where they were asked for.
     fn hand_out(&mut self, key: RequestKey, context: Context, from: u16, number: u32) {
-        let kept = &mut self.peers[usize::from(from)].kept;
+        let Peer { kept, kept_bytes, .. } = &mut self.peers[usize::from(from)];
         let is_it = |&(of, other, _): &(Context, u32, Vec<u8>)| (of, other) == (context, number);
         let Some(place) = kept.iter().position(is_it) else { return };
         let (.., bytes) = kept.remove(place).expect("it is there");
+        *kept_bytes -= bytes.len();
         if let Some(Request { buffer: Buffer::In(buffer), .. }) = self.requests.get_mut(key) {
             buffer.put(0, &bytes[envelope::ENVELOPE..]);
         }
@@ -572,12 +584,25 @@ impl Engine {
         };
         let length = rest.len() as u64;
         if let (message::Body::Eager { .. }, Some(number)) = (envelope.body, envelope.number) {
-            self.peers[usize::from(from)].kept.push_back((context, number, bytes));
+            let most = self.most_kept_of_a_peer();
+            let peer = &mut self.peers[usize::from(from)];
+            if peer.kept_bytes + bytes.len() > most {
+                // More than it has credit for.
+                self.put_back(bytes);
+                return;
+            }
+            peer.kept_bytes += bytes.len();
+            peer.kept.push_back((context, number, bytes));
         } else {
             self.put_back(bytes);
         }
         let from = RankId(from.into());
         self.tell(now, context, message::Input::Arrived { from, envelope, bytes: length });
+    }
+
+    /// The bytes of short messages that are kept for one peer at most: what it has credit for, in each context.
+    fn most_kept_of_a_peer(&self) -> usize {
+        Context::ALL.len() * self.credit as usize
     }
 
     /// An empty buffer.
@@ -709,6 +734,23 @@ impl Engine {
         self.node.is_idle() && self.posts.is_empty() && !self.has_backlog() && self.own.is_empty()
     }
 
+    /// Bytes of messages that are kept because nobody has asked for them, or because they are not whole.
+    #[cfg(any(test, feature = "bare"))]
+    pub fn kept_bytes(&self) -> usize {
+        let kept = self.peers.iter().map(|peer| peer.kept_bytes).sum::<usize>();
+        let arrivals = self.arrivals.values().map(|arrival| match arrival {
+            Arrival::Envelope(bytes) => bytes.len(),
+            Arrival::Data { .. } => 0,
+        });
+        kept + arrivals.sum::<usize>()
+    }
+
+    /// How many these are at most.
+    #[cfg(any(test, feature = "bare"))]
+    pub fn most_kept_bytes(&self) -> usize {
+        self.peers.len() * (self.most_kept_of_a_peer() + 2 * self.credit as usize)
+    }
+
     /// Whether nothing is under way in any direction.
     #[cfg(test)]
     pub fn is_idle(&self) -> bool {
@@ -745,7 +787,8 @@ impl Load {
 
 /// The number by which a sender names the place for the data of a message: the receive and the context.
 fn place_number(context: Context, receive: u32) -> u32 {
-    receive * Context::ALL.len() as u32 + context as u32
+    // A receive that a peer made up may be any number; then its data go nowhere.
+    receive.wrapping_mul(Context::ALL.len() as u32).wrapping_add(context as u32)
 }
 
 fn request_key(request: RequestId) -> RequestKey {

@@ -3,11 +3,17 @@
 //! The machines of `crosstie-protocol` decide which bytes go on which rail and what is sent again; this crate drives them with
 //! sockets, shared memory and a clock.
 
+#[cfg(any(test, feature = "bare"))]
+#[doc(hidden)]
+pub mod bare;
 mod clock;
 pub mod comm;
 pub mod datagram;
 mod engine;
 pub mod envelope;
+#[cfg(any(test, feature = "bare"))]
+#[doc(hidden)]
+pub mod fuzz;
 pub mod key;
 mod lent;
 pub mod memory;

@@ -28,6 +28,8 @@ mod fault;
 mod bell;
 #[cfg(unix)]
 mod folder;
+#[cfg(all(unix, any(test, feature = "bare")))]
+pub(crate) mod fuzz;
 #[cfg(unix)]
 mod layout;
 #[cfg(unix)]

@@ -56,6 +56,8 @@ mod descendants;
 mod ending;
 mod environment;
 mod error;
+#[cfg(any(test, feature = "bare"))]
+pub(crate) mod fuzz;
 mod inbox;
 mod job;
 #[cfg(unix)]

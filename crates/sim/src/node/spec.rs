@@ -84,7 +84,7 @@ impl NodesSpec {
     }
 
     /// One of the nodes.
-    pub(super) fn node(&self, id: NodeId, audience: Audience) -> NodeSpec {
+    pub fn node(&self, id: NodeId, audience: Audience) -> NodeSpec {
         let pacing = self.policy.pacing();
         let transfers = pacing == Pacing::Transfers;
         NodeSpec {

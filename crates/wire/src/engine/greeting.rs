@@ -50,6 +50,16 @@ impl Engine {
         self.nics[usize::from(rail)].queue.urgent(rank, Body::Hello { nonce });
     }
 
+    /// Greets all peers on all rails.
+    #[cfg(any(test, feature = "bare"))]
+    pub fn greet_all(&mut self, now: Time) {
+        let own = self.rank;
+        for rank in (0..self.peers.len() as u16).filter(|&rank| rank != own) {
+            (0..self.nics.len() as u8).for_each(|rail| self.greet(now, rank, rail));
+        }
+        self.settle(now);
+    }
+
     /// Says greetings again that were not answered.
     pub(super) fn greet_again(&mut self, now: Time) {
         let Engine { peers, nics, .. } = self;

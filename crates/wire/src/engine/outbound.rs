@@ -161,9 +161,10 @@ impl Engine {
 
     /// Does what channels want.
     pub(super) fn serve_links(&mut self, now: Time) -> bool {
-        let mut busy = false;
-        while let Some((rank, rail)) = self.touched.pop() {
-            busy = true;
+        let mut next = 0;
+        // In the order in which the node asked for it: what goes first on a rail is not the driver's affair.
+        while let Some(&(rank, rail)) = self.touched.get(next) {
+            next += 1;
             let touched = |engine: &mut Engine| {
                 let links = &mut engine.peers[usize::from(rank)].links;
                 links.get_mut(usize::from(rail)).and_then(Option::as_mut).map(|link| {
@@ -187,7 +188,8 @@ impl Engine {
                 self.tell_path(now, rank, rail);
             }
         }
-        busy
+        self.touched.clear();
+        next > 0
     }
 
     /// Tells the node what a channel has found out about its way.

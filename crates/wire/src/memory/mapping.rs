@@ -40,7 +40,7 @@ impl Mapping {
     }
 
     /// Ordinary memory of this process, all 0, for tests that need no kernel.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "bare"))]
     pub(super) fn ordinary(length: usize) -> Mapping {
         use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
         const ALIGNMENT: usize = 4096;

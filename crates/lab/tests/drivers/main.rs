@@ -1,0 +1,220 @@
+//! The simulated world and real rails are two drivers of the same machines: on the same inputs, both make them do the same.
+//!
+//! Ranks exchange messages over real rails' driver first, on lines of known length and rate in place of sockets. Whatever their nodes were given to
+//! send is then given to the nodes of the simulator at the same times, over the same lines. Every node must be told the same at
+//! the same picosecond, and want the same: packets, control packets, deliveries, in the same order.
+//!
+//! Both have nodes of the same [`NodeSpec`]. Where drivers differ by intention:
+//!
+//! - A simulated network without channels acknowledges at the instant of arrival; real rails have a channel always, whose
+//!   acknowledgements then take no time here.
+//! - The simulator can tell that a packet begins to arrive; sockets cannot, and these lines do not.
+//! - Ranks greet each other on a rail before they send data there; here all have done so before the first message.
+//! - A channel that finds out about its way tells the node on real rails (`Shown`); go-back-N finds out nothing.
+//! - Real rails ask for numbers by which repetitions are noticed, whatever the network, and keep something ahead of rails, in packets that
+//!   grow; the simulator has neither.
+//!
+//! What is left out of the comparison besides is said in [`tape`].
+
+mod lines;
+mod live;
+mod simulated;
+mod tape;
+
+use crosstie_protocol::channel::{ChannelSpec, GoBackNSpec};
+use crosstie_protocol::record::{Entry, Noted};
+use crosstie_protocol::{Input, NodeId, NodeSpec, Packing, PolicyKind, StripingRatio};
+use crosstie_sim::node::{Audience, NodesSpec};
+use crosstie_units::{Bytes, Seed, Stream, Time};
+
+use lines::Lines;
+use live::{Message, Ranks};
+use simulated::Submission;
+
+/// What a datagram carries, and the rest of it.
+const PACKING: Packing = Packing { payload: Some(1448), overhead: 24 };
+
+/// All kinds, and those that reserve with time-outs and part of the rails too.
+fn policies() -> Vec<PolicyKind> {
+    let mut all = PolicyKind::all().to_vec();
+    let timeout = Some(Time::from_ns(30_000));
+    let threshold = Bytes::new(2000);
+    for striping in [StripingRatio::ONE, StripingRatio::ALL] {
+        all.push(PolicyKind::LocalDynamic { striping });
+        all.push(PolicyKind::Dynamic { striping, timeout });
+        all.push(PolicyKind::Hybrid { striping, timeout, threshold });
+    }
+    all
+}
+
+/// Whether nodes agree by control packets.
+fn reserves(policy: &PolicyKind) -> bool {
+    matches!(policy, PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. })
+}
+
+/// A cluster, and what is sent in it.
+struct Scene {
+    policy: PolicyKind,
+    nodes: u32,
+    rails: u32,
+    blocking: bool,
+    eager: u64,
+    messages: Vec<Message>,
+}
+
+impl Scene {
+    fn draw(policy: PolicyKind, random: &mut Stream) -> Scene {
+        let nodes = 2 + random.below(3) as u32;
+        let least = if policy.name() == "static" { 4 } else { 1 };
+        let rails = least + random.below(5 - u64::from(least)) as u32;
+        let mut at = Time::ZERO;
+        let message = |number: u32, random: &mut Stream| {
+            // Now and then several at once, now and then a pause.
+            let pause = [200_000, 30_000_000][random.below(2) as usize] * random.below(10);
+            at = lines::tick(at + Time::from_ps(1 + pause), lines::PROGRAM);
+            let size = match random.below(4) {
+                0 => random.below(100),
+                1 => random.below(1500),
+                2 => 1000 + random.below(20_000),
+                _ => 20_000 + random.below(150_000),
+            };
+            let from = random.below(nodes.into()) as u16;
+            let to = (from + 1 + random.below(u64::from(nodes) - 1) as u16) % nodes as u16;
+            let bytes = (0..size).map(|byte| (byte as u32 * 31 + number) as u8).collect();
+            Message { at, from, to, tag: random.below(3) as u32, bytes }
+        };
+        let mut message = message;
+        let messages = (0..24).map(|number| message(number, random)).collect();
+        let eager = [0, 1000, 8192][random.below(3) as usize];
+        Scene { policy, nodes, rails, blocking: random.below(2) == 0, eager, messages }
+    }
+
+    fn spec(&self, channel: Option<ChannelSpec>) -> NodesSpec {
+        NodesSpec {
+            policy: self.policy,
+            pes: 1,
+            blocking: self.blocking,
+            rails: self.rails,
+            transfers: 2,
+            window: Some(6),
+            packing: PACKING,
+            control: 20,
+            response: Time::ZERO,
+            channel,
+            patience: None,
+            station: None,
+            seed: Seed(1),
+        }
+    }
+
+    /// Plays it with both drivers and compares what machines were told and wanted; how many inputs there were.
+    fn compare(
+        &self,
+        channel: ChannelSpec,
+        simulated: Option<ChannelSpec>,
+        lines: &dyn Fn() -> Lines,
+    ) -> usize {
+        let spec = self.spec(simulated);
+        let node = |rank: u16| NodeSpec {
+            repeats: true,
+            ..spec.node(NodeId(rank.into()), Audience::Follows)
+        };
+        let ranks = Ranks {
+            count: self.nodes as u16,
+            rails: self.rails,
+            policy: self.policy,
+            channel,
+            eager: self.eager,
+            node: &node,
+        };
+        let (live, end) = live::play(&ranks, lines(), &self.messages);
+        let submissions: Vec<Submission> = live.iter().filter_map(submission).collect();
+        assert!(submissions.len() >= self.messages.len());
+        let simulated = simulated::play(&spec, self.nodes, lines(), &submissions, end);
+        let tapes = |entries: &[Entry]| {
+            let mut tapes = tape::tapes(entries, self.nodes);
+            if spec.channel.is_some() {
+                tapes.iter_mut().for_each(tape::Tape::sort_departures);
+            }
+            tapes
+        };
+        let (live, simulated) = (tapes(&live), tapes(&simulated));
+        let mut count = 0;
+        for (node, (live, simulated)) in live.iter().zip(&simulated).enumerate() {
+            self.same("told", node, &live.told, &simulated.told);
+            self.same("wanted", node, &live.wanted, &simulated.wanted);
+            count += live.told.len();
+        }
+        count
+    }
+
+    /// Both lists are the same; if not, where they part.
+    fn same<T: PartialEq + std::fmt::Debug>(
+        &self,
+        what: &str,
+        node: usize,
+        live: &[T],
+        simulated: &[T],
+    ) {
+        let parts = live.iter().zip(simulated).position(|(live, simulated)| live != simulated);
+        let parts =
+            parts.or((live.len() != simulated.len()).then_some(live.len().min(simulated.len())));
+        if let Some(place) = parts {
+            let near = |list: &[T]| {
+                let range = place.saturating_sub(3)..(place + 3).min(list.len());
+                list[range.start.min(range.end)..range.end]
+                    .iter()
+                    .map(|entry| format!("    {entry:?}\n"))
+                    .collect::<String>()
+            };
+            panic!(
+                "{} on {} nodes with {} rails: node {node} is {what} something else from number {place} on:\n  real rails\n{}  simulator\n{}",
+                self.policy.name(),
+                self.nodes,
+                self.rails,
+                near(live),
+                near(simulated),
+            );
+        }
+    }
+}
+
+/// A message that a node was given.
+fn submission(entry: &Entry) -> Option<Submission> {
+    let Noted::Told(Input::Send { to, bytes, rail, whole, .. }) = entry.what else { return None };
+    Some(Submission { at: entry.at, from: entry.node, to, bytes, rail, whole })
+}
+
+fn go_back_n(window: u32, timeout: Time) -> GoBackNSpec {
+    GoBackNSpec { window, timeout, every: 1, after: Time::ZERO, simple: false }
+}
+
+/// The scenes of a policy.
+fn scenes(policy: PolicyKind, count: u64) -> impl Iterator<Item = Scene> {
+    let mut random = Seed(7).stream(policy.name(), 0);
+    (0..count).map(move |_| Scene::draw(policy, &mut random))
+}
+
+#[test]
+fn every_policy_does_the_same_where_nothing_is_lost() {
+    for policy in policies() {
+        // No packet ever waits for a window or goes again.
+        let channel = go_back_n(GoBackNSpec::WIDEST, Time::from_ns(100_000_000_000)).into();
+        for scene in scenes(policy, 12) {
+            let count = scene.compare(channel, None, &|| Lines::new(Time::ZERO, 0));
+            assert!(count > 100, "{count}");
+        }
+    }
+}
+
+#[test]
+fn every_policy_does_the_same_over_channels_that_make_losses_good() {
+    for policy in policies().into_iter().filter(|policy| !reserves(policy)) {
+        let channel = ChannelSpec::from(go_back_n(8, Time::from_ps(400_000_192)));
+        for scene in scenes(policy, 12) {
+            let lines = || Lines::new(Time::from_ns(2000), 40);
+            let count = scene.compare(channel, Some(channel), &lines);
+            assert!(count > 100, "{count}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! A rank without start-up, sockets and clock, which keeps the memory of its messages itself: for tests over rails in memory, of this
+//! crate and of others, and for fuzzing.
+#![allow(unsafe_code)] // It lends memory to an engine.
+
+use crosstie_protocol::channel::ChannelSpec;
+use crosstie_protocol::message::{MessageSpec, Tag};
+use crosstie_protocol::{NodeError, NodeSpec, Patience, Policies};
+use crosstie_units::Time;
+use slotmap::SlotMap;
+
+use crate::RailStatistics;
+use crate::engine::{Buffer, Engine, EngineSpec, Failure, RequestKey};
+use crate::envelope::Context;
+use crate::key::Key;
+use crate::lent::{Lent, LentMut};
+use crate::rail::Rail;
+
+/// What a bare rank is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct BareSpec {
+    /// Its number.
+    pub rank: u16,
+    /// All ranks.
+    pub size: u16,
+    /// What all ranks know.
+    pub secret: [u8; 16],
+    /// How what is lost is sent again.
+    pub channel: ChannelSpec,
+    /// How messages are exchanged.
+    pub message: MessageSpec,
+    /// How long it waits for acknowledgements.
+    pub patience: Option<Patience>,
+    /// What is kept ahead of rails.
+    pub ahead: Time,
+}
+
+slotmap::new_key_type! {
+    /// A send or a receive of a bare rank.
+    pub struct BareRequest;
+}
+
+/// A message that is under way, in memory with [`GUARD`] bytes on both sides.
+struct Held {
+    request: RequestKey,
+    bytes: Vec<u8>,
+}
+
+/// How much memory around a message is looked after, and what is in it.
+const GUARD: usize = 64;
+const SEAL: u8 = 0xa5;
+
+impl Held {
+    /// Memory for a message.
+    fn around(message: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![SEAL; message.len() + 2 * GUARD];
+        bytes[GUARD..GUARD + message.len()].copy_from_slice(message);
+        bytes
+    }
+
+    fn message(bytes: &mut [u8]) -> &mut [u8] {
+        let end = bytes.len() - GUARD;
+        &mut bytes[GUARD..end]
+    }
+
+    /// Whether nobody wrote beside the message.
+    fn is_whole(&self) -> bool {
+        let (before, rest) = self.bytes.split_at(GUARD);
+        let after = &rest[rest.len() - GUARD..];
+        before.iter().chain(after).all(|&byte| byte == SEAL)
+    }
+}
+
+/// What has become of a request: who sent it, its tag and its bytes, as far as there was room; or the rank that cannot be reached.
+pub type BareOutcome = Result<(u16, Tag, Vec<u8>), u16>;
+
+/// A rank without start-up, sockets and clock.
+pub struct Bare {
+    // It goes first: it uses what is held.
+    engine: Engine,
+    held: SlotMap<BareRequest, Held>,
+}
+
+impl Bare {
+    /// A rank on these rails, with the node that the rails ask for.
+    pub fn new(
+        spec: BareSpec,
+        policies: &Policies,
+        rails: Vec<Box<dyn Rail>>,
+    ) -> Result<Bare, NodeError> {
+        let engine = Engine::new(spec.engine(), policies, rails, None)?;
+        Ok(Bare { engine, held: SlotMap::with_key() })
+    }
+
+    /// The same with another node.
+    pub fn with_node(
+        spec: BareSpec,
+        node: NodeSpec,
+        policies: &Policies,
+        rails: Vec<Box<dyn Rail>>,
+    ) -> Result<Bare, NodeError> {
+        let engine = Engine::with_node(spec.engine(), node, policies, rails, None)?;
+        Ok(Bare { engine, held: SlotMap::with_key() })
+    }
+
+    /// Greets all others on all rails, as it would each before it sends the first data.
+    pub fn greet_all(&mut self, now: Time) {
+        self.engine.greet_all(now);
+    }
+
+    /// Begins to send a message.
+    pub fn send(&mut self, now: Time, to: u16, tag: Tag, message: &[u8]) -> BareRequest {
+        let mut bytes = Held::around(message);
+        // SAFETY: the bytes stay where they are until the engine is done with them, or dropped; nobody writes them.
+        let lent = unsafe { Lent::new(Held::message(&mut bytes)) };
+        let request = self.engine.send(now, Context::Program, to, tag, Buffer::Out(lent));
+        self.held.insert(Held { request, bytes })
+    }
+
+    /// Begins to receive a message of up to so many bytes.
+    pub fn receive(
+        &mut self,
+        now: Time,
+        from: Option<u16>,
+        tag: Option<Tag>,
+        room: usize,
+    ) -> BareRequest {
+        let mut bytes = Held::around(&vec![0; room]);
+        // SAFETY: the bytes stay where they are until the engine is done with them, or dropped; nobody else uses them.
+        let lent = unsafe { LentMut::new(Held::message(&mut bytes)) };
+        let request = self.engine.receive(now, Context::Program, from, tag, Buffer::In(lent));
+        self.held.insert(Held { request, bytes })
+    }
+
+    /// What has become of a request, if it is done; then it is forgotten.
+    ///
+    /// # Panics
+    /// If somebody wrote beside its memory.
+    pub fn outcome(&mut self, request: BareRequest) -> Option<BareOutcome> {
+        let held = self.held.get(request)?;
+        let outcome = self.engine.outcome(held.request)?;
+        let mut held = self.held.remove(request)?;
+        assert!(held.is_whole(), "a message was written outside of its memory");
+        Some(match outcome {
+            Ok(status) => {
+                let mut message = Held::message(&mut held.bytes).to_vec();
+                message.truncate(status.bytes as usize);
+                Ok((status.from, status.tag, message))
+            }
+            Err(Failure::Unreachable { rank }) => Err(rank),
+        })
+    }
+
+    /// Takes in what has come and does what is due. Whether anything came.
+    pub fn progress(&mut self, now: Time) -> bool {
+        self.engine.progress(now)
+    }
+
+    /// When it wants to be called, if nothing happens before.
+    pub fn deadline(&self) -> Option<Time> {
+        self.engine.deadline()
+    }
+
+    /// Whether a rank has been given up.
+    pub fn is_gone(&self, rank: u16) -> bool {
+        self.engine.is_gone(rank)
+    }
+
+    /// What rails have carried.
+    pub fn statistics(&self) -> Vec<RailStatistics> {
+        self.engine.statistics()
+    }
+
+    /// Bytes of messages that it keeps, and that nobody has asked for yet or that are not whole.
+    pub fn kept(&self) -> usize {
+        self.engine.kept_bytes()
+    }
+
+    /// How many these are at most, whatever its peers do.
+    pub fn most_kept(&self) -> usize {
+        self.engine.most_kept_bytes()
+    }
+
+    /// Whether all that was sent has arrived.
+    pub fn has_sent_all(&self) -> bool {
+        self.engine.has_sent_all()
+    }
+}
+
+impl BareSpec {
+    fn engine(&self) -> EngineSpec {
+        let &BareSpec { rank, size, secret, channel, message, patience, ahead } = self;
+        EngineSpec { rank, size, key: Key::new(secret), channel, message, patience, ahead }
+    }
+}

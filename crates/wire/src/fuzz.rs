@@ -1,0 +1,44 @@
+//! What fuzzers call: plain functions of bytes that panic where something does not hold. The programs around them are in the folder
+//! `fuzz` of the repository, with seeds; a test runs all seeds, and what is made of them by chance, on every system.
+//!
+//! | target | bytes are |
+//! |---|---|
+//! | [`datagram`], [`envelope`], [`offers`] | what is read |
+//! | [`client`], [`server`] | what a launcher says to a rank, and ranks to a launcher |
+//! | [`ring`] | records, and what a peer writes into shared memory besides |
+//! | [`pair`] | what two ranks do, and what happens to their datagrams, rails and themselves |
+//! | [`peer`] | what a rank does, and what another one sends that knows the secret and keeps to no rule |
+
+mod air;
+mod decisions;
+mod pair;
+mod parsers;
+mod peer;
+#[cfg(test)]
+mod tests;
+
+pub use pair::pair;
+pub use parsers::{datagram, envelope, offers};
+pub use peer::peer;
+
+#[cfg(unix)]
+pub use crate::memory::fuzz::ring;
+pub use crate::start::fuzz::{client, server};
+
+/// A function that fuzzers call.
+pub type Target = fn(&[u8]);
+
+/// All there are, by name.
+pub const TARGETS: &[(&str, Target)] = &[
+    ("datagram", datagram),
+    ("envelope", envelope),
+    ("offers", offers),
+    ("client", client),
+    ("server", server),
+    #[cfg(unix)]
+    ("ring", ring),
+    ("pair", pair),
+    ("peer", peer),
+];
+
+pub(crate) use decisions::Decisions;

@@ -1,0 +1,66 @@
+//! What is read: datagrams, envelopes, offers of rails.
+
+use crate::datagram::Datagram;
+use crate::envelope as envelopes;
+use crate::key::{Course, Key, TAG};
+use crate::rail::find;
+
+/// A datagram: as it is, which is a stranger's, and with the right tag. What is understood is written again as it was meant.
+pub fn datagram(bytes: &[u8]) {
+    let (key, course) = (Key::new([1; 16]), Course { to: 0, rail: 0 });
+    let _ = Datagram::decode(bytes, &key, course);
+    let sealed = seal(bytes, &key, course);
+    if let Ok((read, load)) = Datagram::decode(&sealed, &key, course) {
+        let front = read.encode(&key, course, load);
+        let again = [front.as_bytes(), load].concat();
+        let (second, second_load) = Datagram::decode(&again, &key, course).expect("it was written");
+        assert_eq!((second, second_load), (read, load));
+        let elsewhere = Course { to: 0, rail: 1 };
+        assert!(Datagram::decode(&sealed, &key, elsewhere).is_err(), "it is of another rail");
+    }
+}
+
+/// The same bytes with the tag that their head asks for.
+pub(super) fn seal(bytes: &[u8], key: &Key, course: Course) -> Vec<u8> {
+    const SIGNED: usize = crate::datagram::HEAD - TAG;
+    let mut sealed = bytes.to_vec();
+    if sealed.len() >= SIGNED + TAG {
+        let tag = key.tag(course, &sealed[..SIGNED], &sealed[SIGNED + TAG..]);
+        sealed[SIGNED..SIGNED + TAG].copy_from_slice(&tag);
+    }
+    sealed
+}
+
+/// An envelope, with what is behind it.
+pub fn envelope(bytes: &[u8]) {
+    if let Some((context, envelope, rest)) = envelopes::decode(bytes) {
+        let again = [&envelopes::encode(context, &envelope)[..], rest].concat();
+        assert_eq!(envelopes::decode(&again), Some((context, envelope, rest)));
+    }
+}
+
+/// What three ranks say of their cards, one paragraph each; the first byte says which share a machine.
+pub fn offers(bytes: &[u8]) {
+    let (&first, rest) = bytes.split_first().unwrap_or((&0, &[]));
+    let Ok(text) = str::from_utf8(rest) else { return };
+    let ranks: Option<Vec<_>> = text.split("\n\n").take(3).map(find::read).collect();
+    let Some(offers) = ranks else { return };
+    for offers in &offers {
+        assert_eq!(find::read(&find::write(offers)).as_ref(), Some(offers));
+    }
+    let machines: Vec<usize> =
+        (0..offers.len()).map(|rank| usize::from(first >> (2 * rank)) & 3).collect();
+    if let Ok(rails) = find::agree(&offers, &machines) {
+        for rail in &rails {
+            assert_eq!((rail.offers.len(), rail.addresses.len()), (offers.len(), offers.len()));
+            for (offers, &chosen) in offers.iter().zip(&rail.offers) {
+                assert!(offers[chosen].card.mtu >= rail.mtu);
+            }
+        }
+        for (rank, _) in offers.iter().enumerate() {
+            let mut used: Vec<usize> = rails.iter().map(|rail| rail.offers[rank]).collect();
+            used.sort_unstable();
+            assert!(used.windows(2).all(|two| two[0] != two[1]), "a card is part of one rail");
+        }
+    }
+}

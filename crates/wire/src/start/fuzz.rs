@@ -1,0 +1,120 @@
+//! What fuzzers say to ranks and to launchers.
+
+use super::client::{Client, Outcome};
+use super::inbox::Inbox;
+use super::server::Server;
+use crate::fuzz::Decisions;
+
+/// A rank that joins, puts, waits at a fence, gets and leaves; the bytes are what its launcher says. The first of them chooses whether it knows
+/// who it is.
+pub fn client(bytes: &[u8]) {
+    let mut decisions = Decisions::new(bytes);
+    let id = (decisions.byte() % 2 == 1).then_some(3);
+    let mut client = Client::new(if id.is_some() { None } else { Some((1, 4)) });
+    let mut wishes: Vec<fn(&mut Client) -> bool> = vec![
+        |client| client.leave().is_ok(),
+        |client| client.get(3, "card").is_ok(),
+        |client| client.get(0, "card").is_ok(),
+        |client| client.fence().is_ok(),
+        |client| client.put("card", &[0x5a; 300]).is_ok(),
+    ];
+    assert!(client.join(id).is_ok());
+    let mut inbox = Inbox::default();
+    loop {
+        let some = decisions.bytes(97);
+        if some.is_empty() {
+            break;
+        }
+        inbox.add(some);
+        while let Some(line) = inbox.next() {
+            let Ok(line) = line else { return };
+            let line = line.to_owned();
+            match client.hear(&line) {
+                // The job cannot be used any more, and says so.
+                Err(error) => {
+                    assert!(!error.to_string().is_empty() && error.to_string().len() < 2000);
+                    return;
+                }
+                Ok(None) => {}
+                Ok(Some(outcome)) => {
+                    if let Outcome::Bytes(bytes) = outcome {
+                        assert!(bytes.len() <= super::LONGEST);
+                    }
+                    assert!(client.rank() < client.size() && client.size() <= super::MOST_RANKS);
+                    let Some(wish) = wishes.pop() else { return };
+                    if !wish(&mut client) {
+                        return;
+                    }
+                }
+            }
+            if let Some(line) = client.next_line() {
+                assert!(line.ends_with('\n') && line.len() <= 1024, "launchers read such lines");
+            }
+        }
+    }
+}
+
+/// The most that waits for a rank: it is not heard any more then.
+const MOST_UNREAD: usize = (1 << 20) + (1 << 13);
+
+/// Four ranks talk to a launcher: a byte says who, and whether it reads its answers first; another how much it says; bytes follow.
+pub fn server(bytes: &[u8]) {
+    let mut decisions = Decisions::new(bytes);
+    let mut server = Server::named(4, "board");
+    while !decisions.is_empty() {
+        let choice = decisions.byte();
+        // The last one is none of them.
+        let rank = usize::from(choice % 5);
+        match choice / 5 % 8 {
+            0 => server.closed(rank),
+            1..4 => server.said(rank, usize::from(choice)),
+            _ => {}
+        }
+        let count = decisions.one_of(120);
+        server.hear(rank, decisions.bytes(count));
+        for rank in 0..5 {
+            assert!(server.to_say(rank).len() <= MOST_UNREAD);
+        }
+        while server.next_event().is_some() {}
+    }
+}
+
+/// What a rank and a launcher say to each other from the beginning to the end: what the launcher hears, as [`server`] takes it, and what the
+/// rank does.
+#[cfg(test)]
+pub fn conversation(knows: bool) -> (Vec<u8>, Vec<u8>) {
+    let (mut says, mut hears) = (Vec::new(), Vec::new());
+    let mut server = Server::named(1, "board");
+    let mut client = Client::new(knows.then_some((0, 1)));
+    let wishes: [fn(&mut Client) -> Result<(), super::StartError>; 4] = [
+        |client| client.put("card", &[0x5a; 30]),
+        Client::fence,
+        |client| client.get(0, "card"),
+        Client::leave,
+    ];
+    client.join((!knows).then_some(0)).expect("it is idle");
+    let mut inbox = Inbox::default();
+    for wish in wishes.into_iter().map(Some).chain([None]) {
+        let mut done = false;
+        while !done {
+            if let Some(line) = client.next_line() {
+                for piece in line.as_bytes().chunks(119) {
+                    says.extend([20, piece.len() as u8]);
+                    says.extend(piece);
+                }
+                server.hear(0, line.as_bytes());
+            }
+            hears.extend(server.to_say(0));
+            inbox.add(server.to_say(0));
+            server.said(0, usize::MAX);
+            while let Some(line) = inbox.next() {
+                let line = line.expect("text").to_owned();
+                done |= client.hear(&line).expect("an answer").is_some();
+            }
+        }
+        if let Some(wish) = wish {
+            wish(&mut client).expect("it is idle");
+        }
+    }
+    (says, hears)
+}
