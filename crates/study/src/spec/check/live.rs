@@ -50,7 +50,7 @@ fn place(live: &Live) -> Result<(), Clash> {
         return Err(clash(path, "no host to run on", "expected names of machines")
             .help("leave `hosts` out to run on this machine"));
     }
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     for host in hosts {
         if !host.starts_with(|c: char| c.is_ascii_alphanumeric()) || !host.chars().all(fits) {
             let label = format!("found `{host}`, expected the name or the address of a machine");
