@@ -22,6 +22,7 @@
 //! | control | a control packet between NICs | its kind, and the counter and the node that decide if two meet |
 //! | Pack, Nack, Sack | acknowledgements of a channel | of a Sack: which packet came last and when, for how long this was held, how many packets came again, and which have come |
 //! | hello, welcome | the first words on a rail, and their answer | a nonce |
+//! | raw | a frame between [raw endpoints](crate::raw), with its number and its label where others have the message's serial number | its bytes |
 //!
 //! A datagram of a long message has 24 bytes that are not the message's, so that with a payload of 1,448 bytes in a
 //! frame of 1,514 a rail carries 95.6 % of its rate.
@@ -147,6 +148,13 @@ pub enum Body {
         /// What was sent.
         nonce: u64,
     },
+    /// A frame between raw endpoints, which is never sent again.
+    Raw {
+        /// Its number among those from this sender to this receiver.
+        number: Seq,
+        /// What tells it from other frames, for whoever reads it.
+        label: u32,
+    },
 }
 
 /// A stripe, as it is described in every piece of it.
@@ -205,6 +213,7 @@ mod kind {
     pub const SACK: u8 = 7;
     pub const HELLO: u8 = 8;
     pub const WELCOME: u8 = 9;
+    pub const RAW: u8 = 10;
     /// Of a whole or a piece, that NICs have been reserved.
     pub const RESERVED: u8 = 0b0100_0000;
 }
@@ -319,6 +328,7 @@ impl Datagram {
             }
             Body::Hello { nonce } => front(kind::HELLO).long(nonce),
             Body::Welcome { nonce } => front(kind::WELCOME).long(nonce),
+            Body::Raw { number, label } => front(kind::RAW).seq(number).serial(label),
         };
         front.sealed(key, course, load)
     }
@@ -410,6 +420,7 @@ impl Reader<'_> {
                 return Ok((Body::Whole { seq, ack: Seq(offset), serial, reserved }, rest));
             }
             kind::PIECE => return self.piece(serial, offset, reserved, rest),
+            kind::RAW => return Ok((Body::Raw { number: seq, label: serial }, rest)),
             kind::VOID => Body::Void { seq },
             kind::CONTROL => {
                 let [kind, high, low, node] = words::<4>(rest).ok_or(self.odd())?;
@@ -598,6 +609,7 @@ mod tests {
             ),
             any::<u64>().prop_map(|nonce| (Body::Hello { nonce }, false)),
             any::<u64>().prop_map(|nonce| (Body::Welcome { nonce }, false)),
+            (seq(), any::<u32>()).prop_map(|(number, label)| (Body::Raw { number, label }, true)),
         ]
     }
 

@@ -18,6 +18,7 @@ pub mod key;
 mod lent;
 pub mod memory;
 pub mod rail;
+pub mod raw;
 pub mod start;
 mod waiting;
 

@@ -7,6 +7,7 @@ pub mod find;
 mod udp;
 
 pub use udp::Udp;
+pub(crate) use udp::heads;
 
 use std::io::{self, IoSlice};
 

@@ -1,7 +1,5 @@
 //! How the ranks of a job find each other.
 
-use std::collections::BTreeMap;
-
 use crosstie_protocol::Patience;
 use crosstie_protocol::channel::{Recommended, SelectiveSpec};
 use crosstie_protocol::message::MessageSpec;
@@ -60,7 +58,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Engine, CommEr
     };
     let everybody: Vec<(String, Vec<Offer>)> =
         everybody.iter().enumerate().map(read).collect::<Result<_, CommError>>()?;
-    let machines = numbered(everybody.iter().map(|(machine, _)| &machine[..]));
+    let machines = find::numbered(everybody.iter().map(|(machine, _)| &machine[..]));
 
     let memory = neighbours(job, &machines)?;
     let apart = machines.iter().any(|&machine| machine != machines[rank]);
@@ -103,17 +101,6 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Engine, CommEr
         ahead: AHEAD,
     };
     Ok(Engine::new(spec, &policies, used, memory)?)
-}
-
-/// Equal names have equal numbers.
-fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<usize> {
-    let mut numbers = BTreeMap::new();
-    names
-        .map(|name| {
-            let next = numbers.len();
-            *numbers.entry(name).or_insert(next)
-        })
-        .collect()
 }
 
 /// The memory that ranks of this machine share, and the place of each rank there.

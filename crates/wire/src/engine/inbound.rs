@@ -51,6 +51,11 @@ impl Engine {
             count.odd += 1;
             return;
         }
+        if let Body::Raw { .. } = body {
+            // There are no raw endpoints here.
+            count.odd += 1;
+            return;
+        }
         count.received += 1;
         count.received_bytes += bytes.len() as u64;
         match body {
@@ -102,7 +107,7 @@ impl Engine {
                     self.data(from, rail, part.seq, item)
                 })
             }
-            Body::Hello { .. } | Body::Welcome { .. } => None,
+            Body::Hello { .. } | Body::Welcome { .. } | Body::Raw { .. } => None,
         };
         if let Some(frame) = frame {
             let link = self.peers[usize::from(from)].links[usize::from(rail)].as_mut();

@@ -4,6 +4,7 @@
 //! containers, say) is no rail: there several machines have the same address. Where ranks share no network, they are joined
 //! by routers: then the first cards of all are a rail, and the second ones if all ranks have named as many, and so on.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 /// An address of this host, and the device that has it.
@@ -186,6 +187,17 @@ pub struct Agreed {
     pub addresses: Vec<SocketAddr>,
     /// The most that a packet carries on the way between any two.
     pub mtu: usize,
+}
+
+/// Machines by numbers: equal names have equal ones.
+pub fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<usize> {
+    let mut numbers = BTreeMap::new();
+    names
+        .map(|name| {
+            let next = numbers.len();
+            *numbers.entry(name).or_insert(next)
+        })
+        .collect()
 }
 
 /// The rails that join all ranks, from what each offers. All ranks find the same. `machines` tells ranks of one machine by equal numbers.

@@ -11,7 +11,7 @@ pub use linux::Udp;
 pub use plain::Udp;
 
 /// Bytes of the heads of IP and UDP in front of a datagram.
-pub(super) fn heads(address: std::net::IpAddr) -> usize {
+pub(crate) fn heads(address: std::net::IpAddr) -> usize {
     match address {
         std::net::IpAddr::V4(_) => 20 + 8,
         std::net::IpAddr::V6(_) => 40 + 8,

@@ -9,5 +9,6 @@ mod collectives;
 mod outages;
 mod parts;
 mod rails;
+mod raw;
 mod stage;
 mod strangers;

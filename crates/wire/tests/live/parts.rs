@@ -51,6 +51,10 @@ fn player() {
         "vanish" => vanish(number(1)),
         "listen" => crate::strangers::listen(),
         "cut-off" => cut_off(),
+        "raw" => {
+            crate::raw::part(&words[1..]);
+            Ok(())
+        }
         unknown => panic!("there is no part `{unknown}`"),
     };
     if let Err(error) = done {

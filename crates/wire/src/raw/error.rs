@@ -1,0 +1,104 @@
+//! What can go wrong with raw endpoints.
+
+use std::io;
+use std::time::Duration;
+
+use crate::rail::find::FindError;
+use crate::start::StartError;
+
+/// Why something cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub enum RawError {
+    /// The job cannot be joined or left.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// There is no rail.
+    #[error(transparent)]
+    Rails(#[from] FindError),
+    /// No rail joins all ranks.
+    #[error(
+        "found no rail that joins all ranks, expected one: name it on every host in CROSSTIE_RAILS"
+    )]
+    NoRail,
+    /// A socket cannot be opened.
+    #[error("{name} ({address}) cannot be opened: {cause}")]
+    Open {
+        /// The device.
+        name: String,
+        /// The address of this host.
+        address: std::net::IpAddr,
+        /// Why.
+        cause: io::Error,
+    },
+    /// Too many ranks.
+    #[error("found {found} ranks, expected at most {}", u16::MAX)]
+    TooMany {
+        /// How many.
+        found: usize,
+    },
+    /// A ring or a pool that cannot be.
+    #[error("found a {what} of {found} frames, expected {least} to {most}")]
+    Frames {
+        /// Which: `ring` or `pool`.
+        what: &'static str,
+        /// Its frames.
+        found: u32,
+        /// The fewest.
+        least: u32,
+        /// The most.
+        most: u32,
+    },
+    /// What a rank says of itself is not understood.
+    #[error("rank {rank} says of itself what is not understood: it may be of another version")]
+    Odd {
+        /// Who.
+        rank: usize,
+    },
+    /// No such partner.
+    #[error("found {found} as the partner of rank {rank}, expected another rank from 0 to {}", size.saturating_sub(1))]
+    Partner {
+        /// What was found.
+        found: usize,
+        /// Whose partner.
+        rank: usize,
+        /// How many ranks there are.
+        size: usize,
+    },
+    /// More than a frame carries.
+    #[error(
+        "found {found} bytes, expected at most {longest}: a frame carries no more, and raw endpoints make no two of one"
+    )]
+    Long {
+        /// Its bytes.
+        found: usize,
+        /// What a frame carries.
+        longest: usize,
+    },
+    /// A frame cannot be written, now or at all.
+    #[error("a frame for rank {to} cannot be written: {cause}")]
+    Write {
+        /// For whom.
+        to: usize,
+        /// Why.
+        cause: io::Error,
+    },
+    /// The socket fails.
+    #[error("the socket of a raw endpoint failed: {cause}")]
+    Socket {
+        /// Why.
+        cause: io::Error,
+    },
+    /// Nothing has happened for long.
+    #[error(
+        "rank {rank} waits for {what} and nothing has come for {waited:?}: a frame was lost that is not sent again; let others stop \
+         using the network, and try again"
+    )]
+    Stuck {
+        /// Who.
+        rank: usize,
+        /// For what.
+        what: String,
+        /// For how long.
+        waited: Duration,
+    },
+}
