@@ -315,8 +315,9 @@ impl Comm {
         let end = self.timeout.get().map(|timeout| begin + time(timeout));
         let mut waiting = Waiting::default();
         attended.store(true, Ordering::Relaxed);
+        let mut found = find(&mut engine);
         let result = loop {
-            if let Some(found) = find(&mut engine) {
+            if let Some(found) = found {
                 break Ok(found);
             }
             let now = clock.now();
@@ -324,7 +325,12 @@ impl Comm {
                 break Err(CommError::TimedOut { after: self.timeout.get().unwrap_or_default() });
             }
             let came = engine.progress(now);
-            waiting.pass(now, came, &mut engine);
+            found = find(&mut engine);
+            if found.is_none() {
+                waiting.pass(now, came, &mut engine);
+                // Whoever slept may have been woken by what was taken in meanwhile.
+                found = find(&mut engine);
+            }
         };
         attended.store(false, Ordering::Relaxed);
         result

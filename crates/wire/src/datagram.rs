@@ -361,17 +361,8 @@ impl Front {
     fn sealed(mut self, key: &Key, course: Course, load: &[u8]) -> Front {
         let (head, behind) = self.bytes.split_at_mut(HEAD);
         let behind = &behind[..self.len - HEAD];
-        // What is behind the head has a tag too. Only pieces have both.
-        let tag = match (behind.is_empty(), load.is_empty()) {
-            (true, _) => key.tag(course, &head[..SIGNED], load),
-            (false, true) => key.tag(course, &head[..SIGNED], behind),
-            (false, false) => {
-                let mut hasher = crc32fast::Hasher::new();
-                hasher.update(behind);
-                hasher.update(load);
-                key.tag_of_sum(course, &head[..SIGNED], hasher.finalize())
-            }
-        };
+        // What is behind the head has a tag too.
+        let tag = key.tag(course, &head[..SIGNED], [behind, load]);
         head[SIGNED..].copy_from_slice(&tag);
         self
     }
@@ -654,7 +645,7 @@ mod tests {
             mut head in any::<[u8; HEAD]>(), rest in prop::collection::vec(any::<u8>(), 0..100),
         ) {
             head[0] = VERSION << 4 | head[0] & 0xf;
-            let tag = key().tag(HERE, &head[..SIGNED], &rest);
+            let tag = key().tag(HERE, &head[..SIGNED], [&rest, &[]]);
             head[SIGNED..].copy_from_slice(&tag);
             let bytes = [&head[..], &rest].concat();
             if let Ok((Datagram { body: Body::Piece { offset, parcel, .. }, .. }, load)) =

@@ -27,7 +27,7 @@ use crosstie_protocol::channel::ChannelSpec;
 use crosstie_protocol::message::{self, Envelope, MessageSpec, Messenger, PostId, RequestId, Tag};
 use crosstie_protocol::{
     Action, Ahead, Input, Machine, MessageId, Node, NodeError, NodeId, NodeSpec, Packing, Patience,
-    PeId, Policies, RailId, RankId,
+    PeId, Policies, RailId, RankId, StripeId,
 };
 use crosstie_units::Time;
 use slotmap::{Key as _, KeyData, SlotMap, new_key_type};
@@ -172,6 +172,13 @@ pub struct RailCount {
     pub downs: u64,
 }
 
+/// Machines that have been told something; links are listed apart.
+#[derive(Debug, Default)]
+struct Stirred {
+    messengers: [bool; Context::ALL.len()],
+    node: bool,
+}
+
 /// One rank's end of everything.
 pub(crate) struct Engine {
     rank: u16,
@@ -197,11 +204,16 @@ pub(crate) struct Engine {
     requests: SlotMap<RequestKey, Request>,
     /// Envelopes of this rank for itself, with their bytes or those of a send.
     own: VecDeque<Post>,
-    /// Links whose machines may want something.
+    /// Machines that may want something.
+    stirred: Stirred,
     touched: Vec<(u16, u8)>,
+    /// What has been acknowledged, and the node has not been told: by whom on which rail.
+    acknowledged: Vec<(u16, u8, StripeId, u32)>,
+    /// Whether a request is done since the machines were last asked.
+    done: bool,
     /// Buffers for short messages.
     spare: Vec<Vec<u8>>,
-    /// When something is to be done, if nothing happens before.
+    /// When something is to be done, if nothing happens before; perhaps earlier than that.
     deadline: Option<Time>,
     nonce: u64,
 }
@@ -271,9 +283,13 @@ impl Engine {
             places: Vec::new(),
             requests: SlotMap::with_key(),
             own: VecDeque::new(),
+            stirred: Stirred::default(),
             touched: Vec::new(),
+            acknowledged: Vec::new(),
+            done: false,
             spare: Vec::new(),
-            deadline: None,
+            // At once, for the first look.
+            deadline: Some(Time::ZERO),
             nonce: 0,
         })
     }
@@ -363,10 +379,14 @@ impl Engine {
         let due = self.deadline.is_some_and(|deadline| deadline <= now);
         if due {
             self.expire(now);
+            self.deadline = None;
         }
         let waits = self.nics.iter().any(|nic| !nic.queue.is_empty()) || self.has_backlog();
-        if came || due || waits {
+        if came || due || waits || !self.acknowledged.is_empty() {
             self.settle(now);
+        }
+        if due {
+            self.hurry(self.next_deadline());
         }
         came
     }
@@ -376,10 +396,12 @@ impl Engine {
         let is_due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if is_due(self.node.poll_timeout()) {
             self.node.handle_timeout(now);
+            self.stirred.node = true;
         }
-        for messenger in &mut self.messengers {
+        for (messenger, stirred) in self.messengers.iter_mut().zip(&mut self.stirred.messengers) {
             if is_due(messenger.poll_timeout()) {
                 messenger.handle_timeout(now);
+                *stirred = true;
             }
         }
         for (rank, peer) in (0u16..).zip(&mut self.peers) {
@@ -396,31 +418,79 @@ impl Engine {
     }
 
     /// Lets all machines do what they want, and sends what they have to send.
+    ///
+    /// What has been acknowledged comes last: nobody waits for it, as long as something else goes on. If a request is done meanwhile it
+    /// is left for the next time, since whoever waits for that may have something to send. Only policies that are told of departures
+    /// must hear of it before what it lets depart.
     fn settle(&mut self, now: Time) {
+        self.done = false;
         loop {
             self.serve_machines(now);
-            if !self.flush(now) {
+            if self.departures && self.serve_acknowledged(now) || self.flush(now) {
+                continue;
+            }
+            if self.done || !self.serve_acknowledged(now) {
                 break;
             }
         }
-        self.deadline = self.next_deadline();
+        if !self.acknowledged.is_empty() {
+            self.hurry(Some(now));
+        }
+        self.hurry(self.node.poll_timeout());
+        for messenger in 0..self.messengers.len() {
+            self.hurry(self.messengers[messenger].poll_timeout());
+        }
+    }
+
+    /// Something is to be done at a time.
+    #[inline]
+    fn hurry(&mut self, at: Option<Time>) {
+        if let Some(at) = at {
+            self.deadline = Some(self.deadline.map_or(at, |deadline| deadline.min(at)));
+        }
     }
 
     fn serve_machines(&mut self, now: Time) {
         loop {
-            let mut busy = false;
             for context in Context::ALL {
-                busy |= self.serve_messenger(now, context);
+                if std::mem::take(&mut self.stirred.messengers[context as usize]) {
+                    self.serve_messenger(now, context);
+                }
             }
-            busy |= self.serve_own(now);
-            busy |= self.serve_node(now);
-            busy |= self.serve_links(now);
-            if !busy {
+            self.serve_own(now);
+            if std::mem::take(&mut self.stirred.node) {
+                self.serve_node(now);
+            }
+            self.serve_links(now);
+            let Stirred { messengers, node } = self.stirred;
+            if !node && !messengers.contains(&true) && self.own.is_empty() {
                 return;
             }
         }
     }
 
+    /// Tells the node what has been acknowledged. Whether there was anything.
+    fn serve_acknowledged(&mut self, now: Time) -> bool {
+        if self.acknowledged.is_empty() {
+            return false;
+        }
+        let mut all = std::mem::take(&mut self.acknowledged);
+        let mut heard = None;
+        for (rank, rail, stripe, number) in all.drain(..) {
+            if let Some((rank, rail)) = heard.replace((rank, rail)).filter(|&of| of != (rank, rail))
+            {
+                self.tell_path(now, rank, rail);
+            }
+            self.tell_node(now, Input::Acknowledged { stripe, number });
+        }
+        if let Some((rank, rail)) = heard {
+            self.tell_path(now, rank, rail);
+        }
+        self.acknowledged = all;
+        true
+    }
+
+    /// When something is to be done, by all who may want it. Between two such looks the time is only ever brought forward.
     fn next_deadline(&self) -> Option<Time> {
         let links = self.peers.iter().flat_map(|peer| &peer.links).flatten();
         let links = links.flat_map(|link| [link.endpoint.poll_timeout(), link.greeting.deadline()]);
@@ -430,16 +500,21 @@ impl Engine {
         links.chain(rails).chain(messengers).chain(others).flatten().min()
     }
 
+    /// Tells the node what has happened.
+    fn tell_node(&mut self, now: Time, input: Input) {
+        self.stirred.node = true;
+        self.node.handle(now, input);
+    }
+
     /// Tells a messenger what has happened.
     fn tell(&mut self, now: Time, context: Context, input: message::Input) {
+        self.stirred.messengers[context as usize] = true;
         self.messengers[context as usize].handle(now, input);
     }
 
     /// Does what a messenger wants.
-    fn serve_messenger(&mut self, now: Time, context: Context) -> bool {
-        let mut busy = false;
+    fn serve_messenger(&mut self, now: Time, context: Context) {
         while let Some(action) = self.messengers[context as usize].poll_action(now) {
-            busy = true;
             match action {
                 message::Action::Post { post, to, envelope, bytes, of, rail, whole } => {
                     let of = of.map(request_key);
@@ -480,7 +555,6 @@ impl Engine {
                 }
             }
         }
-        busy
     }
 
     /// Puts the bytes of a short message where they were asked for.
@@ -498,6 +572,7 @@ impl Engine {
 
     /// A request is done.
     fn finish(&mut self, key: RequestKey, state: State) {
+        self.done = true;
         let Some(request) = self.requests.get_mut(key) else { return };
         request.state = state;
         // It is not ours any more.
@@ -537,15 +612,13 @@ impl Engine {
             let bytes = post.load.bytes(&self.requests).len() as u64;
             let message = MessageId(self.posts.insert(post).data().as_ffi());
             let (pe, to) = (PeId(0), NodeId(to.into()));
-            self.node.handle(now, Input::Send { pe, message, to, bytes, rail, whole });
+            self.tell_node(now, Input::Send { pe, message, to, bytes, rail, whole });
         }
     }
 
     /// Takes envelopes of this rank to itself.
-    fn serve_own(&mut self, now: Time) -> bool {
-        let mut busy = false;
+    fn serve_own(&mut self, now: Time) {
         while let Some(Post { context, post, load, place, .. }) = self.own.pop_front() {
-            busy = true;
             match (load, place) {
                 (Load::Own(bytes), _) => self.open(now, self.rank, bytes),
                 (Load::Of(send), Some(place)) => {
@@ -556,7 +629,6 @@ impl Engine {
             }
             self.tell(now, context, message::Input::Landed { post });
         }
-        busy
     }
 
     /// Copies what a rank has sent to itself.
@@ -623,10 +695,8 @@ impl Engine {
     }
 
     /// Does what the node wants.
-    fn serve_node(&mut self, now: Time) -> bool {
-        let mut busy = false;
+    fn serve_node(&mut self, now: Time) {
         while let Some(action) = self.node.poll_action(now) {
-            busy = true;
             match action {
                 Action::Transmit(packet) => self.transmit(now, &packet),
                 Action::Control { rail, to, packet, serial } => {
@@ -650,7 +720,6 @@ impl Engine {
                 Action::Complete { .. } | Action::HandedOver { .. } => {}
             }
         }
-        busy
     }
 
     /// A message has arrived whole.
@@ -684,6 +753,7 @@ impl Engine {
         self.posts.retain(|_, post| post.to != rank);
         self.nics.iter_mut().for_each(|nic| nic.queue.forget(rank));
         self.touched.retain(|&(peer, _)| peer != rank);
+        self.acknowledged.retain(|&(peer, ..)| peer != rank);
         self.forget_neighbour(rank);
         let peer = RankId(rank.into());
         for context in Context::ALL {

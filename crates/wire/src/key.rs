@@ -1,17 +1,19 @@
 //! The secret of a job, and the tags by which its datagrams are known.
 //!
-//! A tag is a SipHash-2-4, keyed by the secret, of a datagram's head, of who sends it to whom on which rail, and of the CRC-32 of
-//! what it carries. So strangers, other jobs and earlier ones cannot make datagrams that are taken for ours, ours cannot be
+//! A tag is a SipHash-2-4, keyed by the secret, of a datagram's head, of who sends it to whom on which rail, and of what it carries if
+//! that is short, otherwise of the CRC-32 of that. So strangers, other jobs and earlier ones cannot make datagrams that are taken for ours, ours cannot be
 //! turned to another receiver or rail, and whatever is damaged on the way is noticed. It is no encryption: who can read the wire
-//! reads the data, and who can change it on its way may change it so that its CRC stays the same.
-
-use std::hash::Hasher;
+//! reads the data, and who can change it on its way may change long data so that their CRC stays the same.
 
 use siphasher::sip::SipHasher24;
 use subtle::ConstantTimeEq;
 
 /// Bytes of a tag.
 pub const TAG: usize = 5;
+
+/// Bytes of a head that a tag is of at most, and those of loads that count themselves and not by their CRC-32.
+const HEAD: usize = 24;
+const SHORT: usize = 64;
 
 /// What all ranks of a job know, and nobody else.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,27 +43,36 @@ impl Key {
         Key { words: [word(0), word(8)] }
     }
 
-    /// The tag of a datagram with this head and load.
+    /// The tag of a datagram with this head and load, which may come in two parts.
     #[inline]
-    pub fn tag(&self, course: Course, head: &[u8], load: &[u8]) -> [u8; TAG] {
-        self.tag_of_sum(course, head, crc32fast::hash(load))
-    }
-
-    /// The same for a load with this CRC-32.
-    #[inline]
-    pub fn tag_of_sum(&self, course: Course, head: &[u8], sum: u32) -> [u8; TAG] {
-        let mut hasher = SipHasher24::new_with_keys(self.words[0], self.words[1]);
-        let course = u64::from(course.to) | u64::from(course.rail) << 16;
-        hasher.write(&(u64::from(sum) << 32 | course).to_le_bytes());
-        hasher.write(head);
-        let hash = hasher.finish().to_le_bytes();
+    pub fn tag(&self, course: Course, head: &[u8], loads: [&[u8]; 2]) -> [u8; TAG] {
+        debug_assert!(head.len() <= HEAD);
+        let is_long = loads[0].len() + loads[1].len() > SHORT;
+        // The head is always of the same length, and that of what is behind it goes into the hash with the length of all.
+        let mut bytes = [0; 8 + HEAD + SHORT];
+        let mut length = 8 + head.len();
+        bytes[8..length].copy_from_slice(head);
+        let mut sum = crc32fast::Hasher::new();
+        for load in loads {
+            if is_long {
+                sum.update(load);
+            } else {
+                bytes[length..length + load.len()].copy_from_slice(load);
+                length += load.len();
+            }
+        }
+        let sum = sum.finalize();
+        let course = u64::from(course.to) | u64::from(course.rail) << 16 | u64::from(is_long) << 24;
+        bytes[..8].copy_from_slice(&(u64::from(sum) << 32 | course).to_le_bytes());
+        let hasher = SipHasher24::new_with_keys(self.words[0], self.words[1]);
+        let hash = hasher.hash(&bytes[..length]).to_le_bytes();
         hash[..TAG].try_into().expect("a hash is longer")
     }
 
     /// Whether a datagram has the right tag, told in the same time whatever it has.
     #[inline]
     pub fn fits(&self, course: Course, head: &[u8], load: &[u8], tag: &[u8]) -> bool {
-        self.tag(course, head, load)[..].ct_eq(tag).into()
+        self.tag(course, head, [load, &[]])[..].ct_eq(tag).into()
     }
 }
 
@@ -74,7 +85,7 @@ mod tests {
     #[test]
     fn a_tag_is_of_one_key_one_course_one_head_and_one_load() {
         let key = Key::new(*b"sixteen bytes ok");
-        let tag = key.tag(HERE, b"head", b"load");
+        let tag = key.tag(HERE, b"head", [b"load", b""]);
         assert!(key.fits(HERE, b"head", b"load", &tag));
         let other = Key::new(*b"sixteen bytes ko");
         assert!(!other.fits(HERE, b"head", b"load", &tag));

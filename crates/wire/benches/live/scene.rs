@@ -114,7 +114,7 @@ const SCENES: &[Scene] = &[
         name: "ping",
         rails: &[],
         whole: true,
-        does: "ping 8 50000",
+        does: "ping 8 400000",
         of: None,
         unit: "us",
         floor: 0.0,

@@ -34,11 +34,8 @@ impl Engine {
     /// A number that was not used before and that nobody can guess who does not know the secret.
     fn next_nonce(&mut self) -> u64 {
         self.nonce += 1;
-        let tag = self.key.tag_of_sum(
-            crate::key::Course { to: self.rank, rail: u8::MAX },
-            &self.nonce.to_le_bytes(),
-            0,
-        );
+        let course = crate::key::Course { to: self.rank, rail: u8::MAX };
+        let tag = self.key.tag(course, &self.nonce.to_le_bytes(), [&[]; 2]);
         self.nonce << 40 | u64::from_be_bytes([0, 0, 0, tag[0], tag[1], tag[2], tag[3], tag[4]])
     }
 
@@ -47,6 +44,7 @@ impl Engine {
         let nonce = self.next_nonce();
         let link = self.link(rank, rail);
         link.greeting = Greeting::Said { nonce, next: now + FIRST, wait: FIRST };
+        self.hurry(Some(now + FIRST));
         self.nics[usize::from(rail)].queue.urgent(rank, Body::Hello { nonce });
     }
 

@@ -248,7 +248,7 @@ impl Engine {
             Item::Control { packet, serial } => {
                 let (rail, from) = (RailId(rail.into()), NodeId(from.into()));
                 self.note_serial(from.0 as u16, serial);
-                self.node.handle(now, Input::Control { rail, from, packet, serial });
+                self.tell_node(now, Input::Control { rail, from, packet, serial });
             }
             Item::Packet { .. } | Item::Nothing => {}
         }
@@ -298,6 +298,6 @@ impl Engine {
             reserved: piece.reserved,
             serial,
         };
-        self.node.handle(now, Input::Arrived(Packet { parcel, number: piece.number, bytes }));
+        self.tell_node(now, Input::Arrived(Packet { parcel, number: piece.number, bytes }));
     }
 }

@@ -160,7 +160,7 @@ impl Engine {
     }
 
     /// Does what channels want.
-    pub(super) fn serve_links(&mut self, now: Time) -> bool {
+    pub(super) fn serve_links(&mut self, now: Time) {
         let mut next = 0;
         // In the order in which the node asked for it: what goes first on a rail is not the driver's affair.
         while let Some(&(rank, rail)) = self.touched.get(next) {
@@ -172,35 +172,32 @@ impl Engine {
                     link.endpoint.poll_action(now)
                 })
             };
-            let mut heard = false;
             while let Some(Some(action)) = touched(self) {
                 match action {
                     channel::Action::Transmit(frame) => self.queue_frame(rank, rail, frame),
                     channel::Action::Deliver(item) => self.came(now, rank, rail, item),
                     channel::Action::Acknowledged(Item::Packet { stripe, number }) => {
-                        heard = true;
-                        self.node.handle(now, Input::Acknowledged { stripe, number });
+                        self.acknowledged.push((rank, rail, stripe, number));
                     }
                     channel::Action::Acknowledged(_) => {}
                 }
             }
-            if heard {
-                self.tell_path(now, rank, rail);
-            }
+            let links = self.peers[usize::from(rank)].links.get(usize::from(rail));
+            let link = links.and_then(Option::as_ref);
+            self.hurry(link.and_then(|link| link.endpoint.poll_timeout()));
         }
         self.touched.clear();
-        next > 0
     }
 
     /// Tells the node what a channel has found out about its way.
-    fn tell_path(&mut self, now: Time, rank: u16, rail: u8) {
+    pub(super) fn tell_path(&mut self, now: Time, rank: u16, rail: u8) {
         let path = self.link(rank, rail).endpoint.path();
         if let Some(path) = path
             && let (Some(rate), Some(round_trip)) = (path.rate, path.smallest)
         {
             let (to, rail) = (NodeId(rank.into()), RailId(rail.into()));
             let window = path.window;
-            self.node.handle(now, Input::Shown { to, rail, rate, round_trip, window });
+            self.tell_node(now, Input::Shown { to, rail, rate, round_trip, window });
         }
     }
 
@@ -251,7 +248,8 @@ impl Engine {
     fn flush_rail(&mut self, now: Time, rail: usize) -> bool {
         let mut departed = false;
         loop {
-            let Sent { things, all, error } = self.send_batch(rail);
+            let sent = self.send_only(rail);
+            let Sent { things, all, error } = sent.unwrap_or_else(|| self.send_batch(rail));
             departed |= self.leaves(now, rail, things);
             match error {
                 Some(error) if rail::is_down(&error) => self.rail_down(now, rail),
@@ -260,7 +258,7 @@ impl Engine {
                 _ => {}
             }
             if things > 0 && self.nics[rail].down.take().is_some() {
-                self.node.handle(now, Input::Rail { rail: RailId(rail as u32), up: true });
+                self.tell_node(now, Input::Rail { rail: RailId(rail as u32), up: true });
             }
             if !all || self.nics[rail].queue.is_empty() {
                 return departed;
@@ -270,15 +268,47 @@ impl Engine {
 
     /// The first things in front of a NIC have left it, one way or another. Whether anybody was told.
     fn leaves(&mut self, now: Time, rail: usize, things: usize) -> bool {
-        let Engine { nics, node, departures, .. } = self;
+        let Engine { nics, node, stirred, departures, .. } = self;
         let stripes = nics[rail].queue.take(things);
         if !*departures {
             return false;
         }
         stripes.fold(false, |_, stripe| {
             node.handle(now, Input::Left { stripe });
+            stirred.node = true;
             true
         })
+    }
+
+    /// Sends the only thing in front of a NIC, if it is one datagram: most often there is no more, and somebody waits for it.
+    fn send_only(&mut self, rail: usize) -> Option<Sent> {
+        let Engine { nics, rails, posts, requests, rank, key, describes, .. } = self;
+        let (Nic { queue, count, .. }, driver) = (&mut nics[rail], &mut rails[rail]);
+        let (mut datagrams, mut only) = (0, None);
+        match (queue.urgent.front(), queue.packets.front()) {
+            (Some(&(to, body)), None) if queue.urgent.len() == 1 => {
+                (datagrams, only) = (1, Some((to, body, &[][..])));
+            }
+            (None, Some(packet)) if queue.packets.len() == 1 => {
+                let longest = driver.longest();
+                let maker = Maker { posts, requests, describes: *describes, longest };
+                maker.datagrams(packet, &mut |body, load| {
+                    datagrams += 1;
+                    only = Some((packet.to, body, load));
+                });
+            }
+            _ => {}
+        }
+        let (to, body, load) = only.filter(|_| datagrams == 1)?;
+        let course = Course { to, rail: rail as u8 };
+        let front = Datagram { from: *rank, body }.encode(key, course, load);
+        let bytes = [IoSlice::new(front.as_bytes()), IoSlice::new(load)];
+        let length = bytes[0].len() + bytes[1].len();
+        let sent = driver.send(&[Train { to, bytes: &bytes, segment: length, count: 1 }]);
+        let things = *sent.as_ref().unwrap_or(&0);
+        count.sent += things as u64;
+        count.sent_bytes += (things * length) as u64;
+        Some(Sent { things, all: things == 1, error: sent.err() })
     }
 
     /// Makes datagrams of what is first in front of a NIC, and sends them.
@@ -327,9 +357,11 @@ impl Engine {
         let things = self.nics[rail].queue.len();
         self.leaves(now, rail, things);
         let nic = &mut self.nics[rail];
-        if nic.down.replace(now + DOWN).is_none() {
-            nic.count.downs += 1;
-            self.node.handle(now, Input::Rail { rail: RailId(rail as u32), up: false });
+        let before = nic.down.replace(now + DOWN);
+        self.hurry(Some(now + DOWN));
+        if before.is_none() {
+            self.nics[rail].count.downs += 1;
+            self.tell_node(now, Input::Rail { rail: RailId(rail as u32), up: false });
         }
         self.serve_machines(now);
     }

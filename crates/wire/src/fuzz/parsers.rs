@@ -25,7 +25,7 @@ pub(super) fn seal(bytes: &[u8], key: &Key, course: Course) -> Vec<u8> {
     const SIGNED: usize = crate::datagram::HEAD - TAG;
     let mut sealed = bytes.to_vec();
     if sealed.len() >= SIGNED + TAG {
-        let tag = key.tag(course, &sealed[..SIGNED], &sealed[SIGNED + TAG..]);
+        let tag = key.tag(course, &sealed[..SIGNED], [&sealed[SIGNED + TAG..], &[]]);
         sealed[SIGNED..SIGNED + TAG].copy_from_slice(&tag);
     }
     sealed

@@ -177,16 +177,12 @@ impl Udp {
 }
 
 impl Udp {
-    /// Takes in so many messages at most. How many there were, and how many datagrams in them.
-    fn receive_some(
-        &mut self,
-        most: usize,
-        each: &mut dyn FnMut(&[u8]),
-    ) -> io::Result<(usize, usize)> {
+    /// Takes in several messages. How many there were, and how many datagrams in them.
+    fn receive_some(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<(usize, usize)> {
         // SAFETY: a header of zeroes is one without address, bytes and extras.
         let mut headers: [libc::mmsghdr; IN] = unsafe { mem::zeroed() };
         let mut slices = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; IN];
-        let places = self.buffers.chunks_exact_mut(MESSAGE).zip(&mut self.extras).take(most);
+        let places = self.buffers.chunks_exact_mut(MESSAGE).zip(&mut self.extras);
         for (place, (buffer, extra)) in places.enumerate() {
             slices[place] =
                 libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
@@ -197,50 +193,44 @@ impl Udp {
             header.msg_controllen = size_of::<Extra>() as _;
         }
         let (socket, flags) = (self.socket.as_raw_fd(), libc::MSG_DONTWAIT);
-        // SAFETY: buffers, slices and extras live until the calls return, and each header has buffers of its own.
+        // SAFETY: buffers, slices and extras live until the call returns, and each header has buffers of its own.
         let count = unsafe {
-            match most {
-                1 => {
-                    let length = libc::recvmsg(socket, &raw mut headers[0].msg_hdr, flags);
-                    headers[0].msg_len = length.max(0) as libc::c_uint;
-                    length.signum() as libc::c_int + libc::c_int::from(length == 0)
-                }
-                _ => {
-                    let most = most.min(IN) as libc::c_uint;
-                    libc::recvmmsg(
-                        socket,
-                        headers.as_mut_ptr(),
-                        most,
-                        flags as _,
-                        std::ptr::null_mut(),
-                    )
-                }
-            }
+            let none = std::ptr::null_mut();
+            libc::recvmmsg(socket, headers.as_mut_ptr(), IN as libc::c_uint, flags as _, none)
         };
         let Ok(count) = usize::try_from(count) else {
-            let error = io::Error::last_os_error();
-            return match error.kind() {
-                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok((0, 0)),
-                _ => Err(error),
-            };
+            return nothing(io::Error::last_os_error()).map(|()| (0, 0));
         };
         let mut datagrams = 0;
         for (place, header) in headers.iter().enumerate().take(count) {
             let length = (header.msg_len as usize).min(MESSAGE);
             let message = &self.buffers[place * MESSAGE..][..length];
             // SAFETY: the kernel has filled in the header and its extras, which are still there.
-            let segment = unsafe { segment_of(&header.msg_hdr) }.unwrap_or(length);
-            if message.is_empty() || segment == 0 {
-                datagrams += 1;
-                each(message);
-                continue;
-            }
-            for datagram in message.chunks(segment) {
-                datagrams += 1;
-                each(datagram);
-            }
+            datagrams += hand_out(message, unsafe { segment_of(&header.msg_hdr) }, each);
         }
         Ok((count, datagrams))
+    }
+
+    /// Takes in one message. Its bytes, and how many datagrams there are in it.
+    fn receive_one(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<Option<(usize, usize)>> {
+        let (buffer, extra) = (&mut self.buffers[..MESSAGE], &mut self.extras[0]);
+        let mut slice = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: MESSAGE };
+        // SAFETY: a header of zeroes is one without address, bytes and extras.
+        let mut header: libc::msghdr = unsafe { mem::zeroed() };
+        header.msg_iov = &raw mut slice;
+        header.msg_iovlen = 1;
+        header.msg_control = (&raw mut *extra).cast();
+        header.msg_controllen = size_of::<Extra>() as _;
+        let (socket, flags) = (self.socket.as_raw_fd(), libc::MSG_DONTWAIT);
+        // SAFETY: buffer, slice and extra live until the call returns.
+        let length = unsafe { libc::recvmsg(socket, &raw mut header, flags) };
+        let Ok(length) = usize::try_from(length) else {
+            return nothing(io::Error::last_os_error()).map(|()| None);
+        };
+        let message = &self.buffers[..length.min(MESSAGE)];
+        // SAFETY: the kernel has filled in the header and its extras, which are still there.
+        let datagrams = hand_out(message, unsafe { segment_of(&header) }, each);
+        Ok(Some((length, datagrams)))
     }
 }
 
@@ -292,13 +282,13 @@ impl Rail for Udp {
     }
 
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<usize> {
-        // Most often there is one or none, for which a simple call is cheaper.
-        let (messages, mut datagrams) = self.receive_some(1, each)?;
-        if messages == 0 || datagrams == 1 {
+        // Most often there is a short one or none, for which a simple call is cheaper.
+        let Some((length, mut datagrams)) = self.receive_one(each)? else { return Ok(0) };
+        if length <= SHORT {
             return Ok(datagrams);
         }
         for _ in 0..ROUNDS {
-            let (messages, more) = self.receive_some(IN, each)?;
+            let (messages, more) = self.receive_some(each)?;
             datagrams += more;
             if messages < IN {
                 break;
@@ -377,6 +367,26 @@ impl Extra {
             libc::CMSG_DATA(place).cast::<u16>().write_unaligned(segment);
             libc::CMSG_SPACE(size_of::<u16>() as _) as usize
         }
+    }
+}
+
+/// Gives each datagram of a message; how many there are.
+fn hand_out(message: &[u8], segment: Option<usize>, each: &mut dyn FnMut(&[u8])) -> usize {
+    let segment = segment.filter(|&segment| segment > 0 && segment < message.len());
+    match segment {
+        Some(segment) => message.chunks(segment).map(each).count(),
+        None => {
+            each(message);
+            1
+        }
+    }
+}
+
+/// An error that only says that there is nothing is none.
+fn nothing(error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(()),
+        _ => Err(error),
     }
 }
 
