@@ -24,12 +24,12 @@ use crate::key::{Course, Key};
 pub(super) const SECRET: [u8; 16] = [9; 16];
 
 /// After how long a rank is given up.
-const GIVE_UP: Time = ms(20_000);
+const GIVE_UP: Time = ms(4_000);
 
 /// Messages, happenings, and datagrams that come to harm, at most: time-outs double, and nobody is to be given up for what is not for ever.
 const MOST_MESSAGES: usize = 48;
 const MOST_HAPPENINGS: usize = 600;
-const MOST_HARMS: usize = 400;
+const MOST_HARMS: usize = 200;
 
 pub(super) const fn ms(ms: u64) -> Time {
     Time::from_ns(1_000_000 * ms)
