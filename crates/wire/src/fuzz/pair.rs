@@ -95,6 +95,9 @@ struct Sent {
     receive: Option<BareRequest>,
 }
 
+/// Whose request is open, and what it is to receive: from whom, with which tag, which bytes.
+type Open = (usize, BareRequest, Option<(usize, Tag, Vec<u8>)>);
+
 struct World {
     air: Shared,
     ranks: [Option<Bare>; 2],
@@ -269,7 +272,7 @@ impl World {
     /// Waits for the end of all requests.
     fn conclude(&mut self, dead: Option<usize>, patience: Time) {
         let until = self.now() + patience;
-        let mut open: Vec<(usize, BareRequest, Option<(usize, Tag, Vec<u8>)>)> = Vec::new();
+        let mut open: Vec<Open> = Vec::new();
         for Sent { from, tag, bytes, send, receive } in self.sent.drain(..) {
             open.push((from, send, None));
             open.extend(receive.map(|receive| (1 - from, receive, Some((from, tag, bytes)))));
