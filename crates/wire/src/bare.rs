@@ -2,6 +2,9 @@
 //! crate and of others, and for fuzzing.
 #![allow(unsafe_code)] // It lends memory to an engine.
 
+#[cfg(test)]
+mod meddler;
+
 use crosstie_protocol::channel::ChannelSpec;
 use crosstie_protocol::message::{MessageSpec, Tag};
 use crosstie_protocol::{NodeError, NodeSpec, Patience, Policies};

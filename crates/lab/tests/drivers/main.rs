@@ -10,7 +10,8 @@
 //!   acknowledgements then take no time here.
 //! - The simulator can tell that a packet begins to arrive; sockets cannot, and these lines do not.
 //! - Ranks greet each other on a rail before they send data there; here all have done so before the first message.
-//! - A channel that finds out about its way tells the node on real rails (`Shown`); go-back-N finds out nothing.
+//! - Only a datagram that is a whole message carries the acknowledgement that all data of a channel carries in the simulator. Where each packet is
+//!   acknowledged at once, as here, data has nothing to say; selective recovery counts on data, so that what it is told differs.
 //! - Real rails ask for numbers by which repetitions are noticed, whatever the network, and keep something ahead of rails, in packets that
 //!   grow; the simulator has neither.
 //!

@@ -123,10 +123,23 @@ fn channel(draw: &mut Draw) -> Value {
         };
         keys.insert("acknowledge".to_owned(), style);
     }
-    match draw.one(&["go-back-n", "simple-go-back-n"]) {
+    match draw.one(&["go-back-n", "simple-go-back-n", "selective"]) {
+        "selective" => selective(draw),
         name if keys.is_empty() => draw.named(name),
         name => choice(name, keys),
     }
+}
+
+fn selective(draw: &mut Draw) -> Value {
+    let mut keys = Table::new();
+    for (key, values) in
+        [("least", ["100 us", "10 ms"]), ("ahead", ["0 ns", "1 ms"]), ("after", ["5 us", "100 us"])]
+    {
+        if draw.chance(0.4) {
+            keys.insert(key.to_owned(), draw.one(&values).into());
+        }
+    }
+    if keys.is_empty() { draw.named("selective") } else { choice("selective", keys) }
 }
 
 fn cost(draw: &mut Draw) -> Value {

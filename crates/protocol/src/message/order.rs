@@ -18,6 +18,9 @@ pub(super) struct Order<T> {
 /// Nobody is further ahead than this: half of all numbers.
 const FURTHEST: u32 = 1 << 31;
 
+/// Nobody has more under way than this: credit is for far less.
+const MOST_EARLY: usize = 1 << 17;
+
 impl<T> Order<T> {
     pub fn new(first: u32) -> Order<T> {
         Order { next: first, expected: first, early: BTreeMap::new(), assigned: 0, deferred: 0 }
@@ -33,10 +36,14 @@ impl<T> Order<T> {
 
     /// Something has come; false if it has come before, or cannot be. It is then to be asked for with [`Order::open`].
     pub fn arrive(&mut self, number: u32, thing: T) -> bool {
-        if number.wrapping_sub(self.expected) >= FURTHEST || self.early.contains_key(&number) {
+        let is_early = number != self.expected;
+        if number.wrapping_sub(self.expected) >= FURTHEST
+            || self.early.contains_key(&number)
+            || is_early && self.early.len() >= MOST_EARLY
+        {
             return false;
         }
-        self.deferred += u64::from(number != self.expected);
+        self.deferred += u64::from(is_early);
         self.early.insert(number, thing);
         true
     }
@@ -73,6 +80,15 @@ impl<T> Order<T> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn who_leaves_gaps_fills_no_memory() {
+        let mut order = Order::new(0);
+        let kept = (1..=MOST_EARLY as u32 + 9).filter(|&number| order.arrive(number, ())).count();
+        assert_eq!(kept, MOST_EARLY);
+        // What is expected always has room.
+        assert!(order.arrive(0, ()) && order.open().is_some());
+    }
 
     proptest! {
         #[test]

@@ -126,6 +126,7 @@ impl Nodes {
     ) {
         let now = self.now;
         let control = self.spec.control;
+        let mut heard = false;
         loop {
             let links = self.links.as_mut().expect("there are channels");
             let window = links.window();
@@ -163,10 +164,14 @@ impl Nodes {
                 }
                 Action::Acknowledged(item) => {
                     if let PacketId::Data(data) = item.id {
+                        heard = true;
                         self.tell(network, data.from, data.acknowledged(), listener);
                     }
                 }
             }
+        }
+        if heard {
+            self.tell_path(network, place, listener);
         }
         let link = self.links.as_mut().expect("there are channels").get(place);
         // A time-out that has moved away is asked for again when the alarm rings.
@@ -175,6 +180,18 @@ impl Nodes {
         {
             link.alarm = Some(at);
             self.set_timer(at, Timer::Channel { link: place });
+        }
+    }
+
+    /// Tells a node what a channel has found out about its way.
+    fn tell_path(&mut self, network: &mut dyn Network, place: u32, listener: &mut impl Listener) {
+        let link = self.links.as_mut().expect("there are channels").get(place);
+        let (rail, node, to) = (link.rail, link.node, link.peer);
+        if let Some(path) = link.endpoint.path()
+            && let (Some(rate), Some(round_trip)) = (path.rate, path.smallest)
+        {
+            let window = path.window;
+            self.tell(network, node, Input::Shown { to, rail, rate, round_trip, window }, listener);
         }
     }
 

@@ -24,12 +24,12 @@ use crate::key::{Course, Key};
 pub(super) const SECRET: [u8; 16] = [9; 16];
 
 /// After how long a rank is given up.
-const GIVE_UP: Time = ms(20_000);
+const GIVE_UP: Time = ms(4_000);
 
 /// Messages, happenings, and datagrams that come to harm, at most: time-outs double, and nobody is to be given up for what is not for ever.
 const MOST_MESSAGES: usize = 48;
 const MOST_HAPPENINGS: usize = 600;
-const MOST_HARMS: usize = 400;
+const MOST_HARMS: usize = 200;
 
 pub(super) const fn ms(ms: u64) -> Time {
     Time::from_ns(1_000_000 * ms)
@@ -94,6 +94,9 @@ struct Sent {
     send: BareRequest,
     receive: Option<BareRequest>,
 }
+
+/// Whose request is open, and what it is to receive: from whom, with which tag, which bytes.
+type Open = (usize, BareRequest, Option<(usize, Tag, Vec<u8>)>);
 
 struct World {
     air: Shared,
@@ -269,7 +272,7 @@ impl World {
     /// Waits for the end of all requests.
     fn conclude(&mut self, dead: Option<usize>, patience: Time) {
         let until = self.now() + patience;
-        let mut open: Vec<(usize, BareRequest, Option<(usize, Tag, Vec<u8>)>)> = Vec::new();
+        let mut open: Vec<Open> = Vec::new();
         for Sent { from, tag, bytes, send, receive } in self.sent.drain(..) {
             open.push((from, send, None));
             open.extend(receive.map(|receive| (1 - from, receive, Some((from, tag, bytes)))));

@@ -126,7 +126,7 @@ fn body(decisions: &mut Decisions<'_>) -> (Body, Vec<u8>) {
         7 => {
             let mut came = Arrivals::default();
             (0..decisions.one_of(8))
-                .for_each(|_| _ = came.insert(decisions.number() % Arrivals::COUNT));
+                .for_each(|_| came.insert(decisions.number() % Arrivals::COUNT));
             let [last, at, held, repeated] = [(); 4].map(|()| decisions.number());
             (
                 Body::Sack(Sack { expected: seq, last: Seq(last), at, held, repeated, came }),

@@ -23,6 +23,9 @@ pub struct Card {
 /// The least that a packet of any network must carry, for whoever says less is wrong.
 const LEAST_MTU: usize = 576;
 
+/// The longest name of a device, for whoever says a longer one is wrong.
+const LONGEST_NAME: usize = 256;
+
 /// The most cards that a rank offers.
 pub const MOST: usize = 16;
 
@@ -172,9 +175,12 @@ pub fn read(text: &str) -> Option<Vec<Offer>> {
         let device = words.next()?.to_owned();
         let fits = prefix <= if address.is_ipv4() { 32 } else { 128 };
         let fits = fits && (LEAST_MTU..=1 << 20).contains(&mtu) && port > 0;
+        // It may be shown to somebody.
+        let fits = fits && device.len() <= LONGEST_NAME && !device.chars().any(char::is_control);
         fits.then_some(Offer { card: Card { device, address, prefix, mtu }, port })
     };
-    let offers: Option<Vec<Offer>> = text.lines().map(offer).collect();
+    let offers: Option<Vec<Offer>> =
+        text.split_terminator('\n').take(MOST + 1).map(offer).collect();
     offers.filter(|offers| offers.len() <= MOST)
 }
 

@@ -79,6 +79,10 @@ pub fn server(bytes: &[u8]) {
     }
 }
 
+/// Something that a rank wants of its launcher.
+#[cfg(test)]
+type Wish = fn(&mut Client) -> Result<(), super::StartError>;
+
 /// What a rank and a launcher say to each other from the beginning to the end: what the launcher hears, as [`server`] takes it, and what the
 /// rank does.
 #[cfg(test)]
@@ -86,7 +90,7 @@ pub fn conversation(knows: bool) -> (Vec<u8>, Vec<u8>) {
     let (mut says, mut hears) = (Vec::new(), Vec::new());
     let mut server = Server::named(1, "board");
     let mut client = Client::new(knows.then_some((0, 1)));
-    let wishes: [fn(&mut Client) -> Result<(), super::StartError>; 4] = [
+    let wishes: [Wish; 4] = [
         |client| client.put("card", &[0x5a; 30]),
         Client::fence,
         |client| client.get(0, "card"),

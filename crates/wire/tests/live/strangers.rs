@@ -3,6 +3,9 @@
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
+use crosstie_protocol::channel::Seq;
+use crosstie_wire::datagram::{Body, Datagram, Part};
+use crosstie_wire::key::{Course, Key};
 use crosstie_wire::{Comm, CommError};
 
 use crate::parts::{content, say};
@@ -35,7 +38,13 @@ pub fn listen() -> Result<(), CommError> {
                     // Of our version, as far as that goes.
                     *first = 0x10 | *first & 0xf;
                 }
+                if seed >> 61 == 0 {
+                    datagram.resize(30_000, 0x11);
+                }
                 let _ = stranger.send_to(&datagram, ("127.0.0.1", port));
+                // What is left of an earlier job: all in order, but for the secret.
+                let old = of_another_job(rank as u16, seed);
+                let _ = stranger.send_to(&old, ("127.0.0.1", port));
             }
         }
         let mut go_on = [u8::from(begin.elapsed() < Duration::from_millis(500))];
@@ -56,6 +65,21 @@ pub fn listen() -> Result<(), CommError> {
     let strangers: u64 = comm.statistics().iter().map(|rail| rail.count.strangers).sum();
     say(format!("{}", strangers > 0));
     comm.finish()
+}
+
+/// A datagram of a job with another secret, for one of two ranks.
+fn of_another_job(rank: u16, seed: u64) -> Vec<u8> {
+    let (seq, load) = (Seq(seed as u32 & 0xff), [7; 200]);
+    let body = match seed >> 62 {
+        0 => Body::Hello { nonce: seed },
+        1 => Body::Pack(seq),
+        2 => Body::Whole { seq, ack: Seq(0), serial: seq.0, reserved: false },
+        _ => Body::Data { part: Part::whole(seq), serial: seq.0, receive: 0, offset: 0 },
+    };
+    let load = if seed >> 62 < 2 { &load[..0] } else { &load[..] };
+    let course = Course { to: (seed >> 40) as u16 & 1, rail: 0 };
+    let front = Datagram { from: rank, body }.encode(&Key::new([66; 16]), course, load);
+    [front.as_bytes(), load].concat()
 }
 
 #[test]
