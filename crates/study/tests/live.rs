@@ -32,7 +32,7 @@ error: two places to run in
  --> x.toml:5:34
   |
 5 | live = { box = 'b.toml', hosts = ['a'] }
-  |                                  ^^^^^ found `live.box` as well, which has hosts of its own
+  |                                  ^^^^^ found a box as well, which has hosts of its own
   |
   = help: remove one of them
 "#,
