@@ -72,10 +72,10 @@ fn what_happens_to_simulated_links_only() {
         &format!("{PING}world = 'live'\n[[event]]\nat = '1 ms'\nrail = 0\ndown = true\n"),
         r#"
 error: links that change on real hosts
- --> x.toml:6:3
+ --> x.toml:6:1
   |
 6 | [[event]]
-  |   ^^^^^ found events, expected them in the file of a box
+  | ^^^^^^^^^ found events, expected them in the file of a box
   |
   = help: write events into the file that `live.box` names, or choose another world
 "#,
