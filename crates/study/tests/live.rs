@@ -32,7 +32,7 @@ error: two places to run in
  --> x.toml:5:34
   |
 5 | live = { box = 'b.toml', hosts = ['a'] }
-  |                                  ^^^^^ found `live.box` as well, which has hosts of its own
+  |                                  ^^^^^ found a box as well, which has hosts of its own
   |
   = help: remove one of them
 "#,
@@ -72,10 +72,10 @@ fn what_happens_to_simulated_links_only() {
         &format!("{PING}world = 'live'\n[[event]]\nat = '1 ms'\nrail = 0\ndown = true\n"),
         r#"
 error: links that change on real hosts
- --> x.toml:6:3
+ --> x.toml:6:1
   |
 6 | [[event]]
-  |   ^^^^^ found events, expected them in the file of a box
+  | ^^^^^^^^^ found events, expected them in the file of a box
   |
   = help: write events into the file that `live.box` names, or choose another world
 "#,

@@ -13,7 +13,10 @@ const BOX: &str = "box.toml";
 
 /// Gives an experiment a place for real ranks, and may have them do its work; whether it does.
 pub fn live(draw: &mut Draw, kind: WorkKind, hosts: i64, file: &mut Experiment) -> bool {
-    match draw.one(&["box", "hosts", "here"]) {
+    let rails = file.get("cluster.rails").and_then(Value::as_array);
+    let shares = rails.is_some_and(|rails| rails.iter().any(|rail| rail.get("port").is_some()));
+    match draw.one(&["box", "own", "hosts", "here"]) {
+        "own" if !shares => file.put("live.own-box", true),
         "box" => {
             let count = match file.get("cluster.rails") {
                 Some(Value::Array(rails)) => rails.len() as i64,
