@@ -13,6 +13,7 @@ pub fn run(words: &[String]) {
     let done = match &words[0][..] {
         "stream" => stream(number(1), number(2), number(3), false),
         "both" => stream(number(1), number(2), number(3), true),
+        "watch" => watch(number(1), number(2), number(3), number(4)),
         "ping" => ping(number(1), number(2)),
         "bare-ping" => bare_ping(number(1), number(2)),
         other => Err(format!("no scene `{other}`").into()),
@@ -71,6 +72,77 @@ fn stream(bytes: usize, window: usize, seconds: usize, both: bool) -> Result<(),
         println!("{}", bits / took);
         let mean = Duration::from_secs_f64(took / rounds[0] as f64);
         println!("{} rounds of {mean:.2?} in the mean, the longest of {longest:.2?}", rounds[0]);
+        print_rails(&comm);
+    }
+    comm.finish()?;
+    Ok(())
+}
+
+/// A stream of messages for so many seconds, each of which is checked: the longest time in which none came, in milliseconds, or the bits
+/// of payload in the last two seconds but one of them.
+fn watch(bytes: usize, window: usize, seconds: usize, rate: usize) -> Result<(), Failed> {
+    let comm = Comm::init()?;
+    let other = 1 - comm.rank();
+    let words = bytes / 8;
+    // What message number n has at place i. Where it is about rates, nobody takes the time to look.
+    let word = |number: u64, place: usize| match rate {
+        0 => (number << 20 | place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        _ => 0,
+    };
+    let fill = |first: u64, out: &mut [Vec<u64>]| {
+        for (number, out) in (first..).zip(out).filter(|_| rate == 0) {
+            out.iter_mut().enumerate().for_each(|(place, out)| *out = word(number, place));
+        }
+    };
+    let mut messages = vec![vec![0u64; words]; window];
+    let begin = Instant::now();
+    let (mut number, mut wrong, mut times) = (0u64, 0u64, Vec::new());
+    loop {
+        // Rank 0 says whether there is another round.
+        let mut goes_on = [u8::from(begin.elapsed().as_secs() < seconds as u64)];
+        comm.broadcast(0, &mut goes_on)?;
+        if goes_on == [0] {
+            break;
+        }
+        if comm.rank() == 0 {
+            fill(number, &mut messages);
+            comm.scope(|scope| {
+                messages.iter().try_for_each(|out| scope.send(other, 1, out).map(|_| ()))
+            })?;
+        } else {
+            comm.scope(|scope| {
+                let coming = messages.iter_mut().map(|into| scope.recv(other, 1, into));
+                for coming in coming.collect::<Result<Vec<_>, _>>()? {
+                    coming.wait()?;
+                    times.push(begin.elapsed());
+                }
+                Ok(())
+            })?;
+            for (message, into) in (number..).zip(&messages).filter(|_| rate == 0) {
+                let mut found = into.iter().enumerate();
+                wrong += u64::from(!found.all(|(place, &found)| found == word(message, place)));
+            }
+        }
+        number += window as u64;
+    }
+    let mut result = [0.0f64; 3];
+    if comm.rank() == 1 {
+        let gaps = times.windows(2).map(|pair| pair[1] - pair[0]);
+        let longest = gaps.max().unwrap_or_default();
+        let last = Duration::from_secs(seconds as u64 - 1);
+        let late =
+            times.iter().filter(|&&at| at < last && at + Duration::from_secs(2) >= last).count();
+        let bits = 8.0 * (late * bytes) as f64 / 2.0;
+        result = [
+            if rate > 0 { bits } else { longest.as_secs_f64() * 1e3 },
+            times.len() as f64,
+            wrong as f64,
+        ];
+    }
+    comm.broadcast(1, &mut result)?;
+    if comm.rank() == 0 {
+        println!("{}", result[0]);
+        println!("{} messages came, {} of them wrong", result[1], result[2]);
         print_rails(&comm);
     }
     comm.finish()?;

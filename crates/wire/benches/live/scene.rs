@@ -3,7 +3,8 @@
 use std::io::Read;
 use std::time::Duration;
 
-use crosstie_box::{Cluster, Command, Spec};
+use crosstie_box::{Change, Cluster, Command, Occurrence, Spec};
+use crosstie_units::{Rate, Seed, Time};
 use crosstie_wire::start::run_in_box;
 
 /// A scene.
@@ -15,6 +16,8 @@ struct Scene {
     whole: bool,
     /// What ranks do: words for `rank`.
     does: &'static str,
+    /// What happens to rails meanwhile.
+    happens: Happens,
     /// What rank 0's number is a share of, if it is one: bits per second of payload at line rate.
     of: Option<f64>,
     unit: &'static str,
@@ -29,11 +32,24 @@ fn rails(rates: &[u32], whole: bool) -> String {
     format!("hosts = 2\n{}", rates.iter().map(rail).collect::<String>())
 }
 
+/// What happens to rails while ranks communicate, from two seconds after their start on.
+#[derive(Clone, Copy)]
+enum Happens {
+    Nothing,
+    /// The second rail becomes ten times as slow.
+    Slows,
+    /// The second rail is down for five seconds.
+    Fails,
+    /// So many random deaths, returns and changes of rate, 20 ms apart in the mean. One rail lives at any time.
+    Chaos(u32),
+}
+
 const SCENES: &[Scene] = &[
     Scene {
         name: "two-equal-1M",
         rails: &[1000, 1000],
         whole: true,
+        happens: Happens::Nothing,
         does: "stream 1048576 16 3",
         of: Some(2e9),
         unit: "%",
@@ -44,6 +60,7 @@ const SCENES: &[Scene] = &[
         name: "two-equal-4M",
         rails: &[1000, 1000],
         whole: true,
+        happens: Happens::Nothing,
         does: "stream 4194304 8 3",
         of: Some(2e9),
         unit: "%",
@@ -54,6 +71,7 @@ const SCENES: &[Scene] = &[
         name: "unequal-4M",
         rails: &[1000, 250],
         whole: true,
+        happens: Happens::Nothing,
         does: "stream 4194304 8 3",
         of: Some(1.25e9),
         unit: "%",
@@ -64,6 +82,7 @@ const SCENES: &[Scene] = &[
         name: "unequal-1M",
         rails: &[1000, 250],
         whole: true,
+        happens: Happens::Nothing,
         does: "stream 1048576 16 3",
         of: Some(1.25e9),
         unit: "%",
@@ -74,6 +93,7 @@ const SCENES: &[Scene] = &[
         name: "unequal-1M-alone",
         rails: &[1000, 250],
         whole: false,
+        happens: Happens::Nothing,
         does: "stream 1048576 1 3",
         of: Some(1.25e9),
         unit: "%",
@@ -84,6 +104,7 @@ const SCENES: &[Scene] = &[
         name: "four-4M",
         rails: &[1000; 4],
         whole: true,
+        happens: Happens::Nothing,
         does: "stream 4194304 8 3",
         of: Some(4e9),
         unit: "%",
@@ -94,6 +115,7 @@ const SCENES: &[Scene] = &[
         name: "both-ways",
         rails: &[1000, 1000],
         whole: true,
+        happens: Happens::Nothing,
         does: "both 4194304 8 3",
         of: Some(4e9),
         unit: "%",
@@ -101,9 +123,43 @@ const SCENES: &[Scene] = &[
         aim: 92.0,
     },
     Scene {
+        name: "slows",
+        rails: &[1000, 1000],
+        whole: true,
+        happens: Happens::Slows,
+        does: "watch 262144 128 6 1",
+        of: Some(1.1e9),
+        unit: "%",
+        floor: 88.0,
+        aim: 93.0,
+    },
+    Scene {
+        name: "fails",
+        rails: &[1000, 1000],
+        whole: true,
+        happens: Happens::Fails,
+        does: "watch 262144 32 11 0",
+        of: None,
+        unit: "ms",
+        floor: 200.0,
+        aim: 50.0,
+    },
+    Scene {
+        name: "chaos",
+        rails: &[1000, 1000, 250],
+        whole: true,
+        happens: Happens::Chaos(1000),
+        does: "watch 262144 32 26 0",
+        of: None,
+        unit: "ms",
+        floor: 200.0,
+        aim: 200.0,
+    },
+    Scene {
         name: "ping-bare",
         rails: &[],
         whole: true,
+        happens: Happens::Nothing,
         does: "bare-ping 8 50000",
         of: None,
         unit: "us",
@@ -114,6 +170,7 @@ const SCENES: &[Scene] = &[
         name: "ping",
         rails: &[],
         whole: true,
+        happens: Happens::Nothing,
         does: "ping 8 400000",
         of: None,
         unit: "us",
@@ -124,6 +181,7 @@ const SCENES: &[Scene] = &[
         name: "unshaped-4M",
         rails: &[],
         whole: true,
+        happens: Happens::Nothing,
         does: "stream 4194304 8 2",
         of: None,
         unit: "Gbit/s",
@@ -164,20 +222,74 @@ fn play(scene: &Scene) -> Result<String, Box<dyn std::error::Error>> {
     let cluster = Cluster::start(&spec)?;
     let this = std::env::current_exe()?;
     let (mut reader, writer) = std::io::pipe()?;
-    let result = run_in_box(
-        &cluster,
-        &[0, 1],
-        |_| {
-            let words = [this.as_os_str().to_owned(), "rank".into()];
-            let rest = scene.does.split(' ').map(Into::into);
-            let out = writer.try_clone().expect("a file can be opened twice");
-            Command::new(words.into_iter().chain(rest)).stdout(out)
-        },
-        Duration::from_secs(120),
-    );
+    let result = std::thread::scope(|threads| {
+        threads.spawn(|| happen(&cluster, scene));
+        run_in_box(
+            &cluster,
+            &[0, 1],
+            |_| {
+                let words = [this.as_os_str().to_owned(), "rank".into()];
+                let rest = scene.does.split(' ').map(Into::into);
+                let out = writer.try_clone().expect("a file can be opened twice");
+                Command::new(words.into_iter().chain(rest)).stdout(out)
+            },
+            Duration::from_secs(120),
+        )
+    });
     drop(writer);
     let mut text = String::new();
     reader.read_to_string(&mut text)?;
     result?;
     Ok(text)
+}
+
+/// Makes happen what happens in a scene.
+fn happen(cluster: &Cluster, scene: &Scene) {
+    let rate = |mbit: u32| Change::Rate(Rate::from_bytes_per_second(u64::from(mbit) * 125_000));
+    let make = |rail: usize, host: Option<usize>, change: Change| {
+        let done = cluster.apply(&Occurrence { at: Time::ZERO, rail, host, change });
+        done.expect("the box stands");
+    };
+    let wait = |ms: u64| std::thread::sleep(Duration::from_millis(ms));
+    match scene.happens {
+        Happens::Nothing => {}
+        Happens::Slows => {
+            wait(2000);
+            make(1, None, rate(100));
+        }
+        Happens::Fails => {
+            wait(2000);
+            make(1, Some(1), Change::Down);
+            wait(5000);
+            make(1, Some(1), Change::Up);
+        }
+        Happens::Chaos(count) => {
+            wait(2000);
+            let mut random = Seed(15).stream("chaos", 0);
+            let mut down: Vec<Option<usize>> = vec![None; scene.rails.len()];
+            for _ in 0..count {
+                let rail = random.below(down.len() as u64) as usize;
+                let alive = down.iter().filter(|down| down.is_none()).count();
+                match (down[rail], random.below(3)) {
+                    (Some(host), _) => {
+                        make(rail, Some(host), Change::Up);
+                        down[rail] = None;
+                    }
+                    (None, 0) => make(rail, None, rate(100 + random.below(900) as u32)),
+                    (None, _) if alive > 1 => {
+                        let host = random.below(2) as usize;
+                        make(rail, Some(host), Change::Down);
+                        down[rail] = Some(host);
+                    }
+                    (None, _) => {}
+                }
+                wait(random.below(41));
+            }
+            for (rail, host) in down.iter().enumerate() {
+                if let Some(host) = host {
+                    make(rail, Some(*host), Change::Up);
+                }
+            }
+        }
+    }
 }
