@@ -94,7 +94,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Engine, CommEr
             ..MessageSpec::new(options.eager)
         },
         patience: Some(Patience {
-            round_trips: 8,
+            round_trips: 4,
             least: SILENCE,
             give_up: time(options.patience),
         }),
