@@ -459,7 +459,10 @@ impl Dispatch {
     }
 
     /// What the channel has found out about a way.
-    pub(crate) fn shown(&mut self, to: NodeId, rail: RailId, told: Told) {
+    pub(crate) fn shown(&mut self, to: NodeId, rail: RailId, told: Told, of_late: Time) {
+        if let Some(ways) = &mut self.ways {
+            ways.shown(to, rail, of_late);
+        }
         if let Some(gauges) = &mut self.gauges {
             gauges.shown(to, rail, told);
         }

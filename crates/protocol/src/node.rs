@@ -2,6 +2,7 @@
 
 use crosstie_units::{Rate, Time};
 
+use crate::channel::Path;
 use crate::dispatch::{Dispatch, Heard, Outgoing};
 use crate::gauge::Told;
 use crate::nic::{Nic, Tally};
@@ -176,6 +177,8 @@ pub enum Input {
         rate: Rate,
         /// How long a packet takes there and its acknowledgement back, at least.
         round_trip: Time,
+        /// The same, of late.
+        of_late: Time,
         /// The bytes that may be under way.
         window: u64,
     },
@@ -188,6 +191,15 @@ pub enum Input {
         /// Whether it carries packets from now on.
         up: bool,
     },
+}
+
+impl Input {
+    /// What a channel has found out about a way, if it has.
+    pub fn shown(to: NodeId, rail: RailId, path: &Path) -> Option<Input> {
+        let &Path { smoothed, smallest, rate, window, .. } = path;
+        let (rate, round_trip, of_late) = (rate?, smallest?, smoothed?);
+        Some(Input::Shown { to, rail, rate, round_trip, of_late, window })
+    }
 }
 
 /// What a node wants done.
@@ -505,10 +517,10 @@ impl Machine for Node {
             Input::Control { rail, from, packet, serial } => {
                 self.control(rail, from, packet, serial);
             }
-            Input::Shown { to, rail, rate, round_trip, window } => {
+            Input::Shown { to, rail, rate, round_trip, of_late, window } => {
                 if self.knows(rail) {
                     let told = Told::new(rate, round_trip, window);
-                    self.dispatch.shown(to, rail, told);
+                    self.dispatch.shown(to, rail, told, of_late);
                 }
             }
             Input::Rail { rail, up } => self.switch(rail, up),

@@ -18,20 +18,27 @@ struct Way {
     ghosts: u32,
     /// The packet by which a round trip is measured, and when it was transmitted.
     timed: Option<(StripeId, u32, Time)>,
-    round_trip: Option<Time>,
+    measured: Option<Time>,
+    /// What the channel below has found out: it can tell a long way from one that was dead for a while.
+    told: Option<Time>,
 }
 
 impl Way {
+    /// How long a round trip takes, as far as that is known.
+    fn round_trip(&self) -> Option<Time> {
+        self.told.or(self.measured)
+    }
+
     /// A packet is acknowledged: it may be the one by which a round trip is measured.
     fn measure(&mut self, now: Time, &Sent { stripe, number, .. }: &Sent) {
         if let Some((timed, which, at)) = self.timed
             && (timed, which) == (stripe, number)
         {
             let (found, late) = ((now - at).ps(), self.ghosts > 0);
-            let before = self.round_trip.map_or(found, Time::ps);
+            let before = self.measured.map_or(found, Time::ps);
             // Who was too impatient learns how long it takes at once.
             let mean = if late { found.max(before) } else { before - before / 4 + found / 4 };
-            self.round_trip = Some(Time::from_ps(mean));
+            self.measured = Some(Time::from_ps(mean));
             self.timed = None;
         }
     }
@@ -130,6 +137,11 @@ impl Ways {
         self.alarm = Some(self.alarm.map_or(at, |alarm| alarm.min(at)));
     }
 
+    /// A channel has found out how long round trips take.
+    pub fn shown(&mut self, to: NodeId, rail: RailId, round_trip: Time) {
+        self.way(to, rail).told = Some(round_trip);
+    }
+
     /// A packet is transmitted.
     pub fn transmitted(&mut self, now: Time, sent: &Sent) {
         let patience = self.patience;
@@ -138,7 +150,7 @@ impl Ways {
         way.timed = way.timed.or(Some((sent.stripe, sent.number, now)));
         if way.under_way == 1 {
             way.since = now;
-            let end = now + patience.silence(way.round_trip);
+            let end = now + patience.silence(way.round_trip());
             self.wake_by(end);
         }
     }
@@ -228,7 +240,7 @@ impl Ways {
         let mut silent = Vec::new();
         for (&id, peer) in &self.peers {
             for (rail, way) in (0..).map(RailId).zip(&peer.ways) {
-                if way.under_way > 0 && way.since + self.patience.silence(way.round_trip) <= now {
+                if way.under_way > 0 && way.since + self.patience.silence(way.round_trip()) <= now {
                     silent.push((id, rail));
                 }
             }
@@ -246,7 +258,7 @@ impl Ways {
                 given_up.push(id);
             }
             let ends = peer.ways.iter().filter(|way| way.under_way > 0);
-            let ends = ends.map(|way| way.since + self.patience.silence(way.round_trip));
+            let ends = ends.map(|way| way.since + self.patience.silence(way.round_trip()));
             let first = ends.chain(peer.cut_off.map(|since| since + give_up)).min();
             alarm = alarm.into_iter().chain(first).min();
         }

@@ -187,11 +187,9 @@ impl Nodes {
     fn tell_path(&mut self, network: &mut dyn Network, place: u32, listener: &mut impl Listener) {
         let link = self.links.as_mut().expect("there are channels").get(place);
         let (rail, node, to) = (link.rail, link.node, link.peer);
-        if let Some(path) = link.endpoint.path()
-            && let (Some(rate), Some(round_trip)) = (path.rate, path.smallest)
-        {
-            let window = path.window;
-            self.tell(network, node, Input::Shown { to, rail, rate, round_trip, window }, listener);
+        let path = link.endpoint.path();
+        if let Some(shown) = path.and_then(|path| Input::shown(to, rail, &path)) {
+            self.tell(network, node, shown, listener);
         }
     }
 

@@ -192,12 +192,9 @@ impl Engine {
     /// Tells the node what a channel has found out about its way.
     pub(super) fn tell_path(&mut self, now: Time, rank: u16, rail: u8) {
         let path = self.link(rank, rail).endpoint.path();
-        if let Some(path) = path
-            && let (Some(rate), Some(round_trip)) = (path.rate, path.smallest)
-        {
-            let (to, rail) = (NodeId(rank.into()), RailId(rail.into()));
-            let window = path.window;
-            self.tell_node(now, Input::Shown { to, rail, rate, round_trip, window });
+        let (to, rail) = (NodeId(rank.into()), RailId(rail.into()));
+        if let Some(shown) = path.and_then(|path| Input::shown(to, rail, &path)) {
+            self.tell_node(now, shown);
         }
     }
 
