@@ -119,6 +119,9 @@ pub enum Verb {
     Box(BoxArguments),
     /// Start a program as several ranks on this machine, of Crosstie or of MPICH
     Launch(LaunchArguments),
+    /// Be a rank that another verb has started
+    #[command(hide = true, after_help = crate::rank::EXAMPLES)]
+    Rank,
     /// Describe, convert or draw a network
     Fabric(FabricArguments),
     /// Compute routes: length, balance, deadlock certificate, single routes

@@ -105,7 +105,12 @@ pub fn bench(arguments: &BenchArguments, threads: Option<NonZeroUsize>, console:
     let study = Study::parse(&format!("{sim}, {name}"), &text)
         .map_err(|mistake| Failure::rendered(mistake.render(console.colours_messages())))?;
     let interrupted = interrupt::watch()?;
-    let options = RunOptions { threads: run::threads(threads), cancel: &interrupted };
+    let executable = run::executable();
+    let options = RunOptions {
+        threads: run::threads(threads),
+        cancel: &interrupted,
+        executable: executable.as_deref(),
+    };
     let meter = Meter::new(name, study.points().len(), console);
     let rows = crosstie_lab::rows(&study, options, &meter);
     meter.close();

@@ -66,7 +66,12 @@ pub fn check(files: &[PathBuf], threads: Option<NonZeroUsize>, console: &Console
     let specs = specs.collect::<Result<Vec<Spec>, Failure>>()?;
     let studies = experiment::load_all(&files, console)?;
     let interrupted = interrupt::watch()?;
-    let options = RunOptions { threads: run::threads(threads), cancel: &interrupted };
+    let executable = run::executable();
+    let options = RunOptions {
+        threads: run::threads(threads),
+        cancel: &interrupted,
+        executable: executable.as_deref(),
+    };
     for (file, study) in files.iter().zip(&studies) {
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         let meter = Meter::new(&name, study.points().len(), console);

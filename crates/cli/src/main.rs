@@ -3,7 +3,7 @@
 //! | file | is |
 //! |---|---|
 //! | `arguments` | the declaration of the command line |
-//! | `run`, `report`, `check`, `paper`, `bench`, `predict`, `probe`, `boxes`, `launch`, `fabric`, `routes`, `rails`, `manual` | the verbs |
+//! | `run`, `report`, `check`, `paper`, `bench`, `predict`, `probe`, `boxes`, `launch`, `rank`, `fabric`, `routes`, `rails`, `manual` | the verbs |
 //! | `source` | networks from files, experiments and flags |
 //! | `machine`, `sizes` | machines and message sizes on the command line |
 //! | `experiment` | experiment files, checked all together |
@@ -31,6 +31,7 @@ mod predict;
 mod probe;
 mod progress;
 mod rails;
+mod rank;
 mod report;
 mod results;
 mod routes;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
             Verb::Probe(probe) => probe::probe(&probe, arguments.global.threads, &console),
             Verb::Box(arguments) => boxes::boxed(&arguments, &console),
             Verb::Launch(launch) => launch::launch(&launch, &console),
+            Verb::Rank => rank::rank(),
             Verb::Fabric(fabric) => fabric::fabric(&fabric, &console),
             Verb::Routes(routes) => routes::routes(&routes, &console),
             Verb::Rails(rails) => rails::rails(&rails, &console),

@@ -129,7 +129,7 @@ fn remark_on_world(name: &str, spec: &Spec, console: &Console) {
     let world = spec.world.name();
     match spec.world {
         // The lab refuses where nothing moves, or nothing takes nodes any time.
-        World::Frame | World::Model => {}
+        World::Frame | World::Model | World::Live => {}
         World::Wormhole | World::Ideal if spec.node.commodity.is_none() => {}
         World::Wormhole | World::Ideal => console.remark(format_args!(
             "{name}: its world is {world}, which loses no packets, so that nothing shows of B_L; for gaps and L \

@@ -80,7 +80,12 @@ pub fn run(arguments: &RunArguments, threads: Option<NonZeroUsize>, console: &Co
     let stores = studies.iter().zip(&folders).map(|(study, folder)| open(study, folder, fresh));
     let stores = stores.collect::<Result<Vec<Store<'_>>, Failure>>()?;
     let interrupted = interrupt::watch()?;
-    let options = RunOptions { threads: self::threads(threads), cancel: &interrupted };
+    let executable = executable();
+    let options = RunOptions {
+        threads: self::threads(threads),
+        cancel: &interrupted,
+        executable: executable.as_deref(),
+    };
     let experiments = arguments.files.iter().zip(&studies).zip(&folders);
     for (((file, study), folder), store) in experiments.zip(stores) {
         let points = study.points().len();
@@ -177,6 +182,11 @@ pub fn tell_stale(name: &str, stale: usize, console: &Console) {
 /// As many threads as wanted, else one per core.
 pub fn threads(wanted: Option<NonZeroUsize>) -> NonZeroUsize {
     wanted.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// This very program, which real ranks are too; `None` where the system does not tell.
+pub fn executable() -> Option<PathBuf> {
+    std::env::current_exe().ok()
 }
 
 /// Opens the folder of a study's results; a fresh one knows no finished points.

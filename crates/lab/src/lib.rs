@@ -9,6 +9,8 @@
 //! send. Below this crate nobody sees a key of an experiment file; above it nobody sees the
 //! simulator.
 //!
+//! Points of `world = "live"` are done by real ranks, one point at a time and after all others: [`live`].
+//!
 //! [`predict`] says what communication takes on a machine without running anything, and [`probe`] measures the parameters
 //! of a machine. [`paper`] knows the papers whose evaluation can be reproduced.
 
@@ -16,6 +18,7 @@ mod destination;
 mod error;
 mod ethernet;
 mod hardware;
+pub mod live;
 mod nodes;
 mod outcome;
 pub mod paper;

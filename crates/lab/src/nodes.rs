@@ -14,7 +14,7 @@ use crosstie_units::{Bytes, Time};
 pub(crate) fn packing(spec: &Spec) -> Packing {
     let packing = Packing { payload: None, ..frame_packing(spec) };
     match (spec.nic.packet, spec.world) {
-        (Packet::Message, World::Wormhole | World::Ideal | World::Model) => packing,
+        (Packet::Message, World::Wormhole | World::Ideal | World::Model | World::Live) => packing,
         _ => frame_packing(spec),
     }
 }
@@ -64,7 +64,7 @@ fn window(spec: &Spec, channel: Option<&ChannelSpec>) -> Option<u32> {
     let again = channel.filter(|_| spec.nic.patience.is_some());
     let usual = match spec.world {
         World::Wormhole => Some(spec.switch.virtual_channels),
-        World::Ideal | World::Frame | World::Model => {
+        World::Ideal | World::Frame | World::Model | World::Live => {
             again.map(|channel| channel.widest().saturating_mul(WINDOWS))
         }
     };

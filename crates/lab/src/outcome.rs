@@ -5,9 +5,11 @@ mod channels;
 mod competition;
 mod delivery;
 mod iterations;
+mod live;
 mod priced;
 mod traffic;
 
+use crate::live::Found;
 use crate::world::Task;
 use crate::{LabError, World};
 use crosstie_study::{Point, Row, SideTables};
@@ -45,6 +47,11 @@ pub(crate) fn of(
             Ok(played.map(|it| iterations::of(point, world, script, *confidence, it, beside)))
         }
     }
+}
+
+/// The outcome of a point that real ranks have done: what each of them found, or why there is nothing.
+pub(crate) fn of_live(point: &Point, world: &World, found: Result<Vec<Found>, String>) -> Outcome {
+    live::of(point, world, found)
 }
 
 fn extend<'a>(columns: &mut Columns, more: impl IntoIterator<Item = (&'a str, Option<f64>)>) {

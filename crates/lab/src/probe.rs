@@ -122,6 +122,10 @@ pub fn probe(
         let problem = "found \"model\", where no packets move, expected a network";
         return Err(LabError::setting("world", problem, "set `world = \"frame\"`"));
     }
+    if spec.world == study::World::Live {
+        let problem = "found \"live\", expected a simulated network";
+        return Err(LabError::setting("world", problem, "set `world = \"frame\"`"));
+    }
     let Some(commodity) = &spec.node.commodity else {
         let problem = "found none, expected what packets take of a node";
         let help = "give `node.commodity.send` and its kin: without them packets take processors no time, and there is \
@@ -248,7 +252,10 @@ impl Session<'_> {
     fn least(&self) -> u32 {
         match self.spec.world {
             study::World::Frame => framing::MINIMUM.saturating_sub(self.overhead()),
-            study::World::Wormhole | study::World::Ideal | study::World::Model => 0,
+            study::World::Wormhole
+            | study::World::Ideal
+            | study::World::Model
+            | study::World::Live => 0,
         }
     }
 

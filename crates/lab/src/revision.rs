@@ -8,6 +8,7 @@ const WORMHOLE: u32 = 1;
 const FRAME: u32 = 2;
 const IDEAL: u32 = 2;
 const MODEL: u32 = 2;
+const LIVE: u32 = 1;
 
 /// What computes a point: "wormhole 1".
 pub fn revision(spec: &Spec) -> String {
@@ -16,6 +17,7 @@ pub fn revision(spec: &Spec) -> String {
         World::Frame => FRAME,
         World::Ideal => IDEAL,
         World::Model => MODEL,
+        World::Live => LIVE,
     };
     format!("{} {number}", spec.world.name())
 }

@@ -1,11 +1,13 @@
 //! Runs the points of a study on several threads.
 
+use crate::live::{Company, Found, LiveError, Place, Site};
 use crate::outcome::{self, Outcome};
 use crate::preparation::{Job, prepare};
 use crate::{LabError, Progress, World};
-use crosstie_study::{Point, Row, Store, Study};
+use crosstie_study::{self as study, Point, Row, Store, Study};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,6 +18,9 @@ pub struct RunOptions<'a> {
     pub threads: NonZeroUsize,
     /// Once set, running points are given up and no new ones start. What is done is kept.
     pub cancel: &'a AtomicBool,
+    /// The program that real ranks are, which calls [`live::rank`](crate::live::rank) for its verb `rank`; without it points of
+    /// `world = "live"` can be checked but not run.
+    pub executable: Option<&'a Path>,
 }
 
 /// What became of a study.
@@ -80,6 +85,8 @@ fn finish<'a>(
     options: RunOptions<'a>,
     progress: &'a dyn Progress,
 ) -> Result<(Keeper<'a>, usize), LabError> {
+    // Real ranks have the machine for themselves.
+    let live = jobs.extract_if(.., |job| job.point.spec.world == study::World::Live).collect();
     // The long ones first, so that no core is left with one of them at the end.
     jobs.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     progress.begin(skipped, study.points().len());
@@ -97,6 +104,7 @@ fn finish<'a>(
             scope.spawn(|| crew.work());
         }
     });
+    crew.work_live(live, options.executable);
     let ledger = crew.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
     match ledger.error {
         Some(error) => Err(error),
@@ -138,11 +146,29 @@ impl Crew<'_> {
         while !self.stopped()
             && let Some(job) = self.jobs.get(self.next.fetch_add(1, Ordering::Relaxed))
         {
-            if let Err(error) = self.finish(job) {
-                self.failed.store(true, Ordering::Relaxed);
-                let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-                ledger.error.get_or_insert(error);
-            }
+            self.settle(self.finish(job));
+        }
+    }
+
+    /// Has real ranks do one job after the other, those of one site together: it takes long to make a box.
+    fn work_live(&self, mut jobs: Vec<Job<'_>>, executable: Option<&Path>) {
+        let mut open: Option<(Site, Place)> = None;
+        while !self.stopped() && !jobs.is_empty() {
+            let same = |job: &Job<'_>| {
+                let plan = self.world(job).ok()?.plan()?.site.clone();
+                Some(open.as_ref()?.0 == plan)
+            };
+            let next = jobs.iter().position(|job| same(job) == Some(true)).unwrap_or(0);
+            let job = jobs.remove(next);
+            self.settle(self.finish_live(&job, &mut open, executable));
+        }
+    }
+
+    fn settle(&self, result: Result<(), LabError>) {
+        if let Err(error) = result {
+            self.failed.store(true, Ordering::Relaxed);
+            let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+            ledger.error.get_or_insert(error);
         }
     }
 
@@ -150,19 +176,69 @@ impl Crew<'_> {
         self.cancel.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed)
     }
 
+    fn world(&self, job: &Job<'_>) -> Result<World, LabError> {
+        let locate = |path: &str| self.study.locate(path);
+        World::on(Arc::clone(&job.network), &job.point.spec, &locate)
+            .map_err(|error| error.found_at(job.point))
+    }
+
     /// Runs a point and keeps its row, unless it is given up.
     fn finish(&self, job: &Job<'_>) -> Result<(), LabError> {
         self.progress.point_started(job.point);
-        let locate = |path: &str| self.study.locate(path);
-        let world = World::on(Arc::clone(&job.network), &job.point.spec, &locate)
-            .map_err(|error| error.found_at(job.point))?;
+        let world = self.world(job)?;
         let mut watch = |cycles| {
             self.progress.advanced(job.point, cycles);
             if self.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let Some(Outcome { row, side }) = outcome::of(job.point, &world, &mut watch)? else {
-            return Ok(());
+        match outcome::of(job.point, &world, &mut watch)? {
+            Some(outcome) => self.keep(outcome),
+            None => Ok(()),
+        }
+    }
+
+    /// The same by real ranks. `open` is where they ran before.
+    fn finish_live(
+        &self,
+        job: &Job<'_>,
+        open: &mut Option<(Site, Place)>,
+        executable: Option<&Path>,
+    ) -> Result<(), LabError> {
+        self.progress.point_started(job.point);
+        let world = self.world(job)?;
+        let Some(plan) = world.plan() else { unreachable!("it is a point of real ranks") };
+        let refused = |problem: &dyn ToString, help: &str| {
+            let key = if job.point.spec.live.is_written() { plan.site.key() } else { "world" };
+            LabError::setting(key, problem.to_string(), help).found_at(job.point)
         };
+        let told = |error: LiveError| match error {
+            LiveError::Place { problem, help } => refused(&problem, &help),
+            error => LabError::Unforeseen { point: job.point.index, reason: error.to_string() },
+        };
+        let Some(executable) = executable else {
+            let help = "run it by the command `crosstie`, or choose another world";
+            return Err(refused(&"there is no program for real ranks to be", help));
+        };
+        if open.as_ref().is_none_or(|(site, _)| *site != plan.site) {
+            // The one before goes first.
+            *open = None;
+            *open = Some((plan.site.clone(), plan.site.open().map_err(told)?));
+        }
+        let Some((_, place)) = open else { unreachable!("it was opened") };
+        let company =
+            Company { executable, hosts: &plan.hosts, limit: plan.limit, cancel: self.cancel };
+        let found = match place.run::<Found>(&company, &plan.assignment) {
+            Ok(None) => return Ok(()),
+            Ok(Some(found)) => Ok(found),
+            Err(error) if error.is_an_outcome() => Err(error.to_string()),
+            Err(error) => return Err(told(error)),
+        };
+        if found.is_err() || !plan.site.lasts() {
+            *open = None;
+        }
+        self.keep(outcome::of_live(job.point, &world, found))
+    }
+
+    fn keep(&self, Outcome { row, side }: Outcome) -> Result<(), LabError> {
         let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
         ledger.done += 1;
         self.progress.point_done(&row, ledger.done, self.study.points().len());

@@ -3,7 +3,7 @@
 use crate::LabError;
 use crosstie_collective::goal::{self, Goal};
 use crosstie_collective::{Builder, Rank, Schedule, Step, Tag};
-use crosstie_study::{GoalFile, Operation, Pairs, Spec};
+use crosstie_study::{GoalFile, Operation, Pairs, Spec, Work};
 use crosstie_units::Time;
 use crosstie_work::{Application, Player};
 use std::path::PathBuf;
@@ -21,12 +21,22 @@ pub(crate) struct Script {
 const SHORT: usize = 4096;
 
 impl Script {
-    /// The schedule of a collective operation.
-    pub fn of_operation(
-        operation: &Operation,
+    /// The schedule of the work of a spec, if it has one; `locate` tells where a file of one is.
+    pub fn of(
         spec: &Spec,
         places: u32,
-    ) -> Result<Script, LabError> {
+        locate: &dyn Fn(&str) -> PathBuf,
+    ) -> Result<Option<Script>, LabError> {
+        match &spec.work {
+            Work::Traffic(_) | Work::Ping(_) | Work::Stream(_) => Ok(None),
+            Work::Collective(operation) => Script::of_operation(operation, spec, places).map(Some),
+            Work::Pairs(pairs) => Script::of_pairs(pairs, spec, places).map(Some),
+            Work::Goal(file) => Script::of_file(file, spec, places, locate).map(Some),
+        }
+    }
+
+    /// The schedule of a collective operation.
+    fn of_operation(operation: &Operation, spec: &Spec, places: u32) -> Result<Script, LabError> {
         let key = format!("work.{}", operation.name());
         let collective = operation
             .collective(count(spec, places)?)
@@ -35,7 +45,7 @@ impl Script {
     }
 
     /// Every rank of the first half sends to its partner in the second.
-    pub fn of_pairs(pairs: &Pairs, spec: &Spec, places: u32) -> Result<Script, LabError> {
+    fn of_pairs(pairs: &Pairs, spec: &Spec, places: u32) -> Result<Script, LabError> {
         let half = count(spec, places)? / 2;
         // The range of the experiment file lies within the type.
         let (tag, bytes) = (Tag(0), pairs.size.get() as u32);
@@ -67,7 +77,7 @@ impl Script {
     }
 
     /// The schedule of a GOAL file; `locate` tells where it is.
-    pub fn of_file(
+    fn of_file(
         file: &GoalFile,
         spec: &Spec,
         places: u32,

@@ -1,6 +1,7 @@
 //! What one point describes, ready to be tried.
 
 use crate::ethernet::{Ethernet, ethernet, pace};
+use crate::live::Plan;
 use crate::parameters::{buffer, parameters};
 use crate::schedule::Script;
 use crate::{LabError, RoutedFabric, destination, hardware, nodes, rails};
@@ -50,6 +51,11 @@ enum Ground {
         parameters: Box<Parameters>,
         ideal: IdealSpec,
     },
+    /// No network of ours: real ranks have their own.
+    Live {
+        plan: Box<Plan>,
+        ideal: IdealSpec,
+    },
     Ideal(IdealSpec),
     /// The ideal network with rails that differ or change.
     Unequal(UnequalSpec),
@@ -90,6 +96,8 @@ impl World {
         let config = hardware::config(spec, if is_wormhole { &mut remarks } else { &mut ignored })?;
         check_time(spec, &config)?;
         rails::check_hosts(spec, hosts)?;
+        let ranks = spec.ranks(hosts);
+        let script = Script::of(spec, ranks, locate)?;
         let ground = match spec.world {
             study::World::Wormhole => {
                 hardware::check_memory(spec, &network.fabric)?;
@@ -109,36 +117,33 @@ impl World {
                 parameters: Box::new(parameters(spec, &network, locate)?),
                 ideal: ideal(spec, hosts),
             },
+            study::World::Live => Ground::Live {
+                plan: Box::new(Plan::of(spec, hosts, script.as_ref(), locate)?),
+                ideal: ideal(spec, hosts),
+            },
         };
         let nodes = nodes::nodes(spec, hosts, patience(spec, hosts))?;
-        let ranks = spec.ranks(hosts);
         let task = match &spec.work {
             Work::Traffic(traffic) => open_loop(spec, traffic, &network, nodes.packing, locate)?,
             Work::Ping(study::Ping { size, from, to, .. }) => {
                 check_rank("work.ping", *from.max(to), ranks)?;
                 check_packets(spec, "work.ping.size", *size)?;
-                closed_loop(spec, None)
+                closed_loop(spec, script)
             }
             Work::Stream(study::Stream { size, from, to, pairs, .. }) => {
                 check_rank("work.stream", from.max(to) + pairs - 1, ranks)?;
                 check_packets(spec, "work.stream.size", *size)?;
-                closed_loop(spec, None)
+                closed_loop(spec, script)
             }
-            Work::Collective(operation) => {
-                let script = Script::of_operation(operation, spec, ranks)?;
-                let key = format!("work.{}", operation.name());
-                check_packets(spec, &key, Bytes::new(script.longest().into()))?;
-                closed_loop(spec, Some(script))
-            }
-            Work::Pairs(pairs) => {
-                let script = Script::of_pairs(pairs, spec, ranks)?;
-                check_packets(spec, "work.pairs.size", pairs.size)?;
-                closed_loop(spec, Some(script))
-            }
-            Work::Goal(file) => {
-                let script = Script::of_file(file, spec, ranks, locate)?;
-                check_packets(spec, "work.goal.file", Bytes::new(script.longest().into()))?;
-                closed_loop(spec, Some(script))
+            Work::Collective(_) | Work::Pairs(_) | Work::Goal(_) => {
+                let key = match &spec.work {
+                    Work::Collective(operation) => format!("work.{}", operation.name()),
+                    Work::Pairs(_) => "work.pairs.size".to_owned(),
+                    _ => "work.goal.file".to_owned(),
+                };
+                let longest = script.as_ref().map_or(0, Script::longest);
+                check_packets(spec, &key, Bytes::new(longest.into()))?;
+                closed_loop(spec, script)
             }
         };
         let overhead = nodes::overhead(&spec.node);
@@ -213,7 +218,17 @@ impl World {
     pub(crate) fn uses_fabric(&self) -> bool {
         match self.ground {
             Ground::Wormhole { .. } | Ground::Frame(_) => true,
-            Ground::Ideal(_) | Ground::Unequal(_) | Ground::Model { .. } => false,
+            Ground::Ideal(_) | Ground::Unequal(_) | Ground::Model { .. } | Ground::Live { .. } => {
+                false
+            }
+        }
+    }
+
+    /// Which real ranks do the work, if they do.
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        match &self.ground {
+            Ground::Live { plan, .. } => Some(plan),
+            _ => None,
         }
     }
 
@@ -221,9 +236,7 @@ impl World {
     pub(crate) fn parameters(&self) -> Option<&Parameters> {
         match &self.ground {
             Ground::Model { parameters, .. } => Some(parameters),
-            Ground::Wormhole { .. } | Ground::Frame(_) | Ground::Ideal(_) | Ground::Unequal(_) => {
-                None
-            }
+            _ => None,
         }
     }
 
@@ -239,8 +252,10 @@ impl World {
                 cycle: self.cycle,
             }),
             Ground::Frame(ethernet) => Box::new(self.frames(ethernet)),
-            // The model needs none; what it has stands for no contention.
-            Ground::Ideal(ideal) | Ground::Model { ideal, .. } => Box::new(*ideal),
+            // The model and real ranks need none; what they have stands for no contention.
+            Ground::Ideal(ideal) | Ground::Model { ideal, .. } | Ground::Live { ideal, .. } => {
+                Box::new(*ideal)
+            }
             Ground::Unequal(unequal) => Box::new(unequal.clone()),
         };
         match self.premises.is_empty() {

@@ -90,11 +90,9 @@ impl WorkKind {
         match self {
             WorkKind::Traffic => &[SideTable::Channels],
             WorkKind::Ping | WorkKind::Stream => {
-                &[SideTable::Channels, SideTable::Buffers, SideTable::Ranks]
+                &[SideTable::Channels, SideTable::Buffers, SideTable::Hosts, SideTable::Ranks]
             }
-            WorkKind::Pairs | WorkKind::Collective | WorkKind::Goal => {
-                &[SideTable::Channels, SideTable::Buffers, SideTable::Ranks, SideTable::Timeline]
-            }
+            WorkKind::Pairs | WorkKind::Collective | WorkKind::Goal => &SideTable::ALL,
         }
     }
 
@@ -122,7 +120,7 @@ impl Spec {
     /// Whether its world may know what only some worlds do: what was lost, and what was done about it, or what
     /// a price is spent on.
     pub(crate) fn knows_more(&self) -> bool {
-        let by_world = matches!(self.world, World::Frame | World::Model);
+        let by_world = matches!(self.world, World::Frame | World::Model | World::Live);
         let by_events = !self.events.is_empty() || !self.competitors.is_empty();
         let by_nodes = self.node.commodity.is_some() || self.message.is_some();
         by_world || by_events || by_nodes || !self.channel.is_default()
@@ -133,6 +131,7 @@ impl Spec {
         let wanted = |table: &SideTable| match table {
             SideTable::Channels => self.measure.channels,
             SideTable::Buffers => self.world == World::Frame,
+            SideTable::Hosts => self.world == World::Live,
             SideTable::Ranks | SideTable::Timeline => true,
         };
         self.work.kind().side_tables().iter().copied().filter(wanted)

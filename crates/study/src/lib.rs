@@ -54,16 +54,16 @@ pub use kind::WorkKind;
 pub use nearest::nearest;
 pub use point::Point;
 pub use results::{
-    BufferRow, ChannelRow, ColumnMeaning, Meta, RankRow, ResultSet, ResultsError, Revision,
-    SideTable, SideTables, Store, TimelineRow,
+    BufferRow, ChannelRow, ColumnMeaning, HostRow, Meta, RankRow, ResultSet, ResultsError,
+    Revision, SideTable, SideTables, Store, TimelineRow,
 };
 pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
     Arrival, Bus, Capacity, ChannelKind, Cluster, Commodity, Competitor, Destination, EvenBus,
     Fabric, Flow, Forwarding, Frame, FrameSwitch, Goal, GoalFile, Ideal, InTransit, Irregular,
-    Link, LinkEvent, Measure, Memory, Message, Model, Nic, Node, NodeBus, Operation, Overhead,
-    Packet, Pairs, Patience, Ping, Placement, PolicyKind, Rail, Rails, RoutingKind, Saturation,
-    ScheduleSpec, Size, Spec, Stream, Switch, TrafficSpec, Tree, Uplink, Work, World,
+    Link, LinkEvent, Live, Measure, Memory, Message, Model, Nic, Node, NodeBus, Operation,
+    Overhead, Packet, Pairs, Patience, Ping, Placement, PolicyKind, Rail, Rails, RoutingKind,
+    Saturation, ScheduleSpec, Size, Spec, Stream, Switch, TrafficSpec, Tree, Uplink, Work, World,
 };
 pub use study::Study;
 pub use table::{Cell, Head, Line, Sheet, Table};

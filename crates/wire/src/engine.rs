@@ -36,7 +36,7 @@ use crate::datagram::{HEAD, LONGEST, MOST_PARTS};
 use crate::envelope::{self, Context};
 use crate::key::Key;
 use crate::memory::Memory;
-use crate::rail::Rail;
+use crate::rail::{Offloads, Rail};
 use link::Link;
 use outbound::Queue;
 pub(crate) use request::{Buffer, Failure, Status};
@@ -136,6 +136,10 @@ struct Nic {
 pub struct RailStatistics {
     /// Its name.
     pub name: String,
+    /// The most bytes of a datagram.
+    pub longest: usize,
+    /// What the system does for it.
+    pub offloads: Offloads,
     /// What it has carried.
     pub count: RailCount,
     /// Packets that were sent again.
@@ -680,6 +684,8 @@ impl Engine {
                 let rate: f64 = rates.map(|rate| rate.bytes_per_second() as f64).sum();
                 RailStatistics {
                     name: rail.name().to_owned(),
+                    longest: rail.longest(),
+                    offloads: rail.offloads(),
                     count: nic.count,
                     retransmissions: links
                         .map(|link| link.endpoint.tally().retransmissions())

@@ -24,6 +24,15 @@ pub struct Train<'a> {
     pub count: usize,
 }
 
+/// What the system does for a rail, as far as that was found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Offloads {
+    /// It cuts a train up into datagrams.
+    pub segmentation: bool,
+    /// It gives datagrams that came together in one piece.
+    pub coalescing: bool,
+}
+
 /// What one NIC can do. Nothing here waits.
 pub trait Rail: Send {
     /// What it is called.
@@ -34,6 +43,11 @@ pub trait Rail: Send {
 
     /// The most datagrams that a train may have, and the most bytes.
     fn train(&self) -> (usize, usize);
+
+    /// What the system does for it.
+    fn offloads(&self) -> Offloads {
+        Offloads::default()
+    }
 
     /// Sends trains, in order; how many of them were taken. An error is that of the first, if none was:
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no room at present.

@@ -35,6 +35,7 @@
 //! | `secret` | what only the ranks of a job know |
 //! | `server` | the machine that answers ranks |
 //! | `serve` | sockets for it |
+//! | `boxed` | ranks on the hosts of a box |
 //! | `launcher` | a program that is to be started as several ranks, found and checked |
 //! | `crew` | ranks that run, until all have ended |
 //! | `keeper` | the process between a launcher and its ranks, with which all of them end |
@@ -71,7 +72,7 @@ mod serve;
 mod server;
 
 #[cfg(target_os = "linux")]
-pub use boxed::{BoxedError, run_in_box};
+pub use boxed::{BoxedError, run_in_box, run_in_box_until};
 #[cfg(unix)]
 pub use crew::{Crew, Ender, Failure, Outcome, RankEnd};
 #[cfg(unix)]

@@ -61,7 +61,12 @@ impl Session<'_> {
             )),
         }
         let interrupted = interrupt::watch()?;
-        let options = RunOptions { threads: run::threads(threads), cancel: &interrupted };
+        let executable = run::executable();
+        let options = RunOptions {
+            threads: run::threads(threads),
+            cancel: &interrupted,
+            executable: executable.as_deref(),
+        };
         let meter = Meter::new(name, left, self.console);
         let mut progress = Progress { points, finished: 0, cancelled: false };
         let mut known = BTreeMap::new();

@@ -87,7 +87,8 @@ pub(super) fn of(
     let timeline = played.episodes.iter().map(line).collect();
     let blueprint = world.blueprint();
     let buffers = buffers::rows(point, &*blueprint, &played.buffers, played.time);
-    Outcome { row, side: SideTables { channels, buffers, ranks, timeline } }
+    let hosts = Vec::new();
+    Outcome { row, side: SideTables { channels, buffers, hosts, ranks, timeline } }
 }
 
 fn microseconds(picoseconds: f64) -> f64 {

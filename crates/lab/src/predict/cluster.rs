@@ -25,7 +25,7 @@ impl Cluster {
                 "it has I/O buses, which the model does not know: packets cross them in no time here"
                     .to_owned()
             }),
-            World::Wormhole | World::Ideal => Some(format!(
+            World::Wormhole | World::Ideal | World::Live => Some(format!(
                 "its world is {}; the parameters are those of Ethernet with its links, switches and nodes",
                 spec.world.name()
             )),

@@ -32,6 +32,7 @@ pub fn invariants(spec: &Spec) -> Vec<&'static (&'static str, Invariant)> {
         (Work::Traffic(_), World::Frame) => INVARIANTS.iter().chain(FRAME).collect(),
         (Work::Traffic(_), World::Ideal) => INVARIANTS.iter().chain(IDEAL).collect(),
         (Work::Traffic(_), World::Model) => unreachable!("the model has no open-loop traffic"),
+        (Work::Traffic(_), World::Live) => unreachable!("real ranks have no open-loop traffic"),
         _ => CLOSED_LOOP.iter().collect(),
     }
 }

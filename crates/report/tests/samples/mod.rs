@@ -144,6 +144,7 @@ pub fn results() -> ResultSet {
             side_tables: Default::default(),
             inputs: Default::default(),
             rerun: "crosstie run study.toml".to_owned(),
+            varies: None,
         },
         figures: figures(),
         tables: Vec::new(),

@@ -48,7 +48,14 @@ pub struct Meta {
     pub inputs: BTreeMap<String, String>,
     /// How to compute the results again.
     pub rerun: String,
+    /// Which rows differ from run to run, if some do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub varies: Option<String>,
 }
+
+/// What a folder says of rows that were measured on real hosts.
+const VARIES: &str = "rows of world = \"live\" were measured on real hosts (hosts.csv): another run gives other numbers, while \
+                      all other rows are the same to the byte";
 
 /// Name, unit and meaning of a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,8 +97,12 @@ impl Meta {
         let measured = column::columns(&kinds);
         let measured = measured.iter().filter(may_occur);
         columns.extend(measured.map(|c| meaning(c.name, c.unit, c.meaning)));
-        let has_frames = study.points().iter().any(|point| point.spec.world == World::Frame);
-        let may_be = |table: &&SideTable| **table != SideTable::Buffers || has_frames;
+        let has = |world| study.points().iter().any(|point| point.spec.world == world);
+        let may_be = |table: &&SideTable| match table {
+            SideTable::Buffers => has(World::Frame),
+            SideTable::Hosts => has(World::Live),
+            SideTable::Channels | SideTable::Ranks | SideTable::Timeline => true,
+        };
         let side_tables = kinds.iter().flat_map(|kind| kind.side_tables()).filter(may_be);
         let side_tables = side_tables.map(|table| {
             let columns = table.columns().iter().map(|[n, u, m]| meaning(n, u, m));
@@ -118,6 +129,7 @@ impl Meta {
                 .map(|(path, input)| (path, input.fingerprint.to_string()))
                 .collect(),
             rerun: "crosstie run study.toml".to_owned(),
+            varies: has(World::Live).then(|| VARIES.to_owned()),
         }
     }
 }

@@ -9,15 +9,18 @@
 //! | `rows.jsonl`, `rows.csv` | one flat row per finished point, in order, the same in both |
 //! | `channels.csv` | the counters of every channel, where the study keeps them |
 //! | `buffers.csv` | what every memory of a switch did, of closed-loop work on frames |
+//! | `hosts.csv` | the machines and devices that real ranks ran on |
 //! | `ranks.csv` | when every rank was done, of closed-loop work |
 //! | `timeline.csv` | who sent what when, of short schedules |
 //! | `journal.jsonl` | finished points as they came in; what lets a rerun skip them |
 //!
 //! None of them holds a time of day or anything else that would differ between two runs of the same
-//! study, and all but the journal are replaced as a whole or not at all.
+//! study, and all but the journal are replaced as a whole or not at all. What was measured on real hosts (`world = "live"`) does
+//! differ, and `meta.json` says so.
 
 mod buffer;
 mod channel;
+mod host;
 mod journal;
 mod meta;
 mod origin;
@@ -34,6 +37,7 @@ use std::path::{Path, PathBuf};
 
 pub use buffer::BufferRow;
 pub use channel::ChannelRow;
+pub use host::HostRow;
 pub use meta::{ColumnMeaning, Meta};
 pub use rank::RankRow;
 pub use set::ResultSet;

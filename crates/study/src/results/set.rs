@@ -82,6 +82,7 @@ impl ResultSet {
         Ok(SideTables {
             channels: self.side()?,
             buffers: self.side()?,
+            hosts: self.side()?,
             ranks: self.side()?,
             timeline: self.side()?,
         })

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::buffer::{BUFFER_COLUMNS, BufferRow};
 use super::channel::{CHANNEL_COLUMNS, ChannelRow};
+use super::host::{HOST_COLUMNS, HostRow};
 use super::rank::{RANK_COLUMNS, RankRow};
 use super::timeline::{TIMELINE_COLUMNS, TimelineRow};
 
@@ -18,6 +19,8 @@ pub enum SideTable {
     Channels,
     /// The counters of the memories of switches.
     Buffers,
+    /// The machines and devices of real ranks.
+    Hosts,
     /// When every rank was done.
     Ranks,
     /// Who sent what when.
@@ -26,14 +29,20 @@ pub enum SideTable {
 
 impl SideTable {
     /// All of them.
-    pub const ALL: [SideTable; 4] =
-        [SideTable::Channels, SideTable::Buffers, SideTable::Ranks, SideTable::Timeline];
+    pub const ALL: [SideTable; 5] = [
+        SideTable::Channels,
+        SideTable::Buffers,
+        SideTable::Hosts,
+        SideTable::Ranks,
+        SideTable::Timeline,
+    ];
 
     /// Its file.
     pub fn file(self) -> &'static str {
         match self {
             SideTable::Channels => "channels.csv",
             SideTable::Buffers => "buffers.csv",
+            SideTable::Hosts => "hosts.csv",
             SideTable::Ranks => "ranks.csv",
             SideTable::Timeline => "timeline.csv",
         }
@@ -44,6 +53,7 @@ impl SideTable {
         match self {
             SideTable::Channels => &CHANNEL_COLUMNS,
             SideTable::Buffers => &BUFFER_COLUMNS,
+            SideTable::Hosts => &HOST_COLUMNS,
             SideTable::Ranks => &RANK_COLUMNS,
             SideTable::Timeline => &TIMELINE_COLUMNS,
         }
@@ -59,6 +69,9 @@ pub struct SideTables {
     /// The counters of the memories of switches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<BufferRow>,
+    /// The machines and devices of real ranks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostRow>,
     /// When ranks were done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<RankRow>,

@@ -7,8 +7,8 @@ use super::journal::Journal;
 use super::meta::Meta;
 use super::side::SideRow;
 use super::{
-    BufferRow, ChannelRow, JOURNAL, META, ROWS_CSV, ROWS_JSON, RankRow, ResultsError, STUDY,
-    SideTables, TimelineRow, doing, origin, replace, rows,
+    BufferRow, ChannelRow, HostRow, JOURNAL, META, ROWS_CSV, ROWS_JSON, RankRow, ResultsError,
+    STUDY, SideTables, TimelineRow, doing, origin, replace, rows,
 };
 use crate::fingerprint::Fingerprint;
 use crate::point::Point;
@@ -120,6 +120,7 @@ impl<'a> Store<'a> {
         }
         check_finite::<ChannelRow>(point, side)?;
         check_finite::<BufferRow>(point, side)?;
+        check_finite::<HostRow>(point, side)?;
         check_finite::<RankRow>(point, side)?;
         check_finite::<TimelineRow>(point, side)?;
         let measured = (kind.columns().iter())
@@ -149,6 +150,7 @@ impl<'a> Store<'a> {
         replace(&at(ROWS_CSV), |to| rows::write_csv(keys, &kinds, &rows, to))?;
         self.publish_side::<ChannelRow>()?;
         self.publish_side::<BufferRow>()?;
+        self.publish_side::<HostRow>()?;
         self.publish_side::<RankRow>()?;
         self.publish_side::<TimelineRow>()
     }

@@ -1,5 +1,6 @@
 //! Whether the parts of a spec fit together. What one value can tell alone is checked in `limits`.
 
+mod live;
 mod rails;
 
 use crosstie_fabric::Shape;
@@ -60,6 +61,7 @@ pub(super) fn check(spec: &Spec, root: &DeTable<'_>) -> Result<(), Fault> {
         .and_then(|()| schedule(spec))
         .and_then(|()| node(spec))
         .and_then(|()| message(spec))
+        .and_then(|()| live::check(spec))
         .and_then(|()| measure(&spec.measure))
         .map_err(|Clash { path, fault }| {
             fault.at(document::place(root, &path).map_or(0..0, |(_, value)| value))
@@ -256,7 +258,7 @@ fn patience(spec: &Spec) -> Result<(), Clash> {
 /// Frames have room for packets, and do not stop at hosts; the model reckons with them.
 fn frame(spec: &Spec) -> Result<(), Clash> {
     match spec.world {
-        World::Wormhole | World::Ideal => return Ok(()),
+        World::Wormhole | World::Ideal | World::Live => return Ok(()),
         World::Model if matches!(spec.work, Work::Traffic(_)) => {
             let title = "open-loop traffic in the model";
             return Err(clash("world", title, "expected work that ends: the model prices that")
@@ -401,7 +403,7 @@ fn closed_loop(spec: &Spec) -> Result<(), Clash> {
         return Err(clash("measure.saturation", title, "expected `traffic` beside it")
             .help("remove `measure.saturation`, or replace `work` by `traffic`"));
     }
-    if spec.cluster.pes > 1 && spec.message.is_none() {
+    if spec.cluster.pes > 1 && spec.message.is_none() && spec.world != World::Live {
         let label = format!(
             "found {}, expected `message` beside it, by which ranks of one host reach each other",
             spec.cluster.pes

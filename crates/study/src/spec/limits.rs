@@ -38,6 +38,11 @@ wholes! {
     times: u32 = 1..=10_000;
 }
 
+/// A path that is none of nothing, for a key that may be missing.
+pub(crate) fn some_file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    range::file(from).map(Some)
+}
+
 /// As [`place`], for a key that may be missing.
 pub(crate) fn some_place<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
     place(from).map(Some)

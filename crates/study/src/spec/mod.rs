@@ -4,6 +4,7 @@ mod check;
 mod event;
 mod frame;
 pub(crate) mod limits;
+mod live;
 mod machine;
 mod measure;
 mod message;
@@ -25,6 +26,7 @@ pub use crosstie_units::Capacity;
 pub use crosstie_work::traffic::{Arrival, Destination, Size, TrafficSpec};
 pub use event::{Competitor, LinkEvent};
 pub use frame::{Forwarding, Frame, FrameSwitch, Memory, Uplink};
+pub use live::Live;
 pub use machine::{
     Bus, Cluster, Fabric, InTransit, Irregular, Link, Nic, Packet, Patience, Switch, Tree,
 };
@@ -84,6 +86,8 @@ pub struct Spec {
     pub ideal: Ideal,
     /// What only the model knows.
     pub model: Option<Model>,
+    /// What only real ranks know.
+    pub live: Live,
     /// What is to be done.
     pub work: Work,
     /// How schedules are played.
@@ -141,6 +145,8 @@ struct Draft {
     ideal: Ideal,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<Model>,
+    #[serde(default, skip_serializing_if = "Live::is_default")]
+    live: Live,
     #[serde(skip_serializing_if = "Option::is_none")]
     traffic: Option<TrafficSpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,7 +188,7 @@ impl Draft {
             seed: self.seed,
             world: self.world,
             cluster: self.cluster,
-            policy: self.policy.unwrap_or_else(|| usual_policy(self.message.as_ref())),
+            policy: self.policy.unwrap_or_else(|| usual_policy(self.world, self.message.as_ref())),
             channel: self.channel,
             fabric: self.fabric,
             routing,
@@ -197,6 +203,7 @@ impl Draft {
             frame: self.frame,
             ideal: self.ideal,
             model: self.model,
+            live: self.live,
             work,
             schedule: self.schedule,
             measure,
@@ -205,10 +212,10 @@ impl Draft {
 }
 
 /// The policy that nobody has to name: ranks that exchange messages have the one that does best.
-fn usual_policy(message: Option<&Message>) -> PolicyKind {
+fn usual_policy(world: World, message: Option<&Message>) -> PolicyKind {
     match message {
-        None => PolicyKind::default(),
-        Some(_) => PolicyKind::recommended(),
+        None if world != World::Live => PolicyKind::default(),
+        _ => PolicyKind::recommended(),
     }
 }
 
@@ -222,7 +229,8 @@ impl From<Spec> for Draft {
             seed: spec.seed,
             world: spec.world,
             cluster: spec.cluster,
-            policy: Some(spec.policy).filter(|&kind| kind != usual_policy(spec.message.as_ref())),
+            policy: Some(spec.policy)
+                .filter(|&kind| kind != usual_policy(spec.world, spec.message.as_ref())),
             channel: spec.channel,
             fabric: spec.fabric,
             routing: Some(spec.routing),
@@ -237,6 +245,7 @@ impl From<Spec> for Draft {
             frame: spec.frame,
             ideal: spec.ideal,
             model: spec.model,
+            live: spec.live,
             traffic,
             work,
             schedule: spec.schedule,
@@ -252,7 +261,7 @@ impl Spec {
     }
 
     /// The top-level keys of a spec.
-    pub(crate) const KEYS: [&'static str; 22] = [
+    pub(crate) const KEYS: [&'static str; 23] = [
         "seed",
         "world",
         "cluster",
@@ -271,6 +280,7 @@ impl Spec {
         "frame",
         "ideal",
         "model",
+        "live",
         "traffic",
         "work",
         "schedule",
@@ -312,6 +322,7 @@ impl Spec {
         key == "fabric.file.path"
             || key == "model.file.path"
             || key == "work.goal.file"
+            || key == "live.box"
             || key.strip_prefix("traffic.destination.").is_some_and(Destination::names_a_file)
     }
 
@@ -322,6 +333,9 @@ impl Spec {
             *path = name(path);
         }
         if let Some(Model::File { path }) = &mut spec.model {
+            *path = name(path);
+        }
+        if let Some(path) = &mut spec.live.boxed {
             *path = name(path);
         }
         match &mut spec.work {
@@ -340,6 +354,9 @@ impl Spec {
         }
         if let Some(Model::File { path }) = &self.model {
             files.push(("model.file.path".to_owned(), path.as_str()));
+        }
+        if let Some(path) = &self.live.boxed {
+            files.push(("live.box".to_owned(), path.as_str()));
         }
         match &self.work {
             Work::Traffic(traffic) => {

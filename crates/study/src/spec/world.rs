@@ -19,11 +19,14 @@ pub enum World {
     Ideal,
     /// On paper: what the work costs by the parameters of the machine.
     Model,
+    /// For real: on the hosts of a box, on this machine or on others.
+    Live,
 }
 
 impl World {
     /// All of them.
-    pub const ALL: [World; 4] = [World::Wormhole, World::Frame, World::Ideal, World::Model];
+    pub const ALL: [World; 5] =
+        [World::Wormhole, World::Frame, World::Ideal, World::Model, World::Live];
 
     /// Its name in experiment files.
     pub fn name(self) -> &'static str {
@@ -32,6 +35,7 @@ impl World {
             World::Frame => "frame",
             World::Ideal => "ideal",
             World::Model => "model",
+            World::Live => "live",
         }
     }
 

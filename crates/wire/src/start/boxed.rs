@@ -1,6 +1,7 @@
 //! Ranks on the hosts of a box.
 
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crosstie_box::{BoxError, Cluster, Command, Ending, Program};
@@ -38,6 +39,9 @@ pub enum BoxedError {
         /// How long it was waited.
         after: Duration,
     },
+    /// They were told to end.
+    #[error("the ranks were told to end before they were done")]
+    Stopped,
 }
 
 fn told(ending: Ending) -> String {
@@ -53,28 +57,43 @@ fn told(ending: Ending) -> String {
 pub fn run_in_box(
     cluster: &Cluster,
     hosts: &[usize],
+    command: impl FnMut(usize) -> Command,
+    limit: Duration,
+) -> Result<(), BoxedError> {
+    run_in_box_until(cluster, hosts, command, limit, &AtomicBool::new(false))
+}
+
+/// The same; all are ended as well when `stop` is set.
+pub fn run_in_box_until(
+    cluster: &Cluster,
+    hosts: &[usize],
     mut command: impl FnMut(usize) -> Command,
     limit: Duration,
+    stop: &AtomicBool,
 ) -> Result<(), BoxedError> {
     let begin = Instant::now();
     let (mut streams, mut programs) = (Vec::new(), Vec::new());
-    for (rank, &host) in hosts.iter().enumerate() {
-        let (ours, theirs) = UnixStream::pair()?;
-        let command = command(rank)
-            .env("PMI_FD", "0")
-            .env("PMI_RANK", rank.to_string())
-            .env("PMI_SIZE", hosts.len().to_string())
-            .stdin(theirs);
-        programs.push(cluster.spawn(host, &command)?);
-        streams.push(ours);
-    }
-    let served = serve(
-        &mut Server::new(hosts.len()).on_hosts_of_their_own(),
-        &streams,
-        &programs,
-        begin,
-        limit,
-    );
+    let mut start = || -> Result<(), BoxedError> {
+        for (rank, &host) in hosts.iter().enumerate() {
+            let (ours, theirs) = UnixStream::pair()?;
+            let command = command(rank)
+                .env("PMI_FD", "0")
+                .env("PMI_RANK", rank.to_string())
+                .env("PMI_SIZE", hosts.len().to_string())
+                .stdin(theirs);
+            programs.push(cluster.spawn(host, &command)?);
+            streams.push(ours);
+        }
+        Ok(())
+    };
+    let started = start();
+    let mut server = Server::new(hosts.len()).on_hosts_of_their_own();
+    let watch = || match stop.load(Ordering::Relaxed) {
+        true => Err(BoxedError::Stopped),
+        false if begin.elapsed() > limit => Err(BoxedError::Late { after: limit }),
+        false => Ok(()),
+    };
+    let served = started.and_then(|()| serve(&mut server, &streams, &programs, &watch));
     if served.is_err() {
         for program in &programs {
             let _ = program.signal(libc::SIGKILL);
@@ -90,13 +109,12 @@ pub fn run_in_box(
     Ok(())
 }
 
-/// Serves ranks until all have left.
+/// Serves ranks until all have left, or somebody who watches has a reason to end them.
 fn serve(
     server: &mut Server,
     streams: &[UnixStream],
     programs: &[Program],
-    begin: Instant,
-    limit: Duration,
+    watch: &dyn Fn() -> Result<(), BoxedError>,
 ) -> Result<(), BoxedError> {
     loop {
         let soon = Instant::now() + Duration::from_millis(20);
@@ -112,16 +130,12 @@ fn serve(
             Served::Late => {}
         }
         check(programs)?;
-        if begin.elapsed() > limit {
-            return Err(BoxedError::Late { after: limit });
-        }
+        watch()?;
     }
     // They may still have something to do before they end.
     while !programs.iter().all(has_ended) {
         check(programs)?;
-        if begin.elapsed() > limit {
-            return Err(BoxedError::Late { after: limit });
-        }
+        watch()?;
         std::thread::sleep(Duration::from_millis(1));
     }
     Ok(())

@@ -52,7 +52,8 @@ fn ports(spec: &Spec) -> Result<(), Clash> {
 /// What a world cannot do.
 fn worlds(spec: &Spec) -> Result<(), Clash> {
     let elsewhere = match spec.world {
-        World::Frame | World::Ideal => return Ok(()),
+        // Real rails are what they are; of what happens to them `live` tells.
+        World::Frame | World::Ideal | World::Live => return Ok(()),
         World::Wormhole => "the wormhole network",
         World::Model => "the model",
     };

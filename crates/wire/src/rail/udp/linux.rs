@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use super::heads;
-use crate::rail::{Rail, Train};
+use crate::rail::{Offloads, Rail, Train};
 
 /// Messages in one call, out and in.
 const OUT: usize = 16;
@@ -48,6 +48,8 @@ pub struct Udp {
     longest: usize,
     /// Whether the kernel cuts up messages.
     segments: bool,
+    /// Whether the kernel puts datagrams together.
+    coalesces: bool,
     buffers: Vec<u8>,
     extras: [Extra; IN],
 }
@@ -68,7 +70,7 @@ impl Udp {
             }
         }
         // A kernel without it gives datagrams one by one.
-        let _ = set(&socket, libc::SOL_UDP, libc::UDP_GRO, &1i32.to_ne_bytes());
+        let coalesces = set(&socket, libc::SOL_UDP, libc::UDP_GRO, &1i32.to_ne_bytes()).is_ok();
         let longest = mtu.min(MESSAGE) - heads(address);
         Ok(Udp {
             name: name.to_owned(),
@@ -76,6 +78,7 @@ impl Udp {
             peers: Vec::new(),
             longest,
             segments: true,
+            coalesces,
             buffers: vec![0; IN * MESSAGE],
             extras: [Extra([0; 32]); IN],
         })
@@ -252,6 +255,10 @@ impl Rail for Udp {
 
     fn train(&self) -> (usize, usize) {
         TRAIN
+    }
+
+    fn offloads(&self) -> Offloads {
+        Offloads { segmentation: self.segments, coalescing: self.coalesces }
     }
 
     fn send(&mut self, trains: &[Train<'_>]) -> io::Result<usize> {

@@ -1,0 +1,42 @@
+//! Real ranks: the program that this is, started again on the hosts of a box, on this machine or on others.
+//!
+//! Whoever wants ranks opens a [`Place`] and gives it an [`Assignment`] with a [`Company`]: how many ranks there are, and on which
+//! hosts. Every rank is the same executable with the verb `rank`, which does nothing but call [`rank`]. That reads the assignment
+//! from the environment, does its part, and [reports](report): rank 0 gathers what all ranks have found, and writes it where
+//! [`Place::run`] reads it. Nothing is written to a disk, so nothing is left behind.
+//!
+//! | file | is |
+//! |---|---|
+//! | `place` | where ranks run, from their start to what they have found |
+//! | `boxed`, `here`, `hydra` | the three kinds of places |
+//! | `listening` | what ranks print, within bounds |
+//! | `assignment` | what ranks are told to do: a further part is one more arm |
+//! | `rank` | a rank from its assignment to its report |
+//! | `work` | the part that plays the work of a point |
+//! | `machine` | what a rank finds out about its host |
+//! | `plan` | which place and which ranks a point asks for |
+//! | `error` | why ranks have found nothing |
+
+mod assignment;
+#[cfg(target_os = "linux")]
+mod boxed;
+mod error;
+#[cfg(unix)]
+mod here;
+mod hydra;
+mod listening;
+mod machine;
+mod place;
+mod plan;
+mod rank;
+mod work;
+
+pub use assignment::Assignment;
+pub use error::{LiveError, RankError};
+pub use place::{Company, Place};
+pub use rank::{rank, report};
+pub use work::WorkPart;
+
+pub(crate) use machine::rows as host_rows;
+pub(crate) use plan::{Plan, Site};
+pub(crate) use work::Found;

@@ -1,0 +1,22 @@
+//! What ranks are told to do.
+
+use serde::{Deserialize, Serialize};
+
+use super::{RankError, WorkPart};
+
+/// What all ranks of a place are told to do. A further part is an arm here and one in [`Assignment::play`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Assignment {
+    /// Play the work of a point.
+    Work(WorkPart),
+}
+
+impl Assignment {
+    /// Does what this rank has to do, and reports.
+    pub(super) fn play(&self) -> Result<(), RankError> {
+        match self {
+            Assignment::Work(part) => part.play(),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Which place and which ranks a point asks for.
+
+use crosstie_box::Spec as BoxSpec;
+use crosstie_study::{Spec, Work, box_file};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{Assignment, LiveError, Place, WorkPart};
+use crate::LabError;
+use crate::schedule::Script;
+
+/// How the work of a point is done by real ranks.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Plan {
+    pub site: Site,
+    /// The host of each rank.
+    pub hosts: Vec<usize>,
+    /// How long they may take.
+    pub limit: Duration,
+    /// What devices of a box carry.
+    pub rates: Vec<(String, String)>,
+    pub assignment: Assignment,
+}
+
+/// Where ranks are to run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Site {
+    Box(Box<BoxSpec>),
+    Machines(Vec<String>),
+}
+
+impl Plan {
+    /// The plan of a spec for a fabric of so many hosts.
+    pub fn of(
+        spec: &Spec,
+        hosts: u32,
+        script: Option<&Script>,
+        locate: &dyn Fn(&str) -> PathBuf,
+    ) -> Result<Plan, LabError> {
+        let live = &spec.live;
+        let (site, rates) = match &live.boxed {
+            None => {
+                let machines = live.machines().into_iter().map(str::to_owned).collect();
+                (Site::Machines(machines), Vec::new())
+            }
+            Some(file) => {
+                let boxed = open(locate(file))?;
+                fits(spec, hosts, &boxed)?;
+                let rates = (0..).zip(&boxed.rails).map(|(number, rail)| {
+                    let rate = rail.rate.map_or("unshaped".to_owned(), |rate| rate.to_string());
+                    (boxed.rail_name(number), rate)
+                });
+                let rates = rates.take(spec.cluster.rails.count() as usize).collect();
+                (Site::Box(Box::new(boxed)), rates)
+            }
+        };
+        let rails = match site {
+            Site::Box(_) => {
+                let names: Vec<&str> =
+                    rates.iter().map(|(name, _): &(String, _)| &name[..]).collect();
+                Some(names.join(","))
+            }
+            Site::Machines(_) => std::env::var("CROSSTIE_RAILS").ok(),
+        };
+        let goal = match &spec.work {
+            Work::Goal(file) => {
+                let path = locate(&file.file);
+                Some(std::path::absolute(&path).unwrap_or(path))
+            }
+            _ => None,
+        };
+        let part = WorkPart { spec: spec.to_toml(), hosts, rails, goal };
+        Ok(Plan {
+            site,
+            hosts: (0..ranks(spec, script))
+                .map(|rank| (rank / spec.cluster.pes) as usize)
+                .collect(),
+            limit: Duration::from_nanos(live.limit.ps() / 1000),
+            rates,
+            assignment: Assignment::Work(part),
+        })
+    }
+}
+
+impl Site {
+    /// Opens it.
+    pub fn open(&self) -> Result<Place, LiveError> {
+        match self {
+            Site::Box(spec) => Place::of_box(spec),
+            Site::Machines(names) => Place::of_machines(names),
+        }
+    }
+
+    /// Whether it is after some work as it was before.
+    pub fn lasts(&self) -> bool {
+        match self {
+            Site::Box(spec) => spec.events.is_empty(),
+            Site::Machines(_) => true,
+        }
+    }
+
+    /// The key that chooses it.
+    pub fn key(&self) -> &'static str {
+        match self {
+            Site::Box(_) => "live.box",
+            Site::Machines(_) => "live.hosts",
+        }
+    }
+}
+
+/// How many ranks it takes: those from 0 to the last that has something to do.
+fn ranks(spec: &Spec, script: Option<&Script>) -> u32 {
+    match (&spec.work, script) {
+        (Work::Ping(ping), _) => ping.from.max(ping.to) + 1,
+        (Work::Stream(stream), _) => stream.from.max(stream.to) + stream.pairs,
+        (_, Some(script)) => script.schedule().ranks(),
+        (_, None) => 1,
+    }
+}
+
+/// Reads the file of a box.
+fn open(path: PathBuf) -> Result<BoxSpec, LabError> {
+    box_file::load(&path).map_err(|mistake| {
+        let command = format!("`crosstie check {}` shows where", path.display());
+        LabError::input("live.box", path, mistake.message(), command)
+    })
+}
+
+/// A box has hosts and rails for all that the spec wants.
+fn fits(spec: &Spec, hosts: u32, boxed: &BoxSpec) -> Result<(), LabError> {
+    let (found, rails) = (boxed.hosts.count(), spec.cluster.rails.count() as usize);
+    if (found as u64) < u64::from(hosts) {
+        let problem =
+            format!("found a box of {found} hosts, expected the {hosts} of `fabric` at least");
+        return Err(LabError::setting(
+            "live.box",
+            problem,
+            "take a larger box or a smaller `fabric`",
+        ));
+    }
+    if boxed.rails.len() < rails {
+        let problem =
+            format!("found {rails}, expected at most {}, all rails of the box", boxed.rails.len());
+        return Err(LabError::setting(
+            "cluster.rails",
+            problem,
+            "lower it, or add rails to the box",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! Whether real ranks can do what is asked of them.
+
+use crosstie_units::Bytes;
+
+use super::{Clash, Spec, Work, World, clash};
+use crate::spec::Live;
+
+/// The longest message that real ranks send before anybody has asked for it.
+const MOST_EAGER: Bytes = Bytes::new(1 << 16);
+
+/// Checks all of it. Where ranks run is checked always, what they are asked for when that is their world.
+pub(super) fn check(spec: &Spec) -> Result<(), Clash> {
+    place(&spec.live)?;
+    if spec.world != World::Live {
+        return Ok(());
+    }
+    if matches!(spec.work, Work::Traffic(_)) {
+        let title = "open-loop traffic on real hosts";
+        return Err(clash("world", title, "expected work that ends: ranks do that")
+            .help("replace `traffic` by `work`, or choose another world"));
+    }
+    if !spec.events.is_empty() {
+        let title = "links that change on real hosts";
+        let label = "found events, expected them in the file of a box";
+        return Err(clash("event", title, label)
+            .help("write events into the file that `live.box` names, or choose another world"));
+    }
+    if !spec.competitors.is_empty() {
+        let label = "found a competitor, expected a simulated network below it";
+        return Err(
+            clash("competitor", "competitors on real hosts", label).help("choose another world")
+        );
+    }
+    if let Some(message) = spec.message.as_ref().filter(|message| message.eager > MOST_EAGER) {
+        let label = format!("found {}, expected at most {MOST_EAGER} live", message.eager);
+        return Err(clash("message.eager", "short messages that are too long", label));
+    }
+    Ok(())
+}
+
+/// There is one place to run in, and it has names.
+fn place(live: &Live) -> Result<(), Clash> {
+    let Some(hosts) = &live.hosts else { return Ok(()) };
+    let path = "live.hosts";
+    if live.boxed.is_some() {
+        let label = "found `live.box` as well, which has hosts of its own";
+        return Err(clash(path, "two places to run in", label).help("remove one of them"));
+    }
+    if hosts.is_empty() {
+        return Err(clash(path, "no host to run on", "expected names of machines")
+            .help("leave `hosts` out to run on this machine"));
+    }
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
+    for host in hosts {
+        if !host.starts_with(|c: char| c.is_ascii_alphanumeric()) || !host.chars().all(fits) {
+            let label = format!("found `{host}`, expected the name or the address of a machine");
+            return Err(clash(path, "no name of a machine", label));
+        }
+    }
+    Ok(())
+}
