@@ -5,13 +5,14 @@ use super::barrier::barrier;
 use crate::{Note, Program};
 use crosstie_collective::Rank;
 use crosstie_units::Time;
+use serde::{Deserialize, Serialize};
 
 /// Sources send bursts of k packets in all to sinks, as fast as they can, and sinks count what comes:
 /// rho = received / k.
 ///
 /// Each source sends its share round robin, and each begins with another sink. Between two bursts all wait until what
 /// has not come is not going to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Burst {
     /// Who sends: S of them.
     pub sources: Vec<Rank>,

@@ -5,13 +5,14 @@ use super::barrier::barrier;
 use crate::{Note, Program};
 use crosstie_collective::Rank;
 use crosstie_units::Time;
+use serde::{Deserialize, Serialize};
 
 /// Many senders flood a receiver, which times what comes: g_r = (t - t_0) / (C_t - C_0).
 ///
 /// The receiver takes everything as it comes. What comes before the flood is at its height it does not count, instead of
 /// leaving it in the pool and taking it all at once: the first packets it counts would be gathered too fast.
 /// Where receiving and picking up a packet takes the processor longer than the next takes to come, what is timed is the processor.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inflow {
     /// Who sends.
     pub senders: Vec<Rank>,

@@ -6,6 +6,7 @@ use crate::program::Process;
 use crate::{Note, Program};
 use crosstie_collective::Rank;
 use crosstie_units::Time;
+use serde::{Deserialize, Serialize};
 
 /// A master that sends packets to an echo, and looks at what receiving them takes.
 ///
@@ -16,7 +17,7 @@ use crosstie_units::Time;
 ///    noted as such.
 ///
 /// Where reception does not interrupt, O_r is part of U_r, and no sample of the third kind is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiveOverhead {
     /// Who measures: a.
     pub master: Rank,
