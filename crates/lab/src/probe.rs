@@ -104,8 +104,7 @@ const ROUNDS: u32 = 5;
 /// What a ring holds if it has no end.
 const RING: u32 = 32;
 /// The most senders of a flood, and packets of each.
-const SENDERS: u32 = 15;
-const FLOOD: u32 = 200;
+const FLOOD: (u32, u32) = (15, 200);
 /// How long a segment of a computation is.
 const SEGMENT: Time = Time::from_ns(2_000);
 /// So much longer must a gap be than what would hide it.
@@ -217,13 +216,21 @@ impl Session<'_> {
         receive.discarded = noise.len();
         if kept.is_empty() {
             receive.left_out = Some("nothing was seen of it between 2 U_r and RTT / 2");
+        } else if self.subject.live && kept.len() < noise.len() {
+            // What is seen now and then is something else.
+            receive.left_out = Some("few segments were longer, as by chance");
+            receive.value = 0.0;
         }
-        let pickup = self.sample(bytes, 2, &pickup, self.subject.truth.pickup(bytes));
+        let mut pickup = self.sample(bytes, 2, &pickup, self.subject.truth.pickup(bytes));
+        let rtt = trimmed_mean(&rtt).unwrap_or(0.0);
+        if self.subject.live && 2.0 * pickup.value > rtt {
+            pickup.left_out = Some("the echo was not there after 2 RTT");
+        }
         // The ring drains, and whoever receives it is ready for more.
         let drain = us(receive.value + pickup.value).max(self.slot(bytes)) * 2;
         let (send, send_gap) = self.transmit(bytes, drain)?;
         self.bench.tell(format!("O_s, g_s, O_r and U_r for {bytes} B"));
-        Ok(Alone { bytes, send, send_gap, receive, pickup, rtt: trimmed_mean(&rtt).unwrap_or(0.0) })
+        Ok(Alone { bytes, send, send_gap, receive, pickup, rtt })
     }
 
     /// O_s and g_s.
@@ -231,7 +238,7 @@ impl Session<'_> {
         let ring = self.subject.ring;
         // A neighbour, so that nothing else is in the way.
         let (from, to) = (Rank(0), Rank(1));
-        let most = MOST_WRITTEN.max((8 * ring).next_power_of_two());
+        let most = self.subject.written.max((8 * ring).next_power_of_two());
         let long = TransmitRing { from, to, bytes, ring, most, rounds: self.subject.rounds, drain };
         let took = |notes: &[(Rank, Note)], count: u32| -> Vec<f64> {
             let took = |&(_, note): &(Rank, Note)| match note {
@@ -287,18 +294,20 @@ impl Session<'_> {
     fn inflow(&self, alone: &Alone) -> Result<Sample, Stop> {
         let bytes = alone.bytes;
         let receiver = Rank(self.hosts() - 1);
+        let (most, packets) = self.subject.flood;
         let processor = alone.processor();
         let sender = alone.send_gap.value.max(alone.send.value);
         let slot = us(sender.max(processor));
-        let senders: Vec<Rank> = (0..receiver.0.min(SENDERS)).map(Rank).collect();
-        let (count, all) = (senders.len() as f64, u64::from(FLOOD) * senders.len() as u64);
+        let senders: Vec<Rank> = (0..receiver.0.min(most)).map(Rank).collect();
+        let (count, all) = (senders.len() as f64, u64::from(packets) * senders.len() as u64);
         let probe = Inflow {
             senders,
             receiver,
             bytes,
-            packets: FLOOD,
+            packets,
+            settle: self.subject.settle,
             rise: us(4.0 * alone.rtt),
-            window: slot * u64::from(FLOOD / 2),
+            window: slot * u64::from(packets / 2),
             every: slot * 2 * all + us(8.0 * alone.rtt),
             rounds: self.subject.rounds,
         };
@@ -355,6 +364,8 @@ impl Session<'_> {
             let mut sample = self.sample(*bytes, 2 * count, &found, truth);
             if *bytes < self.subject.least {
                 sample.left_out = Some(PADDED);
+            } else if sample.value <= 0.0 {
+                sample.left_out = Some("the rest takes longer than half of a round trip");
             } else if seen && receive.left_out.is_some() {
                 sample.left_out = Some("its O_r was not seen");
             }

@@ -151,7 +151,8 @@ impl Session<'_> {
         let found = self.bench.map(cases, |(sources, sinks)| {
             let (bytes, rest) = (self.subject.payload, drain * 16 + self.subject.rest);
             let (sources, sinks, bursts) = (sources.clone(), sinks.clone(), Vec::new());
-            let mut burst = Burst { sources, sinks, bytes, bursts, drain, rest };
+            let settle = self.subject.settle;
+            let mut burst = Burst { sources, sinks, bytes, bursts, settle, drain, rest };
             let found = self.bursts(&mut burst)?;
             let Burst { sources, sinks, .. } = burst;
             let (sources, sinks) = (sources.len(), sinks.len());

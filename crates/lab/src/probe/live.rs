@@ -46,11 +46,20 @@ const TRIES: usize = 3;
 const POOL: u32 = 4096;
 
 /// How often packets of a ring, floods and bursts are timed, so that a few may be disturbed.
-const ROUNDS: u32 = 10;
+const ROUNDS: u32 = 15;
 const BURSTS: u32 = 7;
+
+/// Senders of a flood and packets of each: long, because a receiver may have to wait for a core now and then.
+const FLOOD: (u32, u32) = (3, 600);
+
+/// Frames of the transmit ring where it does not matter for what is measured; the system may allow fewer.
+const LONG_RING: u32 = 1024;
 
 /// The longest burst.
 const LONGEST: u32 = 1 << 14;
+
+/// How long all wait before a flood or a burst: frames of the barrier are not sent again.
+const SETTLE: Time = Time::from_ns(20_000_000);
 
 /// How long a burst is waited for, beside what it takes: ranks may have to wait for a core.
 const REST: Time = Time::from_ns(50_000_000);
@@ -127,9 +136,12 @@ fn subject(target: Target<'_>, payload: u32, ring: u32) -> Subject<'_> {
         loses,
         // All ranks are on this machine: with more of them than cores they would wait for each other.
         pairs: (cores / 2).max(1),
+        written: 256,
         rounds: ROUNDS,
+        flood: FLOOD,
         bursts: BURSTS,
         longest: LONGEST,
+        settle: SETTLE,
         rest: REST,
         keeps_leaving: false,
         live: true,
@@ -158,7 +170,12 @@ impl Ranks<'_> {
         cancel: &AtomicBool,
     ) -> Result<Vec<RawFound>, Stop> {
         let company = Company { executable: self.executable, hosts, limit: LIMIT, cancel };
-        let (rails, ring, pool) = (self.rails.clone(), self.ring, POOL);
+        let ring = match &benchmark {
+            // A NIC that has all of it goes on while its host waits for a core.
+            Some(Microbenchmark::Burst(_) | Microbenchmark::Inflow(_)) => LONG_RING,
+            _ => self.ring,
+        };
+        let (rails, pool) = (self.rails.clone(), POOL);
         let assignment = Assignment::Raw(RawPart { benchmark, rails, ring, pool });
         let mut tries = 1;
         loop {

@@ -3,7 +3,7 @@
 use super::bench::{Bench, Driver, Notes, Stop};
 use super::subject::Subject;
 use super::truth::{Configured, Truth};
-use super::{Probe, ProbeOptions, RING, ROUNDS, Session};
+use super::{FLOOD, MOST_WRITTEN, Probe, ProbeOptions, RING, ROUNDS, Session};
 use crate::{LabError, World, nodes};
 use crosstie_fabric::HostId;
 use crosstie_protocol::{ChannelKind, PolicyKind};
@@ -92,9 +92,12 @@ fn subject<'a>(spec: &'a Spec, commodity: &'a Commodity, world: &World) -> Subje
         // No other world loses packets.
         loses: spec.world == study::World::Frame,
         pairs: u32::MAX,
+        written: MOST_WRITTEN,
         rounds: ROUNDS,
+        flood: FLOOD,
         bursts: 1,
         longest: 1 << 17,
+        settle: Time::ZERO,
         rest: Time::from_ns(1_000_000),
         keeps_leaving: true,
         live: false,

@@ -26,12 +26,18 @@ pub(super) struct Subject<'a> {
     pub loses: bool,
     /// The most pairs that do not disturb each other otherwise than in the network.
     pub pairs: u32,
+    /// The most packets of a ring that are timed together, where it is not longer.
+    pub written: u32,
     /// How often packets of a ring, and floods, are timed.
     pub rounds: u32,
+    /// How many senders a flood has at most, and packets of each.
+    pub flood: (u32, u32),
     /// How often there is a burst of each length, and the length of the longest.
     pub bursts: u32,
     /// See `bursts`.
     pub longest: u32,
+    /// How long all wait before a flood or a burst, for what is on its way.
+    pub settle: Time,
     /// How long a burst is waited for beside what it takes on links.
     pub rest: Time,
     /// Whether a packet that leaves a switch keeps its place there until it has left.

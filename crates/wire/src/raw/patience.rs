@@ -82,14 +82,23 @@ impl Patience {
         self.since = None;
     }
 
+    /// Something can be done any moment.
+    pub fn hurry(&self) {
+        match self.awake {
+            CROWDED => std::thread::yield_now(),
+            _ => std::hint::spin_loop(),
+        }
+    }
+
     /// Nothing can be done at present, and until a time nothing has to be. `listens`: whether a frame could change that.
     pub fn pass(&mut self, now: Time, until: Option<Time>, listens: bool, socket: &RawSocket) {
         let less = |time: Time, other: Time| Time::from_ps(time.ps().saturating_sub(other.ps()));
         let waited = less(now, *self.since.get_or_insert(now));
         let left = until.map_or(SLEEP, |until| less(less(until, now), EARLY)).min(SLEEP);
-        if left == Time::ZERO || waited < SPIN && listens {
+        if listens && (left == Time::ZERO || waited < SPIN) {
             std::hint::spin_loop();
-        } else if waited < self.awake && listens {
+        } else if left == Time::ZERO || waited < self.awake && listens {
+            // What brings frames may need the core.
             std::thread::yield_now();
         } else {
             let left = Duration::from_nanos(left.ps() / 1000);

@@ -128,6 +128,7 @@ fn program(name: &str, longest: usize) -> Program {
             receiver: from,
             bytes,
             packets: 200,
+            settle: us(20_000),
             rise: us(4000),
             window: us(15_000),
             every: us(150_000),
@@ -143,6 +144,7 @@ fn program(name: &str, longest: usize) -> Program {
             sinks: vec![from],
             bytes,
             bursts: vec![60, 400, 800],
+            settle: us(20_000),
             drain: us(250),
             rest: us(20_000),
         }

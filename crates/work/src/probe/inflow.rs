@@ -22,6 +22,8 @@ pub struct Inflow {
     pub bytes: u32,
     /// How many each sends in a flood.
     pub packets: u32,
+    /// How long all wait after a barrier, so that nothing of it is on its way any more and finds buffers full.
+    pub settle: Time,
     /// How long a flood takes to rise: alpha RTT.
     pub rise: Time,
     /// How long packets are counted from then on: delta.
@@ -35,7 +37,8 @@ pub struct Inflow {
 impl Inflow {
     /// What senders and receiver do.
     pub fn program(self) -> Program {
-        let Inflow { senders, receiver, bytes, packets, rise, window, every, rounds } = self;
+        let Inflow { senders, receiver, bytes, packets, settle, rise, window, every, rounds } =
+            self;
         let mut all = senders.clone();
         all.push(receiver);
         let mut program = Program::default();
@@ -44,6 +47,7 @@ impl Inflow {
             program.add(sender, async move |process| {
                 for _ in 0..rounds {
                     barrier(&process, &all).await;
+                    process.until(process.now() + settle).await;
                     let began = process.now();
                     for _ in 0..packets {
                         process.send(receiver, DATA, bytes).await;
@@ -57,7 +61,7 @@ impl Inflow {
             let mut packet = next();
             for _ in 0..rounds {
                 barrier(&process, &all).await;
-                let began = process.now();
+                let began = process.now() + settle;
                 while process.done_by(packet, began + rise).await {
                     packet = next();
                 }

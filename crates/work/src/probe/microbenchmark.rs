@@ -115,10 +115,10 @@ mod tests {
     fn ranks_are_counted_anew_and_all_take_part() {
         let us = Time::from_ns(1_000);
         let ranks = |ranks: &[u32]| ranks.iter().map(|&rank| Rank(rank)).collect::<Vec<_>>();
-        let (bytes, drain, rest) = (1, us, us);
+        let (bytes, settle, drain, rest) = (1, us, us, us);
         let (sources, sinks) = (ranks(&[9, 4]), ranks(&[6]));
         let bursts = vec![3];
-        let burst = Burst { sources, sinks, bytes, bursts, drain, rest };
+        let burst = Burst { sources, sinks, bytes, bursts, settle, drain, rest };
         let pairs = vec![(Rank(7), Rank(1)), (Rank(3), Rank(2))];
         let pairs = Pairs { pairs, bytes, iterations: 1, every: None };
         let probes: [(Microbenchmark, &[u32]); 2] =

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// A master that sends packets to an echo, and looks at what receiving them takes.
 ///
 /// 1. RTT: the time of round trips.
-/// 2. U_r: it sends, computes for 2 RTT, and times the receive of what is there by then.
+/// 2. U_r: it sends, leaves the processor alone for 2 RTT, and times the receive of what is there by then.
 /// 3. O_r: it sends, and computes in short segments until the echo is there. The longest is so much longer than
 ///    the others because reception has stolen its processor: T2. What is not between 2 U_r and RTT / 2 is noise, and is
 ///    noted as such.
@@ -60,7 +60,7 @@ impl ReceiveOverhead {
         sum = Time::ZERO;
         for _ in 0..iterations {
             process.send(slave, DATA, bytes).await;
-            process.compute(rtt * 2).await;
+            process.until(process.now() + rtt * 2).await;
             let began = process.now();
             process.receive(slave, DATA, bytes).await;
             let took = process.now() - began;
