@@ -59,6 +59,9 @@ const CROWDED: Time = Time::from_ns(100_000);
 /// So much before a time a sleeper is to be awake.
 const EARLY: Time = Time::from_ns(100_000);
 
+/// A moment: less than a ring takes to drain.
+const MOMENT: Duration = Duration::from_micros(20);
+
 /// The longest sleep.
 const SLEEP: Time = Time::from_ns(20_000_000);
 
@@ -82,11 +85,13 @@ impl Patience {
         self.since = None;
     }
 
-    /// Something can be done any moment.
-    pub fn hurry(&self) {
-        match self.awake {
-            CROWDED => std::thread::yield_now(),
-            _ => std::hint::spin_loop(),
+    /// The ring is full, and has room again after a frame or so. What takes frames out of it needs the core: who spins for long waits longer, and
+    /// who gives way on a busy machine gets the core back when the ring is empty. Who sleeps for a moment gets it at once.
+    pub fn hurry(&mut self, now: Time) {
+        if now.ps().saturating_sub(self.since.get_or_insert(now).ps()) < SPIN.ps() {
+            std::hint::spin_loop();
+        } else {
+            std::thread::sleep(MOMENT);
         }
     }
 

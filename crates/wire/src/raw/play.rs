@@ -148,7 +148,7 @@ impl Play<'_> {
                 let listens = !self.receives.is_empty();
                 self.patience.pass(now, until, listens, &self.endpoint.socket);
             } else {
-                self.patience.hurry();
+                self.patience.hurry(now);
             }
         }
     }
