@@ -1,21 +1,24 @@
-//! `crosstie bench`: the microbenchmarks that everybody knows, on a simulated cluster.
+//! `crosstie bench`: the microbenchmarks that everybody knows, on a simulated cluster, on real ranks, and on paper.
 
 mod catalogue;
+mod side;
 mod table;
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::Args;
 use crosstie_lab::{Preset, RunOptions};
 use crosstie_study::{Row, Status, Study};
+use toml::Table as Toml;
 
 use crate::console::Console;
 use crate::exit::{Answer, Exit, Failure};
-use crate::machine::Machine;
 use crate::progress::Meter;
 use crate::sizes::Sizes;
 use crate::{experiment, interrupt, run};
 use catalogue::{Benchmark, Quantity};
+use side::Side;
 use table::{Column, Table};
 
 const EXAMPLES: &str = "\
@@ -27,10 +30,15 @@ Examples:
   crosstie bench barrier --sim loggops --json
   crosstie bench ping --sim qsnet --set cluster.rails=4 --set policy=local-dynamic
   crosstie bench all-to-all --sim my-machine.toml       a preset of your own
+  crosstie bench bw --box experiments/box/two-rails.toml   real ranks on the hosts of a box
+  crosstie bench ping --box two-rails.toml --predict    and what the model says of these rails
+  crosstie bench all-reduce --live --ranks 4            real ranks on this machine
+  crosstie bench ping --live=a,b --sim qsnet            on machines a and b, by mpiexec.hydra
   crosstie bench --list                                 benchmarks, algorithms, presets
 
 A preset is an experiment file that says nothing about what is to be done. The simulator repeats itself
-exactly, so that each size is tried a few times only.";
+exactly, so that each size is tried a few times only. Real ranks try it many times: the table has the
+median, and beside it what 99 of 100 do not exceed, or of bandwidths do not fall below.";
 
 /// Arguments of `crosstie bench`.
 #[derive(Debug, Args)]
@@ -42,14 +50,27 @@ pub struct BenchArguments {
     benchmark: Option<String>,
 
     /// The simulated machine: a preset by name, or a file
-    #[arg(long, value_name = "PRESET", required_unless_present = "list")]
+    #[arg(long, value_name = "PRESET", required_unless_present_any = ["boxed", "live", "list"])]
     sim: Option<String>,
+
+    /// Real ranks on the hosts of a box, which is made for it; a file as for `crosstie box`
+    #[arg(long = "box", value_name = "FILE", id = "boxed", conflicts_with = "live")]
+    boxed: Option<PathBuf>,
+
+    /// Real ranks on this machine, or on others by name
+    #[arg(long, value_name = "HOSTS", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "localhost")]
+    live: Option<String>,
+
+    /// Add what the model says: of the simulated machine, or else of the rails of the box
+    #[arg(long)]
+    predict: bool,
 
     /// The algorithm of a collective operation, or `all` for one column each
     #[arg(long, value_name = "NAME")]
     algorithm: Option<String>,
 
-    /// The ranks that take part in a collective operation [default: one per host]
+    /// The ranks that take part in a collective operation [default: one per host; live, per core]
     #[arg(long, value_name = "N")]
     ranks: Option<u32>,
 
@@ -57,30 +78,25 @@ pub struct BenchArguments {
     #[arg(long, value_name = "SIZES")]
     sizes: Option<Sizes>,
 
-    /// Worlds, one column each [default: that of the preset]
-    #[arg(long, value_name = "WORLD", value_delimiter = ',')]
+    /// Worlds of the preset, one column each [default: its own]
+    #[arg(long, value_name = "WORLD", value_delimiter = ',', requires = "sim")]
     world: Vec<String>,
 
-    /// Change a key of the preset
+    /// Change a key of the preset, and of what real ranks are told
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 
     /// List benchmarks, algorithms and presets
     #[arg(long)]
-    #[arg(conflicts_with_all = ["benchmark", "sim", "algorithm", "ranks", "sizes", "world", "set"])]
+    #[arg(conflicts_with_all = ["benchmark", "sim", "boxed", "live", "predict", "algorithm", "ranks", "sizes", "world", "set"])]
     list: bool,
 }
 
 /// Runs a benchmark and prints its table.
 pub fn bench(arguments: &BenchArguments, threads: Option<NonZeroUsize>, console: &Console) -> Exit {
-    let (Some(name), Some(sim)) = (&arguments.benchmark, &arguments.sim) else {
-        return list(console);
-    };
+    let Some(name) = &arguments.benchmark else { return list(console) };
     let benchmark = Benchmark::find(name).expect("the command line takes no other");
-    let machine = Machine::load("--sim", sim)?.with(&arguments.set)?;
     let algorithms = benchmark.algorithms(arguments.algorithm.as_deref())?;
-    let default = [machine.world()];
-    let worlds = if arguments.world.is_empty() { &default[..] } else { &arguments.world };
     if arguments.ranks.is_some() && !benchmark.is_collective() {
         return Err(Failure::user(format!("--ranks: {name} is between two ranks")));
     }
@@ -93,17 +109,9 @@ pub fn bench(arguments: &BenchArguments, threads: Option<NonZeroUsize>, console:
         // One line, without a size.
         (None, None) => vec![0],
     };
-    let peer = machine.last_host(console)?;
-    let text = machine.experiment(arguments.ranks, worlds, || {
-        let each = |size: &u64| {
-            let size = *size;
-            algorithms.iter().map(move |algorithm| (size, algorithm))
-        };
-        let work = sizes.iter().flat_map(each);
-        work.map(|(size, algorithm)| benchmark.work(size, algorithm.as_deref(), peer)).collect()
-    });
-    let study = Study::parse(&format!("{sim}, {name}"), &text)
-        .map_err(|mistake| Failure::rendered(mistake.render(console.colours_messages())))?;
+    let sides = Side::all(arguments, benchmark, console)?;
+    // The same number everywhere, so that columns can be compared.
+    let ranks = arguments.ranks.or_else(|| sides.iter().map(Side::hosts).min()).unwrap_or(2);
     let interrupted = interrupt::watch()?;
     let executable = run::executable();
     let options = RunOptions {
@@ -111,55 +119,127 @@ pub fn bench(arguments: &BenchArguments, threads: Option<NonZeroUsize>, console:
         cancel: &interrupted,
         executable: executable.as_deref(),
     };
-    let meter = Meter::new(name, study.points().len(), console);
-    let rows = crosstie_lab::rows(&study, options, &meter);
-    meter.close();
-    let rows = rows.map_err(|error| experiment::refused(&study, error, console))?;
-    let Some(rows) = rows else { return Ok(Answer::Interrupted) };
-    let columns: Vec<Column> = algorithms
-        .iter()
-        .flat_map(|algorithm| {
-            worlds.iter().map(|world| Column {
-                algorithm: algorithm.clone().or_else(|| benchmark.usual_algorithm()),
-                world: world.clone(),
-            })
-        })
+    let mut columns: Vec<Column> = Vec::new();
+    let mut lines: Vec<(Option<u64>, Vec<Option<f64>>)> = (sizes.iter())
+        .map(|&size| (benchmark.sizes().is_some().then_some(size), Vec::new()))
         .collect();
+    let mut failed = false;
+    for side in &sides {
+        let text = text(side, benchmark, ranks, &sizes, &algorithms);
+        let study = Study::parse(&format!("{}, {name}", side.name()), &text)
+            .map_err(|mistake| Failure::rendered(mistake.render(console.colours_messages())))?;
+        let meter = Meter::new(&format!("{name}, {}", side.name()), study.points().len(), console);
+        let rows = crosstie_lab::rows(&study, options, &meter);
+        meter.close();
+        let rows = rows.map_err(|error| match side.is_written() {
+            true => experiment::refused(&study, error, console),
+            // Of what nobody has written nothing is shown.
+            false => error.into(),
+        })?;
+        let Some(rows) = rows else { return Ok(Answer::Interrupted) };
+        let own = columns_of(side, benchmark, &algorithms);
+        for ((size, values), rows) in lines.iter_mut().zip(rows.chunks(rows.len() / sizes.len())) {
+            let statistics = side.statistics();
+            for row in rows {
+                let value = |statistic: &Option<_>| value(row, benchmark, *size, *statistic);
+                values.extend(statistics.iter().map(value));
+            }
+        }
+        columns.extend(own);
+        for row in rows.iter().filter(|row| row.status != Status::Completed) {
+            console.remark(format!("{}, point {}: {}", side.name(), row.point, row.note));
+            failed = true;
+        }
+    }
     let quantity = benchmark.quantity();
-    let lines = sizes.iter().zip(rows.chunks(columns.len()));
-    let lines = lines.map(|(&size, rows)| {
-        let size = benchmark.sizes().is_some().then_some(size);
-        (size, rows.iter().map(|row| value(row, &benchmark, size)).collect())
-    });
+    let live = sides.iter().find(|side| side.is_live()).map(|side| side.name().to_owned());
+    let titles: Vec<&str> = sides.iter().map(Side::title).collect();
     let table = Table {
         benchmark: benchmark.name(),
-        machine: machine.title().to_owned(),
-        sim: sim.clone(),
-        ranks: benchmark.is_collective().then(|| arguments.ranks.unwrap_or(peer + 1)),
+        sim: arguments.sim.clone(),
+        live,
+        machine: distinct(titles).join("\n"),
+        ranks: benchmark.is_collective().then_some(ranks),
         quantity: quantity.name(),
         unit: quantity.unit(),
         columns,
-        lines: lines.collect(),
+        lines,
     };
-    for row in rows.iter().filter(|row| row.status != Status::Completed) {
-        console.remark(format!("point {}: {}", row.point, row.note));
-    }
     if console.json {
         console.print_json(&table)?;
     } else {
         console.tell(&table.to_string())?;
     }
-    let failed = rows.iter().any(|row| row.status != Status::Completed);
     Ok(if failed { Answer::No } else { Answer::Yes })
 }
 
+/// The experiment of one machine.
+fn text(
+    side: &Side,
+    benchmark: Benchmark,
+    ranks: u32,
+    sizes: &[u64],
+    algorithms: &[Option<String>],
+) -> String {
+    let mut schedule = Toml::new();
+    if benchmark.is_collective() {
+        schedule.insert("ranks".to_owned(), i64::from(ranks).into());
+        if side.is_live() {
+            schedule.insert("iterations".to_owned(), benchmark.live_iterations(0).into());
+        }
+    }
+    side.machine().experiment(schedule, side.worlds(), || {
+        let each = |size: &u64| {
+            let size = *size;
+            algorithms.iter().map(move |algorithm| (size, algorithm))
+        };
+        let work = |(size, algorithm): (u64, &Option<String>)| {
+            benchmark.work(size, algorithm.as_deref(), side.peer(), side.is_live())
+        };
+        sizes.iter().flat_map(each).map(work).collect()
+    })
+}
+
+/// The columns of one machine.
+fn columns_of(side: &Side, benchmark: Benchmark, algorithms: &[Option<String>]) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for algorithm in algorithms {
+        for world in side.worlds() {
+            for statistic in side.statistics() {
+                columns.push(Column {
+                    algorithm: algorithm.clone().or_else(|| benchmark.usual_algorithm()),
+                    world: world.clone(),
+                    statistic: *statistic,
+                });
+            }
+        }
+    }
+    columns
+}
+
+/// Each once.
+fn distinct(mut words: Vec<&str>) -> Vec<&str> {
+    let mut seen: Vec<&str> = Vec::new();
+    words.retain(|word| {
+        let new = !seen.contains(word);
+        seen.push(word);
+        new
+    });
+    words
+}
+
 /// What a row says of the quantity that a benchmark is about; `None` of a run that failed.
-fn value(row: &Row, benchmark: &Benchmark, size: Option<u64>) -> Option<f64> {
+fn value(
+    row: &Row,
+    benchmark: Benchmark,
+    size: Option<u64>,
+    statistic: Option<&str>,
+) -> Option<f64> {
     if row.status != Status::Completed {
         return None;
     }
-    // The middle one of a few that are alike once a policy has found its pace.
-    let time = row.measured("time_p50")?;
+    // The middle one of a few that are alike once a policy has found its pace, or of many that vary.
+    let time = row.measured(if statistic.is_some() { "time_p99" } else { "time_p50" })?;
     Some(match benchmark.quantity() {
         Quantity::HalfRoundTrip => time / 2.0,
         Quantity::Time => time,

@@ -55,6 +55,11 @@ impl Machine {
         Ok(Machine { name: name.to_owned(), argument, keys })
     }
 
+    /// From its keys.
+    pub fn of(argument: &'static str, name: &str, keys: Toml) -> Machine {
+        Machine { name: name.to_owned(), argument, keys }
+    }
+
     /// With keys that are set on the command line.
     pub fn with(mut self, settings: &[String]) -> Result<Machine, Failure> {
         for setting in settings {
@@ -106,18 +111,18 @@ impl Machine {
         })
     }
 
-    /// The text of an experiment that does all of some work in each of some worlds.
+    /// The text of an experiment that does all of some work in each of some worlds, with these keys for schedules.
     pub fn experiment(
         &self,
-        ranks: Option<u32>,
+        schedule: Toml,
         worlds: &[String],
         work: impl FnOnce() -> Vec<Toml>,
     ) -> String {
         let mut keys = self.keys.clone();
         keys.remove("world");
         put(&mut keys, one("measure", one("channels", false)), 2);
-        if let Some(ranks) = ranks {
-            keys.insert("schedule".to_owned(), one("ranks", i64::from(ranks)).into());
+        if !schedule.is_empty() {
+            keys.insert("schedule".to_owned(), schedule.into());
         }
         let work: Vec<Value> = work().into_iter().map(Value::Table).collect();
         let worlds: Vec<Value> = worlds.iter().map(|world| world.as_str().into()).collect();

@@ -106,6 +106,7 @@ pub fn paper(arguments: &PaperArguments, threads: Option<NonZeroUsize>, console:
     // A paper's files are part of the program.
     let published = paper.published().map_err(Failure::ours)?;
     let session = Session { paper, scale, folder: &folder, console };
+    let (chosen, barred) = session.allowed(chosen);
     let progress = session.run(&chosen, arguments.results.fresh, threads)?;
 
     let parts = session.parts()?;
@@ -117,6 +118,9 @@ pub fn paper(arguments: &PaperArguments, threads: Option<NonZeroUsize>, console:
             evidence.add_channels(&part.name, beside.channels);
             evidence.add_timeline(&part.name, beside.timeline);
         }
+    }
+    if let Some(why) = barred {
+        evidence.bar_live(why);
     }
     let findings = paper.findings(&published.claims, &evidence, scale);
     let report = crosstie_report::write_paper(
@@ -188,7 +192,8 @@ impl Counts {
 /// The parts to run: those named, in the order of the paper, or all.
 fn chosen(paper: &'static Paper, only: &[String]) -> Result<Vec<&'static Part>, Failure> {
     if let Some(name) = only.iter().find(|name| paper.part(name).is_none()) {
-        let known: Vec<&str> = paper.parts.iter().map(|part| part.name).collect();
+        let all = paper.parts.iter().chain(paper.live);
+        let known: Vec<&str> = all.map(|part| part.name).collect();
         return Err(Failure::user(format!(
             "`{}` has no part `{name}`\nhelp: its parts are {}",
             paper.name,
@@ -196,5 +201,5 @@ fn chosen(paper: &'static Paper, only: &[String]) -> Result<Vec<&'static Part>, 
         )));
     }
     let wanted = |part: &&Part| only.is_empty() || only.iter().any(|name| name == part.name);
-    Ok(paper.parts.iter().filter(wanted).collect())
+    Ok(paper.parts.iter().chain(paper.live).filter(wanted).collect())
 }

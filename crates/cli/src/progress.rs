@@ -169,7 +169,11 @@ impl Tally {
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Tally { points, done, simulated, .. } = self;
-        write!(f, "{done} of {points} points, {} simulated", short(*simulated))?;
+        write!(f, "{done} of {points} points")?;
+        // Real ranks simulate nothing.
+        if *simulated > Time::ZERO {
+            write!(f, ", {} simulated", short(*simulated))?;
+        }
         match self.left() {
             Some(left) => write!(f, ", about {} left", rough(left)),
             None => Ok(()),

@@ -35,7 +35,7 @@ mod work;
 
 pub use assignment::Assignment;
 pub use error::{LiveError, RankError};
-pub use place::{Company, Place};
+pub use place::{Company, Place, why_no_box};
 pub use rank::{rank, report};
 pub use raw::RawPart;
 pub use work::WorkPart;

@@ -45,13 +45,16 @@ mod statistic;
 mod tam;
 
 use crosstie_study::Diagnostic;
-use crosstie_study::paper::{Claim, Finding, Grid, Measured, Missing, Published};
+use crosstie_study::paper::{Claim, Finding, Grid, Measured, Missing, Published, Target};
 
 pub use allocation::rails_by_nodes;
 pub use drawing::Drawing;
 pub use evidence::Evidence;
 pub use part::{Part, Scale};
 pub use remark::Remark;
+
+/// What the name of a part ends with that real ranks run.
+pub const LIVE: &str = "-live";
 
 /// What a measure returns: nothing if the paper's module has no measure for the claim.
 pub type Reading = Option<Result<Measured, Missing>>;
@@ -67,6 +70,8 @@ pub struct Paper {
     pub citation: &'static str,
     /// Its experiments, in the order of the paper.
     pub parts: &'static [Part],
+    /// Editions of some of them that real ranks run: that of `NAME` is `NAME-live`.
+    pub live: &'static [Part],
     /// Its figures that no part draws: calculated, or drawn from the channels of one; with the rows
     /// they are drawn from.
     pub drawings: fn(&Evidence) -> Vec<Drawing>,
@@ -91,7 +96,7 @@ impl Paper {
 
     /// The part of that name.
     pub fn part(&self, name: &str) -> Option<&'static Part> {
-        self.parts.iter().find(|part| part.name == name)
+        self.parts.iter().chain(self.live).find(|part| part.name == name)
     }
 
     /// What it publishes.
@@ -105,10 +110,21 @@ impl Paper {
         claims.iter().map(|claim| self.finding(claim, evidence, scale)).collect()
     }
 
+    /// Whether real ranks can tell of a claim: it is about the shape of a figure that has a live edition.
+    fn has_live(&self, claim: &Claim) -> bool {
+        let figure = claim.id.split('.').next().unwrap_or_default();
+        matches!(claim.target, Target::Shape(_))
+            && self.live.iter().any(|part| part.name.strip_suffix(LIVE) == Some(figure))
+    }
+
     fn finding(&self, claim: &Claim, evidence: &Evidence, scale: Scale) -> Finding {
         let unmeasured = || Err(Missing("no measure is defined for this claim".to_owned()));
         let outcome = (self.measure)(claim, evidence).unwrap_or_else(unmeasured);
-        let mut finding = Finding { claim: claim.clone(), outcome, remark: None };
+        let live = self.has_live(claim).then(|| match evidence.live() {
+            Ok(live) => (self.measure)(claim, &live).unwrap_or_else(unmeasured),
+            Err(why) => Ok(Measured::beyond(why)),
+        });
+        let mut finding = Finding { claim: claim.clone(), outcome, live, remark: None };
         let remark = (self.remark)(&claim.id).filter(|r| r.fits(finding.agreement(), scale));
         finding.remark = remark.map(|remark| remark.text.to_owned());
         finding

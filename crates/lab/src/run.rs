@@ -207,7 +207,13 @@ impl Crew<'_> {
         let world = self.world(job)?;
         let Some(plan) = world.plan() else { unreachable!("it is a point of real ranks") };
         let refused = |problem: &dyn ToString, help: &str| {
-            let key = if job.point.spec.live.is_written() { plan.site.key() } else { "world" };
+            let live = &job.point.spec.live;
+            let key = match (&live.boxed, live.own_box, &live.hosts) {
+                (Some(_), ..) => "live.box",
+                (_, true, _) => "live.own-box",
+                (.., Some(_)) => "live.hosts",
+                _ => "world",
+            };
             LabError::setting(key, problem.to_string(), help).found_at(job.point)
         };
         let told = |error: LiveError| match error {

@@ -1,7 +1,7 @@
 //! Published and measured in words: what the page and the terminal share.
 
 use crosstie_study::paper::{
-    Agreement, Certainty, Claim, Estimate, Finding, Measured, Target, Tolerance,
+    Agreement, Certainty, Claim, Estimate, Finding, Measured, Missing, Target, Tolerance,
 };
 
 use crate::number;
@@ -33,7 +33,16 @@ pub(crate) fn accepted(claim: &Claim) -> Option<String> {
 
 /// What was measured, or why nothing was.
 pub(crate) fn measured(finding: &Finding) -> String {
-    match &finding.outcome {
+    told(finding, &finding.outcome)
+}
+
+/// What real ranks have measured, or why they have not; nothing where they are not asked.
+pub(crate) fn live(finding: &Finding) -> Option<String> {
+    finding.live.as_ref().map(|live| told(finding, live))
+}
+
+fn told(finding: &Finding, outcome: &Result<Measured, Missing>) -> String {
+    match outcome {
         Ok(Measured::Number(number)) => estimate(*number, &finding.claim.unit),
         Ok(Measured::Shape { text, .. }) => text.clone(),
         Ok(Measured::Beyond { why }) => why.clone(),
@@ -176,7 +185,7 @@ mod tests {
     #[test]
     fn findings_in_words_and_counted() {
         let claim = claim("kind = 'stated'\nvalue = 49\nunit = '%'\ntolerance = { abs = 15 }");
-        let finding = |outcome| Finding { claim: claim.clone(), outcome, remark: None };
+        let finding = |outcome| Finding { claim: claim.clone(), outcome, live: None, remark: None };
         let findings = [
             finding(Ok(Measured::Number(Estimate::about(44.25, 2.5)))),
             finding(Ok(Measured::exact(12.0))),

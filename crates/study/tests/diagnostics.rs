@@ -47,7 +47,7 @@ error: unknown key `trafic`
   |  ^^^^^^ no key has this name
   |
   = help: did you mean `traffic`?
-  = help: known here: title, citation, description, sweep, figure, table, seed, world, cluster, policy, channel, fabric, routing, switch, link, bus, nic, node, message, event, competitor, frame, ideal, model, traffic, work, schedule, measure
+  = help: known here: title, citation, description, sweep, figure, table, seed, world, cluster, policy, channel, fabric, routing, switch, link, bus, nic, node, message, event, competitor, frame, ideal, model, live, traffic, work, schedule, measure
 "#,
     );
 }
@@ -1055,7 +1055,7 @@ error: unknown choice `wormwhole`
   |         ^^^^^^^^^^^ not a choice for `world`
   |
   = help: did you mean `wormhole`?
-  = help: known here: wormhole, frame, ideal, model
+  = help: known here: wormhole, frame, ideal, model, live
 "#,
     );
 }

@@ -39,8 +39,11 @@ pub enum Quantity {
 /// Messages of a window, one way.
 const WINDOW: u64 = 64;
 
-/// How often a ping or a stream is repeated.
+/// How often a ping or a stream is repeated where it takes as long every time.
 const ITERATIONS: i64 = 3;
+
+/// How often a collective operation is done by real ranks.
+const COLLECTIVE_ITERATIONS: i64 = 200;
 
 /// Names that others know an operation by.
 const ALIASES: [(&str, &str); 5] = [
@@ -162,8 +165,21 @@ impl Benchmark {
         }
     }
 
-    /// The work of an experiment; point to point, with a host at the other end.
-    pub fn work(self, size: u64, algorithm: Option<&str>, peer: u32) -> Toml {
+    /// How often real ranks do it: often enough to tell the usual from the exception, and not for long.
+    pub fn live_iterations(self, size: u64) -> i64 {
+        match (self, size) {
+            (Benchmark::Collective(_), _) => COLLECTIVE_ITERATIONS,
+            (Benchmark::Ping, ..=8192) => 1000,
+            (Benchmark::Ping, ..=131_072) => 200,
+            (Benchmark::Ping, _) => 50,
+            (Benchmark::Bandwidth | Benchmark::BothWays, ..=1024) => 200,
+            (Benchmark::Bandwidth | Benchmark::BothWays, ..=65_536) => 50,
+            (Benchmark::Bandwidth | Benchmark::BothWays, _) => 10,
+        }
+    }
+
+    /// The work of an experiment; point to point, with a host at the other end. Real ranks do it more often.
+    pub fn work(self, size: u64, algorithm: Option<&str>, peer: u32, live: bool) -> Toml {
         let mut keys = Toml::new();
         if self.sizes().is_some() {
             keys.insert("size".to_owned(), Value::String(format!("{size} B")));
@@ -184,7 +200,8 @@ impl Benchmark {
         };
         if !self.is_collective() {
             keys.insert("to".to_owned(), i64::from(peer).into());
-            keys.insert("iterations".to_owned(), ITERATIONS.into());
+            let iterations = if live { self.live_iterations(size) } else { ITERATIONS };
+            keys.insert("iterations".to_owned(), iterations.into());
         }
         one(name, keys)
     }

@@ -9,8 +9,11 @@ use serde::{Serialize, Serializer};
 pub struct Table {
     /// The benchmark.
     pub benchmark: &'static str,
-    /// The preset or file.
-    pub sim: String,
+    /// The preset or file of what was simulated.
+    pub sim: Option<String>,
+    /// Where real ranks ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub live: Option<String>,
     /// What it is.
     pub machine: String,
     /// How many ranks took part in a collective operation.
@@ -33,6 +36,9 @@ pub struct Column {
     pub algorithm: Option<String>,
     /// The world.
     pub world: String,
+    /// Which of many times it is, where they vary; otherwise the median.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statistic: Option<&'static str>,
 }
 
 fn as_rows<S: Serializer>(
@@ -53,6 +59,12 @@ fn number(value: f64) -> String {
 }
 
 impl Table {
+    /// What it was measured on.
+    fn places(&self) -> String {
+        let places: Vec<&str> = self.sim.iter().chain(&self.live).map(String::as_str).collect();
+        places.join(" and ")
+    }
+
     /// What tells columns apart, or the quantity if there is one only.
     fn heads(&self) -> Vec<String> {
         let several = |of: fn(&Column) -> &str| {
@@ -63,7 +75,8 @@ impl Table {
         let head = |column: &Column| {
             let algorithm = column.algorithm.clone().filter(|_| algorithms);
             let world = Some(column.world.clone()).filter(|_| worlds);
-            let words: Vec<String> = algorithm.into_iter().chain(world).collect();
+            let statistic = column.statistic.map(str::to_owned);
+            let words: Vec<String> = algorithm.into_iter().chain(world).chain(statistic).collect();
             if words.is_empty() {
                 format!("{} [{}]", self.quantity, self.unit)
             } else {
@@ -87,12 +100,14 @@ impl fmt::Display for Table {
             "# {}{}{ranks} on {}{}",
             self.benchmark,
             same(|column| column.algorithm.as_deref()),
-            self.sim,
+            self.places(),
             same(|column| Some(&column.world)),
         )?;
-        writeln!(f, "# {}", self.machine)?;
+        for line in self.machine.lines() {
+            writeln!(f, "# {line}")?;
+        }
         let heads = self.heads();
-        if heads.len() > 1 {
+        if !heads[0].starts_with(self.quantity) {
             writeln!(f, "# {} [{}]", self.quantity, self.unit)?;
         }
         let widths: Vec<usize> = heads.iter().map(|head| head.chars().count().max(12)).collect();

@@ -30,6 +30,24 @@ pub struct Progress {
 }
 
 impl Session<'_> {
+    /// These parts without those of real ranks if this machine allows no boxes, and why it does not.
+    pub fn allowed(&self, parts: Vec<&'static Part>) -> (Vec<&'static Part>, Option<String>) {
+        let is_live = |part: &Part| part.name.ends_with(crosstie_lab::paper::LIVE);
+        if !parts.iter().any(|part| is_live(part)) {
+            return (parts, None);
+        }
+        match crosstie_lab::live::why_no_box() {
+            None => (parts, None),
+            Some(why) => {
+                self.console.remark(format_args!(
+                    "{}: what real ranks would measure is left out: {why}",
+                    self.paper.name
+                ));
+                (parts.into_iter().filter(|part| !is_live(part)).collect(), Some(why))
+            }
+        }
+    }
+
     /// Runs what is not finished yet of these parts, one after the other, each as `crosstie run`
     /// does.
     pub fn run(
@@ -93,7 +111,9 @@ impl Session<'_> {
 
     /// All parts of the paper, with the results of those that are finished.
     pub fn parts(&self) -> Result<Vec<PaperPart>, Failure> {
-        let parts = self.paper.parts.iter().map(|part| {
+        let run_live = |part: &&Part| self.place(part).exists();
+        let live = self.paper.live.iter().filter(run_live);
+        let parts = self.paper.parts.iter().chain(live).map(|part| {
             let study = self.study(part)?;
             let results = finished(&study, &self.place(part));
             Ok(PaperPart { name: part.name.to_owned(), title: study.title, results })

@@ -83,7 +83,7 @@ fn mistakes_say_what_was_expected() {
         (&["ping", "--sim", "qsnet", "--set", "rails"], "expected KEY=VALUE"),
         (&["ping", "--sim", "qsnet", "--set", "cluster.rials=2"], "did you mean `rails`?"),
         (&["barrier", "--sim", "qsnet", "--ranks", "65"], "expected at most 64"),
-        (&["ping", "--sim", "qsnet", "--world", "real"], "wormhole, frame, ideal, model"),
+        (&["ping", "--sim", "qsnet", "--world", "real"], "wormhole, frame, ideal, model, live"),
     ] {
         let end = run(&[&["bench"], arguments].concat()).expect(2);
         assert!(end.stderr.contains(expected), "{arguments:?}: {}", end.stderr);

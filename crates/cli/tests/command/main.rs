@@ -8,6 +8,8 @@ mod experiments;
 mod invocation;
 #[cfg(unix)]
 mod launches;
+#[cfg(target_os = "linux")]
+mod live;
 mod mistakes;
 mod networks;
 #[cfg(unix)]

@@ -33,13 +33,14 @@ pub(super) fn run(
 ) -> Result<Ended, LiveError> {
     let mut command = Command::new(find()?);
     command.envs(variables.iter().map(|(name, value)| (name, value)));
+    // It ends by itself then, should nobody be left to end it.
+    command.env("MPIEXEC_TIMEOUT", (company.limit.as_secs() + 10).to_string());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    for (number, (machine, count)) in blocks(names, company.hosts).into_iter().enumerate() {
-        if number > 0 {
-            command.arg(":");
-        }
-        command.args(["-n", &count.to_string(), "-host", machine]).args(company.words());
-    }
+    let blocks: Vec<String> = (blocks(names, company.hosts).iter())
+        .map(|(machine, count)| format!("{machine}:{count}"))
+        .collect();
+    let count = company.hosts.len().to_string();
+    command.args(["-hosts", &blocks.join(","), "-n", &count]).args(company.words());
     let system = |error: std::io::Error| {
         LiveError::place(format!("cannot run `{LAUNCHER}`: {error}"), "mend it")
     };

@@ -25,6 +25,21 @@ enum Kind {
     Box(Box<crosstie_box::Cluster>),
 }
 
+/// Why this machine allows no boxes; `None` if it does.
+pub fn why_no_box() -> Option<String> {
+    #[cfg(target_os = "linux")]
+    {
+        let findings = crosstie_box::permissions();
+        let refused = findings.iter().find(|finding| finding.works != Some(true))?;
+        let why = refused.problem.as_ref().map_or("make hosts", crosstie_box::BoxError::doing);
+        Some(format!("this machine allows no boxes: it cannot {why}"))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        Some("boxes are made of namespaces, which only Linux has".to_owned())
+    }
+}
+
 /// The ranks that are wanted in a place.
 #[derive(Debug, Clone, Copy)]
 pub struct Company<'a> {

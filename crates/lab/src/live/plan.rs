@@ -1,7 +1,8 @@
 //! Which place and which ranks a point asks for.
 
-use crosstie_box::Spec as BoxSpec;
-use crosstie_study::{Spec, Work, box_file};
+use crosstie_box::{Hosts, Shape, Spec as BoxSpec};
+use crosstie_study::{Memory, Spec, Work, box_file};
+use crosstie_units::Rate;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -38,13 +39,17 @@ impl Plan {
         locate: &dyn Fn(&str) -> PathBuf,
     ) -> Result<Plan, LabError> {
         let live = &spec.live;
-        let (site, rates) = match &live.boxed {
+        let boxed = match &live.boxed {
+            Some(file) => Some(open(locate(file))?),
+            None if live.own_box => Some(own_box(spec, hosts)?),
+            None => None,
+        };
+        let (site, rates) = match boxed {
             None => {
                 let machines = live.machines().into_iter().map(str::to_owned).collect();
                 (Site::Machines(machines), Vec::new())
             }
-            Some(file) => {
-                let boxed = open(locate(file))?;
+            Some(boxed) => {
                 fits(spec, hosts, &boxed)?;
                 let rates = (0..).zip(&boxed.rails).map(|(number, rail)| {
                     let rate = rail.rate.map_or("unshaped".to_owned(), |rate| rate.to_string());
@@ -98,14 +103,6 @@ impl Site {
             Site::Machines(_) => true,
         }
     }
-
-    /// The key that chooses it.
-    pub fn key(&self) -> &'static str {
-        match self {
-            Site::Box(_) => "live.box",
-            Site::Machines(_) => "live.hosts",
-        }
-    }
 }
 
 /// How many ranks it takes: those from 0 to the last that has something to do.
@@ -124,6 +121,39 @@ fn open(path: PathBuf) -> Result<BoxSpec, LabError> {
         let command = format!("`crosstie check {}` shows where", path.display());
         LabError::input("live.box", path, mistake.message(), command)
     })
+}
+
+/// A box like the machine of a spec: its hosts, and a rail for each of its rails. Where switches have their memory at outputs, those
+/// of the box have it too.
+fn own_box(spec: &Spec, hosts: u32) -> Result<BoxSpec, LabError> {
+    let buffer = match &spec.frame.switch.memory {
+        Memory::Output { capacity, .. } => Some(*capacity),
+        Memory::Input { .. } | Memory::Shared { .. } => None,
+    };
+    let rail = |rate: Option<Rate>| crosstie_box::Rail {
+        rate: Some(rate.unwrap_or(spec.link.rate)),
+        mtu: spec.frame.mtu(),
+        shape: buffer.map(|buffer| Shape::Switch { buffer: Some(buffer) }),
+        ..crosstie_box::Rail::default()
+    };
+    let boxed = BoxSpec {
+        title: None,
+        description: None,
+        seed: None,
+        hosts: Hosts::numbered(hosts as usize),
+        rails: spec.cluster.rails.rates().into_iter().map(rail).collect(),
+        events: Vec::new(),
+    };
+    match boxed.check() {
+        Ok(()) => Ok(boxed),
+        Err(misfit) => {
+            let problem =
+                format!("no box can be like this machine: {}: {}", misfit.title, misfit.problem);
+            let help =
+                misfit.help.unwrap_or_else(|| "name the file of a box: `live.box`".to_owned());
+            Err(LabError::setting("live.own-box", problem, help))
+        }
+    }
 }
 
 /// A box has hosts and rails for all that the spec wants.

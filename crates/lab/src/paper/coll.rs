@@ -28,6 +28,7 @@ pub(super) const PAPER: Paper = Paper {
         "blocking",
         "elements",
     ],
+    live: &[],
     drawings,
     grids: Vec::new,
     published: text!("coll/published"),

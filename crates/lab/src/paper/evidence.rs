@@ -1,5 +1,6 @@
 //! The rows of a paper's parts, and how a measure asks for them.
 
+use super::LIVE;
 use crosstie_study::paper::{Estimate, Missing};
 use crosstie_study::{ChannelRow, Row, Setting, TimelineRow};
 
@@ -14,12 +15,33 @@ pub struct Evidence {
     parts: Vec<(String, Vec<Row>)>,
     channels: Vec<(String, Vec<ChannelRow>)>,
     timelines: Vec<(String, Vec<TimelineRow>)>,
+    /// Why there are no parts of real ranks, where that is known.
+    barred: Option<String>,
 }
 
 impl Evidence {
     /// Adds the rows of a part.
     pub fn add(&mut self, part: &str, rows: Vec<Row>) {
         self.parts.push((part.to_owned(), rows));
+    }
+
+    /// Says why real ranks cannot run here.
+    pub fn bar_live(&mut self, why: impl Into<String>) {
+        self.barred = Some(why.into());
+    }
+
+    /// What real ranks have found, as if the parts that they run were those that they are editions of; or why they have found nothing.
+    /// Times vary, so that what follows from them has an interval too.
+    pub(super) fn live(&self) -> Result<Evidence, String> {
+        let parts = self.parts.iter().filter_map(|(name, rows)| {
+            let rows = rows.iter().cloned().map(with_intervals).collect();
+            Some((name.strip_suffix(LIVE)?.to_owned(), rows))
+        });
+        let parts: Vec<_> = parts.collect();
+        match &self.barred {
+            Some(why) if parts.is_empty() => Err(why.clone()),
+            _ => Ok(Evidence { parts, ..Evidence::default() }),
+        }
     }
 
     /// Adds the channels of a part that keeps them.
@@ -173,6 +195,17 @@ impl Evidence {
             false => Ok(values),
         }
     }
+}
+
+/// A row with the intervals of latency and bandwidth that follow from that of the time of an iteration.
+fn with_intervals(mut row: Row) -> Row {
+    if let (Some(mean), Some(ci)) = (row.measured("time_mean"), row.measured("time_ci")) {
+        for column in ["latency", "bandwidth"] {
+            let known = row.measured(column);
+            row.measured.extend(known.map(|value| (format!("{column}_ci"), value * ci / mean)));
+        }
+    }
+    row
 }
 
 /// A measured column with its interval, where one was kept.

@@ -26,6 +26,7 @@ pub(super) const PAPER: Paper = Paper {
         "readings-latency",
         "readings-links",
     ],
+    live: &[],
     drawings: links::drawings,
     grids: tables::grids,
     published: text!("flich/published"),

@@ -42,6 +42,7 @@ pub(super) const PAPER: Paper = Paper {
         "weights",
         "fig20",
     ],
+    live: parts!["liu": "fig17-live", "fig18-live", "fig19-live"],
     drawings: figures::drawings,
     grids,
     published: text!("liu/published"),

@@ -4,6 +4,7 @@ mod bench;
 mod deaths;
 mod experiments;
 mod liu;
+mod live;
 mod measures;
 mod mistakes;
 mod myrinet;

@@ -8,7 +8,7 @@ use crate::draw::{Draw, choice};
 use crate::ethernet::{BOUND, ethernet};
 use crate::experiment::{Experiment, Style, put, table};
 use crate::frame::{Frame, PERMUTATION};
-use crate::rails;
+use crate::{live, rails};
 use crosstie_fabric::SwitchId;
 use crosstie_routing::{Need, Root, RoutingKind};
 use crosstie_study::{Operation, Study, WorkKind};
@@ -47,6 +47,10 @@ pub fn generate(case: u64) -> Experiment {
     let mut aside = Draw(Seed(case).stream("rails", 0));
     if aside.chance(0.1) && rails::rails(&mut aside, kind, frame.hosts(), &mut file) {
         bound.extend(rails::BOUND);
+    }
+    let mut aside = Draw(Seed(case).stream("live", 0));
+    if aside.chance(0.1) && live::live(&mut aside, kind, frame.hosts(), &mut file) {
+        bound.extend(live::BOUND);
     }
     let swept = sweep(&mut draw, &frame, (kind, &bound), &mut file);
     figures(&mut draw, kind, &swept, &mut file);

@@ -14,6 +14,7 @@ mod experiment;
 mod frame;
 mod generator;
 mod invariants;
+mod live;
 mod networks;
 mod rails;
 mod relations;

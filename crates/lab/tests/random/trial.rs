@@ -4,9 +4,11 @@ use crate::bench::Bench;
 use crate::experiment::{Experiment, each_leaf};
 use crate::invariants::{Observed, invariants};
 use crate::relations::{RELATIONS, RESULTS, Scene, run};
-use crosstie_lab::RoutedFabric;
-use crosstie_study::{ResultSet, Study, WorkKind};
+use crosstie_lab::{RoutedFabric, RunOptions, Silent, check};
+use crosstie_study::{ResultSet, Study, WorkKind, World};
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
 
 /// Which test an experiment did not pass, and how.
 pub struct Failure {
@@ -17,6 +19,7 @@ pub struct Failure {
 const READ: &str = "an experiment that is valid by construction is read";
 const RUN: &str = "and run";
 const STORED: &str = "what is stored is what was found";
+const CHECKED: &str = "points of real ranks are sound";
 const PANIC: &str = "nothing panics";
 
 /// The statuses and relations that many experiments are expected to meet.
@@ -25,7 +28,7 @@ pub fn expected() -> impl Iterator<Item = &'static str> {
     // Whether closed-loop work ever fails depends on routes that deadlock.
     let statuses = kinds.flat_map(WorkKind::statuses).map(|status| status.word());
     let statuses = statuses.filter(|&word| word != "failed");
-    statuses.chain(RELATIONS.iter().map(|&(name, _)| name))
+    statuses.chain([CHECKED]).chain(RELATIONS.iter().map(|&(name, _)| name))
 }
 
 /// Runs an experiment and looks at everything; the statuses and relations that were met.
@@ -45,6 +48,13 @@ fn examine(file: &Experiment) -> Result<Vec<String>, Failure> {
     let path = bench.path("experiment.toml");
     std::fs::write(&path, file.text()).expect("a scratch folder");
     let study = Study::load(&path).map_err(|mistake| failed(READ)(mistake.to_string()))?;
+    if study.points().iter().any(|point| point.spec.world == World::Live) {
+        // Real ranks would be disturbed by all other cases, and they by them.
+        let (threads, cancel) = (NonZeroUsize::MIN, &AtomicBool::new(false));
+        let options = RunOptions { threads, cancel, executable: None };
+        let checked = check(&study, options, &Silent);
+        return checked.map(|_| vec![CHECKED.to_owned()]).map_err(|e| failed(RUN)(e.to_string()));
+    }
     let rows = run(&bench, &study, RESULTS, 2).map_err(failed(RUN))?.rows;
     let stored = ResultSet::open(bench.path(RESULTS))
         .and_then(|set| Ok((set.side_tables()?.channels, set.rows)));

@@ -214,6 +214,7 @@ fn claims(html: &mut String, findings: &[Finding]) {
          <div class=\"scroll whole\" tabindex=\"0\" role=\"region\" aria-label=\"Claims\">\n\
          <table class=\"results\">\n<thead><tr>",
     );
+    let has_live = findings.iter().any(|finding| finding.live.is_some());
     for (name, meaning) in [
         ("claim", "what the paper says something about, and where"),
         ("published", "what the paper says, how sure that is, and what is accepted as the same"),
@@ -221,10 +222,17 @@ fn claims(html: &mut String, findings: &[Finding]) {
         ("ratio", "measured over published"),
         ("agreement", "whether the two agree"),
         (
+            "live",
+            "what real ranks have measured on real rails, which are slower, and whether it agrees",
+        ),
+        (
             "remark",
             "the reason or the open question where they do not agree; how the claim was read",
         ),
-    ] {
+    ]
+    .into_iter()
+    .filter(|(name, _)| *name != "live" || has_live)
+    {
         head(html, "", name, "", meaning);
     }
     html.push_str("</tr></thead>\n<tbody>\n");
@@ -251,6 +259,11 @@ fn claims(html: &mut String, findings: &[Finding]) {
         text_cell(html, "", &comparison::ratio(finding));
         let agreement = finding.agreement();
         text_cell(html, &format!("status {}", agreement.word()), agreement.words());
+        if has_live {
+            let live = comparison::live(finding).zip(finding.live_agreement());
+            let live = live.map(|(text, agreement)| format!("{text}: {agreement}"));
+            text_cell(html, "words", &live.unwrap_or_default());
+        }
         let texts = [finding.remark.as_deref(), claim.note.as_deref()];
         let texts: Vec<String> = texts.into_iter().flatten().map(prose).collect();
         let _ = writeln!(html, "<td class=\"note\">{}</td></tr>", texts.join("<br/>"));

@@ -57,7 +57,24 @@ pub(super) fn claims(terminal: &Terminal, findings: &[Finding]) -> String {
         };
         text += &format!("{start}{end}\n");
     }
-    text + &differences(terminal, findings) + "\n" + &comparison::count(findings) + "\n"
+    let live = live(terminal, findings);
+    text + &differences(terminal, findings) + &live + "\n" + &comparison::count(findings) + "\n"
+}
+
+/// What real ranks have measured, claim by claim.
+fn live(terminal: &Terminal, findings: &[Finding]) -> String {
+    let mut text = String::new();
+    for finding in findings {
+        let found = comparison::live(finding).zip(finding.live_agreement());
+        let Some((found, agreement)) = found else { continue };
+        if text.is_empty() {
+            text += "\non real rails, by real ranks\n";
+        }
+        let line = format!("{}: {agreement}: {found}", finding.claim.id);
+        text += &wrapped(&one_line(&line), terminal.width);
+    }
+    let lines = text.lines().map(|line| terminal.spell(&one_line(line)) + "\n");
+    lines.collect()
 }
 
 /// Every claim that differs, in full; those that differ for one reason, with the reason once.

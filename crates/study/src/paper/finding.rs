@@ -118,6 +118,8 @@ pub struct Finding {
     pub claim: Claim,
     /// What was measured, or what it would take.
     pub outcome: Result<Measured, Missing>,
+    /// What real ranks have measured about it, or what that would take; nothing where it is not about what they can do.
+    pub live: Option<Result<Measured, Missing>>,
     /// The reason or the open question where the two do not agree.
     pub remark: Option<String>,
 }
@@ -125,7 +127,16 @@ pub struct Finding {
 impl Finding {
     /// Whether they agree. A number cannot be compared with a shape.
     pub fn agreement(&self) -> Agreement {
-        let holds = match (&self.outcome, self.claim.accepted()) {
+        self.agreement_of(&self.outcome)
+    }
+
+    /// The same of what real ranks have measured.
+    pub fn live_agreement(&self) -> Option<Agreement> {
+        self.live.as_ref().map(|live| self.agreement_of(live))
+    }
+
+    fn agreement_of(&self, outcome: &Result<Measured, Missing>) -> Agreement {
+        let holds = match (outcome, self.claim.accepted()) {
             (Err(_), _) => return Agreement::Missing,
             (Ok(Measured::Shape { holds, .. }), _) => *holds,
             (Ok(Measured::Number(number)), Some((min, max))) => number.within(min, max),
@@ -192,6 +203,16 @@ impl Serialize for Finding {
         text("agreement", Some(self.agreement().word()))?;
         text("note", note.as_deref())?;
         text("remark", self.remark.as_deref())?;
+        if let Some(live) = &self.live {
+            let words = match live {
+                Ok(Measured::Number(number)) => number.value.to_string(),
+                Ok(Measured::Shape { text, .. }) => text.clone(),
+                Ok(Measured::Beyond { why }) => why.clone(),
+                Err(missing) => missing.to_string(),
+            };
+            text("live", Some(&words))?;
+            text("live_agreement", self.live_agreement().map(Agreement::word))?;
+        }
         object.end()
     }
 }
@@ -213,7 +234,7 @@ mod tests {
             tolerance,
             note: None,
         };
-        Finding { claim, outcome: Ok(measured), remark: None }
+        Finding { claim, outcome: Ok(measured), live: None, remark: None }
     }
 
     #[test]

@@ -17,6 +17,9 @@ pub struct Live {
         skip_serializing_if = "Option::is_none"
     )]
     pub boxed: Option<String>,
+    /// Whether they run in a box of the experiment's own: the hosts of `fabric`, with a rail for each of `cluster.rails`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub own_box: bool,
     /// The machines that they run on, by name, each in its turn for a host; `None`, without a box: this one for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Vec<String>>,
@@ -39,6 +42,7 @@ impl Default for Live {
     fn default() -> Live {
         Live {
             boxed: None,
+            own_box: false,
             hosts: None,
             memory: true,
             patience: Time::from_ns(5_000_000_000),
@@ -57,11 +61,6 @@ impl Live {
             Some(hosts) => hosts.iter().map(String::as_str).collect(),
             None => vec![Live::THIS],
         }
-    }
-
-    /// Whether somebody has said where ranks run.
-    pub fn is_written(&self) -> bool {
-        self.boxed.is_some() || self.hosts.is_some()
     }
 
     /// Whether nothing is written.

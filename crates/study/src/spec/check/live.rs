@@ -14,6 +14,13 @@ pub(super) fn check(spec: &Spec) -> Result<(), Clash> {
     if spec.world != World::Live {
         return Ok(());
     }
+    let ports = spec.cluster.rails.ports();
+    if spec.live.own_box && ports.iter().max().is_some_and(|&last| last as usize + 1 < ports.len())
+    {
+        let label = "found rails that share a port, expected one for each";
+        return Err(clash("cluster.rails", "a box has no such ports", label)
+            .help("leave `port` out, or choose another world"));
+    }
     if matches!(spec.work, Work::Traffic(_)) {
         let title = "open-loop traffic on real hosts";
         return Err(clash("world", title, "expected work that ends: ranks do that")
@@ -40,17 +47,21 @@ pub(super) fn check(spec: &Spec) -> Result<(), Clash> {
 
 /// There is one place to run in, and it has names.
 fn place(live: &Live) -> Result<(), Clash> {
+    if live.own_box && live.boxed.is_some() {
+        let label = "found the file of a box as well";
+        return Err(clash("live.own-box", "two boxes to run in", label).help("remove one of them"));
+    }
     let Some(hosts) = &live.hosts else { return Ok(()) };
     let path = "live.hosts";
-    if live.boxed.is_some() {
-        let label = "found `live.box` as well, which has hosts of its own";
+    if live.boxed.is_some() || live.own_box {
+        let label = "found a box as well, which has hosts of its own";
         return Err(clash(path, "two places to run in", label).help("remove one of them"));
     }
     if hosts.is_empty() {
         return Err(clash(path, "no host to run on", "expected names of machines")
             .help("leave `hosts` out to run on this machine"));
     }
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     for host in hosts {
         if !host.starts_with(|c: char| c.is_ascii_alphanumeric()) || !host.chars().all(fits) {
             let label = format!("found `{host}`, expected the name or the address of a machine");

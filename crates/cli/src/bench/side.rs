@@ -1,0 +1,212 @@
+//! The machines of a benchmark, side by side: simulated, on paper, and real.
+
+use std::path::Path;
+
+use crosstie_box::Spec as BoxSpec;
+use crosstie_study::box_file;
+use toml::{Table as Toml, Value};
+
+use super::BenchArguments;
+use super::catalogue::Benchmark;
+use crate::console::Console;
+use crate::exit::Failure;
+use crate::machine::{Machine, one};
+
+/// A machine, and the worlds in which it is tried.
+pub struct Side {
+    name: String,
+    machine: Machine,
+    worlds: Vec<String>,
+    hosts: u32,
+    /// Who answers a ping.
+    peer: u32,
+    kind: Kind,
+}
+
+#[derive(PartialEq, Eq)]
+enum Kind {
+    /// A preset or a file.
+    Written,
+    /// The rails of a box, on paper.
+    Paper,
+    /// Real ranks.
+    Live,
+}
+
+/// The world of real ranks.
+const LIVE: &str = "live";
+/// That of the model.
+const MODEL: &str = "model";
+
+/// What 99 of 100 do not exceed.
+const LATE: Option<&str> = Some("p99");
+
+impl Side {
+    /// All that were asked for, in the order of the columns.
+    pub fn all(
+        arguments: &BenchArguments,
+        benchmark: Benchmark,
+        console: &Console,
+    ) -> Result<Vec<Side>, Failure> {
+        let mut sides = Vec::new();
+        if let Some(sim) = &arguments.sim {
+            sides.push(simulated(sim, arguments, console)?);
+        }
+        if let Some(file) = &arguments.boxed {
+            let colour = console.colours_messages();
+            let spec = box_file::load(file)
+                .map_err(|mistake| Failure::rendered(mistake.render(colour)))?;
+            if arguments.predict && sides.is_empty() {
+                sides.push(on_paper(file, &spec, arguments)?);
+            }
+            sides.push(boxed(file, &spec, arguments)?);
+        }
+        if let Some(hosts) = &arguments.live {
+            if arguments.predict && sides.is_empty() {
+                return Err(Failure::user(
+                    "--predict: nobody knows the parameters of these hosts; name a machine that is \
+                     like them by --sim, or measure them by `crosstie probe`",
+                ));
+            }
+            let most = sides.first().map_or(u32::MAX, Side::hosts);
+            sides.push(here(hosts, arguments, benchmark, most)?);
+        }
+        Ok(sides)
+    }
+
+    /// The preset, or the file of the box, or the names of machines.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is.
+    pub fn title(&self) -> &str {
+        self.machine.title()
+    }
+
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// One column each.
+    pub fn worlds(&self) -> &[String] {
+        &self.worlds
+    }
+
+    /// How many hosts it has.
+    pub fn hosts(&self) -> u32 {
+        self.hosts
+    }
+
+    /// Who answers a ping: the host that is farthest away.
+    pub fn peer(&self) -> u32 {
+        self.peer
+    }
+
+    /// Whether real ranks do the work.
+    pub fn is_live(&self) -> bool {
+        self.kind == Kind::Live
+    }
+
+    /// Whether somebody has written it down, so that mistakes have a place to be shown at.
+    pub fn is_written(&self) -> bool {
+        self.kind == Kind::Written
+    }
+
+    /// What is told of many times: `None` is their median.
+    pub fn statistics(&self) -> &'static [Option<&'static str>] {
+        if self.is_live() { &[None, LATE] } else { &[None] }
+    }
+}
+
+fn simulated(sim: &str, arguments: &BenchArguments, console: &Console) -> Result<Side, Failure> {
+    let machine = Machine::load("--sim", sim)?.with(&arguments.set)?;
+    let mut worlds = match arguments.world.is_empty() {
+        true => vec![machine.world()],
+        false => arguments.world.clone(),
+    };
+    if arguments.predict && !worlds.iter().any(|world| world == MODEL) {
+        worlds.push(MODEL.to_owned());
+    }
+    let peer = machine.last_host(console)?;
+    let (name, kind) = (sim.to_owned(), Kind::Written);
+    Ok(Side { name, machine, worlds, hosts: peer + 1, peer, kind })
+}
+
+/// What is common to all that is made of a box.
+fn keys_of(file: &Path, spec: &BoxSpec) -> Toml {
+    let hosts = spec.hosts.count();
+    let title = spec.title.clone().unwrap_or_else(|| format!("A box of {hosts} hosts"));
+    let mut keys = one("title", title);
+    keys.insert("seed".to_owned(), 1.into());
+    keys.insert("fabric".to_owned(), one("single", one("hosts", hosts as i64)).into());
+    keys.insert("cluster".to_owned(), one("rails", spec.rails.len() as i64).into());
+    let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let path = Value::String(path.to_string_lossy().into_owned());
+    keys.insert("live".to_owned(), one("box", path).into());
+    keys
+}
+
+/// The rails of a box as the model has them: links of Ethernet between hosts that take no time.
+fn on_paper(file: &Path, spec: &BoxSpec, arguments: &BenchArguments) -> Result<Side, Failure> {
+    let name = file.display().to_string();
+    let rates: Vec<_> = spec.rails.iter().map(|rail| rail.rate).collect();
+    let Some(rate) = rates[0].filter(|_| rates.iter().all(|rate| *rate == rates[0])) else {
+        return Err(Failure::user(format!(
+            "--predict: the rails of `{name}` have no rates, or different ones, and the model knows \
+             rails that are alike; name a machine by --sim"
+        )));
+    };
+    let mut keys = keys_of(file, spec);
+    keys.insert("link".to_owned(), one("rate", rate.to_string()).into());
+    let mtu = Value::String(spec.rails[0].mtu.to_string());
+    keys.insert("frame".to_owned(), one("mtu", mtu).into());
+    let machine = Machine::of("--box", &name, keys).with(&arguments.set)?;
+    let hosts = spec.hosts.count() as u32;
+    let worlds = vec![MODEL.to_owned()];
+    Ok(Side { name, machine, worlds, hosts, peer: hosts - 1, kind: Kind::Paper })
+}
+
+fn boxed(file: &Path, spec: &BoxSpec, arguments: &BenchArguments) -> Result<Side, Failure> {
+    let (name, hosts) = (file.display().to_string(), spec.hosts.count() as u32);
+    if hosts < 2 {
+        let problem = format!("--box: found {hosts} host in `{name}`, expected 2 or more");
+        return Err(Failure::user(problem));
+    }
+    let mut keys = keys_of(file, spec);
+    let pes = arguments.ranks.map_or(1, |ranks| ranks.div_ceil(hosts).max(1));
+    if let Some(Value::Table(cluster)) = keys.get_mut("cluster") {
+        cluster.insert("pes".to_owned(), i64::from(pes).into());
+    }
+    let machine = Machine::of("--box", &name, keys).with(&arguments.set)?;
+    // Ranks of one host stand together.
+    let peer = hosts * pes - 1;
+    Ok(Side { name, machine, worlds: vec![LIVE.to_owned()], hosts, peer, kind: Kind::Live })
+}
+
+/// Ranks on machines, this one or others: as many as asked for, else one for each core, but no more than the others have.
+fn here(
+    names: &str,
+    arguments: &BenchArguments,
+    benchmark: Benchmark,
+    most: u32,
+) -> Result<Side, Failure> {
+    let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32);
+    let list: Vec<Value> = names.split(',').map(|name| name.trim().into()).collect();
+    let usual = if list.len() > 1 { list.len() as u32 } else { cores };
+    let hosts = match benchmark.is_collective() {
+        true => arguments.ranks.unwrap_or(usual.min(most)).max(2),
+        false => 2,
+    };
+    let title = match names {
+        "localhost" => format!("This machine, {cores} cores"),
+        names => format!("Machines {names}"),
+    };
+    let mut keys = one("title", title);
+    keys.insert("seed".to_owned(), 1.into());
+    keys.insert("fabric".to_owned(), one("single", one("hosts", i64::from(hosts))).into());
+    keys.insert("live".to_owned(), one("hosts", Value::Array(list)).into());
+    let machine = Machine::of("--live", names, keys).with(&arguments.set)?;
+    let (name, worlds) = (names.to_owned(), vec![LIVE.to_owned()]);
+    Ok(Side { name, machine, worlds, hosts, peer: 1, kind: Kind::Live })
+}

@@ -1,0 +1,132 @@
+//! What a user sees after a mistake about real ranks, and what is kept of their points.
+
+mod mistakes;
+
+use crosstie_study::{PolicyKind, SideTable, Study, World};
+use mistakes::{SOUND, complains};
+
+const PING: &str = "title = 'x'\nseed = 1\nfabric.single.hosts = 2\nwork.ping.size = '8 B'\n";
+
+#[test]
+fn open_loop_traffic_on_real_hosts() {
+    complains(
+        &SOUND.replace("seed = 1\n", "seed = 1\nworld = \"live\"\n"),
+        r#"
+error: open-loop traffic on real hosts
+ --> x.toml:3:9
+  |
+3 | world = "live"
+  |         ^^^^^^ expected work that ends: ranks do that
+  |
+  = help: replace `traffic` by `work`, or choose another world
+"#,
+    );
+}
+
+#[test]
+fn a_box_and_hosts() {
+    complains(
+        &format!("{PING}live = {{ box = 'b.toml', hosts = ['a'] }}\n"),
+        r#"
+error: two places to run in
+ --> x.toml:5:34
+  |
+5 | live = { box = 'b.toml', hosts = ['a'] }
+  |                                  ^^^^^ found a box as well, which has hosts of its own
+  |
+  = help: remove one of them
+"#,
+    );
+}
+
+#[test]
+fn hosts_that_are_none() {
+    // Checked whatever the world is, as everything that only one world knows.
+    complains(
+        &format!("{PING}live.hosts = ['a', '-n 7']\n"),
+        r#"
+error: no name of a machine
+ --> x.toml:5:14
+  |
+5 | live.hosts = ['a', '-n 7']
+  |              ^^^^^^^^^^^^^ found `-n 7`, expected the name or the address of a machine
+"#,
+    );
+    complains(
+        &format!("{PING}live.hosts = []\n"),
+        r#"
+error: no host to run on
+ --> x.toml:5:14
+  |
+5 | live.hosts = []
+  |              ^^ expected names of machines
+  |
+  = help: leave `hosts` out to run on this machine
+"#,
+    );
+}
+
+#[test]
+fn what_happens_to_simulated_links_only() {
+    complains(
+        &format!("{PING}world = 'live'\n[[event]]\nat = '1 ms'\nrail = 0\ndown = true\n"),
+        r#"
+error: links that change on real hosts
+ --> x.toml:6:1
+  |
+6 | [[event]]
+  | ^^^^^^^^^ found events, expected them in the file of a box
+  |
+  = help: write events into the file that `live.box` names, or choose another world
+"#,
+    );
+}
+
+#[test]
+fn short_messages_that_are_too_long() {
+    complains(
+        &format!("{PING}world = 'live'\nmessage.eager = '1 MiB'\n"),
+        r#"
+error: short messages that are too long
+ --> x.toml:6:17
+  |
+6 | message.eager = '1 MiB'
+  |                 ^^^^^^^ found 1 MiB, expected at most 64 KiB live
+"#,
+    );
+}
+
+#[test]
+fn limits_have_ranges() {
+    for (key, value) in [("patience", "1 ms"), ("limit", "10 ms"), ("limit", "100000 s")] {
+        let text = format!("{PING}live.{key} = '{value}'\n");
+        let mistake = Study::parse("x", &text).unwrap_err().to_string();
+        assert!(mistake.contains(&format!("wrong value for `live.{key}`")), "{mistake}");
+    }
+}
+
+#[test]
+fn worlds_with_real_ranks_survive() {
+    let text = format!(
+        "{PING}cluster.pes = 1\nlive = {{ box = 'b.toml', memory = false, patience = '1 s' }}\n\
+         [sweep.product]\nworld = ['model', 'frame', 'live']\n"
+    );
+    let study = Study::parse("first", &text).unwrap_or_else(|mistake| panic!("{mistake}"));
+    let written = study.to_toml();
+    let again = Study::parse("again", &written).unwrap_or_else(|e| panic!("{e}\n{written}"));
+    assert_eq!(again.points(), study.points(), "{written}");
+    let [model, frame, live] = study.points() else { panic!("three points") };
+    assert_eq!(live.spec.world, World::Live);
+    // What nobody has named is what does best on real rails.
+    assert_eq!(model.spec.policy, PolicyKind::default());
+    assert_eq!(live.spec.policy, PolicyKind::recommended());
+    let tables = |point: &crosstie_study::Point| point.spec.side_tables().collect::<Vec<_>>();
+    assert!(tables(live).contains(&SideTable::Hosts));
+    assert!(!tables(frame).contains(&SideTable::Hosts));
+}
+
+#[test]
+fn several_ranks_of_a_host_need_no_table_of_messages() {
+    let text = format!("{PING}cluster.pes = 2\nworld = 'live'\n");
+    assert!(Study::parse("x", &text).is_ok());
+}
