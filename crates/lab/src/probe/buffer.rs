@@ -87,7 +87,24 @@ impl Session<'_> {
             .filter(fits)
             .map(|(sources, sinks)| (here[sinks..sinks + sources].to_vec(), here[..sinks].to_vec()))
             .collect();
-        let (bursts, overflowed) = self.all_bursts(&cases, drain)?;
+        let mut host = self.buffer(&cases, drain)?;
+        // A machine that had something else to do may have less the next time.
+        let is_open = |host: &Capacity| match &host.finding {
+            Finding::Resolved { .. } => false,
+            Finding::NotResolved { candidates } => candidates.is_empty() && host.bursts.len() > 1,
+        };
+        let mut tries = 1;
+        while is_open(&host) && tries < self.subject.tries {
+            host = self.buffer(&cases, drain)?;
+            tries += 1;
+        }
+        let uplink = self.uplink(&host, here, behind, drain)?;
+        Ok((host, uplink))
+    }
+
+    /// The buffers of a switch, by bursts between hosts of it.
+    fn buffer(&self, cases: &[(Vec<Rank>, Vec<Rank>)], drain: Time) -> Result<Capacity, Stop> {
+        let (bursts, overflowed) = self.all_bursts(cases, drain)?;
         let at_one: Vec<Slope> =
             bursts.iter().filter(|b| b.sinks == 1).map(Bursts::slope).collect();
         let all: Vec<Slope> = bursts.iter().map(Bursts::slope).collect();
@@ -98,14 +115,8 @@ impl Session<'_> {
             } => found,
             _ => classify(&all),
         };
-        let host = Capacity::new(
-            (bursts, overflowed),
-            cases.len(),
-            finding,
-            self.subject.truth.buffer(false),
-        );
-        let uplink = self.uplink(&host, here, behind, drain)?;
-        Ok((host, uplink))
+        let truth = self.subject.truth.buffer(false);
+        Ok(Capacity::new((bursts, overflowed), cases.len(), finding, truth))
     }
 
     /// What comes by an uplink that is faster than the links of hosts.
@@ -189,7 +200,7 @@ impl Session<'_> {
     }
 
     /// The shares of bursts that come through, and whether nodes have lost any of the rest. Of a length that there is several
-    /// times it is the share in the middle.
+    /// times it is the share below which a quarter of them lies: sources that had to wait for a core have sent one after the other, and lost less.
     fn shares(&self, burst: &Burst) -> Result<(Vec<(u32, f64)>, bool), Stop> {
         let Notes { notes, overflowed } = self.bench.run(burst.clone())?;
         let mut lengths = burst.bursts.clone();
@@ -211,8 +222,8 @@ impl Session<'_> {
             let mut received: Vec<u32> =
                 (0..times).map(|time| parts.iter().map(|part| part[time]).sum()).collect();
             received.sort_unstable();
-            let middle = received.get(times / 2).copied().unwrap_or(0);
-            (length, f64::from(middle) / f64::from(length))
+            let quarter = received.get(times / 4).copied().unwrap_or(0);
+            (length, f64::from(quarter) / f64::from(length))
         };
         Ok((lengths.iter().map(share).collect(), overflowed))
     }

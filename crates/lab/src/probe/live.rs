@@ -47,7 +47,7 @@ const POOL: u32 = 4096;
 
 /// How often packets of a ring, floods and bursts are timed, so that a few may be disturbed.
 const ROUNDS: u32 = 15;
-const BURSTS: u32 = 7;
+const BURSTS: u32 = 9;
 
 /// Senders of a flood and packets of each: long, because a receiver may have to wait for a core now and then.
 const FLOOD: (u32, u32) = (3, 600);
@@ -141,6 +141,7 @@ fn subject(target: Target<'_>, payload: u32, ring: u32) -> Subject<'_> {
         flood: FLOOD,
         bursts: BURSTS,
         longest: LONGEST,
+        tries: 3,
         settle: SETTLE,
         rest: REST,
         keeps_leaving: false,

@@ -97,6 +97,7 @@ fn subject<'a>(spec: &'a Spec, commodity: &'a Commodity, world: &World) -> Subje
         flood: FLOOD,
         bursts: 1,
         longest: 1 << 17,
+        tries: 1,
         settle: Time::ZERO,
         rest: Time::from_ns(1_000_000),
         keeps_leaving: true,

@@ -36,6 +36,8 @@ pub(super) struct Subject<'a> {
     pub bursts: u32,
     /// See `bursts`.
     pub longest: u32,
+    /// How often buffers are looked for, if nothing fits.
+    pub tries: u32,
     /// How long all wait before a flood or a burst, for what is on its way.
     pub settle: Time,
     /// How long a burst is waited for beside what it takes on links.
