@@ -1,6 +1,6 @@
 //! The communication parameters of a machine, measured as on a real one [tam, app. A].
 //!
-//! [`probe`] runs the microbenchmarks of [`work`](crosstie_work::probe) on the machine of a spec and fits its parameters
+//! [`probe()`] runs the microbenchmarks of [`work`](crosstie_work::probe) on the machine of a spec, [`probe_live`] on real ranks with raw endpoints, and both fit parameters
 //! to what they say. It looks at nothing but the clocks and counters of processes, the rate of links and the size of the ring, which are
 //! inputs of the thesis's algorithms too, and at which host is on which switch. What the spec says beside that is put next to each result as the truth.
 //!
@@ -275,7 +275,8 @@ impl Session<'_> {
     /// Round trips, pick-ups, receptions, and what was taken for noise, in microseconds.
     fn reception(&self, bytes: u32) -> Result<[Vec<f64>; 4], Stop> {
         let (master, slave, iterations) = (Rank(0), self.far(), self.iterations());
-        let probe = ReceiveOverhead { master, slave, bytes, iterations, segment: SEGMENT };
+        let (segment, idle) = (SEGMENT, self.subject.live);
+        let probe = ReceiveOverhead { master, slave, bytes, iterations, segment, idle };
         let mut found = [const { Vec::new() }; 4];
         for (_, note) in self.bench.run(probe)?.notes {
             let (place, took) = match note {

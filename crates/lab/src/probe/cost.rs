@@ -159,6 +159,13 @@ mod tests {
     }
 
     #[test]
+    fn deciles_leave_a_tenth_on_each_side() {
+        let timings: Vec<f64> = (0..=100).rev().map(f64::from).collect();
+        assert_eq!(deciles(&timings), Some([10.0, 90.0]));
+        assert_eq!((deciles(&[3.0]), deciles(&[])), (Some([3.0; 2]), None));
+    }
+
+    #[test]
     fn terms_that_cannot_be_told_or_are_negative_are_none() {
         let falls = [sample(1, 2, 5.0), sample(101, 2, 4.9), sample(201, 2, 5.0)];
         let found = fit(&falls, &Term::ALL).unwrap();

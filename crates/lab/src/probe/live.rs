@@ -212,3 +212,39 @@ fn wrong(key: &str, error: LiveError) -> LabError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_a_box() {
+        let text = "hosts = 9\n[[rail]]\nrate = '100 Mbit/s'\nshape.switch.buffer = '95 frames'\n\
+                    [[rail]]\nrate = '100 Mbit/s'\n[[rail]]\n";
+        let spec: BoxSpec = toml::from_str(text).unwrap();
+        let known = |rail| subject(Target::Box(&spec, rail), 1448, 32);
+        let full = known(0);
+        assert_eq!((full.hosts, full.here.len(), full.loses), (9, 9, true));
+        // 1,514 bytes.
+        assert_eq!((full.slot)(1448), Time::from_ns(121_120));
+        assert!((full.truth.send_gap(1448).unwrap() - 121.12).abs() < 1e-9);
+        assert_eq!((full.truth.send(1448), full.truth.parameters()), (None, None));
+        let buffer = |frames| Some(Buffer { architecture: Architecture::Output, frames });
+        assert_eq!(full.truth.buffer(false), buffer(95));
+        // As many bytes as a thousand full frames have.
+        assert_eq!(known(1).truth.buffer(false), buffer(1000));
+        let free = known(2);
+        assert_eq!((free.loses, (free.slot)(1448)), (false, Time::ZERO));
+        assert_eq!((free.truth.buffer(false), free.truth.send_gap(9)), (None, None));
+        let here = subject(Target::Here(3), 1448, 32);
+        assert_eq!((here.hosts, here.loses), (3, false));
+    }
+
+    #[test]
+    fn mistakes_are_told_at_the_option() {
+        let error = LiveError::place("no box", "ask somebody");
+        assert_eq!(wrong("--box", error).to_string(), "`--box`: no box\n  help: ask somebody");
+        let late = LiveError::Late { after: LIMIT, said: String::new() };
+        assert!(wrong("--live", late).to_string().contains("`--live`: the ranks were not done"));
+    }
+}

@@ -120,8 +120,8 @@ fn program(name: &str, longest: usize) -> Program {
             TransmitRing { from, to, bytes, ring, most, rounds, drain }.program()
         }
         "receive-overhead" => {
-            let (master, slave, iterations, segment) = (from, to, 50, us(2));
-            ReceiveOverhead { master, slave, bytes, iterations, segment }.program()
+            let (master, slave, iterations, segment, idle) = (from, to, 50, us(2), true);
+            ReceiveOverhead { master, slave, bytes, iterations, segment, idle }.program()
         }
         "inflow" => Inflow {
             senders: vec![Rank(1), Rank(2), Rank(3)],

@@ -174,8 +174,8 @@ struct Reception {
 
 fn reception(cluster: &Cluster, bytes: u32, iterations: u32) -> Reception {
     let (master, slave, segment) = (Rank(0), Rank(1), us(2.0));
-    let played =
-        cluster.run(ReceiveOverhead { master, slave, bytes, iterations, segment }.program());
+    let played = cluster
+        .run(ReceiveOverhead { master, slave, bytes, iterations, segment, idle: false }.program());
     let stolen = |kept| {
         times(&played, |note| match note {
             Note::Stolen { took, kept: found } if found == kept => Some(took),
