@@ -72,6 +72,8 @@ const HERE: [(usize, usize); 8] = [(2, 1), (3, 1), (4, 1), (8, 1), (3, 2), (4, 2
 const BEHIND: [(usize, usize); 5] = [(2, 1), (4, 1), (8, 1), (4, 2), (8, 2)];
 /// So much must be lost of a burst, so that buffers were full for a good part of it.
 const LOSS: f64 = 0.1;
+/// So much of the variance a line explains that is one.
+const STRAIGHT: f64 = 0.998;
 /// Lengths of bursts as halves of the first of which so much is lost.
 const HALVES: [u32; 4] = [2, 3, 4, 6];
 
@@ -179,7 +181,7 @@ impl Session<'_> {
         let (sources, sinks) = (burst.sources.len() as u32, burst.sinks.len() as u32);
         let mut first = 16 * sources * sinks;
         loop {
-            burst.bursts = vec![first];
+            burst.bursts = vec![first; self.subject.bursts.min(3) as usize];
             let (points, overflowed) = self.shares(burst)?;
             if points[0].1 <= 1.0 - LOSS {
                 break;
@@ -191,10 +193,18 @@ impl Session<'_> {
         }
         let lengths = HALVES.map(|halves| first / 2 * halves);
         burst.bursts = (0..self.subject.bursts).flat_map(|_| lengths).collect();
-        let (points, overflowed) = self.shares(burst)?;
-        let over: Vec<(f64, f64)> =
-            points.iter().map(|&(k, rho)| (1.0 / f64::from(k), rho)).collect();
-        let line = line(&over).expect("bursts of several lengths give a line");
+        let mut tries = 1;
+        let (points, line, overflowed) = loop {
+            let (points, overflowed) = self.shares(burst)?;
+            let over: Vec<(f64, f64)> =
+                points.iter().map(|&(k, rho)| (1.0 / f64::from(k), rho)).collect();
+            let line = line(&over).expect("bursts of several lengths give a line");
+            // What is no line was disturbed.
+            if line.r_squared > STRAIGHT || tries >= self.subject.tries {
+                break (points, line, overflowed);
+            }
+            tries += 1;
+        };
         let leaving = if self.subject.keeps_leaving { sinks } else { 0 };
         Ok((Some(Bursts { sources, sinks, points, line, leaving }), overflowed))
     }
