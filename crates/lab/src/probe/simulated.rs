@@ -102,7 +102,7 @@ fn subject<'a>(spec: &'a Spec, commodity: &'a Commodity, world: &World) -> Subje
         rest: Time::from_ns(1_000_000),
         keeps_leaving: true,
         live: false,
-        truth: Truth::Configured(Configured::of(spec, commodity, world)),
+        truth: Truth::Configured(Box::new(Configured::of(spec, commodity, world))),
     }
 }
 

@@ -9,7 +9,7 @@ use crosstie_units::{Cost, Time};
 /// What is known about a machine.
 pub(super) enum Truth<'a> {
     /// It is simulated: what its spec says.
-    Configured(Configured<'a>),
+    Configured(Box<Configured<'a>>),
     /// It is real.
     Real {
         /// What a packet takes on a link, if that has a rate.
