@@ -10,14 +10,14 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
-use crosstie_lab::probe::{self as lab, Probe, ProbeOptions};
+use crosstie_lab::probe::{self as lab, LiveProbe, Probe, ProbeOptions, Target};
 use crosstie_study::{Spec, World};
 
 use crate::console::Console;
 use crate::exit::{Answer, Exit, Failure};
 use crate::machine::Machine;
 use crate::{interrupt, run};
-use document::Document;
+use document::{Document, LIVE, Subject};
 use watch::Watch;
 
 const EXAMPLES: &str = "\
@@ -27,6 +27,8 @@ Examples:
   crosstie probe --sim p450-ibm-8275-326 --set fabric.single.hosts=24 --output 24.model.toml
   crosstie probe my-machine.toml --iterations 1000 --force
   crosstie probe --sim p733-cisco-3524 --json
+  crosstie probe --box experiments/box/small-switch.toml   real ranks on the hosts of a box
+  crosstie probe --live --ranks 2                          real ranks on this machine
 
 What is measured, as in appendix A of Tam's thesis:
   O_s, g_s    packets are written one after the other, fewer and more than the transmit ring holds
@@ -38,12 +40,17 @@ What is measured, as in appendix A of Tam's thesis:
 
 Nothing is read from the machine but the rate of its links, the length of its ring and who is on
 which switch. What it is configured to be stands beside what was found. `crosstie bench --list`
-names the presets; those of Ethernet have nodes to measure.";
+names the presets; those of Ethernet have nodes to measure.
+
+Real ranks are this program, started on each host in its turn, and exchange raw frames: UDP datagrams
+of one frame each that are never sent again, with a transmit ring of --ring frames. Nothing else
+should use the machine meanwhile. Times vary, and are told with their spread; what cannot be seen is
+not resolved, with the reason.";
 
 /// Arguments of `crosstie probe`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[command(group = ArgGroup::new("machine").required(true).args(["file", "sim"]))]
+#[command(group = ArgGroup::new("machine").required(true).args(["file", "sim", "boxed", "live"]))]
 pub struct ProbeArguments {
     /// The simulated machine: a file as of a preset
     #[arg(value_name = "FILE")]
@@ -53,8 +60,30 @@ pub struct ProbeArguments {
     #[arg(long, value_name = "PRESET")]
     sim: Option<String>,
 
-    /// Change a key of the machine
-    #[arg(long, value_name = "KEY=VALUE")]
+    /// Real hosts: those of a box
+    #[arg(long = "box", value_name = "FILE")]
+    boxed: Option<PathBuf>,
+
+    /// Real ranks on this machine
+    #[arg(long)]
+    live: bool,
+
+    /// Of a box, the rail to measure [default: the first]
+    #[arg(long, value_name = "NAME", requires = "boxed")]
+    rail: Option<String>,
+
+    /// With --live, how many ranks
+    #[arg(long, value_name = "N", requires = "live", default_value_t = 2)]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=64))]
+    ranks: u32,
+
+    /// Of real ranks, how many frames the transmit ring holds
+    #[arg(long, value_name = "FRAMES", default_value_t = 32, conflicts_with_all = ["file", "sim"])]
+    #[arg(value_parser = clap::value_parser!(u32).range(8..=4096))]
+    ring: u32,
+
+    /// Change a key of the simulated machine
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["boxed", "live"])]
     set: Vec<String>,
 
     /// How often each packet is timed
@@ -77,42 +106,132 @@ pub struct ProbeArguments {
 
 /// Measures a machine, prints what was found and writes it to a model file.
 pub fn probe(arguments: &ProbeArguments, threads: Option<NonZeroUsize>, console: &Console) -> Exit {
-    let (name, machine) = match (&arguments.sim, &arguments.file) {
-        (Some(preset), _) => (preset, Machine::load("--sim", preset)?),
-        (None, Some(file)) => (file, Machine::load("FILE", file)?),
-        (None, None) => unreachable!("the command line asks for one of them"),
-    };
-    let machine = machine.with(&arguments.set)?;
-    let output = arguments.output.clone().unwrap_or_else(|| usual_output(name));
-    // Before anything takes time.
-    writable(&output, arguments.force)?;
-    let spec = machine.spec(console)?;
-    remark_on_world(name, &spec, console);
     let interrupted = interrupt::watch()?;
     let options = ProbeOptions {
         iterations: arguments.iterations,
         threads: run::threads(threads),
         cancel: &interrupted,
     };
+    match (&arguments.sim, &arguments.file, &arguments.boxed) {
+        (Some(preset), _, _) => simulated(preset, "--sim", arguments, options, console),
+        (None, Some(file), _) => simulated(file, "FILE", arguments, options, console),
+        (None, None, Some(file)) => boxed(file, arguments, options, console),
+        (None, None, None) => {
+            let name = format!("live-{}", arguments.ranks);
+            let title = format!("{} ranks on this machine", arguments.ranks);
+            let subject =
+                Subject { name: &name, title: &title, world: LIVE, loses: false, room: ROOM };
+            live(Target::Here(arguments.ranks), &subject, arguments, options, console)
+        }
+    }
+}
+
+fn simulated(
+    name: &str,
+    option: &'static str,
+    arguments: &ProbeArguments,
+    options: ProbeOptions<'_>,
+    console: &Console,
+) -> Exit {
+    let machine = Machine::load(option, name)?.with(&arguments.set)?;
+    // Before anything takes time.
+    let output = output(name, arguments)?;
+    let spec = machine.spec(console)?;
+    remark_on_world(name, &spec, console);
     let watch = Watch::new(name, console);
     let locate = |path: &str| machine.locate(path);
     let found = lab::probe(&spec, &locate, options, &|what| watch.measured(what));
     watch.close();
+    let subject = Subject {
+        name,
+        title: machine.title(),
+        world: spec.world.name(),
+        loses: spec.world == World::Frame,
+        room: "give `node.commodity.pool` more",
+    };
+    tell(&subject, found, &output, arguments, console)
+}
+
+/// What gives real receivers more room.
+const ROOM: &str = "raise `net.core.rmem_max`, or leave the machine alone meanwhile";
+
+fn boxed(
+    file: &Path,
+    arguments: &ProbeArguments,
+    options: ProbeOptions<'_>,
+    console: &Console,
+) -> Exit {
+    let spec = crate::boxes::load(file, console)?.spec;
+    let names = spec.rail_names();
+    let rail = match &arguments.rail {
+        None => 0,
+        Some(name) => names.iter().position(|known| known == name).ok_or_else(|| {
+            let known = names.join(", ");
+            Failure::user(format!("--rail: found `{name}`, expected a rail of the box: {known}"))
+        })?,
+    };
+    if spec.members(rail).len() < spec.hosts.count() {
+        let (name, count) = (&names[rail], spec.hosts.count());
+        return Err(Failure::user(format!(
+            "--box: rail `{name}` does not join all {count} hosts\n  help: name one that does with --rail"
+        )));
+    }
+    let name = file.display().to_string();
+    let title = spec.title.clone().unwrap_or_default();
+    let loses = spec.rails[rail].rate.is_some() && spec.is_switched(rail);
+    let subject = Subject { name: &name, title: &title, world: LIVE, loses, room: ROOM };
+    live(Target::Box(&spec, rail), &subject, arguments, options, console)
+}
+
+fn live(
+    target: Target<'_>,
+    subject: &Subject<'_>,
+    arguments: &ProbeArguments,
+    options: ProbeOptions<'_>,
+    console: &Console,
+) -> Exit {
+    let output = output(subject.name, arguments)?;
+    let Some(executable) = run::executable() else {
+        return Err(Failure::user(
+            "the system does not tell which program this is, and ranks are the same",
+        ));
+    };
+    let probe = LiveProbe { target, executable: &executable, ring: arguments.ring };
+    let watch = Watch::new(subject.name, console);
+    let found = lab::probe_live(probe, options, &|what| watch.measured(what));
+    watch.close();
+    tell(subject, found, &output, arguments, console)
+}
+
+/// Writes and prints what was found.
+fn tell(
+    subject: &Subject<'_>,
+    found: Result<Option<Probe>, crosstie_lab::LabError>,
+    output: &Path,
+    arguments: &ProbeArguments,
+    console: &Console,
+) -> Exit {
     let found = found.map_err(|error| match error.is_the_users() {
-        true => Failure::user(format!("`{name}`: {error}")),
+        true => Failure::user(format!("`{}`: {error}", subject.name)),
         false => error.into(),
     })?;
     let Some(found) = found else { return Ok(Answer::Interrupted) };
-    let text = model_file(name, machine.title(), arguments, &found);
-    write(&output, &text, arguments.force)?;
+    write(output, &model_file(subject, arguments, &found), arguments.force)?;
     let file = output.display().to_string();
-    let document = Document::new(name, machine.title(), &spec, arguments.iterations, &found, &file);
+    let document = Document::new(subject, arguments.iterations, &found, &file);
     if console.json {
         console.print_json(&document)?;
     } else {
         console.tell(&layout::report(&document, arguments.samples))?;
     }
     Ok(Answer::Yes)
+}
+
+/// Where what is found goes, if it can.
+fn output(name: &str, arguments: &ProbeArguments) -> Result<PathBuf, Failure> {
+    let output = arguments.output.clone().unwrap_or_else(|| usual_output(name));
+    writable(&output, arguments.force)?;
+    Ok(output)
 }
 
 /// In the folder where one is, by the name of the preset or file.
@@ -139,12 +258,16 @@ fn remark_on_world(name: &str, spec: &Spec, console: &Console) {
 }
 
 /// What was found, and on what.
-fn model_file(name: &str, title: &str, arguments: &ProbeArguments, found: &Probe) -> String {
+fn model_file(subject: &Subject<'_>, arguments: &ProbeArguments, found: &Probe) -> String {
     let one_line = |text: &str| text.split(char::is_control).collect::<Vec<_>>().join(" ");
     let set: String = arguments.set.iter().map(|set| format!(", {set}")).collect();
-    let from = format!("{name}{set}: {title}");
+    let from = format!("{}{set}: {}", subject.name, subject.title);
     let iterations = arguments.iterations;
-    format!("# {}\n# Simulated; {iterations} iterations.\n{}", one_line(&from), found.to_toml())
+    let how = match subject.world {
+        LIVE => format!("Measured on real ranks, which vary; a ring of {} frames", arguments.ring),
+        _ => "Simulated".to_owned(),
+    };
+    format!("# {}\n# {how}; {iterations} iterations.\n{}", one_line(&from), found.to_toml())
 }
 
 fn there(output: &Path) -> Failure {

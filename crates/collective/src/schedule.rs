@@ -1,10 +1,11 @@
 //! The one kind of schedule.
 
 use crosstie_units::Time;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// A rank: one process of an application.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Rank(pub u32);
 
 /// What tells messages between two ranks apart.

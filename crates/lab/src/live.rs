@@ -13,6 +13,7 @@
 //! | `assignment` | what ranks are told to do: a further part is one more arm |
 //! | `rank` | a rank from its assignment to its report |
 //! | `work` | the part that plays the work of a point |
+//! | `raw` | the part that plays a microbenchmark on raw endpoints |
 //! | `machine` | what a rank finds out about its host |
 //! | `plan` | which place and which ranks a point asks for |
 //! | `error` | why ranks have found nothing |
@@ -29,14 +30,17 @@ mod machine;
 mod place;
 mod plan;
 mod rank;
+mod raw;
 mod work;
 
 pub use assignment::Assignment;
 pub use error::{LiveError, RankError};
 pub use place::{Company, Place, why_no_box};
 pub use rank::{rank, report};
+pub use raw::RawPart;
 pub use work::WorkPart;
 
 pub(crate) use machine::rows as host_rows;
 pub(crate) use plan::{Plan, Site};
+pub(crate) use raw::RawFound;
 pub(crate) use work::Found;

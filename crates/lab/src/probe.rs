@@ -1,6 +1,6 @@
 //! The communication parameters of a machine, measured as on a real one [tam, app. A].
 //!
-//! [`probe`] runs the microbenchmarks of [`work`](crosstie_work::probe) on the machine of a spec and fits its parameters
+//! [`probe()`] runs the microbenchmarks of [`work`](crosstie_work::probe) on the machine of a spec, [`probe_live`] on real ranks with raw endpoints, and both fit parameters
 //! to what they say. It looks at nothing but the clocks and counters of processes, the rate of links and the size of the ring, which are
 //! inputs of the thesis's algorithms too, and at which host is on which switch. What the spec says beside that is put next to each result as the truth.
 //!
@@ -23,28 +23,30 @@ mod bench;
 mod buffer;
 mod cost;
 mod file;
+mod live;
+mod simulated;
+mod subject;
 #[cfg(test)]
 mod tests;
 mod truth;
 
 pub use buffer::{Bursts, Capacity};
 pub use cost::{Fit, Measured, Sample};
+pub use live::{LiveProbe, Target, probe_live};
+pub use simulated::probe;
 
-use crate::{LabError, World, nodes};
+use crate::LabError;
 use bench::{Bench, Stop};
+use cost::deciles;
 pub use crosstie_model::fit::Finding;
 use crosstie_model::fit::{Term, trimmed_mean};
 use crosstie_model::{Cost, Parameters};
-use crosstie_protocol::{ChannelKind, PolicyKind};
-use crosstie_sim::frame::framing;
-use crosstie_study::{self as study, Commodity, Rails, Spec, Work};
 use crosstie_units::{Bytes, Time};
 use crosstie_work::probe::{Inflow, Pairs, ReceiveOverhead, TransmitRing};
 use crosstie_work::{Note, Rank};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use truth::Truth;
+use subject::Subject;
 
 /// How to probe.
 #[derive(Clone, Copy)]
@@ -102,68 +104,16 @@ const ROUNDS: u32 = 5;
 /// What a ring holds if it has no end.
 const RING: u32 = 32;
 /// The most senders of a flood, and packets of each.
-const SENDERS: u32 = 15;
-const FLOOD: u32 = 200;
+const FLOOD: (u32, u32) = (15, 200);
 /// How long a segment of a computation is.
 const SEGMENT: Time = Time::from_ns(2_000);
 /// So much longer must a gap be than what would hide it.
 const CLEAR: f64 = 1.05;
 
-/// Measures the machine of a spec, whatever its work is; `locate` tells where the paths in it lead, and `progress` is told what has been
-/// measured. `None` if it was cancelled.
-pub fn probe(
-    spec: &Spec,
-    locate: &dyn Fn(&str) -> PathBuf,
-    options: ProbeOptions<'_>,
-    progress: &(dyn Fn(&str) + Sync),
-) -> Result<Option<Probe>, LabError> {
-    let spec = raw(spec);
-    if spec.world == study::World::Model {
-        let problem = "found \"model\", where no packets move, expected a network";
-        return Err(LabError::setting("world", problem, "set `world = \"frame\"`"));
-    }
-    if spec.world == study::World::Live {
-        let problem = "found \"live\", expected a simulated network";
-        return Err(LabError::setting("world", problem, "set `world = \"frame\"`"));
-    }
-    let Some(commodity) = &spec.node.commodity else {
-        let problem = "found none, expected what packets take of a node";
-        let help = "give `node.commodity.send` and its kin: without them packets take processors no time, and there is \
-             nothing to measure";
-        return Err(LabError::setting("node.commodity", problem, help));
-    };
-    let world = World::build(&spec, locate)?;
-    let bench = Bench { world: &world, options, progress };
-    let session =
-        Session { bench, spec: &spec, commodity, truth: Truth::of(&spec, commodity, &world) };
-    match session.probe() {
-        Ok(probe) => Ok(Some(probe)),
-        Err(Stop::Cancelled) => Ok(None),
-        Err(Stop::Failed(error)) => Err(*error),
-    }
-}
-
-/// The same machine with one rail that sends nothing again, and with a transmit ring that can be full.
-fn raw(spec: &Spec) -> Spec {
-    let mut raw = spec.clone();
-    let (size, from, to, iterations) = (Bytes::new(1), 0, 1, 1);
-    raw.work = Work::Ping(study::Ping { size, from, to, iterations });
-    (raw.channel, raw.policy) = (ChannelKind::default(), PolicyKind::default());
-    raw.cluster.rails = Rails::alike(1);
-    raw.events.clear();
-    raw.competitors.clear();
-    if let Some(commodity) = &mut raw.node.commodity {
-        commodity.ring.get_or_insert(RING);
-    }
-    raw
-}
-
 /// A machine on the bench.
 struct Session<'a> {
     bench: Bench<'a>,
-    spec: &'a Spec,
-    commodity: &'a Commodity,
-    truth: Truth<'a>,
+    subject: Subject<'a>,
 }
 
 /// What packets of one length take of nodes.
@@ -185,6 +135,15 @@ impl Alone {
 }
 
 impl Session<'_> {
+    /// What the machine was found to be; `None` if it was cancelled.
+    fn found(&self) -> Result<Option<Probe>, LabError> {
+        match self.probe() {
+            Ok(probe) => Ok(Some(probe)),
+            Err(Stop::Cancelled) => Ok(None),
+            Err(Stop::Failed(error)) => Err(*error),
+        }
+    }
+
     fn probe(&self) -> Result<Probe, Stop> {
         let sizes = self.sizes();
         let alone = self.bench.map(&sizes, |&bytes| self.alone(bytes))?;
@@ -205,8 +164,8 @@ impl Session<'_> {
         let none = Cost::default();
         let gap = found(1).or(found(3)).or(found(0)).unwrap_or(none);
         let parameters = Parameters {
-            packet: Bytes::new(self.payload().into()),
-            least: Bytes::new(self.least().into()),
+            packet: Bytes::new(self.subject.payload.into()),
+            least: Bytes::new(self.subject.least.into()),
             send: found(0).unwrap_or(none),
             send_gap: gap,
             latency: found(2).unwrap_or(none),
@@ -219,22 +178,17 @@ impl Session<'_> {
                 Finding::NotResolved { .. } => None,
             },
         };
-        let (nodes, truth) = (self.hosts(), self.truth.parameters());
+        let (nodes, truth) = (self.hosts(), self.subject.truth.parameters());
         Ok(Probe { nodes, parameters, costs, buffer, uplink, truth })
     }
 
-    /// The longest message that is one packet.
-    fn payload(&self) -> u32 {
-        nodes::packing(self.spec).payload.unwrap_or(1500)
-    }
-
     fn sizes(&self) -> Vec<u32> {
-        let payload = self.payload();
+        let payload = self.subject.payload;
         SIZES.into_iter().filter(|&bytes| bytes < payload).chain([payload]).collect()
     }
 
     fn hosts(&self) -> u32 {
-        self.bench.world.network().fabric.hosts().len() as u32
+        self.subject.hosts
     }
 
     /// The host across the bisection.
@@ -242,51 +196,50 @@ impl Session<'_> {
         Rank(self.hosts() / 2)
     }
 
-    /// What a frame of so many bytes takes on the link of a host.
+    /// What a packet of so many bytes takes on the link of a host.
     fn slot(&self, bytes: u32) -> Time {
-        let wire = framing::occupied(bytes + self.overhead());
-        self.spec.link.rate.time_for(Bytes::new(wire.into())).unwrap_or(Time::ZERO)
+        (self.subject.slot)(bytes)
     }
 
-    /// The least that is not filled up.
-    fn least(&self) -> u32 {
-        match self.spec.world {
-            study::World::Frame => framing::MINIMUM.saturating_sub(self.overhead()),
-            study::World::Wormhole
-            | study::World::Ideal
-            | study::World::Model
-            | study::World::Live => 0,
+    /// What timings say, with their spread where they are real.
+    fn sample(&self, bytes: u32, nodes: u32, timings: &[f64], truth: Option<f64>) -> Sample {
+        let mut sample = Sample::new(bytes, nodes, timings, truth);
+        if self.subject.live {
+            sample.spread = deciles(timings);
         }
-    }
-
-    /// What a NIC adds to a packet.
-    fn overhead(&self) -> u32 {
-        // The range of the experiment file lies within the type.
-        self.spec.nic.overhead.get() as u32
+        sample
     }
 
     fn alone(&self, bytes: u32) -> Result<Alone, Stop> {
         let [rtt, pickup, kept, noise] = self.reception(bytes)?;
-        let mut receive = Sample::new(bytes, 2, &kept, self.truth.receive(bytes));
+        let mut receive = self.sample(bytes, 2, &kept, self.subject.truth.receive(bytes));
         receive.discarded = noise.len();
         if kept.is_empty() {
             receive.left_out = Some("nothing was seen of it between 2 U_r and RTT / 2");
+        } else if self.subject.live && kept.len() < noise.len() {
+            // What is seen now and then is something else.
+            receive.left_out = Some("few segments were longer, as by chance");
+            receive.value = 0.0;
         }
-        let pickup = Sample::new(bytes, 2, &pickup, self.truth.pickup(bytes));
+        let mut pickup = self.sample(bytes, 2, &pickup, self.subject.truth.pickup(bytes));
+        let rtt = trimmed_mean(&rtt).unwrap_or(0.0);
+        if self.subject.live && 2.0 * pickup.value > rtt {
+            pickup.left_out = Some("the echo was not there after 2 RTT");
+        }
         // The ring drains, and whoever receives it is ready for more.
         let drain = us(receive.value + pickup.value).max(self.slot(bytes)) * 2;
         let (send, send_gap) = self.transmit(bytes, drain)?;
         self.bench.tell(format!("O_s, g_s, O_r and U_r for {bytes} B"));
-        Ok(Alone { bytes, send, send_gap, receive, pickup, rtt: trimmed_mean(&rtt).unwrap_or(0.0) })
+        Ok(Alone { bytes, send, send_gap, receive, pickup, rtt })
     }
 
     /// O_s and g_s.
     fn transmit(&self, bytes: u32, drain: Time) -> Result<(Sample, Sample), Stop> {
-        let ring = self.commodity.ring.unwrap_or(RING);
+        let ring = self.subject.ring;
         // A neighbour, so that nothing else is in the way.
         let (from, to) = (Rank(0), Rank(1));
-        let most = MOST_WRITTEN.max((8 * ring).next_power_of_two());
-        let long = TransmitRing { from, to, bytes, ring, most, rounds: ROUNDS, drain };
+        let most = self.subject.written.max((8 * ring).next_power_of_two());
+        let long = TransmitRing { from, to, bytes, ring, most, rounds: self.subject.rounds, drain };
         let took = |notes: &[(Rank, Note)], count: u32| -> Vec<f64> {
             let took = |&(_, note): &(Rank, Note)| match note {
                 Note::Written { packets, took } if packets == count => Some(took.seconds() * 1e6),
@@ -294,7 +247,7 @@ impl Session<'_> {
             };
             notes.iter().filter_map(took).collect()
         };
-        let written = self.bench.run(long.program())?.notes;
+        let written = self.bench.run(long)?.notes;
         let counts: Vec<u32> = long.counts().collect();
         let &[.., half, all] = &counts[..] else { unreachable!("8 and 16 are always among them") };
         let (least, most) = (took(&written, half), took(&written, all));
@@ -303,13 +256,13 @@ impl Session<'_> {
         // O_s is seen of a ring that is empty, and its NIC may be slower than everything behind it.
         let drain = drain.max(us(trimmed_mean(&gaps).unwrap_or(0.0)) * 2);
         let short = TransmitRing { most: 8, rounds: self.iterations(), drain, ..long };
-        let written = self.bench.run(short.program())?.notes;
+        let written = self.bench.run(short)?.notes;
         let each: Vec<f64> = took(&written, 8).iter().map(|took| took / 8.0).collect();
-        let send = Sample::new(bytes, 2, &each, self.truth.send(bytes));
-        let mut gap = Sample::new(bytes, 2, &gaps, self.truth.send_gap(bytes));
+        let send = self.sample(bytes, 2, &each, self.subject.truth.send(bytes));
+        let mut gap = self.sample(bytes, 2, &gaps, self.subject.truth.send_gap(bytes));
         if gap.value < CLEAR * send.value {
             gap.left_out = Some("O_s hides it");
-        } else if bytes < self.least() {
+        } else if bytes < self.subject.least {
             gap.left_out = Some(PADDED);
         }
         Ok((send, gap))
@@ -322,9 +275,10 @@ impl Session<'_> {
     /// Round trips, pick-ups, receptions, and what was taken for noise, in microseconds.
     fn reception(&self, bytes: u32) -> Result<[Vec<f64>; 4], Stop> {
         let (master, slave, iterations) = (Rank(0), self.far(), self.iterations());
-        let probe = ReceiveOverhead { master, slave, bytes, iterations, segment: SEGMENT };
+        let (segment, idle) = (SEGMENT, self.subject.live);
+        let probe = ReceiveOverhead { master, slave, bytes, iterations, segment, idle };
         let mut found = [const { Vec::new() }; 4];
-        for (_, note) in self.bench.run(probe.program())?.notes {
+        for (_, note) in self.bench.run(probe)?.notes {
             let (place, took) = match note {
                 Note::RoundTrip { took } => (0, took),
                 Note::PickedUp { took } => (1, took),
@@ -341,20 +295,22 @@ impl Session<'_> {
     fn inflow(&self, alone: &Alone) -> Result<Sample, Stop> {
         let bytes = alone.bytes;
         let receiver = Rank(self.hosts() - 1);
+        let (most, packets) = self.subject.flood;
         let processor = alone.processor();
         let sender = alone.send_gap.value.max(alone.send.value);
         let slot = us(sender.max(processor));
-        let senders: Vec<Rank> = (0..receiver.0.min(SENDERS)).map(Rank).collect();
-        let (count, all) = (senders.len() as f64, u64::from(FLOOD) * senders.len() as u64);
+        let senders: Vec<Rank> = (0..receiver.0.min(most)).map(Rank).collect();
+        let (count, all) = (senders.len() as f64, u64::from(packets) * senders.len() as u64);
         let probe = Inflow {
             senders,
             receiver,
             bytes,
-            packets: FLOOD,
+            packets,
+            settle: self.subject.settle,
             rise: us(4.0 * alone.rtt),
-            window: slot * u64::from(FLOOD / 2),
+            window: slot * u64::from(packets / 2),
             every: slot * 2 * all + us(8.0 * alone.rtt),
-            rounds: ROUNDS,
+            rounds: self.subject.rounds,
         };
         let gap = |(_, note)| match note {
             Note::Arrived { packets, took } if packets > 1 => {
@@ -362,17 +318,16 @@ impl Session<'_> {
             }
             _ => None,
         };
-        let gaps: Vec<f64> =
-            self.bench.run(probe.program())?.notes.into_iter().filter_map(gap).collect();
+        let gaps: Vec<f64> = self.bench.run(probe)?.notes.into_iter().filter_map(gap).collect();
         self.bench.tell(format!("g_r for {bytes} B"));
-        let mut sample = Sample::new(bytes, 2, &gaps, self.truth.receive_gap(bytes));
+        let mut sample = self.sample(bytes, 2, &gaps, self.subject.truth.receive_gap(bytes));
         // A processor that is interrupted faster than it can pick up falls behind, by how much depends on both.
         let fastest = (self.slot(bytes).seconds() * 1e6).max(sender / count);
         if sample.value.min(fastest) < CLEAR * processor {
             sample.left_out = Some("O_r + U_r hides it");
         } else if sample.value < CLEAR * sender / count {
             sample.left_out = Some("there are too few senders for a flood");
-        } else if bytes < self.least() {
+        } else if bytes < self.subject.least {
             sample.left_out = Some(PADDED);
         }
         Ok(sample)
@@ -381,10 +336,13 @@ impl Session<'_> {
     /// L, for packets of all lengths and more and more pairs.
     fn latency(&self, alone: &[Alone]) -> Result<Vec<Sample>, Stop> {
         let half = self.hosts() / 2;
+        let most = half.min(self.subject.pairs);
         // Where O_r is never seen it is in U_r; where it is seen of some only, it is missing from the rest of the others.
-        let seen = alone.iter().any(|alone| alone.receive.left_out.is_none());
+        // On a real clock one length alone may be chance.
+        let least = if self.subject.live { 2 } else { 1 };
+        let seen = alone.iter().filter(|alone| alone.receive.left_out.is_none()).count() >= least;
         let doubled = std::iter::successors(Some(1u32), |count| count.checked_mul(2));
-        let counts: Vec<u32> = doubled.take_while(|&count| count < half).chain([half]).collect();
+        let counts: Vec<u32> = doubled.take_while(|&count| count < most).chain([most]).collect();
         let cases: Vec<(&Alone, u32)> = alone
             .iter()
             .flat_map(|alone| counts.iter().map(move |&count| (alone, count)))
@@ -397,18 +355,21 @@ impl Session<'_> {
                 iterations: self.iterations(),
                 every: Some(us(2.0 * rtt) + self.slot(*bytes) * u64::from(count)),
             };
-            let rest = send.value + receive.value + pickup.value;
+            let receive_value = if seen { receive.value } else { 0.0 };
+            let rest = send.value + receive_value + pickup.value;
             let latency = |(_, note)| match note {
                 Note::RoundTrip { took } => Some(took.seconds() * 5e5 - rest),
                 _ => None,
             };
-            let notes = self.bench.run(probe.program())?.notes;
+            let notes = self.bench.run(probe)?.notes;
             let found: Vec<f64> = notes.into_iter().filter_map(latency).collect();
             self.bench.tell(format!("L for {bytes} B between {count} pairs"));
-            let truth = self.truth.latency(*bytes, count);
-            let mut sample = Sample::new(*bytes, 2 * count, &found, truth);
-            if *bytes < self.least() {
+            let truth = self.subject.truth.latency(*bytes, count);
+            let mut sample = self.sample(*bytes, 2 * count, &found, truth);
+            if *bytes < self.subject.least {
                 sample.left_out = Some(PADDED);
+            } else if sample.value <= 0.0 {
+                sample.left_out = Some("the rest takes longer than half of a round trip");
             } else if seen && receive.left_out.is_some() {
                 sample.left_out = Some("its O_r was not seen");
             }

@@ -140,7 +140,11 @@ impl Comm {
 
     /// The same with options.
     pub fn with(options: Options) -> Result<Comm, CommError> {
-        let mut job = Job::join()?;
+        Comm::of(Job::join()?, options)
+    }
+
+    /// The same for a job that this rank has joined, once all ranks of it come here.
+    pub fn of(mut job: Job, options: Options) -> Result<Comm, CommError> {
         let engine = connect::connect(&mut job, &options)?;
         let (rank, size) = (job.rank(), job.size());
         let waking = Waking::new(&engine).map_err(CommError::Thread)?;

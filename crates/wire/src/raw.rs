@@ -258,6 +258,11 @@ impl Endpoint {
         }
     }
 
+    /// How many frames have come, whether they were kept or not.
+    fn came(&self) -> u64 {
+        self.count.received + self.count.pool_overflow
+    }
+
     /// Takes in one datagram.
     fn take_in(&mut self) -> Result<Looked, RawError> {
         let received = self.socket.receive(self.pool.vacancy());

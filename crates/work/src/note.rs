@@ -1,9 +1,11 @@
 //! What ranks write down beside the time of iterations.
 
 use crosstie_units::Time;
+use serde::{Deserialize, Serialize};
 
 /// Something that a rank has measured, with the symbols of \[tam, app. A\].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Note {
     /// Packets were sent one after the other.
     Written {

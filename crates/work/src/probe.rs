@@ -16,12 +16,14 @@
 mod barrier;
 mod burst;
 mod inflow;
+mod microbenchmark;
 mod pairs;
 mod receive_overhead;
 mod transmit_ring;
 
 pub use burst::Burst;
 pub use inflow::Inflow;
+pub use microbenchmark::Microbenchmark;
 pub use pairs::Pairs;
 pub use receive_overhead::ReceiveOverhead;
 pub use transmit_ring::TransmitRing;

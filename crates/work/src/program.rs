@@ -136,6 +136,16 @@ impl Process {
         .await;
     }
 
+    /// Waits for one of two operations; whether it is the first. The other stays begun.
+    pub async fn first_of(&self, one: Request, other: Request) -> bool {
+        poll_fn(|_| {
+            let done = &mut self.board.borrow_mut().done;
+            let is_first = done.remove(&one);
+            if is_first || done.remove(&other) { Poll::Ready(is_first) } else { Poll::Pending }
+        })
+        .await
+    }
+
     /// Waits for an operation until a time; whether it is done. If it is not, it stays begun.
     pub async fn done_by(&self, what: Request, deadline: Time) -> bool {
         poll_fn(|_| {
@@ -214,6 +224,23 @@ mod tests {
 
     fn us(us: u64) -> Time {
         Time::from_ns(us * 1000)
+    }
+
+    #[test]
+    fn a_rank_waits_for_one_of_two() {
+        let (rank, tag) = (Rank(0), Tag(0));
+        let mut program = Program::default();
+        program.add(rank, |process| async move {
+            let [one, other] = [process.expect(None, tag, 1), process.expect(None, tag, 2)];
+            assert!(!process.first_of(one, other).await && process.now() == us(1));
+            assert!(process.first_of(one, other).await && process.now() == us(2));
+            process.note(Note::RoundTrip { took: process.now() });
+        });
+        program.handle(Time::ZERO, Input::Begin { rank });
+        program.handle(us(1), Input::Done { rank, request: Request(1) });
+        program.handle(us(2), Input::Done { rank, request: Request(0) });
+        let last = std::iter::from_fn(|| program.poll_action(us(2))).last();
+        assert_eq!(last, Some(Action::Finish { rank }));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! What was found, beside what is configured. Times are in microseconds.
 
 use crosstie_lab::probe::{Bursts, Capacity, Finding, Measured, Probe};
-use crosstie_study::{Spec, World};
 use crosstie_units::Time;
 use serde::Serialize;
 
@@ -43,6 +42,9 @@ pub struct FoundCost<'a> {
     pub discarded: usize,
     /// Of a full packet between two nodes.
     pub found: Option<f64>,
+    /// Between which times eight tenths of its timings lie, where they are of a real clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<[f64; 2]>,
     pub configured: Option<f64>,
     /// The largest of all samples that were fitted and of a full packet, as a share.
     pub error: Option<f64>,
@@ -72,6 +74,8 @@ pub struct FoundSample {
     pub bytes: u32,
     pub nodes: u32,
     pub found: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<[f64; 2]>,
     pub configured: Option<f64>,
     pub kept: usize,
     pub discarded: usize,
@@ -116,12 +120,31 @@ pub struct FoundBursts<'a> {
     pub points: &'a [(u32, f64)],
 }
 
+/// What was measured.
+pub struct Subject<'a> {
+    /// The preset or file.
+    pub name: &'a str,
+    pub title: &'a str,
+    pub world: &'static str,
+    /// Whether it can lose packets.
+    pub loses: bool,
+    /// What gives receivers more room.
+    pub room: &'static str,
+}
+
+impl Subject<'_> {
+    fn kind(&self) -> &'static str {
+        if self.world == LIVE { "network" } else { "world" }
+    }
+}
+
+/// What real machines have for a world.
+pub const LIVE: &str = "live";
+
 impl<'a> Document<'a> {
     /// What was found of a machine.
     pub fn new(
-        machine: &'a str,
-        title: &'a str,
-        spec: &Spec,
+        subject: &Subject<'a>,
         iterations: u32,
         found: &'a Probe,
         file: &'a str,
@@ -133,19 +156,19 @@ impl<'a> Document<'a> {
             Some(us(cost.fit.as_ref().ok()?.cost.at(packet, 2)))
         };
         let ratio = gap("g_s").zip(gap("g_r")).map(|(g_s, g_r)| g_s / g_r);
-        let loses = spec.world == World::Frame;
+        let buffer = |capacity| FoundBuffer::new(capacity, ratio, subject);
         Document {
-            machine,
-            title,
-            world: spec.world.name(),
+            machine: subject.name,
+            title: subject.title,
+            world: subject.world,
             nodes: found.nodes,
             iterations,
             unit: "us",
             packet,
             least: parameters.least.get(),
             costs: found.costs.iter().map(|cost| FoundCost::new(cost, found)).collect(),
-            buffer: FoundBuffer::new(&found.buffer, ratio, loses),
-            uplink: found.uplink.as_ref().map(|uplink| FoundBuffer::new(uplink, ratio, loses)),
+            buffer: buffer(&found.buffer),
+            uplink: found.uplink.as_ref().map(buffer),
             file,
         }
     }
@@ -168,11 +191,13 @@ impl<'a> FoundCost<'a> {
         let stand_in = probe.stand_in(cost).unwrap_or("0");
         let found = fit.map(|fit| us(fit.cost.at(packet, 2)));
         let configured = full.and_then(|sample| sample.truth);
+        let spread = full.and_then(|sample| sample.spread);
         let off = found.zip(configured).map(|(found, configured)| (found / configured - 1.0).abs());
         let samples = cost.samples.iter().map(|sample| FoundSample {
             bytes: sample.bytes,
             nodes: sample.nodes,
             found: sample.value,
+            spread: sample.spread,
             configured: sample.truth,
             kept: sample.count,
             discarded: sample.discarded,
@@ -187,6 +212,7 @@ impl<'a> FoundCost<'a> {
             kept: cost.samples.iter().map(|sample| sample.count).sum(),
             discarded: cost.samples.iter().map(|sample| sample.discarded).sum(),
             found,
+            spread,
             configured,
             error: fit.and_then(|fit| fit.error).into_iter().chain(off).reduce(f64::max),
             samples: samples.collect(),
@@ -207,7 +233,7 @@ fn meaning(symbol: &str) -> &'static str {
 }
 
 impl<'a> FoundBuffer<'a> {
-    fn new(capacity: &'a Capacity, ratio: Option<f64>, loses: bool) -> FoundBuffer<'a> {
+    fn new(capacity: &'a Capacity, ratio: Option<f64>, subject: &Subject<'_>) -> FoundBuffer<'a> {
         let (found, off, next) = match &capacity.finding {
             Finding::Resolved { buffer, error, next } => {
                 let architecture = buffer.architecture.name();
@@ -225,7 +251,7 @@ impl<'a> FoundBuffer<'a> {
             off,
             // Where nothing else was in question there is no next best.
             next_off: next.filter(|next| next.is_finite()),
-            unresolved: unresolved(capacity, loses),
+            unresolved: unresolved(capacity, subject),
             configured,
             error: capacity.error(),
         }
@@ -233,16 +259,16 @@ impl<'a> FoundBuffer<'a> {
 }
 
 /// Why there is no buffer, if there is none.
-fn unresolved(capacity: &Capacity, loses: bool) -> Option<String> {
+fn unresolved(capacity: &Capacity, subject: &Subject<'_>) -> Option<String> {
     let Finding::NotResolved { candidates } = &capacity.finding else { return None };
     let names: Vec<&str> = candidates.iter().map(|place| place.name()).collect();
     Some(match () {
-        () if !loses => "this world loses no packets".to_owned(),
+        () if !subject.loses => format!("this {} loses no packets", subject.kind()),
         () if capacity.tried == 0 => {
             "too few nodes share a switch: bursts need two sources and a sink".to_owned()
         }
         () if capacity.overflowed => {
-            "sinks had no room for what came; give `node.commodity.pool` more".to_owned()
+            format!("sinks had no room for what came; {}", subject.room)
         }
         () if capacity.bursts.is_empty() => "nothing of any burst was lost".to_owned(),
         () if names.is_empty() => "slopes are those of no architecture".to_owned(),
@@ -252,7 +278,7 @@ fn unresolved(capacity: &Capacity, loses: bool) -> Option<String> {
 
 impl<'a> FoundBursts<'a> {
     fn new(bursts: &'a Bursts, ratio: Option<f64>) -> FoundBursts<'a> {
-        let Bursts { sources, sinks, points, line } = bursts;
+        let Bursts { sources, sinks, points, line, .. } = bursts;
         FoundBursts {
             sources: *sources,
             sinks: *sinks,

@@ -7,9 +7,13 @@ use super::document::{Document, FoundBuffer, FoundCost, FoundSample, Place};
 /// All of it, and what to do with it.
 pub fn report(document: &Document<'_>, samples: bool) -> String {
     let Document { machine, title, world, nodes, iterations, packet, file, .. } = document;
+    let spread = match document.costs.iter().any(|cost| cost.spread.is_some()) {
+        true => format!("; spread: of eight in ten timings of {packet} B"),
+        false => String::new(),
+    };
     let mut text = format!(
         "# probe of {machine}, {nodes} nodes, {world}, {iterations} iterations\n# {title}\n\
-         # times in us; error: the largest of all lengths\n\n"
+         # times in us; error: the largest of all lengths{spread}\n\n"
     );
     text += &costs(&document.costs, *packet);
     if samples {
@@ -68,6 +72,10 @@ fn or_dash(value: Option<f64>, show: fn(f64) -> String) -> String {
     value.map_or("-".to_owned(), show)
 }
 
+fn spread(spread: Option<[f64; 2]>) -> String {
+    spread.map_or("-".to_owned(), |[low, high]| format!("{low:.2}..{high:.2}"))
+}
+
 /// A time that is little, in nanoseconds.
 fn ns(value: f64) -> String {
     if value == 0.0 { "-".to_owned() } else { format!("{:.3}", value * 1e3) }
@@ -82,7 +90,10 @@ fn costs(costs: &[FoundCost<'_>], packet: u64) -> String {
     heads.extend(by_both.then_some("ns/B/node"));
     heads.extend(["r^2", "off by", "kept", "noise"]);
     let full = format!("{packet} B");
-    heads.extend([&full, "configured", "error"]);
+    heads.push(&full);
+    let spreads = costs.iter().any(|cost| cost.spread.is_some());
+    heads.extend(spreads.then_some("spread"));
+    heads.extend(["configured", "error"]);
     let mut table = vec![heads.into_iter().map(str::to_owned).collect::<Vec<_>>()];
     for cost in costs {
         let mut cells = vec![cost.symbol.to_owned(), cost.meaning.to_owned()];
@@ -93,8 +104,9 @@ fn costs(costs: &[FoundCost<'_>], packet: u64) -> String {
                 cells.extend(by_both.then(|| ns(line.byte_node)));
                 cells.extend([format!("{:.4}", line.r_squared), us(line.residual)]);
                 cells.extend([cost.kept.to_string(), cost.discarded.to_string()]);
-                cells.extend([or_dash(cost.found, us), or_dash(cost.configured, us)]);
-                cells.push(or_dash(cost.error, percent));
+                cells.push(or_dash(cost.found, us));
+                cells.extend(spreads.then(|| spread(cost.spread)));
+                cells.extend([or_dash(cost.configured, us), or_dash(cost.error, percent)]);
             }
             (None, unresolved) => cells.push(unresolved.as_ref().map_or(String::new(), |none| {
                 let configured = cost.configured.map_or(String::new(), |configured| {
@@ -114,15 +126,20 @@ fn costs(costs: &[FoundCost<'_>], packet: u64) -> String {
 }
 
 fn samples_of(cost: &FoundCost<'_>) -> String {
-    let heads = ["bytes", "nodes", "mean", "configured", "kept", "noise", ""];
+    let spreads = cost.samples.iter().any(|sample| sample.spread.is_some());
+    let mean = if spreads { "mean, spread" } else { "mean" };
+    let heads = ["bytes", "nodes", mean, "configured", "kept", "noise", ""];
     let mut table = vec![heads.map(str::to_owned).to_vec()];
     for sample in &cost.samples {
-        let FoundSample { bytes, nodes, found, configured, kept, discarded, left_out } = sample;
+        let FoundSample { bytes, nodes, found, configured, kept, discarded, left_out, .. } = sample;
         let left_out = left_out.map_or(String::new(), |why| format!("not fitted: {why}"));
         table.push(vec![
             bytes.to_string(),
             nodes.to_string(),
-            us(*found),
+            match sample.spread {
+                Some(of) => format!("{}, {}", us(*found), spread(Some(of))),
+                None => us(*found),
+            },
             or_dash(*configured, us),
             kept.to_string(),
             discarded.to_string(),

@@ -168,3 +168,45 @@ fn an_interrupt_ends_it_without_a_file() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
+
+/// Real ranks: numbers vary, and what is said of them does not.
+#[cfg(target_os = "linux")]
+#[test]
+fn hosts_of_a_box_are_measured() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("small.toml");
+    let text = "title = 'Three hosts'\nhosts = 3\n[[rail]]\nrate = '1 Gbit/s'\nshape.switch.buffer = '20 frames'\n";
+    std::fs::write(&file, text).unwrap();
+    let few = ["--box", "small.toml", "--iterations", "20"];
+    if !command(&["box", "--check"]).output().is_ok_and(|output| output.status.success()) {
+        let said = probe(&folder, &few).expect(2);
+        assert!(said.stderr.contains("--box"), "{said:?}");
+        return;
+    }
+    let wrong = probe(&folder, &[&few[..], &["--rail", "rail7"]].concat()).expect(2);
+    assert!(wrong.stderr.contains("found `rail7`, expected a rail of the box: rail0"), "{wrong:?}");
+    probe(&folder, &[&few[..], &["--set", "seed=1"]].concat()).expect(2);
+
+    let document = probe(&folder, &[&few[..], &["--json"]].concat()).expect(0).json();
+    assert_eq!(document["world"], json!("live"));
+    assert_eq!(
+        (&document["nodes"], &document["packet"], &document["title"]),
+        (&json!(3), &json!(1448), &json!("Three hosts"))
+    );
+    for cost in document["costs"].as_array().unwrap() {
+        assert!(cost["line"].is_object() != cost["unresolved"].is_object(), "{cost}");
+        let full = cost["samples"].as_array().unwrap().last().unwrap();
+        assert_eq!(full["bytes"], json!(1448));
+    }
+    // What a frame takes on the line.
+    let gap = cost(&document, "g_s");
+    assert!((gap["configured"].as_f64().unwrap() - 12.112).abs() < 1e-6, "{gap}");
+    assert!(cost(&document, "O_s")["spread"][1].as_f64().unwrap() > 0.0);
+    // Two sources and a sink do not tell where frames are kept, but that some are.
+    let buffer = &document["buffer"];
+    assert_eq!(buffer["configured"], json!({"architecture": "output", "frames": 20}));
+    assert_eq!(buffer["bursts"].as_array().unwrap().len(), 1, "{buffer}");
+    let model = std::fs::read_to_string(folder.path().join("small.model.toml")).unwrap();
+    assert!(model.contains("# Measured on real ranks, which vary; a ring of 32 frames"), "{model}");
+    toml::from_str::<toml::Table>(&model).unwrap();
+}

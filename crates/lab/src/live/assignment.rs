@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RankError, WorkPart};
+use super::{RankError, RawPart, WorkPart};
 
 /// What all ranks of a place are told to do. A further part is an arm here and one in `Assignment::play`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -10,6 +10,8 @@ use super::{RankError, WorkPart};
 pub enum Assignment {
     /// Play the work of a point.
     Work(WorkPart),
+    /// Play a microbenchmark on raw endpoints.
+    Raw(RawPart),
 }
 
 impl Assignment {
@@ -17,6 +19,7 @@ impl Assignment {
     pub(super) fn play(&self) -> Result<(), RankError> {
         match self {
             Assignment::Work(part) => part.play(),
+            Assignment::Raw(part) => part.play(),
         }
     }
 }

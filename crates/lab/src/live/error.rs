@@ -76,6 +76,9 @@ pub enum RankError {
     /// It cannot talk to other ranks.
     #[error(transparent)]
     Comm(#[from] CommError),
+    /// It has no raw endpoint, or that fails.
+    #[error(transparent)]
+    Raw(#[from] crosstie_wire::raw::RawError),
     /// What was found cannot be told.
     #[error("cannot report: {0}")]
     Report(String),

@@ -1,12 +1,10 @@
-//! Programs on a world, on several threads.
+//! Microbenchmarks on whatever plays them, on several threads.
 
 use super::ProbeOptions;
-use crate::{LabError, World};
-use crosstie_sim::node::Overflows;
-use crosstie_units::Time;
-use crosstie_work::{Note, Program, Rank};
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use crate::LabError;
+use crosstie_work::probe::Microbenchmark;
+use crosstie_work::{Note, Rank};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Why there is no result.
@@ -15,50 +13,34 @@ pub(super) enum Stop {
     Failed(Box<LabError>),
 }
 
-/// Where programs are run.
+/// What plays microbenchmarks: simulated nodes or real ranks.
+pub(super) trait Driver: Sync {
+    /// Lets ranks play one to its end.
+    fn run(&self, probe: Microbenchmark, cancel: &AtomicBool) -> Result<Notes, Stop>;
+}
+
+/// Where microbenchmarks are run.
 pub(super) struct Bench<'a> {
-    pub world: &'a World,
+    pub driver: &'a dyn Driver,
     pub options: ProbeOptions<'a>,
     pub progress: &'a (dyn Fn(&str) + Sync),
 }
 
-/// What the ranks of a program have noted.
+/// What the ranks of a microbenchmark have noted.
 pub(super) struct Notes {
     pub notes: Vec<(Rank, Note)>,
     /// Whether nodes have lost anything for want of room.
     pub overflowed: bool,
 }
 
-/// The end of the clock: half of what picoseconds can count, so that no sum overflows.
-const LAST: Time = Time::from_ps(u64::MAX / 2);
-
 impl Bench<'_> {
-    /// Lets a program run to its end.
-    pub fn run(&self, mut program: Program) -> Result<Notes, Stop> {
-        let blueprint = self.world.blueprint();
-        let mut watch = |_| match self.options.cancel.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        };
-        if watch(Time::ZERO).is_break() {
+    /// Lets ranks play a microbenchmark.
+    pub fn run(&self, probe: impl Into<Microbenchmark>) -> Result<Notes, Stop> {
+        let cancel = self.options.cancel;
+        if cancel.load(Ordering::Relaxed) {
             return Err(Stop::Cancelled);
         }
-        let play = self.world.play(&*blueprint, LAST, false);
-        let played = play.run(&mut program, &mut watch).ok_or(Stop::Cancelled)?;
-        match played.failure {
-            None => {
-                let Overflows { ring, pool } = played.delivery.overflows;
-                Ok(Notes { notes: played.notes, overflowed: ring + pool > 0 })
-            }
-            Some(failure) => {
-                let problem = format!(
-                    "found nodes and switches that a probe does not get through: {failure}"
-                );
-                let help =
-                    "give `pool`, `receive-ring` and the memory of switches room for a few packets";
-                Err(Stop::Failed(Box::new(LabError::setting("node.commodity", problem, help))))
-            }
-        }
+        self.driver.run(probe.into(), cancel)
     }
 
     /// Tells what has been measured.

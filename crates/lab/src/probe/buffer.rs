@@ -1,11 +1,10 @@
 //! Where switches keep packets, and how many: B_L [tam, app. A].
 
 use super::bench::{Notes, Stop};
+use super::subject::Subject;
 use super::{Alone, Session, us};
-use crosstie_fabric::HostId;
 use crosstie_model::fit::{Finding, Line, Slope, classify, line};
 use crosstie_model::{Architecture, Buffer};
-use crosstie_study::World;
 use crosstie_units::Time;
 use crosstie_work::probe::Burst;
 use crosstie_work::{Note, Rank};
@@ -37,6 +36,8 @@ pub struct Bursts {
     pub points: Vec<(u32, f64)>,
     /// rho over 1/k: its slope is how many packets wait, and its intercept R g_s / (S g_r).
     pub line: Line,
+    /// How many packets beside those that wait have a place, because they keep theirs until their last bit has left.
+    pub leaving: u32,
 }
 
 impl Capacity {
@@ -69,10 +70,10 @@ impl Capacity {
 const HERE: [(usize, usize); 8] = [(2, 1), (3, 1), (4, 1), (8, 1), (3, 2), (4, 2), (8, 2), (12, 3)];
 /// Sources behind other switches.
 const BEHIND: [(usize, usize); 5] = [(2, 1), (4, 1), (8, 1), (4, 2), (8, 2)];
-/// The longest burst.
-const LONGEST: u32 = 1 << 17;
 /// So much must be lost of a burst, so that buffers were full for a good part of it.
 const LOSS: f64 = 0.1;
+/// So much of the variance a line explains that is one.
+const STRAIGHT: f64 = 0.998;
 /// Lengths of bursts as halves of the first of which so much is lost.
 const HALVES: [u32; 4] = [2, 3, 4, 6];
 
@@ -80,22 +81,32 @@ impl Session<'_> {
     /// The buffers of a switch, as hosts see them, and as those behind other switches do.
     pub(super) fn buffers(&self, full: &Alone) -> Result<(Capacity, Option<Capacity>), Stop> {
         // Even if all of a burst goes through one port, and is received by one processor.
-        let drain = self.slot(self.payload()).max(us(full.processor()));
-        let fabric = &self.bench.world.network().fabric;
-        let last = fabric.switch_of(HostId(self.hosts() - 1));
-        let (here, behind): (Vec<HostId>, Vec<HostId>) =
-            fabric.hosts().partition(|&host| fabric.switch_of(host) == last);
-        let ranks = |hosts: &[HostId]| -> Vec<Rank> { hosts.iter().map(|h| Rank(h.0)).collect() };
-        let (here, behind) = (ranks(&here), ranks(&behind));
-        // No other world loses packets.
-        let loses = self.spec.world == World::Frame;
-        let fits = |&(sources, sinks): &(usize, usize)| loses && sources + sinks <= here.len();
+        let drain = self.slot(self.subject.payload).max(us(full.processor()));
+        let Subject { here, behind, loses, .. } = &self.subject;
+        let fits = |&(sources, sinks): &(usize, usize)| *loses && sources + sinks <= here.len();
         let cases: Vec<_> = HERE
             .into_iter()
             .filter(fits)
             .map(|(sources, sinks)| (here[sinks..sinks + sources].to_vec(), here[..sinks].to_vec()))
             .collect();
-        let (bursts, overflowed) = self.all_bursts(&cases, drain)?;
+        let mut host = self.buffer(&cases, drain)?;
+        // A machine that had something else to do may have less the next time.
+        let is_open = |host: &Capacity| match &host.finding {
+            Finding::Resolved { .. } => false,
+            Finding::NotResolved { candidates } => candidates.is_empty() && host.bursts.len() > 1,
+        };
+        let mut tries = 1;
+        while is_open(&host) && tries < self.subject.tries {
+            host = self.buffer(&cases, drain)?;
+            tries += 1;
+        }
+        let uplink = self.uplink(&host, here, behind, drain)?;
+        Ok((host, uplink))
+    }
+
+    /// The buffers of a switch, by bursts between hosts of it.
+    fn buffer(&self, cases: &[(Vec<Rank>, Vec<Rank>)], drain: Time) -> Result<Capacity, Stop> {
+        let (bursts, overflowed) = self.all_bursts(cases, drain)?;
         let at_one: Vec<Slope> =
             bursts.iter().filter(|b| b.sinks == 1).map(Bursts::slope).collect();
         let all: Vec<Slope> = bursts.iter().map(Bursts::slope).collect();
@@ -106,10 +117,8 @@ impl Session<'_> {
             } => found,
             _ => classify(&all),
         };
-        let host =
-            Capacity::new((bursts, overflowed), cases.len(), finding, self.truth.buffer(false));
-        let uplink = self.uplink(&host, &here, &behind, drain)?;
-        Ok((host, uplink))
+        let truth = self.subject.truth.buffer(false);
+        Ok(Capacity::new((bursts, overflowed), cases.len(), finding, truth))
     }
 
     /// What comes by an uplink that is faster than the links of hosts.
@@ -120,9 +129,7 @@ impl Session<'_> {
         behind: &[Rank],
         drain: Time,
     ) -> Result<Option<Capacity>, Stop> {
-        let link = &self.spec.link;
-        let rate = self.spec.frame.uplink.rate(link).bytes_per_second();
-        let most = (rate / link.rate.bytes_per_second()) as usize;
+        let most = self.subject.uplink;
         // Evenly from all over the place, so that no other uplink has more than its share.
         let spread = |count: usize| (0..count).map(|i| behind[i * behind.len() / count]).collect();
         let fits = |&(sources, sinks): &(usize, usize)| {
@@ -133,7 +140,7 @@ impl Session<'_> {
             .filter(fits)
             .map(|(sources, sinks)| (spread(sources), here[..sinks].to_vec()))
             .collect();
-        if cases.is_empty() || self.spec.world != World::Frame {
+        if cases.is_empty() || !self.subject.loses {
             return Ok(None);
         }
         let (bursts, overflowed) = self.all_bursts(&cases, drain)?;
@@ -144,7 +151,7 @@ impl Session<'_> {
             }
             Finding::NotResolved { .. } => Finding::NotResolved { candidates: Vec::new() },
         };
-        let truth = self.truth.buffer(true);
+        let truth = self.subject.truth.buffer(true);
         Ok(Some(Capacity::new((bursts, overflowed), cases.len(), finding, truth)))
     }
 
@@ -155,9 +162,10 @@ impl Session<'_> {
         drain: Time,
     ) -> Result<(Vec<Bursts>, bool), Stop> {
         let found = self.bench.map(cases, |(sources, sinks)| {
-            let (bytes, rest) = (self.payload(), drain * 16 + us(1_000.0));
+            let (bytes, rest) = (self.subject.payload, drain * 16 + self.subject.rest);
             let (sources, sinks, bursts) = (sources.clone(), sinks.clone(), Vec::new());
-            let mut burst = Burst { sources, sinks, bytes, bursts, drain, rest };
+            let settle = self.subject.settle;
+            let mut burst = Burst { sources, sinks, bytes, bursts, settle, drain, rest };
             let found = self.bursts(&mut burst)?;
             let Burst { sources, sinks, .. } = burst;
             let (sources, sinks) = (sources.len(), sinks.len());
@@ -173,44 +181,68 @@ impl Session<'_> {
         let (sources, sinks) = (burst.sources.len() as u32, burst.sinks.len() as u32);
         let mut first = 16 * sources * sinks;
         loop {
-            burst.bursts = vec![first];
+            burst.bursts = vec![first; self.subject.bursts.min(3) as usize];
             let (points, overflowed) = self.shares(burst)?;
             if points[0].1 <= 1.0 - LOSS {
                 break;
             }
             first *= 2;
-            if first > LONGEST {
+            if first > self.subject.longest {
                 return Ok((None, overflowed));
             }
         }
-        burst.bursts = HALVES.map(|halves| first / 2 * halves).to_vec();
-        let (points, overflowed) = self.shares(burst)?;
-        let over: Vec<(f64, f64)> =
-            points.iter().map(|&(k, rho)| (1.0 / f64::from(k), rho)).collect();
-        let line = line(&over).expect("bursts of several lengths give a line");
-        Ok((Some(Bursts { sources, sinks, points, line }), overflowed))
+        let lengths = HALVES.map(|halves| first / 2 * halves);
+        burst.bursts = (0..self.subject.bursts).flat_map(|_| lengths).collect();
+        let mut tries = 1;
+        let (points, line, overflowed) = loop {
+            let (points, overflowed) = self.shares(burst)?;
+            let over: Vec<(f64, f64)> =
+                points.iter().map(|&(k, rho)| (1.0 / f64::from(k), rho)).collect();
+            let line = line(&over).expect("bursts of several lengths give a line");
+            // What is no line was disturbed.
+            if line.r_squared > STRAIGHT || tries >= self.subject.tries {
+                break (points, line, overflowed);
+            }
+            tries += 1;
+        };
+        let leaving = if self.subject.keeps_leaving { sinks } else { 0 };
+        Ok((Some(Bursts { sources, sinks, points, line, leaving }), overflowed))
     }
 
-    /// The shares of bursts that come through, and whether nodes have lost any of the rest.
+    /// The shares of bursts that come through, and whether nodes have lost any of the rest. Of a length that there is several
+    /// times it is the share below which a quarter of them lies: sources that had to wait for a core have sent one after the other, and lost less.
     fn shares(&self, burst: &Burst) -> Result<(Vec<(u32, f64)>, bool), Stop> {
-        let Notes { notes, overflowed } = self.bench.run(burst.clone().program())?;
+        let Notes { notes, overflowed } = self.bench.run(burst.clone())?;
+        let mut lengths = burst.bursts.clone();
+        lengths.sort_unstable();
+        lengths.dedup();
         let share = |&length: &u32| {
-            let part = |&(_, note): &(Rank, Note)| match note {
-                Note::Received { burst, packets } if burst == length => Some(packets),
-                _ => None,
+            // What each sink has noted of bursts of this length, in order.
+            let of = |sink: &Rank| {
+                let part = |&(rank, note): &(Rank, Note)| match note {
+                    Note::Received { burst, packets } if burst == length && rank == *sink => {
+                        Some(packets)
+                    }
+                    _ => None,
+                };
+                notes.iter().filter_map(part).collect::<Vec<u32>>()
             };
-            let received: u32 = notes.iter().filter_map(part).sum();
-            (length, f64::from(received) / f64::from(length))
+            let parts: Vec<Vec<u32>> = burst.sinks.iter().map(of).collect();
+            let times = parts.iter().map(Vec::len).min().unwrap_or(0);
+            let mut received: Vec<u32> =
+                (0..times).map(|time| parts.iter().map(|part| part[time]).sum()).collect();
+            received.sort_unstable();
+            let quarter = received.get(times / 4).copied().unwrap_or(0);
+            (length, f64::from(quarter) / f64::from(length))
         };
-        Ok((burst.bursts.iter().map(share).collect(), overflowed))
+        Ok((lengths.iter().map(share).collect(), overflowed))
     }
 }
 
 impl Bursts {
-    /// How many packets are kept: B~. Beside those that wait one is leaving to each sink, which keeps its room until its
-    /// last bit has left.
+    /// How many packets are kept: B~. Beside those that wait one may be leaving to each sink.
     pub fn frames(&self) -> f64 {
-        self.line.slope + f64::from(self.sinks)
+        self.line.slope + f64::from(self.leaving)
     }
 
     fn slope(&self) -> Slope {

@@ -34,6 +34,8 @@ pub struct Sample {
     pub left_out: Option<&'static str>,
     /// What it is in truth, in microseconds, where that is known.
     pub truth: Option<f64>,
+    /// Between which times eight tenths of the timings lie, where they are of a real clock.
+    pub spread: Option<[f64; 2]>,
 }
 
 /// A function of packets and nodes.
@@ -59,8 +61,17 @@ impl Sample {
             discarded: 0,
             left_out: None,
             truth,
+            spread: None,
         }
     }
+}
+
+/// Below which a tenth of timings lies, and above which another; `None` if there are none.
+pub(super) fn deciles(timings: &[f64]) -> Option<[f64; 2]> {
+    let mut sorted = timings.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    Some([sorted[last / 10], sorted[last - last / 10]])
 }
 
 impl Measured {
@@ -145,6 +156,13 @@ mod tests {
 
     fn sample(bytes: u32, nodes: u32, value: f64) -> Sample {
         Sample::new(bytes, nodes, &[value], Some(value))
+    }
+
+    #[test]
+    fn deciles_leave_a_tenth_on_each_side() {
+        let timings: Vec<f64> = (0..=100).rev().map(f64::from).collect();
+        assert_eq!(deciles(&timings), Some([10.0, 90.0]));
+        assert_eq!((deciles(&[3.0]), deciles(&[])), (Some([3.0; 2]), None));
     }
 
     #[test]

@@ -75,9 +75,14 @@ impl Measured {
                 let truth = fit.error.map_or(String::new(), |error| {
                     format!("; within {:.2} % of the truth", error * 100.0)
                 });
+                let full = samples.iter().max_by_key(|sample| (sample.bytes, !sample.nodes));
+                let spread = full.and_then(|full| Some((full.bytes, full.spread?)));
+                let spread = spread.map_or(String::new(), |(bytes, [low, high])| {
+                    format!("; of {bytes} B, eight in ten between {low:.3} and {high:.3} us")
+                });
                 format!(
                     "{symbol}: {timings} timings{noise}; fitted to {fitted} of {} means of the middle 80 %, r^2 {:.4}, \
-                     off by {:.3} us at most{truth}.",
+                     off by {:.3} us at most{truth}{spread}.",
                     samples.len(),
                     fit.r_squared,
                     fit.residual

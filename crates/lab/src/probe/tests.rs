@@ -2,6 +2,7 @@
 
 use super::*;
 use crosstie_model::{Architecture, Buffer};
+use crosstie_study::{self as study, Spec};
 
 /// Fast Ethernet and nodes of the thesis [tam, table 5.2], with what a machine has beside that.
 fn spec(rest: &str) -> Spec {

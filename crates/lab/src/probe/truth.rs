@@ -1,4 +1,4 @@
-//! What a simulated machine really takes, from its spec.
+//! What a machine really takes, as far as that is known.
 
 use crate::parameters::{buffer, derive};
 use crate::{RoutedFabric, World};
@@ -7,18 +7,83 @@ use crosstie_study::{self as study, Commodity, Fabric, Memory, Spec};
 use crosstie_units::{Cost, Time};
 
 /// What is known about a machine.
-pub(super) struct Truth<'a> {
+pub(super) enum Truth<'a> {
+    /// It is simulated: what its spec says.
+    Configured(Box<Configured<'a>>),
+    /// It is real.
+    Real {
+        /// What a packet takes on a link, if that has a rate.
+        slot: Option<Box<dyn Fn(u32) -> Time + Sync + 'a>>,
+        /// What its switch keeps.
+        buffer: Option<Buffer>,
+    },
+}
+
+/// Shorthands for what is known of one length.
+impl Truth<'_> {
+    fn configured(&self) -> Option<&Configured<'_>> {
+        match self {
+            Truth::Configured(configured) => Some(configured),
+            Truth::Real { .. } => None,
+        }
+    }
+
+    fn slot(&self, bytes: u32) -> Option<f64> {
+        match self {
+            Truth::Configured(_) => None,
+            Truth::Real { slot, .. } => slot.as_ref().map(|slot| us(slot(bytes))),
+        }
+    }
+
+    pub fn parameters(&self) -> Option<Parameters> {
+        self.configured()?.parameters()
+    }
+
+    pub fn send(&self, bytes: u32) -> Option<f64> {
+        self.configured()?.send(bytes)
+    }
+
+    pub fn send_gap(&self, bytes: u32) -> Option<f64> {
+        self.slot(bytes).or_else(|| self.configured()?.send_gap(bytes))
+    }
+
+    pub fn receive_gap(&self, bytes: u32) -> Option<f64> {
+        self.slot(bytes).or_else(|| self.configured()?.receive_gap(bytes))
+    }
+
+    pub fn receive(&self, bytes: u32) -> Option<f64> {
+        self.configured()?.receive(bytes)
+    }
+
+    pub fn pickup(&self, bytes: u32) -> Option<f64> {
+        self.configured()?.pickup(bytes)
+    }
+
+    pub fn latency(&self, bytes: u32, pairs: u32) -> Option<f64> {
+        self.configured()?.latency(bytes, pairs)
+    }
+
+    pub fn buffer(&self, uplink: bool) -> Option<Buffer> {
+        match self {
+            Truth::Configured(configured) => configured.buffer(uplink),
+            Truth::Real { buffer, .. } => *buffer,
+        }
+    }
+}
+
+/// What the spec of a simulated machine says.
+pub(super) struct Configured<'a> {
     spec: &'a Spec,
     commodity: &'a Commodity,
     parameters: Parameters,
     hosts: u32,
 }
 
-impl<'a> Truth<'a> {
-    pub fn of(spec: &'a Spec, commodity: &'a Commodity, world: &World) -> Truth<'a> {
+impl<'a> Configured<'a> {
+    pub fn of(spec: &'a Spec, commodity: &'a Commodity, world: &World) -> Configured<'a> {
         let network: &RoutedFabric = world.network();
         let hosts = network.fabric.hosts().len() as u32;
-        Truth { spec, commodity, parameters: derive(spec, network), hosts }
+        Configured { spec, commodity, parameters: derive(spec, network), hosts }
     }
 
     pub fn parameters(&self) -> Option<Parameters> {

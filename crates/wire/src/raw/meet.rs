@@ -21,7 +21,7 @@ pub struct RawOptions {
     pub rails: Option<String>,
     /// How many frames the transmit ring holds.
     pub ring: u32,
-    /// How many frames the pool holds.
+    /// How many frames the pool holds; fewer where frames are so long that it would have more than 256 MiB.
     pub pool: u32,
 }
 
@@ -45,6 +45,12 @@ impl Default for RawOptions {
         RawOptions { rails: None, ring: 32, pool: 1024 }
     }
 }
+
+/// The longest packet of IP.
+const MESSAGE: usize = 65_535;
+
+/// The most bytes of a pool.
+const POOL: usize = 256 << 20;
 
 /// What a rank tells of itself.
 struct Told {
@@ -100,10 +106,13 @@ impl Endpoint {
         let offers: Vec<Vec<Offer>> = everybody.iter().map(|told| told.offers.clone()).collect();
         let rail = find::agree(&offers, &machines)?.into_iter().next().ok_or(RawError::NoRail)?;
         let card = &cards[rail.offers[rank]];
-        let longest = rail.mtu.saturating_sub(heads(card.address) + HEAD);
+        let longest = rail.mtu.min(MESSAGE).saturating_sub(heads(card.address) + HEAD);
+        // A byte more tells what is too long.
+        let slot = longest + HEAD + 1;
+        let frames = (options.pool as usize).min(POOL / slot);
         let mut socket = sockets.swap_remove(rail.offers[rank]);
         let failed = |cause| failed(card, cause);
-        socket.make_room(options.pool, longest + HEAD).map_err(failed)?;
+        socket.make_room(frames as u32, longest + HEAD).map_err(failed)?;
         let beside = |told: &Told| told.shares_clock(&mine);
         let origin = match beside(&everybody[0]) {
             true => Origin::at(everybody[0].clock, reading),
@@ -119,8 +128,7 @@ impl Endpoint {
             partner: if rank + 1 < size { own + 1 } else { 0 },
             numbers: vec![Seq(0); size],
             sequences: vec![Sequence::default(); size],
-            // A byte more tells what is too long.
-            pool: Pool::new(options.pool as usize, longest + HEAD + 1),
+            pool: Pool::new(frames, slot),
             out: Vec::with_capacity(longest + HEAD),
             count: RawCount::default(),
             origin,

@@ -120,7 +120,8 @@ impl Play<'_> {
     /// Waits until an operation is done, or until a time; which.
     fn next_done(&mut self, until: Option<Time>) -> Result<Option<Request>, RawError> {
         self.patience.renew();
-        let mut begin = None;
+        // Since when nothing has come at all, and how much had come then.
+        let (mut since, mut came) = (None, self.endpoint.came());
         loop {
             if let Some(request) = self.send()? {
                 return Ok(Some(request));
@@ -136,8 +137,10 @@ impl Play<'_> {
             if until.is_some_and(|until| until <= now) {
                 return Ok(None);
             }
-            let begin = *begin.get_or_insert(now);
-            if begin + time(LIMIT) < now {
+            if came != self.endpoint.came() {
+                (since, came) = (None, self.endpoint.came());
+            }
+            if until.is_none() && *since.get_or_insert(now) + time(LIMIT) < now {
                 return Err(self.stuck());
             }
             // The ring does not tell when it has room, and soon has.
@@ -145,7 +148,7 @@ impl Play<'_> {
                 let listens = !self.receives.is_empty();
                 self.patience.pass(now, until, listens, &self.endpoint.socket);
             } else {
-                std::thread::yield_now();
+                self.patience.hurry(now);
             }
         }
     }

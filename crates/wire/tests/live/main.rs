@@ -6,6 +6,7 @@
 #![cfg(target_os = "linux")]
 
 mod collectives;
+mod many_to_one;
 mod outages;
 mod parts;
 mod rails;

@@ -51,6 +51,7 @@ fn player() {
         "vanish" => vanish(number(1)),
         "listen" => crate::strangers::listen(),
         "cut-off" => cut_off(),
+        "many-to-one" => crate::many_to_one::part(number(1), number(2) as u32),
         "raw" => {
             crate::raw::part(&words[1..]);
             Ok(())

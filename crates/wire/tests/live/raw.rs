@@ -120,14 +120,15 @@ fn program(name: &str, longest: usize) -> Program {
             TransmitRing { from, to, bytes, ring, most, rounds, drain }.program()
         }
         "receive-overhead" => {
-            let (master, slave, iterations, segment) = (from, to, 50, us(2));
-            ReceiveOverhead { master, slave, bytes, iterations, segment }.program()
+            let (master, slave, iterations, segment, idle) = (from, to, 50, us(2), true);
+            ReceiveOverhead { master, slave, bytes, iterations, segment, idle }.program()
         }
         "inflow" => Inflow {
             senders: vec![Rank(1), Rank(2), Rank(3)],
             receiver: from,
             bytes,
             packets: 200,
+            settle: us(20_000),
             rise: us(4000),
             window: us(15_000),
             every: us(150_000),
@@ -143,6 +144,7 @@ fn program(name: &str, longest: usize) -> Program {
             sinks: vec![from],
             bytes,
             bursts: vec![60, 400, 800],
+            settle: us(20_000),
             drain: us(250),
             rest: us(20_000),
         }

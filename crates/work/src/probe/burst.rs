@@ -5,13 +5,14 @@ use super::barrier::barrier;
 use crate::{Note, Program};
 use crosstie_collective::Rank;
 use crosstie_units::Time;
+use serde::{Deserialize, Serialize};
 
 /// Sources send bursts of k packets in all to sinks, as fast as they can, and sinks count what comes:
 /// rho = received / k.
 ///
 /// Each source sends its share round robin, and each begins with another sink. Between two bursts all wait until what
 /// has not come is not going to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Burst {
     /// Who sends: S of them.
     pub sources: Vec<Rank>,
@@ -21,6 +22,8 @@ pub struct Burst {
     pub bytes: u32,
     /// The lengths of the bursts, in packets: k.
     pub bursts: Vec<u32>,
+    /// How long all wait after a barrier, so that nothing of it is on its way any more and finds buffers full.
+    pub settle: Time,
     /// How long a burst is waited for, for each of its packets.
     pub drain: Time,
     /// How long beside that.
@@ -30,7 +33,7 @@ pub struct Burst {
 impl Burst {
     /// What sources and sinks do.
     pub fn program(self) -> Program {
-        let Burst { sources, sinks, bytes, bursts, drain, rest } = self;
+        let Burst { sources, sinks, bytes, bursts, settle, drain, rest } = self;
         let all: Vec<Rank> = sources.iter().chain(&sinks).copied().collect();
         let wait = move |burst: u32| drain * u64::from(burst) + rest;
         let mut program = Program::default();
@@ -40,6 +43,7 @@ impl Burst {
             program.add(source, async move |process| {
                 for burst in bursts {
                     barrier(&process, &all).await;
+                    process.until(process.now() + settle).await;
                     let end = process.now() + wait(burst);
                     for packet in (place..burst as usize).step_by(count) {
                         let to = sinks[(place + packet / count) % sinks.len()];
@@ -56,7 +60,7 @@ impl Burst {
                 let mut packet = next();
                 for burst in bursts {
                     barrier(&process, &all).await;
-                    let end = process.now() + wait(burst);
+                    let end = process.now() + settle + wait(burst);
                     let mut packets = 0;
                     while process.done_by(packet, end).await {
                         packet = next();

@@ -5,13 +5,14 @@ use super::barrier::barrier;
 use crate::{Note, Program};
 use crosstie_collective::Rank;
 use crosstie_units::Time;
+use serde::{Deserialize, Serialize};
 
 /// Many senders flood a receiver, which times what comes: g_r = (t - t_0) / (C_t - C_0).
 ///
 /// The receiver takes everything as it comes. What comes before the flood is at its height it does not count, instead of
 /// leaving it in the pool and taking it all at once: the first packets it counts would be gathered too fast.
 /// Where receiving and picking up a packet takes the processor longer than the next takes to come, what is timed is the processor.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inflow {
     /// Who sends.
     pub senders: Vec<Rank>,
@@ -21,6 +22,8 @@ pub struct Inflow {
     pub bytes: u32,
     /// How many each sends in a flood.
     pub packets: u32,
+    /// How long all wait after a barrier, so that nothing of it is on its way any more and finds buffers full.
+    pub settle: Time,
     /// How long a flood takes to rise: alpha RTT.
     pub rise: Time,
     /// How long packets are counted from then on: delta.
@@ -34,7 +37,8 @@ pub struct Inflow {
 impl Inflow {
     /// What senders and receiver do.
     pub fn program(self) -> Program {
-        let Inflow { senders, receiver, bytes, packets, rise, window, every, rounds } = self;
+        let Inflow { senders, receiver, bytes, packets, settle, rise, window, every, rounds } =
+            self;
         let mut all = senders.clone();
         all.push(receiver);
         let mut program = Program::default();
@@ -43,6 +47,7 @@ impl Inflow {
             program.add(sender, async move |process| {
                 for _ in 0..rounds {
                     barrier(&process, &all).await;
+                    process.until(process.now() + settle).await;
                     let began = process.now();
                     for _ in 0..packets {
                         process.send(receiver, DATA, bytes).await;
@@ -56,7 +61,7 @@ impl Inflow {
             let mut packet = next();
             for _ in 0..rounds {
                 barrier(&process, &all).await;
-                let began = process.now();
+                let began = process.now() + settle;
                 while process.done_by(packet, began + rise).await {
                     packet = next();
                 }

@@ -6,17 +6,18 @@ use crate::program::Process;
 use crate::{Note, Program};
 use crosstie_collective::Rank;
 use crosstie_units::Time;
+use serde::{Deserialize, Serialize};
 
 /// A master that sends packets to an echo, and looks at what receiving them takes.
 ///
 /// 1. RTT: the time of round trips.
-/// 2. U_r: it sends, computes for 2 RTT, and times the receive of what is there by then.
+/// 2. U_r: it sends, computes for 2 RTT, or leaves the processor alone, and times the receive of what is there by then.
 /// 3. O_r: it sends, and computes in short segments until the echo is there. The longest is so much longer than
 ///    the others because reception has stolen its processor: T2. What is not between 2 U_r and RTT / 2 is noise, and is
 ///    noted as such.
 ///
 /// Where reception does not interrupt, O_r is part of U_r, and no sample of the third kind is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiveOverhead {
     /// Who measures: a.
     pub master: Rank,
@@ -28,6 +29,8 @@ pub struct ReceiveOverhead {
     pub iterations: u32,
     /// How long a segment of the computation is.
     pub segment: Time,
+    /// Whether the processor is left alone for 2 RTT: real systems may need it to bring the packet. Simulated ones use the time to pick it up.
+    pub idle: bool,
 }
 
 impl ReceiveOverhead {
@@ -44,7 +47,7 @@ impl ReceiveOverhead {
     }
 
     async fn measure(&self, process: &Process) {
-        let ReceiveOverhead { master, slave, bytes, iterations, segment } = *self;
+        let ReceiveOverhead { master, slave, bytes, iterations, segment, idle } = *self;
         let mut sum = Time::ZERO;
         // There is no other barrier: the echo would come to it, and be heard of, while the last answer is received.
         barrier(process, &[master, slave]).await;
@@ -59,7 +62,10 @@ impl ReceiveOverhead {
         sum = Time::ZERO;
         for _ in 0..iterations {
             process.send(slave, DATA, bytes).await;
-            process.compute(rtt * 2).await;
+            match idle {
+                true => process.until(process.now() + rtt * 2).await,
+                false => process.compute(rtt * 2).await,
+            }
             let began = process.now();
             process.receive(slave, DATA, bytes).await;
             let took = process.now() - began;

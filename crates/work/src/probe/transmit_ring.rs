@@ -4,13 +4,14 @@ use super::{DATA, END};
 use crate::{Note, Program};
 use crosstie_collective::Rank;
 use crosstie_units::Time;
+use serde::{Deserialize, Serialize};
 
 /// Times msg_no packets sent one after the other, for more and more of them.
 ///
 /// As long as they fit in the ring of the NIC each takes O_s. Beyond the ring each further one takes g_s, so that
 /// the time of all over their number approaches g_s as 1 - Tx / msg_no; the difference between two numbers beyond the ring is g_s
 /// at once. Where g_s < O_s the ring never fills, and only O_s shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransmitRing {
     /// Who sends.
     pub from: Rank,
@@ -58,7 +59,11 @@ impl TransmitRing {
             }
             process.send(to, END, 1).await;
         });
-        program.add(to, async move |process| process.receive(from, END, 1).await);
+        program.add(to, async move |process| {
+            let end = process.expect(Some(from), END, 1);
+            // It takes what comes, so that there is room for the last.
+            while !process.first_of(end, process.expect(Some(from), DATA, bytes)).await {}
+        });
         program
     }
 }

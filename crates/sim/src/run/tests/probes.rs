@@ -174,8 +174,8 @@ struct Reception {
 
 fn reception(cluster: &Cluster, bytes: u32, iterations: u32) -> Reception {
     let (master, slave, segment) = (Rank(0), Rank(1), us(2.0));
-    let played =
-        cluster.run(ReceiveOverhead { master, slave, bytes, iterations, segment }.program());
+    let played = cluster
+        .run(ReceiveOverhead { master, slave, bytes, iterations, segment, idle: false }.program());
     let stolen = |kept| {
         times(&played, |note| match note {
             Note::Stolen { took, kept: found } if found == kept => Some(took),
@@ -233,6 +233,7 @@ fn inflow(cluster: &Cluster, bytes: u32) -> Vec<f64> {
         receiver,
         bytes,
         packets: 200,
+        settle: Time::ZERO,
         rise: us(2_000.0),
         window: us(10_000.0),
         every: us(400_000.0),
@@ -293,6 +294,7 @@ fn bursts(cluster: &Cluster, sources: u32, sinks: u32, lengths: &[u32]) -> Vec<(
         sinks: (sources..sources + sinks).map(Rank).collect(),
         bytes: PAYLOAD,
         bursts: lengths.to_vec(),
+        settle: Time::ZERO,
         drain: SLOT,
         rest: us(1_000.0),
     };

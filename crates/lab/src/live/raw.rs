@@ -1,0 +1,60 @@
+//! Microbenchmarks, played by real ranks on raw endpoints.
+
+use crosstie_wire::raw::{Endpoint, RawOptions};
+use crosstie_wire::start::Job;
+use crosstie_wire::{Comm, Options};
+use crosstie_work::Note;
+use crosstie_work::probe::Microbenchmark;
+use serde::{Deserialize, Serialize};
+
+use super::{RankError, report};
+
+/// What ranks have to know to measure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RawPart {
+    /// What they play; `None`: they only find out what frames there are.
+    pub benchmark: Option<Microbenchmark>,
+    /// The rail.
+    pub rails: Option<String>,
+    /// Frames of the transmit ring.
+    pub ring: u32,
+    /// Frames of the pool.
+    pub pool: u32,
+}
+
+/// What a rank has found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RawFound {
+    /// What it has noted.
+    pub notes: Vec<Note>,
+    /// Frames that found no room at this rank.
+    pub overflow: u64,
+    /// The most bytes that a frame carries.
+    pub longest: u32,
+    /// How many of these the transmit ring holds, where the system tells.
+    pub ring: Option<u32>,
+}
+
+impl RawPart {
+    /// Plays the part of this rank, and reports.
+    pub(super) fn play(&self) -> Result<(), RankError> {
+        let &RawPart { ref benchmark, ref rails, ring, pool } = self;
+        let mut job = Job::join().map_err(crosstie_wire::raw::RawError::from)?;
+        let options = RawOptions { rails: rails.clone(), ring, pool };
+        let mut endpoint = Endpoint::open(&mut job, &options)?;
+        let longest = endpoint.longest();
+        let ring = endpoint.ring(longest)?;
+        let notes = match benchmark {
+            Some(benchmark) => endpoint.play(&mut benchmark.clone().program())?.notes,
+            None => Vec::new(),
+        };
+        let overflow = endpoint.count().overflow();
+        // Nobody leaves while others still send to it.
+        job.fence().map_err(crosstie_wire::raw::RawError::from)?;
+        drop(endpoint);
+        let found = RawFound { notes, overflow, longest: longest as u32, ring };
+        let comm = Comm::of(job, Options { rails: rails.clone(), ..Options::default() })?;
+        report(&comm, &found)?;
+        Ok(comm.finish()?)
+    }
+}
