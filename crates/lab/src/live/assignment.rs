@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{RankError, RawPart, WorkPart};
 
-/// What all ranks of a place are told to do. A further part is an arm here and one in [`Assignment::play`].
+/// What all ranks of a place are told to do. A further part is an arm here and one in `Assignment::play`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Assignment {

@@ -129,8 +129,31 @@ fn without_rows_only_arithmetic_and_the_uncheckable_are_told() {
 }
 
 #[test]
+fn what_real_ranks_find_stands_beside_what_is_simulated() {
+    let paper = Paper::named("liu-multirail-mpi").unwrap();
+    let live = |evidence: &Evidence| -> Vec<(String, Option<Agreement>)> {
+        let found = findings(paper, evidence).into_iter().filter(|finding| finding.live.is_some());
+        found.map(|finding| (finding.claim.id.clone(), finding.live_agreement())).collect()
+    };
+    let mut evidence = Evidence::default();
+    let missing = live(&evidence);
+    assert_eq!(missing.len(), 5, "{missing:?}");
+    assert!(missing.iter().all(|(_, agreement)| *agreement == Some(Agreement::Missing)));
+    evidence.bar_live("there are no boxes here");
+    assert!(live(&evidence).iter().all(|(_, found)| *found == Some(Agreement::NotCheckable)));
+    // What was run counts, whatever can be run now.
+    for part in paper.live {
+        evidence.add(part.name, study(part, Scale::Quick).points().iter().map(invented).collect());
+    }
+    for (id, found) in live(&evidence) {
+        let told = [Agreement::Agrees, Agreement::Differs, Agreement::NotResolved];
+        assert!(found.is_some_and(|found| told.contains(&found)), "{id}: {found:?}");
+    }
+}
+
+#[test]
 fn the_forms_of_a_part_differ_in_size_alone() {
-    for part in PAPERS.iter().flat_map(|paper| paper.parts) {
+    for part in PAPERS.iter().flat_map(|paper| paper.parts.iter().chain(paper.live)) {
         let usual = study(part, Scale::Usual);
         let keys = |study: &Study| study.keys().iter().cloned().collect::<BTreeSet<String>>();
         let [quick, full] = [Scale::Quick, Scale::Full].map(|scale| study(part, scale));
@@ -161,7 +184,8 @@ fn every_file_of_a_paper_belongs_to_a_part() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(folder);
         let parts: BTreeSet<String> = papers
             .iter()
-            .flat_map(|paper| Paper::named(paper).unwrap().parts)
+            .map(|paper| Paper::named(paper).unwrap())
+            .flat_map(|paper| paper.parts.iter().chain(paper.live))
             .map(|part| part.name.into())
             .collect();
         let mut files = stems(folder.clone());
