@@ -197,12 +197,23 @@ impl Evidence {
     }
 }
 
-/// A row with the intervals of latency and bandwidth that follow from that of the time of an iteration.
+/// A row with the intervals of latency and bandwidth that follow from that of the time of an iteration; where iterations were too few
+/// for one, from the shortest of them to the 99th percentile.
 fn with_intervals(mut row: Row) -> Row {
-    if let (Some(mean), Some(ci)) = (row.measured("time_mean"), row.measured("time_ci")) {
-        for column in ["latency", "bandwidth"] {
-            let known = row.measured(column);
-            row.measured.extend(known.map(|value| (format!("{column}_ci"), value * ci / mean)));
+    let Some(mean) = row.measured("time_mean") else { return row };
+    let ci = row.measured("time_ci");
+    let ends = row.measured("time_min").zip(row.measured("time_p99"));
+    for column in ["latency", "bandwidth"] {
+        let Some(value) = row.measured(column) else { continue };
+        if let Some(ci) = ci {
+            row.measured.push((format!("{column}_ci"), value * ci / mean));
+        } else if let Some((min, late)) = ends {
+            let (low, high) = match column {
+                "latency" => (value * min / mean, value * late / mean),
+                _ => (value * mean / late, value * mean / min),
+            };
+            row.measured.push((format!("{column}_low"), low));
+            row.measured.push((format!("{column}_high"), high));
         }
     }
     row
@@ -277,6 +288,20 @@ mod tests {
             ],
         );
         evidence
+    }
+
+    #[test]
+    fn what_real_ranks_find_has_an_interval() {
+        let row = |name: &str, ci: Option<f64>| {
+            let mut all =
+                vec![(name, 50.0), ("time_mean", 10.0), ("time_min", 8.0), ("time_p99", 20.0)];
+            all.extend(ci.map(|ci| ("time_ci", ci)));
+            with_intervals(row("basic", 0.1, &all))
+        };
+        let found = |name, ci| estimate(&row(name, ci), name).unwrap();
+        assert_eq!(found("latency", Some(1.0)), Estimate::about(50.0, 5.0));
+        assert_eq!(found("latency", None), Estimate { value: 50.0, low: 40.0, high: 100.0 });
+        assert_eq!(found("bandwidth", None), Estimate { value: 50.0, low: 25.0, high: 62.5 });
     }
 
     #[test]

