@@ -171,7 +171,7 @@ const SCENES: &[Scene] = &[
         rails: &[],
         whole: true,
         happens: Happens::Nothing,
-        does: "ping 8 400000",
+        does: "ping 8 50000",
         of: None,
         unit: "us",
         floor: 0.0,
