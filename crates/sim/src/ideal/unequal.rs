@@ -210,10 +210,17 @@ impl<'a> Unequal<'a> {
 
     /// A packet is lost: it shows now, or when its last byte has left.
     fn lose(&mut self, number: u64, told: &mut Vec<Event>) {
-        let Flight { packet, left, .. } = self.flights[&number];
-        if left != NEVER && left > self.now {
+        let left = self.flights[&number].left;
+        // What leaves at this very moment has perhaps not been told to.
+        if left != NEVER && left >= self.now {
             return self.enter(left, Step::Lose, number);
         }
+        self.drop_now(number, told);
+    }
+
+    /// It shows that a packet is lost.
+    fn drop_now(&mut self, number: u64, told: &mut Vec<Event>) {
+        let Flight { packet, left, .. } = self.flights[&number];
         let mut tell = |fate| told.push(Event { at: self.now, id: packet.id, fate });
         if left == NEVER && self.interest.departures && packet.ends == Ends::Memories {
             tell(Fate::Left);
@@ -300,7 +307,7 @@ impl<'a> Unequal<'a> {
                     self.come_in(packet, length, told);
                 }
             }
-            Step::Lose => self.lose(number, told),
+            Step::Lose => self.drop_now(number, told),
             Step::Arrive => {
                 let Flight { packet, began, is_lost, .. } = self.flights[&number];
                 if is_lost {
