@@ -33,7 +33,6 @@ mod scope;
 
 pub use error::CommError;
 pub use options::Options;
-pub use play::Played;
 pub use scope::{Receiving, Scope, Sending};
 
 use std::cell::{Cell, RefCell};

@@ -17,10 +17,12 @@ pub mod fuzz;
 pub mod key;
 mod lent;
 pub mod memory;
+mod play;
 pub mod rail;
 pub mod raw;
 pub mod start;
 mod waiting;
 
-pub use comm::{Comm, CommError, Options, Played, Receiving, Scope, Sending, Status};
+pub use comm::{Comm, CommError, Options, Receiving, Scope, Sending, Status};
 pub use engine::{RailCount, RailStatistics};
+pub use play::Played;

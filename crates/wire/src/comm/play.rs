@@ -1,25 +1,17 @@
-//! Work on real ranks: the machines of `crosstie-work`, played by messages.
+//! Work on real ranks, played by messages.
 
 use std::time::Instant;
 
 use crosstie_protocol::message::Tag;
 use crosstie_units::Time;
-use crosstie_work::{Action, Application, Input, Note, Rank, Request, Step};
+use crosstie_work::{Application, Rank, Request, Step};
 
 use super::{Comm, CommError};
 use crate::clock::time;
 use crate::engine::RequestKey;
 use crate::envelope::Context;
 use crate::lent::{Lent, LentMut};
-
-/// What a rank has written down.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Played {
-    /// How long iterations took.
-    pub iterations: Vec<Time>,
-    /// What else was measured.
-    pub notes: Vec<Note>,
-}
+use crate::play::{self, Played, Player};
 
 /// An operation under way.
 struct Underway {
@@ -55,61 +47,23 @@ impl Comm {
     /// Does what an application has this rank do, until it says that the rank has finished. What messages carry has no meaning.
     pub fn play(&self, application: &mut dyn Application) -> Result<Played, CommError> {
         let begin = Instant::now();
-        let mut play = Play {
-            comm: self,
-            rank: Rank(self.rank as u32),
-            begin,
-            under_way: Vec::new(),
-            memory: Memory::default(),
-            played: Played::default(),
-        };
-        play.run(application)?;
-        Ok(std::mem::take(&mut play.played))
+        let mut play = Play { comm: self, begin, under_way: Vec::new(), memory: Memory::default() };
+        play::play(&mut play, Rank(self.rank as u32), application)
     }
 }
 
 struct Play<'a> {
     comm: &'a Comm,
-    rank: Rank,
     begin: Instant,
     under_way: Vec<Underway>,
     memory: Memory,
-    played: Played,
 }
 
-impl Play<'_> {
+impl Player for Play<'_> {
+    type Error = CommError;
+
     fn now(&self) -> Time {
         time(self.begin.elapsed())
-    }
-
-    fn run(&mut self, application: &mut dyn Application) -> Result<(), CommError> {
-        let rank = self.rank;
-        application.handle(self.now(), Input::Begin { rank });
-        loop {
-            let now = self.now();
-            while let Some(action) = application.poll_action(now) {
-                match action {
-                    Action::Begin { rank: who, request, op, watched } if who == rank => {
-                        self.begin(request, op.step)?;
-                        if watched {
-                            application.handle(self.now(), Input::Started { rank, request });
-                        }
-                    }
-                    Action::Iteration { rank: who, took } if who == rank => {
-                        self.played.iterations.push(took);
-                    }
-                    Action::Note { rank: who, note } if who == rank => self.played.notes.push(note),
-                    Action::Finish { rank: who } if who == rank => return Ok(()),
-                    // Of other ranks: an application may play all of them.
-                    _ => {}
-                }
-            }
-            if let Some(request) = self.next_done(application.poll_timeout())? {
-                application.handle(self.now(), Input::Done { rank, request });
-            } else {
-                application.handle_timeout(self.now());
-            }
-        }
     }
 
     #[allow(unsafe_code)] // Lends memory that is kept until the engine is done with it.
@@ -137,7 +91,6 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Waits until an operation is done, or until a time; which.
     fn next_done(&mut self, until: Option<Time>) -> Result<Option<Request>, CommError> {
         let (under_way, begin) = (&self.under_way, self.begin);
         let is_timed = until.is_some()

@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crosstie_units::Time;
-use crosstie_work::{Action, Application, Input, Rank, Request, Step, Tag};
+use crosstie_work::{Application, Rank, Request, Step, Tag};
 
 use super::patience::Patience;
 use super::{Endpoint, RawError, Written};
 use crate::clock::time;
-use crate::comm::Played;
+use crate::play::{self, Played, Player};
 
 /// After how long without anything a frame has been lost that somebody waits for.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -32,14 +32,11 @@ impl Endpoint {
             patience: Patience::new(ranks.iter().filter(is_beside).count()),
             load: vec![0x5a; self.longest],
             endpoint: self,
-            rank,
             sends: VecDeque::new(),
             receives: Vec::new(),
             computing: VecDeque::new(),
-            played: Played::default(),
         };
-        play.run(application)?;
-        Ok(play.played)
+        play::play(&mut play, rank, application)
     }
 }
 
@@ -58,48 +55,18 @@ struct Receive {
 
 struct Play<'a> {
     endpoint: &'a mut Endpoint,
-    rank: Rank,
     sends: VecDeque<Send>,
     receives: Vec<Receive>,
     computing: VecDeque<(Request, Time)>,
     load: Vec<u8>,
     patience: Patience,
-    played: Played,
 }
 
-impl Play<'_> {
+impl Player for Play<'_> {
+    type Error = RawError;
+
     fn now(&self) -> Time {
         self.endpoint.origin.elapsed()
-    }
-
-    fn run(&mut self, application: &mut dyn Application) -> Result<(), RawError> {
-        let rank = self.rank;
-        application.handle(self.now(), Input::Begin { rank });
-        loop {
-            let now = self.now();
-            while let Some(action) = application.poll_action(now) {
-                match action {
-                    Action::Begin { rank: who, request, op, watched } if who == rank => {
-                        self.begin(request, op.step)?;
-                        if watched {
-                            application.handle(self.now(), Input::Started { rank, request });
-                        }
-                    }
-                    Action::Iteration { rank: who, took } if who == rank => {
-                        self.played.iterations.push(took);
-                    }
-                    Action::Note { rank: who, note } if who == rank => self.played.notes.push(note),
-                    Action::Finish { rank: who } if who == rank => return Ok(()),
-                    // Of other ranks: an application may play all of them.
-                    _ => {}
-                }
-            }
-            if let Some(request) = self.next_done(application.poll_timeout())? {
-                application.handle(self.now(), Input::Done { rank, request });
-            } else {
-                application.handle_timeout(self.now());
-            }
-        }
     }
 
     fn begin(&mut self, request: Request, step: Step) -> Result<(), RawError> {
@@ -117,7 +84,6 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Waits until an operation is done, or until a time; which.
     fn next_done(&mut self, until: Option<Time>) -> Result<Option<Request>, RawError> {
         self.patience.renew();
         // Since when nothing has come at all, and how much had come then.
@@ -152,7 +118,9 @@ impl Play<'_> {
             }
         }
     }
+}
 
+impl Play<'_> {
     /// Writes the next frame, if there is room.
     fn send(&mut self) -> Result<Option<Request>, RawError> {
         let Some(&Send { request, to, tag, bytes }) = self.sends.front() else { return Ok(None) };
@@ -193,6 +161,6 @@ impl Play<'_> {
             (None, Some(_)) => "a frame of any rank".to_owned(),
             (None, None) => "nothing".to_owned(),
         };
-        RawError::Stuck { rank: self.rank.0 as usize, what, waited: LIMIT }
+        RawError::Stuck { rank: self.endpoint.rank.into(), what, waited: LIMIT }
     }
 }
