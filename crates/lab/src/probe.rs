@@ -301,13 +301,16 @@ impl Session<'_> {
         let slot = us(sender.max(processor));
         let senders: Vec<Rank> = (0..receiver.0.min(most)).map(Rank).collect();
         let (count, all) = (senders.len() as f64, u64::from(packets) * senders.len() as u64);
+        // Real senders need the cores of the receiver while they begin.
+        let begin = if self.subject.live { slot * u64::from(packets / 6) } else { Time::ZERO };
+        let rise = us(4.0 * alone.rtt).max(begin);
         let probe = Inflow {
             senders,
             receiver,
             bytes,
             packets,
             settle: self.subject.settle,
-            rise: us(4.0 * alone.rtt),
+            rise,
             window: slot * u64::from(packets / 2),
             every: slot * 2 * all + us(8.0 * alone.rtt),
             rounds: self.subject.rounds,
