@@ -225,7 +225,7 @@ impl Session<'_> {
     /// The shares of bursts that come through, and whether nodes have lost any of the rest. Of a length that there is several
     /// times it is the share below which a quarter of them lies: sources that had to wait for a core have sent one after the other, and lost less.
     fn shares(&self, burst: &Burst) -> Result<(Vec<(u32, f64)>, bool), Stop> {
-        let Notes { notes, overflowed } = self.bench.run(burst.clone())?;
+        let Notes { notes, overflowed, .. } = self.bench.run(burst.clone())?;
         let mut lengths = burst.bursts.clone();
         lengths.sort_unstable();
         lengths.dedup();
