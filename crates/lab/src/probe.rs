@@ -36,7 +36,7 @@ pub use live::{LiveProbe, Target, probe_live};
 pub use simulated::probe;
 
 use crate::LabError;
-use bench::{Bench, Stop};
+use bench::{Bench, Notes, Stop};
 use cost::deciles;
 pub use crosstie_model::fit::Finding;
 use crosstie_model::fit::{Term, trimmed_mean};
@@ -247,7 +247,7 @@ impl Session<'_> {
             };
             notes.iter().filter_map(took).collect()
         };
-        let written = self.bench.run(long)?.notes;
+        let Notes { notes: written, filled, .. } = self.bench.run(long)?;
         let counts: Vec<u32> = long.counts().collect();
         let &[.., half, all] = &counts[..] else { unreachable!("8 and 16 are always among them") };
         let (least, most) = (took(&written, half), took(&written, all));
@@ -260,7 +260,9 @@ impl Session<'_> {
         let each: Vec<f64> = took(&written, 8).iter().map(|took| took / 8.0).collect();
         let send = self.sample(bytes, 2, &each, self.subject.truth.send(bytes));
         let mut gap = self.sample(bytes, 2, &gaps, self.subject.truth.send_gap(bytes));
-        if gap.value < CLEAR * send.value {
+        if !filled {
+            gap.left_out = Some("the ring was never full");
+        } else if gap.value < CLEAR * send.value {
             gap.left_out = Some("O_s hides it");
         } else if bytes < self.subject.least {
             gap.left_out = Some(PADDED);
@@ -301,13 +303,16 @@ impl Session<'_> {
         let slot = us(sender.max(processor));
         let senders: Vec<Rank> = (0..receiver.0.min(most)).map(Rank).collect();
         let (count, all) = (senders.len() as f64, u64::from(packets) * senders.len() as u64);
+        // Real senders need the cores of the receiver while they begin.
+        let begin = if self.subject.live { slot * u64::from(packets / 6) } else { Time::ZERO };
+        let rise = us(4.0 * alone.rtt).max(begin);
         let probe = Inflow {
             senders,
             receiver,
             bytes,
             packets,
             settle: self.subject.settle,
-            rise: us(4.0 * alone.rtt),
+            rise,
             window: slot * u64::from(packets / 2),
             every: slot * 2 * all + us(8.0 * alone.rtt),
             rounds: self.subject.rounds,

@@ -91,6 +91,9 @@ pub struct FoundBuffer<'a> {
     /// How far slopes are from those of such a buffer, and of the next best, as shares.
     pub off: Option<f64>,
     pub next_off: Option<f64>,
+    /// By how many frames it may be off, of real switches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<f64>,
     /// Why nothing was found.
     pub unresolved: Option<String>,
     pub configured: Option<Place>,
@@ -251,6 +254,7 @@ impl<'a> FoundBuffer<'a> {
             off,
             // Where nothing else was in question there is no next best.
             next_off: next.filter(|next| next.is_finite()),
+            resolution: capacity.resolution().filter(|_| capacity.open > 0),
             unresolved: unresolved(capacity, subject),
             configured,
             error: capacity.error(),

@@ -196,6 +196,10 @@ fn buffer(symbol: &str, found: &FoundBuffer<'_>, samples: bool) -> String {
                 percent(off)
             )
             .ok();
+            if let Some(resolution) = found.resolution {
+                let what = "with one frame more or less that may be leaving";
+                writeln!(text, "  {:<12} {resolution:.1} frames, {what}", "resolution").ok();
+            }
         }
         (None, why) => {
             let why = why.as_deref().unwrap_or_default();

@@ -29,6 +29,8 @@ pub(crate) struct RawFound {
     pub notes: Vec<Note>,
     /// Frames that found no room at this rank.
     pub overflow: u64,
+    /// How often its transmit ring was full.
+    pub ring_full: u64,
     /// The most bytes that a frame carries.
     pub longest: u32,
     /// How many of these the transmit ring holds, where the system tells.
@@ -48,11 +50,12 @@ impl RawPart {
             Some(benchmark) => endpoint.play(&mut benchmark.clone().program())?.notes,
             None => Vec::new(),
         };
-        let overflow = endpoint.count().overflow();
+        let count = endpoint.count();
+        let (overflow, ring_full) = (count.overflow(), count.ring_full);
         // Nobody leaves while others still send to it.
         job.fence().map_err(crosstie_wire::raw::RawError::from)?;
         drop(endpoint);
-        let found = RawFound { notes, overflow, longest: longest as u32, ring };
+        let found = RawFound { notes, overflow, ring_full, longest: longest as u32, ring };
         let comm = Comm::of(job, Options { rails: rails.clone(), ..Options::default() })?;
         report(&comm, &found)?;
         Ok(comm.finish()?)

@@ -31,6 +31,8 @@ pub(super) struct Notes {
     pub notes: Vec<(Rank, Note)>,
     /// Whether nodes have lost anything for want of room.
     pub overflowed: bool,
+    /// Whether a transmit ring may have been full.
+    pub filled: bool,
 }
 
 impl Bench<'_> {

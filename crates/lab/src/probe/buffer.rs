@@ -23,6 +23,8 @@ pub struct Capacity {
     pub finding: Finding,
     /// What it is in truth, where that is known.
     pub truth: Option<Buffer>,
+    /// By how many frames a port may keep more or fewer, because nobody knows whether one that is leaving keeps its place.
+    pub open: u32,
 }
 
 /// Bursts of several lengths from S sources to R sinks.
@@ -50,7 +52,17 @@ impl Capacity {
     ) -> Capacity {
         let nothing = Finding::NotResolved { candidates: Vec::new() };
         let finding = if overflowed { nothing } else { finding };
-        Capacity { bursts, tried, overflowed, finding, truth }
+        Capacity { bursts, tried, overflowed, finding, truth, open: 0 }
+    }
+
+    /// By how many frames the number may be off, as far as slopes tell, if it was found.
+    pub fn resolution(&self) -> Option<f64> {
+        match &self.finding {
+            Finding::Resolved { buffer, error, .. } => {
+                Some(error * f64::from(buffer.frames) + f64::from(self.open))
+            }
+            Finding::NotResolved { .. } => None,
+        }
     }
 
     /// The share by which the number of packets is off, if it was found, in the right place, and the truth is known.
@@ -118,7 +130,8 @@ impl Session<'_> {
             _ => classify(&all),
         };
         let truth = self.subject.truth.buffer(false);
-        Ok(Capacity::new((bursts, overflowed), cases.len(), finding, truth))
+        let found = Capacity::new((bursts, overflowed), cases.len(), finding, truth);
+        Ok(Capacity { open: u32::from(!self.subject.keeps_leaving), ..found })
     }
 
     /// What comes by an uplink that is faster than the links of hosts.
@@ -212,7 +225,7 @@ impl Session<'_> {
     /// The shares of bursts that come through, and whether nodes have lost any of the rest. Of a length that there is several
     /// times it is the share below which a quarter of them lies: sources that had to wait for a core have sent one after the other, and lost less.
     fn shares(&self, burst: &Burst) -> Result<(Vec<(u32, f64)>, bool), Stop> {
-        let Notes { notes, overflowed } = self.bench.run(burst.clone())?;
+        let Notes { notes, overflowed, .. } = self.bench.run(burst.clone())?;
         let mut lengths = burst.bursts.clone();
         lengths.sort_unstable();
         lengths.dedup();

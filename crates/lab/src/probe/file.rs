@@ -105,12 +105,14 @@ impl Capacity {
             false => format!("kept of bursts, sources to sinks: {}", bursts.join(", ")),
         };
         match &self.finding {
-            Finding::Resolved { buffer, error, .. } => format!(
-                "{} frames, {}, within {:.2} %; {kept}.",
-                buffer.frames,
-                buffer.architecture,
-                error * 100.0
-            ),
+            Finding::Resolved { buffer, error, .. } => {
+                let resolution = match self.open {
+                    0 => format!("within {:.2} %", error * 100.0),
+                    _ => format!("within {:.1} frames", self.resolution().unwrap_or(0.0)),
+                };
+                let (frames, place) = (buffer.frames, buffer.architecture);
+                format!("{frames} frames, {place}, {resolution}; {kept}.")
+            }
             Finding::NotResolved { candidates } if candidates.is_empty() => {
                 format!("not resolved; {kept}.")
             }

@@ -195,11 +195,12 @@ impl Driver for Ranks<'_> {
         let hosts: Vec<usize> = ranks.iter().map(|rank| rank.0 as usize).collect();
         let found = Ranks::run(self, Some(probe.among_themselves()), &hosts, cancel)?;
         let overflowed = found.iter().any(|found| found.overflow > 0);
+        let filled = found.iter().any(|found| found.ring_full > 0);
         let notes = ranks
             .iter()
             .zip(found)
             .flat_map(|(&rank, found)| found.notes.into_iter().map(move |note| (rank, note)));
-        Ok(Notes { notes: notes.collect(), overflowed })
+        Ok(Notes { notes: notes.collect(), overflowed, filled })
     }
 }
 

@@ -126,7 +126,7 @@ impl Driver for Simulated<'_> {
         match played.failure {
             None => {
                 let Overflows { ring, pool } = played.delivery.overflows;
-                Ok(Notes { notes: played.notes, overflowed: ring + pool > 0 })
+                Ok(Notes { notes: played.notes, overflowed: ring + pool > 0, filled: true })
             }
             Some(failure) => {
                 let problem = format!(

@@ -42,7 +42,7 @@ pub(super) struct Subject<'a> {
     pub settle: Time,
     /// How long a burst is waited for beside what it takes on links.
     pub rest: Time,
-    /// Whether a packet that leaves a switch keeps its place there until it has left.
+    /// Whether a packet that leaves a switch is known to keep its place there until it has left.
     pub keeps_leaving: bool,
     /// Whether time is that of a real clock.
     pub live: bool,
