@@ -3,6 +3,8 @@
 //! The program starts itself again on the hosts of boxes, as the ranks of each scene.
 
 #[cfg(target_os = "linux")]
+mod bare;
+#[cfg(target_os = "linux")]
 mod rank;
 #[cfg(target_os = "linux")]
 mod scene;

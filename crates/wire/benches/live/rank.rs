@@ -1,11 +1,12 @@
 //! What ranks do in the scenes.
 
-use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use crosstie_wire::Comm;
+use crosstie_wire::{Comm, CommError};
 
-type Failed = Box<dyn std::error::Error>;
+use crate::bare;
+
+pub type Failed = Box<dyn std::error::Error>;
 
 /// One rank of a scene: rank 0 prints a number, and then remarks.
 pub fn run(words: &[String]) {
@@ -15,7 +16,12 @@ pub fn run(words: &[String]) {
         "both" => stream(number(1), number(2), number(3), true),
         "watch" => watch(number(1), number(2), number(3), number(4)),
         "ping" => ping(number(1), number(2)),
-        "bare-ping" => bare_ping(number(1), number(2)),
+        "barrier" => collective(number(1), Comm::barrier),
+        "all-reduce" => collective(number(1), |comm| comm.all_reduce(&mut [1u64], |a, b| *a += b)),
+        "bare-ping" => bare::ping(number(1), number(2)),
+        "bare-stream" => bare::stream(number(1)),
+        "bare-flag" => bare::flag(number(1)),
+        "bare-copy" => bare::copy(number(1)),
         other => Err(format!("no scene `{other}`").into()),
     };
     if let Err(error) = done {
@@ -187,46 +193,46 @@ fn print_rails(comm: &Comm) {
     }
 }
 
-/// The same by bare datagrams between spinning ranks.
-fn bare_ping(bytes: usize, times: usize) -> Result<(), Failed> {
+/// The time of a collective operation, in microseconds: that of many in a row, and of the slowest rank.
+fn collective(
+    times: usize,
+    operation: impl Fn(&Comm) -> Result<(), CommError>,
+) -> Result<(), Failed> {
     let comm = Comm::init()?;
-    let socket = UdpSocket::bind(("0.0.0.0", 7777))?;
-    socket.set_nonblocking(true)?;
-    comm.barrier()?;
-    let to = format!("10.0.0.{}:7777", 2 - comm.rank());
-    let mut message = vec![0u8; bytes];
-    let mut receive = || loop {
-        match socket.recv_from(&mut message) {
-            Ok(_) => return,
-            Err(_) => std::hint::spin_loop(),
-        }
-    };
+    for _ in 0..times / 10 {
+        operation(&comm)?;
+    }
     let mut all = Vec::with_capacity(times);
+    let begin = Instant::now();
     for _ in 0..times {
         let begin = Instant::now();
-        if comm.rank() == 0 {
-            socket.send_to(&[0; 8], &to)?;
-            receive();
-        } else {
-            receive();
-            socket.send_to(&[0; 8], &to)?;
-        }
+        operation(&comm)?;
         all.push(begin.elapsed());
     }
+    let mut mean = [begin.elapsed().as_secs_f64() * 1e6 / times as f64];
+    comm.all_reduce(&mut mean, |a, b| *a = a.max(b))?;
     if comm.rank() == 0 {
-        print_halves(&mut all);
+        println!("{}", mean[0]);
+        print_shares(&mut all, 1.0);
     }
     comm.finish()?;
     Ok(())
 }
 
-fn print_halves(all: &mut [Duration]) {
+pub fn print_halves(all: &mut [Duration]) {
     all.sort_unstable();
-    let us = |part: f64| all[((all.len() - 1) as f64 * part) as usize].as_secs_f64() * 5e5;
-    println!("{}", us(0.5));
+    println!("{}", all[(all.len() - 1) / 2].as_secs_f64() * 5e5);
+    print_shares(all, 0.5);
+}
+
+/// How such times are spread; of each so much counts.
+fn print_shares(all: &mut [Duration], counts: f64) {
+    all.sort_unstable();
+    let us = |part: f64| all[((all.len() - 1) as f64 * part) as usize].as_secs_f64() * counts * 1e6;
     println!(
-        "a tenth under {:.2} us, nine tenths under {:.2} us, 99 % under {:.2} us",
+        "a tenth under {:.2} us, half under {:.2} us, nine tenths under {:.2} us, 99 % under {:.2} us",
         us(0.1),
+        us(0.5),
         us(0.9),
         us(0.99)
     );

@@ -8,21 +8,38 @@ use crosstie_units::{Rate, Seed, Time};
 use crosstie_wire::start::run_in_box;
 
 /// A scene.
+#[derive(Clone, Copy)]
 struct Scene {
     name: &'static str,
+    /// The host of each rank.
+    ranks: &'static [usize],
     /// The rates of the rails, in Mbit/s; none: one that is as fast as it can be.
     rails: &'static [u32],
     /// Whether segments pass these whole.
     whole: bool,
     /// What ranks do: words for `rank`.
     does: &'static str,
+    /// The same by bare means, if there are such: words for `rank`.
+    bare: &'static str,
     /// What happens to rails meanwhile.
     happens: Happens,
-    /// What rank 0's number is a share of, if it is one: bits per second of payload at line rate.
-    of: Option<f64>,
+    held: Held,
     unit: &'static str,
     floor: f64,
     aim: f64,
+}
+
+/// What rank 0's number is held against.
+#[derive(Clone, Copy)]
+enum Held {
+    /// The sum of the rates of the rails, in both directions or in one.
+    Rates { directions: f64 },
+    /// What is bare.
+    Bare,
+    /// Nothing: it has a unit of its own.
+    Itself,
+    /// So many bits per second after a change.
+    Bits(f64),
 }
 
 /// Two hosts and rails of these rates, in Mbit/s. Segments pass whole, as with NICs that cut them up themselves: two cores that cut
@@ -44,178 +61,207 @@ enum Happens {
     Chaos(u32),
 }
 
+/// Streams on rails that have rates.
+const STREAM: Scene = Scene {
+    name: "",
+    ranks: &[0, 1],
+    rails: &[1000, 1000],
+    whole: true,
+    does: "stream 4194304 8 3",
+    bare: "bare-stream 2",
+    happens: Happens::Nothing,
+    held: Held::Rates { directions: 1.0 },
+    unit: "%",
+    floor: 92.0,
+    aim: 94.5,
+};
+
+/// Round trips, and whatever takes a time.
+const TIME: Scene =
+    Scene { rails: &[], held: Held::Itself, unit: "us", does: "", bare: "", ..STREAM };
+
 const SCENES: &[Scene] = &[
-    Scene {
-        name: "two-equal-1M",
-        rails: &[1000, 1000],
-        whole: true,
-        happens: Happens::Nothing,
-        does: "stream 1048576 16 3",
-        of: Some(2e9),
-        unit: "%",
-        floor: 92.0,
-        aim: 94.5,
-    },
-    Scene {
-        name: "two-equal-4M",
-        rails: &[1000, 1000],
-        whole: true,
-        happens: Happens::Nothing,
-        does: "stream 4194304 8 3",
-        of: Some(2e9),
-        unit: "%",
-        floor: 92.0,
-        aim: 94.5,
-    },
-    Scene {
-        name: "unequal-4M",
-        rails: &[1000, 250],
-        whole: true,
-        happens: Happens::Nothing,
-        does: "stream 4194304 8 3",
-        of: Some(1.25e9),
-        unit: "%",
-        floor: 92.0,
-        aim: 94.5,
-    },
-    Scene {
-        name: "unequal-1M",
-        rails: &[1000, 250],
-        whole: true,
-        happens: Happens::Nothing,
-        does: "stream 1048576 16 3",
-        of: Some(1.25e9),
-        unit: "%",
-        floor: 92.0,
-        aim: 94.5,
-    },
+    Scene { name: "two-equal-1M", does: "stream 1048576 16 3", ..STREAM },
+    Scene { name: "two-equal-4M", ..STREAM },
+    Scene { name: "unequal-4M", rails: &[1000, 250], ..STREAM },
+    Scene { name: "unequal-1M", rails: &[1000, 250], does: "stream 1048576 16 3", ..STREAM },
     Scene {
         name: "unequal-1M-alone",
         rails: &[1000, 250],
         whole: false,
-        happens: Happens::Nothing,
         does: "stream 1048576 1 3",
-        of: Some(1.25e9),
-        unit: "%",
         floor: 85.0,
         aim: 92.0,
+        ..STREAM
     },
-    Scene {
-        name: "four-4M",
-        rails: &[1000; 4],
-        whole: true,
-        happens: Happens::Nothing,
-        does: "stream 4194304 8 3",
-        of: Some(4e9),
-        unit: "%",
-        floor: 90.0,
-        aim: 94.0,
-    },
+    Scene { name: "four-4M", rails: &[1000; 4], floor: 90.0, aim: 94.0, ..STREAM },
     Scene {
         name: "both-ways",
-        rails: &[1000, 1000],
-        whole: true,
-        happens: Happens::Nothing,
         does: "both 4194304 8 3",
-        of: Some(4e9),
-        unit: "%",
+        bare: "",
+        held: Held::Rates { directions: 2.0 },
         floor: 86.0,
         aim: 92.0,
+        ..STREAM
     },
     Scene {
         name: "slows",
-        rails: &[1000, 1000],
-        whole: true,
         happens: Happens::Slows,
         does: "watch 262144 128 6 1",
-        of: Some(1.1e9),
-        unit: "%",
+        bare: "",
+        held: Held::Bits(1.1e9),
         floor: 88.0,
         aim: 93.0,
+        ..STREAM
     },
     Scene {
         name: "fails",
         rails: &[1000, 1000],
-        whole: true,
         happens: Happens::Fails,
         does: "watch 262144 32 11 0",
-        of: None,
         unit: "ms",
         floor: 200.0,
         aim: 50.0,
+        ..TIME
     },
     Scene {
         name: "chaos",
         rails: &[1000, 1000, 250],
-        whole: true,
         happens: Happens::Chaos(1000),
         does: "watch 262144 32 26 0",
-        of: None,
         unit: "ms",
         floor: 200.0,
         aim: 200.0,
-    },
-    Scene {
-        name: "ping-bare",
-        rails: &[],
-        whole: true,
-        happens: Happens::Nothing,
-        does: "bare-ping 8 50000",
-        of: None,
-        unit: "us",
-        floor: 0.0,
-        aim: 0.0,
+        ..TIME
     },
     Scene {
         name: "ping",
-        rails: &[],
-        whole: true,
-        happens: Happens::Nothing,
         does: "ping 8 50000",
-        of: None,
-        unit: "us",
-        floor: 0.0,
-        aim: 0.0,
+        bare: "bare-ping 8 50000",
+        held: Held::Bare,
+        unit: "times bare",
+        floor: 1.3,
+        aim: 1.1,
+        ..TIME
     },
     Scene {
         name: "unshaped-4M",
-        rails: &[],
-        whole: true,
-        happens: Happens::Nothing,
         does: "stream 4194304 8 2",
-        of: None,
+        bare: "bare-stream 2",
         unit: "Gbit/s",
         floor: 24.0,
         aim: 40.0,
+        ..TIME
+    },
+    Scene {
+        name: "memory-ping",
+        ranks: &[0, 0],
+        does: "ping 8 200000",
+        bare: "bare-flag 200000",
+        floor: 0.4,
+        aim: 0.25,
+        ..TIME
+    },
+    Scene {
+        name: "memory-4M",
+        ranks: &[0, 0],
+        does: "stream 4194304 8 2",
+        bare: "bare-copy 4194304",
+        unit: "Gbit/s",
+        floor: 48.0,
+        aim: 72.0,
+        ..TIME
+    },
+    Scene {
+        name: "four-barrier",
+        ranks: &[0; 4],
+        does: "barrier 20000",
+        floor: 100.0,
+        aim: 30.0,
+        ..TIME
+    },
+    Scene {
+        name: "four-all-reduce",
+        ranks: &[0; 4],
+        does: "all-reduce 20000",
+        floor: 100.0,
+        aim: 30.0,
+        ..TIME
+    },
+    Scene {
+        name: "four-rails-barrier",
+        ranks: &[0, 1, 2, 3],
+        does: "barrier 5000",
+        floor: 100.0,
+        aim: 30.0,
+        ..TIME
+    },
+    Scene {
+        name: "four-rails-all-reduce",
+        ranks: &[0, 1, 2, 3],
+        does: "all-reduce 5000",
+        floor: 100.0,
+        aim: 30.0,
+        ..TIME
     },
 ];
 
 /// Plays all scenes, or those whose names begin with one of these.
 pub fn all(names: &[String]) {
-    println!("{:20} {:>10} {:>8} {:>8}  unit", "scene", "measured", "floor", "aim");
+    println!("{:22} {:>10} {:>10} {:>8} {:>8}  unit", "scene", "measured", "bare", "floor", "aim");
     for scene in SCENES {
         if !names.is_empty() && !names.iter().any(|name| scene.name.starts_with(&name[..])) {
             continue;
         }
-        match play(scene) {
-            Ok(text) => {
-                let number: f64 =
-                    text.lines().next().and_then(|line| line.parse().ok()).unwrap_or(f64::NAN);
-                let shown = scene.of.map_or(number, |of| 100.0 * number / of);
-                println!(
-                    "{:20} {shown:>10.2} {:>8} {:>8}  {}",
-                    scene.name, scene.floor, scene.aim, scene.unit
-                );
-                text.lines().skip(1).for_each(|line| println!("    {line}"));
-            }
-            Err(error) => println!("{:20} {error}", scene.name),
+        match measure(scene) {
+            Ok(text) => print!("{text}"),
+            Err(error) => println!("{:22} {error}", scene.name),
         }
     }
 }
 
-fn play(scene: &Scene) -> Result<String, Box<dyn std::error::Error>> {
+/// A line for a scene, and remarks below it.
+fn measure(scene: &Scene) -> Result<String, Box<dyn std::error::Error>> {
+    let number = |text: &str| -> f64 {
+        text.lines().next().and_then(|line| line.parse().ok()).unwrap_or(f64::NAN)
+    };
+    let bare = match scene.bare {
+        "" => None,
+        words => Some(play(scene, words)?),
+    };
+    let text = play(scene, scene.does)?;
+    let sum = 1e6 * scene.rails.iter().sum::<u32>() as f64;
+    let scaled = |number: f64| match (scene.held, scene.unit) {
+        (Held::Rates { directions }, _) => 100.0 * number / (directions * sum),
+        (Held::Bits(bits), _) => 100.0 * number / bits,
+        (_, "Gbit/s") => number / 1e9,
+        _ => number,
+    };
+    let measured = scaled(number(&text));
+    let bare_number = bare.as_deref().map(|text| scaled(number(text)));
+    let mut remarks = text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    let (measured, bare_shown) = match (scene.held, bare_number) {
+        (Held::Bare, Some(bare)) => {
+            remarks.insert(0, format!("{measured:.2} us"));
+            (measured / bare, format!("{bare:.2} us"))
+        }
+        (_, Some(bare)) => (measured, format!("{bare:.2}")),
+        (_, None) => (measured, String::new()),
+    };
+    let Scene { name, floor, aim, unit, .. } = scene;
+    let mut all =
+        format!("{name:22} {measured:>10.2} {bare_shown:>10} {floor:>8} {aim:>8}  {unit}\n");
+    let bare_remarks = bare.iter().flat_map(|text| text.lines().skip(1));
+    let remarks = remarks.into_iter().chain(bare_remarks.map(|line| format!("bare: {line}")));
+    remarks.for_each(|line| all += &format!("    {line}\n"));
+    Ok(all)
+}
+
+/// Lets the ranks of a scene do something; what rank 0 prints.
+fn play(scene: &Scene, does: &str) -> Result<String, Box<dyn std::error::Error>> {
+    let hosts = scene.ranks.iter().max().map_or(0, |host| host + 1);
     let text = match scene.rails {
-        [] => "hosts = 2\n[[rail]]".to_owned(),
+        [] => format!("hosts = {hosts}\n[[rail]]"),
         rates => rails(rates, scene.whole),
     };
     let spec: Spec = toml::from_str(&text)?;
@@ -223,13 +269,15 @@ fn play(scene: &Scene) -> Result<String, Box<dyn std::error::Error>> {
     let this = std::env::current_exe()?;
     let (mut reader, writer) = std::io::pipe()?;
     let result = std::thread::scope(|threads| {
-        threads.spawn(|| happen(&cluster, scene));
+        if does == scene.does {
+            threads.spawn(|| happen(&cluster, scene));
+        }
         run_in_box(
             &cluster,
-            &[0, 1],
+            scene.ranks,
             |_| {
                 let words = [this.as_os_str().to_owned(), "rank".into()];
-                let rest = scene.does.split(' ').map(Into::into);
+                let rest = does.split(' ').map(Into::into);
                 let out = writer.try_clone().expect("a file can be opened twice");
                 Command::new(words.into_iter().chain(rest)).stdout(out)
             },
