@@ -6,8 +6,11 @@ use std::collections::{BTreeMap, VecDeque};
 /// fits. Senders are of type `S`, tags of type `T`; receives and messages are known by `R` and `M`.
 #[derive(Debug)]
 pub struct Matching<S, T, R, M> {
-    /// Receives that name sender and tag, and messages nobody has asked for.
+    /// Receives that name sender and tag, and messages nobody has asked for. A few lines stay when nothing is left in them: most often the
+    /// same sender soon sends with the same tag.
     lines: BTreeMap<(S, T), Line<R, M>>,
+    /// How many receives and messages there are in lines.
+    standing: usize,
     /// Receives that leave sender or tag open, in the order in which they came.
     open: Vec<OpenReceive<S, T, R>>,
     /// Receives and messages, counted together: who is older.
@@ -29,11 +32,20 @@ struct OpenReceive<S, T, R> {
     receive: R,
 }
 
+/// Lines that may be there before one in which nothing is left goes.
+const LINES: usize = 16;
+
 /// A receive that waits: the sender, the tag, and by what it is known.
 pub type Awaited<S, T, R> = (Option<S>, Option<T>, R);
 
 fn fits<T: PartialEq>(asked: Option<T>, found: T) -> bool {
     asked.is_none_or(|asked| asked == found)
+}
+
+impl<R, M> Line<R, M> {
+    fn is_empty(&self) -> bool {
+        self.receives.is_empty() && self.messages.is_empty()
+    }
 }
 
 impl<R, M> Default for Line<R, M> {
@@ -44,7 +56,7 @@ impl<R, M> Default for Line<R, M> {
 
 impl<S, T, R, M> Default for Matching<S, T, R, M> {
     fn default() -> Matching<S, T, R, M> {
-        Matching { lines: BTreeMap::new(), open: Vec::new(), age: 0 }
+        Matching { lines: BTreeMap::new(), standing: 0, open: Vec::new(), age: 0 }
     }
 }
 
@@ -52,40 +64,44 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
     /// A message is there; the receive that takes it, with the message, if somebody has asked for it.
     pub fn arrive(&mut self, from: S, tag: T, message: M) -> Option<(R, M)> {
         self.age += 1;
-        let Matching { lines, open, age } = self;
-        let named = lines.get(&(from, tag)).and_then(|line| line.receives.front());
+        let Matching { lines, open, age, standing } = self;
+        let mut line = lines.get_mut(&(from, tag));
+        let named = line.as_ref().and_then(|line| line.receives.front()).map(|&(age, _)| age);
         let fitting =
             |receive: &OpenReceive<S, T, R>| fits(receive.from, from) && fits(receive.tag, tag);
         let found = open.iter().position(fitting);
-        match (named, found) {
-            (None, None) => {
+        if let Some(place) = found
+            && named.is_none_or(|age| open[place].age < age)
+        {
+            return Some((open.remove(place).receive, message));
+        }
+        if let Some(line) = &mut line
+            && let Some((_, receive)) = line.receives.pop_front()
+        {
+            *standing -= 1;
+            self.leave(from, tag);
+            return Some((receive, message));
+        }
+        *standing += 1;
+        match line {
+            Some(line) => line.messages.push_back((*age, message)),
+            None => {
                 lines.entry((from, tag)).or_default().messages.push_back((*age, message));
-                None
-            }
-            (Some(&(age, _)), Some(place)) if open[place].age < age => {
-                Some((open.remove(place).receive, message))
-            }
-            (None, Some(place)) => Some((open.remove(place).receive, message)),
-            (Some(_), _) => {
-                let line = lines.get_mut(&(from, tag)).expect("it has a receive");
-                let (_, receive) = line.receives.pop_front().expect("it has a receive");
-                if line.receives.is_empty() {
-                    lines.remove(&(from, tag));
-                }
-                Some((receive, message))
             }
         }
+        None
     }
 
-    /// Somebody asks for a message; the one that it takes, if it is there.
-    pub fn post(&mut self, from: Option<S>, tag: Option<T>, receive: R) -> Option<M> {
+    /// Somebody asks for a message; the one that it takes with its sender and its tag, if it is there.
+    pub fn post(&mut self, from: Option<S>, tag: Option<T>, receive: R) -> Option<(S, T, M)> {
         self.age += 1;
-        let Matching { lines, open, age } = self;
-        let key = match (from, tag) {
+        let Matching { lines, open, age, standing } = self;
+        let (from, tag) = match (from, tag) {
             (Some(from), Some(tag)) => {
                 let line = lines.entry((from, tag)).or_default();
                 if line.messages.is_empty() {
                     line.receives.push_back((*age, receive));
+                    *standing += 1;
                     return None;
                 }
                 (from, tag)
@@ -102,12 +118,18 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
                 key
             }
         };
-        let line = lines.get_mut(&key).expect("it has a message");
+        let line = lines.get_mut(&(from, tag)).expect("it has a message");
         let (_, message) = line.messages.pop_front().expect("it has a message");
-        if line.messages.is_empty() {
-            lines.remove(&key);
+        *standing -= 1;
+        self.leave(from, tag);
+        Some((from, tag, message))
+    }
+
+    /// Something has left a line.
+    fn leave(&mut self, from: S, tag: T) {
+        if self.lines.len() > LINES && self.lines.get(&(from, tag)).is_some_and(Line::is_empty) {
+            self.lines.remove(&(from, tag));
         }
-        Some(message)
     }
 
     /// The oldest message that a receive would take, which stays.
@@ -134,10 +156,11 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
         let mut given_up = Vec::new();
         for ((sender, _), line) in &mut self.lines {
             if *sender == from {
+                self.standing -= line.receives.len();
                 given_up.extend(line.receives.drain(..));
             }
         }
-        self.lines.retain(|_, line| !line.receives.is_empty() || !line.messages.is_empty());
+        self.lines.retain(|_, line| !line.is_empty());
         let named = self.open.extract_if(.., |open| open.from == Some(from));
         given_up.extend(named.map(|open| (open.age, open.receive)));
         given_up.sort_by_key(|&(age, _)| age);
@@ -152,10 +175,11 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
             if sender == from
                 && let Some(first) = line.messages.iter().position(|(_, message)| is_so(message))
             {
+                self.standing -= line.messages.len() - first;
                 withdrawn.extend(line.messages.drain(first..).map(|(_, message)| (tag, message)));
             }
         }
-        self.lines.retain(|_, line| !line.receives.is_empty() || !line.messages.is_empty());
+        self.lines.retain(|_, line| !line.is_empty());
         withdrawn
     }
 
@@ -167,7 +191,7 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
 
     /// Whether no receive and no message waits.
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty() && self.open.is_empty()
+        self.standing == 0 && self.open.is_empty()
     }
 }
 
@@ -183,12 +207,12 @@ mod tests {
         let mut inbox = Matching::default();
         assert_eq!(inbox.arrive(A, 0, 10), None);
         assert_eq!(inbox.arrive(A, 0, 20), None);
-        assert_eq!(inbox.post(Some(B), Some(0), 'b'), None);
-        assert_eq!(inbox.post(Some(A), Some(1), 'c'), None);
+        assert_eq!(inbox.post(Some(B).map(|(.., message)| message), Some(0), 'b'), None);
+        assert_eq!(inbox.post(Some(A).map(|(.., message)| message), Some(1), 'c'), None);
         assert_eq!(inbox.awaited(), Some((Some(B), Some(0), 'b')));
         assert_eq!(inbox.probe(None, Some(0)), Some((A, 0, &10)));
-        assert_eq!(inbox.post(Some(A), Some(0), 'd'), Some(10));
-        assert_eq!(inbox.post(Some(A), Some(0), 'e'), Some(20));
+        assert_eq!(inbox.post(Some(A).map(|(.., message)| message), Some(0), 'd'), Some(10));
+        assert_eq!(inbox.post(Some(A).map(|(.., message)| message), Some(0), 'e'), Some(20));
         assert_eq!(inbox.arrive(A, 1, 30), Some(('c', 30)));
         assert_eq!(inbox.arrive(B, 0, 40), Some(('b', 40)));
         assert!(inbox.awaited().is_none() && inbox.is_empty());
@@ -198,16 +222,20 @@ mod tests {
     fn open_receives_stand_in_line_with_the_others() {
         let mut inbox = Matching::default();
         assert_eq!(inbox.post(None, Some(7), 'a'), None);
-        assert_eq!(inbox.post(Some(A), Some(7), 'b'), None);
+        assert_eq!(inbox.post(Some(A).map(|(.., message)| message), Some(7), 'b'), None);
         assert_eq!(inbox.post(Some(A), None, 'c'), None);
         assert_eq!(inbox.arrive(A, 7, 10), Some(('a', 10)), "the oldest");
         assert_eq!(inbox.arrive(A, 8, 11), Some(('c', 11)), "the only one that fits");
         assert_eq!(inbox.arrive(B, 7, 12), None);
         assert_eq!(inbox.arrive(A, 9, 13), None);
         assert_eq!(inbox.probe(None, None), Some((B, 7, &12)));
-        assert_eq!(inbox.post(None, None, 'd'), Some(12), "the oldest message");
+        assert_eq!(
+            inbox.post(None, None, 'd').map(|(.., message)| message),
+            Some(12),
+            "the oldest message"
+        );
         assert_eq!(inbox.arrive(A, 7, 14), Some(('b', 14)));
-        assert_eq!(inbox.post(None, Some(9), 'e'), Some(13));
+        assert_eq!(inbox.post(None, Some(9), 'e').map(|(.., message)| message), Some(13));
         assert!(inbox.is_empty());
     }
 }

@@ -565,7 +565,7 @@ impl Hosting for Hosts<'_> {
                     self.books.told.push(Input::Started { rank, request });
                 }
                 let inbox = &mut self.books.inboxes[rank.0 as usize];
-                if let Some(message) = inbox.post(from, tag, request) {
+                if let Some((.., message)) = inbox.post(from, tag, request) {
                     self.meet(message, request);
                 }
             }

@@ -61,6 +61,8 @@ pub struct Comm {
     shared: Arc<Shared>,
     rank: usize,
     size: usize,
+    /// Whether it has a core of its own to wait on.
+    spins: bool,
     /// How long an operation may take.
     timeout: Cell<Option<Duration>>,
     job: RefCell<Option<Job>>,
@@ -83,6 +85,9 @@ struct Shared {
     /// What the caretaker waits for.
     waking: Waking,
 }
+
+/// How often a rank that spins looks whether something has come before it looks at the clock.
+const LOOKS: u32 = 16;
 
 /// How often the caretaker looks whether the rank looks after its messages.
 const CARE: Duration = Duration::from_millis(5);
@@ -144,7 +149,7 @@ impl Comm {
 
     /// The same for a job that this rank has joined, once all ranks of it come here.
     pub fn of(mut job: Job, options: Options) -> Result<Comm, CommError> {
-        let engine = connect::connect(&mut job, &options)?;
+        let (engine, spins) = connect::connect(&mut job, &options)?;
         let (rank, size) = (job.rank(), job.size());
         let waking = Waking::new(&engine).map_err(CommError::Thread)?;
         let shared = Arc::new(Shared {
@@ -165,6 +170,7 @@ impl Comm {
             shared,
             rank,
             size,
+            spins,
             timeout: Cell::new(None),
             job: RefCell::new(Some(job)),
             caretaker,
@@ -304,35 +310,63 @@ impl Comm {
         if tag >= TAGS { Err(CommError::Tag { found: tag }) } else { Ok(Tag(tag)) }
     }
 
+    /// The engine.
+    fn engine(&self) -> MutexGuard<'_, Engine> {
+        // Nobody else counts.
+        let looks = &self.shared.looks;
+        looks.store(looks.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        self.shared.engine()
+    }
+
     /// The engine, and the time it is: in this order, since the caretaker may have been at it until now.
     fn look(&self) -> (MutexGuard<'_, Engine>, Time) {
-        self.shared.looks.fetch_add(1, Ordering::Relaxed);
-        let engine = self.shared.engine();
+        let engine = self.engine();
         (engine, self.shared.clock.now())
     }
 
     /// Looks after messages until something is found.
-    fn until<R>(&self, mut find: impl FnMut(&mut Engine) -> Option<R>) -> Result<R, CommError> {
+    fn until<R>(&self, find: impl FnMut(&mut Engine) -> Option<R>) -> Result<R, CommError> {
+        let engine = self.engine();
+        let about = engine.now();
+        self.until_from((engine, about), find)
+    }
+
+    /// The same for who has the engine already, and knows about what time it is.
+    fn until_from<R>(
+        &self,
+        (mut engine, begin): (MutexGuard<'_, Engine>, Time),
+        mut find: impl FnMut(&mut Engine) -> Option<R>,
+    ) -> Result<R, CommError> {
+        // Most of what is sent is done with at once.
+        if let Some(found) = find(&mut engine) {
+            return Ok(found);
+        }
         let Shared { clock, attended, .. } = &*self.shared;
-        let (mut engine, begin) = self.look();
-        let end = self.timeout.get().map(|timeout| begin + time(timeout));
-        let mut waiting = Waiting::default();
+        let end = self.timeout.get().map(|timeout| clock.now() + time(timeout));
+        let mut waiting = Waiting::new(self.spins);
+        let looks = if self.spins { LOOKS } else { 1 };
         attended.store(true, Ordering::Relaxed);
-        let mut found = find(&mut engine);
-        let result = loop {
-            if let Some(found) = found {
-                break Ok(found);
+        let mut now = begin;
+        let result = 'looks: loop {
+            let mut came = false;
+            for _ in 0..looks {
+                came = engine.progress_about(now, &|| clock.now());
+                if let Some(found) = find(&mut engine) {
+                    break 'looks Ok(found);
+                }
+                if came {
+                    break;
+                }
             }
-            let now = clock.now();
+            now = clock.now();
             if end.is_some_and(|end| end <= now) {
                 break Err(CommError::TimedOut { after: self.timeout.get().unwrap_or_default() });
             }
-            let came = engine.progress(now);
-            found = find(&mut engine);
-            if found.is_none() {
-                waiting.pass(now, came, &mut engine);
+            if waiting.pass(now, came, &mut engine)
+                && let Some(found) = find(&mut engine)
+            {
                 // Whoever slept may have been woken by what was taken in meanwhile.
-                found = find(&mut engine);
+                break Ok(found);
             }
         };
         attended.store(false, Ordering::Relaxed);
@@ -341,8 +375,18 @@ impl Comm {
 
     /// Waits for a request. If it is not done in time, its memory is taken back.
     fn finished(&self, key: RequestKey) -> Result<Status, CommError> {
-        let done = self.until(|engine| engine.outcome(key));
-        match done {
+        let engine = self.engine();
+        let about = engine.now();
+        self.finished_from((engine, about), key)
+    }
+
+    /// The same for who has the engine already, and knows about what time it is.
+    fn finished_from(
+        &self,
+        look: (MutexGuard<'_, Engine>, Time),
+        key: RequestKey,
+    ) -> Result<Status, CommError> {
+        match self.until_from(look, |engine| engine.outcome(key)) {
             Ok(outcome) => outcome.map(Status::from).map_err(CommError::from),
             Err(error) => {
                 self.take_back(key);
@@ -374,14 +418,17 @@ impl Comm {
         to: usize,
         tag: Tag,
         bytes: Lent,
-    ) -> Result<RequestKey, CommError> {
+    ) -> Result<Begun<'_>, CommError> {
         let to = self.peer(to)?;
         let length = bytes.get().len() as u64;
         if length > LONGEST {
             return Err(CommError::TooLong { bytes: length });
         }
-        let (mut engine, now) = self.look();
-        Ok(engine.send(now, context, to, tag, Buffer::Out(bytes)))
+        let mut engine = self.engine();
+        // Rails are to know when; memory need not.
+        let now = if engine.is_local(to) { engine.now() } else { self.shared.clock.now() };
+        let key = engine.send(now, context, to, tag, Buffer::Out(bytes));
+        Ok(Begun { key, engine, now })
     }
 
     fn begin_recv(
@@ -390,10 +437,12 @@ impl Comm {
         from: Option<usize>,
         tag: Option<Tag>,
         bytes: LentMut,
-    ) -> Result<RequestKey, CommError> {
+    ) -> Result<Begun<'_>, CommError> {
         let from = from.map(|from| self.peer(from)).transpose()?;
-        let (mut engine, now) = self.look();
-        Ok(engine.receive(now, context, from, tag, Buffer::In(bytes)))
+        let mut engine = self.engine();
+        let now = engine.now();
+        let key = engine.receive(now, context, from, tag, Buffer::In(bytes));
+        Ok(Begun { key, engine, now })
     }
 
     #[allow(unsafe_code)] // Lends memory for as long as the call lasts.
@@ -404,13 +453,9 @@ impl Comm {
         tag: Tag,
         bytes: &[u8],
     ) -> Result<(), CommError> {
-        // SAFETY: `finished` returns when the engine is done with it, or has taken it back.
+        // SAFETY: `finish` returns when the engine is done with it, or has taken it back.
         let lent = unsafe { Lent::new(bytes) };
-        let key = self.begin_send(context, to, tag, lent)?;
-        let guard = Guard { comm: self, key };
-        let sent = self.finished(key);
-        std::mem::forget(guard);
-        sent.map(|_| ())
+        self.begin_send(context, to, tag, lent)?.finish(self).map(|_| ())
     }
 
     #[allow(unsafe_code)] // As above.
@@ -424,11 +469,25 @@ impl Comm {
         let room = bytes.len();
         // SAFETY: as above.
         let lent = unsafe { LentMut::new(bytes) };
-        let key = self.begin_recv(context, from, tag, lent)?;
-        let guard = Guard { comm: self, key };
-        let received = self.finished(key);
+        self.begin_recv(context, from, tag, lent)?.finish(self)?.fits(room)
+    }
+}
+
+/// A send or a receive that has just begun.
+struct Begun<'a> {
+    key: RequestKey,
+    engine: MutexGuard<'a, Engine>,
+    now: Time,
+}
+
+impl Begun<'_> {
+    /// Waits until it is done, or has been given up.
+    fn finish(self, comm: &Comm) -> Result<Status, CommError> {
+        let Begun { key, engine, now } = self;
+        let guard = Guard { comm, key };
+        let done = comm.finished_from((engine, now), key);
         std::mem::forget(guard);
-        received?.fits(room)
+        done
     }
 }
 

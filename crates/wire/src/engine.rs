@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
-use crosstie_protocol::channel::ChannelSpec;
+use crosstie_protocol::channel::{ChannelSpec, Seq};
 use crosstie_protocol::message::{self, Envelope, MessageSpec, Messenger, PostId, RequestId, Tag};
 use crosstie_protocol::{
     Action, Ahead, Input, Machine, MessageId, Node, NodeError, NodeId, NodeSpec, Packing, Patience,
@@ -207,6 +207,8 @@ pub(crate) struct Engine {
     /// Machines that may want something.
     stirred: Stirred,
     touched: Vec<(u16, u8)>,
+    /// Acknowledgements that have come with data, by whom on which rail and when, and the channel has not been told.
+    riding: Vec<(u16, u8, Seq, Time)>,
     /// What has been acknowledged, and the node has not been told: by whom on which rail.
     acknowledged: Vec<(u16, u8, StripeId, u32)>,
     /// Whether a request is done since the machines were last asked.
@@ -215,6 +217,8 @@ pub(crate) struct Engine {
     spare: Vec<Vec<u8>>,
     /// When something is to be done, if nothing happens before; perhaps earlier than that.
     deadline: Option<Time>,
+    /// The latest time that it has been told.
+    now: Time,
     nonce: u64,
 }
 
@@ -285,13 +289,20 @@ impl Engine {
             own: VecDeque::new(),
             stirred: Stirred::default(),
             touched: Vec::new(),
+            riding: Vec::new(),
             acknowledged: Vec::new(),
             done: false,
             spare: Vec::new(),
             // At once, for the first look.
             deadline: Some(Time::ZERO),
+            now: Time::ZERO,
             nonce: 0,
         })
+    }
+
+    /// The latest time that it has been told.
+    pub fn now(&self) -> Time {
+        self.now
     }
 
     /// When it wants to be called, if nothing happens before.
@@ -310,6 +321,7 @@ impl Engine {
     ) -> RequestKey {
         let bytes = buffer.bytes().len() as u64;
         debug_assert!(bytes <= LONGEST);
+        self.now = self.now.max(now);
         let key = self.requests.insert(Request::new(buffer));
         let request = RequestId(key.data().as_ffi());
         let to = RankId(to.into());
@@ -374,15 +386,23 @@ impl Engine {
     }
 
     /// Takes in what has come and does what is due. Whether there was anything.
+    #[inline]
     pub fn progress(&mut self, now: Time) -> bool {
-        let came = self.take_in(now) | self.take_local(now);
+        self.progress_about(now, &|| now)
+    }
+
+    /// The same where it costs something to know the time: it is asked for when a datagram has come. Until then it is about this.
+    pub fn progress_about(&mut self, about: Time, clock: &dyn Fn() -> Time) -> bool {
+        self.now = self.now.max(about);
+        let came = self.take_in(clock) | self.take_local(self.now);
+        let now = self.now;
         let due = self.deadline.is_some_and(|deadline| deadline <= now);
         if due {
             self.expire(now);
             self.deadline = None;
         }
         let waits = self.nics.iter().any(|nic| !nic.queue.is_empty()) || self.has_backlog();
-        if came || due || waits || !self.acknowledged.is_empty() {
+        if came || due || waits || self.has_acknowledged() {
             self.settle(now);
         }
         if due {
@@ -393,6 +413,7 @@ impl Engine {
 
     /// Lets time-outs happen.
     fn expire(&mut self, now: Time) {
+        self.serve_riding();
         let is_due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if is_due(self.node.poll_timeout()) {
             self.node.handle_timeout(now);
@@ -419,7 +440,7 @@ impl Engine {
 
     /// Lets all machines do what they want, and sends what they have to send.
     ///
-    /// What has been acknowledged comes last: nobody waits for it, as long as something else goes on. If a request is done meanwhile it
+    /// What has been acknowledged comes last, and what says so: nobody waits for it, as long as something else goes on. If a request is done meanwhile it
     /// is left for the next time, since whoever waits for that may have something to send. Only policies that are told of departures
     /// must hear of it before what it lets depart.
     fn settle(&mut self, now: Time) {
@@ -433,12 +454,8 @@ impl Engine {
                 break;
             }
         }
-        if !self.acknowledged.is_empty() {
+        if self.has_acknowledged() {
             self.hurry(Some(now));
-        }
-        self.hurry(self.node.poll_timeout());
-        for messenger in 0..self.messengers.len() {
-            self.hurry(self.messengers[messenger].poll_timeout());
         }
     }
 
@@ -453,12 +470,12 @@ impl Engine {
     fn serve_machines(&mut self, now: Time) {
         loop {
             for context in Context::ALL {
-                if std::mem::take(&mut self.stirred.messengers[context as usize]) {
+                if self.stirred.messengers[context as usize] {
                     self.serve_messenger(now, context);
                 }
             }
             self.serve_own(now);
-            if std::mem::take(&mut self.stirred.node) {
+            if self.stirred.node {
                 self.serve_node(now);
             }
             self.serve_links(now);
@@ -469,11 +486,18 @@ impl Engine {
         }
     }
 
-    /// Tells the node what has been acknowledged. Whether there was anything.
+    /// Whether something has been acknowledged that somebody is still to be told of.
+    fn has_acknowledged(&self) -> bool {
+        !(self.acknowledged.is_empty() && self.riding.is_empty())
+    }
+
+    /// Tells channels and the node what has been acknowledged. Whether there was anything.
     fn serve_acknowledged(&mut self, now: Time) -> bool {
-        if self.acknowledged.is_empty() {
+        if !self.has_acknowledged() {
             return false;
         }
+        self.serve_riding();
+        self.serve_links(now);
         let mut all = std::mem::take(&mut self.acknowledged);
         let mut heard = None;
         for (rank, rail, stripe, number) in all.drain(..) {
@@ -555,6 +579,8 @@ impl Engine {
                 }
             }
         }
+        self.stirred.messengers[context as usize] = false;
+        self.hurry(self.messengers[context as usize].poll_timeout());
     }
 
     /// Puts the bytes of a short message where they were asked for.
@@ -720,6 +746,8 @@ impl Engine {
                 Action::Complete { .. } | Action::HandedOver { .. } => {}
             }
         }
+        self.stirred.node = false;
+        self.hurry(self.node.poll_timeout());
     }
 
     /// A message has arrived whole.
@@ -753,6 +781,7 @@ impl Engine {
         self.posts.retain(|_, post| post.to != rank);
         self.nics.iter_mut().for_each(|nic| nic.queue.forget(rank));
         self.touched.retain(|&(peer, _)| peer != rank);
+        self.riding.retain(|&(peer, ..)| peer != rank);
         self.acknowledged.retain(|&(peer, ..)| peer != rank);
         self.forget_neighbour(rank);
         let peer = RankId(rank.into());

@@ -52,16 +52,17 @@ impl Key {
         let mut bytes = [0; 8 + HEAD + SHORT];
         let mut length = 8 + head.len();
         bytes[8..length].copy_from_slice(head);
-        let mut sum = crc32fast::Hasher::new();
-        for load in loads {
-            if is_long {
-                sum.update(load);
-            } else {
+        let mut sum = 0;
+        if is_long {
+            let mut crc = crc32fast::Hasher::new();
+            loads.iter().for_each(|load| crc.update(load));
+            sum = crc.finalize();
+        } else {
+            for load in loads {
                 bytes[length..length + load.len()].copy_from_slice(load);
                 length += load.len();
             }
         }
-        let sum = sum.finalize();
         let course = u64::from(course.to) | u64::from(course.rail) << 16 | u64::from(is_long) << 24;
         bytes[..8].copy_from_slice(&(u64::from(sum) << 32 | course).to_le_bytes());
         let hasher = SipHasher24::new_with_keys(self.words[0], self.words[1]);

@@ -58,7 +58,11 @@ pub use error::MemoryError;
 pub use fault::Fault;
 
 #[cfg(unix)]
-pub use {bell::Bell, machine::machine, peers::Memory};
+pub use {
+    bell::Bell,
+    machine::{machine, shares_cores},
+    peers::Memory,
+};
 
 #[cfg(not(unix))]
-pub use elsewhere::{Memory, machine};
+pub use elsewhere::{Memory, machine, shares_cores};

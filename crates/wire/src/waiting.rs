@@ -1,7 +1,8 @@
 //! How a rank waits: it spins, then gives way to others, then sleeps.
 //!
 //! Spinning answers soonest, but where there are fewer cores than ranks a rank that spins takes the time that others need to
-//! send what it waits for, and so does the kernel's part of a rail. So a rank spins for a few microseconds only, less than it takes to wake up.
+//! send what it waits for: there it does not spin at all. And so does the kernel's part of a rail, so that it spins for a few microseconds only, less
+//! than it takes to wake up.
 //! Giving way costs little where nobody else wants the core. Who has given way for long enough sleeps until
 //! something comes.
 
@@ -18,30 +19,41 @@ const YIELD: Time = Time::from_ns(100_000);
 const SLEEP: Time = Time::from_ns(20_000_000);
 
 /// One rank's waiting for one thing.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Waiting {
+    /// How long it spins.
+    spin: Time,
     /// Since when nothing has come.
     since: Option<Time>,
 }
 
 impl Waiting {
-    /// Nothing more is to be done at present. `came`: whether there was something before.
-    pub fn pass(&mut self, now: Time, came: bool, engine: &mut Engine) {
+    /// Nothing has been waited for yet. Who has no core of its own does not spin.
+    pub fn new(spins: bool) -> Waiting {
+        Waiting { spin: if spins { SPIN } else { Time::ZERO }, since: None }
+    }
+
+    /// Nothing more is to be done at present. `came`: whether there was something before. Whether it slept.
+    pub fn pass(&mut self, now: Time, came: bool, engine: &mut Engine) -> bool {
         let passed = |since: Time| Time::from_ps(now.ps().saturating_sub(since.ps()));
         if came {
             self.since = None;
             // More is on its way, and somebody may have to bring it.
             std::thread::yield_now();
-            return;
+            return false;
         }
         let waited = passed(*self.since.get_or_insert(now));
-        if waited < SPIN {
-            std::hint::spin_loop();
-        } else if waited < YIELD {
-            std::thread::yield_now();
-        } else {
-            sleep(now, engine);
+        if waited < self.spin {
+            // No pause: looking what has come is one already.
+            return false;
         }
+        let sleeps = waited >= YIELD;
+        if sleeps {
+            sleep(now, engine);
+        } else {
+            std::thread::yield_now();
+        }
+        sleeps
     }
 }
 

@@ -131,6 +131,12 @@ impl<T: Clone> Selective<T> {
                 return;
             }
         }
+        self.cumulative(now, ack);
+    }
+
+    /// Everything before a number has come at the other end.
+    #[inline]
+    fn cumulative(&mut self, now: Time, ack: Seq) {
         // Where nothing goes the other way, every packet repeats the same number.
         if ack != self.sender.base() {
             let Selective { sender, done, tally, .. } = self;
@@ -172,7 +178,8 @@ impl<T: Clone> Machine for Selective<T> {
             Input::Send { item, bytes, rides } => self.sender.send(item, bytes, rides),
             Input::Frame(Frame::Data { seq, ack, item }) => self.data(now, seq, ack, item),
             Input::Frame(Frame::Sack(sack)) => self.sack(now, &sack),
-            Input::Frame(Frame::Pack(_) | Frame::Nack(_)) => self.tally.refused += 1,
+            Input::Frame(Frame::Pack(ack)) => self.cumulative(now, ack),
+            Input::Frame(Frame::Nack(_)) => self.tally.refused += 1,
             Input::Corrupt => self.tally.corrupt += 1,
         }
     }

@@ -329,32 +329,36 @@ impl Messenger {
         let peer = self.peer(to);
         if peer.unreachable {
             self.actions.push_back(Action::Failed { request, peer: to });
-            return;
+        } else if !peer.stalled.is_empty() || !self.begin(request, to, tag, bytes) {
+            self.peer(to).stalled.push_back((request, tag, bytes));
         }
-        peer.stalled.push_back((request, tag, bytes));
-        self.resume(to);
+    }
+
+    /// Begins a send, if there is credit for it.
+    fn begin(&mut self, request: RequestId, to: RankId, tag: Tag, bytes: u64) -> bool {
+        let eager = self.spec.eager;
+        let peer = self.peer(to);
+        let body = Body::Eager { tag, bytes };
+        if bytes <= eager && body.price() <= peer.credit {
+            peer.credit -= body.price();
+            self.post(to, body, (Some(request), bytes), None);
+            self.actions.push_back(Action::Sent { request });
+        } else if ENVELOPE <= peer.credit {
+            peer.credit -= ENVELOPE;
+            let send = self.sending.put(|_| Sending { request, to, bytes, receive: None });
+            self.post(to, Body::Rts { tag, bytes, send }, (Some(request), 0), None);
+        } else {
+            return false;
+        }
+        true
     }
 
     /// Sends what waits for credit, in order, as far as there is some.
     fn resume(&mut self, to: RankId) {
-        let eager = self.spec.eager;
-        loop {
-            let peer = self.peer(to);
-            let Some(&(request, tag, bytes)) = peer.stalled.front() else { return };
-            let body = Body::Eager { tag, bytes };
-            if bytes <= eager && body.price() <= peer.credit {
-                peer.credit -= body.price();
-                peer.stalled.pop_front();
-                self.post(to, body, (Some(request), bytes), None);
-                self.actions.push_back(Action::Sent { request });
-            } else if ENVELOPE <= peer.credit {
-                peer.credit -= ENVELOPE;
-                peer.stalled.pop_front();
-                let send = self.sending.put(|_| Sending { request, to, bytes, receive: None });
-                self.post(to, Body::Rts { tag, bytes, send }, (Some(request), 0), None);
-            } else {
-                return;
-            }
+        while let Some(&(request, tag, bytes)) = self.peer(to).stalled.front()
+            && self.begin(request, to, tag, bytes)
+        {
+            self.peer(to).stalled.pop_front();
         }
     }
 
@@ -367,9 +371,7 @@ impl Messenger {
             return;
         }
         let waiting = Waiting { request, room };
-        let found = self.matching.probe(from, tag).map(|(from, tag, _)| (from, tag));
-        if let Some(message) = self.matching.post(from, tag, waiting) {
-            let (from, tag) = found.expect("what is taken was there");
+        if let Some((from, tag, message)) = self.matching.post(from, tag, waiting) {
             self.take(from, tag, message, waiting);
         }
     }

@@ -9,7 +9,9 @@ pub(super) struct Order<T> {
     next: u32,
     /// The next one to be opened: ESN.
     expected: u32,
-    /// What has come too early, by how much.
+    /// That one, if it has come.
+    due: Option<T>,
+    /// What has come too early, by its number.
     early: BTreeMap<u32, T>,
     assigned: u64,
     deferred: u64,
@@ -23,7 +25,14 @@ const MOST_EARLY: usize = 1 << 17;
 
 impl<T> Order<T> {
     pub fn new(first: u32) -> Order<T> {
-        Order { next: first, expected: first, early: BTreeMap::new(), assigned: 0, deferred: 0 }
+        Order {
+            next: first,
+            expected: first,
+            due: None,
+            early: BTreeMap::new(),
+            assigned: 0,
+            deferred: 0,
+        }
     }
 
     /// The number of the next envelope.
@@ -36,14 +45,18 @@ impl<T> Order<T> {
 
     /// Something has come; false if it has come before, or cannot be. It is then to be asked for with [`Order::open`].
     pub fn arrive(&mut self, number: u32, thing: T) -> bool {
-        let is_early = number != self.expected;
+        if number == self.expected {
+            let is_new = self.due.is_none();
+            self.due.get_or_insert(thing);
+            return is_new;
+        }
         if number.wrapping_sub(self.expected) >= FURTHEST
             || self.early.contains_key(&number)
-            || is_early && self.early.len() >= MOST_EARLY
+            || self.early.len() >= MOST_EARLY
         {
             return false;
         }
-        self.deferred += u64::from(is_early);
+        self.deferred += 1;
         self.early.insert(number, thing);
         true
     }
@@ -51,13 +64,17 @@ impl<T> Order<T> {
     /// What is to be opened next, and its number, if it is there.
     pub fn open(&mut self) -> Option<(u32, T)> {
         let number = self.expected;
-        let thing = self.early.remove(&number)?;
+        let thing = self.due.take()?;
         self.expected = number.wrapping_add(1);
+        if !self.early.is_empty() {
+            self.due = self.early.remove(&self.expected);
+        }
         Some((number, thing))
     }
 
     /// Forgets what has come too early.
     pub fn clear(&mut self) {
+        self.due = None;
         self.early.clear();
     }
 
@@ -72,7 +89,7 @@ impl<T> Order<T> {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.early.is_empty()
+        self.due.is_none() && self.early.is_empty()
     }
 }
 

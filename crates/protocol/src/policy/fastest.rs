@@ -43,6 +43,9 @@ impl Fastest {
         bytes: u64,
         up: RailSet,
     ) -> Option<RailId> {
+        if up.len() < 2 {
+            return self.turn.take_one(up);
+        }
         let time = |rail| self.expected(dispatch, to, rail, bytes);
         let least = up.iter().map(time).fold(f64::INFINITY, f64::min);
         self.turn.take_one(up.iter().filter(|&rail| time(rail) <= least).collect())

@@ -11,32 +11,42 @@ use nix::sys::socket::{setsockopt, sockopt};
 
 use crate::rank::{Failed, print_halves};
 
-/// Half the round trip of a datagram between ranks that spin, in microseconds.
-pub fn ping(bytes: usize, times: usize) -> Result<(), Failed> {
-    let comm = Comm::init()?;
-    let socket = UdpSocket::bind(("0.0.0.0", 7777))?;
-    socket.set_nonblocking(true)?;
-    comm.barrier()?;
-    let to = SocketAddr::from(([10, 0, 0, 2 - comm.rank() as u8], 7777));
-    let (out, mut message) = (vec![0u8; bytes], vec![0u8; bytes]);
-    let mut receive = || while socket.recv_from(&mut message).is_err() {};
-    let mut all = Vec::with_capacity(times);
-    for _ in 0..times {
-        let begin = Instant::now();
-        if comm.rank() == 0 {
-            socket.send_to(&out, to)?;
-            receive();
-        } else {
-            receive();
-            socket.send_to(&out, to)?;
+/// Datagrams between two ranks that spin.
+pub struct Ping {
+    socket: UdpSocket,
+    to: SocketAddr,
+    begins: bool,
+    bytes: usize,
+}
+
+impl Ping {
+    /// Both ranks have to come here.
+    pub fn open(comm: &Comm, bytes: usize) -> Result<Ping, Failed> {
+        let socket = UdpSocket::bind(("0.0.0.0", 7777))?;
+        socket.set_nonblocking(true)?;
+        comm.barrier()?;
+        let to = SocketAddr::from(([10, 0, 0, 2 - comm.rank() as u8], 7777));
+        Ok(Ping { socket, to, begins: comm.rank() == 0, bytes })
+    }
+
+    /// So many round trips.
+    pub fn round_trips(&self, times: usize) -> Result<Vec<Duration>, Failed> {
+        let (out, mut message) = (vec![0u8; self.bytes], vec![0u8; self.bytes]);
+        let mut receive = || while self.socket.recv_from(&mut message).is_err() {};
+        let mut all = Vec::with_capacity(times);
+        for _ in 0..times {
+            let begin = Instant::now();
+            if self.begins {
+                self.socket.send_to(&out, self.to)?;
+                receive();
+            } else {
+                receive();
+                self.socket.send_to(&out, self.to)?;
+            }
+            all.push(begin.elapsed());
         }
-        all.push(begin.elapsed());
+        Ok(all)
     }
-    if comm.rank() == 0 {
-        print_halves(&mut all);
-    }
-    comm.finish()?;
-    Ok(())
 }
 
 /// Datagrams of full frames from rank 0 to rank 1 on all rails for so many seconds, as many in a call as the kernel takes: bits in a second

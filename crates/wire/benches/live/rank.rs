@@ -18,7 +18,7 @@ pub fn run(words: &[String]) {
         "ping" => ping(number(1), number(2)),
         "barrier" => collective(number(1), Comm::barrier),
         "all-reduce" => collective(number(1), |comm| comm.all_reduce(&mut [1u64], |a, b| *a += b)),
-        "bare-ping" => bare::ping(number(1), number(2)),
+        "ping-against-bare" => ping_against_bare(number(1), number(2), number(3)),
         "bare-stream" => bare::stream(number(1)),
         "bare-flag" => bare::flag(number(1)),
         "bare-copy" => bare::copy(number(1)),
@@ -158,21 +158,61 @@ fn watch(bytes: usize, window: usize, seconds: usize, rate: usize) -> Result<(),
 /// Half the round trip of a message, in microseconds.
 fn ping(bytes: usize, times: usize) -> Result<(), Failed> {
     let comm = Comm::init()?;
-    let (other, mut message) = (1 - comm.rank(), vec![0u8; bytes]);
+    let mut message = vec![0u8; bytes];
+    let mut all = round_trips(&comm, times, &mut message)?;
+    if comm.rank() == 0 {
+        print_halves(&mut all);
+        print_rails(&comm);
+    }
+    comm.finish()?;
+    Ok(())
+}
+
+fn round_trips(comm: &Comm, times: usize, message: &mut [u8]) -> Result<Vec<Duration>, Failed> {
+    let other = 1 - comm.rank();
     let mut all = Vec::with_capacity(times);
     for _ in 0..times {
         let begin = Instant::now();
         if comm.rank() == 0 {
-            comm.send(other, 0, &message)?;
-            comm.recv(other, 0, &mut message)?;
+            comm.send(other, 0, message)?;
+            comm.recv(other, 0, message)?;
         } else {
-            comm.recv(other, 0, &mut message)?;
-            comm.send(other, 0, &message)?;
+            comm.recv(other, 0, message)?;
+            comm.send(other, 0, message)?;
         }
         all.push(begin.elapsed());
     }
+    Ok(all)
+}
+
+/// Round trips of messages and of bare datagrams between spinning ranks, in turn: how many times as long messages take. It is the
+/// median of many turns, so that what disturbs a few of them does not count.
+fn ping_against_bare(bytes: usize, turns: usize, times: usize) -> Result<(), Failed> {
+    let comm = Comm::init()?;
+    let socket = bare::Ping::open(&comm, bytes)?;
+    let mut message = vec![0u8; bytes];
+    let half = |all: &mut Vec<Duration>| {
+        all.sort_unstable();
+        all[all.len() / 2].as_secs_f64() * 5e5
+    };
+    let (mut ratios, mut ours, mut bares) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..turns {
+        comm.barrier()?;
+        let bare = half(&mut socket.round_trips(times)?);
+        let our = half(&mut round_trips(&comm, times, &mut message)?);
+        ratios.push(our / bare);
+        ours.push(our);
+        bares.push(bare);
+    }
     if comm.rank() == 0 {
-        print_halves(&mut all);
+        let median = |all: &mut Vec<f64>| {
+            all.sort_unstable_by(f64::total_cmp);
+            all[all.len() / 2]
+        };
+        println!("{}", median(&mut ratios));
+        println!("{:.2} us, bare {:.2} us", median(&mut ours), median(&mut bares));
+        let [low, high] = [1, 9].map(|tenths| ratios[ratios.len() * tenths / 10]);
+        println!("eight of ten turns between {low:.2} and {high:.2} times");
         print_rails(&comm);
     }
     comm.finish()?;

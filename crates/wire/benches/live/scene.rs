@@ -23,6 +23,8 @@ struct Scene {
     bare: &'static str,
     /// What happens to rails meanwhile.
     happens: Happens,
+    /// How often it is played, in turn with what is bare. The best counts, being the least disturbed.
+    times: usize,
     held: Held,
     unit: &'static str,
     floor: f64,
@@ -34,8 +36,6 @@ struct Scene {
 enum Held {
     /// The sum of the rates of the rails, in both directions or in one.
     Rates { directions: f64 },
-    /// What is bare.
-    Bare,
     /// Nothing: it has a unit of its own.
     Itself,
     /// So many bits per second after a change.
@@ -70,6 +70,7 @@ const STREAM: Scene = Scene {
     does: "stream 4194304 8 3",
     bare: "bare-stream 2",
     happens: Happens::Nothing,
+    times: 1,
     held: Held::Rates { directions: 1.0 },
     unit: "%",
     floor: 92.0,
@@ -136,9 +137,7 @@ const SCENES: &[Scene] = &[
     },
     Scene {
         name: "ping",
-        does: "ping 8 50000",
-        bare: "bare-ping 8 50000",
-        held: Held::Bare,
+        does: "ping-against-bare 8 100 500",
         unit: "times bare",
         floor: 1.3,
         aim: 1.1,
@@ -158,6 +157,7 @@ const SCENES: &[Scene] = &[
         ranks: &[0, 0],
         does: "ping 8 200000",
         bare: "bare-flag 200000",
+        times: 5,
         floor: 0.4,
         aim: 0.25,
         ..TIME
@@ -220,16 +220,25 @@ pub fn all(names: &[String]) {
     }
 }
 
+/// What rank 0 has measured.
+fn number(text: &str) -> f64 {
+    text.lines().next().and_then(|line| line.parse().ok()).unwrap_or(f64::NAN)
+}
+
 /// A line for a scene, and remarks below it.
 fn measure(scene: &Scene) -> Result<String, Box<dyn std::error::Error>> {
-    let number = |text: &str| -> f64 {
-        text.lines().next().and_then(|line| line.parse().ok()).unwrap_or(f64::NAN)
-    };
-    let bare = match scene.bare {
-        "" => None,
-        words => Some(play(scene, words)?),
-    };
-    let text = play(scene, scene.does)?;
+    // Only times are measured several times.
+    let better = |a: String, b: String| if number(&a) <= number(&b) { a } else { b };
+    let (mut bare, mut text) = (None, play(scene, scene.does)?);
+    for round in 0..scene.times {
+        if !scene.bare.is_empty() {
+            let again = play(scene, scene.bare)?;
+            bare = Some(bare.map_or(again.clone(), |bare| better(bare, again)));
+        }
+        if round > 0 {
+            text = better(text, play(scene, scene.does)?);
+        }
+    }
     let sum = 1e6 * scene.rails.iter().sum::<u32>() as f64;
     let scaled = |number: f64| match (scene.held, scene.unit) {
         (Held::Rates { directions }, _) => 100.0 * number / (directions * sum),
@@ -238,21 +247,14 @@ fn measure(scene: &Scene) -> Result<String, Box<dyn std::error::Error>> {
         _ => number,
     };
     let measured = scaled(number(&text));
-    let bare_number = bare.as_deref().map(|text| scaled(number(text)));
-    let mut remarks = text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
-    let (measured, bare_shown) = match (scene.held, bare_number) {
-        (Held::Bare, Some(bare)) => {
-            remarks.insert(0, format!("{measured:.2} us"));
-            (measured / bare, format!("{bare:.2} us"))
-        }
-        (_, Some(bare)) => (measured, format!("{bare:.2}")),
-        (_, None) => (measured, String::new()),
-    };
+    let bare_shown = bare.as_deref().map(|text| format!("{:.2}", scaled(number(text))));
+    let bare_shown = bare_shown.unwrap_or_default();
     let Scene { name, floor, aim, unit, .. } = scene;
     let mut all =
         format!("{name:22} {measured:>10.2} {bare_shown:>10} {floor:>8} {aim:>8}  {unit}\n");
     let bare_remarks = bare.iter().flat_map(|text| text.lines().skip(1));
-    let remarks = remarks.into_iter().chain(bare_remarks.map(|line| format!("bare: {line}")));
+    let remarks = text.lines().skip(1).map(str::to_owned);
+    let remarks = remarks.chain(bare_remarks.map(|line| format!("bare: {line}")));
     remarks.for_each(|line| all += &format!("    {line}\n"));
     Ok(all)
 }

@@ -344,7 +344,7 @@ impl<T: Pod> Part<'_, T> {
                 // SAFETY: `Underway` keeps it where it is until it is done or taken back.
                 let lent = unsafe { Lent::new(bytemuck::cast_slice(&message)) };
                 let to = to.0 as usize;
-                let key = self.comm.begin_send(Context::Collective, to, tag(number.0), lent)?;
+                let key = self.comm.begin_send(Context::Collective, to, tag(number.0), lent)?.key;
                 (key, false, message)
             }
             Step::Receive { from, tag: number, .. } => {
@@ -353,7 +353,7 @@ impl<T: Pod> Part<'_, T> {
                 let lent = unsafe { LentMut::new(bytemuck::cast_slice_mut(&mut message)) };
                 let (from, number) =
                     (from.map(|from| from.0 as usize), number.map(|number| tag(number.0)));
-                let key = self.comm.begin_recv(Context::Collective, from, number, lent)?;
+                let key = self.comm.begin_recv(Context::Collective, from, number, lent)?.key;
                 (key, true, message)
             }
         };

@@ -9,7 +9,7 @@ use super::{CommError, Options};
 use crate::clock::time;
 use crate::engine::{Engine, EngineSpec};
 use crate::key::Key;
-use crate::memory::{Memory, machine};
+use crate::memory::{Memory, machine, shares_cores};
 use crate::rail::find::{self, Card, Offer};
 use crate::rail::{Rail, Udp};
 use crate::start::Job;
@@ -20,8 +20,8 @@ const SILENCE: Time = Time::from_ns(20_000_000);
 /// What is kept ahead of rails: for so long a rank may be busy with something else.
 const AHEAD: Time = Time::from_ns(1_000_000);
 
-/// Rails and memory to all other ranks.
-pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Engine, CommError> {
+/// Rails and memory to all other ranks, and whether a rank has a core of its own.
+pub(super) fn connect(job: &mut Job, options: &Options) -> Result<(Engine, bool), CommError> {
     let (rank, size) = (job.rank(), job.size());
     let (Ok(own), Ok(all)) = (u16::try_from(rank), u16::try_from(size)) else {
         return Err(CommError::TooMany { found: size });
@@ -47,7 +47,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Engine, CommEr
     let opened = cards.iter().map(open).collect::<Result<Vec<_>, CommError>>()?;
     let (mut rails, offers): (Vec<Udp>, Vec<Offer>) = opened.into_iter().unzip();
 
-    let here = if options.memory { machine() } else { format!("rank {rank} {}", machine()) };
+    let here = if options.memory { machine() } else { format!("{} rank {rank}", machine()) };
     let mine = format!("{here}\n{}", find::write(&offers));
     let everybody = job.exchange(mine.as_bytes())?;
     let read = |(rank, bytes): (usize, &Vec<u8>)| {
@@ -59,6 +59,10 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Engine, CommEr
     let everybody: Vec<(String, Vec<Offer>)> =
         everybody.iter().enumerate().map(read).collect::<Result<_, CommError>>()?;
     let machines = find::numbered(everybody.iter().map(|(machine, _)| &machine[..]));
+
+    let own_machine = &everybody[rank].0;
+    let beside = everybody.iter().filter(|(machine, _)| shares_cores(machine, own_machine)).count();
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
 
     let memory = neighbours(job, &machines)?;
     let apart = machines.iter().any(|&machine| machine != machines[rank]);
@@ -100,7 +104,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Engine, CommEr
         }),
         ahead: AHEAD,
     };
-    Ok(Engine::new(spec, &policies, used, memory)?)
+    Ok((Engine::new(spec, &policies, used, memory)?, beside <= cores))
 }
 
 /// The memory that ranks of this machine share, and the place of each rank there.

@@ -75,7 +75,7 @@ impl Player for Play<'_> {
                 // SAFETY: `Underway` keeps it where it is until it is done or taken back.
                 let lent = unsafe { Lent::new(&memory[..bytes as usize]) };
                 let to = to.0 as usize;
-                let key = self.comm.begin_send(Context::Program, to, Tag(tag.0), lent)?;
+                let key = self.comm.begin_send(Context::Program, to, Tag(tag.0), lent)?.key;
                 (What::Message(key), Some(memory))
             }
             Step::Receive { from, tag, bytes } => {
@@ -83,7 +83,7 @@ impl Player for Play<'_> {
                 // SAFETY: as above.
                 let lent = unsafe { LentMut::new(&mut memory[..bytes as usize]) };
                 let (from, tag) = (from.map(|from| from.0 as usize), tag.map(|tag| Tag(tag.0)));
-                let key = self.comm.begin_recv(Context::Program, from, tag, lent)?;
+                let key = self.comm.begin_recv(Context::Program, from, tag, lent)?.key;
                 (What::Message(key), Some(memory))
             }
         };

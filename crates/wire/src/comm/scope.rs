@@ -66,7 +66,7 @@ impl<'scope, 'comm> Scope<'scope, 'comm> {
         // SAFETY: when the scope ends, the engine is done with it or has taken it back.
         let lent = unsafe { Lent::new(bytemuck::cast_slice(message)) };
         let tag = self.comm.tag(tag)?;
-        let key = self.comm.begin_send(Context::Program, to, tag, lent)?;
+        let key = self.comm.begin_send(Context::Program, to, tag, lent)?.key;
         self.begun.borrow_mut().push(key);
         Ok(Sending { scope: self, key })
     }
@@ -82,7 +82,7 @@ impl<'scope, 'comm> Scope<'scope, 'comm> {
         let place: *mut [T] = message;
         // SAFETY: as above. Nobody else has it: the pointer is followed when the engine is done with it.
         let lent = unsafe { LentMut::new(bytemuck::cast_slice_mut(&mut *place)) };
-        let key = self.comm.begin_recv(Context::Program, from.into(), tag, lent)?;
+        let key = self.comm.begin_recv(Context::Program, from.into(), tag, lent)?.key;
         self.begun.borrow_mut().push(key);
         Ok(Receiving { scope: self, key, message: place, _lent: PhantomData })
     }

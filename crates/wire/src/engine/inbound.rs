@@ -17,13 +17,19 @@ use crate::key::Course;
 
 impl Engine {
     /// Takes in all datagrams that have come. Whether there were any.
-    pub(super) fn take_in(&mut self, now: Time) -> bool {
+    pub(super) fn take_in(&mut self, clock: &dyn Fn() -> Time) -> bool {
         let mut came = false;
         // They are lent to a method of the engine.
         let mut rails = std::mem::take(&mut self.rails);
         for (number, rail) in (0u8..).zip(&mut rails) {
+            let mut first = true;
             // What cannot be received has not come.
-            let count = rail.receive(&mut |bytes| self.datagram(now, number, bytes));
+            let count = rail.receive(&mut |bytes| {
+                if std::mem::take(&mut first) {
+                    self.now = self.now.max(clock());
+                }
+                self.datagram(self.now, number, bytes);
+            });
             came |= count.is_ok_and(|count| count > 0);
         }
         self.rails = rails;
@@ -63,6 +69,10 @@ impl Engine {
             Body::Welcome { nonce } => return self.welcomed(from, rail, nonce),
             _ => {}
         }
+        if !self.riding.is_empty() {
+            // One after the other.
+            self.serve_riding();
+        }
         let link = self.link(from, rail);
         let is_data = !matches!(body, Body::Pack(_) | Body::Nack(_) | Body::Sack(_));
         if is_data && !link.heard {
@@ -77,7 +87,8 @@ impl Engine {
             Body::Whole { seq, ack, serial, reserved } => {
                 let mut bytes = self.buffer();
                 bytes.extend_from_slice(load);
-                Some(Frame::Data { seq, ack, item: Item::Whole { serial, bytes, reserved } })
+                self.riding.push((from, rail, ack, now));
+                Some(self.data(from, rail, seq, Item::Whole { serial, bytes, reserved }))
             }
             Body::Void { seq } => Some(self.data(from, rail, seq, Item::Nothing)),
             Body::Control { seq, serial, packet } => {
@@ -114,6 +125,17 @@ impl Engine {
             let link = link.expect("something has come by it");
             link.endpoint.handle(now, channel::Input::Frame(frame));
             link.touch(from, rail, &mut self.touched);
+        }
+    }
+
+    /// Tells channels what came with data: when they were told of those, others waited for them.
+    pub(super) fn serve_riding(&mut self) {
+        for (from, rail, ack, came) in self.riding.drain(..) {
+            let links = &mut self.peers[usize::from(from)].links;
+            if let Some(Some(link)) = links.get_mut(usize::from(rail)) {
+                link.endpoint.handle(came, channel::Input::Frame(Frame::Pack(ack)));
+                link.touch(from, rail, &mut self.touched);
+            }
         }
     }
 

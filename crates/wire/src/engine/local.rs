@@ -98,7 +98,7 @@ impl Neighbours {
 
 impl Engine {
     /// Whether a rank is reached through memory.
-    pub(super) fn is_local(&self, rank: u16) -> bool {
+    pub fn is_local(&self, rank: u16) -> bool {
         self.memory.as_ref().is_some_and(|neighbours| neighbours.place(rank).is_some())
     }
 
@@ -147,7 +147,7 @@ impl Engine {
         let post = (context, post);
         let Some(neighbours) = &mut self.memory else { return };
         let Some(place) = neighbours.place(to) else { return };
-        let pending = match (load, target) {
+        let mut pending = match (load, target) {
             (Load::Own(bytes), _) => Pending::Envelope(post, bytes),
             (Load::Of(send), Some(place_there)) if neighbours.memory.can_read(place) => {
                 Pending::Address { post, place: place_there, send }
@@ -156,8 +156,11 @@ impl Engine {
                 Pending::Stream { post, place: place.unwrap_or_default(), send, next: 0 }
             }
         };
-        neighbours.backlog[place].push_back(pending);
-        self.serve_backlog(now, place);
+        let waits = !neighbours.backlog[place].is_empty();
+        if waits || !self.try_local(now, place, &mut pending) {
+            let neighbours = self.memory.as_mut().expect("it has been asked");
+            neighbours.backlog[place].push_back(pending);
+        }
     }
 
     /// Sends what waits, as far as there is room. Whether machines are to be asked again.
@@ -172,19 +175,27 @@ impl Engine {
         while let Some(neighbours) = &mut self.memory
             && let Some(mut pending) = neighbours.backlog[place].pop_front()
         {
-            let (room, landed) = self.push_local(place, &mut pending);
-            if let Some((context, post)) = landed {
-                any = true;
-                if let Pending::Envelope(_, bytes) = pending {
-                    self.put_back(bytes);
-                }
-                self.tell(now, context, message::Input::Landed { post });
-            } else if !room && let Some(neighbours) = &mut self.memory {
+            if !self.try_local(now, place, &mut pending) {
+                let neighbours = self.memory.as_mut().expect("it has been asked");
                 neighbours.backlog[place].push_front(pending);
                 break;
             }
+            any = true;
         }
         any
+    }
+
+    /// Puts something into the ring of a rank, and tells its messenger. Whether there was room for all of it.
+    fn try_local(&mut self, now: Time, place: usize, pending: &mut Pending) -> bool {
+        let (room, landed) = self.push_local(place, pending);
+        if let Some((context, post)) = landed {
+            if let Pending::Envelope(_, bytes) = pending {
+                let bytes = std::mem::take(bytes);
+                self.put_back(bytes);
+            }
+            self.tell(now, context, message::Input::Landed { post });
+        }
+        room
     }
 
     /// Puts something into the ring of a rank. Whether there was room for all of it, and the post that is there with it.

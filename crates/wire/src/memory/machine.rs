@@ -28,6 +28,11 @@ pub fn machine() -> String {
     }
 }
 
+/// Whether two such texts are of processes that run on the same cores, whether or not they can share segments.
+pub fn shares_cores(one: &str, other: &str) -> bool {
+    one.split('/').next() == other.split('/').next()
+}
+
 /// The running kernel, as told from others and from itself before it was started again.
 #[cfg(target_os = "linux")]
 fn kernel() -> Option<String> {
@@ -51,5 +56,7 @@ mod tests {
     fn a_machine_is_itself() {
         assert_eq!(machine(), machine());
         assert!(machine().len() < 200, "{}", machine());
+        assert!(shares_cores(&machine(), &format!("{} and more", machine())));
+        assert!(!shares_cores(&machine(), "another"));
     }
 }

@@ -19,6 +19,9 @@ const SHORT: usize = 512;
 /// How often messages are taken in before somebody looks what to do about them.
 const ROUNDS: usize = 4;
 
+/// After so many short datagrams in a row the kernel need not put them together any more.
+const QUIET: u32 = 64;
+
 /// The longest message: several datagrams that the kernel cuts up or has put together.
 const MESSAGE: usize = 65_535;
 
@@ -40,6 +43,19 @@ struct Name {
     length: libc::socklen_t,
 }
 
+/// Whether the kernel puts datagrams together. That helps with long ones only, and then it has to be asked of which length they are: a short
+/// one that is waited for comes sooner without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Coalescing {
+    /// This kernel cannot.
+    Never,
+    Off,
+    /// With so many short ones in a row since.
+    On {
+        short: u32,
+    },
+}
+
 /// A rail over UDP.
 pub struct Udp {
     name: String,
@@ -48,8 +64,9 @@ pub struct Udp {
     longest: usize,
     /// Whether the kernel cuts up messages.
     segments: bool,
-    /// Whether the kernel puts datagrams together.
-    coalesces: bool,
+    /// The only peer, if it is one: then the kernel does not have to look for the way to it each time.
+    only: Option<u16>,
+    coalescing: Coalescing,
     buffers: Vec<u8>,
     extras: [Extra; IN],
 }
@@ -70,7 +87,8 @@ impl Udp {
             }
         }
         // A kernel without it gives datagrams one by one.
-        let coalesces = set(&socket, libc::SOL_UDP, libc::UDP_GRO, &1i32.to_ne_bytes()).is_ok();
+        let can = set(&socket, libc::SOL_UDP, libc::UDP_GRO, &0i32.to_ne_bytes()).is_ok();
+        let coalescing = if can { Coalescing::Off } else { Coalescing::Never };
         let longest = mtu.min(MESSAGE) - heads(address);
         Ok(Udp {
             name: name.to_owned(),
@@ -78,7 +96,8 @@ impl Udp {
             peers: Vec::new(),
             longest,
             segments: true,
-            coalesces,
+            only: None,
+            coalescing,
             buffers: vec![0; IN * MESSAGE],
             extras: [Extra([0; 32]); IN],
         })
@@ -93,13 +112,31 @@ impl Udp {
     pub fn reach(&mut self, peers: &[Option<SocketAddr>], longest: usize) {
         self.peers = peers.iter().map(|peer| peer.map(Name::new)).collect();
         self.longest = self.longest.min(longest);
+        let here = self.address().ok();
+        let mut others = (0u16..).zip(peers).filter(|(_, peer)| peer.is_some() && **peer != here);
+        if let (Some((rank, &Some(peer))), None) = (others.next(), others.next()) {
+            self.only = self.socket.connect(peer).is_ok().then_some(rank);
+        }
+    }
+
+    /// Where a rank is, for the kernel; nowhere if it knows that.
+    fn name(&self, rank: u16) -> Option<&Name> {
+        let name = self.peers[usize::from(rank)].as_ref().expect("only those who have one");
+        (self.only != Some(rank)).then_some(name)
+    }
+
+    /// Lets the kernel put datagrams together, or not.
+    fn coalesce(&mut self, on: bool) {
+        let value = i32::from(on).to_ne_bytes();
+        if set(&self.socket, libc::SOL_UDP, libc::UDP_GRO, &value).is_ok() {
+            self.coalescing = if on { Coalescing::On { short: 0 } } else { Coalescing::Off };
+        }
     }
 
     /// Sends each datagram of a train as a message of its own. As with all datagrams, some may be lost.
     fn send_singly(&mut self, train: &Train<'_>) -> io::Result<()> {
-        let Some(Some(name)) = self.peers.get(usize::from(train.to)).copied() else {
-            return Ok(());
-        };
+        let name = self.name(train.to).copied();
+        let send = |datagram: &[u8]| send(&self.socket, name.as_ref(), datagram);
         let mut datagram = Vec::with_capacity(train.segment);
         let mut sent = false;
         for slice in train.bytes {
@@ -109,7 +146,7 @@ impl Udp {
                 datagram.extend_from_slice(&rest[..take]);
                 rest = &rest[take..];
                 if datagram.len() == train.segment {
-                    match name.send(&self.socket, &datagram) {
+                    match send(&datagram) {
                         Err(error) if !sent => return Err(error),
                         _ => sent = true,
                     }
@@ -118,7 +155,7 @@ impl Udp {
             }
         }
         if !datagram.is_empty() {
-            match name.send(&self.socket, &datagram) {
+            match send(&datagram) {
                 Err(error) if !sent => return Err(error),
                 _ => {}
             }
@@ -134,8 +171,7 @@ impl Udp {
             datagram[length..length + slice.len()].copy_from_slice(slice);
             length += slice.len();
         }
-        let name = self.peers[usize::from(train.to)].as_ref().expect("only those who have one");
-        name.send(&self.socket, &datagram[..length]).map(|()| 1)
+        send(&self.socket, self.name(train.to), &datagram[..length]).map(|()| 1)
     }
 
     fn send_together(&self, trains: &[Train<'_>]) -> io::Result<usize> {
@@ -151,9 +187,10 @@ impl Udp {
         let count = trains.len().min(OUT);
         for (place, train) in trains.iter().enumerate().take(count) {
             let header = &mut headers[place].msg_hdr;
-            let name = self.peers[usize::from(train.to)].as_ref().expect("only those who have one");
-            header.msg_name = (&raw const name.storage).cast_mut().cast();
-            header.msg_namelen = name.length;
+            if let Some(name) = self.name(train.to) {
+                header.msg_name = (&raw const name.storage).cast_mut().cast();
+                header.msg_namelen = name.length;
+            }
             // An `IoSlice` is an `iovec`, and the kernel only reads what it says.
             header.msg_iov = train.bytes.as_ptr().cast_mut().cast();
             header.msg_iovlen = train.bytes.len() as _;
@@ -211,7 +248,7 @@ impl Udp {
         Ok((count, datagrams))
     }
 
-    /// Takes in one message. Its bytes, and how many datagrams there are in it.
+    /// Takes in one message that may be several datagrams. Its bytes, and how many datagrams there are in it.
     fn receive_one(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<Option<(usize, usize)>> {
         let (buffer, extra) = (&mut self.buffers[..MESSAGE], &mut self.extras[0]);
         let mut slice = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: MESSAGE };
@@ -232,6 +269,54 @@ impl Udp {
         let datagrams = hand_out(message, unsafe { segment_of(&header) }, each);
         Ok(Some((length, datagrams)))
     }
+
+    /// Takes in one datagram. Its bytes.
+    fn receive_single(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<Option<usize>> {
+        let buffer = &mut self.buffers[..MESSAGE];
+        let (socket, flags) = (self.socket.as_raw_fd(), libc::MSG_DONTWAIT);
+        // Not by the function of libc, which is prepared for threads that are cancelled meanwhile: a rank that spins calls little else.
+        // SAFETY: the buffer lives until the call returns.
+        let length = unsafe {
+            let none = std::ptr::null_mut::<libc::c_void>();
+            libc::syscall(
+                libc::SYS_recvfrom,
+                socket,
+                buffer.as_mut_ptr(),
+                MESSAGE,
+                flags,
+                none,
+                none,
+            )
+        };
+        let Ok(length) = usize::try_from(length) else {
+            return nothing(io::Error::last_os_error()).map(|()| None);
+        };
+        each(&self.buffers[..length.min(MESSAGE)]);
+        Ok(Some(length))
+    }
+
+    /// Takes in a message that is not long, as most are; how many datagrams that are. With the first long one it is others that follow, so that
+    /// more than this has to be looked for: true.
+    fn receive_short(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<(usize, bool)> {
+        let Coalescing::On { short } = self.coalescing else {
+            let length = self.receive_single(each)?;
+            let long = length.is_some_and(|length| length > SHORT);
+            if long && self.coalescing == Coalescing::Off {
+                self.coalesce(true);
+            }
+            return Ok((length.map_or(0, |_| 1), long));
+        };
+        let found = self.receive_one(each)?;
+        let long = found.is_some_and(|(length, _)| length > SHORT);
+        match found {
+            // What is put together between this and the next call would be taken for a datagram, and lost. There is nothing to put
+            // together, though.
+            None if short >= QUIET => self.coalesce(false),
+            None => {}
+            Some(_) => self.coalescing = Coalescing::On { short: if long { 0 } else { short + 1 } },
+        }
+        Ok((found.map_or(0, |(_, datagrams)| datagrams), long))
+    }
 }
 
 impl Rail for Udp {
@@ -248,7 +333,8 @@ impl Rail for Udp {
     }
 
     fn offloads(&self) -> Offloads {
-        Offloads { segmentation: self.segments, coalescing: self.coalesces }
+        let coalescing = self.coalescing != Coalescing::Never;
+        Offloads { segmentation: self.segments, coalescing }
     }
 
     fn send(&mut self, trains: &[Train<'_>]) -> io::Result<usize> {
@@ -283,8 +369,8 @@ impl Rail for Udp {
 
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<usize> {
         // Most often there is a short one or none, for which a simple call is cheaper.
-        let Some((length, mut datagrams)) = self.receive_one(each)? else { return Ok(0) };
-        if length <= SHORT {
+        let (mut datagrams, long) = self.receive_short(each)?;
+        if !long {
             return Ok(datagrams);
         }
         for _ in 0..ROUNDS {
@@ -333,22 +419,20 @@ impl Name {
         };
         Name { storage, length: length as libc::socklen_t }
     }
+}
 
-    fn send(&self, socket: &UdpSocket, bytes: &[u8]) -> io::Result<()> {
-        let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-        // SAFETY: the bytes and the address live until the call returns.
-        let sent = unsafe {
-            libc::sendto(
-                socket.as_raw_fd(),
-                bytes.as_ptr().cast(),
-                bytes.len(),
-                flags,
-                (&raw const self.storage).cast(),
-                self.length,
-            )
-        };
-        if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-    }
+/// Sends a datagram to somebody, or to whom the socket is connected.
+fn send(socket: &UdpSocket, to: Option<&Name>, bytes: &[u8]) -> io::Result<()> {
+    let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+    let (name, length) = match to {
+        Some(name) => ((&raw const name.storage).cast(), name.length),
+        None => (std::ptr::null(), 0),
+    };
+    // SAFETY: the bytes and the address live until the call returns.
+    let sent = unsafe {
+        libc::sendto(socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), flags, name, length)
+    };
+    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 impl Extra {
