@@ -202,17 +202,22 @@ mod tests {
     const A: u8 = 1;
     const B: u8 = 2;
 
+    /// The message of what a receive takes.
+    fn take<S, T, M>(taken: Option<(S, T, M)>) -> Option<M> {
+        taken.map(|(.., message)| message)
+    }
+
     #[test]
     fn receives_take_the_oldest_of_their_source_and_tag() {
         let mut inbox = Matching::default();
         assert_eq!(inbox.arrive(A, 0, 10), None);
         assert_eq!(inbox.arrive(A, 0, 20), None);
-        assert_eq!(inbox.post(Some(B).map(|(.., message)| message), Some(0), 'b'), None);
-        assert_eq!(inbox.post(Some(A).map(|(.., message)| message), Some(1), 'c'), None);
+        assert_eq!(inbox.post(Some(B), Some(0), 'b'), None);
+        assert_eq!(inbox.post(Some(A), Some(1), 'c'), None);
         assert_eq!(inbox.awaited(), Some((Some(B), Some(0), 'b')));
         assert_eq!(inbox.probe(None, Some(0)), Some((A, 0, &10)));
-        assert_eq!(inbox.post(Some(A).map(|(.., message)| message), Some(0), 'd'), Some(10));
-        assert_eq!(inbox.post(Some(A).map(|(.., message)| message), Some(0), 'e'), Some(20));
+        assert_eq!(take(inbox.post(Some(A), Some(0), 'd')), Some(10));
+        assert_eq!(take(inbox.post(Some(A), Some(0), 'e')), Some(20));
         assert_eq!(inbox.arrive(A, 1, 30), Some(('c', 30)));
         assert_eq!(inbox.arrive(B, 0, 40), Some(('b', 40)));
         assert!(inbox.awaited().is_none() && inbox.is_empty());
@@ -222,20 +227,16 @@ mod tests {
     fn open_receives_stand_in_line_with_the_others() {
         let mut inbox = Matching::default();
         assert_eq!(inbox.post(None, Some(7), 'a'), None);
-        assert_eq!(inbox.post(Some(A).map(|(.., message)| message), Some(7), 'b'), None);
+        assert_eq!(inbox.post(Some(A), Some(7), 'b'), None);
         assert_eq!(inbox.post(Some(A), None, 'c'), None);
         assert_eq!(inbox.arrive(A, 7, 10), Some(('a', 10)), "the oldest");
         assert_eq!(inbox.arrive(A, 8, 11), Some(('c', 11)), "the only one that fits");
         assert_eq!(inbox.arrive(B, 7, 12), None);
         assert_eq!(inbox.arrive(A, 9, 13), None);
         assert_eq!(inbox.probe(None, None), Some((B, 7, &12)));
-        assert_eq!(
-            inbox.post(None, None, 'd').map(|(.., message)| message),
-            Some(12),
-            "the oldest message"
-        );
+        assert_eq!(take(inbox.post(None, None, 'd')), Some(12), "the oldest message");
         assert_eq!(inbox.arrive(A, 7, 14), Some(('b', 14)));
-        assert_eq!(inbox.post(None, Some(9), 'e').map(|(.., message)| message), Some(13));
+        assert_eq!(take(inbox.post(None, Some(9), 'e')), Some(13));
         assert!(inbox.is_empty());
     }
 }
