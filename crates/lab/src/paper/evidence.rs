@@ -17,6 +17,8 @@ pub struct Evidence {
     timelines: Vec<(String, Vec<TimelineRow>)>,
     /// Why there are no parts of real ranks, where that is known.
     barred: Option<String>,
+    /// Whether it is what real ranks have found.
+    is_live: bool,
 }
 
 impl Evidence {
@@ -40,8 +42,19 @@ impl Evidence {
         let parts: Vec<_> = parts.collect();
         match &self.barred {
             Some(why) if parts.is_empty() => Err(why.clone()),
-            _ => Ok(Evidence { parts, ..Evidence::default() }),
+            _ => {
+                let timelines = self.timelines.iter().filter_map(|(name, rows)| {
+                    Some((name.strip_suffix(LIVE)?.to_owned(), rows.clone()))
+                });
+                let timelines = timelines.collect();
+                Ok(Evidence { parts, timelines, is_live: true, ..Evidence::default() })
+            }
         }
+    }
+
+    /// Whether it is what real ranks have found.
+    pub(super) fn is_live(&self) -> bool {
+        self.is_live
     }
 
     /// Adds the channels of a part that keeps them.
