@@ -116,9 +116,10 @@ impl Evidence {
     /// All rows of a part.
     pub fn rows(&self, part: &str) -> Result<&[Row], Missing> {
         let found = self.parts.iter().find(|(name, _)| name == part);
-        found
-            .map(|(_, rows)| rows.as_slice())
-            .ok_or_else(|| Missing(format!("{part} has not been run to its end")))
+        found.map(|(_, rows)| rows.as_slice()).ok_or_else(|| {
+            let edition = if self.is_live { LIVE } else { "" };
+            Missing(format!("{part}{edition} has not been run to its end"))
+        })
     }
 
     /// The rows of a part with these settings; at least one.
