@@ -154,6 +154,11 @@ fn what_real_ranks_find_stands_beside_what_is_simulated() {
             evidence.add_timeline(part.name, timeline);
         }
         for (id, found) in live(&evidence) {
+            // There is no bus in the way of real rails.
+            if id == "fig19.shape" {
+                assert_eq!(found, Some(Agreement::NotCheckable));
+                continue;
+            }
             let told = [Agreement::Agrees, Agreement::Differs, Agreement::NotResolved];
             assert!(found.is_some_and(|found| told.contains(&found)), "{id}: {found:?}");
         }

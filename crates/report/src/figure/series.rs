@@ -138,17 +138,36 @@ struct Curve<'a> {
 
 impl Curve<'_> {
     fn points(&self, members: &[usize]) -> Vec<Point> {
-        let mut points: Vec<Point> = members
-            .iter()
-            .filter_map(|&i| {
+        let mut points: Vec<Point> = Vec::new();
+        for runs in self.runs(members) {
+            let of = |&i: &usize| {
                 let row = &self.rows[i];
                 let (x, y) = (self.x(i)?, self.y(row)?);
                 let interval = caption::interval(row, self.column);
                 Some(Point { x, y, interval, status: row.status, tip: self.tip(row, Some(y)) })
-            })
-            .collect();
+            };
+            points.extend(together(runs.iter().filter_map(of).collect()));
+        }
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         points
+    }
+
+    /// Rows that differ in nothing but the seed, together. Where x is measured, each has its own.
+    fn runs(&self, members: &[usize]) -> Vec<Vec<usize>> {
+        let others = |i: usize| {
+            let settings = self.rows[i].settings.iter().filter(|(key, _)| key != "seed");
+            settings.collect::<Vec<_>>()
+        };
+        let mut all: Vec<Vec<usize>> = Vec::new();
+        for &i in members {
+            let is_chosen = self.rows[i].setting(&self.figure.x).is_some();
+            let same = |runs: &&mut Vec<usize>| is_chosen && others(runs[0]) == others(i);
+            match all.iter_mut().find(same) {
+                Some(runs) => runs.push(i),
+                None => all.push(vec![i]),
+            }
+        }
+        all
     }
 
     fn ends(&self, members: &[usize]) -> Vec<End> {
@@ -209,6 +228,20 @@ impl Curve<'_> {
         }
         lines.join("\n")
     }
+}
+
+/// Runs of one setting as one point: the middle one, with all of them between the ends of its interval.
+fn together(mut runs: Vec<Point>) -> Option<Point> {
+    runs.sort_by(|a, b| a.y.total_cmp(&b.y));
+    let count = runs.len();
+    let (least, most) = (runs.first()?.y, runs.last()?.y);
+    let mut middle = runs.swap_remove(count / 2);
+    if count > 1 {
+        middle.interval = Some((middle.y - least, most - middle.y));
+        let (least, most) = (number::measured(least), number::measured(most));
+        middle.tip += &format!("\nthe middle one of {count} runs: {least} to {most}");
+    }
+    Some(middle)
 }
 
 /// The status as a reader sees it.

@@ -16,7 +16,22 @@ pub(super) fn line(
     design: Design,
     (size, column): (&str, &str),
 ) -> Result<Line, Missing> {
-    e.curve(part, design, size, column)
+    let line = e.curve(part, design, size, column)?;
+    Ok(if e.is_live() { together(&line) } else { line })
+}
+
+/// A line on which each size stands once: the middle one of several runs, and all that they may be.
+fn together(line: &[(f64, Estimate)]) -> Line {
+    let runs = line.chunk_by(|(one, _), (other, _)| one == other);
+    let middle = |runs: &[(f64, Estimate)]| {
+        let mut runs = runs.to_vec();
+        runs.sort_by(|(_, a), (_, b)| a.value.total_cmp(&b.value));
+        let (size, Estimate { value, .. }) = runs[runs.len() / 2];
+        let low = runs.iter().map(|(_, run)| run.low).fold(f64::INFINITY, f64::min);
+        let high = runs.iter().map(|(_, run)| run.high).fold(f64::NEG_INFINITY, f64::max);
+        (size, Estimate { value, low, high })
+    };
+    runs.map(middle).collect()
 }
 
 /// The highest point of a line.
@@ -98,6 +113,14 @@ mod tests {
 
     fn of(heights: &[(f64, f64)]) -> Line {
         heights.iter().map(|&(size, height)| (size, Estimate::exact(height))).collect()
+    }
+
+    #[test]
+    fn runs_of_one_size_are_as_sure_as_they_are_alike() {
+        let run = |size, value| (size, Estimate::about(value, 1.0));
+        let line = together(&[run(1.0, 30.0), run(1.0, 10.0), run(1.0, 12.0), run(2.0, 5.0)]);
+        let first = Estimate { value: 12.0, low: 9.0, high: 31.0 };
+        assert_eq!(line, [(1.0, first), run(2.0, 5.0)]);
     }
 
     #[test]
