@@ -20,18 +20,18 @@ pub(super) fn line(
     Ok(if e.is_live() { together(&line) } else { line })
 }
 
-/// A line on which each size stands once: the middle one of several runs, and all that they may be.
+/// A line on which each size stands once: the middle one of several runs, and from the least to the largest of them.
 fn together(line: &[(f64, Estimate)]) -> Line {
-    let runs = line.chunk_by(|(one, _), (other, _)| one == other);
-    let middle = |runs: &[(f64, Estimate)]| {
-        let mut runs = runs.to_vec();
-        runs.sort_by(|(_, a), (_, b)| a.value.total_cmp(&b.value));
-        let (size, Estimate { value, .. }) = runs[runs.len() / 2];
-        let low = runs.iter().map(|(_, run)| run.low).fold(f64::INFINITY, f64::min);
-        let high = runs.iter().map(|(_, run)| run.high).fold(f64::NEG_INFINITY, f64::max);
-        (size, Estimate { value, low, high })
+    let middle = |runs: &[(f64, Estimate)]| match runs {
+        [run] => *run,
+        runs => {
+            let mut values: Vec<f64> = runs.iter().map(|(_, run)| run.value).collect();
+            values.sort_by(f64::total_cmp);
+            let (low, high) = (values[0], values[values.len() - 1]);
+            (runs[0].0, Estimate { value: values[values.len() / 2], low, high })
+        }
     };
-    runs.map(middle).collect()
+    line.chunk_by(|(one, _), (other, _)| one == other).map(middle).collect()
 }
 
 /// The highest point of a line.
@@ -119,7 +119,7 @@ mod tests {
     fn runs_of_one_size_are_as_sure_as_they_are_alike() {
         let run = |size, value| (size, Estimate::about(value, 1.0));
         let line = together(&[run(1.0, 30.0), run(1.0, 10.0), run(1.0, 12.0), run(2.0, 5.0)]);
-        let first = Estimate { value: 12.0, low: 9.0, high: 31.0 };
+        let first = Estimate { value: 12.0, low: 10.0, high: 30.0 };
         assert_eq!(line, [(1.0, first), run(2.0, 5.0)]);
     }
 
