@@ -263,3 +263,50 @@ fn stopped(status: Status) -> bool {
         Status::Converged | Status::NotConverged | Status::Completed => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosstie_study::WorkKind;
+
+    #[test]
+    fn runs_that_differ_in_the_seed_alone_are_one_point() {
+        let row = |(point, (load, seed, y)): (usize, (f64, f64, f64))| Row {
+            point: point as u32,
+            kind: WorkKind::Traffic,
+            settings: vec![
+                ("load".to_owned(), Setting::Number(load)),
+                ("seed".to_owned(), Setting::Number(seed)),
+            ],
+            status: Status::Completed,
+            note: String::new(),
+            measured: vec![("y".to_owned(), y)],
+        };
+        let found = [(2.0, 1.0, 7.0), (1.0, 1.0, 5.0), (1.0, 2.0, 1.0), (1.0, 3.0, 4.0)];
+        let rows: Vec<Row> = found.into_iter().enumerate().map(row).collect();
+        let figure = |series: &[&str]| Figure {
+            name: "f".to_owned(),
+            title: None,
+            x: "load".to_owned(),
+            y: vec!["y".to_owned()],
+            series: series.iter().map(|&key| key.to_owned()).collect(),
+            log_x: false,
+            log_y: false,
+            x_range: None,
+            y_range: None,
+        };
+        let abscissa = Abscissa::of(&rows, "load");
+        let [one] = &series(&figure(&[]), &rows, &abscissa)[..] else { panic!("one curve") };
+        let places: Vec<_> = one.points.iter().map(|point| (point.x, point.y)).collect();
+        assert_eq!(places, [(1.0, 4.0), (2.0, 7.0)]);
+        assert_eq!(one.points[0].interval, Some((3.0, 1.0)));
+        assert!(
+            one.points[0].tip.ends_with("the middle one of 3 runs: 1 to 5"),
+            "{:?}",
+            one.points
+        );
+        assert_eq!(one.points[1].interval, None);
+        // Unless seeds are what tells curves apart.
+        assert_eq!(series(&figure(&["seed"]), &rows, &abscissa).len(), 3);
+    }
+}
