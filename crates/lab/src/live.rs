@@ -13,6 +13,8 @@
 //! | `assignment` | what ranks are told to do: a further part is one more arm |
 //! | `rank` | a rank from its assignment to its report |
 //! | `work` | the part that plays the work of a point |
+//! | `competitor` | somebody else on a rail meanwhile |
+//! | `record` | who did what when |
 //! | `raw` | the part that plays a microbenchmark on raw endpoints |
 //! | `machine` | what a rank finds out about its host |
 //! | `plan` | which place and which ranks a point asks for |
@@ -21,6 +23,7 @@
 mod assignment;
 #[cfg(target_os = "linux")]
 mod boxed;
+mod competitor;
 mod error;
 #[cfg(unix)]
 mod here;
@@ -31,6 +34,7 @@ mod place;
 mod plan;
 mod rank;
 mod raw;
+mod record;
 mod work;
 
 pub use assignment::Assignment;
@@ -43,4 +47,5 @@ pub use work::WorkPart;
 pub(crate) use machine::rows as host_rows;
 pub(crate) use plan::{Plan, Site};
 pub(crate) use raw::RawFound;
+pub(crate) use record::{Record, What};
 pub(crate) use work::Found;

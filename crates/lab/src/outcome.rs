@@ -49,9 +49,15 @@ pub(crate) fn of(
     }
 }
 
-/// The outcome of a point that real ranks have done: what each of them found, or why there is nothing.
-pub(crate) fn of_live(point: &Point, world: &World, found: Result<Vec<Found>, String>) -> Outcome {
-    live::of(point, world, found)
+/// The outcome of a point that real ranks have done: what each of them found, or why there is nothing; and how many frames the rails of a
+/// box have dropped.
+pub(crate) fn of_live(
+    point: &Point,
+    world: &World,
+    found: Result<Vec<Found>, String>,
+    lost: Option<u64>,
+) -> Outcome {
+    live::of(point, world, found, lost)
 }
 
 fn extend<'a>(columns: &mut Columns, more: impl IntoIterator<Item = (&'a str, Option<f64>)>) {

@@ -45,7 +45,7 @@ mod statistic;
 mod tam;
 
 use crosstie_study::Diagnostic;
-use crosstie_study::paper::{Claim, Finding, Grid, Measured, Missing, Published, Target};
+use crosstie_study::paper::{Claim, Finding, Grid, Measured, Missing, Published};
 
 pub use allocation::rails_by_nodes;
 pub use drawing::Drawing;
@@ -72,6 +72,8 @@ pub struct Paper {
     pub parts: &'static [Part],
     /// Editions of some of them that real ranks run: that of `NAME` is `NAME-live`.
     pub live: &'static [Part],
+    /// Whether these can tell of a claim; by its id.
+    tells_live: fn(&str) -> bool,
     /// Its figures that no part draws: calculated, or drawn from the channels of one; with the rows
     /// they are drawn from.
     pub drawings: fn(&Evidence) -> Vec<Drawing>,
@@ -110,17 +112,10 @@ impl Paper {
         claims.iter().map(|claim| self.finding(claim, evidence, scale)).collect()
     }
 
-    /// Whether real ranks can tell of a claim: it is about the shape of a figure that has a live edition.
-    fn has_live(&self, claim: &Claim) -> bool {
-        let figure = claim.id.split('.').next().unwrap_or_default();
-        matches!(claim.target, Target::Shape(_))
-            && self.live.iter().any(|part| part.name.strip_suffix(LIVE) == Some(figure))
-    }
-
     fn finding(&self, claim: &Claim, evidence: &Evidence, scale: Scale) -> Finding {
         let unmeasured = || Err(Missing("no measure is defined for this claim".to_owned()));
         let outcome = (self.measure)(claim, evidence).unwrap_or_else(unmeasured);
-        let live = self.has_live(claim).then(|| match evidence.live() {
+        let live = (self.tells_live)(&claim.id).then(|| match evidence.live() {
             Ok(live) => (self.measure)(claim, &live).unwrap_or_else(unmeasured),
             Err(why) => Ok(Measured::beyond(why)),
         });

@@ -232,7 +232,8 @@ impl Crew<'_> {
         let Some((_, place)) = open else { unreachable!("it was opened") };
         let company =
             Company { executable, hosts: &plan.hosts, limit: plan.limit, cancel: self.cancel };
-        let found = match place.run::<Found>(&company, &plan.assignment) {
+        let (found, lost) = place.counting(|| place.run::<Found>(&company, &plan.assignment));
+        let found = match found {
             Ok(None) => return Ok(()),
             Ok(Some(found)) => Ok(found),
             Err(error) if error.is_an_outcome() => Err(error.to_string()),
@@ -241,7 +242,7 @@ impl Crew<'_> {
         if found.is_err() || !plan.site.lasts() {
             *open = None;
         }
-        self.keep(outcome::of_live(job.point, &world, found))
+        self.keep(outcome::of_live(job.point, &world, found, lost))
     }
 
     fn keep(&self, Outcome { row, side }: Outcome) -> Result<(), LabError> {

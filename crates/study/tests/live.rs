@@ -83,6 +83,35 @@ error: links that change on real hosts
 }
 
 #[test]
+fn somebody_else_needs_a_box_and_a_ring() {
+    let competitor = "[[competitor]]\nrail = 0\nfrom = 0\nto = 1\nsize = '1 B'\nend = '1 s'\n";
+    complains(
+        &format!("{PING}world = 'live'\n{competitor}"),
+        r#"
+error: competitors on machines by name
+ --> x.toml:6:1
+  |
+6 | [[competitor]]
+  | ^^^^^^^^^^^^^^ found a competitor, expected a box, whose rails are known
+  |
+  = help: set `live.own-box = true`, or choose another world
+"#,
+    );
+    let boxed = format!("{PING}world = 'live'\nlive.own-box = true\n{competitor}");
+    assert!(Study::parse("x", &boxed).is_ok());
+    complains(
+        &format!("{boxed}window = 4\n"),
+        r#"
+error: a competitor with too short a ring
+  --> x.toml:13:10
+   |
+13 | window = 4
+   |          ^ found 4, expected at least 8 live
+"#,
+    );
+}
+
+#[test]
 fn short_messages_that_are_too_long() {
     complains(
         &format!("{PING}world = 'live'\nmessage.eager = '1 MiB'\n"),

@@ -85,6 +85,33 @@ fn ranks_on_hosts_of_a_box_use_its_rails() {
 }
 
 #[test]
+fn somebody_else_on_a_rail_takes_a_share_of_it() {
+    if !boxes_work() {
+        return;
+    }
+    let folder = folder(
+        "live.own-box = true\nlink.rate = '50 Mbit/s'\nmeasure.channels = false\n\
+         work.pairs.size = '256 KiB'\nschedule.iterations = 20\n\
+         [[competitor]]\nrail = 0\nfrom = 0\nto = 1\nsize = '64 KiB'\nend = '100 s'\n",
+    );
+    let document = live(&folder).expect(0).json();
+    let row = &document["rows"][0];
+    assert_eq!(row["status"], json!("completed"), "{row}");
+    let note = row["note"].as_str().unwrap();
+    assert!(note.contains("competitor 0 carried ") && !note.contains(", 0 B in all"), "{note}");
+    // Half of a rail of 6.25 MB/s, or about that.
+    assert!(row["bandwidth"].as_f64().unwrap() < 5.5, "{row}");
+    assert!(row["lost"].as_f64().is_some(), "{row}");
+    // Who sent what when: each message behind the one before.
+    let lines = fs::read_to_string(folder.path().join("results/live/timeline.csv")).unwrap();
+    let ends: Vec<f64> = (lines.lines().skip(1))
+        .map(|line| line.rsplit(',').next().unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(ends.len(), 20, "{lines}");
+    assert!(ends.is_sorted() && ends[0] > 0.0, "{lines}");
+}
+
+#[test]
 fn a_rank_that_fails_tells_why() {
     let folder = folder("live.memory = false\nwork.ping.size = '8 B'\n");
     let mut command = command(&["run", "live.toml", "--no-report", "--json"]);

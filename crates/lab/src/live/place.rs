@@ -110,6 +110,20 @@ impl Place {
         Ok(Place(Kind::Machines(names)))
     }
 
+    /// Does something there, and tells how many frames the rails of a box dropped meanwhile; `None` elsewhere.
+    pub(crate) fn counting<R>(&self, what: impl FnOnce() -> R) -> (R, Option<u64>) {
+        #[cfg(target_os = "linux")]
+        if let Kind::Box(cluster) = &self.0
+            && let Ok(mut trace) = crosstie_box::Trace::new(cluster)
+        {
+            let found = what();
+            let samples = trace.look(Duration::ZERO).ok();
+            let drops = samples.map(|samples| samples.iter().map(|sample| sample.drops).sum());
+            return (found, drops);
+        }
+        (what(), None)
+    }
+
     /// Runs ranks until all have ended: what each of them [reported](super::report), or `None` if they were told to end.
     pub fn run<T: DeserializeOwned>(
         &self,

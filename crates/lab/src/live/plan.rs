@@ -6,6 +6,7 @@ use crosstie_units::Rate;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::competitor::rank_of;
 use super::{Assignment, LiveError, Place, WorkPart};
 use crate::LabError;
 use crate::schedule::Script;
@@ -105,14 +106,17 @@ impl Site {
     }
 }
 
-/// How many ranks it takes: those from 0 to the last that has something to do.
+/// How many ranks it takes: those from 0 to the last that has something to do, or is where a competitor is.
 fn ranks(spec: &Spec, script: Option<&Script>) -> u32 {
-    match (&spec.work, script) {
+    let rivals = spec.competitors.iter().flat_map(|it| [it.from, it.to]);
+    let beside = rivals.map(|host| rank_of(host, spec.cluster.pes) + 1).max().unwrap_or(0);
+    let working = match (&spec.work, script) {
         (Work::Ping(ping), _) => ping.from.max(ping.to) + 1,
         (Work::Stream(stream), _) => stream.from.max(stream.to) + stream.pairs,
         (_, Some(script)) => script.schedule().ranks(),
         (_, None) => 1,
-    }
+    };
+    working.max(beside)
 }
 
 /// Reads the file of a box.

@@ -1,12 +1,17 @@
 //! The work of a point, played by real ranks.
 
 use crosstie_study::{Spec, Work};
-use crosstie_wire::{Comm, Options};
+use crosstie_wire::start::Job;
+use crosstie_wire::{Comm, CommError, Options, Played};
+use crosstie_work::{Application, Rank};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::competitor::{Crossed, Rival};
 use super::machine::Machine;
+use super::record::{Record, Recorder};
 use super::{RankError, report};
 use crate::schedule::Script;
 use crate::world::application;
@@ -35,6 +40,10 @@ pub(crate) struct Found {
     pub bytes_per_iteration: u64,
     /// Packets that it has sent again.
     pub resent: u64,
+    /// What it did when, where that is short.
+    pub records: Vec<Record>,
+    /// What competitors have sent to its host.
+    pub crossed: Vec<Crossed>,
     /// What it ran on.
     pub machine: Machine,
 }
@@ -49,21 +58,42 @@ impl WorkPart {
         let locate = |path: &str| self.goal.clone().unwrap_or_else(|| path.into());
         let script = Script::of(&spec, spec.ranks(self.hosts), &locate)?;
         let mut application = application(&spec.work, script.as_ref(), spec.schedule.iterations);
-        let comm = Comm::with(self.options(&spec))?;
-        let takes_part = application.ranks().iter().any(|rank| rank.0 as usize == comm.rank());
+        let mut job = Job::join().map_err(CommError::from)?;
+        let rails: Vec<&str> = self.rails.iter().flat_map(|rails| rails.split(',')).collect();
+        let rivals = Rival::meet(&mut job, &spec, &rails)?;
+        let comm = Comm::of(job, self.options(&spec))?;
+        let iterations = u64::from(spec.schedule.iterations);
+        let is_short = script.as_ref().is_some_and(|script| script.is_short(iterations));
         comm.barrier()?;
         let begin = Instant::now();
-        let played = match takes_part {
-            true => comm.play(&mut *application)?,
-            false => crosstie_wire::Played::default(),
-        };
-        let finish = begin.elapsed();
+        let over = AtomicBool::new(false);
+        let (done, crossed) = std::thread::scope(|scope| {
+            let over = &over;
+            let rivals: Vec<_> =
+                rivals.into_iter().map(|it| scope.spawn(move || it.play(begin, over))).collect();
+            let done = perform(&comm, &mut *application, is_short).and_then(|done| {
+                let finish = begin.elapsed();
+                // Somebody else goes on until all are done.
+                if !spec.competitors.is_empty() {
+                    comm.barrier()?;
+                }
+                Ok((done, finish))
+            });
+            over.store(true, Ordering::Relaxed);
+            let crossed = rivals.into_iter().map(|it| {
+                it.join().unwrap_or_else(|_| Err(RankError::Odd("a competitor broke".to_owned())))
+            });
+            (done, crossed.collect::<Result<Vec<_>, RankError>>())
+        });
+        let ((played, records), finish) = done?;
         let rails = comm.statistics();
         let found = Found {
             iterations: played.iterations.iter().map(|took| took.ps()).collect(),
             finish: u64::try_from(finish.as_nanos()).unwrap_or(u64::MAX).saturating_mul(1000),
             bytes_per_iteration: application.bytes_per_iteration(),
             resent: rails.iter().map(|rail| rail.retransmissions).sum(),
+            records,
+            crossed: crossed?.into_iter().flatten().collect(),
             machine: Machine::here(&rails),
         };
         report(&comm, &found)?;
@@ -82,4 +112,22 @@ impl WorkPart {
             eager: spec.message.as_ref().map_or(usual.eager, |message| message.eager.get()),
         }
     }
+}
+
+/// Plays the part of a rank, if it has one; what it did when, where that is wanted.
+fn perform(
+    comm: &Comm,
+    application: &mut dyn Application,
+    recorded: bool,
+) -> Result<(Played, Vec<Record>), CommError> {
+    let rank = Rank(comm.rank() as u32);
+    if !application.ranks().contains(&rank) {
+        return Ok(Default::default());
+    }
+    if !recorded {
+        return Ok((comm.play(application)?, Vec::new()));
+    }
+    let mut recorder = Recorder::new(application, rank);
+    let played = comm.play(&mut recorder)?;
+    Ok((played, recorder.finish()))
 }

@@ -29,6 +29,7 @@ pub(super) const PAPER: Paper = Paper {
         "elements",
     ],
     live: &[],
+    tells_live: |_| false,
     drawings,
     grids: Vec::new,
     published: text!("coll/published"),

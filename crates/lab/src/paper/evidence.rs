@@ -17,6 +17,8 @@ pub struct Evidence {
     timelines: Vec<(String, Vec<TimelineRow>)>,
     /// Why there are no parts of real ranks, where that is known.
     barred: Option<String>,
+    /// Whether it is what real ranks have found.
+    is_live: bool,
 }
 
 impl Evidence {
@@ -40,8 +42,19 @@ impl Evidence {
         let parts: Vec<_> = parts.collect();
         match &self.barred {
             Some(why) if parts.is_empty() => Err(why.clone()),
-            _ => Ok(Evidence { parts, ..Evidence::default() }),
+            _ => {
+                let timelines = self.timelines.iter().filter_map(|(name, rows)| {
+                    Some((name.strip_suffix(LIVE)?.to_owned(), rows.clone()))
+                });
+                let timelines = timelines.collect();
+                Ok(Evidence { parts, timelines, is_live: true, ..Evidence::default() })
+            }
         }
+    }
+
+    /// Whether it is what real ranks have found.
+    pub(super) fn is_live(&self) -> bool {
+        self.is_live
     }
 
     /// Adds the channels of a part that keeps them.
@@ -103,9 +116,10 @@ impl Evidence {
     /// All rows of a part.
     pub fn rows(&self, part: &str) -> Result<&[Row], Missing> {
         let found = self.parts.iter().find(|(name, _)| name == part);
-        found
-            .map(|(_, rows)| rows.as_slice())
-            .ok_or_else(|| Missing(format!("{part} has not been run to its end")))
+        found.map(|(_, rows)| rows.as_slice()).ok_or_else(|| {
+            let edition = if self.is_live { LIVE } else { "" };
+            Missing(format!("{part}{edition} has not been run to its end"))
+        })
     }
 
     /// The rows of a part with these settings; at least one.
@@ -197,23 +211,30 @@ impl Evidence {
     }
 }
 
-/// A row with the intervals of latency and bandwidth that follow from that of the time of an iteration; where iterations were too few
-/// for one, from the shortest of them to the 99th percentile.
+/// A row with the latency and the bandwidth of the median iteration, which one that lost its core does not change; and with the intervals that follow from that of the time
+/// of an iteration, or where iterations were too few for one, from the shortest of them and the 99th percentile.
 fn with_intervals(mut row: Row) -> Row {
     let Some(mean) = row.measured("time_mean") else { return row };
+    let median = row.measured("time_p50").unwrap_or(mean);
     let ci = row.measured("time_ci");
     let ends = row.measured("time_min").zip(row.measured("time_p99"));
-    for column in ["latency", "bandwidth"] {
-        let Some(value) = row.measured(column) else { continue };
+    for (name, value) in row.measured.clone() {
+        let (of, is_time) = match &name[..] {
+            "latency" => (value * median / mean, true),
+            "bandwidth" => (value * mean / median, false),
+            _ => continue,
+        };
+        row.measured.retain(|(known, _)| *known != name);
+        row.measured.push((name.clone(), of));
         if let Some(ci) = ci {
-            row.measured.push((format!("{column}_ci"), value * ci / mean));
+            row.measured.push((format!("{name}_ci"), of * ci / mean));
         } else if let Some((min, late)) = ends {
-            let (low, high) = match column {
-                "latency" => (value * min / mean, value * late / mean),
-                _ => (value * mean / late, value * mean / min),
+            let (low, high) = match is_time {
+                true => (of * min / median, of * late / median),
+                false => (of * median / late, of * median / min),
             };
-            row.measured.push((format!("{column}_low"), low));
-            row.measured.push((format!("{column}_high"), high));
+            row.measured.push((format!("{name}_low"), low));
+            row.measured.push((format!("{name}_high"), high));
         }
     }
     row
@@ -295,6 +316,7 @@ mod tests {
         let row = |name: &str, ci: Option<f64>| {
             let mut all =
                 vec![(name, 50.0), ("time_mean", 10.0), ("time_min", 8.0), ("time_p99", 20.0)];
+            all.extend([("time_p50", 10.0)]);
             all.extend(ci.map(|ci| ("time_ci", ci)));
             with_intervals(row("basic", 0.1, &all))
         };
@@ -302,6 +324,15 @@ mod tests {
         assert_eq!(found("latency", Some(1.0)), Estimate::about(50.0, 5.0));
         assert_eq!(found("latency", None), Estimate { value: 50.0, low: 40.0, high: 100.0 });
         assert_eq!(found("bandwidth", None), Estimate { value: 50.0, low: 25.0, high: 62.5 });
+    }
+
+    #[test]
+    fn of_real_ranks_the_median_counts() {
+        let times = [("time_mean", 20.0), ("time_p50", 10.0), ("time_ci", 2.0)];
+        let all = [&[("latency", 10.0), ("bandwidth", 10.0)][..], &times].concat();
+        let row = with_intervals(row("basic", 0.1, &all));
+        assert_eq!(estimate(&row, "latency"), Some(Estimate::about(5.0, 0.5)));
+        assert_eq!(estimate(&row, "bandwidth"), Some(Estimate::about(20.0, 2.0)));
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub(super) const PAPER: Paper = Paper {
         "readings-links",
     ],
     live: &[],
+    tells_live: |_| false,
     drawings: links::drawings,
     grids: tables::grids,
     published: text!("flich/published"),

@@ -58,6 +58,18 @@ pub(super) fn mean(sample: &[Estimate]) -> Estimate {
     Estimate { value, low: mean(|e| e.low) - chance, high: mean(|e| e.high) + chance }
 }
 
+/// The middle one of a sample, and between which of its values the middle of all that there might be lies: whatever they are spread by, as
+/// many of them are above as below. Nothing if there are none.
+pub(super) fn middle(sample: &[f64]) -> Option<Estimate> {
+    let mut sorted = sample.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let value = *sorted.get(sorted.len() / 2)?;
+    // Half of them, but for about two standard deviations of how many are above by chance.
+    let count = sorted.len() as f64;
+    let below = (count / 2.0 - count.sqrt()).floor().max(0.0) as usize;
+    Some(Estimate { value, low: sorted[below], high: sorted[sorted.len() - 1 - below] })
+}
+
 /// How alike two lists of numbers are ordered [Spearman]: 1 if they are ordered alike, -1 if one is the other turned round.
 pub(super) fn rank_correlation(one: &[f64], other: &[f64]) -> f64 {
     let (a, b) = (ranks(one), ranks(other));
@@ -102,6 +114,15 @@ mod tests {
         assert!(mean.value == 2.0 && (mean.high - 2.0 - 2.484 - 0.5).abs() < 1e-3, "{mean:?}");
         assert_eq!(super::mean(&[Estimate::exact(1.0); 2]), Estimate::exact(1.0));
         assert_eq!(super::mean(&[Estimate::exact(1.0)]).high, f64::INFINITY);
+    }
+
+    #[test]
+    fn the_middle_lies_between_some_of_the_values() {
+        let few = middle(&[3.0, 1.0, 9.0]).unwrap();
+        assert_eq!(few, Estimate { value: 3.0, low: 1.0, high: 9.0 });
+        let many: Vec<f64> = (0..100).map(f64::from).collect();
+        assert_eq!(middle(&many), Some(Estimate { value: 50.0, low: 40.0, high: 59.0 }));
+        assert_eq!(middle(&[]), None);
     }
 
     #[test]

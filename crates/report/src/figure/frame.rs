@@ -134,17 +134,40 @@ impl ValueFormatter<f64> for Ticks {
     }
 }
 
-/// Every n-th tick, so that the labels do not run into each other.
+/// Every n-th tick, so that the labels do not run into each other, however close some of them stand.
 fn thinned(scale: &Scale, room: f64) -> Vec<Tick> {
-    let widths = scale.ticks.iter().map(|tick| text::width(&text::cut(&tick.label), text::SMALL));
-    let needed: f64 = widths.map(|width| width + 10.0).sum();
-    let stride = (needed / room.max(1.0)).ceil().max(1.0) as usize;
-    scale.ticks.iter().step_by(stride).cloned().collect()
+    let half = |tick: &Tick| text::width(&text::cut(&tick.label), text::SMALL) / 2.0;
+    let apart = |pair: &[&Tick]| {
+        let distance = (pair[1].at - pair[0].at).abs() * room;
+        half(pair[0]) + half(pair[1]) + 10.0 <= distance
+    };
+    let every = |stride: usize| scale.ticks.iter().step_by(stride).collect::<Vec<_>>();
+    let strides = 1..scale.ticks.len().max(1);
+    let stride = strides.into_iter().find(|&stride| every(stride).windows(2).all(apart));
+    every(stride.unwrap_or(scale.ticks.len().max(1))).into_iter().cloned().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_that_stand_close_together_are_thinned() {
+        let names: Vec<(f64, String)> = ["4 B", "64 B", "1 KiB", "512 KiB", "1 MiB"]
+            .iter()
+            .zip([4.0, 64.0, 1024.0, 524_288.0, 1_048_576.0])
+            .map(|(name, at)| (at, (*name).to_owned()))
+            .collect();
+        let labels = |room: f64| {
+            let scale = Scale::named(&names, true, None);
+            let thin = thinned(&scale, room).into_iter().map(|tick| tick.label);
+            thin.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(labels(2000.0), "4 B 64 B 1 KiB 512 KiB 1 MiB");
+        // The last two would touch each other.
+        assert_eq!(labels(600.0), "4 B 1 KiB 1 MiB");
+        assert_eq!(labels(1.0), "4 B");
+    }
 
     #[test]
     fn a_rectangle_knows_which_lines_touch_it() {

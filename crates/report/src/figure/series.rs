@@ -138,17 +138,36 @@ struct Curve<'a> {
 
 impl Curve<'_> {
     fn points(&self, members: &[usize]) -> Vec<Point> {
-        let mut points: Vec<Point> = members
-            .iter()
-            .filter_map(|&i| {
+        let mut points: Vec<Point> = Vec::new();
+        for runs in self.runs(members) {
+            let of = |&i: &usize| {
                 let row = &self.rows[i];
                 let (x, y) = (self.x(i)?, self.y(row)?);
                 let interval = caption::interval(row, self.column);
                 Some(Point { x, y, interval, status: row.status, tip: self.tip(row, Some(y)) })
-            })
-            .collect();
+            };
+            points.extend(together(runs.iter().filter_map(of).collect()));
+        }
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         points
+    }
+
+    /// Rows that differ in nothing but the seed, together. Where x is measured, each has its own.
+    fn runs(&self, members: &[usize]) -> Vec<Vec<usize>> {
+        let others = |i: usize| {
+            let settings = self.rows[i].settings.iter().filter(|(key, _)| key != "seed");
+            settings.collect::<Vec<_>>()
+        };
+        let mut all: Vec<Vec<usize>> = Vec::new();
+        for &i in members {
+            let is_chosen = self.rows[i].setting(&self.figure.x).is_some();
+            let same = |runs: &&mut Vec<usize>| is_chosen && others(runs[0]) == others(i);
+            match all.iter_mut().find(same) {
+                Some(runs) => runs.push(i),
+                None => all.push(vec![i]),
+            }
+        }
+        all
     }
 
     fn ends(&self, members: &[usize]) -> Vec<End> {
@@ -211,6 +230,20 @@ impl Curve<'_> {
     }
 }
 
+/// Runs of one setting as one point: the middle one, with all of them between the ends of its interval.
+fn together(mut runs: Vec<Point>) -> Option<Point> {
+    runs.sort_by(|a, b| a.y.total_cmp(&b.y));
+    let count = runs.len();
+    let (least, most) = (runs.first()?.y, runs.last()?.y);
+    let mut middle = runs.swap_remove(count / 2);
+    if count > 1 {
+        middle.interval = Some((middle.y - least, most - middle.y));
+        let (least, most) = (number::measured(least), number::measured(most));
+        middle.tip += &format!("\nthe middle one of {count} runs: {least} to {most}");
+    }
+    Some(middle)
+}
+
 /// The status as a reader sees it.
 pub(crate) fn status_words(status: Status) -> &'static str {
     match status {
@@ -228,5 +261,52 @@ fn stopped(status: Status) -> bool {
     match status {
         Status::Saturated | Status::Deadlocked | Status::Failed => true,
         Status::Converged | Status::NotConverged | Status::Completed => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosstie_study::WorkKind;
+
+    #[test]
+    fn runs_that_differ_in_the_seed_alone_are_one_point() {
+        let row = |(point, (load, seed, y)): (usize, (f64, f64, f64))| Row {
+            point: point as u32,
+            kind: WorkKind::Traffic,
+            settings: vec![
+                ("load".to_owned(), Setting::Number(load)),
+                ("seed".to_owned(), Setting::Number(seed)),
+            ],
+            status: Status::Completed,
+            note: String::new(),
+            measured: vec![("y".to_owned(), y)],
+        };
+        let found = [(2.0, 1.0, 7.0), (1.0, 1.0, 5.0), (1.0, 2.0, 1.0), (1.0, 3.0, 4.0)];
+        let rows: Vec<Row> = found.into_iter().enumerate().map(row).collect();
+        let figure = |series: &[&str]| Figure {
+            name: "f".to_owned(),
+            title: None,
+            x: "load".to_owned(),
+            y: vec!["y".to_owned()],
+            series: series.iter().map(|&key| key.to_owned()).collect(),
+            log_x: false,
+            log_y: false,
+            x_range: None,
+            y_range: None,
+        };
+        let abscissa = Abscissa::of(&rows, "load");
+        let [one] = &series(&figure(&[]), &rows, &abscissa)[..] else { panic!("one curve") };
+        let places: Vec<_> = one.points.iter().map(|point| (point.x, point.y)).collect();
+        assert_eq!(places, [(1.0, 4.0), (2.0, 7.0)]);
+        assert_eq!(one.points[0].interval, Some((3.0, 1.0)));
+        assert!(
+            one.points[0].tip.ends_with("the middle one of 3 runs: 1 to 5"),
+            "{:?}",
+            one.points
+        );
+        assert_eq!(one.points[1].interval, None);
+        // Unless seeds are what tells curves apart.
+        assert_eq!(series(&figure(&["seed"]), &rows, &abscissa).len(), 3);
     }
 }

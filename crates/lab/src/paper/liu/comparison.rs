@@ -16,7 +16,22 @@ pub(super) fn line(
     design: Design,
     (size, column): (&str, &str),
 ) -> Result<Line, Missing> {
-    e.curve(part, design, size, column)
+    let line = e.curve(part, design, size, column)?;
+    Ok(if e.is_live() { together(&line) } else { line })
+}
+
+/// A line on which each size stands once: the middle one of several runs, and from the least to the largest of them.
+fn together(line: &[(f64, Estimate)]) -> Line {
+    let middle = |runs: &[(f64, Estimate)]| match runs {
+        [run] => *run,
+        runs => {
+            let mut values: Vec<f64> = runs.iter().map(|(_, run)| run.value).collect();
+            values.sort_by(f64::total_cmp);
+            let (low, high) = (values[0], values[values.len() - 1]);
+            (runs[0].0, Estimate { value: values[values.len() / 2], low, high })
+        }
+    };
+    line.chunk_by(|(one, _), (other, _)| one == other).map(middle).collect()
 }
 
 /// The highest point of a line.
@@ -98,6 +113,14 @@ mod tests {
 
     fn of(heights: &[(f64, f64)]) -> Line {
         heights.iter().map(|&(size, height)| (size, Estimate::exact(height))).collect()
+    }
+
+    #[test]
+    fn runs_of_one_size_are_as_sure_as_they_are_alike() {
+        let run = |size, value| (size, Estimate::about(value, 1.0));
+        let line = together(&[run(1.0, 30.0), run(1.0, 10.0), run(1.0, 12.0), run(2.0, 5.0)]);
+        let first = Estimate { value: 12.0, low: 10.0, high: 30.0 };
+        assert_eq!(line, [(1.0, first), run(2.0, 5.0)]);
     }
 
     #[test]

@@ -22,6 +22,17 @@ pub(super) fn measure(claim: &Claim, evidence: &Evidence) -> Reading {
         .or_else(|| uplinks::measure(&claim.id, evidence))
 }
 
+/// Real ranks tell of the output-buffered switch: when it loses packets, and Table 4.1.
+pub(super) fn tells_live(id: &str) -> bool {
+    let words: Vec<&str> = id.split('.').collect();
+    match words[..] {
+        ["ch4", "shape", "overflow", "output"] => true,
+        ["ch4", "shape", "output", what] => matches!(what, "w" | "p" | "simple" | "own"),
+        ["t4", "1", .., "measured"] | ["ours", "t41", "rank" | "difference"] => true,
+        _ => false,
+    }
+}
+
 /// Frames that the switches keep: of the IBM 8275-416 and of the Cisco 2980G at an output, of the IBM 8275-326 at an
 /// input.
 const IBM416: u32 = 95;

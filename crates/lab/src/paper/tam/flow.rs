@@ -14,19 +14,25 @@ pub(super) const PAYLOAD: f64 = 1492.0;
 /// What a port of Fast Ethernet carries at best, in MB/s of payload.
 pub(super) const PORT: f64 = PAYLOAD / SLOT;
 
-/// The rows of one setting, one for each seed.
+/// What a port of a box carries at best, of which real frames of 1514 bytes have 1448 of payload.
+const LIVE_PORT: f64 = 1448.0 / 121.12;
+
+/// The rows of one setting, one for each seed; of real ranks, one for each time.
 #[derive(Debug, Clone)]
 pub(super) struct Flow<'e> {
     rows: Vec<&'e Row>,
+    /// What the port carries at best, in MB/s of payload.
+    port: f64,
 }
 
 /// The rows of a part, by setting, in the order of its sweep.
 pub(super) fn flows<'e>(e: &'e Evidence, part: &str) -> Result<Vec<Flow<'e>>, Missing> {
     let mut flows: Vec<Flow<'e>> = Vec::new();
+    let port = if e.is_live() { LIVE_PORT } else { PORT };
     for row in e.rows(part)? {
         match flows.iter_mut().find(|flow| alike(flow.rows[0], row)) {
             Some(flow) => flow.rows.push(row),
-            None => flows.push(Flow { rows: vec![row] }),
+            None => flows.push(Flow { rows: vec![row], port }),
         }
     }
     let unfinished = flows.iter().flat_map(|flow| &flow.rows).find(|row| carried(row).is_none());
@@ -127,12 +133,21 @@ impl Flow<'_> {
 
     /// Throughput efficiency: the time that the packets would take at best over what they took.
     pub fn efficiency(&self) -> Estimate {
-        self.bandwidth().scaled(1.0 / PORT)
+        self.bandwidth().scaled(1.0 / self.port)
     }
 
     /// Packets lost, over all seeds.
     pub fn lost(&self) -> f64 {
         self.rows.iter().filter_map(|row| row.measured("lost")).sum()
+    }
+
+    /// Packets lost in each run. Where acknowledgements alone are lost, nothing is sent again, and nothing counts.
+    pub fn losses(&self) -> Vec<f64> {
+        let lost = |row: &&Row| match row.measured("resent") {
+            Some(0.0) => 0.0,
+            _ => row.measured("lost").unwrap_or(0.0),
+        };
+        self.rows.iter().map(lost).collect()
     }
 
     /// What Eq. 4.10 makes of the chances that were counted; nothing if none were.

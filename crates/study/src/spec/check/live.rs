@@ -32,15 +32,34 @@ pub(super) fn check(spec: &Spec) -> Result<(), Clash> {
         return Err(clash("event", title, label)
             .help("write events into the file that `live.box` names, or choose another world"));
     }
-    if !spec.competitors.is_empty() {
-        let label = "found a competitor, expected a simulated network below it";
-        return Err(
-            clash("competitor", "competitors on real hosts", label).help("choose another world")
-        );
-    }
+    competitors(spec)?;
     if let Some(message) = spec.message.as_ref().filter(|message| message.eager > MOST_EAGER) {
         let label = format!("found {}, expected at most {MOST_EAGER} live", message.eager);
         return Err(clash("message.eager", "short messages that are too long", label));
+    }
+    Ok(())
+}
+
+/// The fewest frames that somebody else's ring holds.
+const LEAST_RING: u32 = 8;
+
+/// Somebody else has rails by name, and a ring.
+fn competitors(spec: &Spec) -> Result<(), Clash> {
+    if spec.competitors.is_empty() {
+        return Ok(());
+    }
+    if !spec.live.own_box && spec.live.boxed.is_none() {
+        let label = "found a competitor, expected a box, whose rails are known";
+        return Err(clash("competitor", "competitors on machines by name", label)
+            .help("set `live.own-box = true`, or choose another world"));
+    }
+    for (number, competitor) in spec.competitors.iter().enumerate() {
+        let window = competitor.window;
+        if window < LEAST_RING {
+            let label = format!("found {window}, expected at least {LEAST_RING} live");
+            let path = format!("competitor.{number}.window");
+            return Err(clash(path, "a competitor with too short a ring", label));
+        }
     }
     Ok(())
 }
