@@ -95,6 +95,23 @@ const SCENES: &[Scene] = &[
         aim: 92.0,
         ..STREAM
     },
+    Scene {
+        name: "unequal-16K",
+        rails: &[1000, 250],
+        does: "stream 16384 64 2",
+        floor: 0.0,
+        aim: 0.0,
+        ..STREAM
+    },
+    Scene {
+        name: "unequal-4K",
+        rails: &[1000, 250],
+        does: "stream 4096 16 2",
+        whole: false,
+        floor: 0.0,
+        aim: 0.0,
+        ..STREAM
+    },
     Scene { name: "four-4M", rails: &[1000; 4], floor: 90.0, aim: 94.0, ..STREAM },
     Scene {
         name: "both-ways",
@@ -192,16 +209,16 @@ const SCENES: &[Scene] = &[
         name: "four-rails-barrier",
         ranks: &[0, 1, 2, 3],
         does: "barrier 5000",
-        floor: 100.0,
-        aim: 30.0,
+        floor: 0.0,
+        aim: 0.0,
         ..TIME
     },
     Scene {
         name: "four-rails-all-reduce",
         ranks: &[0, 1, 2, 3],
         does: "all-reduce 5000",
-        floor: 100.0,
-        aim: 30.0,
+        floor: 0.0,
+        aim: 0.0,
         ..TIME
     },
 ];
@@ -250,6 +267,11 @@ fn measure(scene: &Scene) -> Result<String, Box<dyn std::error::Error>> {
     let bare_shown = bare.as_deref().map(|text| format!("{:.2}", scaled(number(text))));
     let bare_shown = bare_shown.unwrap_or_default();
     let Scene { name, floor, aim, unit, .. } = scene;
+    // Of some it is only of interest what they are.
+    let [floor, aim] = [floor, aim].map(|&number| match number {
+        0.0 => String::new(),
+        number => number.to_string(),
+    });
     let mut all =
         format!("{name:22} {measured:>10.2} {bare_shown:>10} {floor:>8} {aim:>8}  {unit}\n");
     let bare_remarks = bare.iter().flat_map(|text| text.lines().skip(1));
