@@ -19,8 +19,8 @@ use crate::rail::{Rail, Udp};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Passes on to a rank what another one sends, as it likes.
-fn meddle(way: UdpSocket, to: SocketAddr, receiver: u16, done: Arc<AtomicBool>) {
+/// Passes on to a rank what another one sends, as it likes: from the socket that the receiver takes for the other rank's.
+fn meddle(way: UdpSocket, back: UdpSocket, to: SocketAddr, receiver: u16, done: Arc<AtomicBool>) {
     way.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     let mut random = Seed(u64::from(receiver)).stream("meddler", 0);
     let (mut buffer, mut held) = (vec![0; 1 << 16], Vec::new());
@@ -28,7 +28,7 @@ fn meddle(way: UdpSocket, to: SocketAddr, receiver: u16, done: Arc<AtomicBool>) 
     while !done.load(Relaxed) {
         let Ok(count) = way.recv(&mut buffer) else { continue };
         let mut datagram = buffer[..count].to_vec();
-        let send = |datagram: &[u8]| _ = way.send_to(datagram, to);
+        let send = |datagram: &[u8]| _ = back.send_to(datagram, to);
         match random.below(40) {
             0 => continue,
             1 => send(&datagram),
@@ -62,14 +62,15 @@ fn whatever_happens_on_the_way_messages_arrive_as_they_were_sent() {
     let addresses: Vec<SocketAddr> = rails.iter().map(|rail| rail.address().unwrap()).collect();
     let done = Arc::new(AtomicBool::new(false));
     let mut meddlers = Vec::new();
+    let ways = [0, 1].map(|_| UdpSocket::bind((HERE, 0)).unwrap());
     for (rank, rail) in rails.iter_mut().enumerate() {
-        let way = UdpSocket::bind((HERE, 0)).unwrap();
+        let [way, back] = [rank, 1 - rank].map(|of| ways[of].try_clone().unwrap());
         let mut peers = [None, None];
         peers[1 - rank] = Some(way.local_addr().unwrap());
         let longest = rail.longest();
         rail.reach(&peers, longest);
         let (to, done) = (addresses[1 - rank], Arc::clone(&done));
-        meddlers.push(thread::spawn(move || meddle(way, to, 1 - rank as u16, done)));
+        meddlers.push(thread::spawn(move || meddle(way, back, to, 1 - rank as u16, done)));
     }
     let spec = |rank| BareSpec {
         rank,

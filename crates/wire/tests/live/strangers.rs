@@ -11,10 +11,12 @@ use crosstie_wire::{Comm, CommError};
 use crate::parts::{content, say};
 use crate::stage::here;
 
-/// Two ranks exchange messages on a rail of this machine while rank 0 also floods both with what is not theirs.
+/// Ranks pass on messages in a ring on a rail of this machine while rank 0 also floods all with what is not theirs. Between two ranks alone the system would
+/// keep strangers away.
 pub fn listen() -> Result<(), CommError> {
     let comm = Comm::init()?;
-    let (rank, other) = (comm.rank(), 1 - comm.rank());
+    let (rank, size) = (comm.rank(), comm.size());
+    let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
     // All ports that are in use here, ours among them.
     let ports: Vec<u16> = std::fs::read_to_string("/proc/net/udp")
         .unwrap_or_default()
@@ -50,13 +52,13 @@ pub fn listen() -> Result<(), CommError> {
         let mut go_on = [u8::from(begin.elapsed() < Duration::from_millis(500))];
         comm.broadcast(0, &mut go_on)?;
         let bytes = (round * 7919 % 60_000) as usize;
-        let (out, mut into) = (content(rank, other, round, bytes), vec![0; bytes]);
+        let (out, mut into) = (content(rank, next, round, bytes), vec![0; bytes]);
         comm.scope(|scope| {
-            scope.recv(other, 0, &mut into)?;
-            scope.send(other, 0, &out)?;
+            scope.recv(previous, 0, &mut into)?;
+            scope.send(next, 0, &out)?;
             Ok(())
         })?;
-        assert_eq!(into, content(other, rank, round, bytes));
+        assert_eq!(into, content(previous, rank, round, bytes));
         round += 1;
         if go_on[0] == 0 {
             break;
@@ -67,7 +69,7 @@ pub fn listen() -> Result<(), CommError> {
     comm.finish()
 }
 
-/// A datagram of a job with another secret, for one of two ranks.
+/// A datagram of a job with another secret, for one of the first two ranks.
 fn of_another_job(rank: u16, seed: u64) -> Vec<u8> {
     let (seq, load) = (Seq(seed as u32 & 0xff), [7; 200]);
     let body = match seed >> 62 {
@@ -85,5 +87,5 @@ fn of_another_job(rank: u16, seed: u64) -> Vec<u8> {
 #[test]
 fn they_are_counted_and_change_nothing() {
     let variables = [("CROSSTIE_MEMORY", "off"), ("CROSSTIE_RAILS", "lo")];
-    assert_eq!(here(2, "listen", &variables), ["true", "true"]);
+    assert_eq!(here(3, "listen", &variables), ["true", "true", "true"]);
 }

@@ -115,13 +115,22 @@ fn a_packet_that_no_window_reaches_is_refused_with_all_that_its_frame_says() {
     for frame in [ahead(Arrivals::COUNT, 1), ahead(0, 3), ahead(1 << 30, 0)] {
         assert_eq!(hear(&mut end, us(1), frame), Done::default(), "{frame:?}");
     }
-    for frame in [Frame::Pack(FIRST.plus(1)), Frame::Nack(FIRST.plus(1))] {
-        assert_eq!(hear(&mut end, us(1), frame), Done::default(), "nobody sends any");
+    for frame in [Frame::Pack(FIRST.plus(3)), Frame::Nack(FIRST.plus(1))] {
+        assert_eq!(hear(&mut end, us(1), frame), Done::default(), "{frame:?}");
     }
     end.handle(us(1), Input::Corrupt);
     let Tally { refused, corrupt, delivered, acknowledged, stale, .. } = *end.tally();
     assert_eq!((refused, corrupt, delivered, acknowledged, stale), (5, 1, 0, 0, 0));
     assert_eq!(hear(&mut end, us(2), ahead(Arrivals::COUNT - 1, 0)).delivered, [7], "one before");
+}
+
+#[test]
+fn a_pack_says_what_data_would() {
+    let mut end = sender(2);
+    assert_eq!(hear(&mut end, us(1), Frame::Pack(FIRST.plus(1))).acknowledged, [0]);
+    assert_eq!(hear(&mut end, us(2), Frame::Pack(FIRST.plus(2))).acknowledged, [1]);
+    assert_eq!(hear(&mut end, us(2), Frame::Pack(FIRST.plus(1))).acknowledged, []);
+    assert_eq!(end.tally().refused, 0);
 }
 
 #[test]
