@@ -1,6 +1,7 @@
 //! The work of a point, played by real ranks.
 
 use crosstie_study::{Spec, Work};
+use crosstie_wire::start::Job;
 use crosstie_wire::{Comm, Options};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -41,7 +42,7 @@ pub(crate) struct Found {
 
 impl WorkPart {
     /// Plays the part of this rank, and reports.
-    pub(super) fn play(&self) -> Result<(), RankError> {
+    pub(super) fn play(&self, job: Job) -> Result<(Job, Option<Vec<u8>>), RankError> {
         let spec = Spec::from_toml("assignment", &self.spec).map_err(Box::new)?;
         if matches!(spec.work, Work::Traffic(_)) {
             return Err(RankError::Odd("open-loop traffic is no work for ranks".to_owned()));
@@ -49,7 +50,7 @@ impl WorkPart {
         let locate = |path: &str| self.goal.clone().unwrap_or_else(|| path.into());
         let script = Script::of(&spec, spec.ranks(self.hosts), &locate)?;
         let mut application = application(&spec.work, script.as_ref(), spec.schedule.iterations);
-        let comm = Comm::with(self.options(&spec))?;
+        let comm = Comm::of(job, self.options(&spec))?;
         let takes_part = application.ranks().iter().any(|rank| rank.0 as usize == comm.rank());
         comm.barrier()?;
         let begin = Instant::now();
@@ -66,8 +67,8 @@ impl WorkPart {
             resent: rails.iter().map(|rail| rail.retransmissions).sum(),
             machine: Machine::here(&rails),
         };
-        report(&comm, &found)?;
-        Ok(comm.finish()?)
+        let all = report(&comm, &found)?;
+        Ok((comm.release()?, all))
     }
 
     /// How ranks reach each other.
