@@ -35,11 +35,6 @@ pub(super) const fn ms(ms: u64) -> Time {
     Time::from_ns(1_000_000 * ms)
 }
 
-/// Whether nodes reserve the NICs of others: such a reservation does not outlive a rail, and nobody is given up.
-fn reserves(policy: &PolicyKind) -> bool {
-    matches!(policy, PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. })
-}
-
 /// A rank of two.
 pub(super) fn rank(
     decisions: (PolicyKind, ChannelSpec, u64),
@@ -126,9 +121,6 @@ pub fn pair(bytes: &[u8]) {
     drop(air);
     world.receive_all();
     let dead = world.ranks.iter().position(Option::is_none);
-    if dead.is_some() && reserves(&chosen.0) {
-        return;
-    }
     let patience = Time::from_ps(GIVE_UP.ps() * 4);
     world.conclude(dead, patience);
 }
