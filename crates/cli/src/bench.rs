@@ -80,7 +80,7 @@ pub struct BenchArguments {
     #[arg(long, value_name = "N")]
     ranks: Option<u32>,
 
-    /// Message sizes: `8..64KiB` for powers of two, or a list `8,100,1KiB`
+    /// Message sizes: `8..64KiB` for powers of two, or a list `8,100,1KiB`; 0 for empty ones, of ping
     #[arg(long, value_name = "SIZES")]
     sizes: Option<Sizes>,
 
@@ -121,6 +121,11 @@ pub fn bench(
     let sizes = match (&arguments.sizes, benchmark.sizes()) {
         (Some(_), None) => {
             return Err(Failure::user(format!("--sizes: {name} sends nothing of any size")));
+        }
+        (Some(Sizes(sizes)), Some(_)) if sizes.contains(&0) && benchmark != Benchmark::Ping => {
+            return Err(Failure::user(format!(
+                "--sizes: found 0, expected 1 or more: {name} is about bytes; only ping sends empty messages"
+            )));
         }
         (Some(Sizes(sizes)), Some(_)) => sizes.clone(),
         (None, Some(usual)) => Sizes::powers(usual.0, usual.1).0,
