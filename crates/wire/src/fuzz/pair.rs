@@ -127,7 +127,7 @@ pub fn pair(bytes: &[u8]) {
 
 impl World {
     fn now(&self) -> Time {
-        air::lock(&self.air).now
+        air::lock(&self.air).flights.now
     }
 
     /// Goes on to a time, or until nothing is left to do. Whether there was something at that time.
@@ -135,13 +135,13 @@ impl World {
         loop {
             let deadlines = self.ranks.iter().flatten().filter_map(Bare::deadline);
             let mut air = air::lock(&self.air);
-            let next = deadlines.chain(air.next()).min().filter(|&at| at <= until);
+            let next = deadlines.chain(air.flights.next()).min().filter(|&at| at <= until);
             let Some(next) = next else {
-                air.now = air.now.max(until);
+                air.flights.now = air.flights.now.max(until);
                 return;
             };
-            air.now = air.now.max(next);
-            let now = air.now;
+            air.flights.now = air.flights.now.max(next);
+            let now = air.flights.now;
             drop(air);
             for rank in self.ranks.iter_mut().flatten() {
                 rank.progress(now);
