@@ -8,6 +8,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
+use crosstie_lab::live::Lead;
 use crosstie_lab::{Preset, RunOptions};
 use crosstie_study::{Row, Status, Study};
 use toml::Table as Toml;
@@ -34,11 +35,16 @@ Examples:
   crosstie bench ping --box two-rails.toml --predict    and what the model says of these rails
   crosstie bench all-reduce --live --ranks 4            real ranks on this machine
   crosstie bench ping --live=a,b --sim qsnet            on machines a and b, by mpiexec.hydra
+  mpiexec.hydra -hosts a,b crosstie bench bw --live     on the ranks that a launcher has started
   crosstie bench --list                                 benchmarks, algorithms, presets
 
 A preset is an experiment file that says nothing about what is to be done. The simulator repeats itself
 exactly, so that each size is tried a few times only. Real ranks try it many times: the table has the
-median, and beside it what 99 of 100 do not exceed, or of bandwidths do not fall below.";
+median, and beside it what 99 of 100 do not exceed, or of bandwidths do not fall below.
+
+Started as several ranks by `mpiexec.hydra`, `srun --mpi=pmi2` or `crosstie launch`, --live measures these
+ranks and starts none: messages of ping, bw and bibw go between the first and the last of them. Rank 0
+prints the table.";
 
 /// Arguments of `crosstie bench`.
 #[derive(Debug, Args)]
@@ -57,7 +63,7 @@ pub struct BenchArguments {
     #[arg(long = "box", value_name = "FILE", id = "boxed", conflicts_with = "live")]
     boxed: Option<PathBuf>,
 
-    /// Real ranks on this machine, or on others by name
+    /// Real ranks on this machine, or on others by name; or those that a launcher has started
     #[arg(long, value_name = "HOSTS", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "localhost")]
     live: Option<String>,
@@ -74,7 +80,7 @@ pub struct BenchArguments {
     #[arg(long, value_name = "N")]
     ranks: Option<u32>,
 
-    /// Message sizes: `8..64KiB` for powers of two, or a list `8,100,1KiB`
+    /// Message sizes: `8..64KiB` for powers of two, or a list `8,100,1KiB`; 0 for empty ones, of ping
     #[arg(long, value_name = "SIZES")]
     sizes: Option<Sizes>,
 
@@ -92,8 +98,20 @@ pub struct BenchArguments {
     list: bool,
 }
 
-/// Runs a benchmark and prints its table.
-pub fn bench(arguments: &BenchArguments, threads: Option<NonZeroUsize>, console: &Console) -> Exit {
+impl BenchArguments {
+    /// Whether real ranks are wanted.
+    pub fn is_live(&self) -> bool {
+        self.boxed.is_some() || self.live.is_some()
+    }
+}
+
+/// Runs a benchmark and prints its table; with the ranks of a launcher's job if this one leads them.
+pub fn bench(
+    arguments: &BenchArguments,
+    threads: Option<NonZeroUsize>,
+    lead: Option<&Lead>,
+    console: &Console,
+) -> Exit {
     let Some(name) = &arguments.benchmark else { return list(console) };
     let benchmark = Benchmark::find(name).expect("the command line takes no other");
     let algorithms = benchmark.algorithms(arguments.algorithm.as_deref())?;
@@ -104,12 +122,17 @@ pub fn bench(arguments: &BenchArguments, threads: Option<NonZeroUsize>, console:
         (Some(_), None) => {
             return Err(Failure::user(format!("--sizes: {name} sends nothing of any size")));
         }
+        (Some(Sizes(sizes)), Some(_)) if sizes.contains(&0) && benchmark != Benchmark::Ping => {
+            return Err(Failure::user(format!(
+                "--sizes: found 0, expected 1 or more: {name} is about bytes; only ping sends empty messages"
+            )));
+        }
         (Some(Sizes(sizes)), Some(_)) => sizes.clone(),
         (None, Some(usual)) => Sizes::powers(usual.0, usual.1).0,
         // One line, without a size.
         (None, None) => vec![0],
     };
-    let sides = Side::all(arguments, benchmark, console)?;
+    let sides = Side::all(arguments, benchmark, lead, console)?;
     // The same number everywhere, so that columns can be compared.
     let ranks = arguments.ranks.or_else(|| sides.iter().map(Side::hosts).min()).unwrap_or(2);
     let interrupted = interrupt::watch()?;
@@ -118,6 +141,7 @@ pub fn bench(arguments: &BenchArguments, threads: Option<NonZeroUsize>, console:
         threads: run::threads(threads),
         cancel: &interrupted,
         executable: executable.as_deref(),
+        lead,
     };
     let mut columns: Vec<Column> = Vec::new();
     let mut lines: Vec<(Option<u64>, Vec<Option<f64>>)> = (sizes.iter())

@@ -71,6 +71,7 @@ pub fn check(files: &[PathBuf], threads: Option<NonZeroUsize>, console: &Console
         threads: run::threads(threads),
         cancel: &interrupted,
         executable: executable.as_deref(),
+        lead: None,
     };
     for (file, study) in files.iter().zip(&studies) {
         let name = file.file_stem().unwrap_or_default().to_string_lossy();

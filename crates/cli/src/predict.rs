@@ -139,6 +139,9 @@ pub fn predict(arguments: &PredictArguments, console: &Console) -> Exit {
         losses: arguments.loss,
     });
     let Sizes(sizes) = &arguments.size;
+    if sizes.contains(&0) {
+        return Err(Failure::user("--size: found 0 bytes, expected 1 B to 1 GiB"));
+    }
     let sizes = if subject.has_size() { &sizes[..] } else { &sizes[..1] };
     let predictions = sizes.iter().map(|&bytes| {
         let algorithm = arguments.algorithm.clone();

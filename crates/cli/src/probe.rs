@@ -10,13 +10,14 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
+use crosstie_lab::live::Lead;
 use crosstie_lab::probe::{self as lab, LiveProbe, Probe, ProbeOptions, Target};
 use crosstie_study::{Spec, World};
 
 use crate::console::Console;
 use crate::exit::{Answer, Exit, Failure};
 use crate::machine::Machine;
-use crate::{interrupt, run};
+use crate::{interrupt, joined, run};
 use document::{Document, LIVE, Subject};
 use watch::Watch;
 
@@ -29,6 +30,7 @@ Examples:
   crosstie probe --sim p733-cisco-3524 --json
   crosstie probe --box experiments/box/small-switch.toml   real ranks on the hosts of a box
   crosstie probe --live --ranks 2                          real ranks on this machine
+  mpiexec.hydra -hosts a,b crosstie probe --live           the ranks that a launcher has started
 
 What is measured, as in appendix A of Tam's thesis:
   O_s, g_s    packets are written one after the other, fewer and more than the transmit ring holds
@@ -64,7 +66,7 @@ pub struct ProbeArguments {
     #[arg(long = "box", value_name = "FILE")]
     boxed: Option<PathBuf>,
 
-    /// Real ranks on this machine
+    /// Real ranks on this machine, or those that a launcher has started
     #[arg(long)]
     live: bool,
 
@@ -72,10 +74,10 @@ pub struct ProbeArguments {
     #[arg(long, value_name = "NAME", requires = "boxed")]
     rail: Option<String>,
 
-    /// With --live, how many ranks
-    #[arg(long, value_name = "N", requires = "live", default_value_t = 2)]
+    /// With --live, how many ranks [default: 2; of a launcher, all]
+    #[arg(long, value_name = "N", requires = "live")]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=64))]
-    ranks: u32,
+    ranks: Option<u32>,
 
     /// Of real ranks, how many frames the transmit ring holds
     #[arg(long, value_name = "FRAMES", default_value_t = 32, conflicts_with_all = ["file", "sim"])]
@@ -104,8 +106,23 @@ pub struct ProbeArguments {
     force: bool,
 }
 
-/// Measures a machine, prints what was found and writes it to a model file.
-pub fn probe(arguments: &ProbeArguments, threads: Option<NonZeroUsize>, console: &Console) -> Exit {
+impl ProbeArguments {
+    /// Whether real ranks are wanted.
+    pub fn is_live(&self) -> bool {
+        self.boxed.is_some() || self.live
+    }
+}
+
+/// Measures a machine, prints what was found and writes it to a model file; with the ranks of a launcher's job if this one leads them.
+pub fn probe(
+    arguments: &ProbeArguments,
+    threads: Option<NonZeroUsize>,
+    lead: Option<&Lead>,
+    console: &Console,
+) -> Exit {
+    if let Some(lead) = lead {
+        joined::stay(lead, arguments.boxed.as_deref(), None)?;
+    }
     let interrupted = interrupt::watch()?;
     let options = ProbeOptions {
         iterations: arguments.iterations,
@@ -117,11 +134,23 @@ pub fn probe(arguments: &ProbeArguments, threads: Option<NonZeroUsize>, console:
         (None, Some(file), _) => simulated(file, "FILE", arguments, options, console),
         (None, None, Some(file)) => boxed(file, arguments, options, console),
         (None, None, None) => {
-            let name = format!("live-{}", arguments.ranks);
-            let title = format!("{} ranks on this machine", arguments.ranks);
+            let (target, ranks, title) = match (lead, arguments.ranks) {
+                (Some(_), Some(_)) => {
+                    return Err(Failure::user(
+                        "--ranks: a launcher has started this command, and with it as many ranks as there are\n  \
+                         help: leave it out",
+                    ));
+                }
+                (Some(lead), None) => (Target::Job(lead), lead.size() as u32, joined::title(lead)),
+                (None, ranks) => {
+                    let ranks = ranks.unwrap_or(2);
+                    (Target::Here(ranks), ranks, format!("{ranks} ranks on this machine"))
+                }
+            };
+            let name = format!("live-{ranks}");
             let subject =
                 Subject { name: &name, title: &title, world: LIVE, loses: false, room: ROOM };
-            live(Target::Here(arguments.ranks), &subject, arguments, options, console)
+            live(target, &subject, arguments, options, console)
         }
     }
 }

@@ -8,9 +8,9 @@ Examples:
 
 /// Does what this rank was told.
 pub fn rank() -> Exit {
-    crosstie_lab::live::rank().map_err(|error| match std::env::var("PMI_RANK") {
-        Ok(rank) => Failure::user(format!("rank {rank}: {error}")),
-        Err(_) => Failure::user(error),
+    crosstie_lab::live::rank().map_err(|error| match crate::joined::rank() {
+        Some(rank) => Failure::user(format!("rank {rank}: {error}")),
+        None => Failure::user(error),
     })?;
     Ok(Answer::Yes)
 }

@@ -9,6 +9,7 @@ use std::thread;
 
 use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args};
+use crosstie_lab::live::Lead;
 use crosstie_lab::{RunOptions, RunSummary, revision};
 use crosstie_study::{ResultsError, Row, Sheet, Store, Study, Table};
 use serde::Serialize;
@@ -26,6 +27,7 @@ Examples:
   crosstie run a.toml b.toml --out trial                into trial/a/ and trial/b/
   crosstie run study.toml --json | jq '.rows[].accepted'
   crosstie run study.toml --json | jq '.tables[0].sheets[0].rows'
+  mpiexec.hydra -hosts a,b crosstie run live.toml       world = live: by the ranks of a launcher
 
 Points that are finished already are skipped: after Ctrl-C, run the same command again to go on.
 With --json and several files, one document per file is printed, each on a line of its own.";
@@ -72,7 +74,12 @@ struct LaidOut<'a> {
 }
 
 /// Runs all experiments, one after the other.
-pub fn run(arguments: &RunArguments, threads: Option<NonZeroUsize>, console: &Console) -> Exit {
+pub fn run(
+    arguments: &RunArguments,
+    threads: Option<NonZeroUsize>,
+    lead: Option<&Lead>,
+    console: &Console,
+) -> Exit {
     let studies = experiment::load_all(&arguments.files, console)?;
     let folders = folders(&arguments.results.out, &arguments.files)?;
     // All folders are opened first: what is wrong with one shows before anything runs.
@@ -85,6 +92,7 @@ pub fn run(arguments: &RunArguments, threads: Option<NonZeroUsize>, console: &Co
         threads: self::threads(threads),
         cancel: &interrupted,
         executable: executable.as_deref(),
+        lead,
     };
     let experiments = arguments.files.iter().zip(&studies).zip(&folders);
     for (((file, study), folder), store) in experiments.zip(stores) {

@@ -41,8 +41,8 @@ impl FromStr for Sizes {
             }
             None => Sizes(text.split(',').map(size).collect::<Result<_, _>>()?),
         };
-        match sizes.0.iter().find(|&&size| size == 0 || size > 1 << 30) {
-            Some(size) => Err(format!("found {size} bytes, expected 1 B to 1 GiB")),
+        match sizes.0.iter().find(|&&size| size > 1 << 30) {
+            Some(size) => Err(format!("found {size} bytes, expected 0 B to 1 GiB")),
             None => Ok(sizes),
         }
     }
@@ -58,7 +58,8 @@ mod tests {
         assert_eq!(sizes("8..64").unwrap(), [8, 16, 32, 64]);
         assert_eq!(sizes("3..1KiB").unwrap(), [3, 6, 12, 24, 48, 96, 192, 384, 768]);
         assert_eq!(sizes("100, 1 KiB,7").unwrap(), [100, 1024, 7]);
-        for wrong in ["", "8..", "0..8", "9..8", "x", "0", "2GiB"] {
+        assert_eq!(sizes("0,8").unwrap(), [0, 8]);
+        for wrong in ["", "8..", "0..8", "9..8", "x", "2GiB"] {
             assert!(sizes(wrong).is_err(), "{wrong}");
         }
     }

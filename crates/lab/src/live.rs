@@ -5,10 +5,14 @@
 //! from the environment, does its part, and [reports](report): rank 0 gathers what all ranks have found, and writes it where
 //! [`Place::run`] reads it. Nothing is written to a disk, so nothing is left behind.
 //!
+//! Where a launcher has started this program as the ranks of a job ([`Standing`]), these are the ranks: rank 0 [leads](Lead), and hands
+//! assignments to the others.
+//!
 //! | file | is |
 //! |---|---|
 //! | `place` | where ranks run, from their start to what they have found |
 //! | `boxed`, `here`, `hydra` | the three kinds of places |
+//! | `joined` | the fourth: the job of a launcher that has started all ranks already |
 //! | `listening` | what ranks print, within bounds |
 //! | `assignment` | what ranks are told to do: a further part is one more arm |
 //! | `rank` | a rank from its assignment to its report |
@@ -28,6 +32,7 @@ mod error;
 #[cfg(unix)]
 mod here;
 mod hydra;
+mod joined;
 mod listening;
 mod machine;
 mod place;
@@ -39,6 +44,7 @@ mod work;
 
 pub use assignment::Assignment;
 pub use error::{LiveError, RankError};
+pub use joined::{Follower, Lead, Standing};
 pub use place::{Company, Place, why_no_box};
 pub use rank::{rank, report};
 pub use raw::RawPart;

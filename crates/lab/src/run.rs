@@ -1,6 +1,6 @@
 //! Runs the points of a study on several threads.
 
-use crate::live::{Company, Found, LiveError, Place, Site};
+use crate::live::{Company, Found, Lead, LiveError, Place, Site};
 use crate::outcome::{self, Outcome};
 use crate::preparation::{Job, prepare};
 use crate::{LabError, Progress, World};
@@ -21,6 +21,8 @@ pub struct RunOptions<'a> {
     /// The program that real ranks are, which calls [`live::rank`](crate::live::rank) for its verb `rank`; without it points of
     /// `world = "live"` can be checked but not run.
     pub executable: Option<&'a Path>,
+    /// The ranks of a launcher's job, which are taken if there are any.
+    pub lead: Option<&'a Lead>,
 }
 
 /// What became of a study.
@@ -86,7 +88,8 @@ fn finish<'a>(
     progress: &'a dyn Progress,
 ) -> Result<(Keeper<'a>, usize), LabError> {
     // Real ranks have the machine for themselves.
-    let live = jobs.extract_if(.., |job| job.point.spec.world == study::World::Live).collect();
+    let live: Vec<_> =
+        jobs.extract_if(.., |job| job.point.spec.world == study::World::Live).collect();
     // The long ones first, so that no core is left with one of them at the end.
     jobs.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     progress.begin(skipped, study.points().len());
@@ -99,12 +102,15 @@ fn finish<'a>(
         cancel: options.cancel,
         progress,
     };
+    if let Some(lead) = options.lead {
+        crew.check_live(&live, lead)?;
+    }
     std::thread::scope(|scope| {
         for _ in 0..options.threads.get().min(crew.jobs.len()) {
             scope.spawn(|| crew.work());
         }
     });
-    crew.work_live(live, options.executable);
+    crew.work_live(live, options.executable, options.lead);
     let ledger = crew.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
     match ledger.error {
         Some(error) => Err(error),
@@ -151,8 +157,8 @@ impl Crew<'_> {
     }
 
     /// Has real ranks do one job after the other, those of one site together: it takes long to make a box.
-    fn work_live(&self, mut jobs: Vec<Job<'_>>, executable: Option<&Path>) {
-        let mut open: Option<(Site, Place)> = None;
+    fn work_live(&self, mut jobs: Vec<Job<'_>>, executable: Option<&Path>, lead: Option<&Lead>) {
+        let mut open: Option<(Site, Place<'_>)> = None;
         while !self.stopped() && !jobs.is_empty() {
             let same = |job: &Job<'_>| {
                 let plan = self.world(job).ok()?.plan()?.site.clone();
@@ -160,8 +166,18 @@ impl Crew<'_> {
             };
             let next = jobs.iter().position(|job| same(job) == Some(true)).unwrap_or(0);
             let job = jobs.remove(next);
-            self.settle(self.finish_live(&job, &mut open, executable));
+            self.settle(self.finish_live(&job, &mut open, executable, lead));
         }
+    }
+
+    /// Refuses what the ranks of a launcher's job cannot do, before anything takes time.
+    fn check_live(&self, jobs: &[Job<'_>], lead: &Lead) -> Result<(), LabError> {
+        for job in jobs {
+            let world = self.world(job)?;
+            let Some(plan) = world.plan() else { unreachable!("it is a point of real ranks") };
+            plan.suits(lead).map_err(|error| told(job.point, error))?;
+        }
+        Ok(())
     }
 
     fn settle(&self, result: Result<(), LabError>) {
@@ -197,37 +213,25 @@ impl Crew<'_> {
     }
 
     /// The same by real ranks. `open` is where they ran before.
-    fn finish_live(
+    fn finish_live<'p>(
         &self,
         job: &Job<'_>,
-        open: &mut Option<(Site, Place)>,
+        open: &mut Option<(Site, Place<'p>)>,
         executable: Option<&Path>,
+        lead: Option<&'p Lead>,
     ) -> Result<(), LabError> {
         self.progress.point_started(job.point);
         let world = self.world(job)?;
         let Some(plan) = world.plan() else { unreachable!("it is a point of real ranks") };
-        let refused = |problem: &dyn ToString, help: &str| {
-            let live = &job.point.spec.live;
-            let key = match (&live.boxed, live.own_box, &live.hosts) {
-                (Some(_), ..) => "live.box",
-                (_, true, _) => "live.own-box",
-                (.., Some(_)) => "live.hosts",
-                _ => "world",
-            };
-            LabError::setting(key, problem.to_string(), help).found_at(job.point)
-        };
-        let told = |error: LiveError| match error {
-            LiveError::Place { problem, help } => refused(&problem, &help),
-            error => LabError::Unforeseen { point: job.point.index, reason: error.to_string() },
-        };
+        let told = |error: LiveError| told(job.point, error);
         let Some(executable) = executable else {
             let help = "run it by the command `crosstie`, or choose another world";
-            return Err(refused(&"there is no program for real ranks to be", help));
+            return Err(told(LiveError::place("there is no program for real ranks to be", help)));
         };
         if open.as_ref().is_none_or(|(site, _)| *site != plan.site) {
             // The one before goes first.
             *open = None;
-            *open = Some((plan.site.clone(), plan.site.open().map_err(told)?));
+            *open = Some((plan.site.clone(), plan.site.open(lead).map_err(told)?));
         }
         let Some((_, place)) = open else { unreachable!("it was opened") };
         let company =
@@ -254,5 +258,22 @@ impl Crew<'_> {
             Keeper::Rows(rows) => rows.push(row),
         }
         Ok(())
+    }
+}
+
+/// What is wrong with real ranks, at the key that wants them where they are.
+fn told(point: &Point, error: LiveError) -> LabError {
+    match error {
+        LiveError::Place { problem, help } => {
+            let live = &point.spec.live;
+            let key = match (&live.boxed, live.own_box, &live.hosts) {
+                (Some(_), ..) => "live.box",
+                (_, true, _) => "live.own-box",
+                (.., Some(_)) => "live.hosts",
+                _ => "world",
+            };
+            LabError::setting(key, problem, help).found_at(point)
+        }
+        error => LabError::Unforeseen { point: point.index, reason: error.to_string() },
     }
 }

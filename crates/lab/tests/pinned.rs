@@ -43,7 +43,13 @@ fn fingerprint(study: &Study) -> String {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), study, "test", &revision).unwrap();
     let (threads, cancel) = (NonZeroUsize::new(2).unwrap(), AtomicBool::new(false));
-    run(study, store, RunOptions { threads, cancel: &cancel, executable: None }, &Silent).unwrap();
+    run(
+        study,
+        store,
+        RunOptions { threads, cancel: &cancel, executable: None, lead: None },
+        &Silent,
+    )
+    .unwrap();
     Fingerprint::of(&std::fs::read(folder.path().join("rows.jsonl")).unwrap()).to_string()
 }
 

@@ -16,8 +16,8 @@ use crate::serial::Serials;
 use crate::slab::Slab;
 use crate::way::{Reach, Sent, Ways};
 use crate::{
-    Action, Control, MessageId, NodeId, NodeSpec, Packet, Parcel, PeId, RailId, RailSet, Stripe,
-    StripeId, Turn,
+    Action, Control, MessageId, NodeId, NodeSpec, Packet, Parcel, Patience, PeId, RailId, RailSet,
+    Stripe, StripeId, Turn,
 };
 
 /// A message that a PE wants to send.
@@ -273,10 +273,21 @@ impl Dispatch {
         self.gauges.as_ref().map_or(0, |gauges| gauges.under_way(rail))
     }
 
-    /// Sends a control packet.
-    pub fn control(&mut self, rail: RailId, to: NodeId, packet: Control) {
+    /// Sends a control packet; its serial number.
+    pub fn control(&mut self, rail: RailId, to: NodeId, packet: Control) -> u64 {
         let serial = self.serial(to);
+        self.repeat(rail, to, packet, serial);
+        serial
+    }
+
+    /// Sends a control packet once more: who has it takes it for what it is, and acknowledges it all the same.
+    pub fn repeat(&mut self, rail: RailId, to: NodeId, packet: Control, serial: u64) {
         self.orders.push_back(Order::Control { rail, to, packet, serial });
+    }
+
+    /// How long the node waits for answers, where it does not wait for ever.
+    pub fn patience(&self) -> Option<Patience> {
+        self.ways.as_ref().map(Ways::patience)
     }
 
     /// Counts something that cannot be: whoever sent or reported it breaks the protocol.
@@ -511,13 +522,30 @@ impl Dispatch {
         Ok(whole)
     }
 
-    /// A control packet has come; false if it has come before.
+    /// A control packet has come; false if it has come before, which is fine where ways may die.
     pub(crate) fn is_news(&mut self, from: NodeId, serial: u64) -> bool {
         let news = !self.has_seen(from, serial);
-        if news {
-            self.note(from, serial);
+        match &self.ways {
+            _ if news => self.note(from, serial),
+            Some(_) => self.repeated += 1,
+            None => self.stray(),
         }
         news
+    }
+
+    /// A peer has a control packet; the way that is taken back by it.
+    pub(crate) fn control_acknowledged(
+        &mut self,
+        to: NodeId,
+        rail: RailId,
+    ) -> Option<(NodeId, RailId)> {
+        match self.ways.as_mut()?.control_acknowledged(self.now, to, rail) {
+            Some(lives) => (lives && self.outbox.up().contains(rail)).then_some((to, rail)),
+            None => {
+                self.stray();
+                None
+            }
+        }
     }
 
     /// A rail goes up or down; false if it is no news.
@@ -547,6 +575,9 @@ impl Dispatch {
                 Action::Transmit(packet)
             }
             Order::Control { rail, to, packet, serial } => {
+                if let Some(ways) = &mut self.ways {
+                    ways.control_transmitted(self.now, to, rail);
+                }
                 Action::Control { rail, to, packet, serial }
             }
             Order::Deliver { from, message, bytes } => Action::Deliver { from, message, bytes },

@@ -238,6 +238,28 @@ impl Nic {
         self.grant
     }
 
+    /// Whom it asks, or sends to.
+    pub fn asks(&self) -> Option<NodeId> {
+        self.request.map(|request| request.to)
+    }
+
+    /// The way to a peer has died: nothing is agreed with it any more.
+    pub(crate) fn dissolve(&mut self, peer: NodeId) {
+        let asks = self.request.take_if(|request| request.to == peer).is_some();
+        let grants = self.grant.take_if(|to| *to == peer).is_some();
+        self.state = match self.state {
+            State::Reserved | State::Sending if asks => State::Free,
+            State::Receiving if grants => State::Free,
+            State::ReceivingRts => match (asks, grants) {
+                (true, true) => State::Free,
+                (true, false) => State::Receiving,
+                (false, true) => State::Reserved,
+                (false, false) => State::ReceivingRts,
+            },
+            state => state,
+        };
+    }
+
     /// The priority with which its request under way was sent.
     pub(crate) fn asked(&self) -> Option<Priority> {
         self.request.map(|request| Priority { counter: request.counter, node: self.node })

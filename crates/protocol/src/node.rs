@@ -87,11 +87,6 @@ pub enum NodeError {
          and one byte in a packet"
     )]
     Nothing,
-    /// A reservation does not outlive the rail on which it was asked for.
-    #[error(
-        "a policy that reserves the NICs of receivers does not outlive a rail: leave patience out"
-    )]
-    Reserves,
     /// The policy is for another number of rails.
     #[error("the static allocation is for {expected} rails, but the nodes have {rails}")]
     OtherRails {
@@ -141,6 +136,13 @@ pub enum Input {
         stripe: StripeId,
         /// Its number within the stripe.
         number: u32,
+    },
+    /// The receiver has a control packet of this node. Only said where the node [outlives its rails](Node::outlives_rails).
+    ControlAcknowledged {
+        /// To whom it went.
+        to: NodeId,
+        /// On which rail.
+        rail: RailId,
     },
     /// A hint that only a NIC can give: the first byte of a packet has come in, and the rest
     /// follows. Where [`Node::needs_arriving`] says no, or nobody can know, it may be left unsaid.
@@ -276,9 +278,6 @@ impl Node {
         if limits.contains(&Some(0)) {
             return Err(NodeError::Nothing);
         }
-        if spec.patience.is_some() && !policy.nics().is_empty() {
-            return Err(NodeError::Reserves);
-        }
         let asked = spec.transfers.is_some() || spec.blocking || spec.completions;
         let departures = asked || policy.needs_departures();
         // A stripe whose way dies may never arrive whole.
@@ -297,6 +296,12 @@ impl Node {
     /// Whether the node makes use of being told what is arriving ([`Input::Arriving`]).
     pub fn needs_arriving(&self) -> bool {
         self.arriving
+    }
+
+    /// Whether the node outlives its rails ([`NodeSpec::patience`]), and wants to be told which control packets were acknowledged
+    /// ([`Input::ControlAcknowledged`]).
+    pub fn outlives_rails(&self) -> bool {
+        self.dispatch.outlives_rails()
     }
 
     /// A packet that the node has under way, once more: its stripe and its number within it are all
@@ -430,8 +435,14 @@ impl Node {
         }
         if self.dispatch.is_news(from, serial) {
             self.policy.control(rail, from, packet, &mut self.dispatch);
-        } else {
-            self.dispatch.stray();
+        }
+    }
+
+    fn control_acknowledged(&mut self, to: NodeId, rail: RailId) {
+        if self.knows(rail)
+            && let Some(back) = self.dispatch.control_acknowledged(to, rail)
+        {
+            self.take_back(&[back]);
         }
     }
 
@@ -512,6 +523,7 @@ impl Machine for Node {
             Input::Left { stripe } if self.departures => self.left(stripe),
             Input::Left { .. } => {}
             Input::Acknowledged { stripe, number } => self.acknowledged(stripe, number),
+            Input::ControlAcknowledged { to, rail } => self.control_acknowledged(to, rail),
             Input::Arriving { rail, from, stripe } => self.arriving(rail, from, stripe),
             Input::Arrived(packet) => self.arrived(&packet),
             Input::Control { rail, from, packet, serial } => {

@@ -10,7 +10,8 @@ use crosstie_units::Time;
 /// everything.
 ///
 /// A way is only seen to be silent while something is under way on it, and one may be tried only when another has died: who sends to a
-/// peer on dead rails hears that it is unreachable within `give_up` and a silence for each way of the node.
+/// peer on dead rails hears that it is unreachable within `give_up` and a silence for each way of the node. Where NICs are reserved, one may have to
+/// be taken back first from somebody who does not answer, which takes an eighth of `give_up` more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
     /// Round trips for which a way may be silent, as long as one was when it was last measured.

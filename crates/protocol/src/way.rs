@@ -12,6 +12,10 @@ use crate::{NodeId, Outgoing, Patience, PeId, RailId, RailSet, StripeId};
 struct Way {
     /// Packets transmitted and not acknowledged, without ghosts.
     under_way: u32,
+    /// Control packets that are not acknowledged: of a way that lives all are under way, of one that is dead so many are ghosts. Those that came
+    /// later are waited for again when it lives.
+    controls: u32,
+    ghost_controls: u32,
     /// The last acknowledgement, or when something was under way again, whichever was later.
     since: Time,
     /// Packets that were under way when it died. It lives if there are none.
@@ -110,6 +114,11 @@ impl Ways {
         self.peers.iter().filter(|(_, peer)| !peer.gone).map(|(&id, _)| id).collect()
     }
 
+    /// How long ways and peers may be silent.
+    pub fn patience(&self) -> Patience {
+        self.patience
+    }
+
     /// The rails whose way to a peer has not died.
     pub fn living(&self, to: NodeId) -> RailSet {
         self.peers.get(&to).map_or(RailSet::all(self.rails), |peer| peer.living)
@@ -144,15 +153,51 @@ impl Ways {
 
     /// A packet is transmitted.
     pub fn transmitted(&mut self, now: Time, sent: &Sent) {
-        let patience = self.patience;
         let way = self.way(sent.to, sent.rail);
-        way.under_way += 1;
         way.timed = way.timed.or(Some((sent.stripe, sent.number, now)));
+        self.under_way(now, sent.to, sent.rail);
+    }
+
+    /// One more packet is under way.
+    fn under_way(&mut self, now: Time, to: NodeId, rail: RailId) {
+        let patience = self.patience;
+        let way = self.way(to, rail);
+        way.under_way += 1;
         if way.under_way == 1 {
             way.since = now;
             let end = now + patience.silence(way.round_trip());
             self.wake_by(end);
         }
+    }
+
+    /// A control packet is transmitted, on a dead way too: somebody may wait for an answer.
+    pub fn control_transmitted(&mut self, now: Time, to: NodeId, rail: RailId) {
+        if self.is_gone(to) {
+            return;
+        }
+        let way = self.way(to, rail);
+        way.controls += 1;
+        if way.ghosts == 0 {
+            self.under_way(now, to, rail);
+        }
+    }
+
+    /// A control packet is acknowledged; true if it was the last ghost of its way. `None` if there is none.
+    pub fn control_acknowledged(&mut self, now: Time, to: NodeId, rail: RailId) -> Option<bool> {
+        if self.is_gone(to) {
+            return Some(false);
+        }
+        let way = self.way(to, rail);
+        way.controls = way.controls.checked_sub(1)?;
+        if way.ghost_controls > 0 {
+            way.ghost_controls -= 1;
+            return Some(self.one_ghost_less(now, to, rail));
+        }
+        if way.ghosts == 0 {
+            way.under_way -= 1;
+            way.since = now;
+        }
+        Some(false)
     }
 
     /// A packet that was not given up is acknowledged.
@@ -165,24 +210,39 @@ impl Ways {
 
     /// A ghost is acknowledged; true if it was the last of its way.
     pub fn answered(&mut self, now: Time, sent: &Sent) -> bool {
-        let peer = self.peer(sent.to);
-        let way = &mut peer.ways[sent.rail.0 as usize];
-        way.measure(now, sent);
+        self.way(sent.to, sent.rail).measure(now, sent);
+        self.one_ghost_less(now, sent.to, sent.rail)
+    }
+
+    /// A ghost is answered; true if it was the last of its way.
+    fn one_ghost_less(&mut self, now: Time, to: NodeId, rail: RailId) -> bool {
+        let peer = self.peer(to);
+        let way = &mut peer.ways[rail.0 as usize];
         way.ghosts -= 1;
         // It is there, however late.
         peer.cut_off = peer.cut_off.map(|_| now);
         if way.ghosts > 0 {
             return false;
         }
-        peer.living.insert(sent.rail);
+        (way.under_way, way.since) = (way.controls, now);
+        let silence = (way.controls > 0).then(|| way.round_trip());
+        peer.living.insert(rail);
+        if let Some(round_trip) = silence {
+            self.wake_by(now + self.patience.silence(round_trip));
+        }
         true
     }
 
-    /// What was under way on a way is so no more; so many packets of it may yet be answered.
+    /// What was under way on a way is so no more; so many packets of it, and all control packets, may yet be answered.
     pub fn buried(&mut self, to: NodeId, rail: RailId, ghosts: u32) {
         let peer = self.peer(to);
         let way = &mut peer.ways[rail.0 as usize];
         way.under_way = 0;
+        // Of a way that was dead before they are counted.
+        if way.ghosts == 0 {
+            way.ghost_controls = way.controls;
+            way.ghosts = way.controls;
+        }
         way.ghosts += ghosts;
         if way.ghosts > 0 {
             peer.living.remove(rail);
@@ -329,6 +389,33 @@ mod tests {
         ways.transmitted(at(400), &sent(RAIL, 0, 0));
         assert_eq!(ways.silent(at(1599)), [], "it is known to take 300 us");
         assert_eq!(ways.silent(at(1600)), [(TO, RAIL)]);
+    }
+
+    #[test]
+    fn control_packets_are_waited_for_like_others() {
+        let mut ways = ways(4);
+        ways.control_transmitted(at(0), TO, RAIL);
+        ways.transmitted(at(10), &sent(RAIL, 0, 0));
+        assert_eq!(ways.silent(at(99)), []);
+        assert_eq!(ways.silent(at(100)), [(TO, RAIL)], "since the first of them");
+        ways.acknowledged(at(100), &sent(RAIL, 0, 0));
+        assert_eq!(ways.control_acknowledged(at(120), TO, RAIL), Some(false));
+        assert_eq!(
+            (ways.silent(at(9999)), ways.control_acknowledged(at(130), TO, RAIL)),
+            (vec![], None)
+        );
+        // Those that are under way when it dies are ghosts; those that come later are not.
+        ways.control_transmitted(at(200), TO, RAIL);
+        ways.buried(TO, RAIL, 0);
+        ways.control_transmitted(at(500), TO, RAIL);
+        assert_eq!((ways.ghosts(TO, RAIL), ways.living(TO).contains(RAIL)), (1, false));
+        assert_eq!(ways.silent(at(9999)), [], "a dead way dies once");
+        assert_eq!(ways.control_acknowledged(at(600), TO, RAIL), Some(true));
+        assert!(ways.living(TO).contains(RAIL));
+        assert_eq!(ways.silent(at(799)), [], "since it lives");
+        assert_eq!(ways.silent(at(1000)), [(TO, RAIL)], "the other one is waited for as well");
+        assert_eq!(ways.control_acknowledged(at(1001), TO, RAIL), Some(false));
+        assert_eq!(ways.silent(at(9999)), []);
     }
 
     #[test]

@@ -264,14 +264,129 @@ fn what_comes_again_is_no_news_and_no_violation() {
     assert!(receiver.node.is_idle());
 }
 
+/// Reserving, on all rails that are granted.
+fn dynamic() -> PolicyKind {
+    PolicyKind::Dynamic { striping: StripingRatio::ALL, timeout: None }
+}
+
+/// The rails of control packets among actions, and what they say.
+fn words(actions: &[Action]) -> Vec<(u32, &'static str)> {
+    let word = |action: &Action| match action {
+        Action::Control { rail, packet, .. } => Some(match packet {
+            Control::Rts(_) => (rail.0, "RTS"),
+            Control::Cts => (rail.0, "CTS"),
+            Control::Ack => (rail.0, "ACK"),
+            Control::Nack => (rail.0, "NACK"),
+            Control::Abort => (rail.0, "ABORT"),
+        }),
+        _ => None,
+    };
+    actions.iter().filter_map(word).collect()
+}
+
+impl Single {
+    /// A control packet of a peer comes.
+    fn hear(&mut self, rail: u32, from: NodeId, packet: Control, serial: u64) -> Vec<Action> {
+        self.handle(Input::Control { rail: RailId(rail), from, packet, serial })
+    }
+
+    /// A peer has a control packet.
+    fn heard(&mut self, rail: u32, to: NodeId) -> Vec<Action> {
+        self.handle(Input::ControlAcknowledged { to, rail: RailId(rail) })
+    }
+
+    fn state(&self, rail: u32) -> nic::State {
+        self.node.nic(RailId(rail)).unwrap().state()
+    }
+}
+
 #[test]
-fn policies_that_reserve_do_not_outlive_rails() {
-    let patience = Patience { round_trips: 4, least: us(100), give_up: us(1000) };
-    let spec = NodeSpec { patience: Some(patience), ..NodeSpec::new(HERE, 2) };
-    for kind in PolicyKind::all() {
-        let policy = kind.policies(2, 2).unwrap().node(&spec).unwrap();
-        let reserves = matches!(kind, PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. });
-        assert_eq!(Node::new(spec, policy).err(), reserves.then_some(NodeError::Reserves));
+fn a_request_on_a_dead_way_is_not_waited_for() {
+    let mut single = Single::new(dynamic(), 2, 8);
+    assert_eq!(words(&single.send(7, THERE, 400)), [(0, "RTS"), (1, "RTS")]);
+    single.heard(0, THERE);
+    assert_eq!(single.hear(0, THERE, Control::Cts, 0), [], "one is still to answer");
+    let sent = single.wait_until(us(100));
+    let all: Vec<_> = packets(&sent).iter().map(|packet| packet.bytes.clone()).collect();
+    assert_eq!(all, [0..100, 100..200, 200..300, 300..400], "all on the one that was granted");
+    assert_eq!((single.state(1), single.ghosts(1)), (nic::State::Free, 1));
+    // The answer comes late: who has granted it is told.
+    assert_eq!(words(&single.hear(1, THERE, Control::Cts, 1)), [(1, "ABORT")]);
+    assert_eq!((single.ghosts(1), single.node.violations()), (1, 0));
+    single.heard(1, THERE);
+    assert_eq!(single.ghosts(1), 0, "it lives again");
+}
+
+#[test]
+fn what_was_reserved_on_a_way_that_dies_goes_again_without() {
+    let mut single = Single::new(dynamic(), 2, 8);
+    single.send(7, THERE, 400);
+    (0..2).for_each(|rail| {
+        single.heard(rail, THERE);
+        single.hear(rail, THERE, Control::Cts, rail.into());
+    });
+    single.rail(1, false);
+    assert_eq!(single.state(1), nic::State::Free);
+    single.rail(1, true);
+    // Another may have the NIC. What is late does not concern it.
+    single.send(8, ELSEWHERE, 100);
+    assert_eq!(single.state(1), nic::State::Reserved);
+    assert_eq!(single.hear(1, THERE, Control::Ack, 2), []);
+    assert_eq!((single.state(1), single.node.violations()), (nic::State::Reserved, 0));
+}
+
+#[test]
+fn a_grant_ends_with_its_way() {
+    let mut single = Single::new(dynamic(), 1, 8);
+    let priority = Priority { counter: 0, node: THERE };
+    assert_eq!(words(&single.hear(0, THERE, Control::Rts(priority), 0)), [(0, "CTS")]);
+    single.heard(0, THERE);
+    // It says nothing more, and is reminded; somebody else has to wait.
+    let reminded = single.wait_until(us(125));
+    assert_eq!(words(&reminded), [(0, "CTS")], "after an eighth of all patience");
+    assert_eq!(words(&single.send(8, ELSEWHERE, 100)), []);
+    let freed = single.wait_until(us(225));
+    assert_eq!(words(&freed), [(0, "RTS")], "its way is dead, and the NIC is free for others");
+    single.heard(0, ELSEWHERE);
+    // What comes of it after all is answered, so that it need not wait.
+    let parcel = Parcel {
+        from: THERE,
+        to: HERE,
+        id: StripeId(0),
+        message: MessageId(0),
+        length: 50,
+        stripe: Stripe { rail: RailId(0), bytes: 0..50 },
+        reserved: true,
+        serial: 1,
+    };
+    let packet = Packet { parcel, number: 0, bytes: 0..50 };
+    assert_eq!(words(&single.handle(Input::Arrived(packet))), [(0, "ACK")]);
+    assert_eq!((single.state(0), single.node.violations()), (nic::State::Reserved, 0));
+}
+
+#[test]
+fn a_peer_that_dies_with_a_reservation_is_given_up() {
+    for said in 0..3 {
+        let mut single = Single::new(dynamic(), 2, 8);
+        single.send(7, THERE, 400);
+        if said > 0 {
+            (0..2).for_each(|rail| drop(single.heard(rail, THERE)));
+        }
+        if said > 1 {
+            let sent: Vec<Action> = (0..2)
+                .flat_map(|rail| single.hear(rail, THERE, Control::Cts, rail.into()))
+                .collect();
+            for packet in packets(&sent) {
+                single.acknowledge(&packet);
+            }
+        }
+        // It has heard nothing, or the request, or all of the message, and ends.
+        let gone = Action::Unreachable { peer: THERE };
+        let told = single.wait_until(us(1500));
+        assert!(told.contains(&gone), "{said}: {told:?}");
+        assert!(single.node.is_idle(), "{said}");
+        assert_eq!(words(&single.send(8, ELSEWHERE, 100)), [(0, "RTS"), (1, "RTS")]);
+        assert_eq!(single.hear(0, THERE, Control::Cts, 9), [], "it is not heard");
     }
 }
 
@@ -328,6 +443,13 @@ fn kinds() -> Vec<PolicyKind> {
         PolicyKind::WeightedRoundRobin { weights },
         PolicyKind::Basic {},
         PolicyKind::LocalDynamic { striping: StripingRatio::ALL },
+        dynamic(),
+        PolicyKind::Dynamic { striping: StripingRatio::ONE, timeout: Some(us(400)) },
+        PolicyKind::Hybrid {
+            striping: StripingRatio::ALL,
+            timeout: None,
+            threshold: Bytes::new(1000),
+        },
     ]
 }
 
@@ -558,11 +680,21 @@ fn all_rails_die(seed: u64) -> u64 {
         let silence = patience.least.max(Time::from_ps(round_trips));
         let ways = u64::from(plan.ranks - 1) * plan.rails.len() as u64;
         let silences = Time::from_ps(ways * silence.ps());
-        let within = plan.message.probe.unwrap() + silences + patience.give_up;
+        let mut within = plan.message.probe.unwrap() + silences + patience.give_up;
+        if let PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. } = plan.kind {
+            // Who has a NIC and says nothing has to be reminded before that is free.
+            within = within + Time::from_ps(patience.give_up.ps() / 8);
+        }
         // Others go on.
         let others = if lone.is_some() { exchange.time(&plan) } else { us(1000) };
         let limit = us(2 * until).max(end) + within + others;
-        assert!(cluster.now <= limit, "by {limit:?} everybody is told\n{}", cluster.restless());
+        assert!(
+            cluster.now <= limit,
+            "{:?}: by {limit:?} everybody is told, not {:?}\n{}",
+            plan.kind,
+            cluster.now,
+            cluster.restless()
+        );
     }
     for &(rank, peer) in cluster.given_up.keys() {
         assert!(lone.is_none_or(|lone| rank == lone || peer == lone), "{rank} reaches {peer}");

@@ -4,6 +4,7 @@
 
 #[cfg(test)]
 mod meddler;
+pub mod wing;
 
 use crosstie_protocol::channel::ChannelSpec;
 use crosstie_protocol::message::{MessageSpec, Tag};

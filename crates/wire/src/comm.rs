@@ -274,7 +274,15 @@ impl Comm {
 
     /// Waits until all that was sent has arrived, and leaves the job with all others.
     pub fn finish(mut self) -> Result<(), CommError> {
-        self.leave()
+        let (job, arrived) = self.leave()?;
+        job.finish()?;
+        arrived
+    }
+
+    /// The same, but stays in the job, of which another may be made when all have come here.
+    pub fn release(mut self) -> Result<Job, CommError> {
+        let (job, arrived) = self.leave()?;
+        arrived.map(|()| job)
     }
 
     /// Ends the job, of all ranks.
@@ -285,19 +293,21 @@ impl Comm {
         std::process::exit(code)
     }
 
-    fn leave(&mut self) -> Result<(), CommError> {
-        let Some(mut job) = self.job.get_mut().take() else { return Ok(()) };
+    /// Leaves the ranks; whether all has arrived.
+    fn leave(&mut self) -> Result<(Job, Result<(), CommError>), CommError> {
+        let mut job = self.job.get_mut().take().expect("it is left once");
         let timeout = self.timeout.replace(Some(PARTING));
         let idle = self.until(|engine| engine.has_sent_all().then_some(()));
         self.timeout.set(timeout);
         // Others may still want answers, which the caretaker gives until all are here.
-        let left = job.fence().and_then(|()| job.finish());
+        let left = job.fence();
         self.shared.ends.store(true, Ordering::Release);
         if let Some(caretaker) = self.caretaker.take() {
             caretaker.thread().unpark();
             let _ = caretaker.join();
         }
-        idle.and(left.map_err(CommError::from))
+        left?;
+        Ok((job, idle))
     }
 
     /// A rank that there is.
@@ -513,7 +523,11 @@ impl Drop for Comm {
             self.shared.ends.store(true, Ordering::Release);
             return;
         }
-        let _ = self.leave();
+        if self.job.get_mut().is_some()
+            && let Ok((job, _)) = self.leave()
+        {
+            let _ = job.finish();
+        }
     }
 }
 

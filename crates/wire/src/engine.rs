@@ -265,9 +265,7 @@ impl Engine {
         let EngineSpec { rank, size, key, channel, message, .. } = spec;
         let policy = policies.node(&node)?;
         let describes = !policy.nics().is_empty();
-        // A reservation does not outlive its rail.
-        let patience = node.patience.filter(|_| !describes);
-        let node = Node::new(NodeSpec { patience, ..node }, policy)?;
+        let node = Node::new(node, policy)?;
         Ok(Engine {
             rank,
             key,

@@ -43,6 +43,15 @@ impl Key {
         Key { words: [word(0), word(8)] }
     }
 
+    /// One of many keys that a secret stands for: they tell nothing of each other.
+    pub fn numbered(secret: [u8; 16], number: u64) -> Key {
+        let Key { words } = Key::new(secret);
+        let hasher = SipHasher24::new_with_keys(words[0], words[1]);
+        // No tag is the hash of so few bytes.
+        let word = |half: u8| hasher.hash(&[&number.to_le_bytes()[..], &[half]].concat());
+        Key { words: [word(0), word(1)] }
+    }
+
     /// The tag of a datagram with this head and load, which may come in two parts.
     #[inline]
     pub fn tag(&self, course: Course, head: &[u8], loads: [&[u8]; 2]) -> [u8; TAG] {
@@ -100,6 +109,14 @@ mod tests {
             flipped[bit / 8] ^= 1 << (bit % 8);
             assert!(!key.fits(HERE, b"head", b"load", &flipped));
         }
+    }
+
+    #[test]
+    fn a_secret_stands_for_many_keys() {
+        let key = |number| Key::numbered([7; 16], number);
+        assert_eq!(key(3), key(3));
+        assert!(key(3) != key(4) && key(3) != Key::new([7; 16]));
+        assert!(key(3) != Key::numbered([8; 16], 3));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crosstie_box::Spec as BoxSpec;
+use crosstie_lab::live::Lead;
 use crosstie_study::box_file;
 use toml::{Table as Toml, Value};
 
@@ -10,6 +11,7 @@ use super::BenchArguments;
 use super::catalogue::Benchmark;
 use crate::console::Console;
 use crate::exit::Failure;
+use crate::joined;
 use crate::machine::{Machine, one};
 
 /// A machine, and the worlds in which it is tried.
@@ -46,9 +48,13 @@ impl Side {
     pub fn all(
         arguments: &BenchArguments,
         benchmark: Benchmark,
+        lead: Option<&Lead>,
         console: &Console,
     ) -> Result<Vec<Side>, Failure> {
         let mut sides = Vec::new();
+        if let Some(lead) = lead {
+            joined::stay(lead, arguments.boxed.as_deref(), arguments.live.as_deref())?;
+        }
         if let Some(sim) = &arguments.sim {
             sides.push(simulated(sim, arguments, console)?);
         }
@@ -69,7 +75,10 @@ impl Side {
                 ));
             }
             let most = sides.first().map_or(u32::MAX, Side::hosts);
-            sides.push(here(hosts, arguments, benchmark, most)?);
+            sides.push(match lead {
+                Some(lead) => launched(lead, arguments, benchmark, most)?,
+                None => here(hosts, arguments, benchmark, most)?,
+            });
         }
         Ok(sides)
     }
@@ -202,11 +211,41 @@ fn here(
         "localhost" => format!("This machine, {cores} cores"),
         names => format!("Machines {names}"),
     };
-    let mut keys = one("title", title);
-    keys.insert("seed".to_owned(), 1.into());
-    keys.insert("fabric".to_owned(), one("single", one("hosts", i64::from(hosts))).into());
+    let mut keys = keys_of_ranks(title, hosts);
     keys.insert("live".to_owned(), one("hosts", Value::Array(list)).into());
     let machine = Machine::of("--live", names, keys).with(&arguments.set)?;
     let (name, worlds) = (names.to_owned(), vec![LIVE.to_owned()]);
     Ok(Side { name, machine, worlds, hosts, peer: 1, kind: Kind::Live })
+}
+
+/// The ranks of a launcher's job: as many as asked for, else all, but no more than the others have. Messages go to the last one.
+fn launched(
+    lead: &Lead,
+    arguments: &BenchArguments,
+    benchmark: Benchmark,
+    most: u32,
+) -> Result<Side, Failure> {
+    let size = lead.size() as u32;
+    let hosts = match (benchmark.is_collective(), arguments.ranks) {
+        (true, Some(found)) if found > size => {
+            return Err(Failure::user(format!(
+                "--ranks: found {found}, expected at most {size}, all that a launcher has started"
+            )));
+        }
+        (true, ranks) => ranks.unwrap_or(size.min(most)).max(2),
+        (false, _) => size,
+    };
+    let keys = keys_of_ranks(joined::title(lead), hosts);
+    let name = "a launcher's job".to_owned();
+    let machine = Machine::of("--live", &name, keys).with(&arguments.set)?;
+    let worlds = vec![LIVE.to_owned()];
+    Ok(Side { name, machine, worlds, hosts, peer: hosts - 1, kind: Kind::Live })
+}
+
+/// What is common to ranks that are in no box.
+fn keys_of_ranks(title: String, hosts: u32) -> Toml {
+    let mut keys = one("title", title);
+    keys.insert("seed".to_owned(), 1.into());
+    keys.insert("fabric".to_owned(), one("single", one("hosts", i64::from(hosts))).into());
+    keys
 }

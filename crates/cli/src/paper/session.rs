@@ -84,6 +84,7 @@ impl Session<'_> {
             threads: run::threads(threads),
             cancel: &interrupted,
             executable: executable.as_deref(),
+            lead: None,
         };
         let meter = Meter::new(name, left, self.console);
         let mut progress = Progress { points, finished: 0, cancelled: false };

@@ -90,3 +90,31 @@ fn mistakes_say_what_was_expected() {
         assert_eq!(end.stdout, "");
     }
 }
+
+#[test]
+fn a_ping_may_be_empty_and_nothing_else() {
+    let values = |arguments: &[&str]| {
+        let all = [&["bench", "ping", "--sizes", "0,8", "--json"], arguments].concat();
+        let document = run(&all).expect(0).json();
+        let rows = document["rows"].as_array().unwrap().clone();
+        assert_eq!(rows[0]["size"], json!(0));
+        rows.iter().map(|row| row["values"][0].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    for machine in [
+        &["--sim", "qsnet", "--world", "wormhole"][..],
+        &["--sim", "qsnet", "--world", "wormhole", "--set", "nic.overhead=0 B"],
+        &["--sim", "qsnet", "--world", "ideal"],
+        &["--sim", "p450-ibm-8275-416"],
+        &["--sim", "loggops", "--world", "model"],
+    ] {
+        let values = values(machine);
+        assert!(0.0 < values[0] && values[0] <= values[1], "{machine:?}: {values:?}");
+    }
+    for name in ["bw", "all-reduce"] {
+        let end = run(&["bench", name, "--sim", "qsnet", "--sizes", "0,8"]).expect(2);
+        assert!(end.stderr.contains("only ping sends empty messages"), "{}", end.stderr);
+    }
+    if cfg!(target_os = "linux") {
+        assert!(values(&["--live"])[0] > 0.0);
+    }
+}

@@ -6,6 +6,8 @@ mod boxes;
 mod conduct;
 mod experiments;
 mod invocation;
+#[cfg(target_os = "linux")]
+mod joined;
 #[cfg(unix)]
 mod launches;
 #[cfg(target_os = "linux")]

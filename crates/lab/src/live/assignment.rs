@@ -1,5 +1,6 @@
 //! What ranks are told to do.
 
+use crosstie_wire::start::Job;
 use serde::{Deserialize, Serialize};
 
 use super::{RankError, RawPart, WorkPart};
@@ -15,11 +16,11 @@ pub enum Assignment {
 }
 
 impl Assignment {
-    /// Does what this rank has to do, and reports.
-    pub(super) fn play(&self) -> Result<(), RankError> {
+    /// Does what this rank of a job has to do. Rank 0 comes back with what all have [found](super::report).
+    pub(super) fn play(&self, job: Job) -> Result<(Job, Option<Vec<u8>>), RankError> {
         match self {
-            Assignment::Work(part) => part.play(),
-            Assignment::Raw(part) => part.play(),
+            Assignment::Work(part) => part.play(job),
+            Assignment::Raw(part) => part.play(job),
         }
     }
 }

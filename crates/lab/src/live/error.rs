@@ -70,6 +70,9 @@ pub enum RankError {
     /// The spec of a point is not sound.
     #[error(transparent)]
     Spec(#[from] Box<Diagnostic>),
+    /// Its launcher does not answer as it should.
+    #[error(transparent)]
+    Start(#[from] crosstie_wire::start::StartError),
     /// The work of a point cannot be done.
     #[error(transparent)]
     Work(#[from] LabError),

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Assignment, LiveError, hydra};
+use super::{Assignment, Lead, LiveError, hydra};
 
 /// The variable by which ranks are told what to do.
 pub(super) const ASSIGNMENT: &str = "CROSSTIE_ASSIGNMENT";
@@ -16,10 +16,11 @@ pub(super) const ASSIGNMENT: &str = "CROSSTIE_ASSIGNMENT";
 const LONGEST: usize = 120_000;
 
 /// A place where ranks can run, again and again.
-pub struct Place(Kind);
+pub struct Place<'a>(Kind<'a>);
 
-enum Kind {
+enum Kind<'a> {
     Here,
+    Job(&'a Lead),
     Machines(Vec<String>),
     #[cfg(target_os = "linux")]
     Box(Box<crosstie_box::Cluster>),
@@ -73,15 +74,21 @@ pub(super) enum Failure {
     Rank(String),
 }
 
-impl Place {
+impl<'a> Place<'a> {
     /// This machine.
-    pub fn here() -> Place {
+    pub fn here() -> Place<'a> {
         Place(Kind::Here)
+    }
+
+    /// Wherever a launcher has started the ranks of the job that this one leads. Ranks are taken in their order, whatever
+    /// hosts they are wanted on, and those that are not wanted wait.
+    pub fn of_job(lead: &'a Lead) -> Place<'a> {
+        Place(Kind::Job(lead))
     }
 
     /// The hosts of a box, which is made now. It stands until the place is dropped. What its file lets happen to rails happens
     /// whenever ranks run, from their start on.
-    pub fn of_box(spec: &BoxSpec) -> Result<Place, LiveError> {
+    pub fn of_box(spec: &BoxSpec) -> Result<Place<'a>, LiveError> {
         #[cfg(target_os = "linux")]
         {
             let cluster = crosstie_box::Cluster::start(spec).map_err(|error| {
@@ -101,7 +108,7 @@ impl Place {
     }
 
     /// Machines by name: ranks are started by `mpiexec.hydra`, or by ourselves where `localhost` is the only one.
-    pub fn of_machines(names: &[impl AsRef<str>]) -> Result<Place, LiveError> {
+    pub fn of_machines(names: &[impl AsRef<str>]) -> Result<Place<'a>, LiveError> {
         let names: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
         if names.iter().all(|name| name == Live::THIS) {
             return Ok(Place::here());
@@ -143,6 +150,13 @@ impl Place {
         let timeout = format!("{} s", company.limit.as_secs_f64().ceil());
         let variables = [(ASSIGNMENT, text), ("CROSSTIE_TIMEOUT", timeout)];
         let ended = match &self.0 {
+            Kind::Job(lead) => {
+                let (found, failure) = match lead.run(company, assignment)? {
+                    Ok(found) => (found, None),
+                    Err(stop) => (Vec::new(), Some(Failure::Stopped(stop))),
+                };
+                Ended { found, said: String::new(), failure }
+            }
             #[cfg(unix)]
             Kind::Here => super::here::run(company, &variables)?,
             #[cfg(not(unix))]
@@ -163,8 +177,11 @@ impl Place {
             }
             Some(Failure::Rank(what)) => Err(LiveError::Rank { what, said }),
             None => {
-                let all: Vec<T> = serde_json::from_slice(&found)
+                let mut all: Vec<T> = serde_json::from_slice(&found)
                     .map_err(|error| LiveError::Unreadable { problem: error.to_string() })?;
+                if let Kind::Job(_) = self.0 {
+                    all.truncate(company.hosts.len());
+                }
                 if all.len() != company.hosts.len() {
                     let (found, expected) = (all.len(), company.hosts.len());
                     let problem = format!("found reports of {found} ranks, expected {expected}");

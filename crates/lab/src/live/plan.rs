@@ -1,13 +1,13 @@
 //! Which place and which ranks a point asks for.
 
 use crosstie_box::{Hosts, Shape, Spec as BoxSpec};
-use crosstie_study::{Memory, Spec, Work, box_file};
+use crosstie_study::{Live, Memory, Spec, Work, box_file};
 use crosstie_units::Rate;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::competitor::rank_of;
-use super::{Assignment, LiveError, Place, WorkPart};
+use super::{Assignment, Lead, LiveError, Place, WorkPart};
 use crate::LabError;
 use crate::schedule::Script;
 
@@ -88,12 +88,29 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// Whether the ranks of a launcher's job can carry it out.
+    pub fn suits(&self, lead: &Lead) -> Result<(), LiveError> {
+        let named = match &self.site {
+            Site::Box(_) => "a box",
+            Site::Machines(names) if names.iter().any(|name| name != Live::THIS) => "other hosts",
+            Site::Machines(_) => return lead.has(self.hosts.len()),
+        };
+        let problem = format!(
+            "found {named}, expected none: a launcher has started this program as {} ranks, and they stay where they are",
+            lead.size()
+        );
+        Err(LiveError::place(problem, "leave it out, or run the command without a launcher"))
+    }
+}
+
 impl Site {
-    /// Opens it.
-    pub fn open(&self) -> Result<Place, LiveError> {
-        match self {
-            Site::Box(spec) => Place::of_box(spec),
-            Site::Machines(names) => Place::of_machines(names),
+    /// Opens it. Ranks of a launcher's job are there already.
+    pub fn open<'a>(&self, lead: Option<&'a Lead>) -> Result<Place<'a>, LiveError> {
+        match (self, lead) {
+            (_, Some(lead)) => Ok(Place::of_job(lead)),
+            (Site::Box(spec), None) => Place::of_box(spec),
+            (Site::Machines(names), None) => Place::of_machines(names),
         }
     }
 

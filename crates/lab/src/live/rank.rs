@@ -1,6 +1,7 @@
 //! A rank, from its assignment to its report.
 
 use crosstie_wire::Comm;
+use crosstie_wire::start::Job;
 use serde::Serialize;
 use std::io::Write;
 
@@ -15,7 +16,13 @@ pub fn rank() -> Result<(), RankError> {
     let text = std::env::var(ASSIGNMENT).map_err(|_| RankError::Idle)?;
     let assignment: Assignment =
         serde_json::from_str(&text).map_err(|error| RankError::Odd(error.to_string()))?;
-    assignment.play()
+    let (job, found) = assignment.play(Job::join()?)?;
+    if let Some(found) = found {
+        let mut output = std::io::stdout().lock();
+        let told = output.write_all(&found).and_then(|()| output.flush());
+        told.map_err(|error| RankError::Report(error.to_string()))?;
+    }
+    Ok(job.finish()?)
 }
 
 /// The tag of reports: the last that there is.
@@ -24,15 +31,16 @@ const TAG: u32 = crosstie_wire::comm::TAGS - 1;
 /// The longest report of a rank.
 const LONGEST: usize = 1 << 28;
 
-/// Tells what this rank has found: all ranks tell rank 0, which writes a list of all reports in their order to its standard output.
+/// Tells what this rank has found: all ranks tell rank 0, which has a list of all reports in their order then.
 ///
 /// # Errors
 /// If a rank cannot be reached, or tells too much.
-pub fn report<T: Serialize>(comm: &Comm, mine: &T) -> Result<(), RankError> {
+pub fn report<T: Serialize>(comm: &Comm, mine: &T) -> Result<Option<Vec<u8>>, RankError> {
     let wrong = |error: &dyn ToString| RankError::Report(error.to_string());
     let mine = serde_json::to_vec(mine).map_err(|error| wrong(&error))?;
     if comm.rank() != 0 {
-        return Ok(comm.send(0, TAG, &mine)?);
+        comm.send(0, TAG, &mine)?;
+        return Ok(None);
     }
     let mut all = vec![b'['];
     all.extend(mine);
@@ -48,6 +56,5 @@ pub fn report<T: Serialize>(comm: &Comm, mine: &T) -> Result<(), RankError> {
         all.extend(other);
     }
     all.push(b']');
-    let mut output = std::io::stdout().lock();
-    output.write_all(&all).and_then(|()| output.flush()).map_err(|error| wrong(&error))
+    Ok(Some(all))
 }

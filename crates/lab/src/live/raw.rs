@@ -1,8 +1,8 @@
 //! Microbenchmarks, played by real ranks on raw endpoints.
 
-use crosstie_wire::raw::{Endpoint, RawOptions};
+use crosstie_wire::raw::{Endpoint, RawError, RawOptions};
 use crosstie_wire::start::Job;
-use crosstie_wire::{Comm, Options};
+use crosstie_wire::{Comm, Options, Played};
 use crosstie_work::Note;
 use crosstie_work::probe::Microbenchmark;
 use serde::{Deserialize, Serialize};
@@ -35,29 +35,36 @@ pub(crate) struct RawFound {
     pub longest: u32,
     /// How many of these the transmit ring holds, where the system tells.
     pub ring: Option<u32>,
+    /// What it waited for in vain: frames are not sent again.
+    pub stuck: Option<String>,
 }
 
 impl RawPart {
     /// Plays the part of this rank, and reports.
-    pub(super) fn play(&self) -> Result<(), RankError> {
+    pub(super) fn play(&self, mut job: Job) -> Result<(Job, Option<Vec<u8>>), RankError> {
         let &RawPart { ref benchmark, ref rails, ring, pool } = self;
-        let mut job = Job::join().map_err(crosstie_wire::raw::RawError::from)?;
         let options = RawOptions { rails: rails.clone(), ring, pool };
         let mut endpoint = Endpoint::open(&mut job, &options)?;
         let longest = endpoint.longest();
         let ring = endpoint.ring(longest)?;
-        let notes = match benchmark {
-            Some(benchmark) => endpoint.play(&mut benchmark.clone().program())?.notes,
-            None => Vec::new(),
+        let played = match benchmark {
+            Some(benchmark) => endpoint.play(&mut benchmark.clone().program()),
+            None => Ok(Played::default()),
+        };
+        let (notes, stuck) = match played {
+            Ok(played) => (played.notes, None),
+            Err(stuck @ RawError::Stuck { .. }) => (Vec::new(), Some(stuck.to_string())),
+            Err(error) => return Err(error.into()),
         };
         let count = endpoint.count();
         let (overflow, ring_full) = (count.overflow(), count.ring_full);
         // Nobody leaves while others still send to it.
-        job.fence().map_err(crosstie_wire::raw::RawError::from)?;
+        job.fence()?;
         drop(endpoint);
-        let found = RawFound { notes, overflow, ring_full, longest: longest as u32, ring };
+        let longest = longest as u32;
+        let found = RawFound { notes, overflow, ring_full, longest, ring, stuck };
         let comm = Comm::of(job, Options { rails: rails.clone(), ..Options::default() })?;
-        report(&comm, &found)?;
-        Ok(comm.finish()?)
+        let all = report(&comm, &found)?;
+        Ok((comm.release()?, all))
     }
 }

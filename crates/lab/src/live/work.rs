@@ -50,7 +50,7 @@ pub(crate) struct Found {
 
 impl WorkPart {
     /// Plays the part of this rank, and reports.
-    pub(super) fn play(&self) -> Result<(), RankError> {
+    pub(super) fn play(&self, mut job: Job) -> Result<(Job, Option<Vec<u8>>), RankError> {
         let spec = Spec::from_toml("assignment", &self.spec).map_err(Box::new)?;
         if matches!(spec.work, Work::Traffic(_)) {
             return Err(RankError::Odd("open-loop traffic is no work for ranks".to_owned()));
@@ -58,7 +58,6 @@ impl WorkPart {
         let locate = |path: &str| self.goal.clone().unwrap_or_else(|| path.into());
         let script = Script::of(&spec, spec.ranks(self.hosts), &locate)?;
         let mut application = application(&spec.work, script.as_ref(), spec.schedule.iterations);
-        let mut job = Job::join().map_err(CommError::from)?;
         let rails: Vec<&str> = self.rails.iter().flat_map(|rails| rails.split(',')).collect();
         let rivals = Rival::meet(&mut job, &spec, &rails)?;
         let comm = Comm::of(job, self.options(&spec))?;
@@ -96,8 +95,8 @@ impl WorkPart {
             crossed: crossed?.into_iter().flatten().collect(),
             machine: Machine::here(&rails),
         };
-        report(&comm, &found)?;
-        Ok(comm.finish()?)
+        let all = report(&comm, &found)?;
+        Ok((comm.release()?, all))
     }
 
     /// How ranks reach each other.

@@ -5,7 +5,7 @@ use super::subject::Subject;
 use super::truth::Truth;
 use super::{Probe, ProbeOptions, Session};
 use crate::LabError;
-use crate::live::{Assignment, Company, LiveError, Place, RawFound, RawPart};
+use crate::live::{Assignment, Company, Lead, LiveError, Place, RawFound, RawPart};
 use crosstie_box::Spec as BoxSpec;
 use crosstie_model::{Architecture, Buffer};
 use crosstie_units::{Bytes, Capacity, Rate, Time};
@@ -23,6 +23,8 @@ pub enum Target<'a> {
     Box(&'a BoxSpec, usize),
     /// So many ranks of this machine.
     Here(u32),
+    /// The ranks of a launcher's job.
+    Job(&'a Lead),
 }
 
 /// How real ranks are measured.
@@ -78,9 +80,11 @@ pub fn probe_live(
     let (place, rails) = match live.target {
         Target::Box(spec, rail) => (Place::of_box(spec), Some(spec.rail_name(rail))),
         Target::Here(_) => (Ok(Place::here()), std::env::var("CROSSTIE_RAILS").ok()),
+        Target::Job(lead) => (Ok(Place::of_job(lead)), std::env::var("CROSSTIE_RAILS").ok()),
     };
     let (key, place) = (live.target.key(), place.map_err(|error| wrong(live.target.key(), error))?);
-    let ranks = Ranks { place, key, executable: live.executable, rails, ring: live.ring };
+    let in_job = matches!(live.target, Target::Job(_));
+    let ranks = Ranks { place, in_job, key, executable: live.executable, rails, ring: live.ring };
     let found = match ranks.run(None, &[0, 1], options.cancel) {
         Ok(found) => found,
         Err(Stop::Cancelled) => return Ok(None),
@@ -96,7 +100,7 @@ impl Target<'_> {
     fn key(&self) -> &'static str {
         match self {
             Target::Box(..) => "--box",
-            Target::Here(_) => "--live",
+            Target::Here(_) | Target::Job(_) => "--live",
         }
     }
 }
@@ -105,6 +109,7 @@ impl Target<'_> {
 fn subject(target: Target<'_>, payload: u32, ring: u32) -> Subject<'_> {
     let (hosts, rate, buffer, loses) = match target {
         Target::Here(ranks) => (ranks, None, None, false),
+        Target::Job(lead) => (lead.size() as u32, None, None, false),
         Target::Box(spec, rail) => {
             let rate = spec.rails[rail].rate;
             let buffer = match spec.rails[rail].buffer() {
@@ -120,7 +125,11 @@ fn subject(target: Target<'_>, payload: u32, ring: u32) -> Subject<'_> {
     let takes = |rate: Rate| {
         move |bytes: u32| rate.time_for(Bytes::new(u64::from(bytes + HEADS))).unwrap_or(Time::ZERO)
     };
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+    let cores = match target {
+        // Each has a machine for itself.
+        Target::Job(lead) if lead.hosts() == lead.size() => hosts,
+        _ => std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
+    };
     Subject {
         hosts,
         payload,
@@ -134,7 +143,7 @@ fn subject(target: Target<'_>, payload: u32, ring: u32) -> Subject<'_> {
         behind: Vec::new(),
         uplink: 0,
         loses,
-        // All ranks are on this machine: with more of them than cores they would wait for each other.
+        // With more ranks on a machine than cores they would wait for each other.
         pairs: (cores / 2).max(1),
         written: 256,
         rounds: ROUNDS,
@@ -155,7 +164,9 @@ fn subject(target: Target<'_>, payload: u32, ring: u32) -> Subject<'_> {
 
 /// Real ranks.
 struct Ranks<'a> {
-    place: Place,
+    place: Place<'a>,
+    /// They are there already, all of them.
+    in_job: bool,
     key: &'static str,
     executable: &'a Path,
     rails: Option<String>,
@@ -180,7 +191,8 @@ impl Ranks<'_> {
         let assignment = Assignment::Raw(RawPart { benchmark, rails, ring, pool });
         let mut tries = 1;
         loop {
-            match self.place.run(&company, &assignment) {
+            let found = self.place.run(&company, &assignment);
+            match found.and_then(none_is_stuck) {
                 Ok(found) => return found.ok_or(Stop::Cancelled),
                 Err(LiveError::Rank { .. }) if tries < TRIES => tries += 1,
                 Err(error) => return Err(Stop::Failed(Box::new(wrong(self.key, error)))),
@@ -189,11 +201,26 @@ impl Ranks<'_> {
     }
 }
 
+/// A rank that has waited in vain has failed, like one that cannot do its part.
+fn none_is_stuck(found: Option<Vec<RawFound>>) -> Result<Option<Vec<RawFound>>, LiveError> {
+    let stuck = found.iter().flatten().find_map(|found| found.stuck.clone());
+    match stuck {
+        Some(what) => Err(LiveError::Rank { what, said: String::new() }),
+        None => Ok(found),
+    }
+}
+
 impl Driver for Ranks<'_> {
     fn run(&self, probe: Microbenchmark, cancel: &AtomicBool) -> Result<Notes, Stop> {
         let ranks = probe.ranks();
         let hosts: Vec<usize> = ranks.iter().map(|rank| rank.0 as usize).collect();
-        let found = Ranks::run(self, Some(probe.among_themselves()), &hosts, cancel)?;
+        let found = if self.in_job {
+            let all: Vec<usize> = (0..=hosts.iter().copied().max().unwrap_or(0)).collect();
+            let found = Ranks::run(self, Some(probe), &all, cancel)?;
+            hosts.iter().filter_map(|&rank| found.get(rank).cloned()).collect()
+        } else {
+            Ranks::run(self, Some(probe.among_themselves()), &hosts, cancel)?
+        };
         let overflowed = found.iter().any(|found| found.overflow > 0);
         let filled = found.iter().any(|found| found.ring_full > 0);
         let notes = ranks

@@ -1,7 +1,5 @@
 //! The driver of real rails, with the lines of [`lines`](crate::lines) in place of sockets.
 
-use std::collections::BTreeMap;
-use std::io;
 use std::sync::{Arc, Mutex};
 
 use crosstie_protocol::channel::ChannelSpec;
@@ -9,10 +7,10 @@ use crosstie_protocol::message::{MessageSpec, Tag};
 use crosstie_protocol::record::{self, Entry};
 use crosstie_protocol::{NodeSpec, PolicyKind};
 use crosstie_units::Time;
+use crosstie_wire::bare::wing::{Air, Flights, wings};
 use crosstie_wire::bare::{Bare, BareRequest, BareSpec};
 use crosstie_wire::datagram::{Body, Datagram};
 use crosstie_wire::key::{Course, Key};
-use crosstie_wire::rail::{Rail, Train};
 
 use crate::lines::{Lines, Put};
 
@@ -38,21 +36,22 @@ pub struct Ranks<'a> {
 
 const SECRET: [u8; 16] = [3; 16];
 
-struct Air {
+struct Wires {
     lines: Lines,
-    now: Time,
-    /// Since the beginning, for whom on which rail.
-    flying: BTreeMap<(Time, u64), (u16, u8, Vec<u8>)>,
-    count: u64,
+    flights: Flights,
 }
 
-impl Air {
+impl Air for Wires {
+    fn flights(&mut self) -> &mut Flights {
+        &mut self.flights
+    }
+
     fn send(&mut self, from: u16, to: u16, rail: u8, datagram: &[u8]) {
         let read = Datagram::decode(datagram, &Key::new(SECRET), Course { to, rail });
         let (Datagram { body, .. }, load) = read.expect("ranks write what can be read");
         let bytes = load.len().max(1) as u64;
         let at = match body {
-            Body::Hello { .. } | Body::Welcome { .. } => Some(self.now),
+            Body::Hello { .. } | Body::Welcome { .. } => Some(self.flights.now),
             _ => {
                 let what = match body {
                     Body::Data { part, .. } | Body::Piece { part, .. } if part.number > 0 => {
@@ -64,74 +63,18 @@ impl Air {
                     Body::Control { .. } | Body::Void { .. } => Put::Packet(1),
                     _ => Put::Word,
                 };
-                self.lines.put(self.now, (from.into(), to.into(), rail.into()), what)
+                self.lines.put(self.flights.now, (from.into(), to.into(), rail.into()), what)
             }
         };
-        self.count += 1;
         if let Some(at) = at {
-            self.flying.insert((at, self.count), (to, rail, datagram.to_vec()));
+            self.flights.put(at, to, rail, datagram.to_vec());
         }
-    }
-}
-
-struct Wing {
-    air: Arc<Mutex<Air>>,
-    rank: u16,
-    rail: u8,
-}
-
-impl Rail for Wing {
-    fn name(&self) -> &str {
-        "wing"
-    }
-
-    fn longest(&self) -> usize {
-        1472
-    }
-
-    fn train(&self) -> (usize, usize) {
-        (64, 65_000)
-    }
-
-    fn send(&mut self, trains: &[Train<'_>]) -> io::Result<usize> {
-        let mut air = self.air.lock().unwrap();
-        for train in trains {
-            let bytes: Vec<u8> = train.bytes.iter().flat_map(|slice| slice.to_vec()).collect();
-            let datagrams = bytes.chunks(train.segment);
-            datagrams.for_each(|datagram| air.send(self.rank, train.to, self.rail, datagram));
-        }
-        Ok(trains.len())
-    }
-
-    fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<usize> {
-        let mut count = 0;
-        loop {
-            let mut air = self.air.lock().unwrap();
-            let now = air.now;
-            let here = |&(&(at, _), &(to, rail, _)): &(&(Time, u64), &(u16, u8, Vec<u8>))| {
-                at <= now && (to, rail) == (self.rank, self.rail)
-            };
-            let Some((&key, _)) = air.flying.iter().take_while(|(key, _)| key.0 <= now).find(here)
-            else {
-                return Ok(count);
-            };
-            let (.., datagram) = air.flying.remove(&key).expect("it is there");
-            drop(air);
-            each(&datagram);
-            count += 1;
-        }
-    }
-
-    #[cfg(unix)]
-    fn waits_on(&self) -> std::os::fd::BorrowedFd<'_> {
-        unreachable!("nobody sleeps here")
     }
 }
 
 /// Lets ranks exchange messages; what the machines of their nodes were told and wanted, and until when.
 pub fn play(ranks: &Ranks<'_>, lines: Lines, messages: &[Message]) -> (Vec<Entry>, Time) {
-    let air = Air { lines, now: Time::ZERO, flying: BTreeMap::new(), count: 0 };
-    let air = Arc::new(Mutex::new(air));
+    let air = Arc::new(Mutex::new(Wires { lines, flights: Flights::default() }));
     let policies = ranks.policy.policies(ranks.count.into(), ranks.rails).unwrap();
     let mut all: Vec<Bare> = (0..ranks.count)
         .map(|rank| {
@@ -148,8 +91,7 @@ pub fn play(ranks: &Ranks<'_>, lines: Lines, messages: &[Message]) -> (Vec<Entry
                 patience: None,
                 ahead: Time::ZERO,
             };
-            let wing = |rail| Box::new(Wing { air: Arc::clone(&air), rank, rail }) as Box<dyn Rail>;
-            let wings = (0..ranks.rails as u8).map(wing).collect();
+            let wings = wings(&air, rank, ranks.rails as u8);
             Bare::with_node(spec, (ranks.node)(rank), &policies, wings).unwrap()
         })
         .collect();
@@ -165,12 +107,12 @@ pub fn play(ranks: &Ranks<'_>, lines: Lines, messages: &[Message]) -> (Vec<Entry
         let mut next = messages.iter().peekable();
         loop {
             let mut air_now = air.lock().unwrap();
-            let arrival = air_now.flying.keys().next().map(|key| key.0);
+            let arrival = air_now.flights.next();
             let program = next.peek().map(|message| message.at);
             let deadlines = all.iter().filter_map(Bare::deadline);
             let Some(now) = deadlines.chain(arrival).chain(program).min() else { break };
-            air_now.now = air_now.now.max(now);
-            let now = air_now.now;
+            let now = air_now.flights.now.max(now);
+            air_now.flights.now = now;
             drop(air_now);
             if let Some(message) = next.next_if(|message| message.at <= now) {
                 let (from, tag) = (usize::from(message.from), Tag(message.tag));
@@ -187,6 +129,6 @@ pub fn play(ranks: &Ranks<'_>, lines: Lines, messages: &[Message]) -> (Vec<Entry
         }
     };
     let ((), entries) = record::record(run);
-    let end = air.lock().unwrap().now;
+    let end = air.lock().unwrap().flights.now;
     (entries, end)
 }

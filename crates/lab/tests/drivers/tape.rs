@@ -8,6 +8,7 @@
 //! | serial numbers | only where a network may repeat things they are counted at all |
 //! | of what arrives: number and bounds of its stripe, its number in it | datagrams say which bytes they have, and the rest only where receivers are reserved |
 //! | whether a driver asks for actions after each input or after several | what it is told in one instant is kept in order, and what it gets |
+//! | over channels: that one has shown the same as before in one instant | the simulator tells what a channel has found as often as that was asked, real rails once |
 //! | over channels: the order in which packets leave a node in one instant | a window that opens lets a packet of its channel go, and the node another one to somebody else; each driver is free to take the one or the other first |
 //!
 //! Nothing else is: a driver that tells, forgets, doubles, delays or reorders anything shows.
@@ -126,7 +127,13 @@ pub fn tapes(entries: &[Entry], nodes: u32) -> Vec<Tape> {
     for Entry { node, at, what } in entries {
         let (tape, names) = (&mut tapes[node.0 as usize], &mut names[node.0 as usize]);
         match what {
-            Noted::Told(input) => tape.told.push((*at, Some(names.told(input)))),
+            Noted::Told(input) => {
+                let told = (*at, Some(names.told(input)));
+                let repeats = tape.told.last() == Some(&told);
+                if !(repeats && matches!(input, Input::Shown { .. })) {
+                    tape.told.push(told);
+                }
+            }
             Noted::Timeout => tape.told.push((*at, None)),
             Noted::Wants(action) => tape.wanted.push((*at, names.wanted(action))),
         }

@@ -45,7 +45,7 @@ impl Bench {
     ) -> Result<RunSummary, LabError> {
         let store = Store::open(self.path(results), study, "test", &revision).unwrap();
         let threads = NonZeroUsize::new(threads).unwrap();
-        run(study, store, RunOptions { threads, cancel, executable: None }, progress)
+        run(study, store, RunOptions { threads, cancel, executable: None, lead: None }, progress)
     }
 
     /// Runs an experiment and gives its rows.
@@ -66,7 +66,11 @@ impl Bench {
     /// Whether `check` came to its end, or why an experiment cannot run.
     pub fn check(&self, text: &str) -> Result<bool, LabError> {
         let (threads, cancel) = (NonZeroUsize::MIN, &AtomicBool::new(false));
-        check(&self.study(text), RunOptions { threads, cancel, executable: None }, &Silent)
+        check(
+            &self.study(text),
+            RunOptions { threads, cancel, executable: None, lead: None },
+            &Silent,
+        )
     }
 
     /// The bytes of every file of a folder, by its path there.

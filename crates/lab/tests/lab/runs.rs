@@ -154,8 +154,12 @@ fn every_network_is_told_once_it_is_built() {
     let bench = Bench::with(&[]);
     let study = bench.study(TINY);
     let diary = Diary::default();
-    let options =
-        RunOptions { threads: NonZeroUsize::MIN, cancel: &diary.cancel, executable: None };
+    let options = RunOptions {
+        threads: NonZeroUsize::MIN,
+        cancel: &diary.cancel,
+        executable: None,
+        lead: None,
+    };
     assert!(check(&study, options, &diary).unwrap());
     assert_eq!(*diary.built.lock().unwrap(), [(1, 2), (2, 2)], "one for each routing");
     assert!(diary.begun.lock().unwrap().is_empty(), "nothing runs");

@@ -51,7 +51,7 @@ fn examine(file: &Experiment) -> Result<Vec<String>, Failure> {
     if study.points().iter().any(|point| point.spec.world == World::Live) {
         // Real ranks would be disturbed by all other cases, and they by them.
         let (threads, cancel) = (NonZeroUsize::MIN, &AtomicBool::new(false));
-        let options = RunOptions { threads, cancel, executable: None };
+        let options = RunOptions { threads, cancel, executable: None, lead: None };
         let checked = check(&study, options, &Silent);
         return checked.map(|_| vec![CHECKED.to_owned()]).map_err(|e| failed(RUN)(e.to_string()));
     }

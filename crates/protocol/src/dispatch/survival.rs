@@ -165,6 +165,7 @@ impl Dispatch {
     /// Forgets everything for a peer and from it.
     pub(crate) fn forget(&mut self, peer: NodeId) {
         self.open.drain(|open| open.outgoing.to == peer);
+        self.orders.retain(|order| !matches!(order, Order::Control { to, .. } if *to == peer));
         for pe in self.outbox.forget(peer, &mut self.orders) {
             self.pes[pe.0 as usize].held = false;
         }

@@ -2,13 +2,15 @@
 
 use crosstie_units::Time;
 
-use crate::RailSet;
+use crate::{NodeId, RailSet};
 
 /// What a PE has asked for and has been told so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Attempt {
     /// Numbered within the node: late answers belong to an earlier one.
     pub number: u64,
+    /// To whom the message goes.
+    pub to: NodeId,
     /// NICs that have not answered yet.
     pub pending: RailSet,
     /// NICs that have been granted the receiver.

@@ -7,6 +7,10 @@
 //! PEs that wait for a free NIC stand in line. A NIC that becomes free, for whatever reason, is
 //! given to the first in line together with all others that are free; a PE whose attempt has
 //! failed goes to the end. So a retry never comes sooner than an answer from the network.
+//!
+//! Where the node outlives its rails, an agreement ends with the way on which it was made: each side dissolves it for itself, and what one of
+//! them still says of it later is known to be late, because it comes from nobody that the NIC deals with. What was under way goes again without
+//! any agreement. As long as there is one, its words are repeated now and then, since only who is spoken to is seen to be dead.
 
 use std::collections::VecDeque;
 
@@ -16,7 +20,8 @@ use super::Policy;
 use super::attempt::{Attempt, Timeout};
 use crate::nic::{Claim, Nic, Reply, State, Stimulus, Tally};
 use crate::{
-    Control, Dispatch, NodeId, NodeSpec, Parcel, PeId, RailId, RailSet, StripingRatio, Turn, split,
+    Control, Dispatch, NodeId, NodeSpec, Parcel, Patience, PeId, RailId, RailSet, StripingRatio,
+    Turn, split,
 };
 
 /// The PE processes and the NIC processes of a node.
@@ -33,7 +38,26 @@ pub struct Dynamic {
     begun: u64,
     pub(super) turn: Turn,
     waiting: VecDeque<PeId>,
+    /// What each NIC has said last to make an agreement: its request and its grant. Kept where the node outlives its rails.
+    words: Vec<[Option<Word>; 2]>,
+    /// When they are repeated.
+    reminder: Option<Time>,
     tally: Tally,
+}
+
+/// Something that was said to another node.
+#[derive(Debug, Clone, Copy)]
+struct Word {
+    to: NodeId,
+    packet: Control,
+    serial: u64,
+}
+
+/// How often words are repeated before who does not hear them is given up.
+const REMINDERS: u64 = 8;
+
+fn next_reminder(now: Time, patience: Patience) -> Time {
+    now + Time::from_ps(patience.give_up.ps() / REMINDERS)
 }
 
 impl Dynamic {
@@ -50,6 +74,8 @@ impl Dynamic {
             begun: 0,
             turn: Turn::default(),
             waiting: VecDeque::new(),
+            words: vec![[None; 2]; spec.rails as usize],
+            reminder: None,
             tally: Tally::default(),
         }
     }
@@ -69,9 +95,78 @@ impl Dynamic {
         let reaction = self.nics[rail.0 as usize].handle(stimulus);
         self.tally.add(reaction.state, reaction.event);
         if let Some((to, packet)) = reaction.remote {
-            dispatch.control(rail, to, packet);
+            let serial = dispatch.control(rail, to, packet);
+            let place = match packet {
+                Control::Rts(_) => Some(0),
+                Control::Cts => Some(1),
+                Control::Abort | Control::Ack | Control::Nack => None,
+            };
+            if let Some((place, patience)) = place.zip(dispatch.patience()) {
+                self.words[rail.0 as usize][place] = Some(Word { to, packet, serial });
+                self.reminder.get_or_insert(next_reminder(dispatch.now(), patience));
+            }
         }
         reaction.local
+    }
+
+    /// Repeats the words of agreements that stand, on ways that live.
+    fn remind(&mut self, dispatch: &mut Dispatch) {
+        let Some(patience) = dispatch.patience() else { return };
+        self.reminder = None;
+        for (rail, nic) in (0..).map(RailId).zip(&self.nics) {
+            let partners = [nic.asks(), nic.granted_to()];
+            for (word, partner) in self.words[rail.0 as usize].iter().zip(partners) {
+                let Some(Word { to, packet, serial }) = *word else { continue };
+                if partner == Some(to) && dispatch.up_to(to).contains(rail) {
+                    dispatch.repeat(rail, to, packet, serial);
+                }
+            }
+        }
+        if self.is_free() != dispatch.rails() {
+            self.reminder = Some(next_reminder(dispatch.now(), patience));
+        }
+    }
+
+    /// Whether a NIC deals with a node in such a way that this can be meant.
+    fn concerns(&self, rail: RailId, from: NodeId, packet: Control) -> bool {
+        let nic = &self.nics[rail.0 as usize];
+        let asks = nic.asks() == Some(from);
+        match packet {
+            Control::Rts(_) => true,
+            Control::Abort => nic.granted_to() == Some(from),
+            Control::Ack => asks && nic.state() == State::Sending,
+            Control::Cts | Control::Nack => asks && nic.state() != State::Sending,
+        }
+    }
+
+    /// Whether a control packet is about an agreement that was dissolved, or that cannot stand. Who waits for an answer has one.
+    fn is_late(
+        &self,
+        rail: RailId,
+        from: NodeId,
+        packet: Control,
+        dispatch: &mut Dispatch,
+    ) -> bool {
+        let late = !self.concerns(rail, from, packet);
+        match packet {
+            // Who has granted us something waits for us.
+            Control::Cts if late && self.nics[rail.0 as usize].asks() != Some(from) => {
+                dispatch.control(rail, from, Control::Abort);
+            }
+            // Nothing is agreed on a way that is dead on this side.
+            Control::Rts(_) if !dispatch.up_to(from).contains(rail) => {
+                dispatch.control(rail, from, Control::Nack);
+                return true;
+            }
+            _ => {}
+        }
+        late
+    }
+
+    /// Puts those in line in line again: what they had to send may wait for a way now, or have found one.
+    fn line_up_again(&mut self, dispatch: &mut Dispatch) {
+        let waiting = std::mem::take(&mut self.waiting);
+        waiting.into_iter().for_each(|pe| self.line_up(pe, dispatch));
     }
 
     /// Sends what is short and puts the PE in line for the first message that is not, or for which
@@ -86,14 +181,18 @@ impl Dynamic {
         }
     }
 
-    /// Lets the first PE in line ask all free NICs.
+    /// Lets the first PE in line ask all free NICs, as far as they have a way to its receiver.
     fn begin(&mut self, dispatch: &mut Dispatch) {
         let free = self.is_free().and(dispatch.up());
         if free.is_empty() {
             return;
         }
-        let Some(pe) = self.waiting.pop_front() else { return };
-        let to = dispatch.head(pe).expect("a PE in line has a message").to;
+        let to = |pe: PeId| dispatch.head(pe).expect("a PE in line has a message").to;
+        let goes = |&pe: &PeId| !free.and(dispatch.up_to(to(pe))).is_empty();
+        let Some(place) = self.waiting.iter().position(goes) else { return };
+        let pe = self.waiting.remove(place).expect("it is in line");
+        let to = to(pe);
+        let free = free.and(dispatch.up_to(to));
         self.begun += 1;
         let claim = Claim { pe, attempt: self.begun };
         for rail in free.iter() {
@@ -101,6 +200,7 @@ impl Dynamic {
         }
         self.attempts[pe.0 as usize] = Some(Attempt {
             number: self.begun,
+            to,
             pending: free,
             granted: RailSet::EMPTY,
             deadline: self.timeouts[pe.0 as usize].deadline(dispatch.now()),
@@ -140,7 +240,7 @@ impl Dynamic {
     /// An attempt is over: sends the message on granted NICs, if there are any.
     fn conclude(&mut self, pe: PeId, dispatch: &mut Dispatch) {
         let attempt = self.attempts[pe.0 as usize].take().expect("the attempt is under way");
-        let granted = attempt.granted.and(dispatch.up());
+        let granted = attempt.granted.and(dispatch.up_to(attempt.to));
         let &head = dispatch.head(pe).expect("the PE has asked for a message");
         let (bytes, most) = (head.bytes, self.ratio.of_message(granted.len(), &head));
         let selected = self.turn.take(granted, most);
@@ -159,11 +259,17 @@ impl Dynamic {
 
 impl Policy for Dynamic {
     fn ready(&mut self, pe: PeId, dispatch: &mut Dispatch) {
-        self.line_up(pe, dispatch);
+        // Where ways die and come back it is said of everybody.
+        if self.attempts[pe.0 as usize].is_none() && !self.waiting.contains(&pe) {
+            self.line_up(pe, dispatch);
+        }
         self.begin(dispatch);
     }
 
     fn control(&mut self, rail: RailId, from: NodeId, packet: Control, dispatch: &mut Dispatch) {
+        if dispatch.outlives_rails() && self.is_late(rail, from, packet, dispatch) {
+            return;
+        }
         let stimulus = Stimulus::Packet { from, packet };
         if let Some((claim, reply)) = self.tell(rail, stimulus, dispatch) {
             self.answer(rail, claim, reply, dispatch);
@@ -172,17 +278,24 @@ impl Policy for Dynamic {
     }
 
     fn arrived(&mut self, parcel: &Parcel, dispatch: &mut Dispatch) {
-        if parcel.reserved {
-            self.tell(parcel.stripe.rail, Stimulus::Delivered, dispatch);
-            self.begin(dispatch);
+        if !parcel.reserved {
+            return;
         }
+        let (rail, from) = (parcel.stripe.rail, parcel.from);
+        let granted = self.nics[rail.0 as usize].granted_to();
+        if dispatch.outlives_rails() && granted != Some(from) {
+            // The agreement was dissolved here, but perhaps not there.
+            dispatch.control(rail, from, Control::Ack);
+            return;
+        }
+        self.tell(rail, Stimulus::Delivered, dispatch);
+        self.begin(dispatch);
     }
 
     fn switched(&mut self, rail: RailId, up: bool, dispatch: &mut Dispatch) {
         if up {
             // Some may have something short, which had to wait for a rail.
-            let waiting = std::mem::take(&mut self.waiting);
-            waiting.into_iter().for_each(|pe| self.line_up(pe, dispatch));
+            self.line_up_again(dispatch);
         } else {
             // What is late or does not come is not waited for.
             for pe in dispatch.pes() {
@@ -199,8 +312,49 @@ impl Policy for Dynamic {
         self.begin(dispatch);
     }
 
+    fn lives(&mut self, to: NodeId, rail: RailId, lives: bool, dispatch: &mut Dispatch) {
+        if !lives {
+            let nic = &mut self.nics[rail.0 as usize];
+            let granted = nic.state() == State::Sending && nic.asks() == Some(to);
+            nic.dissolve(to);
+            if granted {
+                // Should it hear of it, it need not wait for us.
+                dispatch.control(rail, to, Control::Abort);
+            }
+            for pe in dispatch.pes() {
+                let Some(attempt) = &mut self.attempts[pe.0 as usize] else { continue };
+                if attempt.to != to {
+                    continue;
+                }
+                attempt.pending.remove(rail);
+                attempt.granted.remove(rail);
+                if dispatch.head(pe).is_none_or(|head| head.to != to) {
+                    // There is no way at all: the message waits apart.
+                    let attempt = self.attempts[pe.0 as usize].take().expect("it is under way");
+                    for rail in attempt.granted.iter() {
+                        self.tell(rail, Stimulus::Abort, dispatch);
+                    }
+                } else if attempt.pending.is_empty() {
+                    self.conclude(pe, dispatch);
+                }
+            }
+        }
+        self.line_up_again(dispatch);
+        self.begin(dispatch);
+    }
+
+    fn forget(&mut self, peer: NodeId, _dispatch: &Dispatch) {
+        self.nics.iter_mut().for_each(|nic| nic.dissolve(peer));
+        for attempt in &mut self.attempts {
+            attempt.take_if(|attempt| attempt.to == peer);
+        }
+    }
+
     fn timeout(&mut self, dispatch: &mut Dispatch) {
         let now = dispatch.now();
+        if self.reminder.is_some_and(|at| at <= now) {
+            self.remind(dispatch);
+        }
         for pe in 0..self.attempts.len() {
             let over = |attempt: &Attempt| attempt.deadline.is_some_and(|end| end <= now);
             if let Some(attempt) = self.attempts[pe].filter(over) {
@@ -214,7 +368,8 @@ impl Policy for Dynamic {
     }
 
     fn deadline(&self) -> Option<Time> {
-        self.attempts.iter().flatten().filter_map(|attempt| attempt.deadline).min()
+        let attempts = self.attempts.iter().flatten().filter_map(|attempt| attempt.deadline);
+        attempts.chain(self.reminder).min()
     }
 
     fn free(&self, _dispatch: &Dispatch) -> Option<RailSet> {

@@ -23,7 +23,9 @@ impl Dynamic {
     /// among all if none is free. It leaves the status of the NIC as it is, and the receiver takes it
     /// in any state. False if no rail is up.
     pub(super) fn send_short(&mut self, pe: PeId, bytes: u64, dispatch: &mut Dispatch) -> bool {
-        let (free, up) = (self.is_free().and(dispatch.up()), dispatch.up());
+        let Some(head) = dispatch.head(pe) else { return false };
+        let up = dispatch.up_to(head.to);
+        let free = self.is_free().and(up);
         let rail = self.turn.take_one(if free.is_empty() { up } else { free });
         if let Some(rail) = rail {
             dispatch.send(pe, [Stripe { rail, bytes: 0..bytes }], false);

@@ -41,9 +41,16 @@ pub struct Plan {
     pub seed: u64,
 }
 
+/// What channels carry.
+#[derive(Debug, Clone)]
+enum Cargo {
+    Packet(Packet),
+    Control { packet: Control, serial: u64 },
+}
+
 #[derive(Debug)]
 enum Event {
-    Frame { from: u32, to: u32, rail: u32, frame: Frame<Packet> },
+    Frame { from: u32, to: u32, rail: u32, frame: Frame<Cargo> },
     Left { rank: u32, to: u32, stripe: StripeId },
     Rail { rank: u32, rail: u32, up: bool },
     Send { rank: u32, to: u32, tag: u32, bytes: u64, request: u64 },
@@ -73,7 +80,7 @@ pub enum Outcome {
 struct Rank {
     messenger: Messenger,
     node: Node,
-    channels: BTreeMap<(u32, u32), Endpoint<Packet>>,
+    channels: BTreeMap<(u32, u32), Endpoint<Cargo>>,
     closed: Vec<bool>,
     /// When each rail has put everything on the wire.
     free: Vec<Time>,
@@ -92,6 +99,8 @@ pub struct Cluster {
     current: BTreeMap<(u32, u64), usize>,
     serials: BTreeMap<(u32, u32, u64), usize>,
     transmitted: BTreeMap<(u32, StripeId, u32), Time>,
+    /// Control packets under way, by sender, receiver and rail.
+    controls: BTreeMap<(u32, u32, u32), u32>,
     /// The longest time from handing a packet to its channel until it was acknowledged.
     pub longest: Time,
     pub outcomes: BTreeMap<u64, (Time, Outcome)>,
@@ -124,6 +133,7 @@ impl Cluster {
             current: BTreeMap::new(),
             serials: BTreeMap::new(),
             transmitted: BTreeMap::new(),
+            controls: BTreeMap::new(),
             longest: Time::ZERO,
             outcomes: BTreeMap::new(),
             given_up: BTreeMap::new(),
@@ -245,7 +255,7 @@ impl Cluster {
         }
     }
 
-    fn channel(&mut self, rank: u32, peer: u32, rail: u32) -> &mut Endpoint<Packet> {
+    fn channel(&mut self, rank: u32, peer: u32, rail: u32) -> &mut Endpoint<Cargo> {
         let new = || Endpoint::new(self.plan.channel).unwrap();
         self.ranks[rank as usize].channels.entry((peer, rail)).or_insert_with(new)
     }
@@ -274,12 +284,18 @@ impl Cluster {
             (0..self.plan.ranks).flat_map(|peer| self.rails().map(move |rail| (peer, rail)))
         {
             let ghosts = self.ranks[id as usize].node.ghosts(NodeId(peer), rail);
-            assert!(ghosts <= window, "{ghosts} ghosts");
+            let most = window + self.controls(id, peer, rail.0);
+            assert!(ghosts <= most, "{ghosts} ghosts");
         }
         ways.dedup();
         for way in ways {
             self.serve_channel(id, way);
         }
+    }
+
+    /// Control packets that are under way to a peer on a rail.
+    fn controls(&self, id: u32, to: u32, rail: u32) -> u32 {
+        self.controls.get(&(id, to, rail)).copied().unwrap_or(0)
     }
 
     fn heed(&mut self, id: u32, action: message::Action) {
@@ -325,14 +341,12 @@ impl Cluster {
                     let later = Time::from_ns(1 + self.draws.below(20_000));
                     self.enter(now + later, Event::Left { rank: id, to, stripe });
                 }
-                let window = self.plan.node.window.unwrap() as usize;
+                let most = (self.plan.node.window.unwrap() + self.controls(id, to, rail)) as usize;
                 let endpoint = self.channel(id, to, rail);
-                endpoint.handle(
-                    now,
-                    channel::Input::Send { bytes: packet.len() as u32, item: packet, rides: true },
-                );
+                let (bytes, item) = (packet.len() as u32, Cargo::Packet(packet));
+                endpoint.handle(now, channel::Input::Send { bytes, item, rides: true });
                 let kept = endpoint.outstanding() + endpoint.queued();
-                assert!(kept <= window, "{kept} packets are kept");
+                assert!(kept <= most, "{kept} packets are kept");
                 ways.push((to, rail));
                 return;
             }
@@ -360,7 +374,15 @@ impl Cluster {
                 message::Input::Unreachable { peer: RankId(peer.0) }
             }
             Action::Complete { .. } => return,
-            Action::Control { .. } => panic!("nobody reserves"),
+            Action::Control { rail, to, packet, serial } => {
+                assert!(!self.ranks[id as usize].closed[to.0 as usize], "it was given up");
+                let item = Cargo::Control { packet, serial };
+                let send = channel::Input::Send { bytes: 0, item, rides: true };
+                self.channel(id, to.0, rail.0).handle(now, send);
+                *self.controls.entry((id, to.0, rail.0)).or_default() += 1;
+                ways.push((to.0, rail.0));
+                return;
+            }
         };
         self.ranks[id as usize].messenger.handle(now, input);
     }
@@ -373,7 +395,15 @@ impl Cluster {
             match endpoint.poll_action(now) {
                 None => break,
                 Some(channel::Action::Transmit(frame)) => self.carry(id, peer, rail, frame),
-                Some(channel::Action::Deliver(packet)) => {
+                Some(channel::Action::Deliver(Cargo::Control { packet, serial })) => {
+                    let (rail, from) = (RailId(rail), NodeId(peer));
+                    inputs.push_back(Input::Control { rail, from, packet, serial });
+                }
+                Some(channel::Action::Acknowledged(Cargo::Control { .. })) => {
+                    let (to, rail) = (NodeId(peer), RailId(rail));
+                    inputs.push_back(Input::ControlAcknowledged { to, rail });
+                }
+                Some(channel::Action::Deliver(Cargo::Packet(packet))) => {
                     let key = (packet.parcel.from.0, id, packet.parcel.serial);
                     let letter = &mut self.letters[self.serials[&key]];
                     letter.came = true;
@@ -381,7 +411,7 @@ impl Cluster {
                     letter.present[bytes].fill(true);
                     inputs.push_back(Input::Arrived(packet));
                 }
-                Some(channel::Action::Acknowledged(packet)) => {
+                Some(channel::Action::Acknowledged(Cargo::Packet(packet))) => {
                     let (stripe, number) = (packet.parcel.id, packet.number);
                     if let Some(at) = self.transmitted.remove(&(id, stripe, number)) {
                         self.longest = self.longest.max(now - at);
@@ -391,15 +421,22 @@ impl Cluster {
             }
         }
         for input in inputs {
+            if let Input::ControlAcknowledged { .. } = input {
+                *self.controls.get_mut(&(id, peer, rail)).unwrap() -= 1;
+            }
             if !self.ranks[id as usize].closed[peer as usize] {
                 self.tell(id, input);
             }
         }
     }
 
-    fn carry(&mut self, from: u32, to: u32, rail: u32, frame: Frame<Packet>) {
+    fn carry(&mut self, from: u32, to: u32, rail: u32, frame: Frame<Cargo>) {
         let Rail { rate, latency, loss } = self.plan.rails[rail as usize];
-        let bytes = 20 + frame.item().map_or(0, Packet::len);
+        let load = match frame.item() {
+            Some(Cargo::Packet(packet)) => packet.len(),
+            Some(Cargo::Control { .. }) | None => 0,
+        };
+        let bytes = 20 + load;
         let free = &mut self.ranks[from as usize].free[rail as usize];
         let begin = self.now.max(*free);
         if begin > self.now + Time::from_ns(20_000_000) {

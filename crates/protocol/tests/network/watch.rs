@@ -141,7 +141,10 @@ impl Watch {
                     self.stripes.remove(&(node, *stripe));
                 }
             }
-            Input::Control { .. } | Input::Rail { .. } | Input::Shown { .. } => {}
+            Input::Control { .. }
+            | Input::ControlAcknowledged { .. }
+            | Input::Rail { .. }
+            | Input::Shown { .. } => {}
         }
     }
 

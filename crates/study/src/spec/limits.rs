@@ -83,6 +83,7 @@ const fn per_second(bytes: u64) -> Rate {
 quantities! {
     flit: Bytes = "a size", Bytes::new(1)..=Bytes::new(1024);
     message: Bytes = "a size", MESSAGE;
+    any_message: Bytes = "a size", Bytes::new(0)..=Bytes::new(1 << 30);
     overhead: Bytes = "a size", Bytes::new(0)..=Bytes::new(1 << 20);
     control: Bytes = "a size", Bytes::new(1)..=Bytes::new(1 << 16);
     eager: Bytes = "a size", Bytes::new(0)..=Bytes::new(1 << 30);

@@ -203,8 +203,8 @@ impl ScheduleSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Ping {
-    /// The size of a message.
-    #[serde(deserialize_with = "limits::message")]
+    /// The size of a message, which may be empty.
+    #[serde(deserialize_with = "limits::any_message")]
     pub size: Bytes,
     /// The rank that begins.
     #[serde(default, deserialize_with = "limits::host")]

@@ -8,7 +8,6 @@ use crosstie_units::Time;
 use super::{CommError, Options};
 use crate::clock::time;
 use crate::engine::{Engine, EngineSpec};
-use crate::key::Key;
 use crate::memory::{Memory, machine, shares_cores};
 use crate::rail::find::{self, Card, Offer};
 use crate::rail::{Rail, Udp};
@@ -26,7 +25,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<(Engine, bool)
     let (Ok(own), Ok(all)) = (u16::try_from(rank), u16::try_from(size)) else {
         return Err(CommError::TooMany { found: size });
     };
-    let secret = job.secret()?;
+    let key = job.key()?;
     let mut cards = match size {
         1 => Vec::new(),
         _ => find::cards(options.rails.as_deref())?,
@@ -89,7 +88,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<(Engine, bool)
     let spec = EngineSpec {
         rank: own,
         size: all,
-        key: Key::new(*secret.bytes()),
+        key,
         channel: options.channel.spec(&Recommended::LIVE).unwrap_or(SelectiveSpec::LIVE.into()),
         message: MessageSpec {
             strict: false,

@@ -179,6 +179,12 @@ impl Engine {
                     channel::Action::Acknowledged(Item::Packet { stripe, number }) => {
                         self.acknowledged.push((rank, rail, stripe, number));
                     }
+                    channel::Action::Acknowledged(Item::Control { .. })
+                        if self.node.outlives_rails() =>
+                    {
+                        let (to, rail) = (NodeId(rank.into()), RailId(rail.into()));
+                        self.tell_node(now, Input::ControlAcknowledged { to, rail });
+                    }
                     channel::Action::Acknowledged(_) => {}
                 }
             }

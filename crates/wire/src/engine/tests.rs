@@ -1,8 +1,8 @@
 //! Engines of several ranks over rails in memory that lose, repeat, reorder, damage, die and return, with a clock of their own.
 
 use super::*;
+use crate::bare::wing::{Air, Flights, wings};
 use crate::lent::{Lent, LentMut};
-use crate::rail::Train;
 use crosstie_protocol::PolicyKind;
 use crosstie_protocol::channel::{GoBackNSpec, SelectiveSpec};
 use crosstie_units::Seed;
@@ -20,8 +20,8 @@ struct Harm {
 }
 
 /// All rails between all ranks.
-struct Air {
-    now: Time,
+struct Storm {
+    flights: Flights,
     random: crosstie_units::Stream,
     harm: Harm,
     /// By rail: bytes that take a microsecond, and whether it carries anything; `None`: those who send are told that it does not.
@@ -29,16 +29,23 @@ struct Air {
     works: Vec<Option<bool>>,
     /// When each line is free.
     free: BTreeMap<(u16, u16, u8), Time>,
-    /// What is on its way, by when it is there and whereto.
-    flying: BTreeMap<(Time, u64), (u16, u8, Vec<u8>)>,
-    count: u64,
 }
 
 const DELAY: Time = Time::from_ns(10_000);
 
-impl Air {
+impl Storm {
     fn chance(&mut self, share: u64) -> bool {
         self.random.below(1000) < share
+    }
+}
+
+impl Air for Storm {
+    fn flights(&mut self) -> &mut Flights {
+        &mut self.flights
+    }
+
+    fn is_down(&self, rail: u8) -> bool {
+        self.works[usize::from(rail)].is_none()
     }
 
     fn send(&mut self, from: u16, to: u16, rail: u8, datagram: &[u8]) {
@@ -48,7 +55,7 @@ impl Air {
         let takes =
             Time::from_ns(1000 * (datagram.len() as u64 + 42) / self.speed[usize::from(rail)]);
         let free = self.free.entry((from, to, rail)).or_insert(Time::ZERO);
-        *free = (*free).max(self.now) + takes;
+        *free = (*free).max(self.flights.now) + takes;
         let there = *free + DELAY;
         for _ in 0..1 + u64::from(self.chance(self.harm.repeated)) {
             if self.chance(self.harm.lost) {
@@ -60,71 +67,14 @@ impl Air {
                 datagram[bit as usize / 8] ^= 1 << (bit % 8);
             }
             let late = if self.chance(self.harm.delayed) { self.random.below(300_000) } else { 0 };
-            self.count += 1;
-            self.flying.insert((there + Time::from_ns(late), self.count), (to, rail, datagram));
+            self.flights.put(there + Time::from_ns(late), to, rail, datagram);
         }
-    }
-}
-
-/// One rail of one rank.
-struct Wing {
-    air: Arc<Mutex<Air>>,
-    rank: u16,
-    rail: u8,
-}
-
-impl Rail for Wing {
-    fn name(&self) -> &str {
-        "wing"
-    }
-
-    fn longest(&self) -> usize {
-        1472
-    }
-
-    fn train(&self) -> (usize, usize) {
-        (64, 65_000)
-    }
-
-    fn send(&mut self, trains: &[Train<'_>]) -> io::Result<usize> {
-        let mut air = self.air.lock().unwrap();
-        if air.works[usize::from(self.rail)].is_none() {
-            return Err(io::ErrorKind::NetworkUnreachable.into());
-        }
-        for train in trains {
-            let bytes: Vec<u8> = train.bytes.iter().flat_map(|slice| slice.to_vec()).collect();
-            assert_eq!(bytes.len().div_ceil(train.segment), train.count);
-            assert!(train.segment <= 1472 && train.count <= 64 && bytes.len() <= 65_000);
-            let datagrams = bytes.chunks(train.segment);
-            datagrams.for_each(|datagram| air.send(self.rank, train.to, self.rail, datagram));
-        }
-        Ok(trains.len())
-    }
-
-    fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<usize> {
-        let here = |(&(at, number), &(to, rail, _)): (&(Time, u64), &(u16, u8, Vec<u8>))| {
-            let mine = (to, rail) == (self.rank, self.rail);
-            mine.then_some((at, number))
-        };
-        let mut air = self.air.lock().unwrap();
-        let now = air.now;
-        let due: Vec<(Time, u64)> = air.flying.range(..(now, u64::MAX)).filter_map(here).collect();
-        let datagrams: Vec<Vec<u8>> =
-            due.iter().map(|at| air.flying.remove(at).expect("it is there").2).collect();
-        drop(air);
-        datagrams.iter().for_each(|datagram| each(datagram));
-        Ok(datagrams.len())
-    }
-
-    #[cfg(unix)]
-    fn waits_on(&self) -> std::os::fd::BorrowedFd<'_> {
-        unreachable!("nobody sleeps here")
     }
 }
 
 /// Ranks and the air between them.
 struct Sky {
-    air: Arc<Mutex<Air>>,
+    air: Arc<Mutex<Storm>>,
     engines: Vec<Engine>,
 }
 
@@ -151,15 +101,13 @@ impl Sky {
         channel: ChannelSpec,
         policy: PolicyKind,
     ) -> Sky {
-        let air = Air {
-            now: Time::ZERO,
+        let air = Storm {
+            flights: Flights::default(),
             random: Seed(seed).stream("air", 0),
             harm,
             speed: speed.to_vec(),
             works: vec![Some(true); speed.len()],
             free: BTreeMap::new(),
-            flying: BTreeMap::new(),
-            count: 0,
         };
         let air = Arc::new(Mutex::new(air));
         let policies = policy.policies(ranks.into(), speed.len() as u32).unwrap();
@@ -178,26 +126,25 @@ impl Sky {
                 patience: Some(Patience { round_trips: 8, least: ms(10), give_up: ms(500) }),
                 ahead: ms(1),
             };
-            let rails = (0..speed.len() as u8)
-                .map(|rail| Box::new(Wing { air: Arc::clone(&air), rank, rail }) as Box<dyn Rail>);
-            Engine::new(spec, &policies, rails.collect(), None).unwrap()
+            let rails = wings(&air, rank, speed.len() as u8);
+            Engine::new(spec, &policies, rails, None).unwrap()
         };
         let engines = (0..ranks).map(engine).collect();
         Sky { air, engines }
     }
 
     fn now(&self) -> Time {
-        self.air.lock().unwrap().now
+        self.air.lock().unwrap().flights.now
     }
 
     /// Goes on to the next thing that happens, but no further than a time; false if there is nothing.
     fn step(&mut self, until: Time) -> bool {
         let deadlines = self.engines.iter().filter_map(Engine::deadline);
         let mut air = self.air.lock().unwrap();
-        let arrival = air.flying.keys().next().map(|&(at, _)| at);
+        let arrival = air.flights.next();
         let Some(next) = deadlines.chain(arrival).min() else { return false };
-        air.now = air.now.max(next.min(until));
-        let now = air.now;
+        let now = air.flights.now.max(next.min(until));
+        air.flights.now = now;
         drop(air);
         for engine in &mut self.engines {
             engine.progress(now);
@@ -207,7 +154,7 @@ impl Sky {
 
     fn run(&mut self, until: Time) {
         while self.step(until) {}
-        self.air.lock().unwrap().now = until;
+        self.air.lock().unwrap().flights.now = until;
     }
 }
 
@@ -324,14 +271,14 @@ proptest! {
         let mut next = Time::ZERO;
         let happens = |sky: &mut Sky| {
             let mut air = sky.air.lock().unwrap();
-            if air.now < next {
+            if air.flights.now < next {
                 return;
             }
             let Some((rail, after, up)) = deaths.next() else {
                 air.works.fill(Some(true));
                 return;
             };
-            next = air.now + ms(after);
+            next = air.flights.now + ms(after);
             air.works[rail] = match (up, told) {
                 (true, _) => Some(true),
                 (false, true) => None,

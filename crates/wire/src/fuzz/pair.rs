@@ -35,11 +35,6 @@ pub(super) const fn ms(ms: u64) -> Time {
     Time::from_ns(1_000_000 * ms)
 }
 
-/// Whether nodes reserve the NICs of others: such a reservation does not outlive a rail, and nobody is given up.
-fn reserves(policy: &PolicyKind) -> bool {
-    matches!(policy, PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. })
-}
-
 /// A rank of two.
 pub(super) fn rank(
     decisions: (PolicyKind, ChannelSpec, u64),
@@ -126,16 +121,13 @@ pub fn pair(bytes: &[u8]) {
     drop(air);
     world.receive_all();
     let dead = world.ranks.iter().position(Option::is_none);
-    if dead.is_some() && reserves(&chosen.0) {
-        return;
-    }
     let patience = Time::from_ps(GIVE_UP.ps() * 4);
     world.conclude(dead, patience);
 }
 
 impl World {
     fn now(&self) -> Time {
-        air::lock(&self.air).now
+        air::lock(&self.air).flights.now
     }
 
     /// Goes on to a time, or until nothing is left to do. Whether there was something at that time.
@@ -143,13 +135,13 @@ impl World {
         loop {
             let deadlines = self.ranks.iter().flatten().filter_map(Bare::deadline);
             let mut air = air::lock(&self.air);
-            let next = deadlines.chain(air.next()).min().filter(|&at| at <= until);
+            let next = deadlines.chain(air.flights.next()).min().filter(|&at| at <= until);
             let Some(next) = next else {
-                air.now = air.now.max(until);
+                air.flights.now = air.flights.now.max(until);
                 return;
             };
-            air.now = air.now.max(next);
-            let now = air.now;
+            air.flights.now = air.flights.now.max(next);
+            let now = air.flights.now;
             drop(air);
             for rank in self.ranks.iter_mut().flatten() {
                 rank.progress(now);

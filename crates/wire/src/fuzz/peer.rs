@@ -39,7 +39,7 @@ pub fn peer(bytes: &[u8]) {
         if decisions.is_empty() {
             break;
         }
-        let now = air::lock(&air).now;
+        let now = air::lock(&air).flights.now;
         match decisions.byte() {
             0..24 => {
                 let size = usize::from(decisions.byte()) * usize::from(decisions.byte());
@@ -50,7 +50,7 @@ pub fn peer(bytes: &[u8]) {
                 let tag = Some(tag(&mut decisions)).filter(|tag| tag.0 < 2);
                 requests.push(rank.receive(now, Some(1), tag, size));
             }
-            48..64 => air::lock(&air).now = now + ms(1 + u64::from(decisions.byte())),
+            48..64 => air::lock(&air).flights.now = now + ms(1 + u64::from(decisions.byte())),
             choice => {
                 let course = Course { to: 0, rail: decisions.one_of(rails) as u8 };
                 let datagram = match choice {
@@ -65,8 +65,8 @@ pub fn peer(bytes: &[u8]) {
             }
         }
         let mut air = air::lock(&air);
-        air.now = air.now + Time::from_ns(20_000);
-        let now = air.now;
+        air.flights.now = air.flights.now + Time::from_ns(20_000);
+        let now = air.flights.now;
         drop(air);
         rank.progress(now);
         requests.retain(|&request| rank.outcome(request).is_none());

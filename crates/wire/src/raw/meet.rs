@@ -8,7 +8,6 @@ use super::sequence::Sequence;
 use super::socket::RawSocket;
 use super::{Endpoint, RawCount, RawError};
 use crate::datagram::HEAD;
-use crate::key::Key;
 use crate::memory::machine;
 use crate::rail::find::{self, Card, Offer};
 use crate::rail::heads;
@@ -86,7 +85,7 @@ impl Endpoint {
         let (Ok(own), Ok(_)) = (u16::try_from(rank), u16::try_from(size)) else {
             return Err(RawError::TooMany { found: size });
         };
-        let secret = job.secret()?;
+        let key = job.key()?;
         let mut cards = find::cards(options.rails.as_deref())?;
         if cards.is_empty() {
             // Enough for ranks of one machine.
@@ -121,7 +120,7 @@ impl Endpoint {
         let address = |(other, address)| (other != rank).then_some(address);
         Ok(Endpoint {
             rank: own,
-            key: Key::new(*secret.bytes()),
+            key,
             socket,
             peers: rail.addresses.iter().copied().enumerate().map(address).collect(),
             longest,

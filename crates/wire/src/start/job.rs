@@ -7,6 +7,7 @@ use super::client::{Client, Outcome};
 use super::environment::{Environment, Place};
 use super::link::{Fault, Link};
 use super::{Secret, StartError};
+use crate::key::Key;
 
 /// A rank's place in its job, and its conversation with the launcher.
 ///
@@ -55,6 +56,15 @@ impl Job {
         Ok(job)
     }
 
+    /// Whether the environment tells of a job of several ranks, or of one whose size only its launcher knows.
+    pub fn is_told_of() -> Result<bool, StartError> {
+        Ok(match Environment::read(|name| std::env::var_os(name))?.place {
+            Place::Open { size, .. } => size > 1,
+            Place::Port { .. } => true,
+            Place::Nowhere => false,
+        })
+    }
+
     /// Which rank this is, counted from 0.
     pub fn rank(&self) -> usize {
         self.client.rank()
@@ -68,6 +78,11 @@ impl Job {
     /// How long this rank waits for an answer.
     pub fn patience(&self) -> Duration {
         self.patience
+    }
+
+    /// From now on waits for so long.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
     }
 
     /// Puts some bytes under a name, [`LONGEST`](super::LONGEST) at most, for all ranks to get behind the next fence. A rank puts each name once:
@@ -94,14 +109,39 @@ impl Job {
 
     /// Everybody's contribution, by rank.
     pub fn exchange(&mut self, mine: &[u8]) -> Result<Vec<Vec<u8>>, StartError> {
-        let name = format!("exchange-{}", self.exchanges);
-        self.exchanges += 1;
+        let name = self.next_name();
         self.put(&name, mine)?;
         self.fence()?;
         // Its own bytes need no way through the launcher.
         let (rank, size) = (self.rank(), self.size());
         let bytes = |other| if other == rank { Ok(mine.to_vec()) } else { self.get(other, &name) };
         (0..size).map(bytes).collect()
+    }
+
+    /// What rank 0 has to tell all; the bytes of others count for nothing.
+    pub fn broadcast(&mut self, mine: &[u8]) -> Result<Vec<u8>, StartError> {
+        let name = self.next_name();
+        if self.rank() == 0 {
+            self.put(&name, mine)?;
+            self.fence()?;
+            return Ok(mine.to_vec());
+        }
+        self.fence()?;
+        self.get(0, &name)
+    }
+
+    /// The name of what is exchanged next.
+    fn next_name(&mut self) -> String {
+        let name = format!("exchange-{}", self.exchanges);
+        self.exchanges += 1;
+        name
+    }
+
+    /// A key by which ranks know each other's datagrams. It is another one each time something has been exchanged, so that nothing is
+    /// taken for new that was under way when ranks of the same job last spoke.
+    pub(crate) fn key(&mut self) -> Result<Key, StartError> {
+        let secret = self.secret()?;
+        Ok(Key::numbered(*secret.bytes(), self.exchanges))
     }
 
     /// The secret of the job, the same for all ranks and for no other job. The first time, all of them have to ask.

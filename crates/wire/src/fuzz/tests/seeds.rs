@@ -44,8 +44,8 @@ fn datagrams() -> BTreeMap<String, Vec<u8>> {
         }
         for _ in 0..200 {
             let mut sky = air::lock(&air);
-            sky.now = sky.now + Time::from_ns(10_000);
-            let now = sky.now;
+            sky.flights.now = sky.flights.now + Time::from_ns(10_000);
+            let now = sky.flights.now;
             for (to, rail, datagram) in sky.past() {
                 let course = Course { to: *to, rail: *rail };
                 let read = Datagram::decode(datagram, &Key::new(SECRET), course);

@@ -51,6 +51,26 @@ mod launched {
         alone(&[&usual[..], more].concat())
     }
 
+    #[test]
+    fn rank_0_tells_all_and_keys_change() {
+        let (ours, theirs): (Vec<_>, Vec<_>) = (0..2).map(|_| UnixStream::pair().unwrap()).unzip();
+        thread::scope(|scope| {
+            for (rank, stream) in theirs.into_iter().enumerate() {
+                scope.spawn(move || {
+                    let mut job = join(stream.as_raw_fd(), rank, &[]).unwrap();
+                    let mine = format!("rank {rank}");
+                    assert_eq!(job.broadcast(mine.as_bytes()).unwrap(), b"rank 0");
+                    let key = job.key().unwrap();
+                    assert_eq!(job.exchange(mine.as_bytes()).unwrap(), [b"rank 0", b"rank 1"]);
+                    assert_ne!(job.key().unwrap(), key);
+                    assert_eq!(job.broadcast(&[]).unwrap(), b"");
+                    job.finish().unwrap();
+                });
+            }
+            Server::new(2).serve(&ours, None).unwrap();
+        });
+    }
+
     /// What two ranks say of the secret, each with some variables.
     fn secrets(variables: [&[(&str, &str)]; 2]) -> [Result<Secret, StartError>; 2] {
         let (ours, theirs): (Vec<_>, Vec<_>) = (0..2).map(|_| UnixStream::pair().unwrap()).unzip();

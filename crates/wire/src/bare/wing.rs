@@ -1,0 +1,126 @@
+//! Rails in memory, with a clock of their own: what goes from rank to rank, whatever happens to it on its way.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crosstie_units::Time;
+
+use crate::rail::{Rail, Train};
+
+/// All rails between all ranks: it decides what becomes of datagrams.
+pub trait Air: Send + 'static {
+    /// What is on its way.
+    fn flights(&mut self) -> &mut Flights;
+
+    /// Whether those who send on a rail are told that it is down.
+    fn is_down(&self, _rail: u8) -> bool {
+        false
+    }
+
+    /// A rank sends a datagram: it is put on its way, or not, or twice.
+    fn send(&mut self, from: u16, to: u16, rail: u8, datagram: &[u8]);
+}
+
+/// The time, and datagrams on their way.
+#[derive(Debug, Default)]
+pub struct Flights {
+    /// The time.
+    pub now: Time,
+    /// By when they are there, and in the order in which they were sent: for whom on which rail.
+    flying: BTreeMap<(Time, u64), (u16, u8, Vec<u8>)>,
+    count: u64,
+}
+
+impl Flights {
+    /// A datagram will be there at a time.
+    pub fn put(&mut self, at: Time, to: u16, rail: u8, datagram: Vec<u8>) {
+        self.count += 1;
+        self.flying.insert((at, self.count), (to, rail, datagram));
+    }
+
+    /// When the next datagram is there.
+    pub fn next(&self) -> Option<Time> {
+        self.flying.keys().next().map(|key| key.0)
+    }
+
+    /// Nothing reaches a rank of all that is on its way.
+    pub fn forget(&mut self, rank: u16) {
+        self.flying.retain(|_, &mut (to, ..)| to != rank);
+    }
+
+    /// The next datagram that is there for a rank on a rail.
+    fn land(&mut self, rank: u16, rail: u8) -> Option<Vec<u8>> {
+        let there = self.flying.range(..=(self.now, u64::MAX));
+        let mut mine = there.filter(|&(_, &(to, by, _))| (to, by) == (rank, rail));
+        let &key = mine.next()?.0;
+        self.flying.remove(&key).map(|(.., datagram)| datagram)
+    }
+}
+
+/// The air, also after a panic elsewhere.
+pub fn lock<A>(air: &Mutex<A>) -> MutexGuard<'_, A> {
+    air.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The rails of a rank.
+pub fn wings<A: Air>(air: &Arc<Mutex<A>>, rank: u16, rails: u8) -> Vec<Box<dyn Rail>> {
+    let wing = |rail| Box::new(Wing { air: Arc::clone(air), rank, rail }) as Box<dyn Rail>;
+    (0..rails).map(wing).collect()
+}
+
+/// The longest datagram, and what a train has at most: datagrams and bytes.
+const LONGEST: usize = 1472;
+const TRAIN: (usize, usize) = (64, 65_000);
+
+/// One rail of one rank.
+struct Wing<A> {
+    air: Arc<Mutex<A>>,
+    rank: u16,
+    rail: u8,
+}
+
+impl<A: Air> Rail for Wing<A> {
+    fn name(&self) -> &str {
+        "wing"
+    }
+
+    fn longest(&self) -> usize {
+        LONGEST
+    }
+
+    fn train(&self) -> (usize, usize) {
+        TRAIN
+    }
+
+    fn send(&mut self, trains: &[Train<'_>]) -> io::Result<usize> {
+        let mut air = lock(&self.air);
+        if air.is_down(self.rail) {
+            return Err(io::ErrorKind::NetworkUnreachable.into());
+        }
+        for train in trains {
+            let bytes: Vec<u8> = train.bytes.iter().flat_map(|slice| slice.to_vec()).collect();
+            assert_eq!(bytes.len().div_ceil(train.segment), train.count);
+            assert!(train.segment <= LONGEST && train.count <= TRAIN.0 && bytes.len() <= TRAIN.1);
+            let datagrams = bytes.chunks(train.segment);
+            datagrams.for_each(|datagram| air.send(self.rank, train.to, self.rail, datagram));
+        }
+        Ok(trains.len())
+    }
+
+    fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<usize> {
+        let mut count = 0;
+        loop {
+            // Let go of meanwhile: whoever has it may send.
+            let landed = lock(&self.air).flights().land(self.rank, self.rail);
+            let Some(datagram) = landed else { return Ok(count) };
+            each(&datagram);
+            count += 1;
+        }
+    }
+
+    #[cfg(unix)]
+    fn waits_on(&self) -> std::os::fd::BorrowedFd<'_> {
+        unreachable!("nobody sleeps here")
+    }
+}
