@@ -16,31 +16,34 @@ mod greeting;
 mod inbound;
 mod link;
 mod local;
+mod messages;
 mod outbound;
 mod request;
+mod statistics;
 
 use std::collections::VecDeque;
 use std::io;
-use std::time::Duration;
 
 use crosstie_protocol::channel::{ChannelSpec, Seq};
-use crosstie_protocol::message::{self, Envelope, MessageSpec, Messenger, PostId, RequestId, Tag};
+use crosstie_protocol::message::{self, MessageSpec, Messenger, RequestId, Tag};
 use crosstie_protocol::{
-    Action, Ahead, Input, Machine, MessageId, Node, NodeError, NodeId, NodeSpec, Packing, Patience,
-    PeId, Policies, RailId, RankId, StripeId,
+    Action, Ahead, Input, Machine, Node, NodeError, NodeId, NodeSpec, Packing, Patience, Policies,
+    RankId, StripeId,
 };
 use crosstie_units::Time;
 use slotmap::{Key as _, KeyData, SlotMap, new_key_type};
 
 use crate::datagram::{HEAD, LONGEST, MOST_PARTS};
-use crate::envelope::{self, Context};
+use crate::envelope::Context;
 use crate::key::Key;
 use crate::memory::Memory;
-use crate::rail::{Offloads, Rail};
+use crate::rail::Rail;
 use link::Link;
+use messages::{Load, Post};
 use outbound::Queue;
 pub(crate) use request::{Buffer, Failure, Status};
 use request::{Request, State};
+pub use statistics::{RailCount, RailStatistics};
 
 new_key_type! {
     /// A send or a receive.
@@ -61,26 +64,6 @@ pub(crate) struct EngineSpec {
     pub patience: Option<Patience>,
     /// What is kept ahead of rails.
     pub ahead: Time,
-}
-
-/// Something posted.
-#[derive(Debug)]
-struct Post {
-    context: Context,
-    post: PostId,
-    to: u16,
-    load: Load,
-    /// The place that its receiver has for it, if it is the data of a long message.
-    place: Option<u32>,
-}
-
-/// The bytes of something posted.
-#[derive(Debug)]
-enum Load {
-    /// An envelope, and a short message behind it.
-    Own(Vec<u8>),
-    /// Those of a send.
-    Of(RequestKey),
 }
 
 /// A message that is coming in.
@@ -132,46 +115,6 @@ struct Nic {
     down: Option<Time>,
 }
 
-/// What a rail has carried, and what is known of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RailStatistics {
-    /// Its name.
-    pub name: String,
-    /// The most bytes of a datagram.
-    pub longest: usize,
-    /// What the system does for it.
-    pub offloads: Offloads,
-    /// What it has carried.
-    pub count: RailCount,
-    /// Packets that were sent again.
-    pub retransmissions: u64,
-    /// The smoothed round trip to the peer that is farthest away, if one was measured.
-    pub round_trip: Option<Duration>,
-    /// What it delivers to all peers together, in bytes per second, if that was measured.
-    pub rate: Option<f64>,
-    /// Its share of that of all rails.
-    pub weight: Option<f64>,
-}
-
-/// What a rail has carried.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RailCount {
-    /// Datagrams sent, and their bytes.
-    pub sent: u64,
-    /// See `sent`.
-    pub sent_bytes: u64,
-    /// Datagrams that have come and were ours, and their bytes.
-    pub received: u64,
-    /// See `received`.
-    pub received_bytes: u64,
-    /// Datagrams ignored because they had the wrong tag or none: of strangers, of other jobs, damaged.
-    pub strangers: u64,
-    /// Datagrams with the right tag that said what cannot be.
-    pub odd: u64,
-    /// How often the link of this host went down.
-    pub downs: u64,
-}
-
 /// Machines that have been told something; links are listed apart.
 #[derive(Debug, Default)]
 struct Stirred {
@@ -221,10 +164,6 @@ pub(crate) struct Engine {
     now: Time,
     nonce: u64,
 }
-
-/// Buffers that are kept for later, and the longest of these.
-const SPARE: usize = 64;
-const SPARE_BYTES: usize = 32 << 10;
 
 /// What a datagram carries on all of these rails, and how many datagrams a packet may have.
 fn payload(rails: &[Box<dyn Rail>]) -> (u32, u32) {
@@ -305,7 +244,7 @@ impl Engine {
 
     /// When it wants to be called, if nothing happens before.
     pub fn deadline(&self) -> Option<Time> {
-        self.deadline
+        if self.has_acknowledged() { Some(self.now) } else { self.deadline }
     }
 
     /// Begins to send bytes to a rank.
@@ -452,9 +391,6 @@ impl Engine {
                 break;
             }
         }
-        if self.has_acknowledged() {
-            self.hurry(Some(now));
-        }
     }
 
     /// Something is to be done at a time.
@@ -534,190 +470,6 @@ impl Engine {
         self.messengers[context as usize].handle(now, input);
     }
 
-    /// Does what a messenger wants.
-    fn serve_messenger(&mut self, now: Time, context: Context) {
-        while let Some(action) = self.messengers[context as usize].poll_action(now) {
-            match action {
-                message::Action::Post { post, to, envelope, bytes, of, rail, whole } => {
-                    let of = of.map(request_key);
-                    let to = to.0 as u16;
-                    let posting = Posting { context, post, to, envelope, bytes, of, rail, whole };
-                    self.post(now, posting);
-                }
-                message::Action::Sent { request } => {
-                    let status = Status { from: self.rank, tag: Tag(0), bytes: 0 };
-                    self.finish(request_key(request), State::Done(status));
-                }
-                message::Action::Place { receive, from, request, bytes, .. } => {
-                    let place = Place {
-                        context,
-                        receive,
-                        from: from.0 as u16,
-                        request: request_key(request),
-                        length: bytes as u32,
-                        coming: None,
-                    };
-                    let number = place_number(context, receive) as usize;
-                    if self.places.len() <= number {
-                        self.places.resize_with(number + 1, || None);
-                    }
-                    self.places[number] = Some(place);
-                }
-                message::Action::Received { request, from, tag, bytes, envelope } => {
-                    let key = request_key(request);
-                    let status = Status { from: from.0 as u16, tag, bytes };
-                    if let Some(number) = envelope {
-                        self.hand_out(key, context, status.from, number);
-                    }
-                    self.finish(key, State::Done(status));
-                }
-                message::Action::Failed { request, peer } => {
-                    let failure = Failure::Unreachable { rank: peer.0 as u16 };
-                    self.finish(request_key(request), State::Failed(failure));
-                }
-            }
-        }
-        self.stirred.messengers[context as usize] = false;
-        self.hurry(self.messengers[context as usize].poll_timeout());
-    }
-
-    /// Puts the bytes of a short message where they were asked for.
-    fn hand_out(&mut self, key: RequestKey, context: Context, from: u16, number: u32) {
-        let Peer { kept, kept_bytes, .. } = &mut self.peers[usize::from(from)];
-        let is_it = |&(of, other, _): &(Context, u32, Vec<u8>)| (of, other) == (context, number);
-        let Some(place) = kept.iter().position(is_it) else { return };
-        let (.., bytes) = kept.remove(place).expect("it is there");
-        *kept_bytes -= bytes.len();
-        if let Some(Request { buffer: Buffer::In(buffer), .. }) = self.requests.get_mut(key) {
-            buffer.put(0, &bytes[envelope::ENVELOPE..]);
-        }
-        self.put_back(bytes);
-    }
-
-    /// A request is done.
-    fn finish(&mut self, key: RequestKey, state: State) {
-        self.done = true;
-        let Some(request) = self.requests.get_mut(key) else { return };
-        request.state = state;
-        // It is not ours any more.
-        request.buffer = match request.buffer {
-            Buffer::None => {
-                self.requests.remove(key);
-                return;
-            }
-            _ => Buffer::Returned,
-        };
-    }
-
-    /// Takes an envelope to its receiver.
-    fn post(&mut self, now: Time, posting: Posting) {
-        let Posting { context, post, to, envelope, bytes, of, rail, whole } = posting;
-        let (load, place) = match envelope.body {
-            message::Body::Data { receive } => {
-                let of = of.expect("data are those of a send");
-                (Load::Of(of), Some(place_number(context, receive)))
-            }
-            _ => {
-                let mut own = self.buffer();
-                own.extend_from_slice(&envelope::encode(context, &envelope));
-                let request = of.filter(|_| bytes > 0).and_then(|of| self.requests.get(of));
-                if let Some(request) = request {
-                    own.extend_from_slice(request.buffer.bytes());
-                }
-                (Load::Own(own), None)
-            }
-        };
-        let post = Post { context, post, to, load, place };
-        if to == self.rank {
-            self.own.push_back(post);
-        } else if self.is_local(to) {
-            self.post_locally(now, post);
-        } else {
-            let bytes = post.load.bytes(&self.requests).len() as u64;
-            let message = MessageId(self.posts.insert(post).data().as_ffi());
-            let (pe, to) = (PeId(0), NodeId(to.into()));
-            self.tell_node(now, Input::Send { pe, message, to, bytes, rail, whole });
-        }
-    }
-
-    /// Takes envelopes of this rank to itself.
-    fn serve_own(&mut self, now: Time) {
-        while let Some(Post { context, post, load, place, .. }) = self.own.pop_front() {
-            match (load, place) {
-                (Load::Own(bytes), _) => self.open(now, self.rank, bytes),
-                (Load::Of(send), Some(place)) => {
-                    self.copy_own(send, place);
-                    self.place_filled(now, place);
-                }
-                (Load::Of(_), None) => {}
-            }
-            self.tell(now, context, message::Input::Landed { post });
-        }
-    }
-
-    /// Copies what a rank has sent to itself.
-    fn copy_own(&mut self, send: RequestKey, place: u32) {
-        let Some(Some(place)) = self.places.get(place as usize) else { return };
-        if let Some([from, into]) = self.requests.get_disjoint_mut([send, place.request])
-            && let Buffer::In(into) = &mut into.buffer
-        {
-            into.put(0, from.buffer.bytes());
-        }
-    }
-
-    /// All data of a long message are in their place.
-    fn place_filled(&mut self, now: Time, place: u32) {
-        let Some(place) = self.places.get_mut(place as usize).and_then(Option::take) else {
-            return;
-        };
-        let Place { context, receive, from, length, .. } = place;
-        let envelope = Envelope { number: None, body: message::Body::Data { receive } };
-        let (from, bytes) = (RankId(from.into()), length.into());
-        self.tell(now, context, message::Input::Arrived { from, envelope, bytes });
-    }
-
-    /// An envelope has come, with what is behind it.
-    fn open(&mut self, now: Time, from: u16, bytes: Vec<u8>) {
-        let Some((context, envelope, rest)) = envelope::decode(&bytes) else {
-            self.put_back(bytes);
-            return;
-        };
-        let length = rest.len() as u64;
-        if let (message::Body::Eager { .. }, Some(number)) = (envelope.body, envelope.number) {
-            let most = self.most_kept_of_a_peer();
-            let peer = &mut self.peers[usize::from(from)];
-            if peer.kept_bytes + bytes.len() > most {
-                // More than it has credit for.
-                self.put_back(bytes);
-                return;
-            }
-            peer.kept_bytes += bytes.len();
-            peer.kept.push_back((context, number, bytes));
-        } else {
-            self.put_back(bytes);
-        }
-        let from = RankId(from.into());
-        self.tell(now, context, message::Input::Arrived { from, envelope, bytes: length });
-    }
-
-    /// The bytes of short messages that are kept for one peer at most: what it has credit for, in each context.
-    fn most_kept_of_a_peer(&self) -> usize {
-        Context::ALL.len() * self.credit as usize
-    }
-
-    /// An empty buffer.
-    fn buffer(&mut self) -> Vec<u8> {
-        self.spare.pop().unwrap_or_default()
-    }
-
-    /// Keeps a buffer for later.
-    fn put_back(&mut self, mut buffer: Vec<u8>) {
-        if self.spare.len() < SPARE && buffer.capacity() <= SPARE_BYTES {
-            buffer.clear();
-            self.spare.push(buffer);
-        }
-    }
-
     /// Does what the node wants.
     fn serve_node(&mut self, now: Time) {
         while let Some(action) = self.node.poll_action(now) {
@@ -793,38 +545,6 @@ impl Engine {
         self.peers[usize::from(rank)].gone
     }
 
-    /// What rails have carried, and what is known of them.
-    pub fn statistics(&self) -> Vec<RailStatistics> {
-        let nics = self.rails.iter().zip(&self.nics);
-        let mut all: Vec<RailStatistics> = nics
-            .enumerate()
-            .map(|(number, (rail, nic))| {
-                let links = self.peers.iter().filter_map(|peer| peer.links.get(number)?.as_ref());
-                let paths = links.clone().filter_map(|link| link.endpoint.path());
-                let round_trip = paths.clone().filter_map(|path| path.smoothed).max();
-                let rates = paths.filter_map(|path| path.rate);
-                let rate: f64 = rates.map(|rate| rate.bytes_per_second() as f64).sum();
-                RailStatistics {
-                    name: rail.name().to_owned(),
-                    longest: rail.longest(),
-                    offloads: rail.offloads(),
-                    count: nic.count,
-                    retransmissions: links
-                        .map(|link| link.endpoint.tally().retransmissions())
-                        .sum(),
-                    round_trip: round_trip.map(|time| Duration::from_nanos(time.ps() / 1000)),
-                    rate: (rate > 0.0).then_some(rate),
-                    weight: None,
-                }
-            })
-            .collect();
-        let sum: f64 = all.iter().filter_map(|rail| rail.rate).sum();
-        for rail in &mut all {
-            rail.weight = rail.rate.map(|rate| rate / sum);
-        }
-        all
-    }
-
     /// Everything that a rank waits on when it sleeps.
     #[cfg(unix)]
     pub fn waits_on(&self) -> impl Iterator<Item = (std::os::fd::BorrowedFd<'_>, bool)> {
@@ -866,36 +586,10 @@ impl Engine {
     }
 }
 
-/// What the messenger posts.
-struct Posting {
-    context: Context,
-    post: PostId,
-    to: u16,
-    envelope: Envelope,
-    bytes: u64,
-    of: Option<RequestKey>,
-    rail: Option<RailId>,
-    whole: bool,
-}
-
-impl Load {
-    /// Its bytes; none if those of a send are not ours any more.
-    fn bytes<'a>(&'a self, requests: &'a SlotMap<RequestKey, Request>) -> &'a [u8] {
-        match self {
-            Load::Own(bytes) => bytes,
-            Load::Of(key) => requests.get(*key).map_or(&[], |request| request.buffer.bytes()),
-        }
-    }
-}
-
 /// The number by which a sender names the place for the data of a message: the receive and the context.
 fn place_number(context: Context, receive: u32) -> u32 {
     // A receive that a peer made up may be any number; then its data go nowhere.
     receive.wrapping_mul(Context::ALL.len() as u32).wrapping_add(context as u32)
-}
-
-fn request_key(request: RequestId) -> RequestKey {
-    RequestKey::from(KeyData::from_ffi(request.0))
 }
 
 /// Whether an error of a rail is worth to be told.

@@ -1,0 +1,80 @@
+//! What rails have carried, and what is known of them.
+
+use std::time::Duration;
+
+use super::Engine;
+use crate::rail::Offloads;
+
+/// What a rail has carried, and what is known of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RailStatistics {
+    /// Its name.
+    pub name: String,
+    /// The most bytes of a datagram.
+    pub longest: usize,
+    /// What the system does for it.
+    pub offloads: Offloads,
+    /// What it has carried.
+    pub count: RailCount,
+    /// Packets that were sent again.
+    pub retransmissions: u64,
+    /// The smoothed round trip to the peer that is farthest away, if one was measured.
+    pub round_trip: Option<Duration>,
+    /// What it delivers to all peers together, in bytes per second, if that was measured.
+    pub rate: Option<f64>,
+    /// Its share of that of all rails.
+    pub weight: Option<f64>,
+}
+
+/// What a rail has carried.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RailCount {
+    /// Datagrams sent, and their bytes.
+    pub sent: u64,
+    /// See `sent`.
+    pub sent_bytes: u64,
+    /// Datagrams that have come and were ours, and their bytes.
+    pub received: u64,
+    /// See `received`.
+    pub received_bytes: u64,
+    /// Datagrams ignored because they had the wrong tag or none: of strangers, of other jobs, damaged.
+    pub strangers: u64,
+    /// Datagrams with the right tag that said what cannot be.
+    pub odd: u64,
+    /// How often the link of this host went down.
+    pub downs: u64,
+}
+
+impl Engine {
+    /// What rails have carried, and what is known of them.
+    pub fn statistics(&self) -> Vec<RailStatistics> {
+        let nics = self.rails.iter().zip(&self.nics);
+        let mut all: Vec<RailStatistics> = nics
+            .enumerate()
+            .map(|(number, (rail, nic))| {
+                let links = self.peers.iter().filter_map(|peer| peer.links.get(number)?.as_ref());
+                let paths = links.clone().filter_map(|link| link.endpoint.path());
+                let round_trip = paths.clone().filter_map(|path| path.smoothed).max();
+                let rates = paths.filter_map(|path| path.rate);
+                let rate: f64 = rates.map(|rate| rate.bytes_per_second() as f64).sum();
+                RailStatistics {
+                    name: rail.name().to_owned(),
+                    longest: rail.longest(),
+                    offloads: rail.offloads(),
+                    count: nic.count,
+                    retransmissions: links
+                        .map(|link| link.endpoint.tally().retransmissions())
+                        .sum(),
+                    round_trip: round_trip.map(|time| Duration::from_nanos(time.ps() / 1000)),
+                    rate: (rate > 0.0).then_some(rate),
+                    weight: None,
+                }
+            })
+            .collect();
+        let sum: f64 = all.iter().filter_map(|rail| rail.rate).sum();
+        for rail in &mut all {
+            rail.weight = rail.rate.map(|rate| rate / sum);
+        }
+        all
+    }
+}
