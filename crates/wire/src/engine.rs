@@ -139,7 +139,7 @@ pub(crate) struct Engine {
     nics: Vec<Nic>,
     /// Their drivers.
     rails: Vec<Box<dyn Rail>>,
-    memory: Option<local::Neighbours>,
+    memory: Option<Box<local::Neighbours>>,
     posts: SlotMap<PostKey, Post>,
     arrivals: SlotMap<ArrivalKey, Arrival>,
     /// By the number of the receive and the context.
@@ -218,7 +218,7 @@ impl Engine {
             peers: (0..size).map(|_| Peer::default()).collect(),
             nics: rails.iter().map(|_| Nic::default()).collect(),
             rails,
-            memory: memory.map(|(memory, ranks)| local::Neighbours::new(memory, ranks)),
+            memory: memory.map(|(memory, ranks)| Box::new(local::Neighbours::new(memory, ranks))),
             posts: SlotMap::with_key(),
             arrivals: SlotMap::with_key(),
             places: Vec::new(),

@@ -200,10 +200,8 @@ impl Engine {
 
     /// Puts something into the ring of a rank. Whether there was room for all of it, and the post that is there with it.
     fn push_local(&mut self, place: usize, pending: &mut Pending) -> (bool, Option<Which>) {
-        let Engine { memory: Some(Neighbours { memory, ranks, lent, .. }), requests, .. } = self
-        else {
-            return (true, None);
-        };
+        let Engine { memory: Some(neighbours), requests, .. } = self else { return (true, None) };
+        let Neighbours { memory, ranks, lent, .. } = &mut **neighbours;
         let bytes =
             |send: RequestKey| requests.get(send).map_or(&[][..], |request| request.buffer.bytes());
         match pending {
@@ -245,7 +243,7 @@ impl Engine {
     /// Takes in what has come through memory. Whether there was anything.
     pub(super) fn take_local(&mut self, now: Time) -> bool {
         let Some(mut neighbours) = self.memory.take() else { return false };
-        let Neighbours { memory, ranks, reads, lent, .. } = &mut neighbours;
+        let Neighbours { memory, ranks, reads, lent, .. } = &mut *neighbours;
         let count = memory.poll(&mut |place, record| {
             let Some(&from) = ranks.get(place) else { return };
             if self.peers[usize::from(from)].gone {
