@@ -18,7 +18,7 @@ pub(super) enum Greeting {
 
 /// After how long a greeting is said again, first and at most.
 const FIRST: Time = Time::from_ns(2_000_000);
-const LAST: Time = Time::from_ns(100_000_000);
+const LAST: Time = Time::from_ns(32_000_000);
 
 impl Greeting {
     /// When it is said again.

@@ -14,8 +14,11 @@ pub(super) struct RoundTrip {
     smallest: Option<u64>,
 }
 
-/// The most time between two tries to reach the other end, unless the least time-out is longer: a rail that returns is noticed soon.
+/// The most time between two tries to reach the other end, however long round trips seem to be, unless the least time-out is longer.
 const MOST: Time = Time::from_ns(100_000_000);
+
+/// Tries become rarer up to this: a rail that returns is noticed soon, and perhaps it is the only one by then.
+const RARE: Time = Time::from_ns(25_000_000);
 
 /// As long as nothing has been measured, so many least time-outs.
 const UNKNOWN: u64 = 4;
@@ -66,7 +69,7 @@ impl RoundTrip {
     pub fn timeout(&self, tries: u32) -> Time {
         let once = self.plus_wait(self.variation.saturating_mul(4)).max(self.spec.least);
         let doublings = tries.min(20);
-        (once * (1 << doublings)).min(MOST.max(self.spec.least))
+        (once * (1 << doublings)).min(RARE.max(once)).min(MOST.max(self.spec.least))
     }
 
     /// A round trip and so much, and the time for which the other end may hold an acknowledgement back.
@@ -97,11 +100,12 @@ mod tests {
         assert!(trips.probe() < us(202) && trips.probe() >= us(200), "{:?}", trips.probe());
         let found =
             [0, 1, 2, 4, 5, 31, u32::MAX].map(|tries| trips.timeout(tries).ps() / us(1_000).ps());
-        assert_eq!(found, [5, 10, 20, 80, 100, 100, 100]);
+        assert_eq!(found, [5, 10, 20, 25, 25, 25, 25]);
         for _ in 0..100 {
             trips.note(us(30_000).ps());
         }
         assert!(trips.timeout(0) > us(30_000) && trips.probe() > us(60_000));
+        assert_eq!(trips.timeout(9), trips.timeout(0), "as rare as round trips are long");
         assert_eq!(trips.smallest(), Some(us(50).ps()));
         let patient = SelectiveSpec { least: us(300_000), ..SelectiveSpec::LIVE };
         assert_eq!(RoundTrip::new(&patient).timeout(9), us(300_000), "no sooner than told");
