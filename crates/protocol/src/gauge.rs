@@ -39,17 +39,18 @@ pub struct Gauge {
 /// What a channel has found out about its way.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Told {
-    /// What a byte takes, and how long a packet is on its way at least.
+    /// What a byte takes, and how long a packet is on its way at least, and was of late.
     pace: f64,
     latency: f64,
+    of_late: f64,
     /// Bytes that may be under way.
     window: u64,
 }
 
 impl Told {
-    pub fn new(rate: Rate, round_trip: Time, window: u64) -> Told {
+    pub fn new(rate: Rate, round_trip: Time, of_late: Time, window: u64) -> Told {
         let pace = 1e12 / rate.bytes_per_second().max(1) as f64;
-        Told { pace, latency: round_trip.ps() as f64, window }
+        Told { pace, latency: round_trip.ps() as f64, of_late: of_late.ps() as f64, window }
     }
 }
 
@@ -202,6 +203,11 @@ impl Gauge {
     pub fn tried(&self, packet: u64) -> u32 {
         let alike = packet as f64 <= 2.0 * self.longest;
         if alike && self.time == 0.0 { self.packets } else { 0 }
+    }
+
+    /// How long packets were on their way of late with all that they waited for, where a channel has told.
+    pub fn of_late(&self) -> Option<f64> {
+        self.told.map(|told| told.of_late)
     }
 
     /// How long a packet is on its way besides what its bytes take.

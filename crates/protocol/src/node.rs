@@ -531,7 +531,7 @@ impl Machine for Node {
             }
             Input::Shown { to, rail, rate, round_trip, of_late, window } => {
                 if self.knows(rail) {
-                    let told = Told::new(rate, round_trip, window);
+                    let told = Told::new(rate, round_trip, of_late, window);
                     self.dispatch.shown(to, rail, told, of_late);
                 }
             }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crosstie_protocol::nic::State;
 use crosstie_protocol::policy::{Dynamic, StaticAllocation};
 use crosstie_protocol::*;
-use crosstie_units::{Bytes, Time};
+use crosstie_units::{Bytes, Rate, Time};
 use hand::Hand;
 
 fn hand(kind: PolicyKind, rails: u32) -> Hand {
@@ -155,4 +155,27 @@ fn what_has_been_handed_to_a_nic_waits_there() {
     node.switch(0, true);
     node.switch(0, true);
     assert_eq!(transmitted(&mut node), [(1, 0)], "its second packet");
+}
+
+/// Channels that never had more to send than a message at a time know of both rails only that they are no slower than that.
+#[test]
+fn messages_one_at_a_time_take_the_rail_on_which_they_took_less() {
+    for kind in [PolicyKind::Fastest {}, PolicyKind::Pull {}] {
+        for quick in [0, 1] {
+            let mut node = hand(kind, 2);
+            for rail in [0, 1] {
+                let rate = Rate::from_bytes_per_second(16_000_000);
+                let (round_trip, window) = (Time::from_ns(5_000), 100_000);
+                let of_late = Time::from_ns(if rail == quick { 130_000 } else { 520_000 });
+                let (to, rail) = (NodeId(1), RailId(rail));
+                let shown = Input::Shown { to, rail, rate, round_trip, of_late, window };
+                node.handle(Time::ZERO, shown);
+            }
+            for message in 0..4 {
+                node.send(0, 1, message, 8_000);
+                assert_eq!(transmitted(&mut node), [(message, quick)], "{}", kind.name());
+                node.sent(quick, message);
+            }
+        }
+    }
 }

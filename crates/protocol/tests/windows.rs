@@ -246,7 +246,7 @@ fn a_way_that_reorders_is_not_taken_for_one_that_loses() {
 }
 
 #[test]
-fn a_rail_that_dies_and_returns_is_used_again_within_a_tenth_of_a_second() {
+fn a_rail_that_dies_and_returns_is_used_again_within_30_ms() {
     let changes = vec![(ms(300), Place::Nic(0), 0), (ms(1_850), Place::Nic(0), mbit(1_000))];
     for room in [10_000, 50] {
         let plan = Plan {
@@ -258,8 +258,8 @@ fn a_rail_that_dies_and_returns_is_used_again_within_a_tenth_of_a_second() {
         star.run_until(ms(1_850));
         let before = star.delivered(0);
         let tried = star.tally(0).timeout;
-        assert!((15..40).contains(&tried), "it tries without end, and not too often: {tried}");
-        star.run_until(ms(1_960));
+        assert!((55..80).contains(&tried), "it tries without end, and not too often: {tried}");
+        star.run_until(ms(1_880));
         assert!(star.delivered(0) > before, "room {room}");
         star.run_until(ms(2_100));
         let found = share(&mut star, 0, mbit(1_000), ms(300));

@@ -21,7 +21,7 @@
 //! again, and a packet sent again and lost again is found likewise.
 //!
 //! *Silence* means that the last packets or their acknowledgements are lost: after about two round trips the last packet goes again,
-//! and then the oldest after a time-out that doubles, up to a tenth of a second, for ever. Nothing else is sent
+//! and then the oldest after a time-out that doubles, up to 25 ms, for ever. Nothing else is sent
 //! again until there is an answer, which tells what is missing: the other end may only have been busy.
 //!
 //! *Round trips* are measured with packets that were sent once, without the time for which the acknowledgement was held.

@@ -112,6 +112,15 @@ const SCENES: &[Scene] = &[
         aim: 0.0,
         ..STREAM
     },
+    Scene {
+        name: "unequal-16K-ping",
+        rails: &[1000, 250],
+        whole: false,
+        does: "ping 16384 300",
+        floor: 0.0,
+        aim: 0.0,
+        ..TIME
+    },
     Scene { name: "four-4M", rails: &[1000; 4], floor: 90.0, aim: 94.0, ..STREAM },
     Scene {
         name: "both-ways",
