@@ -37,11 +37,12 @@ fn carried(folder: &Path, end: &str) -> u64 {
     lines.map(|line| line.split(',').nth(4).unwrap().parse::<u64>().unwrap()).sum()
 }
 
-/// Sends 500 datagrams of 1,000 bytes from host0 to host1, which is more than one look long.
+/// Sends 500 datagrams of 1,000 bytes from host0 to host1, which is more than one look long. A file tells when host1 is there to receive them.
 const SEND: &str = "
 import os, socket, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 if os.environ['CROSSTIE_HOST'] == 'host0':
+    while not os.path.exists('ready'): time.sleep(0.01)
     time.sleep(0.15)
     for i in range(500):
         s.sendto(bytes(1000), ('host1', 9))
@@ -49,6 +50,7 @@ if os.environ['CROSSTIE_HOST'] == 'host0':
     print('sent')
 else:
     s.bind(('', 9)); s.settimeout(10)
+    open('ready', 'w').close()
     for i in range(500): s.recv(2000)
 ";
 
