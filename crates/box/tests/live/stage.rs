@@ -77,7 +77,7 @@ pub fn quiet() -> Hold {
 }
 
 /// Tries again what a machine that stands still for a while, as virtual ones do, can spoil. One that was
-/// without its cores for a fiftieth of the time cannot tell, and says so.
+/// without its cores for a two-hundredth of the time cannot tell, and says so: it is in short moments that rates are lost.
 pub fn patiently(times: usize, mut attempt: impl FnMut() -> Result<(), String>) {
     let (begin, before) = (Instant::now(), stolen());
     let mut why = Vec::new();
@@ -88,8 +88,8 @@ pub fn patiently(times: usize, mut attempt: impl FnMut() -> Result<(), String>) 
         }
     }
     let share = (stolen() - before) / begin.elapsed().as_secs_f64();
-    match share > 0.02 {
-        true => skip(&format!("this machine stood still for {:.0} % of the time", 100.0 * share)),
+    match share > 0.005 {
+        true => skip(&format!("this machine stood still for {:.1} % of the time", 100.0 * share)),
         false => panic!("{}", why.join("\n")),
     }
 }
