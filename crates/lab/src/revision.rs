@@ -7,7 +7,7 @@ use crosstie_study::{Spec, World};
 const WORMHOLE: u32 = 1;
 const FRAME: u32 = 3;
 const IDEAL: u32 = 3;
-const MODEL: u32 = 2;
+const MODEL: u32 = 3;
 const LIVE: u32 = 1;
 
 /// What computes a point: "wormhole 1".

@@ -2,7 +2,8 @@
 //!
 //! A message of M bytes is k = ceil(M / b) packets, all full but the last. The last pays for its own length on
 //! the wire and at the receiver; the gaps between packets are those of the full ones before it. It cannot
-//! overtake: it is there no sooner than its own g_r behind the packet before.
+//! overtake: it is there no sooner than its own g_r behind the packet before, and taken up no sooner than the
+//! receiver is done with that one.
 //!
 //! Between packets there is max(g_s, g_r, O_s, O_r + U_r). Where g is the longest of these, that is (2.6); where
 //! O_r + U_r is, it is (3.1). The thesis does not say what holds where O_s is the longest: then packets leave
@@ -70,9 +71,22 @@ impl Cut {
         self.spread(self.full.receive_gap, self.last.receive_gap)
     }
 
-    /// From the hand-over of the first packet until the last is there, if the receiving NIC is free for it.
-    pub(crate) fn delivery(&self) -> Time {
-        self.arrival().max(self.first().latency + self.drain())
+    /// When the last packet is there, if the first was handed over and delivered at these times.
+    pub(crate) fn delivered(&self, handed: Time, begin: Time) -> Time {
+        (handed + self.arrival()).max(begin + self.drain())
+    }
+
+    /// When a receiver that has nothing else to do is done with it, if the first packet was handed over and
+    /// delivered at these times.
+    pub(crate) fn received(&self, handed: Time, begin: Time) -> Time {
+        let mut done = begin;
+        // Packets come at equal distances, and so it is the first that holds the others up, or none.
+        if self.packets > 1 {
+            let full = Cut { packets: self.packets - 1, last: self.full, ..*self };
+            let busy = begin + full.sum(|packet| packet.receive);
+            done = busy.max(full.delivered(handed, begin) + self.full.receive);
+        }
+        done.max(self.delivered(handed, begin)) + self.last.receive
     }
 }
 
@@ -98,17 +112,20 @@ impl Transfer {
     pub fn one_way(parameters: &Parameters, bytes: u64, nodes: u32) -> Transfer {
         let cut = Cut::new(parameters, bytes, nodes);
         let (first, last) = (cut.first(), cut.last);
-        let by_network = cut.delivery() + last.receive;
+        let by_network = cut.delivered(Time::ZERO, first.latency) + last.receive;
         let by_receiver = first.latency + cut.sum(|packet| packet.receive);
-        let time = first.send + by_network.max(by_receiver);
-        let wire =
-            if cut.packets > 1 && by_network >= by_receiver { last.latency } else { first.latency };
+        let time = first.send + cut.received(Time::ZERO, first.latency);
+        // The receiver is still busy with the packet before when the last one comes.
+        let held = time > first.send + by_network.max(by_receiver);
+        let by_last = cut.packets > 1 && by_network >= by_receiver && !held;
+        let wire = if by_last { last.latency } else { first.latency };
         let bottleneck = cut.first().bound().0;
         // Where the network decides, processors have the first and the last packet only, unless packets
         // leave as slowly as the sender's goes on.
         let host = match bottleneck {
             _ if by_receiver > by_network => first.send + cut.sum(|packet| packet.receive),
             Stage::Send => time - wire,
+            _ if held => first.send + first.receive + last.receive,
             _ => first.send + last.receive,
         };
         let gap = Time::from_ps(time.ps().saturating_sub((host + wire).ps()));

@@ -340,12 +340,11 @@ impl Engine<'_> {
         let nic = self.schedule.all()[message.send as usize].nic.unwrap_or(0);
         let (desk, cut) = (&mut self.desks[message.to.0 as usize], &message.cut);
         message.begin = desk.delivers(nic, self.now, cut.first().receive_gap);
-        message.last = message.alone.max(message.begin + cut.drain());
+        message.last = cut.delivered(message.handed, message.begin);
         desk.delivered(nic, message.last);
         // Late enough not to wait for packets, and no later.
-        let end = message.last + cut.last.receive;
-        let lazy = end.ps().saturating_sub(cut.sum(|packet| packet.receive).ps());
-        message.ready = message.begin.max(Time::from_ps(lazy));
+        let end = cut.received(message.handed, message.begin);
+        message.ready = end - cut.sum(|packet| packet.receive);
         let ready = message.ready;
         if ready == self.now {
             self.receivable(number);

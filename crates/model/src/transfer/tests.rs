@@ -61,6 +61,19 @@ fn the_last_packet_may_be_short() {
     let full = Transfer::one_way(&on, 1492, 2).time;
     let more = Transfer::one_way(&on, 1493, 2).time;
     assert_eq!(more.ps() + 1491 * 1_000, full.ps() + 3_720_000, "it does not overtake");
+    on.receive.byte = Time::from_ps(10_000);
+    let full = Transfer::one_way(&on, 1492, 2).time;
+    let more = Transfer::one_way(&on, 1493, 2);
+    assert_eq!(more.time.ps(), full.ps() + 10_000, "nor is it received before");
+    assert_eq!(more.host, us(12.5) + Time::from_ps(1493 * 10_000));
+}
+
+/// One byte more was predicted to take less.
+#[test]
+fn a_short_last_packet_of_drawn_parameters_takes_no_less() {
+    let on = drawn(&mut Seed(18_225_329_960_224_478_336).stream("parameters", 0));
+    let [less, more] = [19_178, 19_179].map(|bytes| Transfer::one_way(&on, bytes, 8).time);
+    assert!(more >= less, "{more} {less}");
 }
 
 proptest! {

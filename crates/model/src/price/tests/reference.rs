@@ -16,11 +16,28 @@ struct Flight {
     send: usize,
     to: usize,
     cut: Cut,
+    handed: Time,
     first: Time,
-    alone: Time,
     ready: Option<Time>,
     came: Option<Time>,
     end: Option<Time>,
+}
+
+impl Flight {
+    /// When its last packet is delivered, and received by somebody who has nothing else to do: packet by packet.
+    fn taken(&self, begin: Time) -> (Time, Time) {
+        let Cut { packets, full, last } = self.cut;
+        let mut taken = (Time::ZERO, Time::ZERO);
+        for number in 0..packets {
+            let packet = if number + 1 < packets { full } else { last };
+            let there = self.handed + full.departure() * number + packet.latency;
+            let (delivered, received) = taken;
+            let turn = if number == 0 { begin } else { delivered + packet.receive_gap };
+            let delivered = there.max(turn);
+            taken = (delivered, delivered.max(received) + packet.receive);
+        }
+        taken
+    }
 }
 
 /// When each operation is done, if every rank has one processor and one NIC, and no two messages have the same tag.
@@ -72,11 +89,9 @@ pub(super) fn ends(schedule: &Schedule, on: &Parameters) -> Vec<Time> {
                 if flight.ready.is_none() && flight.first <= now {
                     let gap = flight.cut.first().receive_gap;
                     let begin = into[flight.to].map_or(now, |last| now.max(last + gap));
-                    let last = flight.alone.max(begin + flight.cut.drain());
+                    let (last, end) = flight.taken(begin);
                     into[flight.to] = Some(last);
-                    let all = flight.cut.sum(|packet| packet.receive).ps();
-                    let lazy = (last + flight.cut.last.receive).ps().saturating_sub(all);
-                    flight.ready = Some(begin.max(Time::from_ps(lazy)));
+                    flight.ready = Some(end - flight.cut.sum(|packet| packet.receive));
                     instants.extend(flight.ready);
                     changed = true;
                 }
@@ -124,8 +139,7 @@ pub(super) fn ends(schedule: &Schedule, on: &Parameters) -> Vec<Time> {
                                     _ => None,
                                 }
                             }));
-                            let (first, alone) =
-                                (handed + cut.first().latency, handed + cut.arrival());
+                            let first = handed + cut.first().latency;
                             instants.insert(first);
                             let to = to.0 as usize;
                             let (ready, came, end) = (None, None, None);
@@ -133,8 +147,8 @@ pub(super) fn ends(schedule: &Schedule, on: &Parameters) -> Vec<Time> {
                                 send: place,
                                 to,
                                 cut,
+                                handed,
                                 first,
-                                alone,
                                 ready,
                                 came,
                                 end,
