@@ -413,6 +413,16 @@ impl Dispatch {
         !*held
     }
 
+    /// The serial number of a message that must not be cut, if it were sent now, this rail took it, and its only packet would be the first thing that the
+    /// node wants done.
+    pub(crate) fn foresee(&self, pe: PeId, to: NodeId, bytes: u64, rail: RailId) -> Option<u64> {
+        let Pe { head, held, .. } = &self.pes[pe.0 as usize];
+        let free = head.is_none() && !held && self.orders.is_empty();
+        let fits = self.payload(to, rail).is_none_or(|payload| bytes <= payload.into());
+        (free && fits && self.outbox.is_at_once(rail))
+            .then(|| self.serials.as_ref().map_or(0, |serials| serials.next(to)))
+    }
+
     /// A packet has left the node. What has left whole with it: the rail of its stripe, and a PE
     /// that has waited for the message to leave and has more to send.
     pub(crate) fn left(&mut self, stripe: StripeId) -> Option<(RailId, Option<PeId>)> {

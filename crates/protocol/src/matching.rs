@@ -42,6 +42,20 @@ fn fits<T: PartialEq>(asked: Option<T>, found: T) -> bool {
     asked.is_none_or(|asked| asked == found)
 }
 
+/// The place of the open receive that would take a message, if it is older than those that wait in its line.
+fn open_for<S: Copy + PartialEq, T: Copy + PartialEq, R, M>(
+    open: &[OpenReceive<S, T, R>],
+    line: Option<&Line<R, M>>,
+    from: S,
+    tag: T,
+) -> Option<usize> {
+    let fitting =
+        |receive: &OpenReceive<S, T, R>| fits(receive.from, from) && fits(receive.tag, tag);
+    let place = open.iter().position(fitting)?;
+    let named = line.and_then(|line| line.receives.front());
+    named.is_none_or(|&(age, _)| open[place].age < age).then_some(place)
+}
+
 impl<R, M> Line<R, M> {
     fn is_empty(&self) -> bool {
         self.receives.is_empty() && self.messages.is_empty()
@@ -66,13 +80,7 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
         self.age += 1;
         let Matching { lines, open, age, standing } = self;
         let mut line = lines.get_mut(&(from, tag));
-        let named = line.as_ref().and_then(|line| line.receives.front()).map(|&(age, _)| age);
-        let fitting =
-            |receive: &OpenReceive<S, T, R>| fits(receive.from, from) && fits(receive.tag, tag);
-        let found = open.iter().position(fitting);
-        if let Some(place) = found
-            && named.is_none_or(|age| open[place].age < age)
-        {
+        if let Some(place) = open_for(open, line.as_deref(), from, tag) {
             return Some((open.remove(place).receive, message));
         }
         if let Some(line) = &mut line
@@ -90,6 +98,15 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
             }
         }
         None
+    }
+
+    /// The receive that would take a message, which stays.
+    pub fn awaiting(&self, from: S, tag: T) -> Option<R> {
+        let line = self.lines.get(&(from, tag));
+        match open_for(&self.open, line, from, tag) {
+            Some(place) => Some(self.open[place].receive),
+            None => line?.receives.front().map(|&(_, receive)| receive),
+        }
     }
 
     /// Somebody asks for a message; the one that it takes with its sender and its tag, if it is there.

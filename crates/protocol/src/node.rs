@@ -315,6 +315,20 @@ impl Node {
         self.dispatch.packet(stripe, number)
     }
 
+    /// The rail and the serial number of the only packet of a message that must not be cut, if it were sent now and its packet would be the first
+    /// thing that the node wants done. `None`: it would not, or it is not known.
+    pub fn foresee(
+        &mut self,
+        now: Time,
+        pe: PeId,
+        to: NodeId,
+        bytes: u64,
+    ) -> Option<(RailId, u64)> {
+        self.dispatch.set_now(now);
+        let rail = self.policy.foresee(to, bytes, &self.dispatch)?;
+        Some((rail, self.dispatch.foresee(pe, to, bytes, rail)?))
+    }
+
     /// Whether something with this serial number has come from a node before, whole, where that is kept.
     pub fn has_seen(&self, from: NodeId, serial: u64) -> bool {
         self.dispatch.has_seen(from, serial)

@@ -228,6 +228,12 @@ impl Outbox {
         self.departures || self.reports || self.persists
     }
 
+    /// Whether packets are transmitted as they are handed to a NIC.
+    #[inline]
+    pub fn is_at_once(&self, rail: RailId) -> bool {
+        self.transfers.is_none() && self.window.is_none() && self.up.contains(rail)
+    }
+
     /// Hands a stripe of a message to its NIC, in packets of so many bytes at most.
     #[inline]
     pub fn push(
@@ -242,7 +248,7 @@ impl Outbox {
         let packets = Packing { payload, ..self.packing }.packets(stripe.len());
         let packets = u32::try_from(packets).expect("packets of a stripe are numbered in 32 bits");
         // Where nothing has to wait, nothing is queued.
-        let at_once = self.transfers.is_none() && self.window.is_none() && self.up.contains(rail);
+        let at_once = self.is_at_once(rail);
         let stripe = StripeId(self.stripes.put(|number| Sending {
             parcel: parcel(StripeId(number), stripe),
             handed_over: now,

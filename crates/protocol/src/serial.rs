@@ -15,6 +15,11 @@ pub(crate) struct Serials {
 }
 
 impl Serials {
+    /// The number that the next thing for a node will have.
+    pub fn next(&self, to: NodeId) -> u64 {
+        self.next.get(&to).copied().unwrap_or(0)
+    }
+
     /// The number of the next thing for a node.
     #[inline(never)]
     pub fn assign(&mut self, to: NodeId) -> u64 {

@@ -22,10 +22,16 @@ impl Turn {
         taken
     }
 
+    /// The rail of a set that would be taken next.
+    #[inline]
+    pub fn peek(&self, set: RailSet) -> Option<RailId> {
+        set.next(self.next)
+    }
+
     /// Takes one rail of a set, if it has any.
     #[inline]
     pub fn take_one(&mut self, set: RailSet) -> Option<RailId> {
-        let rail = set.next(self.next)?;
+        let rail = self.peek(set)?;
         self.next = rail.0 + 1;
         Some(rail)
     }

@@ -12,6 +12,7 @@
 //! The engine reads no clock and never waits: whoever calls it says what time it is. So the same code runs over sockets and, in
 //! tests, over rails in memory with a clock of their own.
 
+mod advance;
 mod greeting;
 mod inbound;
 mod link;
@@ -38,6 +39,7 @@ use crate::envelope::Context;
 use crate::key::Key;
 use crate::memory::Memory;
 use crate::rail::Rail;
+use advance::{Advance, Whole};
 use link::Link;
 use messages::{Load, Post};
 use outbound::Queue;
@@ -154,6 +156,11 @@ pub(crate) struct Engine {
     riding: Vec<(u16, u8, Seq, Time)>,
     /// What has been acknowledged, and the node has not been told: by whom on which rail.
     acknowledged: Vec<(u16, u8, StripeId, u32)>,
+    /// What has been sent, and what has been handed out, before machines were told of it.
+    advance: Option<Advance>,
+    untold: Option<(Whole, Vec<u8>)>,
+    /// The receive that it was handed out to.
+    handed_out: Option<RequestKey>,
     /// Whether a request is done since the machines were last asked.
     done: bool,
     /// Buffers for short messages.
@@ -228,6 +235,9 @@ impl Engine {
             touched: Vec::new(),
             riding: Vec::new(),
             acknowledged: Vec::new(),
+            advance: None,
+            untold: None,
+            handed_out: None,
             done: false,
             spare: Vec::new(),
             // At once, for the first look.
@@ -244,7 +254,8 @@ impl Engine {
 
     /// When it wants to be called, if nothing happens before.
     pub fn deadline(&self) -> Option<Time> {
-        if self.has_acknowledged() { Some(self.now) } else { self.deadline }
+        let now = self.untold.is_some() || self.has_acknowledged();
+        if now { Some(self.now) } else { self.deadline }
     }
 
     /// Begins to send bytes to a rank.
@@ -260,10 +271,12 @@ impl Engine {
         debug_assert!(bytes <= LONGEST);
         self.now = self.now.max(now);
         let key = self.requests.insert(Request::new(buffer));
-        let request = RequestId(key.data().as_ffi());
-        let to = RankId(to.into());
+        self.send_in_advance(now, context, to, tag, key);
+        self.catch_up(now);
+        let (request, to) = (RequestId(key.data().as_ffi()), RankId(to.into()));
         self.tell(now, context, message::Input::Send { request, to, tag, bytes });
         self.settle(now);
+        debug_assert!(self.advance.is_none(), "{:?} was not foreseen", self.advance);
         key
     }
 
@@ -276,6 +289,7 @@ impl Engine {
         tag: Option<Tag>,
         buffer: Buffer,
     ) -> RequestKey {
+        self.catch_up(now);
         let room = buffer.room() as u64;
         let key = self.requests.insert(Request::new(buffer));
         let request = RequestId(key.data().as_ffi());
@@ -331,7 +345,13 @@ impl Engine {
     /// The same where it costs something to know the time: it is asked for when a datagram has come. Until then it is about this.
     pub fn progress_about(&mut self, about: Time, clock: &dyn Fn() -> Time) -> bool {
         self.now = self.now.max(about);
-        let came = self.take_in(clock) | self.take_local(self.now);
+        self.catch_up(self.now);
+        let came = self.take_in(clock);
+        if self.untold.is_some() {
+            // Whoever waits for it may have something to send. All else has time until then.
+            return true;
+        }
+        let came = self.take_local(self.now) || came;
         let now = self.now;
         let due = self.deadline.is_some_and(|deadline| deadline <= now);
         if due {

@@ -105,6 +105,26 @@ impl<T: Clone> Endpoint<T> {
         }
     }
 
+    /// The number of the packet, and the one expected from the other end, with which so many bytes would be transmitted if they were sent now and were the
+    /// first thing that the endpoint wants done. `None`: they would not, or it is not known.
+    #[inline]
+    pub fn foresee(&self, bytes: u32) -> Option<(Seq, Seq)> {
+        match &self.0 {
+            Recovery::GoBackN(_) => None,
+            Recovery::Selective(machine) => machine.foresee(bytes),
+        }
+    }
+
+    /// Whether a packet with this number, and the number that the other end expects, would be delivered if it came now, and there would be time to acknowledge
+    /// it. No also where it is not known.
+    #[inline]
+    pub fn foresee_arrival(&self, now: Time, seq: Seq, ack: Seq) -> bool {
+        match &self.0 {
+            Recovery::GoBackN(_) => false,
+            Recovery::Selective(machine) => machine.foresee_arrival(now, seq, ack),
+        }
+    }
+
     /// Whether there is nothing to send, to do or to acknowledge.
     pub fn is_idle(&self) -> bool {
         either!(&self.0, machine => machine.is_idle())

@@ -102,6 +102,21 @@ impl<T: Clone> Selective<T> {
         self.outstanding() + self.queued() == 0 && self.done.is_empty() && self.receiver.is_idle()
     }
 
+    #[inline]
+    pub fn foresee(&self, bytes: u32) -> Option<(Seq, Seq)> {
+        let free = self.done.is_empty() && !self.receiver.is_detailed();
+        let seq = self.sender.foresee(bytes).filter(|_| free)?;
+        Some((seq, self.receiver.expected()))
+    }
+
+    #[inline]
+    pub fn foresee_arrival(&self, now: Time, seq: Seq, ack: Seq) -> bool {
+        self.done.is_empty()
+            && self.sender.is_possible(ack)
+            && self.receiver.awaits(seq)
+            && !self.receiver.is_answered(now, self.sender.ride())
+    }
+
     pub fn tally(&self) -> &Tally {
         &self.tally
     }

@@ -235,6 +235,11 @@ pub struct Messenger {
     strays: u64,
 }
 
+/// Whether credit is given back if so much of it is owed: half of it.
+fn is_repaid(owed: u64, most: u64) -> bool {
+    owed >= most / 2
+}
+
 impl Messenger {
     /// An idle messenger.
     pub fn new(spec: MessageSpec, id: RankId) -> Messenger {
@@ -295,6 +300,34 @@ impl Messenger {
     pub fn awaited(&self) -> Option<(Option<RankId>, Option<Tag>, RequestId)> {
         let (from, tag, Waiting { request, .. }) = self.matching.awaited()?;
         Some((from, tag, request))
+    }
+
+    /// The number of the envelope in which a message of so many bytes would be posted, if it were sent now and would be the first thing that the
+    /// messenger wants done. `None`: it would not, or not at once, or it is not known.
+    pub fn foresee(&self, to: RankId, bytes: u64) -> Option<u32> {
+        let peer = self.peers.get(&to)?;
+        let free = !peer.unreachable && peer.stalled.is_empty() && self.actions.is_empty();
+        let eager = bytes <= self.spec.eager && ENVELOPE.saturating_add(bytes) <= peer.credit;
+        (free && eager).then(|| peer.order.next())
+    }
+
+    /// The receive that an eager message would be for if it came now, in an envelope of this number, if that would be all that the messenger wants
+    /// done.
+    pub fn foresee_arrival(
+        &self,
+        from: RankId,
+        tag: Tag,
+        bytes: u64,
+        number: u32,
+    ) -> Option<RequestId> {
+        let peer = self.peers.get(&from)?;
+        let (price, most) = (ENVELOPE.saturating_add(bytes), self.spec.credit);
+        let fits = bytes <= self.spec.eager && peer.kept + peer.owed + price <= most;
+        let all = self.actions.is_empty() && !is_repaid(peer.owed + price, most);
+        let opened = !peer.unreachable && peer.order.awaits(number);
+        let Waiting { request, .. } =
+            self.matching.awaiting(from, tag).filter(|_| fits && all && opened)?;
+        Some(request)
     }
 
     fn peer(&mut self, id: RankId) -> &mut Peer {
@@ -402,13 +435,13 @@ impl Messenger {
         }
     }
 
-    /// What another rank had kept here has been asked for. Credit is given back when half of it is owed.
+    /// What another rank had kept here has been asked for.
     fn repay(&mut self, to: RankId, bytes: u64) {
         let most = self.spec.credit;
         let peer = self.peer(to);
         peer.kept -= bytes;
         peer.owed += bytes;
-        if peer.owed >= most / 2 && !peer.unreachable {
+        if is_repaid(peer.owed, most) && !peer.unreachable {
             let bytes = std::mem::take(&mut peer.owed);
             self.post(to, Body::Credit { bytes }, (None, 0), None);
         }

@@ -35,12 +35,22 @@ impl<T> Order<T> {
         }
     }
 
+    /// The number that the next envelope will have.
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
     /// The number of the next envelope.
     pub fn assign(&mut self) -> u32 {
         let number = self.next;
         self.next = number.wrapping_add(1);
         self.assigned += 1;
         number
+    }
+
+    /// Whether the next envelope to be opened has this number, and no other waits behind it.
+    pub fn awaits(&self, number: u32) -> bool {
+        number == self.expected && self.due.is_none() && self.early.is_empty()
     }
 
     /// Something has come; false if it has come before, or cannot be. It is then to be asked for with [`Order::open`].

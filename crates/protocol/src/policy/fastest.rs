@@ -41,6 +41,16 @@ impl Fastest {
         if gauge.unused(now) > LONG * found { 0.0 } else { found }
     }
 
+    /// The rails on which a message is expected to be there first.
+    fn soonest(&self, dispatch: &Dispatch, to: NodeId, bytes: u64, up: RailSet) -> RailSet {
+        if up.len() < 2 {
+            return up;
+        }
+        let time = |rail| self.expected(dispatch, to, rail, bytes);
+        let least = up.iter().map(time).fold(f64::INFINITY, f64::min);
+        up.iter().filter(|&rail| time(rail) <= least).collect()
+    }
+
     /// The rail on which a message is expected to be there first; `None` if none is up.
     pub(super) fn choose(
         &mut self,
@@ -49,12 +59,7 @@ impl Fastest {
         bytes: u64,
         up: RailSet,
     ) -> Option<RailId> {
-        if up.len() < 2 {
-            return self.turn.take_one(up);
-        }
-        let time = |rail| self.expected(dispatch, to, rail, bytes);
-        let least = up.iter().map(time).fold(f64::INFINITY, f64::min);
-        self.turn.take_one(up.iter().filter(|&rail| time(rail) <= least).collect())
+        self.turn.take_one(self.soonest(dispatch, to, bytes, up))
     }
 }
 
@@ -66,6 +71,10 @@ impl Policy for Fastest {
             let Some(rail) = rail else { return };
             dispatch.send(pe, [Stripe { rail, bytes: 0..head.bytes }], false);
         }
+    }
+
+    fn foresee(&self, to: NodeId, bytes: u64, dispatch: &Dispatch) -> Option<RailId> {
+        self.turn.peek(self.soonest(dispatch, to, bytes, dispatch.up_to(to)))
     }
 
     fn needs_gauges(&self) -> bool {

@@ -9,6 +9,7 @@ use crosstie_protocol::{
 use crosstie_units::Time;
 use slotmap::Key as _;
 
+use super::advance::Whole;
 use super::link::Item;
 use super::{Arrival, ArrivalKey, Buffer, Engine, Request};
 use crate::datagram::{Body, Datagram, DatagramError, Part, Piece};
@@ -69,8 +70,9 @@ impl Engine {
             Body::Welcome { nonce } => return self.welcomed(from, rail, nonce),
             _ => {}
         }
+        // One after the other.
+        self.tell_untold();
         if !self.riding.is_empty() {
-            // One after the other.
             self.serve_riding();
         }
         let link = self.link(from, rail);
@@ -85,10 +87,16 @@ impl Engine {
             Body::Nack(ack) => Some(Frame::Nack(ack)),
             Body::Sack(sack) => Some(Frame::Sack(sack)),
             Body::Whole { seq, ack, serial, reserved } => {
+                let whole = Whole { from, rail, seq, ack, serial, reserved, at: now };
+                let is_handed_out = self.hand_out_in_advance(&whole, load);
                 let mut bytes = self.buffer();
                 bytes.extend_from_slice(load);
-                self.riding.push((from, rail, ack, now));
-                Some(self.data(from, rail, seq, Item::Whole { serial, bytes, reserved }))
+                if is_handed_out {
+                    self.untold = Some((whole, bytes));
+                } else {
+                    self.take_whole(&whole, bytes);
+                }
+                None
             }
             Body::Void { seq } => Some(self.data(from, rail, seq, Item::Nothing)),
             Body::Control { seq, serial, packet } => {
@@ -121,11 +129,40 @@ impl Engine {
             Body::Hello { .. } | Body::Welcome { .. } | Body::Raw { .. } => None,
         };
         if let Some(frame) = frame {
-            let link = self.peers[usize::from(from)].links[usize::from(rail)].as_mut();
-            let link = link.expect("something has come by it");
-            link.endpoint.handle(now, channel::Input::Frame(frame));
-            link.touch(from, rail, &mut self.touched);
+            self.tell_link(now, from, rail, frame);
         }
+    }
+
+    /// A message has come in one datagram.
+    fn take_whole(&mut self, whole: &Whole, bytes: Vec<u8>) {
+        let &Whole { from, rail, seq, ack, serial, reserved, at } = whole;
+        self.riding.push((from, rail, ack, at));
+        let frame = self.data(from, rail, seq, Item::Whole { serial, bytes, reserved });
+        self.tell_link(at, from, rail, frame);
+    }
+
+    /// Tells the channel what has been handed out in advance. Whether anything has.
+    fn tell_untold(&mut self) -> bool {
+        let Some((whole, bytes)) = self.untold.take() else { return false };
+        self.take_whole(&whole, bytes);
+        true
+    }
+
+    /// Lets machines do what was foreseen, if something has been handed out in advance.
+    #[inline]
+    pub(super) fn catch_up(&mut self, now: Time) {
+        if self.tell_untold() {
+            self.settle(now);
+            debug_assert!(self.handed_out.is_none(), "{:?} was not foreseen", self.handed_out);
+        }
+    }
+
+    /// Tells a channel what has come by it.
+    fn tell_link(&mut self, now: Time, from: u16, rail: u8, frame: Frame<Item>) {
+        let link = self.peers[usize::from(from)].links[usize::from(rail)].as_mut();
+        let link = link.expect("something has come by it");
+        link.endpoint.handle(now, channel::Input::Frame(frame));
+        link.touch(from, rail, &mut self.touched);
     }
 
     /// Tells channels what came with data: when they were told of those, others waited for them.
@@ -158,7 +195,7 @@ impl Engine {
     }
 
     /// A serial number of which only the lower half has come: the one that is nearest to the highest so far.
-    fn expand(&mut self, from: u16, serial: u32) -> u64 {
+    pub(super) fn expand(&self, from: u16, serial: u32) -> u64 {
         let highest = self.peers[usize::from(from)].highest;
         let ahead = serial.wrapping_sub(highest as u32) as i32;
         highest.checked_add_signed(i64::from(ahead)).unwrap_or(u64::from(serial))

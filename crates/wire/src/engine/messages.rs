@@ -87,6 +87,8 @@ impl Engine {
                 }
                 message::Action::Received { request, from, tag, bytes, envelope } => {
                     let key = request_key(request);
+                    let foreseen = self.handed_out.take();
+                    debug_assert!(foreseen.is_none_or(|foreseen| foreseen == key));
                     let status = Status { from: from.0 as u16, tag, bytes };
                     if let Some(number) = envelope {
                         self.hand_out(key, context, status.from, number);
@@ -140,12 +142,11 @@ impl Engine {
                 (Load::Of(of), Some(place_number(context, receive)))
             }
             _ => {
-                let mut own = self.buffer();
-                own.extend_from_slice(&envelope::encode(context, &envelope));
-                let request = of.filter(|_| bytes > 0).and_then(|of| self.requests.get(of));
-                if let Some(request) = request {
-                    own.extend_from_slice(request.buffer.bytes());
-                }
+                let gone = self.advance.as_mut();
+                let own = match gone.and_then(|gone| gone.posted(context, &envelope)) {
+                    Some(own) => own,
+                    None => self.enclose(context, &envelope, of.filter(|_| bytes > 0)),
+                };
                 (Load::Own(own), None)
             }
         };
@@ -160,6 +161,21 @@ impl Engine {
             let (pe, to) = (PeId(0), NodeId(to.into()));
             self.tell_node(now, Input::Send { pe, message, to, bytes, rail, whole });
         }
+    }
+
+    /// The bytes of an envelope, and those of a send behind it.
+    pub(super) fn enclose(
+        &mut self,
+        context: Context,
+        envelope: &Envelope,
+        of: Option<RequestKey>,
+    ) -> Vec<u8> {
+        let mut own = self.buffer();
+        own.extend_from_slice(&envelope::encode(context, envelope));
+        if let Some(request) = of.and_then(|of| self.requests.get(of)) {
+            own.extend_from_slice(request.buffer.bytes());
+        }
+        own
     }
 
     /// Takes envelopes of this rank to itself.
@@ -241,6 +257,6 @@ impl Engine {
     }
 }
 
-fn request_key(request: RequestId) -> RequestKey {
+pub(super) fn request_key(request: RequestId) -> RequestKey {
     RequestKey::from(KeyData::from_ffi(request.0))
 }

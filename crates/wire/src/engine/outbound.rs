@@ -10,10 +10,10 @@ use slotmap::{KeyData, SlotMap};
 
 use super::greeting::Greeting;
 use super::link::{Item, Link};
-use super::{Engine, Nic, Post, PostKey, Request, RequestKey};
+use super::{Engine, Nic, Post, PostKey, RailCount, Request, RequestKey};
 use crate::datagram::{Body, Datagram, Front, HEAD, Part, Piece};
 use crate::key::Course;
-use crate::rail::{self, Train};
+use crate::rail::{self, Rail, Train};
 
 /// What waits in front of a NIC.
 #[derive(Debug, Default)]
@@ -227,7 +227,13 @@ impl Engine {
         let first = !seq.is_before(link.unsent);
         if first {
             link.unsent = seq.plus(1);
+            if let Some(gone) = self.advance.take_if(|gone| gone.is(to, rail, seq)) {
+                let is_it = |packet| gone.said(ack, packet);
+                debug_assert!(matches!(&what, What::Packet(packet) if is_it(packet)), "{gone:?}");
+                return;
+            }
         }
+        let link = self.link(to, rail);
         let packet = Outgoing { to, seq, ack, what, first };
         if link.greeting == Greeting::Answered {
             self.nics[usize::from(rail)].queue.push(packet);
@@ -303,14 +309,10 @@ impl Engine {
             _ => {}
         }
         let (to, body, load) = only.filter(|_| datagrams == 1)?;
-        let course = Course { to, rail: rail as u8 };
-        let front = Datagram { from: *rank, body }.encode(key, course, load);
-        let bytes = [IoSlice::new(front.as_bytes()), IoSlice::new(load)];
-        let length = bytes[0].len() + bytes[1].len();
-        let sent = driver.send(&[Train { to, bytes: &bytes, segment: length, count: 1 }]);
+        let front =
+            Datagram { from: *rank, body }.encode(key, Course { to, rail: rail as u8 }, load);
+        let sent = send_one(driver.as_mut(), count, to, &front, load);
         let things = *sent.as_ref().unwrap_or(&0);
-        count.sent += things as u64;
-        count.sent_bytes += (things * length) as u64;
         Some(Sent { things, all: things == 1, error: sent.err() })
     }
 
@@ -382,6 +384,22 @@ impl Engine {
             }
         }
     }
+}
+
+/// Sends a datagram; how many the rail has taken.
+pub(super) fn send_one(
+    rail: &mut dyn Rail,
+    count: &mut RailCount,
+    to: u16,
+    front: &Front,
+    load: &[u8],
+) -> io::Result<usize> {
+    let bytes = [IoSlice::new(front.as_bytes()), IoSlice::new(load)];
+    let segment = bytes[0].len() + bytes[1].len();
+    let sent = rail.send(&[Train { to, bytes: &bytes, segment, count: 1 }])?;
+    count.sent += sent as u64;
+    count.sent_bytes += (sent * segment) as u64;
+    Ok(sent)
 }
 
 /// Whether a packet is a message that fits into a datagram.

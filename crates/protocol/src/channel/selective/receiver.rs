@@ -62,6 +62,20 @@ impl Receiver {
         }
     }
 
+    /// Whether it is the packet expected next, and none has come after it.
+    #[inline]
+    pub fn awaits(&self, seq: Seq) -> bool {
+        seq == self.expected && self.came.is_empty()
+    }
+
+    /// Whether one packet more is acknowledged at once, even if it is the one expected.
+    #[inline]
+    pub fn is_answered(&self, now: Time, ride: Option<Time>) -> bool {
+        let paused = self.last.is_none_or(|(_, last)| now > last + self.after);
+        let every = if ride.is_some() { EVERY_IF_DATA_WAITS } else { EVERY };
+        paused && ride.is_none() || self.owed + 1 >= every || self.unsaid + 1 >= UNSAID
+    }
+
     /// Takes note of a packet. If data waits to go the other way, an acknowledgement may wait for it, for so long at least.
     #[inline]
     pub fn data(&mut self, now: Time, seq: Seq, ride: Option<Time>) -> Arrival {
@@ -69,7 +83,7 @@ impl Receiver {
         if ahead >= Arrivals::COUNT && !seq.is_before(self.expected) {
             return Arrival::Beyond;
         }
-        let paused = self.last.is_none_or(|(_, last)| now > last + self.after);
+        let answered = self.is_answered(now, ride);
         self.last = Some((seq, now));
         if ahead >= Arrivals::COUNT || self.came.has(ahead) {
             self.repeated = self.repeated.wrapping_add(1);
@@ -78,7 +92,7 @@ impl Receiver {
         }
         self.owed += 1;
         self.unsaid += 1;
-        let in_order = ahead == 0 && self.came.is_empty();
+        let in_order = self.awaits(seq);
         if in_order {
             self.expected = self.expected.plus(1);
         } else {
@@ -88,11 +102,8 @@ impl Receiver {
             self.came = self.came.later(run);
             self.detailed |= !self.came.is_empty();
         }
-        let every = if ride.is_some() { EVERY_IF_DATA_WAITS } else { EVERY };
-        if self.unsaid >= UNSAID {
-            (self.due, self.detailed) = (true, true);
-        }
-        if !in_order || paused && ride.is_none() || self.owed >= every {
+        self.detailed |= self.unsaid >= UNSAID;
+        if !in_order || answered {
             self.due = true;
         } else {
             self.deadline.get_or_insert(now + ride.map_or(self.after, |ride| ride.max(self.after)));

@@ -178,6 +178,20 @@ impl<T: Clone> Sender<T> {
         self.waiting.push_back((item, bytes, rides));
     }
 
+    /// The number of a packet of so many bytes, if it were sent now and nothing would go before.
+    #[inline]
+    pub fn foresee(&self, bytes: u32) -> Option<Seq> {
+        let first = self.waiting.is_empty() && self.lost.is_empty() && !self.probe;
+        let fits = self.has_place() && self.window.has_seen(bytes) && self.fits(bytes);
+        (first && fits).then(|| self.base.plus(self.flight.len() as u32))
+    }
+
+    /// Whether one more packet may be under way, by their number.
+    #[inline]
+    fn has_place(&self) -> bool {
+        self.open < SelectiveSpec::WIDEST && self.flight.len() < Arrivals::COUNT as usize
+    }
+
     /// The next packet to be sent, whether an acknowledgement can ride on it, and why.
     #[inline]
     pub fn poll(&mut self, now: Time) -> Option<(Seq, T, bool, Cause)> {
@@ -207,8 +221,7 @@ impl<T: Clone> Sender<T> {
                 self.known.delivery.limit(self.under_way)
             }
             None => {}
-            Some(_) if self.open >= SelectiveSpec::WIDEST => {}
-            Some(_) if self.flight.len() >= Arrivals::COUNT as usize => {}
+            Some(_) if !self.has_place() => {}
             Some(&(_, bytes, _)) if self.fits(bytes) => return self.first(now),
             Some(_) if self.window.is_drained() => self.known.delivery.limit(self.under_way),
             Some(_) => {}

@@ -134,10 +134,16 @@ impl Window {
         under_way + self.packet <= self.limit
     }
 
+    /// Whether a packet as long as this was sent before: then it is as wide as it was.
+    #[inline]
+    pub fn has_seen(&self, bytes: u32) -> bool {
+        u64::from(bytes) <= self.packet
+    }
+
     /// A packet is to be sent.
     #[inline]
     pub fn take(&mut self, bytes: u32) {
-        if u64::from(bytes) > self.packet {
+        if !self.has_seen(bytes) {
             self.packet = u64::from(bytes);
             self.bytes = self.bytes.max(FIRST * self.packet);
             self.narrow();
