@@ -31,6 +31,23 @@ struct Office {
     /// Envelopes posted, by kind.
     posted: BTreeMap<&'static str, u64>,
     kept: u64,
+    /// How often it was foreseen what a messenger would want.
+    foreseen: [u64; 2],
+}
+
+/// What a messenger will want first when it is told something, as far as it knows: the number of an envelope, or a receive.
+fn foresee(rank: &Messenger, input: &Input) -> [Option<u64>; 2] {
+    match *input {
+        Input::Send { to, bytes, .. } => [rank.foresee(to, bytes).map(u64::from), None],
+        Input::Arrived { from, envelope, .. } => match (envelope.body, envelope.number) {
+            (Body::Eager { tag, bytes }, Some(number)) => {
+                let request = rank.foresee_arrival(from, tag, bytes, number);
+                [None, request.map(|request| request.0)]
+            }
+            _ => [None; 2],
+        },
+        _ => [None; 2],
+    }
 }
 
 impl Office {
@@ -48,14 +65,32 @@ impl Office {
             failed: Vec::new(),
             posted: BTreeMap::new(),
             kept: 0,
+            foreseen: [0; 2],
         }
     }
 
     fn tell(&mut self, rank: u32, input: Input) {
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
-            self.ranks[rank as usize].handle(Time::ZERO, input);
-            while let Some(action) = self.ranks[rank as usize].poll_action(Time::ZERO) {
+            let machine = &mut self.ranks[rank as usize];
+            let foreseen = foresee(machine, &input);
+            machine.handle(Time::ZERO, input);
+            let actions: Vec<Action> =
+                std::iter::from_fn(|| machine.poll_action(Time::ZERO)).collect();
+            match (foreseen, &actions[..]) {
+                ([None, None], _) => {}
+                ([Some(number), _], [Action::Post { envelope, .. }, ..]) => {
+                    assert_eq!(envelope.number.map(u64::from), Some(number), "{envelope:?}");
+                    assert!(matches!(envelope.body, Body::Eager { .. }), "{envelope:?}");
+                }
+                ([_, Some(receive)], [Action::Received { request, .. }]) => {
+                    assert_eq!(request.0, receive);
+                }
+                (_, others) => panic!("{foreseen:?} was foreseen, but {others:?}"),
+            }
+            let [sends, arrivals] = foreseen.map(|foreseen| u64::from(foreseen.is_some()));
+            self.foreseen = [self.foreseen[0] + sends, self.foreseen[1] + arrivals];
+            for action in actions {
                 inputs.extend(self.act(rank, action));
             }
             self.kept = self.kept.max(self.ranks[rank as usize].kept());
@@ -164,6 +199,18 @@ fn short_messages_are_pushed_and_long_ones_asked_for() {
     assert!(office.is_idle());
     let kinds = ["EAGER", "RTS", "CTS", "DATA", "FIN"].map(|kind| office.posted[kind]);
     assert_eq!(kinds, [1; 5]);
+}
+
+#[test]
+fn what_a_messenger_would_do_is_foreseen() {
+    let mut office = Office::new(MessageSpec::new(1000), 2, 1, 1);
+    for round in 0..10 {
+        office.receive(1, Some(0), Some(7), 100 + round);
+        office.send(0, 1, 7, 8, round);
+        while office.step() {}
+    }
+    // Of all but the first, before which they had not heard of each other.
+    assert_eq!((office.foreseen, office.received.len()), ([9, 9], 10));
 }
 
 #[test]

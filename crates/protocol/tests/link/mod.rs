@@ -80,6 +80,8 @@ pub struct Link {
     agenda: BinaryHeap<Reverse<(Time, u64, usize, Event)>>,
     entries: u64,
     pub steps: u64,
+    /// How often it was foreseen what an end would want.
+    pub foreseen: u64,
     pub lost: u64,
 }
 
@@ -104,6 +106,7 @@ impl Link {
             agenda: BinaryHeap::new(),
             entries: 0,
             steps: 0,
+            foreseen: 0,
             lost: 0,
         }
     }
@@ -180,6 +183,7 @@ impl Link {
         let stalled = machine.is_stalled();
         let in_order = matches!(self.spec, ChannelSpec::GoBackN(_));
         let may_resend = matches!(input, None | Some(Input::Frame(Frame::Nack(_))));
+        let mut foreseen = input.as_ref().and_then(|input| foresee(machine, self.now, input));
         match input {
             Some(input) => machine.handle(self.now, input),
             None => machine.handle_timeout(self.now),
@@ -187,6 +191,10 @@ impl Link {
         assert!(machine.outstanding() <= self.spec.widest() as usize, "{machine:?}");
         let stays = stalled && machine.is_stalled();
         while let Some(action) = self.ends[end].machine.poll_action(self.now) {
+            if let Some(foreseen) = foreseen.take() {
+                assert_eq!(foreseen, action, "foreseen");
+                self.foreseen += 1;
+            }
             match action {
                 Action::Transmit(frame) => {
                     assert!(frame.item().is_none() || !stays || may_resend, "new data in Stall");
@@ -207,6 +215,7 @@ impl Link {
                 }
             }
         }
+        assert_eq!(foreseen, None, "foreseen, and nothing was wanted");
     }
 
     fn watch(&mut self, end: usize, frame: &Frame<u32>) {
@@ -300,5 +309,19 @@ fn read(bytes: &[u8]) -> Input<u32> {
         Ok(Frame::Nack(ack)) => Input::Frame(Frame::Nack(ack)),
         Ok(Frame::Sack(sack)) => Input::Frame(Frame::Sack(sack)),
         Err(_) => Input::Corrupt,
+    }
+}
+
+/// What an endpoint will want first when it is told something, if it knows.
+fn foresee(end: &Endpoint<u32>, now: Time, input: &Input<u32>) -> Option<Action<u32>> {
+    match *input {
+        Input::Send { item, bytes, .. } => {
+            let (seq, ack) = end.foresee(bytes)?;
+            Some(Action::Transmit(Frame::Data { seq, ack, item }))
+        }
+        Input::Frame(Frame::Data { seq, ack, item }) => {
+            end.foresee_arrival(now, seq, ack).then_some(Action::Deliver(item))
+        }
+        _ => None,
     }
 }
