@@ -108,6 +108,21 @@ fn even() -> PolicyKind {
     PolicyKind::EvenStriping { threshold: Bytes::new(200) }
 }
 
+/// A message from there in one packet.
+fn incoming(length: u64, reserved: bool, serial: u64) -> Packet {
+    let parcel = Parcel {
+        from: THERE,
+        to: HERE,
+        id: StripeId(0),
+        message: MessageId(0),
+        length,
+        stripe: Stripe { rail: RailId(0), bytes: 0..length },
+        reserved,
+        serial,
+    };
+    Packet { parcel, number: 0, bytes: 0..length }
+}
+
 #[test]
 fn what_a_silent_way_had_goes_again_on_others() {
     let mut single = Single::new(even(), 2, 2);
@@ -216,17 +231,7 @@ fn who_is_without_a_way_for_too_long_is_unreachable_once_and_for_all() {
     let gone = Action::Unreachable { peer: THERE };
     single.send(1, THERE, 5000);
     // Something is half received.
-    let parcel = Parcel {
-        from: THERE,
-        to: HERE,
-        id: StripeId(0),
-        message: MessageId(0),
-        length: 200,
-        stripe: Stripe { rail: RailId(0), bytes: 0..200 },
-        reserved: false,
-        serial: 0,
-    };
-    let packet = Packet { parcel, number: 0, bytes: 0..100 };
+    let packet = Packet { bytes: 0..100, ..incoming(200, false, 0) };
     assert_eq!(single.handle(Input::Arrived(packet.clone())), []);
     assert_eq!(single.node.half_received(), 1);
     let told: Vec<Action> =
@@ -349,17 +354,7 @@ fn a_grant_ends_with_its_way() {
     assert_eq!(words(&freed), [(0, "RTS")], "its way is dead, and the NIC is free for others");
     single.heard(0, ELSEWHERE);
     // What comes of it after all is answered, so that it need not wait.
-    let parcel = Parcel {
-        from: THERE,
-        to: HERE,
-        id: StripeId(0),
-        message: MessageId(0),
-        length: 50,
-        stripe: Stripe { rail: RailId(0), bytes: 0..50 },
-        reserved: true,
-        serial: 1,
-    };
-    let packet = Packet { parcel, number: 0, bytes: 0..50 };
+    let packet = incoming(50, true, 1);
     assert_eq!(words(&single.handle(Input::Arrived(packet))), [(0, "ACK")]);
     assert_eq!((single.state(0), single.node.violations()), (nic::State::Reserved, 0));
 }

@@ -119,12 +119,17 @@ mod tests {
     use crosstie_work::Player;
     use std::sync::Arc;
 
-    #[test]
-    fn what_a_rank_does_is_written_down() {
+    /// Rank 0 sends 100 bytes to rank 1, so many times.
+    fn sender(times: u64) -> Player {
         let mut builder = Builder::new(2);
         builder.send(Rank(0), Rank(1), Tag(7), 100);
         builder.receive(Rank(1), Rank(0), Tag(7), 100);
-        let mut player = Player::new(Arc::new(builder.finish().unwrap()), 2);
+        Player::new(Arc::new(builder.finish().unwrap()), times)
+    }
+
+    #[test]
+    fn what_a_rank_does_is_written_down() {
+        let mut player = sender(2);
         let mut recorder = Recorder::new(&mut player, Rank(0));
         let (mut now, mut under_way, mut finished) = (Time::ZERO, Vec::new(), false);
         recorder.handle(now, Input::Begin { rank: Rank(0) });
@@ -148,10 +153,7 @@ mod tests {
 
     #[test]
     fn what_was_never_done_is_left_out() {
-        let mut builder = Builder::new(2);
-        builder.send(Rank(0), Rank(1), Tag(0), 1);
-        builder.receive(Rank(1), Rank(0), Tag(0), 1);
-        let mut player = Player::new(Arc::new(builder.finish().unwrap()), 1);
+        let mut player = sender(1);
         let mut recorder = Recorder::new(&mut player, Rank(0));
         recorder.handle(Time::ZERO, Input::Begin { rank: Rank(0) });
         assert!(matches!(recorder.poll_action(Time::ZERO), Some(Action::Begin { .. })));
