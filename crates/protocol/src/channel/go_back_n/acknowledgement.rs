@@ -37,7 +37,8 @@ impl Acknowledgement {
     pub fn note(&mut self, now: Time, full: bool) -> bool {
         self.expected = self.expected.plus(1);
         self.owed += 1;
-        if self.is_due() && (!full || self.owed >= self.half) {
+        let waits = full && self.owed < self.half && self.after > Time::ZERO;
+        if self.is_due() && !waits {
             return true;
         }
         self.deadline.get_or_insert(now + self.after);

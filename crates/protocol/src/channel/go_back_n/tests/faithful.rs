@@ -339,6 +339,8 @@ fn packs_wait_for_room_no_longer_than_told_and_not_for_half_a_window() {
         assert_eq!(answer(&mut end, at(52), data(number)), NOTHING);
     }
     assert_eq!(answer(&mut end, at(53), data(4)).1, [pack(5)]);
+    // No time is none to wait.
+    assert_eq!(answer(&mut full(Time::ZERO, true), at(1), data(0)).1, [pack(1)]);
     // In Stall nothing goes that could carry it.
     answer(&mut end, at(54), nack(0));
     assert_eq!(answer(&mut end, at(55), data(5)).1, [pack(6)]);
