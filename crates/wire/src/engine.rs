@@ -172,9 +172,13 @@ pub(crate) struct Engine {
     nonce: u64,
 }
 
-/// What a datagram carries on all of these rails, and how many datagrams a packet may have.
-fn payload(rails: &[Box<dyn Rail>]) -> (u32, u32) {
+/// What a datagram carries on all of these rails, and how many datagrams a packet may have. A window that finds itself counts bytes; one that is
+/// given counts packets, each of which is to be a frame.
+fn payload(channel: &ChannelSpec, rails: &[Box<dyn Rail>]) -> (u32, u32) {
     let longest = rails.iter().map(|rail| rail.longest()).min().unwrap_or(1472);
+    if let ChannelSpec::GoBackN(_) = channel {
+        return ((longest - HEAD) as u32, 1);
+    }
     let most = rails.iter().map(|rail| rail.train());
     let most = most.map(|(count, bytes)| count.min(bytes / longest)).min().unwrap_or(1);
     ((longest - HEAD) as u32, most.clamp(1, MOST_PARTS) as u32)
@@ -188,7 +192,7 @@ impl Engine {
         rails: Vec<Box<dyn Rail>>,
         memory: Option<(Memory, Vec<Option<usize>>)>,
     ) -> Result<Engine, NodeError> {
-        let (payload, most) = payload(&rails);
+        let (payload, most) = payload(&spec.channel, &rails);
         let node = NodeSpec {
             packing: Packing { payload: Some(payload), overhead: HEAD as u32 },
             ahead: Some(Ahead { time: spec.ahead, most }),

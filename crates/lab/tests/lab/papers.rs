@@ -200,8 +200,8 @@ fn of_losses(senders: u32, window: u32, runs: [(f64, f64); 3]) -> (Agreement, St
 fn a_live_verdict_is_as_sure_as_its_runs_are_alike() {
     let (none, some, acknowledgements) = ((0.0, 0.0), (7.0, 20.0), (3.0, 0.0));
     let found = |senders, window, runs| of_losses(senders, window, runs).0;
-    assert_eq!(found(8, 10, [none, none, acknowledgements]), Agreement::Agrees);
-    assert_eq!(found(8, 10, [some; 3]), Agreement::Differs);
+    assert_eq!(found(8, 11, [none, none, acknowledgements]), Agreement::Agrees);
+    assert_eq!(found(8, 11, [some; 3]), Agreement::Differs);
     assert_eq!(found(8, 24, [some; 3]), Agreement::Agrees);
     assert_eq!(found(8, 24, [none; 3]), Agreement::Differs);
     let (agreement, words) = of_losses(8, 24, [some, none, some]);

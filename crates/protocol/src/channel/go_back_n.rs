@@ -44,6 +44,9 @@
 //! - All data carries an acknowledgement number, and is, where it has room for that, the acknowledgement of packets whose Pack is
 //!   still waiting; a Nack, and the Pack for a duplicate, are too.
 //! - A whole window of packets in order has a Pack at once in every style: its sender is waiting.
+//! - A window says how much may be on its way to a node, and buffers are chosen by it. So no Pack is sent beside a full one if there is more to send:
+//!   Packs for less than half a window wait for room, as long as those of other styles at most, and go on the packet that goes next, or take the place
+//!   of one that cannot carry an acknowledgement.
 //! - In the [`History`], P is any acknowledgement that lets the window slide, on data or not, and N
 //!   a Nack that is heeded.
 //!
@@ -152,7 +155,7 @@ impl<T: Clone> GoBackN<T> {
             return;
         }
         // Received first, so that what is sent next acknowledges it.
-        let possible = receiver.data(now, seq, item, output);
+        let possible = receiver.data(now, seq, item, sender.is_full(), output);
         // Where nothing goes the other way, every packet repeats the same number.
         if possible && ack != sender.base() {
             sender.act(now, sender.pack(ack), ack, output);

@@ -74,7 +74,8 @@ impl Recommended {
 }
 
 /// When packets in order are acknowledged. In every style, data that goes the other way carries an
-/// acknowledgement, and what was waiting for a Pack then needs none [tam, 4].
+/// acknowledgement, and what was waiting for a Pack then needs none [tam, 4]; and no Pack goes beside a full
+/// window: it waits for room.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Acknowledge {

@@ -58,7 +58,7 @@ impl Engine {
         self.settle(now);
     }
 
-    /// Says greetings again that were not answered.
+    /// Says greetings again that were not answered; if nothing waits for that, not for ever.
     pub(super) fn greet_again(&mut self, now: Time) {
         let Engine { peers, nics, .. } = self;
         for (rank, peer) in (0u16..).zip(peers) {
@@ -67,6 +67,10 @@ impl Engine {
                 if let Greeting::Said { nonce, next, wait } = &mut link.greeting
                     && *next <= now
                 {
+                    if *wait == LAST && link.waiting.is_empty() {
+                        link.greeting = Greeting::Silent;
+                        continue;
+                    }
                     *wait = Time::from_ps(wait.ps() * 2).min(LAST);
                     *next = now + *wait;
                     nic.queue.urgent(rank, Body::Hello { nonce: *nonce });
@@ -75,9 +79,14 @@ impl Engine {
         }
     }
 
-    /// A greeting has come; it is answered at once.
-    pub(super) fn greeted(&mut self, rank: u16, rail: u8, nonce: u64) {
-        self.link(rank, rail).heard = true;
+    /// A greeting has come; it is answered at once, and returned: later, the answer to ours would have to pass by all that is under way by then, in a
+    /// switch that may have room for nothing else.
+    pub(super) fn greeted(&mut self, now: Time, rank: u16, rail: u8, nonce: u64) {
+        let link = self.link(rank, rail);
+        link.heard = true;
+        if link.greeting == Greeting::Silent {
+            self.greet(now, rank, rail);
+        }
         self.nics[usize::from(rail)].queue.urgent(rank, Body::Welcome { nonce });
     }
 

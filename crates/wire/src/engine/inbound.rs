@@ -66,7 +66,7 @@ impl Engine {
         count.received += 1;
         count.received_bytes += bytes.len() as u64;
         match body {
-            Body::Hello { nonce } => return self.greeted(from, rail, nonce),
+            Body::Hello { nonce } => return self.greeted(now, from, rail, nonce),
             Body::Welcome { nonce } => return self.welcomed(from, rail, nonce),
             _ => {}
         }

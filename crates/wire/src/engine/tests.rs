@@ -29,6 +29,8 @@ struct Storm {
     works: Vec<Option<bool>>,
     /// When each line is free.
     free: BTreeMap<(u16, u16, u8), Time>,
+    /// When what is on its way between two ranks will be there, and how much of it there was at most.
+    under_way: BTreeMap<(u16, u16), (VecDeque<Time>, usize)>,
 }
 
 const DELAY: Time = Time::from_ns(10_000);
@@ -57,6 +59,10 @@ impl Air for Storm {
         let free = self.free.entry((from, to, rail)).or_insert(Time::ZERO);
         *free = (*free).max(self.flights.now) + takes;
         let there = *free + DELAY;
+        let (under_way, most) = self.under_way.entry((from, to)).or_default();
+        under_way.retain(|&there| there > self.flights.now);
+        under_way.push_back(there);
+        *most = (*most).max(under_way.len());
         for _ in 0..1 + u64::from(self.chance(self.harm.repeated)) {
             if self.chance(self.harm.lost) {
                 continue;
@@ -108,6 +114,7 @@ impl Sky {
             speed: speed.to_vec(),
             works: vec![Some(true); speed.len()],
             free: BTreeMap::new(),
+            under_way: BTreeMap::new(),
         };
         let air = Arc::new(Mutex::new(air));
         let policies = policy.policies(ranks.into(), speed.len() as u32).unwrap();
@@ -326,4 +333,37 @@ fn nothing_is_sent_again_where_nothing_is_lost() {
             assert_eq!(rail.retransmissions, 0, "over {channel:?}");
         }
     }
+}
+
+/// The most frames that were on their way from each rank to rank 0, when all send it such messages at once over a go-back-N with a window of 11.
+fn most_under_way(messages: u16, bytes: usize) -> Vec<usize> {
+    let channel =
+        GoBackNSpec { window: 11, timeout: ms(100), every: 1, after: ms(25), simple: false };
+    let mut sky = Sky::new(1, 5, &[12], Harm::default(), channel.into(), PolicyKind::Pull {});
+    let send = |sky: &mut Sky, messages: u16, bytes| {
+        let message = |number, from| Message { from, to: 0, tag: 0, bytes: vec![number; bytes] };
+        let one = |number| (1..5).map(move |from| message(number as u8, from));
+        let all: Vec<Message> = (0..messages).flat_map(one).collect();
+        // Whether long messages may come is asked and answered before anything else goes.
+        let soon = sky.now() + ms(10);
+        let begins = |sky: &mut Sky| {
+            let mut air = sky.air.lock().unwrap();
+            if air.flights.now < soon {
+                air.under_way.clear();
+            }
+        };
+        assert_eq!(exchange(sky, &all, begins, ms(60_000)), Ok(()));
+    };
+    // So do greetings.
+    send(&mut sky, 1, 8);
+    send(&mut sky, messages, bytes);
+    assert!(sky.engines.iter().flat_map(Engine::statistics).all(|rail| rail.retransmissions == 0));
+    let air = sky.air.lock().unwrap();
+    (1..5).map(|from| air.under_way[&(from, 0)].1).collect()
+}
+
+#[test]
+fn no_more_frames_are_on_their_way_than_a_window_has() {
+    assert_eq!(most_under_way(180, 1300), [11; 4], "with credit that is given back");
+    assert_eq!(most_under_way(2, 2_000_000), [11; 4], "while ranks that are waited for are probed");
 }

@@ -77,7 +77,8 @@ fn lost(window: u32, messages: u64) -> Option<(u64, u64)> {
     Some((drops, lines.iter().map(number).sum()))
 }
 
-/// Whether it comes to pass in one of a few runs: where ranks have to wait for a core for long, packets are sent again that are not lost, and more wait than windows hold.
+/// Whether it comes to pass in one of a few runs. Where ranks have to wait for a core for long, packets are sent again that are not lost; so they are where
+/// the kernel takes a queue from one core to another and two frames overtake each other. Then more wait than windows hold.
 fn holds(window: u32, what: impl Fn(u64, u64) -> bool) {
     let mut seen = Vec::new();
     for _ in 0..6 {
@@ -91,17 +92,9 @@ fn holds(window: u32, what: impl Fn(u64, u64) -> bool) {
 }
 
 #[test]
-fn the_window_of_the_model_loses_no_packet() {
+fn the_window_of_the_model_loses_nothing() {
     let window = largest_window(Architecture::Output, SENDERS, BUFFER);
     assert_eq!(window, 11);
-    // The seven frames beside 88 may be too few for acknowledgements of what the receiver sends.
-    holds(window, |drops, again| again == 0 && drops < u64::from(SENDERS));
-}
-
-#[test]
-fn with_room_for_acknowledgements_it_loses_nothing_at_all() {
-    let window = largest_window(Architecture::Output, SENDERS, BUFFER - 2 * SENDERS);
-    assert_eq!(window, 9);
     holds(window, |drops, again| (drops, again) == (0, 0));
 }
 

@@ -8,6 +8,8 @@ use crate::channel::{GoBackNSpec, Seq};
 #[derive(Debug, Clone)]
 pub(super) struct Acknowledgement {
     every: u32,
+    /// For so many packets a Pack does not wait for room.
+    half: u32,
     after: Time,
     /// The number of the packet expected next: everything before has been delivered.
     expected: Seq,
@@ -19,8 +21,8 @@ pub(super) struct Acknowledgement {
 
 impl Acknowledgement {
     pub fn new(spec: &GoBackNSpec, expected: Seq) -> Acknowledgement {
-        let GoBackNSpec { every, after, .. } = *spec;
-        Acknowledgement { every, after, expected, owed: 0, deadline: None }
+        let GoBackNSpec { window, every, after, .. } = *spec;
+        Acknowledgement { every, half: window / 2, after, expected, owed: 0, deadline: None }
     }
 
     /// The number of the packet expected next.
@@ -29,16 +31,24 @@ impl Acknowledgement {
         self.expected
     }
 
-    /// Takes note of the packet expected; whether a Pack is due at once.
+    /// Takes note of the packet expected; whether a Pack goes at once. Where the window of this end is full it waits for room, of which
+    /// the other end will soon tell. Less than half a window waits so, lest both ends wait for each other.
     #[inline]
-    pub fn note(&mut self, now: Time) -> bool {
+    pub fn note(&mut self, now: Time, full: bool) -> bool {
         self.expected = self.expected.plus(1);
         self.owed += 1;
-        if self.owed >= self.every {
+        let waits = full && self.owed < self.half && self.after > Time::ZERO;
+        if self.is_due() && !waits {
             return true;
         }
         self.deadline.get_or_insert(now + self.after);
         false
+    }
+
+    /// Whether a Pack would have gone, had the window not been full.
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        self.owed >= self.every.max(1)
     }
 
     /// The number for a frame that is being sent.

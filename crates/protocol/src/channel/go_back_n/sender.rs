@@ -24,6 +24,9 @@ pub(super) struct Sender<T> {
     /// run equally long. Every packet outstanding has one; those of acknowledged packets may be left
     /// behind one that runs, so there are fewer than two windows of them. The first one runs.
     timers: VecDeque<(Seq, Time)>,
+    /// The packet that was sent after a Pack that takes a place in the window: when it is acknowledged the Pack is there as well, since frames do not
+    /// overtake each other.
+    after_pack: Option<Seq>,
     history: History,
 }
 
@@ -37,6 +40,7 @@ impl<T: Clone> Sender<T> {
             outstanding: 0,
             packets: VecDeque::new(),
             timers: VecDeque::new(),
+            after_pack: None,
             history: History::default(),
         }
     }
@@ -56,6 +60,14 @@ impl<T: Clone> Sender<T> {
 
     pub fn queued(&self) -> usize {
         self.packets.len() - self.outstanding()
+    }
+
+    /// Whether there is more to send than there is room for: packets wait here, or parts of something long are on their way, of which the others are
+    /// kept elsewhere until there is room. Such parts cannot carry acknowledgements.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        let parts = || self.packets.back().is_some_and(|&(_, rides)| !rides);
+        (self.queued() > 0 || parts()) && self.state != SenderState::Stall
     }
 
     pub fn history(&self) -> &History {
@@ -126,6 +138,11 @@ impl<T: Clone> Sender<T> {
                 self.history.note(Occurrence::Pack);
                 self.slide(number, out);
                 self.proceed(now, out);
+                if self.queued() == 0 && out.acknowledgement.is_due() {
+                    // It has waited for room, and nothing is here that could go instead. What comes has less room.
+                    self.after_pack.get_or_insert(self.base.plus(self.outstanding));
+                    out.pack();
+                }
             }
             SenderDeed::SlideAndResend => {
                 self.history.note(Occurrence::Nack);
@@ -149,13 +166,30 @@ impl<T: Clone> Sender<T> {
     #[inline]
     fn proceed(&mut self, now: Time, out: &mut Output<T>) {
         while self.outstanding() < self.packets.len() {
-            let room = self.outstanding < self.window;
+            self.let_pack_go(out);
+            let room = self.has_room();
             let event = if room { SenderEvent::Room } else { SenderEvent::Full };
             let before = self.outstanding;
             self.act(now, event, self.base, out);
             if self.outstanding == before {
                 return;
             }
+        }
+    }
+
+    #[inline]
+    fn has_room(&self) -> bool {
+        self.outstanding + u32::from(self.after_pack.is_some()) < self.window
+    }
+
+    /// Sends a Pack that has waited for room before the packet whose turn it is, if that cannot carry it. It takes the place of one; one at a time does.
+    #[inline]
+    fn let_pack_go(&mut self, out: &mut Output<T>) {
+        let (_, rides) = self.packets[self.outstanding()];
+        let waits = !rides && out.acknowledgement.is_due() && self.after_pack.is_none();
+        if waits && self.has_room() && self.state != SenderState::Stall {
+            self.after_pack = Some(self.base.plus(self.outstanding));
+            out.pack();
         }
     }
 
@@ -168,6 +202,7 @@ impl<T: Clone> Sender<T> {
             self.base = self.base.plus(1);
             self.outstanding -= 1;
         }
+        self.after_pack = self.after_pack.filter(|after| !after.is_before(self.base));
         self.forget_timers();
     }
 
@@ -226,7 +261,7 @@ mod tests {
                 now = now + Time::from_ns(passed);
                 let number = sender.base.plus(ahead);
                 match step {
-                    0 => sender.send(now, (), true, &mut out),
+                    0 => sender.send(now, (), ahead % 2 == 0, &mut out),
                     1 => sender.act(now, sender.pack(number), number, &mut out),
                     2 => sender.act(now, sender.nack(number), number, &mut out),
                     _ => sender.expire(now, &mut out),

@@ -51,7 +51,7 @@ impl World {
     fn arrive(&mut self, frame: Frame<u32>) -> Option<(SenderState, SenderEvent)> {
         let (number, event) = match frame {
             Frame::Data { seq, item, .. } => {
-                self.receiver.data(NOW, seq, item, &mut self.outputs[1]);
+                self.receiver.data(NOW, seq, item, false, &mut self.outputs[1]);
                 return None;
             }
             Frame::Pack(n) => (n, self.sender.pack(n)),

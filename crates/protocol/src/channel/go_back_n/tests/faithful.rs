@@ -275,3 +275,73 @@ fn what_has_no_room_for_an_acknowledgement_pays_for_none() {
     assert_eq!(sorted(actions(&mut end, at(1))), (vec![1], vec![]));
     assert_eq!(timeout(&mut end, at(20)), (vec![], vec![Frame::Pack(FIRST.plus(1))]));
 }
+
+/// An end with a window of 8 packets outstanding and some that wait, on which acknowledgements ride or not.
+fn full(after: Time, rides: bool) -> Endpoint<u32> {
+    let mut end = end(GoBackNSpec { after, ..spec(8) });
+    (0..20).for_each(|item| end.handle(at(0), Input::Send { item, bytes: 1000, rides }));
+    actions(&mut end, at(0));
+    end
+}
+
+#[test]
+fn the_pack_of_an_end_whose_window_is_full_rides_on_the_packet_that_goes_next() {
+    let mut end = full(at(50), true);
+    assert_eq!(answer(&mut end, at(1), data(0)), NOTHING);
+    end.handle(at(2), Input::Frame(pack(1)));
+    let sent = actions(&mut end, at(2));
+    let expected = Frame::Data { seq: FIRST.plus(8), ack: FIRST.plus(1), item: 8 };
+    assert!(sent.contains(&Action::Transmit(expected)), "{sent:?}");
+    assert_eq!((end.tally().packs, end.tally().first), (0, 9));
+    // The same frame may bring something and make room.
+    let both = Frame::Data { seq: FIRST.plus(1), ack: FIRST.plus(2), item: 7 };
+    assert_eq!(answer(&mut end, at(3), both), (vec![9], vec![]));
+    assert_eq!(end.poll_timeout(), Some(TIMEOUT), "no Pack waits");
+}
+
+#[test]
+fn it_takes_the_place_of_a_packet_that_cannot_carry_it() {
+    let mut end = full(at(50), false);
+    assert_eq!(answer(&mut end, at(1), data(0)), NOTHING);
+    assert_eq!(answer(&mut end, at(2), pack(1)), (vec![], vec![pack(1)]));
+    // Seven outstanding and the Pack: it goes on with one less.
+    assert_eq!(answer(&mut end, at(3), pack(2)), (vec![8], vec![]));
+    assert_eq!(answer(&mut end, at(4), data(1)), NOTHING);
+    let six = vec![9, 10, 11, 12, 13, 14];
+    assert_eq!(answer(&mut end, at(5), pack(8)), (six, vec![]), "one Pack at a time");
+    // The packet that was sent after the Pack is there, and so is the Pack.
+    assert_eq!(answer(&mut end, at(6), pack(9)), (vec![15], vec![pack(2)]));
+    assert_eq!(answer(&mut end, at(7), pack(10)), (vec![16], vec![]));
+    assert_eq!(answer(&mut end, at(8), pack(16)).0, [17, 18, 19]);
+    assert_eq!(end.outstanding(), 4);
+}
+
+#[test]
+fn it_waits_as_well_if_the_rest_of_something_long_is_not_here_yet() {
+    let mut end = end(GoBackNSpec { after: at(50), ..spec(8) });
+    (0..8).for_each(|item| end.handle(at(0), Input::Send { item, bytes: 1000, rides: false }));
+    actions(&mut end, at(0));
+    assert_eq!(answer(&mut end, at(1), data(0)), NOTHING);
+    assert_eq!(answer(&mut end, at(2), pack(1)), (vec![], vec![pack(1)]));
+    for item in 8..10 {
+        end.handle(at(3), Input::Send { item, bytes: 1000, rides: false });
+    }
+    assert_eq!(sorted(actions(&mut end, at(3))), NOTHING, "seven outstanding and the Pack");
+    assert_eq!(answer(&mut end, at(4), pack(2)).0, [8]);
+}
+
+#[test]
+fn packs_wait_for_room_no_longer_than_told_and_not_for_half_a_window() {
+    let mut end = full(at(50), true);
+    assert_eq!(answer(&mut end, at(1), data(0)), NOTHING);
+    assert_eq!(timeout(&mut end, at(51)).1, [pack(1)]);
+    for number in 1..4 {
+        assert_eq!(answer(&mut end, at(52), data(number)), NOTHING);
+    }
+    assert_eq!(answer(&mut end, at(53), data(4)).1, [pack(5)]);
+    // No time is none to wait.
+    assert_eq!(answer(&mut full(Time::ZERO, true), at(1), data(0)).1, [pack(1)]);
+    // In Stall nothing goes that could carry it.
+    answer(&mut end, at(54), nack(0));
+    assert_eq!(answer(&mut end, at(55), data(5)).1, [pack(6)]);
+}
