@@ -43,11 +43,12 @@ fn plans() -> impl Strategy<Value = Plan> {
                 .map(|(at, nic, host, rate)| (us(at), place(nic, host), mbit(rate)))
                 .collect();
             // Go-back-N sends a window again packet by packet, always in the same order: where the oldest one is behind others, as after a pause of its
-            // host, a NIC that drops it for want of room would do so for ever. Packets wait for NICs in both worlds, and are not dropped there.
-            let nic_room = match spec {
-                ChannelSpec::GoBackN(spec) => nic_room.max(2 * spec.window as usize),
-                ChannelSpec::Selective(_) => nic_room,
+            // host, a queue that has no room for a window would drop it for ever.
+            let least = match spec {
+                ChannelSpec::GoBackN(spec) => 2 * spec.window as usize,
+                ChannelSpec::Selective(_) => 1,
             };
+            let (nic_room, port_room) = (nic_room.max(least), port_room.max(least));
             // In the end everything is carried.
             for host in 0..2 {
                 changes.push((ms(21), Place::Nic(host), nic));
