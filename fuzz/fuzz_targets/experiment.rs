@@ -1,6 +1,5 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|text: &str| {
-    if let Err(diagnostic) = crosstie_study::Study::parse("fuzzed", text) {
-        assert!(!diagnostic.render(false).is_empty());
-    }
-});
+#[allow(dead_code)] // One of several.
+#[path = "../files.rs"]
+mod files;
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| files::experiment(bytes));

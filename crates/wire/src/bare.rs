@@ -95,6 +95,19 @@ impl Bare {
         Ok(Bare { engine, held: SlotMap::with_key() })
     }
 
+    /// One of two ranks of a machine, which share memory and nothing else.
+    #[cfg(unix)]
+    pub fn beside(
+        spec: BareSpec,
+        policies: &Policies,
+        memory: crate::memory::Memory,
+    ) -> Result<Bare, NodeError> {
+        let places = (0..spec.size).map(|rank| (rank != spec.rank).then_some(rank.into()));
+        let memory = Some((memory, places.collect()));
+        let engine = Engine::new(spec.engine(), policies, Vec::new(), memory)?;
+        Ok(Bare { engine, held: SlotMap::with_key() })
+    }
+
     /// The same with another node.
     pub fn with_node(
         spec: BareSpec,
@@ -182,6 +195,11 @@ impl Bare {
     /// How many these are at most, whatever its peers do.
     pub fn most_kept(&self) -> usize {
         self.engine.most_kept_bytes()
+    }
+
+    /// What waits until others have read what they were told through memory.
+    pub fn backlog(&self) -> usize {
+        self.engine.backlog()
     }
 
     /// Whether all that was sent has arrived.

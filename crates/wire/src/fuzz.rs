@@ -3,14 +3,19 @@
 //!
 //! | target | bytes are |
 //! |---|---|
-//! | [`datagram`], [`envelope`], [`offers`] | what is read |
+//! | [`datagram`], [`envelope`], [`offers`], [`told`] | what is read |
+//! | [`environment`] | what launchers and users have left in the environment |
 //! | [`client`], [`server`] | what a launcher says to a rank, and ranks to a launcher |
 //! | [`ring`] | records, and what a peer writes into shared memory besides |
+//! | [`segment`] | the file of a peer, before it is opened |
+//! | [`neighbour`] | what a rank does, and the records of another one on its machine that keeps to no rule |
 //! | [`pair`] | what two ranks do, and what happens to their datagrams, rails and themselves |
 //! | [`peer`] | what a rank does, and what another one sends that knows the secret and keeps to no rule |
 
 mod air;
 mod decisions;
+#[cfg(unix)]
+mod neighbour;
 mod pair;
 mod parsers;
 mod peer;
@@ -22,8 +27,11 @@ pub use parsers::{datagram, envelope, offers};
 pub use peer::peer;
 
 #[cfg(unix)]
-pub use crate::memory::fuzz::ring;
-pub use crate::start::fuzz::{client, server};
+pub use crate::memory::fuzz::{ring, segment};
+pub use crate::raw::fuzz::told;
+pub use crate::start::fuzz::{client, environment, server};
+#[cfg(unix)]
+pub use neighbour::neighbour;
 
 /// A function that fuzzers call.
 pub type Target = fn(&[u8]);
@@ -33,10 +41,16 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("datagram", datagram),
     ("envelope", envelope),
     ("offers", offers),
+    ("told", told),
+    ("environment", environment),
     ("client", client),
     ("server", server),
     #[cfg(unix)]
     ("ring", ring),
+    #[cfg(unix)]
+    ("segment", segment),
+    #[cfg(unix)]
+    ("neighbour", neighbour),
     ("pair", pair),
     ("peer", peer),
 ];

@@ -38,6 +38,8 @@
 //! | `error` | why something cannot be done |
 
 mod error;
+#[cfg(any(test, feature = "bare"))]
+pub(crate) mod fuzz;
 mod meet;
 mod patience;
 mod play;

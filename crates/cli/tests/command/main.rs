@@ -21,4 +21,6 @@ mod predictions;
 mod probes;
 mod rails;
 #[cfg(target_os = "linux")]
+mod slurm;
+#[cfg(target_os = "linux")]
 mod traces;

@@ -42,7 +42,7 @@ impl Options {
         Options::read(|name| std::env::var(name).ok())
     }
 
-    fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Options, CommError> {
+    pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Options, CommError> {
         let mut options = Options { rails: variable("CROSSTIE_RAILS"), ..Options::default() };
         let wrong = |variable, found: &str, expected: String| {
             Err(CommError::Variable { variable, found: found.to_owned(), expected })

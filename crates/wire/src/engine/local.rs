@@ -120,6 +120,13 @@ impl Engine {
         backlog.is_some_and(|backlog| backlog.iter().any(|waiting| !waiting.is_empty()))
     }
 
+    /// How much that is.
+    #[cfg(any(test, feature = "bare"))]
+    pub fn backlog(&self) -> usize {
+        let backlog = self.memory.as_ref().map(|neighbours| &neighbours.backlog);
+        backlog.map_or(0, |backlog| backlog.iter().map(VecDeque::len).sum())
+    }
+
     /// Whether another rank may still read the memory of a send.
     pub fn is_read(&self, send: RequestKey) -> bool {
         let lent = self.memory.as_ref().map(|neighbours| &neighbours.lent);
@@ -270,8 +277,10 @@ impl Engine {
             }
         });
         for read in std::mem::take(&mut neighbours.reads) {
-            self.read_local(now, &neighbours, &read);
-            if let Some(place) = neighbours.place(read.from) {
+            // Who names a place that was not granted, or no memory, gets no answer: no more of them wait than there were receives.
+            if self.read_local(now, &neighbours, &read)
+                && let Some(place) = neighbours.place(read.from)
+            {
                 neighbours.backlog[place].push_back(Pending::Landed(read.post));
             }
         }
@@ -311,19 +320,20 @@ impl Engine {
         }
     }
 
-    /// Reads data of a long message out of the memory of their sender.
-    fn read_local(&mut self, now: Time, neighbours: &Neighbours, read: &Read) {
+    /// Reads data of a long message out of the memory of their sender. Whether it was to, and could.
+    fn read_local(&mut self, now: Time, neighbours: &Neighbours, read: &Read) -> bool {
         let &Read { from, place: target, address, length, .. } = read;
-        let Some(place) = neighbours.place(from) else { return };
-        let Some(request) = self.granted(from, target, length) else { return };
+        let Some(place) = neighbours.place(from) else { return false };
+        let Some(request) = self.granted(from, target, length) else { return false };
         if let Buffer::In(buffer) = &mut request.buffer {
             let room = buffer.len().min(length as usize);
             if neighbours.memory.read(place, address, &mut buffer.get()[..room]).is_err() {
                 // It has ended meanwhile, which is noticed soon.
-                return;
+                return false;
             }
         }
         self.place_filled(now, target);
+        true
     }
 }
 

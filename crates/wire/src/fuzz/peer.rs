@@ -152,7 +152,7 @@ fn body(decisions: &mut Decisions<'_>) -> (Body, Vec<u8>) {
 }
 
 /// Something that an envelope can say.
-fn words(decisions: &mut Decisions<'_>) -> message::Body {
+pub(super) fn words(decisions: &mut Decisions<'_>) -> message::Body {
     let [a, b, c] = [(); 3].map(|()| decisions.number());
     match decisions.one_of(7) {
         0 => message::Body::Eager { tag: Tag(a % 3), bytes: b.into() },

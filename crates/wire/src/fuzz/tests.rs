@@ -2,77 +2,34 @@
 
 mod seeds;
 
-use std::fs;
-use std::path::PathBuf;
-use std::time::Instant;
-
-use crosstie_units::{Seed, Stream};
-
 use super::TARGETS;
 
-/// The seeds of a target.
-fn folder(target: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target)
-}
-
-fn seeds(target: &str) -> Vec<Vec<u8>> {
-    let folder = folder(target);
-    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths.iter().map(|path| fs::read(path).unwrap()).collect()
-}
-
-/// Something that is like a seed.
-fn mutate(seeds: &[Vec<u8>], random: &mut Stream) -> Vec<u8> {
-    let mut below = |count: usize| random.below(count as u64) as usize;
-    let mut bytes = seeds[below(seeds.len())].clone();
-    for _ in 0..1 + below(4) {
-        let place = below(bytes.len() + 1);
-        match below(6) {
-            0 if place < bytes.len() => bytes[place] ^= 1 << below(8),
-            1 if place < bytes.len() => bytes[place] = below(256) as u8,
-            2 => bytes.truncate(place),
-            3 => bytes.insert(place, below(256) as u8),
-            4 => {
-                let other = &seeds[below(seeds.len())];
-                let from = below(other.len() + 1);
-                let count = below(32).min(other.len() - from);
-                bytes.splice(place..place, other[from..from + count].iter().copied());
-            }
-            _ => {
-                let end = (place + below(8)).min(bytes.len());
-                bytes.drain(place..end);
-            }
-        }
-    }
-    bytes
-}
+#[path = "../../../../fuzz/chance.rs"]
+mod chance;
 
 /// Runs a target on all its seeds, and on so many others.
 fn run(name: &str, count: u64) {
     let &(_, target) = TARGETS.iter().find(|(other, _)| *other == name).expect("a target");
-    let seeds = seeds(name);
-    assert!(!seeds.is_empty(), "{name} has no seeds");
-    let mut random = Seed(1).stream(name, 0);
-    let others = (0..count).map(|_| mutate(&seeds, &mut random));
-    let begin = Instant::now();
-    for bytes in seeds.iter().cloned().chain(others) {
-        if std::panic::catch_unwind(|| target(&bytes)).is_err() {
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            panic!("{name} fails on {hex}");
-        }
-        // A slow machine may do less of what is left to chance.
-        if begin.elapsed().as_secs() > 60 {
-            break;
-        }
-    }
+    chance::run(name, target, count);
 }
 
 #[test]
 fn every_target_has_a_test() {
     let names: Vec<&str> = TARGETS.iter().map(|(name, _)| *name).collect();
-    let tested = ["datagram", "envelope", "offers", "client", "server", "ring", "pair", "peer"];
+    let tested = [
+        "datagram",
+        "envelope",
+        "offers",
+        "told",
+        "environment",
+        "client",
+        "server",
+        "ring",
+        "segment",
+        "neighbour",
+        "pair",
+        "peer",
+    ];
     assert!(names.iter().all(|name| tested.contains(name)));
 }
 
@@ -92,6 +49,16 @@ fn offers() {
 }
 
 #[test]
+fn what_raw_endpoints_tell() {
+    run("told", 5000);
+}
+
+#[test]
+fn environments() {
+    run("environment", 5000);
+}
+
+#[test]
 fn what_launchers_say() {
     run("client", 5000);
 }
@@ -105,6 +72,18 @@ fn what_ranks_say() {
 #[test]
 fn rings() {
     run("ring", 5000);
+}
+
+#[cfg(unix)]
+#[test]
+fn segments() {
+    run("segment", 500);
+}
+
+#[cfg(unix)]
+#[test]
+fn neighbours() {
+    run("neighbour", 1000);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::lines::Lines;
 use super::mapping::Mapping;
 use super::ring::{Consumer, LINE, LONGEST, Producer};
+use super::{Memory, MemoryError};
 use crate::fuzz::Decisions;
 
 /// Where lines begin, behind the head.
@@ -59,4 +60,55 @@ pub fn ring(bytes: &[u8]) {
             }
         }
     }
+}
+
+/// How much of a file is written anew: its head, with the words by which ranks wake each other.
+const HEAD: usize = 512;
+
+/// The file of a peer: made as it should be, then changed by the bytes, and opened. What is opened can be written to, and read from, without
+/// harm. It has the right length from then on: whoever can change that may as well kill us.
+pub fn segment(bytes: &[u8]) {
+    let mut decisions = Decisions::new(bytes);
+    let ranks = 2 + decisions.one_of(3);
+    let make = |rank| Memory::with_rings(rank, ranks, super::layout::SMALLEST_RING);
+    // There may be no room, which is not what is looked for.
+    let (Ok(mut own), Ok(mut peer)) = (make(0), make(1)) else { return };
+    let changed = change(&peer, &mut decisions).expect("the file is there");
+    match own.connect(1, peer.name()) {
+        Ok(()) => {
+            for _ in 0..4 {
+                own.push(1, &[b"rail"]);
+                own.about_to_sleep();
+                own.poll(&mut |_, _| {});
+                own.awake();
+                assert!(own.can_read(1) || own.read(1, 0, &mut [0; 8]).is_err());
+            }
+            own.lives(1);
+        }
+        Err(error) => {
+            assert!(changed, "{error}");
+            assert!(!matches!(error, MemoryError::Name { .. } | MemoryError::Rank { .. }));
+        }
+    }
+    peer.poll(&mut |_, record| assert!(record.len() <= LONGEST));
+}
+
+/// Writes into the file of a peer what it must not; whether it is another one now.
+fn change(peer: &Memory, decisions: &mut Decisions<'_>) -> std::io::Result<bool> {
+    use std::os::unix::fs::FileExt;
+    let path = super::folder::folder().join(peer.name());
+    let file = std::fs::OpenOptions::new().write(true).open(path)?;
+    let mut changed = false;
+    while !decisions.is_empty() {
+        changed = true;
+        match decisions.byte() {
+            // Its pages are mapped already, so that it only becomes longer.
+            255 => file.set_len(file.metadata()?.len() + u64::from(decisions.byte()))?,
+            at => {
+                let at = usize::from(at) * 4 % HEAD;
+                file.write_all_at(&decisions.number().to_le_bytes(), at as u64)?;
+            }
+        }
+    }
+    Ok(changed)
 }

@@ -52,18 +52,19 @@ const MESSAGE: usize = 65_535;
 const POOL: usize = 256 << 20;
 
 /// What a rank tells of itself.
-struct Told {
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Told {
     machine: String,
     clock: u64,
     offers: Vec<Offer>,
 }
 
 impl Told {
-    fn write(&self) -> String {
+    pub(super) fn write(&self) -> String {
         format!("{}\n{}\n{}", self.machine, self.clock, find::write(&self.offers))
     }
 
-    fn read(bytes: &[u8]) -> Option<Told> {
+    pub(super) fn read(bytes: &[u8]) -> Option<Told> {
         let (machine, rest) = std::str::from_utf8(bytes).ok()?.split_once('\n')?;
         let (clock, offers) = rest.split_once('\n')?;
         let (machine, clock) = (machine.to_owned(), clock.parse().ok()?);

@@ -107,7 +107,9 @@ fn patience(text: &str) -> Result<Duration, StartError> {
     let patience = seconds.filter(|seconds| *seconds > 0.0);
     // Clocks go further than this, but not for ever.
     let patience = patience.filter(|seconds| *seconds <= 1e9);
-    patience.map(Duration::from_secs_f64).ok_or_else(|| {
+    let patience = patience.map(Duration::from_secs_f64);
+    // Less than a nanosecond is no time at all.
+    patience.filter(|patience| !patience.is_zero()).ok_or_else(|| {
         let expected = "a time above 0, such as `90 s`, or a number of seconds";
         StartError::variable("CROSSTIE_TIMEOUT", text, expected)
     })
@@ -168,6 +170,8 @@ mod tests {
             (&[("CROSSTIE_TIMEOUT", "soon")], "CROSSTIE_TIMEOUT=soon"),
             (&[("CROSSTIE_TIMEOUT", "0")], "a time above 0"),
             (&[("CROSSTIE_TIMEOUT", "-1")], "a time above 0"),
+            (&[("CROSSTIE_TIMEOUT", "1e-10")], "a time above 0"),
+            (&[("CROSSTIE_TIMEOUT", "5 ps")], "a time above 0"),
             (&[("CROSSTIE_TIMEOUT", "nan")], "a time above 0"),
             (&[("CROSSTIE_TIMEOUT", "1e300")], "a time above 0"),
             (&[("CROSSTIE_SECRET", "c0ffee")], "6 characters in the environment, expected 32 hex"),

@@ -1,9 +1,35 @@
 //! What fuzzers say to ranks and to launchers.
 
+use std::ffi::OsString;
+
 use super::client::{Client, Outcome};
+use super::environment::{Environment, Place};
 use super::inbox::Inbox;
 use super::server::Server;
+use crate::comm::Options;
 use crate::fuzz::Decisions;
+
+/// An environment, a variable in each line: a name, `=` and a value.
+pub fn environment(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let find = |name: &str| {
+        let mut variables = text.lines().filter_map(|line| line.split_once('='));
+        variables.find(|(other, _)| *other == name).map(|(_, value)| value.to_owned())
+    };
+    match Environment::read(|name| find(name).map(OsString::from)) {
+        Ok(Environment { place, patience, .. }) => {
+            assert!(!patience.is_zero());
+            if let Place::Open { number, rank, size } = place {
+                assert!(number >= 0 && rank < size && size <= super::MOST_RANKS);
+            }
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    match Options::read(find) {
+        Ok(options) => assert!(!options.patience.is_zero() && options.eager <= 1 << 16),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
 
 /// A rank that joins, puts, waits at a fence, gets and leaves; the bytes are what its launcher says. The first of them chooses whether it knows
 /// who it is.

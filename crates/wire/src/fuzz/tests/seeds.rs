@@ -12,7 +12,7 @@ use crosstie_units::{Seed, Time};
 
 use super::super::air::{self, Air};
 use super::super::pair::{SECRET, ms, rank};
-use super::folder;
+use super::chance::folder;
 use crate::datagram::{Body, Datagram};
 use crate::envelope;
 use crate::key::{Course, Key};
@@ -90,6 +90,17 @@ fn write_all_seeds() {
         b"\x1bfd00::1 64 1500 9 a b\n\nfd00::2 64 1500 9 c\n\nfd00::3 64 1280 1 d\n",
     );
 
+    write("told", "two-rails", format!("a/1\n17\n{one}").as_bytes());
+    write("told", "nothing", b"a\n0\n");
+
+    write("environment", "file", b"PMI_FD=6\nPMI_RANK=1\nPMI_SIZE=2\n");
+    let secret = "000102030405060708090a0b0c0d0e0f";
+    let all = format!("PMI_PORT=a:1\nPMI_ID=3\nCROSSTIE_TIMEOUT=90 s\nCROSSTIE_SECRET={secret}\n");
+    write("environment", "port", all.as_bytes());
+    let options = "CROSSTIE_POLICY=pull\nCROSSTIE_CHANNEL=go-back-n:11\nCROSSTIE_MEMORY=off\n\
+                   CROSSTIE_PATIENCE=0.5\nCROSSTIE_EAGER=0\nCROSSTIE_RAILS=eth0,10.0.0.1\n";
+    write("environment", "options", options.as_bytes());
+
     for (name, knows) in [("told", false), ("knows", true)] {
         let (says, hears) = conversation(knows);
         write("client", name, &[&[u8::from(!knows)][..], &hears].concat());
@@ -100,6 +111,25 @@ fn write_all_seeds() {
     write("ring", "wraps", &[0, 0xe3, 0, 0, 90, 100, 0, 0, 90, 100, 0, 0, 90, 100, 100]);
     write("ring", "a-mark", &[1, 0, 0, 0, 9, 230, 0, 0xe0, 100, 100, 0, 0, 9]);
     write("ring", "a-head", &[1, 5, 0, 0, 9, 250, 200, 0, 1, 0, 0, 1, 0, 0, 1, 0, 100]);
+
+    write("segment", "sound", &[0]);
+    write("segment", "another-magic", &[0, 0, 7]);
+    write("segment", "other-ranks", &[1, 2, 9]);
+    write("segment", "other-rings", &[0, 4, 0xf0, 0, 2, 0, 0]);
+    write("segment", "longer", &[0, 255, 8]);
+    let everywhere: Vec<u8> = (1..120).flat_map(|at| [at, 0xe0 + at % 16]).collect();
+    write("segment", "everywhere", &[&[0][..], &everywhere].concat());
+
+    // Policy, channel, eager; then what happens. An eager message, with what asks for it.
+    write("neighbour", "eager", &[0, 0, 2, 30, 20, 20, 1, 75, 0, 200, 1, 8, 0, 0, 0, 0, 1]);
+    // A request, which is answered; then the address of its bytes, a piece of it, and its end.
+    let request = [30, 200, 9, 1, 75, 0, 200, 1, 200, 3, 1, 0, 0];
+    write("neighbour", "address", &[&[0, 0, 0][..], &request, &[76, 0, 5, 0, 200, 60]].concat());
+    write("neighbour", "piece", &[&[0, 0, 0][..], &request, &[77, 0, 1, 0, 90, 60]].concat());
+    // More answers than there is room for.
+    let addresses = [241, 0, 0, 0, 9].repeat(40);
+    write("neighbour", "addresses", &[&[0, 0, 0][..], &addresses].concat());
+    write("neighbour", "landed", &[0, 0, 0, 5, 200, 200, 1, 78, 0, 78, 1, 60, 78, 2]);
 
     // Rails, policy, channel, eager; then what happens.
     let exchange =
