@@ -2,14 +2,16 @@
 //! and where there is none messages wait.
 
 mod hand;
+mod pair;
 
 use std::sync::Arc;
 
 use crosstie_protocol::nic::State;
 use crosstie_protocol::policy::{Dynamic, StaticAllocation};
 use crosstie_protocol::*;
-use crosstie_units::{Bytes, Rate, Time};
+use crosstie_units::{Bytes, Time};
 use hand::Hand;
+use pair::{Line, Pair, best_cut};
 
 fn hand(kind: PolicyKind, rails: u32) -> Hand {
     let spec = NodeSpec { pes: 2, transfers: Some(4), ..NodeSpec::new(NodeId(0), rails) };
@@ -157,25 +159,37 @@ fn what_has_been_handed_to_a_nic_waits_there() {
     assert_eq!(transmitted(&mut node), [(1, 0)], "its second packet");
 }
 
-/// Channels that never had more to send than a message at a time know of both rails only that they are no slower than that.
 #[test]
-fn messages_one_at_a_time_take_the_rail_on_which_they_took_less() {
-    for kind in [PolicyKind::Fastest {}, PolicyKind::Pull {}] {
-        for quick in [0, 1] {
-            let mut node = hand(kind, 2);
-            for rail in [0, 1] {
-                let rate = Rate::from_bytes_per_second(16_000_000);
-                let (round_trip, window) = (Time::from_ns(5_000), 100_000);
-                let of_late = Time::from_ns(if rail == quick { 130_000 } else { 520_000 });
-                let (to, rail) = (NodeId(1), RailId(rail));
-                let shown = Input::Shown { to, rail, rate, round_trip, of_late, window };
-                node.handle(Time::ZERO, shown);
-            }
-            for message in 0..4 {
-                node.send(0, 1, message, 8_000);
-                assert_eq!(transmitted(&mut node), [(message, quick)], "{}", kind.name());
-                node.sent(quick, message);
-            }
+fn debug() {
+    for (rates, bytes) in [([1000, 250], 4096), ([1000, 250], 131072), ([10000, 2500], 32768)] {
+        let mut pair = Pair::new(PolicyKind::Pull {}, &rates.map(Line::new));
+        for i in 0..12 {
+            let took = pair.ping(bytes).ps() / 1_000_000;
+            print!("{bytes} {i} {took:?}");
+            pair.tell();
+        }
+    }
+}
+
+/// Where channels never have much to send, messages are cut as rails have shown in the short time that each takes.
+#[test]
+fn long_messages_one_at_a_time_are_cut_as_rails_carry_them() {
+    let threshold = Bytes::new(16_384);
+    let adaptive = PolicyKind::AdaptiveStriping { alpha: 0.5, floor: 0.01, units: None, threshold };
+    for rates in [[1000, 1000], [1000, 500], [1000, 250], [1000, 100], [10_000, 2_500]] {
+        let lines = rates.map(Line::new);
+        for kib in [4, 8, 16, 32, 64, 128, 256, 512, 1024] {
+            let bytes = kib << 10;
+            let took = |kind| {
+                let mut pair = Pair::new(kind, &lines);
+                let times: Vec<f64> =
+                    (0..60).map(|_| pair.ping(bytes).ps() as f64 / 1e6).collect();
+                let late = &times[30..];
+                late.iter().sum::<f64>() / late.len() as f64
+            };
+            let best = best_cut(lines, bytes).ps() as f64 / 1e6;
+            let (pull, adaptive) = (took(PolicyKind::Pull {}), took(adaptive));
+            println!("{rates:?} {kib:5} KiB: best {best:7.0} pull {pull:7.0} ({:.2}) adaptive {adaptive:7.0} ({:.2})", pull / best, adaptive / best);
         }
     }
 }

@@ -45,6 +45,7 @@ mod receiver;
 mod reordering;
 mod round_trip;
 mod sender;
+mod trains;
 mod window;
 
 #[cfg(test)]
