@@ -129,7 +129,7 @@ impl<T: Clone> Sender<T> {
                 trips: RoundTrip::new(spec),
                 backlog: Backlog::default(),
                 delivery: Delivery::new(spec.ahead),
-                trains: (spec.ahead > Time::ZERO).then(Trains::new),
+                trains: Trains::new(spec.ahead),
             },
             window: Window::new(spec),
             reordering: Reordering::default(),
@@ -243,10 +243,15 @@ impl<T: Clone> Sender<T> {
             self.heard = now;
         }
         let seq = self.base.plus(self.flight.len() as u32);
-        let paused = self.pauses(now);
+        let (sent, under_way) = (self.sent, self.under_way);
         let departure = self.depart(now, seq, bytes);
-        if let Some(trains) = self.known.trains.as_mut().filter(|_| paused && departure.limited) {
-            trains.begin(now, self.turns);
+        if departure.limited
+            && let Some(trains) = &mut self.known.trains
+        {
+            let have_come = |quickest| trains.have_come(now, sent, under_way, quickest);
+            if self.flight.is_empty() || self.known.trips.quickest().is_some_and(have_come) {
+                trains.begin(now, self.turns);
+            }
         }
         let (lost, again, sent, turn) = (false, false, now, self.turns);
         let kept = Some(item.clone());
@@ -262,13 +267,6 @@ impl<T: Clone> Sender<T> {
             departure,
         });
         Some((seq, item, rides, Cause::First))
-    }
-
-    /// Whether nothing has been sent for longer than a packet and its acknowledgement take at least, or there is none outstanding.
-    #[inline]
-    fn pauses(&self, now: Time) -> bool {
-        let smallest = self.known.trips.smallest().unwrap_or(u64::MAX);
-        self.flight.is_empty() || now.ps().saturating_sub(self.sent.ps()) > smallest
     }
 
     /// Sends a packet again.

@@ -17,6 +17,8 @@ use super::round_trip::Quickest;
 /// - Where there was always more to send, and for long enough, `Delivery` knows better. That replaces what trains have shown.
 #[derive(Debug, Clone)]
 pub(super) struct Trains {
+    /// In picoseconds.
+    ahead: f64,
     /// When the train began, and its first turn.
     began: Time,
     first: u64,
@@ -46,8 +48,10 @@ impl Shown {
 const TRAINS: usize = 10;
 
 impl Trains {
-    pub fn new() -> Trains {
-        Trains {
+    /// None where deliveries are measured at once.
+    pub fn new(ahead: Time) -> Option<Trains> {
+        (ahead > Time::ZERO).then(|| Trains {
+            ahead: ahead.ps() as f64,
             began: Time::ZERO,
             first: 0,
             bytes: 0,
@@ -55,7 +59,14 @@ impl Trains {
             trains: [Shown::default(); TRAINS],
             place: 0,
             most: Shown::default(),
-        }
+        })
+    }
+
+    /// Whether so many bytes have come by now of which the last was sent at a time, as far as is known.
+    #[inline]
+    pub fn have_come(&self, now: Time, sent: Time, bytes: u64, quickest: Quickest) -> bool {
+        let since = now.ps().saturating_sub(sent.ps()).saturating_sub(quickest.trip);
+        since as f64 * self.most.rate > bytes as f64
     }
 
     /// A packet is sent after a pause, in a turn.
@@ -77,7 +88,8 @@ impl Trains {
     pub fn acknowledged(&mut self, at: Time, quickest: Quickest, step: &Step, rate: f64) {
         let bytes = self.bytes;
         if step.full {
-            self.most = Shown { rate, bytes };
+            // Of the time `ahead`, at least.
+            self.most = Shown { rate, bytes: bytes.max((rate * self.ahead) as u64) };
             self.trains = [Shown::default(); TRAINS];
             self.trains[self.place] = self.most;
             self.shows = true;
