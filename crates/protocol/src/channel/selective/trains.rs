@@ -38,12 +38,6 @@ struct Shown {
     bytes: u64,
 }
 
-impl Shown {
-    fn or_more(self, other: Shown) -> Shown {
-        Shown { rate: self.rate.max(other.rate), bytes: self.bytes.max(other.bytes) }
-    }
-}
-
 /// The rate is the largest of so many trains: it is not that of one during which a host was busy with something else.
 const TRAINS: usize = 10;
 
@@ -95,28 +89,30 @@ impl Trains {
             self.shows = true;
             return;
         }
-        let Quickest { trip, bytes: least } = quickest;
-        let took = at.ps().saturating_sub(self.began.ps()).saturating_sub(trip).max(trip);
-        let more = bytes.saturating_sub(least.into()) as f64;
-        if took == 0 || more == 0.0 {
+        let took = at.ps().saturating_sub(self.began.ps());
+        if took == 0 || bytes == 0 {
             return;
         }
-        let rate = (more / took as f64).max(step.rate);
-        if rate > self.most.rate || more >= self.most.rate * trip as f64 {
+        let Quickest { trip, bytes: least } = quickest;
+        let whole = bytes as f64 / took as f64;
+        let rest = took.saturating_sub(trip).max(trip).max(1);
+        let beside = bytes.saturating_sub(least.into()) as f64 / rest as f64;
+        let rate = whole.max(beside).max(step.rate);
+        if rate > self.most.rate || bytes as f64 >= self.most.rate * trip as f64 {
             self.note(Shown { rate, bytes });
         }
     }
 
-    #[inline]
+    /// The train has shown something, so far.
     fn note(&mut self, shown: Shown) {
         if !std::mem::replace(&mut self.shows, true) {
             self.place = (self.place + 1) % TRAINS;
-            self.trains[self.place] = Shown::default();
-            self.most = self.trains.iter().copied().fold(Shown::default(), Shown::or_more);
         }
-        let train = &mut self.trains[self.place];
-        *train = train.or_more(shown);
-        self.most = self.most.or_more(shown);
+        self.trains[self.place] = shown;
+        let longest = self.trains.iter().map(|train| train.bytes).max().unwrap_or(0);
+        let long = self.trains.iter().filter(|train| 2 * train.bytes >= longest);
+        let rate = long.map(|train| train.rate).fold(0.0, f64::max);
+        self.most = Shown { rate, bytes: longest };
     }
 
     /// The rate, if anything is known, and the most bytes of a train that has shown something.
