@@ -161,7 +161,7 @@ fn what_has_been_handed_to_a_nic_waits_there() {
 
 #[test]
 fn debug() {
-    for (rates, bytes) in [([1000, 250], 262144), ([1000, 100], 524288), ([1000, 1000], 1 << 20)] {
+    for (rates, bytes) in [([1000, 500], 4096), ([10000, 2500], 8192)] {
         let mut pair = Pair::new(PolicyKind::Pull {}, &rates.map(Line::new));
         for i in 0..12 {
             let took = pair.ping(bytes).ps() / 1_000_000;

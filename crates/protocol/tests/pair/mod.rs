@@ -103,9 +103,9 @@ impl Pair {
     }
 
     pub fn tell(&self) {
-        for rail in 0..self.lines.len() {
-            let p = self.ends[0].channels[rail].path().unwrap();
-            print!(" [{rail}: {:.1} {} rate {:.1} smallest {:?} w {}]", p.carries.map_or(0., |c| c.0.bytes_per_second() as f64 / 1e6), p.carries.map_or(0, |c| c.1), p.rate.map_or(0.0, |r|r.bytes_per_second() as f64 / 1e6), p.smallest.map(|s| s.ps()/1000000), p.window);
+        for (end, rail) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let p = self.ends[end].channels[rail].path().unwrap();
+            print!(" [{end}.{rail}: {:.1} {} rate {:.1} smallest {:?} w {}]", p.carries.map_or(0., |c| c.0.bytes_per_second() as f64 / 1e6), p.carries.map_or(0, |c| c.1), p.rate.map_or(0.0, |r|r.bytes_per_second() as f64 / 1e6), p.smallest.map(|s| s.ps()/1000000), p.window);
         }
         println!(" carried {:?}", self.carried);
     }

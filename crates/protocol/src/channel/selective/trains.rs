@@ -107,8 +107,12 @@ impl Trains {
     fn note(&mut self, shown: Shown) {
         if !std::mem::replace(&mut self.shows, true) {
             self.place = (self.place + 1) % TRAINS;
+            self.trains[self.place] = Shown::default();
         }
-        self.trains[self.place] = shown;
+        let train = &mut self.trains[self.place];
+        if shown.rate >= train.rate || shown.bytes > 2 * train.bytes {
+            *train = shown;
+        }
         let longest = self.trains.iter().map(|train| train.bytes).max().unwrap_or(0);
         let long = self.trains.iter().filter(|train| 2 * train.bytes >= longest);
         let rate = long.map(|train| train.rate).fold(0.0, f64::max);
