@@ -243,15 +243,10 @@ impl<T: Clone> Sender<T> {
             self.heard = now;
         }
         let seq = self.base.plus(self.flight.len() as u32);
-        let (sent, under_way) = (self.sent, self.under_way);
+        let paused = self.pauses(now);
         let departure = self.depart(now, seq, bytes);
-        if departure.limited
-            && let Some(trains) = &mut self.known.trains
-        {
-            let have_come = |quickest| trains.have_come(now, sent, under_way, quickest);
-            if self.flight.is_empty() || self.known.trips.quickest().is_some_and(have_come) {
-                trains.begin(now, self.turns);
-            }
+        if let Some(trains) = self.known.trains.as_mut().filter(|_| paused && departure.limited) {
+            trains.begin(now, self.turns);
         }
         let (lost, again, sent, turn) = (false, false, now, self.turns);
         let kept = Some(item.clone());
@@ -267,6 +262,14 @@ impl<T: Clone> Sender<T> {
             departure,
         });
         Some((seq, item, rides, Cause::First))
+    }
+
+    /// Whether everything that was sent has come by now: it is acknowledged, or it is as long ago as that takes of late.
+    #[inline]
+    fn pauses(&self, now: Time) -> bool {
+        let trip = self.known.trips.smoothed_if_known();
+        let since = now.ps().saturating_sub(self.sent.ps());
+        self.flight.is_empty() || trip.is_some_and(|trip| since > trip)
     }
 
     /// Sends a packet again.

@@ -56,13 +56,6 @@ impl Trains {
         })
     }
 
-    /// Whether so many bytes have come by now of which the last was sent at a time, as far as is known.
-    #[inline]
-    pub fn have_come(&self, now: Time, sent: Time, bytes: u64, quickest: Quickest) -> bool {
-        let since = now.ps().saturating_sub(sent.ps()).saturating_sub(quickest.trip);
-        since as f64 * self.most.rate > bytes as f64
-    }
-
     /// A packet is sent after a pause, in a turn.
     #[inline]
     pub fn begin(&mut self, now: Time, turn: u64) {
