@@ -17,7 +17,8 @@ pub struct Gauge {
     /// Bytes handed over that the receiver does not have yet, as far as is known, and since when there are any.
     under_way: u64,
     since: Time,
-    /// When the last packet was acknowledged.
+    /// When the first packet was handed over that has been acknowledged, and when the last was acknowledged.
+    first: Option<Time>,
     last: Option<Time>,
     /// The bytes of the latest packets, how long they took, and how many they were.
     bytes: f64,
@@ -103,6 +104,11 @@ impl Gauge {
         }
     }
 
+    /// For how long it had been known when it was used last.
+    pub fn age(&self) -> f64 {
+        self.first.zip(self.last).map_or(0.0, |(first, last)| (last - first).ps() as f64)
+    }
+
     /// The bytes of the longest packet of late.
     pub(crate) fn longest(&self) -> f64 {
         self.longest
@@ -120,6 +126,7 @@ impl Gauge {
         self.under_way = self.under_way.saturating_sub(bytes);
         let carried = bytes.max(1) as f64;
         let before = self.last.replace(now);
+        self.first.get_or_insert(handed);
         self.packet = carried;
         if carried > 2.0 * self.longest {
             // What shorter ones have shown is of no use for these.

@@ -13,7 +13,8 @@ pub struct Fastest {
     packet: u64,
 }
 
-/// A rail is tried again when it has not been used for so many times as long as it is expected to take.
+/// A rail is tried again when it has not been used for so many times as long as it is expected to take; and before, when it has not been used
+/// for longer than it had been known, since first impressions may be wrong.
 const LONG: f64 = 64.0;
 
 impl Fastest {
@@ -32,7 +33,8 @@ impl Fastest {
             Some(pace) => gauge.latency() + (ahead + bytes) as f64 * pace,
             None => gauge.latency().max(gauge.silent(now)),
         };
-        if gauge.unused(now) > LONG * found { 0.0 } else { found }
+        let again = gauge.age().clamp(found, LONG * found);
+        if gauge.unused(now) > again { 0.0 } else { found }
     }
 
     /// The rail on which a message is expected to be there first; `None` if none is up.
