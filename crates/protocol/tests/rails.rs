@@ -159,37 +159,47 @@ fn what_has_been_handed_to_a_nic_waits_there() {
     assert_eq!(transmitted(&mut node), [(1, 0)], "its second packet");
 }
 
-#[test]
-fn debug() {
-    for (rates, bytes) in [([1000, 500], 4096), ([10000, 2500], 8192)] {
-        let mut pair = Pair::new(PolicyKind::Pull {}, &rates.map(Line::new));
-        for i in 0..12 {
-            let took = pair.ping(bytes).ps() / 1_000_000;
-            print!("{bytes} {i} {took:?}");
-            pair.tell();
-        }
-    }
+/// What half of the last so many pings took at most, in microseconds.
+fn half(pair: &mut Pair, bytes: u64, pings: usize) -> f64 {
+    let mut times: Vec<u64> = (0..pings).map(|_| pair.ping(bytes).ps()).collect();
+    times.sort_unstable();
+    times[pings / 2] as f64 / 1e6
 }
 
-/// Where channels never have much to send, messages are cut as rails have shown in the short time that each takes.
+/// Channels never have much to send here: what rails carry shows in the short time that a message takes, or not at all.
 #[test]
-fn long_messages_one_at_a_time_are_cut_as_rails_carry_them() {
-    let threshold = Bytes::new(16_384);
+fn messages_one_at_a_time_take_no_longer_than_by_the_best_cut() {
+    let threshold = Bytes::new(pair::EAGER);
     let adaptive = PolicyKind::AdaptiveStriping { alpha: 0.5, floor: 0.01, units: None, threshold };
-    for rates in [[1000, 1000], [1000, 500], [1000, 250], [1000, 100], [10_000, 2_500]] {
+    for rates in [[1000, 1000], [1000, 500], [250, 1000], [1000, 100], [10_000, 2_500]] {
         let lines = rates.map(Line::new);
         for kib in [4, 8, 16, 32, 64, 128, 256, 512, 1024] {
             let bytes = kib << 10;
             let took = |kind| {
                 let mut pair = Pair::new(kind, &lines);
-                let times: Vec<f64> =
-                    (0..60).map(|_| pair.ping(bytes).ps() as f64 / 1e6).collect();
-                let late = &times[30..];
-                late.iter().sum::<f64>() / late.len() as f64
+                half(&mut pair, bytes, 20);
+                half(&mut pair, bytes, 20)
             };
             let best = best_cut(lines, bytes).ps() as f64 / 1e6;
-            let (pull, adaptive) = (took(PolicyKind::Pull {}), took(adaptive));
-            println!("{rates:?} {kib:5} KiB: best {best:7.0} pull {pull:7.0} ({:.2}) adaptive {adaptive:7.0} ({:.2})", pull / best, adaptive / best);
+            let (pulled, adaptive) = (took(PolicyKind::Pull {}), took(adaptive));
+            let told = format!("{rates:?}, {kib} KiB: {pulled} us, {best} at best, {adaptive}");
+            assert!(pulled <= 1.08 * best && pulled <= 1.05 * adaptive, "{told}");
+        }
+    }
+}
+
+/// Also where there is never more to send than one message, nobody goes by what rails were like long ago.
+#[test]
+fn messages_one_at_a_time_follow_rails_whose_rate_changes() {
+    for bytes in [16 << 10, 64 << 10, 256 << 10] {
+        let mut pair = Pair::new(PolicyKind::Pull {}, &[1000, 500].map(Line::new));
+        half(&mut pair, bytes, 40);
+        for rates in [[100, 500], [1000, 500], [1000, 50]] {
+            (0..2).for_each(|rail| pair.change(rail, rates[rail]));
+            half(&mut pair, bytes, 100);
+            let (found, best) = (half(&mut pair, bytes, 40), best_cut(rates.map(Line::new), bytes));
+            let ratio = found / (best.ps() as f64 / 1e6);
+            assert!(ratio <= 1.15, "{bytes} bytes, {rates:?}: {ratio} times as long");
         }
     }
 }

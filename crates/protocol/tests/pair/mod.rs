@@ -64,10 +64,8 @@ pub struct Pair {
     agenda: BTreeMap<(Time, u64), (usize, usize, Frame<Packet>)>,
     entries: u64,
     sent: u64,
-    pub now: Time,
+    now: Time,
     delivered: BTreeMap<u64, Time>,
-    /// Bytes of packets that took each rail.
-    pub carried: Vec<u64>,
 }
 
 impl Pair {
@@ -98,16 +96,7 @@ impl Pair {
             sent: 0,
             now: Time::ZERO,
             delivered: BTreeMap::new(),
-            carried: vec![0; lines.len()],
         }
-    }
-
-    pub fn tell(&self) {
-        for (end, rail) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-            let p = self.ends[end].channels[rail].path().unwrap();
-            print!(" [{end}.{rail}: {:.1} {} rate {:.1} smallest {:?} w {}]", p.carries.map_or(0., |c| c.0.bytes_per_second() as f64 / 1e6), p.carries.map_or(0, |c| c.1), p.rate.map_or(0.0, |r|r.bytes_per_second() as f64 / 1e6), p.smallest.map(|s| s.ps()/1000000), p.window);
-        }
-        println!(" carried {:?}", self.carried);
     }
 
     /// A rail has another rate from now on.
@@ -171,7 +160,6 @@ impl Pair {
             match action {
                 Action::Transmit(packet) => {
                     let rail = packet.parcel.stripe.rail.0 as usize;
-                    self.carried[rail] += packet.len();
                     let (bytes, rides) = (packet.len() as u32 + 24, packet.len() <= SHORT);
                     let send = channel::Input::Send { item: packet, bytes, rides };
                     self.ends[end].channels[rail].handle(self.now, send);

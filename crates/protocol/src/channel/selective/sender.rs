@@ -435,7 +435,8 @@ impl<T: Clone> Sender<T> {
         }
         let smallest = smallest.unwrap_or(0);
         let step = self.known.delivery.measure(now, &departure, sent, smallest);
-        if let (Some(trains), Some(quickest)) = (&mut self.known.trains, self.known.trips.quickest())
+        if let (Some(trains), Some(quickest)) =
+            (&mut self.known.trains, self.known.trips.quickest())
         {
             let held = sack.map_or(0, |sack| u64::from(sack.held) * 1_000);
             let came = Time::from_ps(now.ps().saturating_sub(held));

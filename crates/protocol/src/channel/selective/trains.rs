@@ -123,3 +123,109 @@ impl Trains {
         (rate > 0.0).then(|| (Rate::from_bytes_per_second((rate * 1e12) as u64), bytes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Picoseconds for a byte, and for a packet and its acknowledgement besides.
+    const PACE: u64 = 8_000;
+    const LATENCY: u64 = 20_000_000;
+    const AHEAD: Time = Time::from_ns(1_000_000);
+
+    /// The quickest packet has had 64 bytes.
+    const QUICKEST: Quickest = Quickest { trip: LATENCY + 64 * PACE, bytes: 64 };
+
+    fn step(full: bool) -> Step {
+        Step { round: false, limited: !full, full, rate: 0.0 }
+    }
+
+    /// Sends a train of packets of so many bytes, which are acknowledged two at a time, each so much later than they might.
+    fn train(trains: &mut Trains, begin: u64, packets: &[u32], late: impl Fn(usize) -> u64) {
+        trains.begin(Time::from_ps(begin), 1);
+        let (mut free, mut heard) = (begin, begin);
+        for (number, &bytes) in packets.iter().enumerate() {
+            free += u64::from(bytes) * PACE;
+            trains.deliver(1 + number as u64, bytes);
+            if number % 2 == 1 || number + 1 == packets.len() {
+                heard = heard.max(free + LATENCY + late(number));
+                trains.acknowledged(Time::from_ps(heard), QUICKEST, &step(false), 0.0);
+            }
+        }
+    }
+
+    /// In MB/s.
+    fn rate(trains: &Trains) -> f64 {
+        trains.known().expect("it is known").0.bytes_per_second() as f64 / 1e6
+    }
+
+    #[test]
+    fn a_short_train_shows_the_rate_and_a_host_that_is_late_does_not_change_it() {
+        let mut trains = Trains::new(AHEAD).unwrap();
+        assert_eq!(trains.known(), None);
+        train(&mut trains, 0, &[1500; 6], |_| 0);
+        assert!((rate(&trains) - 125.0).abs() < 0.1, "{trains:?}");
+        assert_eq!(trains.known().unwrap().1, 9000);
+        for number in 1..TRAINS as u64 {
+            train(&mut trains, number * AHEAD.ps(), &[1500; 6], |_| 300_000_000);
+        }
+        assert!((rate(&trains) - 125.0).abs() < 0.1, "{trains:?}");
+        train(&mut trains, 1000 * AHEAD.ps(), &[1500; 6], |_| 300_000_000);
+        assert!(rate(&trains) < 30.0, "it is as slow as all of the last: {trains:?}");
+    }
+
+    #[test]
+    fn trains_of_few_bytes_show_nothing_of_longer_ones() {
+        let mut trains = Trains::new(AHEAD).unwrap();
+        train(&mut trains, 0, &[1500; 20], |_| 0);
+        for number in 1..100 {
+            train(&mut trains, number * AHEAD.ps(), &[64], |_| 50_000_000);
+        }
+        assert!((rate(&trains) - 125.0).abs() < 0.1, "{trains:?}");
+        // Who has only seen few bytes says so.
+        let mut trains = Trains::new(AHEAD).unwrap();
+        train(&mut trains, 0, &[64], |_| 0);
+        assert_eq!(trains.known().unwrap().1, 64);
+    }
+
+    #[test]
+    fn what_passes_at_once_is_forgotten_when_more_has_passed() {
+        let mut trains = Trains::new(AHEAD).unwrap();
+        // The first 6,000 bytes take no time.
+        let saved = |number: usize| 1500 * PACE * (number as u64 + 1).min(4);
+        trains.begin(Time::ZERO, 1);
+        let mut found = Vec::new();
+        for number in 0..100 {
+            trains.deliver(1 + number as u64, 1500);
+            let at = LATENCY + 1500 * PACE * (number as u64 + 1) - saved(number);
+            trains.acknowledged(Time::from_ps(at), QUICKEST, &step(false), 0.0);
+            found.push(rate(&trains));
+        }
+        assert!(found[3] > 250.0 && found[99] < 140.0, "{found:?}");
+    }
+
+    #[test]
+    fn what_deliveries_show_replaces_what_trains_have_shown() {
+        let mut trains = Trains::new(AHEAD).unwrap();
+        train(&mut trains, 0, &[1500; 6], |_| 0);
+        trains.acknowledged(AHEAD, QUICKEST, &step(true), 50e-6);
+        assert_eq!(trains.known().unwrap(), (Rate::from_bytes_per_second(50_000_000), 50_000));
+        assert!(Trains::new(Time::ZERO).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn no_train_seems_faster_than_the_way_is(
+            sizes in prop::collection::vec(prop::collection::vec(64u32..9000, 1..40), 1..30),
+            late in prop::collection::vec(0u64..1_000_000_000, 40),
+        ) {
+            let mut trains = Trains::new(AHEAD).unwrap();
+            for (number, packets) in (0..).zip(&sizes) {
+                train(&mut trains, number * 100 * AHEAD.ps(), packets, |at| late[at]);
+                let found = trains.known().map_or(0.0, |(rate, _)| rate.bytes_per_second() as f64);
+                prop_assert!(found <= 125e6 * 1.001, "{} {:?}", found, trains);
+            }
+        }
+    }
+}
