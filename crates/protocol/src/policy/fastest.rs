@@ -33,7 +33,7 @@ impl Fastest {
             Some(pace) => gauge.latency() + (ahead + bytes) as f64 * pace,
             None => gauge.latency().max(gauge.silent(now)),
         };
-        let again = gauge.age().clamp(found, LONG * found);
+        let again = gauge.age().max(found).min(LONG * found);
         if gauge.unused(now) > again { 0.0 } else { found }
     }
 

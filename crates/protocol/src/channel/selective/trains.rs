@@ -14,6 +14,8 @@ use super::round_trip::Quickest;
 ///
 /// - What has taken less time than the quickest packet is taken to have taken as much: that time is not the same for all.
 /// - A train of fewer bytes than the way carries in that time does not show that the way has become slower.
+/// - A way may carry some bytes at once. So what half as many bytes have shown, or fewer, does not count beside what more have: neither of one train
+///   nor of several.
 /// - Where there was always more to send, and for long enough, `Delivery` knows better. That replaces what trains have shown.
 #[derive(Debug, Clone)]
 pub(super) struct Trains {
@@ -42,7 +44,7 @@ struct Shown {
 const TRAINS: usize = 10;
 
 impl Trains {
-    /// None where deliveries are measured at once.
+    /// `None` where deliveries are measured at once.
     pub fn new(ahead: Time) -> Option<Trains> {
         (ahead > Time::ZERO).then(|| Trains {
             ahead: ahead.ps() as f64,
