@@ -43,7 +43,7 @@ pub(crate) struct Told {
     /// What a byte takes, as so many bytes have shown.
     pace: f64,
     seen: f64,
-    /// How long a packet is on its way besides what its bytes take, at least.
+    /// How long a packet is on its way at least.
     latency: f64,
     /// Bytes that may be under way.
     window: u64,

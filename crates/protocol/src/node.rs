@@ -179,9 +179,9 @@ pub enum Input {
         rate: Rate,
         /// The most bytes that have shown this, one after another: more than twice as many show for themselves.
         seen: u64,
-        /// How long a packet takes there and its acknowledgement back besides what its bytes take, at least.
+        /// How long a packet takes there and its acknowledgement back, at least.
         round_trip: Time,
-        /// How long both take of late, with everything.
+        /// The same, of late.
         of_late: Time,
         /// The bytes that may be under way.
         window: u64,
@@ -200,8 +200,8 @@ pub enum Input {
 impl Input {
     /// What a channel has found out about a way, if it has.
     pub fn shown(to: NodeId, rail: RailId, path: &Path) -> Option<Input> {
-        let &Path { smoothed, latency, carries, window, .. } = path;
-        let ((rate, seen), round_trip, of_late) = (carries?, latency?, smoothed?);
+        let &Path { smoothed, smallest, carries, window, .. } = path;
+        let ((rate, seen), round_trip, of_late) = (carries?, smallest?, smoothed?);
         Some(Input::Shown { to, rail, rate, seen, round_trip, of_late, window })
     }
 }

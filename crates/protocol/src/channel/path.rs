@@ -16,8 +16,6 @@ pub struct Path {
     /// What it carries of what is sent next. Who has little to send cannot see what the way would deliver of more, but how soon that little
     /// is there. And the most bytes that have shown this, one after another.
     pub carries: Option<(Rate, u64)>,
-    /// How long a packet and its acknowledgement take besides what its bytes take at that rate, at least.
-    pub latency: Option<Time>,
     /// Bytes that may be under way.
     pub window: u64,
     /// Bytes that are.

@@ -169,7 +169,6 @@ impl<T: Clone> Sender<T> {
             queue: self.known.backlog.queue().map(Time::from_ps),
             rate: self.known.delivery.known(),
             carries: self.known.carries(),
-            latency: self.known.latency().map(Time::from_ps),
             window: self.window.limit(),
             under_way: self.under_way,
         }

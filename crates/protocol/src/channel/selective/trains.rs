@@ -114,11 +114,6 @@ impl Trains {
         self.most = Shown { rate, bytes: longest };
     }
 
-    /// In bytes per picosecond; 0 if nothing is known.
-    pub fn rate(&self) -> f64 {
-        self.most.rate
-    }
-
     /// The rate, if anything is known, and the most bytes of a train that has shown something.
     pub fn known(&self) -> Option<(Rate, u64)> {
         let Shown { rate, bytes } = self.most;

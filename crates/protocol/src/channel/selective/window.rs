@@ -23,7 +23,7 @@ use crosstie_units::Rate;
 use super::backlog::{Backlog, Waited};
 use super::delivery::{Delivery, Step};
 use super::losses::{Extent, Losses};
-use super::round_trip::{Quickest, RoundTrip};
+use super::round_trip::RoundTrip;
 use super::trains::Trains;
 use crate::channel::SelectiveSpec;
 
@@ -93,13 +93,6 @@ impl Knowledge {
     fn carried(&self) -> u64 {
         let rest = self.backlog.rest().or(self.trips.smallest()).unwrap_or(0);
         (self.delivery.rate() * rest as f64) as u64
-    }
-
-    /// What a packet takes besides what its bytes take, at least, in picoseconds.
-    pub fn latency(&self) -> Option<u64> {
-        let Quickest { trip, bytes } = self.trips.quickest()?;
-        let rate = self.trains.as_ref().map_or(f64::INFINITY, Trains::rate);
-        Some(trip.saturating_sub((f64::from(bytes) / rate) as u64))
     }
 
     /// What the way carries of what is sent next, and how many bytes have shown that.
