@@ -104,9 +104,12 @@ impl Gauge {
         }
     }
 
-    /// For how long it had been known when it was used last.
+    /// For how long it had been known when it was used last, where a channel goes by so many bytes: a host may have been busy with something else
+    /// while these went. Otherwise for ever.
     pub fn age(&self) -> f64 {
-        self.first.zip(self.last).map_or(0.0, |(first, last)| (last - first).ps() as f64)
+        let doubtful = self.told.is_some_and(|told| told.seen < u64::MAX as f64);
+        let known = self.first.zip(self.last).filter(|_| doubtful);
+        known.map_or(f64::INFINITY, |(first, last)| (last - first).ps() as f64)
     }
 
     /// The bytes of the longest packet of late.

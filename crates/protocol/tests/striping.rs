@@ -187,11 +187,7 @@ fn short_messages_take_the_fastest_rail() {
     for _ in 0..100 {
         link.alone(64);
     }
-    assert!(
-        link.carried[1] <= 6 * 64,
-        "the slow rail is tried, ever more rarely: {:?}",
-        link.carried
-    );
+    assert!(link.carried[1] <= 2 * 64, "the slow rail is tried: {:?}", link.carried);
     // When the fast one has enough to do, the slow one takes its part.
     let found = stream(PolicyKind::Fastest {}, unequal(), 2048, 4000, 64);
     assert!(found > 0.95 * 1250.0, "{found}");
