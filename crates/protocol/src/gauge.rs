@@ -17,7 +17,8 @@ pub struct Gauge {
     /// Bytes handed over that the receiver does not have yet, as far as is known, and since when there are any.
     under_way: u64,
     since: Time,
-    /// When the last packet was acknowledged.
+    /// When the first packet was handed over that has been acknowledged, and when the last was acknowledged.
+    first: Option<Time>,
     last: Option<Time>,
     /// The bytes of the latest packets, how long they took, and how many they were.
     bytes: f64,
@@ -39,18 +40,19 @@ pub struct Gauge {
 /// What a channel has found out about its way.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Told {
-    /// What a byte takes, and how long a packet is on its way at least, and was of late.
+    /// What a byte takes, as so many bytes have shown.
     pace: f64,
+    seen: f64,
+    /// How long a packet is on its way at least.
     latency: f64,
-    of_late: f64,
     /// Bytes that may be under way.
     window: u64,
 }
 
 impl Told {
-    pub fn new(rate: Rate, round_trip: Time, of_late: Time, window: u64) -> Told {
+    pub fn new(rate: Rate, seen: u64, round_trip: Time, window: u64) -> Told {
         let pace = 1e12 / rate.bytes_per_second().max(1) as f64;
-        Told { pace, latency: round_trip.ps() as f64, of_late: of_late.ps() as f64, window }
+        Told { pace, seen: seen as f64, latency: round_trip.ps() as f64, window }
     }
 }
 
@@ -102,6 +104,14 @@ impl Gauge {
         }
     }
 
+    /// For how long it had been known when it was used last, where a channel goes by so many bytes: a host may have been busy with something else
+    /// while these went. Otherwise for ever.
+    pub fn age(&self) -> f64 {
+        let doubtful = self.told.is_some_and(|told| told.seen < u64::MAX as f64);
+        let known = self.first.zip(self.last).filter(|_| doubtful);
+        known.map_or(f64::INFINITY, |(first, last)| (last - first).ps() as f64)
+    }
+
     /// The bytes of the longest packet of late.
     pub(crate) fn longest(&self) -> f64 {
         self.longest
@@ -119,6 +129,7 @@ impl Gauge {
         self.under_way = self.under_way.saturating_sub(bytes);
         let carried = bytes.max(1) as f64;
         let before = self.last.replace(now);
+        self.first.get_or_insert(handed);
         self.packet = carried;
         if carried > 2.0 * self.longest {
             // What shorter ones have shown is of no use for these.
@@ -187,7 +198,7 @@ impl Gauge {
     /// much shorter ones have been seen.
     pub fn pace_now(&self, now: Time, packet: u64) -> Option<f64> {
         if let Some(told) = self.told {
-            return Some(told.pace);
+            return (packet as f64 <= 2.0 * told.seen).then_some(told.pace);
         }
         let pace = self.pace().filter(|_| packet as f64 <= 2.0 * self.longest)?;
         if self.under_way == 0 {
@@ -203,11 +214,6 @@ impl Gauge {
     pub fn tried(&self, packet: u64) -> u32 {
         let alike = packet as f64 <= 2.0 * self.longest;
         if alike && self.time == 0.0 { self.packets } else { 0 }
-    }
-
-    /// How long packets were on their way of late with all that they waited for, where a channel has told.
-    pub fn of_late(&self) -> Option<f64> {
-        self.told.map(|told| told.of_late)
     }
 
     /// How long a packet is on its way besides what its bytes take.

@@ -177,6 +177,8 @@ pub enum Input {
         rail: RailId,
         /// What it carries.
         rate: Rate,
+        /// The most bytes that have shown this, one after another: more than twice as many show for themselves.
+        seen: u64,
         /// How long a packet takes there and its acknowledgement back, at least.
         round_trip: Time,
         /// The same, of late.
@@ -198,9 +200,9 @@ pub enum Input {
 impl Input {
     /// What a channel has found out about a way, if it has.
     pub fn shown(to: NodeId, rail: RailId, path: &Path) -> Option<Input> {
-        let &Path { smoothed, smallest, rate, window, .. } = path;
-        let (rate, round_trip, of_late) = (rate?, smallest?, smoothed?);
-        Some(Input::Shown { to, rail, rate, round_trip, of_late, window })
+        let &Path { smoothed, smallest, carries, window, .. } = path;
+        let ((rate, seen), round_trip, of_late) = (carries?, smallest?, smoothed?);
+        Some(Input::Shown { to, rail, rate, seen, round_trip, of_late, window })
     }
 }
 
@@ -543,9 +545,9 @@ impl Machine for Node {
             Input::Control { rail, from, packet, serial } => {
                 self.control(rail, from, packet, serial);
             }
-            Input::Shown { to, rail, rate, round_trip, of_late, window } => {
+            Input::Shown { to, rail, rate, seen, round_trip, of_late, window } => {
                 if self.knows(rail) {
-                    let told = Told::new(rate, round_trip, of_late, window);
+                    let told = Told::new(rate, seen, round_trip, window);
                     self.dispatch.shown(to, rail, told, of_late);
                 }
             }

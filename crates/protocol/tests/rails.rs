@@ -2,14 +2,16 @@
 //! and where there is none messages wait.
 
 mod hand;
+mod pair;
 
 use std::sync::Arc;
 
 use crosstie_protocol::nic::State;
 use crosstie_protocol::policy::{Dynamic, StaticAllocation};
 use crosstie_protocol::*;
-use crosstie_units::{Bytes, Rate, Time};
+use crosstie_units::{Bytes, Time};
 use hand::Hand;
+use pair::{Line, Pair, best_cut};
 
 fn hand(kind: PolicyKind, rails: u32) -> Hand {
     let spec = NodeSpec { pes: 2, transfers: Some(4), ..NodeSpec::new(NodeId(0), rails) };
@@ -157,25 +159,47 @@ fn what_has_been_handed_to_a_nic_waits_there() {
     assert_eq!(transmitted(&mut node), [(1, 0)], "its second packet");
 }
 
-/// Channels that never had more to send than a message at a time know of both rails only that they are no slower than that.
+/// What half of the last so many pings took at most, in microseconds.
+fn half(pair: &mut Pair, bytes: u64, pings: usize) -> f64 {
+    let mut times: Vec<u64> = (0..pings).map(|_| pair.ping(bytes).ps()).collect();
+    times.sort_unstable();
+    times[pings / 2] as f64 / 1e6
+}
+
+/// Channels never have much to send here: what rails carry shows in the short time that a message takes, or not at all.
 #[test]
-fn messages_one_at_a_time_take_the_rail_on_which_they_took_less() {
-    for kind in [PolicyKind::Fastest {}, PolicyKind::Pull {}] {
-        for quick in [0, 1] {
-            let mut node = hand(kind, 2);
-            for rail in [0, 1] {
-                let rate = Rate::from_bytes_per_second(16_000_000);
-                let (round_trip, window) = (Time::from_ns(5_000), 100_000);
-                let of_late = Time::from_ns(if rail == quick { 130_000 } else { 520_000 });
-                let (to, rail) = (NodeId(1), RailId(rail));
-                let shown = Input::Shown { to, rail, rate, round_trip, of_late, window };
-                node.handle(Time::ZERO, shown);
-            }
-            for message in 0..4 {
-                node.send(0, 1, message, 8_000);
-                assert_eq!(transmitted(&mut node), [(message, quick)], "{}", kind.name());
-                node.sent(quick, message);
-            }
+fn messages_one_at_a_time_take_no_longer_than_by_the_best_cut() {
+    let threshold = Bytes::new(pair::EAGER);
+    let adaptive = PolicyKind::AdaptiveStriping { alpha: 0.5, floor: 0.01, units: None, threshold };
+    for rates in [[1000, 1000], [1000, 500], [250, 1000], [1000, 100], [10_000, 2_500]] {
+        let lines = rates.map(Line::new);
+        for kib in [4, 8, 16, 32, 64, 128, 256, 512, 1024] {
+            let bytes = kib << 10;
+            let took = |kind| {
+                let mut pair = Pair::new(kind, &lines);
+                half(&mut pair, bytes, 20);
+                half(&mut pair, bytes, 20)
+            };
+            let best = best_cut(lines, bytes).ps() as f64 / 1e6;
+            let (pulled, adaptive) = (took(PolicyKind::Pull {}), took(adaptive));
+            let told = format!("{rates:?}, {kib} KiB: {pulled} us, {best} at best, {adaptive}");
+            assert!(pulled <= 1.08 * best && pulled <= 1.05 * adaptive, "{told}");
+        }
+    }
+}
+
+/// Also where there is never more to send than one message, nobody goes by what rails were like long ago.
+#[test]
+fn messages_one_at_a_time_follow_rails_whose_rate_changes() {
+    for bytes in [16 << 10, 64 << 10, 256 << 10] {
+        let mut pair = Pair::new(PolicyKind::Pull {}, &[1000, 500].map(Line::new));
+        half(&mut pair, bytes, 40);
+        for rates in [[100, 500], [1000, 500], [1000, 50]] {
+            (0..2).for_each(|rail| pair.change(rail, rates[rail]));
+            half(&mut pair, bytes, 100);
+            let (found, best) = (half(&mut pair, bytes, 40), best_cut(rates.map(Line::new), bytes));
+            let ratio = found / (best.ps() as f64 / 1e6);
+            assert!(ratio <= 1.15, "{bytes} bytes, {rates:?}: {ratio} times as long");
         }
     }
 }

@@ -13,6 +13,9 @@ pub struct Path {
     pub queue: Option<Time>,
     /// What the way delivers.
     pub rate: Option<Rate>,
+    /// What it carries of what is sent next. Who has little to send cannot see what the way would deliver of more, but how soon that little
+    /// is there. And the most bytes that have shown this, one after another.
+    pub carries: Option<(Rate, u64)>,
     /// Bytes that may be under way.
     pub window: u64,
     /// Bytes that are.

@@ -31,6 +31,11 @@
 //! What the way delivers in the smallest round trip and the time `ahead`, and a few packets. The files of this folder tell how it is found
 //! (`window.rs`, `delivery.rs`) and what bounds it.
 //!
+//! # What the way carries
+//!
+//! Who sends less than the window does not see what the way would deliver of more. But packets that are sent one after another when
+//! nothing was before them tell it in the short time that they take (`trains.rs`): those who choose among several rails go by that.
+//!
 //! # Readings
 //!
 //! - A Sack that speaks of packets that were never sent is refused, and so are a Pack and a Nack, which nobody sends here.
@@ -45,6 +50,7 @@ mod receiver;
 mod reordering;
 mod round_trip;
 mod sender;
+mod trains;
 mod window;
 
 #[cfg(test)]

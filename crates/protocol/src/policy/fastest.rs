@@ -13,7 +13,8 @@ pub struct Fastest {
     packet: u64,
 }
 
-/// A rail is tried again when it has not been used for so many times as long as it is expected to take.
+/// A rail is tried again when it has not been used for so many times as long as it is expected to take; and before, when it has not been used
+/// for longer than it had been known, since first impressions may be wrong.
 const LONG: f64 = 64.0;
 
 impl Fastest {
@@ -24,9 +25,7 @@ impl Fastest {
     }
 
     /// When so many more bytes would be there, in picoseconds from now. A rail whose pace is not known is expected to take no time for
-    /// bytes: so it is tried until it shows its pace, by not keeping up. And one that was not used for long may have become faster. A channel
-    /// that had little to send knows only that its way is no slower than that; what messages took of late, which found the rail free as this one does,
-    /// tells fast rails from slow ones then.
+    /// bytes: so it is tried until it shows its pace, by not keeping up. And one that was not used for long may have become faster.
     fn expected(&self, dispatch: &Dispatch, to: NodeId, rail: RailId, bytes: u64) -> f64 {
         let (now, gauge) = (dispatch.now(), dispatch.gauge(to, rail));
         let ahead = dispatch.under_way(rail);
@@ -34,11 +33,8 @@ impl Fastest {
             Some(pace) => gauge.latency() + (ahead + bytes) as f64 * pace,
             None => gauge.latency().max(gauge.silent(now)),
         };
-        let found = match gauge.of_late() {
-            Some(of_late) if ahead == 0 => found.min(of_late),
-            _ => found,
-        };
-        if gauge.unused(now) > LONG * found { 0.0 } else { found }
+        let again = gauge.age().max(found).min(LONG * found);
+        if gauge.unused(now) > again { 0.0 } else { found }
     }
 
     /// The rails on which a message is expected to be there first.

@@ -48,7 +48,8 @@ pub(super) struct Departure {
     from: Mark,
     /// Bytes delivered.
     delivered: u64,
-    limited: bool,
+    /// Whether who sends it had nothing more to send before.
+    pub limited: bool,
 }
 
 /// What an acknowledgement shows.
@@ -58,6 +59,10 @@ pub(super) struct Step {
     pub round: bool,
     /// Whether the sender could have sent more.
     pub limited: bool,
+    /// Whether it could not, and what was delivered was measured over the least time for that.
+    pub full: bool,
+    /// What the way has delivered, in bytes per picosecond; 0 if that is not known.
+    pub rate: f64,
 }
 
 impl Delivery {
@@ -109,6 +114,7 @@ impl Delivery {
     pub fn measure(&mut self, now: Time, from: &Departure, sent: Time, smallest: u64) -> Step {
         let Departure { from: Mark { delivered, at, sent: before }, .. } = *from;
         let took = now.ps().saturating_sub(at.ps()).max(sent.ps().saturating_sub(before.ps()));
+        let full = !from.limited && took >= self.ahead;
         // The first one is better than none.
         let took = if self.rate > 0.0 { took.max(self.ahead) } else { took };
         (self.last.at, self.last.sent) = (now, sent);
@@ -125,15 +131,17 @@ impl Delivery {
                 self.rate = self.most.iter().copied().fold(0.0, f64::max);
             }
         }
+        let mut found = 0.0;
         if took > 0 && took >= smallest {
             let rate = (self.last.delivered - delivered) as f64 / took as f64;
+            found = rate;
             if !from.limited || rate > self.rate {
                 let most = &mut self.most[self.place];
                 *most = most.max(rate);
                 self.rate = self.rate.max(rate);
             }
         }
-        Step { round, limited: from.limited }
+        Step { round, limited: from.limited, full, rate: found }
     }
 
     /// In bytes per picosecond; 0 if nothing is known.

@@ -11,7 +11,14 @@ pub(super) struct RoundTrip {
     /// The mean of late, and the mean distance from it; 0 before the first.
     smoothed: u64,
     variation: u64,
-    smallest: Option<u64>,
+    quickest: Option<Quickest>,
+}
+
+/// The quickest packet ever: how long it and its acknowledgement took, and its bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Quickest {
+    pub trip: u64,
+    pub bytes: u32,
 }
 
 /// The most time between two tries to reach the other end, however long round trips seem to be, unless the least time-out is longer.
@@ -26,35 +33,43 @@ const UNKNOWN: u64 = 4;
 impl RoundTrip {
     pub fn new(spec: &SelectiveSpec) -> RoundTrip {
         let spec = *spec;
-        RoundTrip { spec, smoothed: 0, variation: 0, smallest: None }
+        RoundTrip { spec, smoothed: 0, variation: 0, quickest: None }
     }
 
-    /// Takes note of a round trip.
+    /// Takes note of the round trip of a packet of so many bytes.
     #[inline]
-    pub fn note(&mut self, taken: u64) {
-        if self.smallest.is_none() {
+    pub fn note(&mut self, taken: u64, bytes: u32) {
+        if self.quickest.is_none() {
             (self.smoothed, self.variation) = (taken, taken / 2);
         } else {
             let distance = self.smoothed.abs_diff(taken);
             self.variation = self.variation - self.variation / 4 + distance / 4;
             self.smoothed = self.smoothed - self.smoothed / 8 + taken / 8;
         }
-        self.smallest = Some(self.smallest.map_or(taken, |smallest| smallest.min(taken)));
+        if self.quickest.is_none_or(|quickest| taken < quickest.trip) {
+            self.quickest = Some(Quickest { trip: taken, bytes });
+        }
     }
 
     #[inline]
     pub fn smallest(&self) -> Option<u64> {
-        self.smallest
+        self.quickest.map(|quickest| quickest.trip)
+    }
+
+    /// The quickest packet, if there has been any.
+    #[inline]
+    pub fn quickest(&self) -> Option<Quickest> {
+        self.quickest
     }
 
     /// The mean of late; what a host may need before anything has been measured.
     #[inline]
     pub fn smoothed(&self) -> u64 {
-        self.smallest.map_or(self.spec.least.ps(), |_| self.smoothed)
+        self.quickest.map_or(self.spec.least.ps(), |_| self.smoothed)
     }
 
     pub fn smoothed_if_known(&self) -> Option<u64> {
-        self.smallest.map(|_| self.smoothed)
+        self.quickest.map(|_| self.smoothed)
     }
 
     /// How long after the last packet nothing heard means that it should be sent again.
@@ -75,7 +90,7 @@ impl RoundTrip {
     /// A round trip and so much, and the time for which the other end may hold an acknowledgement back.
     #[inline]
     fn plus_wait(&self, spread: u64) -> Time {
-        if self.smallest.is_none() {
+        if self.quickest.is_none() {
             return self.spec.least * UNKNOWN;
         }
         Time::from_ps(self.smoothed) + Time::from_ps(spread) + self.spec.after
@@ -95,14 +110,14 @@ mod tests {
         let mut trips = RoundTrip::new(&SelectiveSpec::LIVE);
         assert_eq!((trips.probe(), trips.timeout(0)), (us(20_000), us(20_000)), "nothing is known");
         for _ in 0..100 {
-            trips.note(us(50).ps());
+            trips.note(us(50).ps(), 1);
         }
         assert!(trips.probe() < us(202) && trips.probe() >= us(200), "{:?}", trips.probe());
         let found =
             [0, 1, 2, 4, 5, 31, u32::MAX].map(|tries| trips.timeout(tries).ps() / us(1_000).ps());
         assert_eq!(found, [5, 10, 20, 25, 25, 25, 25]);
         for _ in 0..100 {
-            trips.note(us(30_000).ps());
+            trips.note(us(30_000).ps(), 1);
         }
         assert!(trips.timeout(0) > us(30_000) && trips.probe() > us(60_000));
         assert_eq!(trips.timeout(9), trips.timeout(0), "as rare as round trips are long");
@@ -115,7 +130,7 @@ mod tests {
     fn impossible_round_trips_break_nothing() {
         let mut trips = RoundTrip::new(&SelectiveSpec::LIVE);
         for taken in [0, u64::MAX, 0, u64::MAX, 1, u64::MAX, u64::MAX] {
-            trips.note(taken);
+            trips.note(taken, 1);
             assert!(trips.timeout(3) <= us(100_000) && trips.probe() >= SelectiveSpec::LIVE.after);
         }
     }

@@ -8,6 +8,7 @@ use super::backlog::Backlog;
 use super::delivery::{Delivery, Departure};
 use super::reordering::{LATER, Reordering};
 use super::round_trip::RoundTrip;
+use super::trains::Trains;
 use super::window::{Knowledge, News, Window};
 use crate::channel::{Arrivals, History, Occurrence, Path, Sack, SelectiveSpec, Seq};
 
@@ -128,6 +129,7 @@ impl<T: Clone> Sender<T> {
                 trips: RoundTrip::new(spec),
                 backlog: Backlog::default(),
                 delivery: Delivery::new(spec.ahead),
+                trains: Trains::new(spec.ahead),
             },
             window: Window::new(spec),
             reordering: Reordering::default(),
@@ -166,6 +168,7 @@ impl<T: Clone> Sender<T> {
             smallest: self.known.trips.smallest().map(Time::from_ps),
             queue: self.known.backlog.queue().map(Time::from_ps),
             rate: self.known.delivery.known(),
+            carries: self.known.carries(),
             window: self.window.limit(),
             under_way: self.under_way,
         }
@@ -253,7 +256,11 @@ impl<T: Clone> Sender<T> {
             self.heard = now;
         }
         let seq = self.base.plus(self.flight.len() as u32);
+        let paused = self.pauses(now);
         let departure = self.depart(now, seq, bytes);
+        if let Some(trains) = self.known.trains.as_mut().filter(|_| paused && departure.limited) {
+            trains.begin(now, self.turns);
+        }
         let (lost, again, sent, turn) = (false, false, now, self.turns);
         let kept = Some(item.clone());
         self.open += 1;
@@ -268,6 +275,14 @@ impl<T: Clone> Sender<T> {
             departure,
         });
         Some((seq, item, rides, Cause::First))
+    }
+
+    /// Whether everything that was sent has come by now: it is acknowledged, or it is as long ago as that takes of late.
+    #[inline]
+    fn pauses(&self, now: Time) -> bool {
+        let trip = self.known.trips.smoothed_if_known();
+        let since = now.ps().saturating_sub(self.sent.ps());
+        self.flight.is_empty() || trip.is_some_and(|trip| since > trip)
     }
 
     /// Sends a packet again.
@@ -370,7 +385,8 @@ impl<T: Clone> Sender<T> {
     ) -> Told {
         let before = self.evidence.turn;
         let last = sack.and_then(|sack| self.flight.get(sack.last.since(self.base) as usize));
-        let last = last.filter(|last| last.item.is_some() && !last.again).map(|last| last.sent);
+        let last = last.filter(|last| last.item.is_some() && !last.again);
+        let last = last.map(|last| (last.sent, last.bytes));
         let (mut bytes, mut packets) = (0, 0);
         let mut newest: Option<(u64, usize)> = None;
         let mut overtaken = false;
@@ -388,6 +404,9 @@ impl<T: Clone> Sender<T> {
                 this.under_way -= u64::from(packet.bytes);
             }
             this.known.delivery.deliver(packet.bytes);
+            if let Some(trains) = this.known.trains.as_mut().filter(|_| !packet.again) {
+                trains.deliver(packet.turn, packet.bytes);
+            }
             done(item);
         };
         for place in 0..run as usize {
@@ -400,7 +419,7 @@ impl<T: Clone> Sender<T> {
             }
         }
         let Some((_, place)) = newest else { return Told::Nothing };
-        let Outstanding { sent, turn, again, departure, .. } = self.flight[place];
+        let Outstanding { sent, turn, again, departure, bytes: newest, .. } = self.flight[place];
         self.slide(run);
         self.history.note(Occurrence::Pack);
         (self.heard, self.tries, self.probe) = (now, 0, false);
@@ -409,16 +428,16 @@ impl<T: Clone> Sender<T> {
         }
         let trip = now.ps().saturating_sub(sent.ps());
         let mut waited = None;
-        if let Some((sack, sent)) = sack.zip(last) {
+        if let Some((sack, (sent, bytes))) = sack.zip(last) {
             // Who says to have held it for longer than it is known to be under way tells nothing.
             let taken =
                 now.ps().saturating_sub(sent.ps()).checked_sub(u64::from(sack.held) * 1_000);
             if let Some(taken) = taken {
-                self.known.trips.note(taken);
+                self.known.trips.note(taken, bytes);
                 waited = Some(self.known.backlog.note(sent, sack.at, taken));
             }
         } else if sack.is_none() && !again {
-            self.known.trips.note(trip);
+            self.known.trips.note(trip, newest);
         }
         let smallest = self.known.trips.smallest();
         // What comes sooner than ever was sent before, and as long as nothing is known, so may anything be.
@@ -428,6 +447,13 @@ impl<T: Clone> Sender<T> {
         }
         let smallest = smallest.unwrap_or(0);
         let step = self.known.delivery.measure(now, &departure, sent, smallest);
+        if let (Some(trains), Some(quickest)) =
+            (&mut self.known.trains, self.known.trips.quickest())
+        {
+            let held = sack.map_or(0, |sack| u64::from(sack.held) * 1_000);
+            let came = Time::from_ps(now.ps().saturating_sub(held));
+            trains.acknowledged(came, quickest, &step, self.known.delivery.rate());
+        }
         let news = News { bytes, packets, waited, step, under_way: self.under_way };
         self.window.acknowledged(news, &mut self.known);
         if news.step.round {

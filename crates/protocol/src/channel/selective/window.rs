@@ -18,10 +18,13 @@
 //!   the queue is bound to be, does so as well.
 //! - 256 packets.
 
+use crosstie_units::Rate;
+
 use super::backlog::{Backlog, Waited};
 use super::delivery::{Delivery, Step};
 use super::losses::{Extent, Losses};
 use super::round_trip::RoundTrip;
+use super::trains::Trains;
 use crate::channel::SelectiveSpec;
 
 /// The window of one sender, in bytes.
@@ -80,6 +83,8 @@ pub(super) struct Knowledge {
     pub trips: RoundTrip,
     pub backlog: Backlog,
     pub delivery: Delivery,
+    /// What trains show, where what deliveries show takes its time.
+    pub trains: Option<Trains>,
 }
 
 impl Knowledge {
@@ -88,6 +93,14 @@ impl Knowledge {
     fn carried(&self) -> u64 {
         let rest = self.backlog.rest().or(self.trips.smallest()).unwrap_or(0);
         (self.delivery.rate() * rest as f64) as u64
+    }
+
+    /// What the way carries of what is sent next, and how many bytes have shown that.
+    pub fn carries(&self) -> Option<(Rate, u64)> {
+        match &self.trains {
+            Some(trains) => trains.known(),
+            None => self.delivery.known().map(|rate| (rate, u64::MAX)),
+        }
     }
 }
 
