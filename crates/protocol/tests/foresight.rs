@@ -49,8 +49,8 @@ fn play(kind: PolicyKind, rails: u32, patience: bool, seed: u64) -> [u64; 2] {
             _ => {
                 let rate = Rate::from_bytes_per_second(1 + draws.below(1 << 30));
                 let [round_trip, of_late] = [50_000, 100_000].map(Time::from_ns);
-                let (to, window) = (NodeId(1), 10_000);
-                let shown = Input::Shown { to, rail, rate, round_trip, of_late, window };
+                let (to, seen, window) = (NodeId(1), draws.below(2000), 10_000);
+                let shown = Input::Shown { to, rail, rate, seen, round_trip, of_late, window };
                 node.handle(now, shown);
             }
         }
