@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::invocation::{End, command, end, run};
 use tempfile::tempdir;
@@ -78,8 +78,13 @@ fn is_there() -> bool {
     checked.code == 0
 }
 
-/// Has a new cluster run the command as so many ranks; `None` if it did not come up.
-fn srun(folder: &Path, ranks: &str, arguments: &[&str]) -> Option<End> {
+/// Has a new cluster run the command as so many ranks; `None`, after it has been said why, if there can be none.
+fn srun(ranks: &str, arguments: &[&str]) -> Option<End> {
+    if !is_there() {
+        return None;
+    }
+    let folder = tempdir().unwrap();
+    let folder = folder.path();
     let user = fs::metadata(folder).unwrap().uid().to_string();
     let text = folder.to_str().unwrap();
     fs::create_dir(folder.join("state")).unwrap();
@@ -107,12 +112,8 @@ fn srun(folder: &Path, ranks: &str, arguments: &[&str]) -> Option<End> {
 
 #[test]
 fn a_benchmark_takes_the_ranks_of_slurm() {
-    if !is_there() {
-        return;
-    }
-    let folder = tempdir().unwrap();
     let arguments = ["bench", "ping", "--live", "--sizes", "8,4KiB"];
-    let Some(end) = srun(folder.path(), "2", &arguments) else { return };
+    let Some(end) = srun("2", &arguments) else { return };
     let lines: Vec<String> = end.expect(0).stdout.lines().map(str::to_owned).collect();
     assert_eq!(lines.len(), 5, "one table: {lines:?}");
     assert_eq!(lines[0], "# ping on a launcher's job, live");
@@ -122,24 +123,16 @@ fn a_benchmark_takes_the_ranks_of_slurm() {
 
 #[test]
 fn several_ranks_to_a_node_of_slurm() {
-    if !is_there() {
-        return;
-    }
-    let folder = tempdir().unwrap();
     let arguments = ["bench", "all-reduce", "--live", "--sizes", "8", "--json"];
-    let Some(end) = srun(folder.path(), "4", &arguments) else { return };
+    let Some(end) = srun("4", &arguments) else { return };
     let document = end.expect(0).json();
     assert_eq!((&document["ranks"], &document["live"]), (&4.into(), &"a launcher's job".into()));
 }
 
 #[test]
 fn what_is_wrong_is_told_once_under_slurm() {
-    if !is_there() {
-        return;
-    }
-    let folder = tempdir().unwrap();
     let arguments = ["bench", "barrier", "--live", "--ranks", "4"];
-    let Some(end) = srun(folder.path(), "2", &arguments) else { return };
+    let Some(end) = srun("2", &arguments) else { return };
     let end = end.expect(2);
     let told = end.stderr.matches("--ranks: found 4, expected at most 2").count();
     assert_eq!(told, 1, "{}", end.stderr);

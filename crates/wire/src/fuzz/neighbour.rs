@@ -2,17 +2,16 @@
 //!
 //! It must not make the rank panic, write beside the memory of a message, or keep more than a bounded number of bytes or answers for it.
 
-use crosstie_protocol::message::Tag;
-use crosstie_protocol::{Patience, PolicyKind};
+use crosstie_protocol::PolicyKind;
+use crosstie_protocol::message::{Envelope, Tag};
 use crosstie_units::Time;
 
 use super::Decisions;
-use super::pair::{SECRET, choose, ms};
+use super::pair::{choose, ms, spec};
 use super::peer::words;
-use crate::bare::{Bare, BareRequest, BareSpec};
+use crate::bare::{Bare, BareRequest};
 use crate::envelope::{self, Context};
 use crate::memory::Memory;
-use crosstie_protocol::message::{Envelope, MessageSpec};
 
 const MOST_HAPPENINGS: usize = 400;
 
@@ -21,22 +20,8 @@ pub fn neighbour(bytes: &[u8]) {
     let mut decisions = Decisions::new(bytes);
     let (_, channel, eager) = choose(&mut decisions, 1);
     let Some((own, mut peer)) = memories() else { return };
-    let spec = BareSpec {
-        rank: 0,
-        size: 2,
-        secret: SECRET,
-        channel,
-        message: MessageSpec {
-            strict: false,
-            fins: false,
-            probe: Some(ms(50)),
-            ..MessageSpec::new(eager)
-        },
-        patience: Some(Patience { round_trips: 8, least: ms(10), give_up: ms(4_000) }),
-        ahead: ms(1),
-    };
     let policies = PolicyKind::recommended().policies(2, 1).expect("it fits");
-    let mut rank = Bare::beside(spec, &policies, own).expect("it fits");
+    let mut rank = Bare::beside(spec(0, channel, eager), &policies, own).expect("it fits");
     let mut requests: Vec<BareRequest> = Vec::new();
     let (mut now, mut asked) = (Time::ZERO, 0);
     for _ in 0..MOST_HAPPENINGS {

@@ -43,7 +43,13 @@ pub(super) fn rank(
     rails: usize,
 ) -> Bare {
     let (policy, channel, eager) = decisions;
-    let spec = BareSpec {
+    let policies = policy.policies(2, rails as u32).expect("it fits");
+    Bare::new(spec(rank, channel, eager), &policies, Air::wings(air, rank)).expect("it fits")
+}
+
+/// What a rank of two is made of.
+pub(super) fn spec(rank: u16, channel: ChannelSpec, eager: u64) -> BareSpec {
+    BareSpec {
         rank,
         size: 2,
         secret: SECRET,
@@ -56,9 +62,7 @@ pub(super) fn rank(
         },
         patience: Some(Patience { round_trips: 8, least: ms(10), give_up: GIVE_UP }),
         ahead: ms(1),
-    };
-    let policies = policy.policies(2, rails as u32).expect("it fits");
-    Bare::new(spec, &policies, Air::wings(air, rank)).expect("it fits")
+    }
 }
 
 /// A policy that fits, a channel, and what is eager.
