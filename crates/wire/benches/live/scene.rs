@@ -241,11 +241,28 @@ pub fn all(names: &[String]) {
         if !names.is_empty() && !names.iter().any(|name| scene.name.starts_with(&name[..])) {
             continue;
         }
+        let before = ticks();
         match measure(scene) {
             Ok(text) => print!("{text}"),
             Err(error) => println!("{:22} {error}", scene.name),
         }
+        let after = ticks();
+        let [all, stolen] = [0, 1].map(|which| after[which].saturating_sub(before[which]));
+        if 200 * stolen > all {
+            let share = 100.0 * stolen as f64 / all as f64;
+            println!(
+                "    disturbed: {share:.1} % of the cores went to other machines of this host"
+            );
+        }
     }
+}
+
+/// Ticks of all cores, and those that other machines of the same host had of them.
+fn ticks() -> [u64; 2] {
+    let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let words = text.lines().next().unwrap_or_default().split_whitespace();
+    let ticks: Vec<u64> = words.skip(1).take(8).filter_map(|word| word.parse().ok()).collect();
+    [ticks.iter().sum(), ticks.get(7).copied().unwrap_or(0)]
 }
 
 /// What rank 0 has measured.
