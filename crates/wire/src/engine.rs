@@ -39,7 +39,7 @@ use crate::envelope::Context;
 use crate::key::Key;
 use crate::memory::Memory;
 use crate::rail::Rail;
-use advance::{Advance, Whole};
+use advance::{Advance, Untold};
 use link::Link;
 use messages::{Load, Post};
 use outbound::Queue;
@@ -158,7 +158,7 @@ pub(crate) struct Engine {
     acknowledged: Vec<(u16, u8, StripeId, u32)>,
     /// What has been sent, and what has been handed out, before machines were told of it.
     advance: Option<Advance>,
-    untold: Option<(Whole, Vec<u8>)>,
+    untold: Option<Untold>,
     /// The receive that it was handed out to.
     handed_out: Option<RequestKey>,
     /// Whether a request is done since the machines were last asked.
@@ -256,6 +256,11 @@ impl Engine {
         self.now
     }
 
+    /// Whether it has rails to look at, which takes longer than memory.
+    pub fn has_rails(&self) -> bool {
+        !self.rails.is_empty()
+    }
+
     /// When it wants to be called, if nothing happens before.
     pub fn deadline(&self) -> Option<Time> {
         let now = self.untold.is_some() || self.has_acknowledged();
@@ -275,11 +280,12 @@ impl Engine {
         debug_assert!(bytes <= LONGEST);
         self.now = self.now.max(now);
         let key = self.requests.insert(Request::new(buffer));
-        self.send_in_advance(now, context, to, tag, key);
-        self.catch_up(now);
+        self.send_in_advance(now, context, to, tag, key, bytes);
+        self.begin_to_catch_up(now);
         let (request, to) = (RequestId(key.data().as_ffi()), RankId(to.into()));
         self.tell(now, context, message::Input::Send { request, to, tag, bytes });
         self.settle(now);
+        self.wake_neighbours();
         debug_assert!(self.advance.is_none(), "{:?} was not foreseen", self.advance);
         key
     }
@@ -293,13 +299,14 @@ impl Engine {
         tag: Option<Tag>,
         buffer: Buffer,
     ) -> RequestKey {
-        self.catch_up(now);
+        self.begin_to_catch_up(now);
         let room = buffer.room() as u64;
         let key = self.requests.insert(Request::new(buffer));
         let request = RequestId(key.data().as_ffi());
         let from = from.map(|from| RankId(from.into()));
         self.tell(now, context, message::Input::Receive { request, from, tag, room });
         self.settle(now);
+        self.wake_neighbours();
         key
     }
 
@@ -348,16 +355,26 @@ impl Engine {
 
     /// The same where it costs something to know the time: it is asked for when a datagram has come. Until then it is about this.
     pub fn progress_about(&mut self, about: Time, clock: &dyn Fn() -> Time) -> bool {
+        let came = self.look_about(about, clock);
+        self.wake_neighbours();
+        came
+    }
+
+    #[inline]
+    fn look_about(&mut self, about: Time, clock: &dyn Fn() -> Time) -> bool {
         self.now = self.now.max(about);
         self.catch_up(self.now);
-        let came = self.take_in(clock);
-        if self.untold.is_some() {
+        let mut came = self.take_in(clock);
+        if self.untold.is_none() {
+            came |= self.take_local(self.now);
+        }
+        let now = self.now;
+        let due = self.deadline.is_some_and(|deadline| deadline <= now);
+        if self.untold.is_some() && !due {
             // Whoever waits for it may have something to send. All else has time until then.
             return true;
         }
-        let came = self.take_local(self.now) || came;
-        let now = self.now;
-        let due = self.deadline.is_some_and(|deadline| deadline <= now);
+        self.tell_untold();
         if due {
             self.expire(now);
             self.deadline = None;
@@ -415,6 +432,7 @@ impl Engine {
                 break;
             }
         }
+        debug_assert!(self.handed_out.is_none(), "{:?} was not foreseen", self.handed_out);
     }
 
     /// Something is to be done at a time.

@@ -5,14 +5,14 @@
 //! turned to another receiver or rail, and whatever is damaged on the way is noticed. It is no encryption: who can read the wire
 //! reads the data, and who can change it on its way may change long data so that their CRC stays the same.
 
+use std::hash::Hasher;
+
 use siphasher::sip::SipHasher24;
 use subtle::ConstantTimeEq;
 
-/// Bytes of a tag.
-pub const TAG: usize = 5;
+use crate::datagram::{Head, TAG_BITS};
 
-/// Bytes of a head that a tag is of at most, and those of loads that count themselves and not by their CRC-32.
-const HEAD: usize = 24;
+/// Bytes of loads at most that count themselves and not by their CRC-32.
 const SHORT: usize = 64;
 
 /// What all ranks of a job know, and nobody else.
@@ -52,37 +52,34 @@ impl Key {
         Key { words: [word(0), word(1)] }
     }
 
-    /// The tag of a datagram with this head and load, which may come in two parts.
+    /// The tag of a datagram with this head, whatever tag that has, and this load, which may come in two parts.
     #[inline]
-    pub fn tag(&self, course: Course, head: &[u8], loads: [&[u8]; 2]) -> [u8; TAG] {
-        debug_assert!(head.len() <= HEAD);
+    pub fn tag(&self, course: Course, head: &Head, loads: [&[u8]; 2]) -> u64 {
         let is_long = loads[0].len() + loads[1].len() > SHORT;
-        // The head is always of the same length, and that of what is behind it goes into the hash with the length of all.
-        let mut bytes = [0; 8 + HEAD + SHORT];
-        let mut length = 8 + head.len();
-        bytes[8..length].copy_from_slice(head);
-        let mut sum = 0;
+        let mut hasher = SipHasher24::new_with_keys(self.words[0], self.words[1]);
+        let Course { to, rail } = course;
+        let [first, second, third] = head.untagged();
+        // In the place of the tag.
+        let there = u64::from(to) << 16 | u64::from(rail) << 8 | u64::from(is_long);
+        // As their bytes from the lowest on, whatever machine this is.
+        hasher.write_u64(first.to_le());
+        hasher.write_u64(second.to_le());
+        hasher.write_u64((third | there).to_le());
         if is_long {
             let mut crc = crc32fast::Hasher::new();
-            loads.iter().for_each(|load| crc.update(load));
-            sum = crc.finalize();
+            loads.into_iter().for_each(|load| crc.update(load));
+            // Last, so that processors can begin with the others before they have it.
+            hasher.write_u32(crc.finalize().to_le());
         } else {
-            for load in loads {
-                bytes[length..length + load.len()].copy_from_slice(load);
-                length += load.len();
-            }
+            loads.into_iter().for_each(|load| hasher.write(load));
         }
-        let course = u64::from(course.to) | u64::from(course.rail) << 16 | u64::from(is_long) << 24;
-        bytes[..8].copy_from_slice(&(u64::from(sum) << 32 | course).to_le_bytes());
-        let hasher = SipHasher24::new_with_keys(self.words[0], self.words[1]);
-        let hash = hasher.hash(&bytes[..length]).to_le_bytes();
-        hash[..TAG].try_into().expect("a hash is longer")
+        hasher.finish() >> (u64::BITS - TAG_BITS)
     }
 
     /// Whether a datagram has the right tag, told in the same time whatever it has.
     #[inline]
-    pub fn fits(&self, course: Course, head: &[u8], load: &[u8], tag: &[u8]) -> bool {
-        self.tag(course, head, [load, &[]])[..].ct_eq(tag).into()
+    pub fn fits(&self, course: Course, head: &Head, load: &[u8]) -> bool {
+        self.tag(course, head, [load, &[]]).ct_eq(&head.tag()).into()
     }
 }
 
@@ -95,19 +92,18 @@ mod tests {
     #[test]
     fn a_tag_is_of_one_key_one_course_one_head_and_one_load() {
         let key = Key::new(*b"sixteen bytes ok");
-        let tag = key.tag(HERE, b"head", [b"load", b""]);
-        assert!(key.fits(HERE, b"head", b"load", &tag));
+        let bare = Head::new(1, 2).serial(3);
+        let head = bare.tagged(key.tag(HERE, &bare, [b"load", b""]));
+        assert!(key.fits(HERE, &head, b"load"));
+        assert_eq!(key.tag(HERE, &head, [b"lo", b"ad"]), head.tag(), "of what it is, not where");
         let other = Key::new(*b"sixteen bytes ko");
-        assert!(!other.fits(HERE, b"head", b"load", &tag));
-        assert!(!key.fits(Course { to: 4, ..HERE }, b"head", b"load", &tag));
-        assert!(!key.fits(Course { rail: 0, ..HERE }, b"head", b"load", &tag));
-        assert!(!key.fits(HERE, b"heed", b"load", &tag));
-        assert!(!key.fits(HERE, b"head", b"loaf", &tag));
-        assert!(!key.fits(HERE, b"head", b"load", &tag[..4]));
-        for bit in 0..8 * TAG {
-            let mut flipped = tag;
-            flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(!key.fits(HERE, b"head", b"load", &flipped));
+        assert!(!other.fits(HERE, &head, b"load"));
+        assert!(!key.fits(Course { to: 4, ..HERE }, &head, b"load"));
+        assert!(!key.fits(Course { rail: 0, ..HERE }, &head, b"load"));
+        assert!(!key.fits(HERE, &head.serial(4), b"load"));
+        assert!(!key.fits(HERE, &head, b"loaf"));
+        for bit in 0..TAG_BITS {
+            assert!(!key.fits(HERE, &head.tagged(head.tag() ^ 1 << bit), b"load"));
         }
     }
 

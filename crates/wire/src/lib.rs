@@ -20,6 +20,7 @@ pub mod memory;
 mod play;
 pub mod rail;
 pub mod raw;
+mod soon;
 pub mod start;
 mod waiting;
 

@@ -153,19 +153,18 @@ pub fn flag(times: usize) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A copy from here to there within one process: bits in a second.
-pub fn copy(bytes: usize) -> Result<(), Failed> {
+/// A copy from here to so many places in turn within one process: bits in a second.
+pub fn copy(bytes: usize, places: usize) -> Result<(), Failed> {
     let comm = Comm::init()?;
     if comm.rank() == 0 {
-        // As many as messages in the stream that it is held against.
         let from = vec![1u8; bytes];
-        let mut into = vec![vec![0u8; bytes]; 8];
+        let mut into = vec![vec![0u8; bytes]; places];
         let (begin, mut rounds) = (Instant::now(), 0);
         while begin.elapsed() < Duration::from_secs(1) {
             into.iter_mut().for_each(|into| std::hint::black_box(into).copy_from_slice(&from));
             rounds += 1;
         }
-        let bits = 8.0 * (8 * rounds * bytes) as f64;
+        let bits = 8.0 * (places * rounds * bytes) as f64;
         println!("{}", bits / begin.elapsed().as_secs_f64());
     }
     comm.finish()?;

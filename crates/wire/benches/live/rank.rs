@@ -21,7 +21,7 @@ pub fn run(words: &[String]) {
         "ping-against-bare" => ping_against_bare(number(1), number(2), number(3)),
         "bare-stream" => bare::stream(number(1)),
         "bare-flag" => bare::flag(number(1)),
-        "bare-copy" => bare::copy(number(1)),
+        "bare-copy" => bare::copy(number(1), number(2)),
         other => Err(format!("no scene `{other}`").into()),
     };
     if let Err(error) = done {

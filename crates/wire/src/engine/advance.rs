@@ -18,36 +18,65 @@ use crate::datagram::{Body, Datagram, HEAD};
 use crate::envelope::{self, Context, ENVELOPE};
 use crate::key::Course;
 
-/// A datagram that has gone in advance.
+/// What has gone in advance.
 #[derive(Debug)]
-pub(super) struct Advance {
-    to: u16,
-    rail: u8,
-    body: Body,
-    /// What it carried, until it is posted.
-    load: Option<Vec<u8>>,
+pub(super) enum Advance {
+    Datagram {
+        to: u16,
+        rail: u8,
+        body: Body,
+        /// What it carried, until it is posted.
+        load: Option<Vec<u8>>,
+    },
+    /// Through memory.
+    Record { to: u16, context: Context, envelope: Envelope },
 }
 
 impl Advance {
-    /// What it carried, if this is its envelope.
+    /// What a datagram carried, if this is its envelope.
     pub fn posted(&mut self, context: Context, envelope: &Envelope) -> Option<Vec<u8>> {
-        self.load.take_if(|load| load.starts_with(&envelope::encode(context, envelope)))
+        let Advance::Datagram { load, .. } = self else { return None };
+        load.take_if(|load| load.starts_with(&envelope::encode(context, envelope)))
+    }
+
+    /// Whether it is a record with this envelope.
+    pub fn is_record(&self, to: u16, context: Context, envelope: &Envelope) -> bool {
+        let Advance::Record { to: gone_to, context: of, envelope: gone } = self else {
+            return false;
+        };
+        (*gone_to, *of, gone) == (to, context, envelope)
     }
 
     /// Whether it is a packet with this number.
-    pub fn is(&self, to: u16, rail: u8, seq: Seq) -> bool {
-        let Body::Whole { seq: gone, .. } = self.body else { return false };
-        (self.to, self.rail, gone) == (to, rail, seq)
+    pub fn is_packet(&self, to: u16, rail: u8, seq: Seq) -> bool {
+        let &Advance::Datagram { to: gone_to, rail: over, ref body, .. } = self else {
+            return false;
+        };
+        matches!(body, Body::Whole { seq: gone, .. } if (gone_to, over, *gone) == (to, rail, seq))
     }
 
     /// Whether it said what such a packet says.
     pub fn said(&self, ack: Seq, packet: &Packet) -> bool {
         let Parcel { serial, reserved, .. } = packet.parcel;
-        let Body::Whole { ack: gone, serial: number, reserved: kept, .. } = self.body else {
+        let Advance::Datagram { body, .. } = self else { return false };
+        let &Body::Whole { ack: gone, serial: number, reserved: kept, .. } = body else {
             return false;
         };
         (gone, number, kept) == (ack, serial as u32, reserved)
     }
+}
+
+/// A message that has been handed out, and no machine has been told of.
+#[derive(Debug)]
+pub(super) enum Untold {
+    Datagram(Whole, Vec<u8>),
+    /// Through memory: its envelope, and how many bytes were behind it.
+    Record {
+        from: u16,
+        context: Context,
+        envelope: Envelope,
+        bytes: u64,
+    },
 }
 
 /// A message that has come in one datagram: from whom on which rail, what the datagram said of it, and when it came.
@@ -80,8 +109,14 @@ impl Engine {
         to: u16,
         tag: Tag,
         send: RequestKey,
+        bytes: u64,
     ) {
-        let bytes = self.requests[send].buffer.bytes().len() as u64;
+        if to == self.rank {
+            return;
+        }
+        if self.is_local(to) {
+            return self.push_in_advance(context, to, tag, send, bytes);
+        }
         let Some(foreseen) = self.foresee(now, context, to, bytes) else { return };
         let Foreseen { rail, number, body } = foreseen;
         let number = Some(number);
@@ -92,17 +127,34 @@ impl Engine {
         let (nic, driver) = (&mut self.nics[usize::from(rail)], &mut self.rails[usize::from(rail)]);
         let sent = send_one(driver.as_mut(), &mut nic.count, to, &front, &load);
         if sent.is_ok_and(|sent| sent == 1) {
-            self.advance = Some(Advance { to, rail, body, load: Some(load) });
+            self.advance = Some(Advance::Datagram { to, rail, body, load: Some(load) });
         } else {
             // Whatever it was, whoever sends it again will meet with it too.
             self.put_back(load);
         }
     }
 
+    /// The same for a rank of this machine.
+    fn push_in_advance(
+        &mut self,
+        context: Context,
+        to: u16,
+        tag: Tag,
+        send: RequestKey,
+        bytes: u64,
+    ) {
+        let messenger = &self.messengers[context as usize];
+        let Some(number) = messenger.foresee(RankId(to.into()), bytes) else { return };
+        let envelope = Envelope { number: Some(number), body: message::Body::Eager { tag, bytes } };
+        if self.push_at_once(to, context, &envelope, send) {
+            self.advance = Some(Advance::Record { to, context, envelope });
+        }
+    }
+
     /// How a message would go, if it were one datagram and would go at once.
     fn foresee(&mut self, now: Time, context: Context, to: u16, bytes: u64) -> Option<Foreseen> {
         // Policies that are told of departures hear of this one too late.
-        if to == self.rank || self.departures || self.is_local(to) {
+        if self.departures {
             return None;
         }
         let number = self.messengers[context as usize].foresee(RankId(to.into()), bytes)?;
@@ -119,7 +171,7 @@ impl Engine {
             return None;
         }
         let (seq, mut ack) = link.endpoint.foresee(length as u32)?;
-        if let Some((Whole { from, rail: over, .. }, _)) = self.untold
+        if let Some(Untold::Datagram(Whole { from, rail: over, .. }, _)) = self.untold
             && (from, u32::from(over)) == (to, rail)
         {
             // Its channel will be told before it is told of this one.
@@ -134,11 +186,34 @@ impl Engine {
         let Some((request, status, bytes)) = self.foresee_arrival(whole, load) else {
             return false;
         };
+        self.hand_out_to(request, status, bytes);
+        true
+    }
+
+    fn hand_out_to(&mut self, request: RequestKey, status: Status, bytes: &[u8]) {
         if let Some(Request { buffer: Buffer::In(buffer), .. }) = self.requests.get_mut(request) {
             buffer.put(0, bytes);
         }
         self.finish(request, State::Done(status));
-        self.handed_out = Some(request);
+        let before = self.handed_out.replace(request);
+        debug_assert!(before.is_none(), "{before:?} was handed out, and nobody has been told");
+    }
+
+    /// The same for what has come through memory.
+    pub(super) fn hand_out_record_in_advance(&mut self, from: u16, record: &[u8]) -> bool {
+        let Some((context, envelope, bytes)) = envelope::decode(record) else { return false };
+        if self.stirred.messengers.contains(&true) {
+            // Something has come before.
+            return false;
+        }
+        let Some((request, status)) =
+            self.foresee_opening(from, context, &envelope, record.len(), bytes.len())
+        else {
+            return false;
+        };
+        self.hand_out_to(request, status, bytes);
+        let bytes = bytes.len() as u64;
+        self.untold = Some(Untold::Record { from, context, envelope, bytes });
         true
     }
 
@@ -154,24 +229,36 @@ impl Engine {
             return None;
         }
         let (context, envelope, bytes) = envelope::decode(load)?;
-        let (message::Body::Eager { tag, bytes: length }, Some(number)) =
-            (envelope.body, envelope.number)
-        else {
-            return None;
-        };
-        let most = self.most_kept_of_a_peer();
-        let peer = &self.peers[usize::from(from)];
-        let link = peer.links[usize::from(rail)].as_ref()?;
-        let fits = bytes.len() as u64 == length && peer.kept_bytes + load.len() <= most;
-        if !fits || !link.endpoint.foresee_arrival(at, seq, ack) {
+        let link = self.peers[usize::from(from)].links[usize::from(rail)].as_ref()?;
+        if !link.endpoint.foresee_arrival(at, seq, ack) {
             return None;
         }
         let serial = self.expand(from, serial);
         if self.node.has_seen(NodeId(from.into()), serial) {
             return None;
         }
+        let (request, status) =
+            self.foresee_opening(from, context, &envelope, load.len(), bytes.len())?;
+        Some((request, status, bytes))
+    }
+
+    /// The receive that a short message would be for whose envelope were opened now, and what it would be told of it.
+    fn foresee_opening(
+        &self,
+        from: u16,
+        context: Context,
+        envelope: &Envelope,
+        whole: usize,
+        bytes: usize,
+    ) -> Option<(RequestKey, Status)> {
+        let message::Body::Eager { tag, bytes: length } = envelope.body else { return None };
+        let peer = &self.peers[usize::from(from)];
+        if bytes as u64 != length || peer.kept_bytes + whole > self.most_kept_of_a_peer() {
+            return None;
+        }
         let messenger = &self.messengers[context as usize];
-        let request = messenger.foresee_arrival(RankId(from.into()), tag, length, number)?;
-        Some((request_key(request), Status { from, tag, bytes: length }, bytes))
+        let request =
+            messenger.foresee_arrival(RankId(from.into()), tag, length, envelope.number?)?;
+        Some((request_key(request), Status { from, tag, bytes: length }))
     }
 }

@@ -3,7 +3,8 @@
 use crosstie_units::Time;
 
 use super::Engine;
-use crate::datagram::Body;
+use crate::datagram::{Body, HEAD, Head, TAG_BITS};
+use crate::key::Course;
 
 /// How far a rank is with another on one rail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,9 +35,10 @@ impl Engine {
     /// A number that was not used before and that nobody can guess who does not know the secret.
     fn next_nonce(&mut self) -> u64 {
         self.nonce += 1;
-        let course = crate::key::Course { to: self.rank, rail: u8::MAX };
-        let tag = self.key.tag(course, &self.nonce.to_le_bytes(), [&[]; 2]);
-        self.nonce << 40 | u64::from_be_bytes([0, 0, 0, tag[0], tag[1], tag[2], tag[3], tag[4]])
+        let course = Course { to: self.rank, rail: u8::MAX };
+        // No datagram has such a head.
+        let head = Head::read(&[u8::MAX; HEAD]);
+        self.nonce << TAG_BITS | self.key.tag(course, &head, [&self.nonce.to_le_bytes(), &[]])
     }
 
     /// Greets a peer on a rail.

@@ -3,18 +3,20 @@
 use std::ops::Range;
 
 use crosstie_protocol::channel::{self, Frame, Seq};
+use crosstie_protocol::message;
 use crosstie_protocol::{
-    Input, Machine, MessageId, NodeId, Packet, Parcel, RailId, Stripe, StripeId,
+    Input, Machine, MessageId, NodeId, Packet, Parcel, RailId, RankId, Stripe, StripeId,
 };
 use crosstie_units::Time;
 use slotmap::Key as _;
 
-use super::advance::Whole;
+use super::advance::{Untold, Whole};
 use super::link::Item;
 use super::{Arrival, ArrivalKey, Buffer, Engine, Request};
-use crate::datagram::{Body, Datagram, DatagramError, Part, Piece};
+use crate::datagram::{Body, Data, Opened, Part, Piece};
 use crate::envelope::ENVELOPE;
 use crate::key::Course;
+use crate::soon;
 
 impl Engine {
     /// Takes in all datagrams that have come. Whether there were any.
@@ -40,24 +42,29 @@ impl Engine {
     /// A datagram has come, from whomever.
     pub(super) fn datagram(&mut self, now: Time, rail: u8, bytes: &[u8]) {
         let course = Course { to: self.rank, rail };
-        let count = &mut self.nics[usize::from(rail)].count;
-        let (Datagram { from, body }, load) = match Datagram::decode(bytes, &self.key, course) {
-            Ok(read) => read,
-            Err(DatagramError::Odd { .. }) => {
-                count.odd += 1;
-                return;
-            }
-            Err(_) => {
-                count.strangers += 1;
-                return;
-            }
+        let Ok(opened) = Opened::new(bytes, &self.key, course) else {
+            self.nics[usize::from(rail)].count.strangers += 1;
+            return;
         };
+        let from = opened.from();
         let known =
             from != self.rank && self.peers.get(usize::from(from)).is_some_and(|peer| !peer.gone);
+        let count = &mut self.nics[usize::from(rail)].count;
         if !known {
             count.odd += 1;
             return;
         }
+        // Where they are read and where they are used in one go: what came before is still being written, and whatever is put together in memory would
+        // have to wait for that.
+        if let Some((data, load)) = opened.data() {
+            count.received += 1;
+            count.received_bytes += bytes.len() as u64;
+            return self.take_data(now, from, rail, data, load);
+        }
+        let Ok((body, load)) = opened.body() else {
+            count.odd += 1;
+            return;
+        };
         if let Body::Raw { .. } = body {
             // There are no raw endpoints here.
             count.odd += 1;
@@ -70,16 +77,8 @@ impl Engine {
             Body::Welcome { nonce } => return self.welcomed(from, rail, nonce),
             _ => {}
         }
-        // One after the other.
-        self.tell_untold();
-        if !self.riding.is_empty() {
-            self.serve_riding();
-        }
-        let link = self.link(from, rail);
         let is_data = !matches!(body, Body::Pack(_) | Body::Nack(_) | Body::Sack(_));
-        if is_data && !link.heard {
-            // Who sends data has greeted before.
-            self.nics[usize::from(rail)].count.odd += 1;
+        if !self.hears(from, rail, is_data) {
             return;
         }
         let frame = match body {
@@ -92,7 +91,7 @@ impl Engine {
                 let mut bytes = self.buffer();
                 bytes.extend_from_slice(load);
                 if is_handed_out {
-                    self.untold = Some((whole, bytes));
+                    self.untold = Some(Untold::Datagram(whole, bytes));
                 } else {
                     self.take_whole(&whole, bytes);
                 }
@@ -102,16 +101,6 @@ impl Engine {
             Body::Control { seq, serial, packet } => {
                 let serial = self.expand(from, serial);
                 Some(self.data(from, rail, seq, Item::Control { packet, serial }))
-            }
-            Body::Data { part, serial, receive, offset } => {
-                let useful = self.put_in_place(from, serial, receive, offset, load);
-                self.part(from, rail, part, offset, load.len()).map(|bytes| {
-                    let item = match useful {
-                        true => Item::Data { serial, receive, bytes },
-                        false => Item::Nothing,
-                    };
-                    self.data(from, rail, part.seq, item)
-                })
             }
             Body::Piece { part, serial, receive, offset, parcel } => {
                 let useful = match receive {
@@ -126,9 +115,45 @@ impl Engine {
                     self.data(from, rail, part.seq, item)
                 })
             }
-            Body::Hello { .. } | Body::Welcome { .. } | Body::Raw { .. } => None,
+            Body::Data { .. } | Body::Hello { .. } | Body::Welcome { .. } | Body::Raw { .. } => {
+                None
+            }
         };
         if let Some(frame) = frame {
+            self.tell_link(now, from, rail, frame);
+        }
+    }
+
+    /// Something has come on a link, after what came before. Whether it is taken in.
+    #[inline]
+    fn hears(&mut self, from: u16, rail: u8, is_data: bool) -> bool {
+        // One after the other.
+        self.tell_untold();
+        if !self.riding.is_empty() {
+            self.serve_riding();
+        }
+        let heard = self.link(from, rail).heard || !is_data;
+        if !heard {
+            // Who sends data has greeted before.
+            self.nics[usize::from(rail)].count.odd += 1;
+        }
+        heard
+    }
+
+    /// Bytes of a long message have come.
+    #[inline]
+    fn take_data(&mut self, now: Time, from: u16, rail: u8, data: Data, load: &[u8]) {
+        if !self.hears(from, rail, true) {
+            return;
+        }
+        let Data { part, serial, receive, offset } = data;
+        let useful = self.put_in_place(from, serial, receive, offset, load);
+        if let Some(bytes) = self.part(from, rail, part, offset, load.len()) {
+            let item = match useful {
+                true => Item::Data { serial, receive, bytes },
+                false => Item::Nothing,
+            };
+            let frame = self.data(from, rail, part.seq, item);
             self.tell_link(now, from, rail, frame);
         }
     }
@@ -141,10 +166,16 @@ impl Engine {
         self.tell_link(at, from, rail, frame);
     }
 
-    /// Tells the channel what has been handed out in advance. Whether anything has.
-    fn tell_untold(&mut self) -> bool {
-        let Some((whole, bytes)) = self.untold.take() else { return false };
-        self.take_whole(&whole, bytes);
+    /// Tells machines what has been handed out in advance. Whether anything has.
+    pub(super) fn tell_untold(&mut self) -> bool {
+        let Some(untold) = self.untold.take() else { return false };
+        match untold {
+            Untold::Datagram(whole, bytes) => self.take_whole(&whole, bytes),
+            Untold::Record { from, context, envelope, bytes } => {
+                let from = RankId(from.into());
+                self.tell(self.now, context, message::Input::Arrived { from, envelope, bytes });
+            }
+        }
         true
     }
 
@@ -153,7 +184,15 @@ impl Engine {
     pub(super) fn catch_up(&mut self, now: Time) {
         if self.tell_untold() {
             self.settle(now);
-            debug_assert!(self.handed_out.is_none(), "{:?} was not foreseen", self.handed_out);
+        }
+    }
+
+    /// The same for who settles soon: what came through memory need not be settled before.
+    #[inline]
+    pub(super) fn begin_to_catch_up(&mut self, now: Time) {
+        match self.untold {
+            Some(Untold::Record { .. }) => _ = self.tell_untold(),
+            _ => self.catch_up(now),
         }
     }
 
@@ -229,7 +268,12 @@ impl Engine {
         if let Some(Request { buffer: Buffer::In(buffer), .. }) =
             self.requests.get_mut(place.request)
         {
+            let end = offset as usize + load.len();
             buffer.put(offset as usize, load);
+            // Where the next one goes, most likely.
+            if let Some(next) = buffer.get().get(end..) {
+                soon::written(&next[..next.len().min(load.len())]);
+            }
         }
         true
     }

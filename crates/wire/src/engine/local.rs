@@ -10,11 +10,11 @@
 
 use std::collections::VecDeque;
 
-use crosstie_protocol::message::{self, PostId};
+use crosstie_protocol::message::{self, Envelope, PostId};
 use crosstie_units::Time;
 
 use super::{Buffer, Engine, Load, Post, Request, RequestKey};
-use crate::envelope::Context;
+use crate::envelope::{self, Context};
 use crate::memory::Memory;
 
 const ENVELOPE: u8 = 0;
@@ -133,6 +133,14 @@ impl Engine {
         lent.is_some_and(|lent| lent.iter().any(|&(_, _, of)| of == send))
     }
 
+    /// Wakes ranks for which something was written.
+    #[inline]
+    pub(super) fn wake_neighbours(&mut self) {
+        if let Some(neighbours) = &mut self.memory {
+            neighbours.memory.wake();
+        }
+    }
+
     /// When it is looked whether the others live.
     pub(super) fn next_look(&self) -> Option<Time> {
         self.memory.as_ref().map(|neighbours| neighbours.look)
@@ -168,6 +176,24 @@ impl Engine {
             let neighbours = self.memory.as_mut().expect("it has been asked");
             neighbours.backlog[place].push_back(pending);
         }
+    }
+
+    /// Puts a short message into the ring of a rank, unless something is in its way. Whether it is there.
+    pub(super) fn push_at_once(
+        &mut self,
+        to: u16,
+        context: Context,
+        envelope: &Envelope,
+        send: RequestKey,
+    ) -> bool {
+        let Engine { memory: Some(neighbours), requests, .. } = self else { return false };
+        let Some(place) = neighbours.place(to) else { return false };
+        if !neighbours.backlog[place].is_empty() {
+            return false;
+        }
+        let bytes = requests.get(send).map_or(&[][..], |request| request.buffer.bytes());
+        let envelope = envelope::encode(context, envelope);
+        neighbours.memory.push_quietly(place, &[&[ENVELOPE], &envelope, bytes])
     }
 
     /// Sends what waits, as far as there is room. Whether machines are to be asked again.
@@ -213,16 +239,19 @@ impl Engine {
             |send: RequestKey| requests.get(send).map_or(&[][..], |request| request.buffer.bytes());
         match pending {
             Pending::Envelope(post, bytes) => {
-                let room = memory.push(place, &[&[ENVELOPE], bytes]);
+                let room = memory.push_quietly(place, &[&[ENVELOPE], bytes]);
                 (room, room.then_some(*post))
             }
-            Pending::Landed(post) => (memory.push(place, &[&[LANDED], &post.to_le_bytes()]), None),
+            Pending::Landed(post) => {
+                (memory.push_quietly(place, &[&[LANDED], &post.to_le_bytes()]), None)
+            }
             &mut Pending::Address { post, place: target, send } => {
                 let bytes = bytes(send);
                 let (address, length) = (bytes.as_ptr() as u64, bytes.len() as u64);
                 let (target, number) = (target.to_le_bytes(), number(post).to_le_bytes());
                 let (address, length) = (address.to_le_bytes(), length.to_le_bytes());
-                let room = memory.push(place, &[&[ADDRESS], &target, &number, &address, &length]);
+                let room =
+                    memory.push_quietly(place, &[&[ADDRESS], &target, &number, &address, &length]);
                 if room {
                     lent.push((ranks[place], post, send));
                 }
@@ -235,7 +264,7 @@ impl Engine {
                     let last = *next + piece.len() == bytes.len();
                     let (target, offset) = (target.to_le_bytes(), (*next as u64).to_le_bytes());
                     let parts = [&[PIECE][..], &target, &[last.into()], &offset, piece];
-                    if !memory.push(place, &parts) {
+                    if !memory.push_quietly(place, &parts) {
                         return (false, None);
                     }
                     *next += piece.len();
@@ -256,8 +285,13 @@ impl Engine {
             if self.peers[usize::from(from)].gone {
                 return;
             }
+            // One after the other.
+            self.tell_untold();
             match record.split_first() {
                 Some((&ENVELOPE, bytes)) => {
+                    if self.hand_out_record_in_advance(from, bytes) {
+                        return;
+                    }
                     let mut own = self.buffer();
                     own.extend_from_slice(bytes);
                     self.open(now, from, own);
@@ -276,6 +310,19 @@ impl Engine {
                 _ => {}
             }
         });
+        let more = !neighbours.reads.is_empty() || neighbours.look <= now;
+        self.memory = Some(neighbours);
+        if more {
+            self.read_and_look(now);
+        }
+        count > 0
+    }
+
+    /// Reads what we have been told to read, and looks whether the others live.
+    #[cold]
+    fn read_and_look(&mut self, now: Time) {
+        self.tell_untold();
+        let Some(mut neighbours) = self.memory.take() else { return };
         for read in std::mem::take(&mut neighbours.reads) {
             // Who names a place that was not granted, or no memory, gets no answer: no more of them wait than there were receives.
             if self.read_local(now, &neighbours, &read)
@@ -296,7 +343,6 @@ impl Engine {
         }
         self.memory = Some(neighbours);
         dead.into_iter().for_each(|rank| self.lose(now, rank));
-        count > 0
     }
 
     /// A receive whose memory a rank has been granted for a message that ends no earlier.

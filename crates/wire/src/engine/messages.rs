@@ -87,8 +87,7 @@ impl Engine {
                 }
                 message::Action::Received { request, from, tag, bytes, envelope } => {
                     let key = request_key(request);
-                    let foreseen = self.handed_out.take();
-                    debug_assert!(foreseen.is_none_or(|foreseen| foreseen == key));
+                    self.handed_out.take_if(|foreseen| *foreseen == key);
                     let status = Status { from: from.0 as u16, tag, bytes };
                     if let Some(number) = envelope {
                         self.hand_out(key, context, status.from, number);
@@ -136,6 +135,10 @@ impl Engine {
     /// Takes an envelope to its receiver.
     fn post(&mut self, now: Time, posting: Posting) {
         let Posting { context, post, to, envelope, bytes, of, rail, whole } = posting;
+        let gone = self.advance.take_if(|gone| gone.is_record(to, context, &envelope));
+        if gone.is_some() {
+            return self.tell(now, context, message::Input::Landed { post });
+        }
         let (load, place) = match envelope.body {
             message::Body::Data { receive } => {
                 let of = of.expect("data are those of a send");

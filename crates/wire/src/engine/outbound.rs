@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
+use std::ops::Range;
 
 use crosstie_protocol::channel::{self, Frame, Seq};
 use crosstie_protocol::{Control, Input, Machine, MessageId, NodeId, Packet, RailId, StripeId};
@@ -79,13 +80,14 @@ impl Queue {
 /// A datagram that is ready to be sent.
 struct Ready<'a> {
     to: u16,
-    front: Front,
+    /// Where its first bytes are among those of all.
+    front: Range<usize>,
     load: &'a [u8],
 }
 
 impl Ready<'_> {
     fn len(&self) -> usize {
-        self.front.as_bytes().len() + self.load.len()
+        self.front.len() + self.load.len()
     }
 }
 
@@ -97,8 +99,8 @@ struct Sent {
     error: Option<io::Error>,
 }
 
-/// Datagrams that are made ready at once, at most.
-const BATCH: usize = 160;
+/// Datagrams that are made ready at once: as much as caches hold until it is copied, which is about as much as goes in a message.
+const BATCH: usize = 45;
 
 /// How long a rail that is down is left alone before it is tried again.
 const DOWN: Time = Time::from_ns(10_000_000);
@@ -227,7 +229,7 @@ impl Engine {
         let first = !seq.is_before(link.unsent);
         if first {
             link.unsent = seq.plus(1);
-            if let Some(gone) = self.advance.take_if(|gone| gone.is(to, rail, seq)) {
+            if let Some(gone) = self.advance.take_if(|gone| gone.is_packet(to, rail, seq)) {
                 let is_it = |packet| gone.said(ack, packet);
                 debug_assert!(matches!(&what, What::Packet(packet) if is_it(packet)), "{gone:?}");
                 return;
@@ -325,10 +327,12 @@ impl Engine {
         let mut ready: Vec<Ready<'_>> = Vec::with_capacity(room.max(BATCH.min(4 * room)));
         // Where each thing in the queue ends among what is ready.
         let mut ends: Vec<usize> = Vec::with_capacity(room);
-        let seal = |to: u16, body: Body, load| {
+        let mut fronts: Vec<u8> = Vec::with_capacity(HEAD * ready.capacity());
+        let mut seal = |to: u16, body: Body, load| {
             let course = Course { to, rail: rail as u8 };
-            let front = Datagram { from: *rank, body }.encode(key, course, load);
-            Ready { to, front, load }
+            let start = fronts.len();
+            Datagram { from: *rank, body }.append(key, course, load, &mut fronts);
+            Ready { to, front: start..fronts.len(), load }
         };
         for &(to, body) in &queue.urgent {
             ready.push(seal(to, body, &[]));
@@ -343,7 +347,7 @@ impl Engine {
         }
         let slices: Vec<IoSlice<'_>> = ready
             .iter()
-            .flat_map(|ready| [IoSlice::new(ready.front.as_bytes()), IoSlice::new(ready.load)])
+            .flat_map(|ready| [&fronts[ready.front.clone()], ready.load].map(IoSlice::new))
             .collect();
         let (trains, counts) = couple(&ready, &ends, &slices, driver.train());
         let (sent, error) = match driver.send(&trains) {

@@ -1,8 +1,8 @@
 //! What is read: datagrams, envelopes, offers of rails.
 
-use crate::datagram::Datagram;
+use crate::datagram::{Datagram, Head};
 use crate::envelope as envelopes;
-use crate::key::{Course, Key, TAG};
+use crate::key::{Course, Key};
 use crate::rail::find;
 
 /// A datagram: as it is, which is a stranger's, and with the right tag. What is understood is written again as it was meant.
@@ -22,11 +22,10 @@ pub fn datagram(bytes: &[u8]) {
 
 /// The same bytes with the tag that their head asks for.
 pub(super) fn seal(bytes: &[u8], key: &Key, course: Course) -> Vec<u8> {
-    const SIGNED: usize = crate::datagram::HEAD - TAG;
     let mut sealed = bytes.to_vec();
-    if sealed.len() >= SIGNED + TAG {
-        let tag = key.tag(course, &sealed[..SIGNED], [&sealed[SIGNED + TAG..], &[]]);
-        sealed[SIGNED..SIGNED + TAG].copy_from_slice(&tag);
+    if let Some((bytes, rest)) = sealed.split_first_chunk_mut() {
+        let head = Head::read(bytes);
+        *bytes = head.tagged(key.tag(course, &head, [rest, &[]])).bytes();
     }
     sealed
 }

@@ -56,6 +56,8 @@ pub struct Memory {
     /// Where records are copied before anybody looks at them.
     copy: Box<[u8; LONGEST]>,
     broken: Option<(usize, Fault)>,
+    /// Whether something was written for somebody and it has not been looked whether it sleeps.
+    unrung: bool,
 }
 
 /// What we have of a peer.
@@ -67,6 +69,8 @@ struct Outbound {
     reader: Option<Reader>,
     /// Whether the last record found no room.
     starved: bool,
+    /// The same for this one.
+    unrung: bool,
     segment: Segment,
 }
 
@@ -108,6 +112,7 @@ impl Memory {
             outbound,
             copy: Box::new([0; LONGEST]),
             broken: None,
+            unrung: false,
         })
     }
 
@@ -144,7 +149,7 @@ impl Memory {
             Ringer::open(&path).map_err(|source| MemoryError::Open { path, peer, source })?;
         let reader = Some(segment.reader()).filter(Reader::works);
         let producer = segment.producer(self.rank)?;
-        let outbound = Outbound { producer, bell, reader, starved: false, segment };
+        let outbound = Outbound { producer, bell, reader, starved: false, unrung: false, segment };
         self.outbound[peer] = Some(outbound);
         Ok(())
     }
@@ -169,6 +174,15 @@ impl Memory {
     /// If the peer is not connected, or the record is longer than [`Memory::LONGEST`].
     #[inline]
     pub fn push(&mut self, peer: usize, parts: &[&[u8]]) -> bool {
+        let pushed = self.push_quietly(peer, parts);
+        self.wake();
+        pushed
+    }
+
+    /// The same, but wakes nobody until [`Memory::wake`] is called, which has to be before long: to look whether somebody sleeps takes until what was
+    /// written is in memory, and there may be something to do meanwhile.
+    #[inline]
+    pub fn push_quietly(&mut self, peer: usize, parts: &[&[u8]]) -> bool {
         let outbound = connected_mut(&mut self.outbound, peer);
         if !outbound.producer.try_push(parts) {
             outbound.starved = true;
@@ -178,8 +192,21 @@ impl Memory {
             return false;
         }
         outbound.starved = false;
-        outbound.wake();
+        outbound.unrung = true;
+        self.unrung = true;
         true
+    }
+
+    /// Wakes those for whom something was written since, if they sleep.
+    #[inline]
+    pub fn wake(&mut self) {
+        if std::mem::take(&mut self.unrung) {
+            for outbound in self.outbound.iter_mut().flatten() {
+                if std::mem::take(&mut outbound.unrung) {
+                    outbound.wake();
+                }
+            }
+        }
     }
 
     /// Shows all records that have come, with the peers they are from, and says how many these were. Those of a peer

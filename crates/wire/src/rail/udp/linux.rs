@@ -17,7 +17,10 @@ const IN: usize = 16;
 const SHORT: usize = 512;
 
 /// How often messages are taken in before somebody looks what to do about them.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 16;
+
+/// Messages from this length on are taken in one by one: each is looked at while it is still in the cache.
+const LARGE: usize = 16 << 10;
 
 /// After so many short datagrams in a row the kernel need not put them together any more.
 const QUIET: u32 = 64;
@@ -214,8 +217,8 @@ impl Udp {
 }
 
 impl Udp {
-    /// Takes in several messages. How many there were, and how many datagrams in them.
-    fn receive_some(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<(usize, usize)> {
+    /// Takes in several messages.
+    fn receive_some(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<Came> {
         // SAFETY: a header of zeroes is one without address, bytes and extras.
         let mut headers: [libc::mmsghdr; IN] = unsafe { mem::zeroed() };
         let mut slices = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; IN];
@@ -236,20 +239,21 @@ impl Udp {
             libc::recvmmsg(socket, headers.as_mut_ptr(), IN as libc::c_uint, flags as _, none)
         };
         let Ok(count) = usize::try_from(count) else {
-            return nothing(io::Error::last_os_error()).map(|()| (0, 0));
+            return nothing(io::Error::last_os_error());
         };
-        let mut datagrams = 0;
+        let mut came = Came { messages: count, ..Came::default() };
         for (place, header) in headers.iter().enumerate().take(count) {
             let length = (header.msg_len as usize).min(MESSAGE);
             let message = &self.buffers[place * MESSAGE..][..length];
             // SAFETY: the kernel has filled in the header and its extras, which are still there.
-            datagrams += hand_out(message, unsafe { segment_of(&header.msg_hdr) }, each);
+            came.datagrams += hand_out(message, unsafe { segment_of(&header.msg_hdr) }, each);
+            came.longest = came.longest.max(length);
         }
-        Ok((count, datagrams))
+        Ok(came)
     }
 
-    /// Takes in one message that may be several datagrams. Its bytes, and how many datagrams there are in it.
-    fn receive_one(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<Option<(usize, usize)>> {
+    /// Takes in one message that may be several datagrams.
+    fn receive_one(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<Came> {
         let (buffer, extra) = (&mut self.buffers[..MESSAGE], &mut self.extras[0]);
         let mut slice = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: MESSAGE };
         // SAFETY: a header of zeroes is one without address, bytes and extras.
@@ -262,16 +266,16 @@ impl Udp {
         // SAFETY: buffer, slice and extra live until the call returns.
         let length = unsafe { libc::recvmsg(socket, &raw mut header, flags) };
         let Ok(length) = usize::try_from(length) else {
-            return nothing(io::Error::last_os_error()).map(|()| None);
+            return nothing(io::Error::last_os_error());
         };
         let message = &self.buffers[..length.min(MESSAGE)];
         // SAFETY: the kernel has filled in the header and its extras, which are still there.
         let datagrams = hand_out(message, unsafe { segment_of(&header) }, each);
-        Ok(Some((length, datagrams)))
+        Ok(Came { messages: 1, datagrams, longest: length })
     }
 
-    /// Takes in one datagram. Its bytes.
-    fn receive_single(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<Option<usize>> {
+    /// Takes in one datagram.
+    fn receive_single(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<Came> {
         let buffer = &mut self.buffers[..MESSAGE];
         let (socket, flags) = (self.socket.as_raw_fd(), libc::MSG_DONTWAIT);
         // Not by the function of libc, which is prepared for threads that are cancelled meanwhile: a rank that spins calls little else.
@@ -289,33 +293,47 @@ impl Udp {
             )
         };
         let Ok(length) = usize::try_from(length) else {
-            return nothing(io::Error::last_os_error()).map(|()| None);
+            return nothing(io::Error::last_os_error());
         };
         each(&self.buffers[..length.min(MESSAGE)]);
-        Ok(Some(length))
+        Ok(Came { messages: 1, datagrams: 1, longest: length })
     }
 
-    /// Takes in a message that is not long, as most are; how many datagrams that are. With the first long one it is others that follow, so that
-    /// more than this has to be looked for: true.
-    fn receive_short(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<(usize, bool)> {
+    /// Takes in a message that is not long, as most are. With the first long one it is others that follow.
+    fn receive_short(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<Came> {
         let Coalescing::On { short } = self.coalescing else {
-            let length = self.receive_single(each)?;
-            let long = length.is_some_and(|length| length > SHORT);
-            if long && self.coalescing == Coalescing::Off {
+            let came = self.receive_single(each)?;
+            if came.is_long() && self.coalescing == Coalescing::Off {
                 self.coalesce(true);
             }
-            return Ok((length.map_or(0, |_| 1), long));
+            return Ok(came);
         };
-        let found = self.receive_one(each)?;
-        let long = found.is_some_and(|(length, _)| length > SHORT);
-        match found {
+        let came = self.receive_one(each)?;
+        match came.messages {
             // What is put together between this and the next call would be taken for a datagram, and lost. There is nothing to put
             // together, though.
-            None if short >= QUIET => self.coalesce(false),
-            None => {}
-            Some(_) => self.coalescing = Coalescing::On { short: if long { 0 } else { short + 1 } },
+            0 if short >= QUIET => self.coalesce(false),
+            0 => {}
+            _ => {
+                let short = if came.is_long() { 0 } else { short + 1 };
+                self.coalescing = Coalescing::On { short };
+            }
         }
-        Ok((found.map_or(0, |(_, datagrams)| datagrams), long))
+        Ok(came)
+    }
+}
+
+/// What a call has taken in: how many messages, how many datagrams in them, and the bytes of the longest.
+#[derive(Debug, Clone, Copy, Default)]
+struct Came {
+    messages: usize,
+    datagrams: usize,
+    longest: usize,
+}
+
+impl Came {
+    fn is_long(&self) -> bool {
+        self.longest > SHORT
     }
 }
 
@@ -369,14 +387,16 @@ impl Rail for Udp {
 
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<usize> {
         // Most often there is a short one or none, for which a simple call is cheaper.
-        let (mut datagrams, long) = self.receive_short(each)?;
-        if !long {
+        let mut came = self.receive_short(each)?;
+        let mut datagrams = came.datagrams;
+        if !came.is_long() {
             return Ok(datagrams);
         }
         for _ in 0..ROUNDS {
-            let (messages, more) = self.receive_some(each)?;
-            datagrams += more;
-            if messages < IN {
+            let most = if came.longest < LARGE { IN } else { 1 };
+            came = if most > 1 { self.receive_some(each)? } else { self.receive_one(each)? };
+            datagrams += came.datagrams;
+            if came.messages < most {
                 break;
             }
         }
@@ -467,9 +487,9 @@ fn hand_out(message: &[u8], segment: Option<usize>, each: &mut dyn FnMut(&[u8]))
 }
 
 /// An error that only says that there is nothing is none.
-fn nothing(error: io::Error) -> io::Result<()> {
+fn nothing(error: io::Error) -> io::Result<Came> {
     match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(()),
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(Came::default()),
         _ => Err(error),
     }
 }
