@@ -161,6 +161,14 @@ impl Dispatch {
         }
     }
 
+    /// Those of them that have not come back only lately; all of them, if there are no others. They are for what somebody waits for.
+    #[inline]
+    pub fn steady_to(&self, to: NodeId) -> RailSet {
+        let up = self.up_to(to);
+        let steady = self.ways.as_ref().map_or(up, |ways| up.and(ways.steady(self.now, to)));
+        if steady.is_empty() { up } else { steady }
+    }
+
     /// Whether the node outlives its rails: what was given to one goes again on others.
     pub fn outlives_rails(&self) -> bool {
         self.ways.is_some()

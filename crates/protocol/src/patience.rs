@@ -31,6 +31,11 @@ impl Default for Patience {
 }
 
 impl Patience {
+    /// Whether it is long since, for a way that has come back: it has lived for a hundred of the shortest silences.
+    pub(crate) fn is_long(&self, since: Time, now: Time) -> bool {
+        since.ps().saturating_add(self.least.ps().saturating_mul(100)) <= now.ps()
+    }
+
     /// How long a way may be silent on which a round trip takes so long, if that is known.
     pub(crate) fn silence(&self, round_trip: Option<Time>) -> Time {
         let measured = round_trip.map_or(0, Time::ps).saturating_mul(u64::from(self.round_trips));

@@ -23,6 +23,8 @@ struct Way {
     /// The packet by which a round trip is measured, and when it was transmitted.
     timed: Option<(StripeId, u32, Time)>,
     measured: Option<Time>,
+    /// When it came back, if it was dead or its rail down.
+    back: Option<Time>,
     /// What the channel below has found out: it can tell a long way from one that was dead for a while.
     told: Option<Time>,
 }
@@ -72,8 +74,9 @@ pub(crate) struct Orphan {
 #[derive(Debug, Default)]
 struct Peer {
     ways: Vec<Way>,
-    /// Rails without ghosts.
+    /// Rails without ghosts, and when one of them last came back.
     living: RailSet,
+    returned: Option<Time>,
     /// Since when there is no way to it, or it last answered on one that is dead.
     cut_off: Option<Time>,
     /// What waits for a way.
@@ -81,6 +84,14 @@ struct Peer {
     orphans: Vec<Orphan>,
     /// Whether it has been given up.
     gone: bool,
+}
+
+impl Peer {
+    fn comes_back(&mut self, now: Time, rail: RailId) {
+        if let Some(way) = self.ways.get_mut(rail.0 as usize) {
+            (way.back, self.returned) = (Some(now), Some(now));
+        }
+    }
 }
 
 /// Whether a peer can be sent to.
@@ -122,6 +133,27 @@ impl Ways {
     /// The rails whose way to a peer has not died.
     pub fn living(&self, to: NodeId) -> RailSet {
         self.peers.get(&to).map_or(RailSet::all(self.rails), |peer| peer.living)
+    }
+
+    /// Those that have not come back only lately, if there are such: who dies twice may die a third time.
+    #[inline]
+    pub fn steady(&self, now: Time, to: NodeId) -> RailSet {
+        let Some(peer) = self.peers.get(&to) else { return RailSet::all(self.rails) };
+        if peer.returned.is_none_or(|at| self.patience.is_long(at, now)) {
+            return peer.living;
+        }
+        let is_steady = |rail: &RailId| {
+            let back = peer.ways[rail.0 as usize].back;
+            back.is_none_or(|at| self.patience.is_long(at, now))
+        };
+        peer.living.iter().filter(is_steady).collect()
+    }
+
+    /// A rail has come up.
+    pub fn came_up(&mut self, now: Time, rail: RailId) {
+        for peer in self.peers.values_mut() {
+            peer.comes_back(now, rail);
+        }
     }
 
     /// When something is to be looked after.
@@ -227,6 +259,7 @@ impl Ways {
         (way.under_way, way.since) = (way.controls, now);
         let silence = (way.controls > 0).then(|| way.round_trip());
         peer.living.insert(rail);
+        peer.comes_back(now, rail);
         if let Some(round_trip) = silence {
             self.wake_by(now + self.patience.silence(round_trip));
         }

@@ -247,6 +247,40 @@ fn who_is_without_a_way_for_too_long_is_unreachable_once_and_for_all() {
 }
 
 #[test]
+fn what_is_waited_for_avoids_rails_that_have_come_back_only_lately() {
+    let mut single = Single::new(PolicyKind::Pull {}, 2, 8);
+    let send = |single: &mut Single, message: u64| {
+        let sent = packets(&single.send(message, THERE, 50));
+        single.wait_until(single.now + us(1));
+        sent.iter().for_each(|packet| _ = single.acknowledge(packet));
+        places(&sent)[0].0
+    };
+    let rails = |single: &mut Single| {
+        let all = (0..8).map(|message| send(single, message));
+        all.collect::<BTreeSet<u32>>().into_iter().collect::<Vec<_>>()
+    };
+    assert_eq!(rails(&mut single), [0, 1], "in turn");
+    single.rail(1, false);
+    assert_eq!(rails(&mut single), [0]);
+    single.wait_until(us(1000));
+    single.rail(1, true);
+    assert_eq!(rails(&mut single), [0], "it may be down again soon");
+    let long = packets(&single.send(9, THERE, 600));
+    let used: BTreeSet<u32> = places(&long).into_iter().map(|(rail, _)| rail).collect();
+    assert_eq!(used.into_iter().collect::<Vec<_>>(), [0, 1], "long messages need both");
+    let mut left = VecDeque::from(long);
+    while let Some(packet) = left.pop_front() {
+        left.extend(packets(&single.acknowledge(&packet)));
+    }
+    single.rail(0, false);
+    assert_eq!(rails(&mut single), [1], "better than none");
+    single.rail(0, true);
+    assert_eq!(rails(&mut single), [0, 1], "neither is better");
+    single.wait_until(us(12_000));
+    assert_eq!(rails(&mut single), [0, 1], "both have lived for a hundred silences");
+}
+
+#[test]
 fn what_comes_again_is_no_news_and_no_violation() {
     let (mut sender, mut receiver) = (Single::new(even(), 2, 8), Single::new(even(), 2, 8));
     let mut all = packets(&sender.send(7, THERE, 400));

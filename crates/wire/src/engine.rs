@@ -256,6 +256,13 @@ impl Engine {
         self.now
     }
 
+    /// It is told the time, which never goes back.
+    #[inline]
+    fn passes(&mut self, now: Time) -> Time {
+        self.now = self.now.max(now);
+        self.now
+    }
+
     /// Whether it has rails to look at, which takes longer than memory.
     pub fn has_rails(&self) -> bool {
         !self.rails.is_empty()
@@ -278,7 +285,7 @@ impl Engine {
     ) -> RequestKey {
         let bytes = buffer.bytes().len() as u64;
         debug_assert!(bytes <= LONGEST);
-        self.now = self.now.max(now);
+        let now = self.passes(now);
         let key = self.requests.insert(Request::new(buffer));
         self.send_in_advance(now, context, to, tag, key, bytes);
         self.begin_to_catch_up(now);
@@ -299,6 +306,8 @@ impl Engine {
         tag: Option<Tag>,
         buffer: Buffer,
     ) -> RequestKey {
+        let now = self.passes(now);
+        let now = self.passes(now);
         self.begin_to_catch_up(now);
         let room = buffer.room() as u64;
         let key = self.requests.insert(Request::new(buffer));
@@ -362,8 +371,8 @@ impl Engine {
 
     #[inline]
     fn look_about(&mut self, about: Time, clock: &dyn Fn() -> Time) -> bool {
-        self.now = self.now.max(about);
-        self.catch_up(self.now);
+        let now = self.passes(about);
+        self.catch_up(now);
         let mut came = self.take_in(clock);
         if self.untold.is_none() {
             came |= self.take_local(self.now);

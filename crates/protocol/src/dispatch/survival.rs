@@ -41,6 +41,7 @@ impl Dispatch {
         let Some(ways) = &mut self.ways else { return Vec::new() };
         if up {
             ways.hope(now);
+            ways.came_up(now, rail);
         }
         let lives = |to: &NodeId| ways.living(*to).contains(rail);
         ways.peers().into_iter().filter(lives).map(|to| (to, rail)).collect()
@@ -67,7 +68,11 @@ impl Dispatch {
         for &(to, _) in dead {
             self.hold_if_cut_off(to);
         }
-        orphans.into_iter().for_each(|orphan| self.scatter(orphan));
+        for orphan in orphans {
+            let (Outgoing { to, .. }, _) = self.outbox.origin(&orphan);
+            let rails = self.steady_to(to);
+            self.scatter(orphan, rails);
+        }
         unsent
     }
 
@@ -84,7 +89,8 @@ impl Dispatch {
                 }
                 orphans.push(orphan);
             }
-            orphans.into_iter().for_each(|orphan| self.scatter(orphan));
+            let rails = self.up_to(to);
+            orphans.into_iter().for_each(|orphan| self.scatter(orphan, rails));
             for (pe, outgoing) in held {
                 self.queue(pe, outgoing);
             }
@@ -110,10 +116,9 @@ impl Dispatch {
         }
     }
 
-    /// Hands over what goes again, as far as its receiver does not have it.
-    fn scatter(&mut self, orphan: Orphan) {
+    /// Hands over what goes again to these rails, as far as its receiver does not have it.
+    fn scatter(&mut self, orphan: Orphan, rails: RailSet) {
         let (outgoing, serial) = self.outbox.origin(&orphan);
-        let rails = self.up_to(outgoing.to);
         if rails.is_empty() {
             if let Some(ways) = &mut self.ways {
                 ways.hold_orphan(outgoing.to, orphan);

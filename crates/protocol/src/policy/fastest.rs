@@ -63,14 +63,16 @@ impl Policy for Fastest {
     fn ready(&mut self, pe: PeId, dispatch: &mut Dispatch) {
         while let Some(&head) = dispatch.head(pe) {
             let up = dispatch.up_to(head.to);
-            let rail = named(&head, up).or_else(|| self.choose(dispatch, head.to, head.bytes, up));
+            let steady = dispatch.steady_to(head.to);
+            let rail =
+                named(&head, up).or_else(|| self.choose(dispatch, head.to, head.bytes, steady));
             let Some(rail) = rail else { return };
             dispatch.send(pe, [Stripe { rail, bytes: 0..head.bytes }], false);
         }
     }
 
     fn foresee(&self, to: NodeId, bytes: u64, dispatch: &Dispatch) -> Option<RailId> {
-        self.turn.peek(self.soonest(dispatch, to, bytes, dispatch.up_to(to)))
+        self.turn.peek(self.soonest(dispatch, to, bytes, dispatch.steady_to(to)))
     }
 
     fn needs_gauges(&self) -> bool {

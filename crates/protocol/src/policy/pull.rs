@@ -148,8 +148,9 @@ impl Policy for Pull {
                 self.open.push_back(dispatch.open(pe));
                 continue;
             }
-            let rail =
-                named(&head, up).or_else(|| self.short.choose(dispatch, head.to, head.bytes, up));
+            let steady = dispatch.steady_to(head.to);
+            let rail = named(&head, up)
+                .or_else(|| self.short.choose(dispatch, head.to, head.bytes, steady));
             let Some(rail) = rail else { return };
             dispatch.send(pe, [Stripe { rail, bytes: 0..head.bytes }], false);
         }

@@ -1,5 +1,6 @@
 //! What ranks do in the scenes.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use crosstie_wire::{Comm, CommError};
@@ -84,8 +85,8 @@ fn stream(bytes: usize, window: usize, seconds: usize, both: bool) -> Result<(),
     Ok(())
 }
 
-/// A stream of messages for so many seconds, each of which is checked: the longest time in which none came, in milliseconds, or the bits
-/// of payload in the last two seconds but one of them.
+/// A stream of messages for so many seconds, each of which is checked: the longest time in which none came, in milliseconds, and the longest in which
+/// the one did not come whose turn it was; or the bits of payload in the last two seconds but one of them.
 fn watch(bytes: usize, window: usize, seconds: usize, rate: usize) -> Result<(), Failed> {
     let comm = Comm::init()?;
     let other = 1 - comm.rank();
@@ -102,7 +103,8 @@ fn watch(bytes: usize, window: usize, seconds: usize, rate: usize) -> Result<(),
     };
     let mut messages = vec![vec![0u64; words]; window];
     let begin = Instant::now();
-    let (mut number, mut wrong, mut times) = (0u64, 0u64, Vec::new());
+    let (mut number, mut wrong) = (0u64, 0u64);
+    let (mut times, mut turns) = (Vec::new(), Vec::new());
     loop {
         // Rank 0 says whether there is another round.
         let mut goes_on = [u8::from(begin.elapsed().as_secs() < seconds as u64)];
@@ -118,9 +120,17 @@ fn watch(bytes: usize, window: usize, seconds: usize, rate: usize) -> Result<(),
         } else {
             comm.scope(|scope| {
                 let coming = messages.iter_mut().map(|into| scope.recv(other, 1, into));
-                for coming in coming.collect::<Result<Vec<_>, _>>()? {
-                    coming.wait()?;
-                    times.push(begin.elapsed());
+                let mut coming = coming.collect::<Result<VecDeque<_>, _>>()?;
+                while let Some(first) = coming.front() {
+                    let is_first = first.is_done();
+                    let before = coming.len();
+                    coming.retain(|coming| !coming.is_done());
+                    let now = begin.elapsed();
+                    times.extend(std::iter::repeat_n(now, before - coming.len()));
+                    if is_first {
+                        turns.push(now);
+                    }
+                    std::thread::yield_now();
                 }
                 Ok(())
             })?;
@@ -131,24 +141,28 @@ fn watch(bytes: usize, window: usize, seconds: usize, rate: usize) -> Result<(),
         }
         number += window as u64;
     }
-    let mut result = [0.0f64; 3];
+    let mut result = [0.0f64; 4];
     if comm.rank() == 1 {
-        let gaps = times.windows(2).map(|pair| pair[1] - pair[0]);
-        let longest = gaps.max().unwrap_or_default();
+        let longest = |times: &[Duration]| {
+            let gaps = times.windows(2).map(|pair| pair[1] - pair[0]);
+            gaps.max().unwrap_or_default().as_secs_f64() * 1e3
+        };
         let last = Duration::from_secs(seconds as u64 - 1);
         let late =
             times.iter().filter(|&&at| at < last && at + Duration::from_secs(2) >= last).count();
         let bits = 8.0 * (late * bytes) as f64 / 2.0;
         result = [
-            if rate > 0 { bits } else { longest.as_secs_f64() * 1e3 },
+            if rate > 0 { bits } else { longest(&times) },
             times.len() as f64,
             wrong as f64,
+            longest(&turns),
         ];
     }
     comm.broadcast(1, &mut result)?;
     if comm.rank() == 0 {
         println!("{}", result[0]);
         println!("{} messages came, {} of them wrong", result[1], result[2]);
+        println!("the next one in order took {:.1} ms at most", result[3]);
         print_rails(&comm);
     }
     comm.finish()?;

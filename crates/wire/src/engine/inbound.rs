@@ -29,7 +29,7 @@ impl Engine {
             // What cannot be received has not come.
             let count = rail.receive(&mut |bytes| {
                 if std::mem::take(&mut first) {
-                    self.now = self.now.max(clock());
+                    self.passes(clock());
                 }
                 self.datagram(self.now, number, bytes);
             });

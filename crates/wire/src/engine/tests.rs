@@ -367,3 +367,14 @@ fn no_more_frames_are_on_their_way_than_a_window_has() {
     assert_eq!(most_under_way(180, 1300), [11; 4], "with credit that is given back");
     assert_eq!(most_under_way(2, 2_000_000), [11; 4], "while ranks that are waited for are probed");
 }
+
+#[test]
+fn time_never_goes_back() {
+    let mut sky = Sky::new(1, 2, &[100, 100], Harm::default(), selective(), PolicyKind::Pull {});
+    let engine = &mut sky.engines[0];
+    engine.receive(ms(5), Context::Program, Some(1), Some(Tag(0)), Buffer::None);
+    assert_eq!(engine.now(), ms(5), "whoever asks next what time it is hears no less");
+    engine.send(ms(3), Context::Program, 1, Tag(0), Buffer::Copy(vec![1; 100_000]));
+    engine.progress(ms(4));
+    assert_eq!(engine.now(), ms(5));
+}
