@@ -42,7 +42,7 @@ pub struct LiveProbe<'a> {
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// How often one is begun: others may use the network too, and frames are not sent again.
-const TRIES: usize = 3;
+const TRIES: usize = 5;
 
 /// Frames of the pool: bursts are received by ranks that may have to wait for a core.
 const POOL: u32 = 4096;
