@@ -161,6 +161,8 @@ pub(crate) struct Engine {
     untold: Option<Untold>,
     /// The receive that it was handed out to.
     handed_out: Option<RequestKey>,
+    /// Whether memory is looked at before rails, the next time.
+    memory_first: bool,
     /// Whether a request is done since the machines were last asked.
     done: bool,
     /// Buffers for short messages.
@@ -242,6 +244,7 @@ impl Engine {
             advance: None,
             untold: None,
             handed_out: None,
+            memory_first: false,
             done: false,
             spare: Vec::new(),
             // At once, for the first look.
@@ -306,7 +309,6 @@ impl Engine {
         tag: Option<Tag>,
         buffer: Buffer,
     ) -> RequestKey {
-        let now = self.passes(now);
         let now = self.passes(now);
         self.begin_to_catch_up(now);
         let room = buffer.room() as u64;
@@ -373,9 +375,18 @@ impl Engine {
     fn look_about(&mut self, about: Time, clock: &dyn Fn() -> Time) -> bool {
         let now = self.passes(about);
         self.catch_up(now);
-        let mut came = self.take_in(clock);
-        if self.untold.is_none() {
-            came |= self.take_local(self.now);
+        let mut came = match self.memory_first {
+            true => self.take_local(self.now),
+            false => self.take_in(clock),
+        };
+        if self.untold.is_some() {
+            // So that nobody who always has something keeps others waiting.
+            self.memory_first = !self.memory_first;
+        } else {
+            came |= match self.memory_first {
+                true => self.take_in(clock),
+                false => self.take_local(self.now),
+            };
         }
         let now = self.now;
         let due = self.deadline.is_some_and(|deadline| deadline <= now);
