@@ -373,16 +373,16 @@ impl Comm {
         };
         attended.store(true, Ordering::Relaxed);
         let mut now = begin;
-        let result = 'looks: loop {
+        let result = loop {
             let mut came = false;
             for _ in 0..looks {
                 came = engine.progress_about(now, &|| clock.now());
-                if let Some(found) = find(&mut engine) {
-                    break 'looks Ok(found);
-                }
                 if came {
                     break;
                 }
+            }
+            if let Some(found) = find(&mut engine) {
+                break Ok(found);
             }
             now = clock.now();
             if end.is_some_and(|end| end <= now) {

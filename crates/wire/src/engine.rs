@@ -366,9 +366,20 @@ impl Engine {
 
     /// The same where it costs something to know the time: it is asked for when a datagram has come. Until then it is about this.
     pub fn progress_about(&mut self, about: Time, clock: &dyn Fn() -> Time) -> bool {
+        if self.is_quiet(about) {
+            return false;
+        }
         let came = self.look_about(about, clock);
         self.wake_neighbours();
         came
+    }
+
+    /// Whether there are no rails, nothing has come through memory, and nothing is due or waits: who spins sees this most often.
+    #[inline]
+    fn is_quiet(&self, now: Time) -> bool {
+        let due = self.deadline.is_some_and(|deadline| deadline <= now);
+        let quiet = self.rails.is_empty() && self.untold.is_none() && !due;
+        quiet && self.memory.as_ref().is_some_and(|neighbours| neighbours.is_quiet())
     }
 
     #[inline]

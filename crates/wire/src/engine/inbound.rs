@@ -22,6 +22,9 @@ impl Engine {
     /// Takes in all datagrams that have come. Whether there were any.
     pub(super) fn take_in(&mut self, clock: &dyn Fn() -> Time) -> bool {
         let mut came = false;
+        if self.rails.is_empty() {
+            return came;
+        }
         // They are lent to a method of the engine.
         let mut rails = std::mem::take(&mut self.rails);
         for (number, rail) in (0u8..).zip(&mut rails) {

@@ -91,6 +91,13 @@ impl Neighbours {
         Neighbours { memory, places, ranks, backlog, lent, reads, look }
     }
 
+    /// Whether nothing has come, and nothing waits for room or is to be read.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        let waits = self.backlog.iter().any(|waiting| !waiting.is_empty());
+        self.memory.is_quiet() && self.reads.is_empty() && !waits
+    }
+
     fn place(&self, rank: u16) -> Option<usize> {
         self.places[usize::from(rank)]
     }

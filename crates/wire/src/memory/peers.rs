@@ -209,6 +209,13 @@ impl Memory {
         }
     }
 
+    /// Whether [`Memory::poll`] would find nothing, and nobody has to be told of room.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        let starving = sleep::may_starve(self.segment.word(Layout::starving()));
+        !starving && self.segment.first_set(&self.watched).is_none()
+    }
+
     /// Shows all records that have come, with the peers they are from, and says how many these were. Those of a peer
     /// come in the order in which it wrote them. A peer that writes without end does not keep others waiting.
     #[inline]

@@ -45,10 +45,16 @@ pub(super) fn must_ring<W: Word>(asleep: &W) -> bool {
     asleep.load(Relaxed) == YES && asleep.swap(NO, AcqRel) == YES
 }
 
-/// Whether anybody wants room in one of our rings.
+/// Whether anybody may want room in one of our rings.
+#[inline]
+pub(super) fn may_starve<W: Word>(starving: &W) -> bool {
+    starving.load(Relaxed) != NO
+}
+
+/// Whether anybody wants room in one of our rings, and has not been heard.
 #[inline]
 pub(super) fn anybody_starves<W: Word>(starving: &W) -> bool {
-    starving.load(Relaxed) != NO && starving.swap(NO, Acquire) != NO
+    may_starve(starving) && starving.swap(NO, Acquire) != NO
 }
 
 /// Whether the producer of a ring wants room; it does not any more.
