@@ -31,8 +31,8 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// Whether it is long since, for a way that has come back: it has lived for a hundred of the shortest silences.
-    pub(crate) fn is_long(&self, since: Time, now: Time) -> bool {
+    /// Whether a way that has come back at some time is as good as others: it has lived for a hundred of the shortest silences.
+    pub(crate) fn is_steady(&self, since: Time, now: Time) -> bool {
         since.ps().saturating_add(self.least.ps().saturating_mul(100)) <= now.ps()
     }
 

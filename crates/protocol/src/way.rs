@@ -87,6 +87,7 @@ struct Peer {
 }
 
 impl Peer {
+    /// A way lives again, or its rail is up again.
     fn comes_back(&mut self, now: Time, rail: RailId) {
         if let Some(way) = self.ways.get_mut(rail.0 as usize) {
             (way.back, self.returned) = (Some(now), Some(now));
@@ -135,25 +136,18 @@ impl Ways {
         self.peers.get(&to).map_or(RailSet::all(self.rails), |peer| peer.living)
     }
 
-    /// Those that have not come back only lately, if there are such: who dies twice may die a third time.
+    /// Those that have not come back only lately: who dies twice may die a third time.
     #[inline]
     pub fn steady(&self, now: Time, to: NodeId) -> RailSet {
         let Some(peer) = self.peers.get(&to) else { return RailSet::all(self.rails) };
-        if peer.returned.is_none_or(|at| self.patience.is_long(at, now)) {
+        if peer.returned.is_none_or(|at| self.patience.is_steady(at, now)) {
             return peer.living;
         }
         let is_steady = |rail: &RailId| {
             let back = peer.ways[rail.0 as usize].back;
-            back.is_none_or(|at| self.patience.is_long(at, now))
+            back.is_none_or(|at| self.patience.is_steady(at, now))
         };
         peer.living.iter().filter(is_steady).collect()
-    }
-
-    /// A rail has come up.
-    pub fn came_up(&mut self, now: Time, rail: RailId) {
-        for peer in self.peers.values_mut() {
-            peer.comes_back(now, rail);
-        }
     }
 
     /// When something is to be looked after.
@@ -321,10 +315,11 @@ impl Ways {
         (std::mem::take(&mut peer.orphans), std::mem::take(&mut peer.held))
     }
 
-    /// There is hope for those without a way: a rail has come up.
-    pub fn hope(&mut self, now: Time) {
+    /// A rail has come up: there is hope for those without a way.
+    pub fn came_up(&mut self, now: Time, rail: RailId) {
         for peer in self.peers.values_mut() {
             peer.cut_off = peer.cut_off.map(|_| now);
+            peer.comes_back(now, rail);
         }
     }
 

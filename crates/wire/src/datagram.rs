@@ -86,16 +86,7 @@ impl Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
     /// Bytes of a long message, for which a receive has a place.
-    Data {
-        /// Of which packet.
-        part: Part,
-        /// The message's serial number, as far as it fits.
-        serial: u32,
-        /// The receive.
-        receive: u32,
-        /// Where in the message they begin.
-        offset: u32,
-    },
+    Data(Data),
     /// A message in one datagram.
     Whole {
         /// The number of its packet.
@@ -157,6 +148,19 @@ pub enum Body {
         /// What tells it from other frames, for whoever reads it.
         label: u32,
     },
+}
+
+/// What a datagram with bytes of a long message says of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Data {
+    /// Of which packet.
+    pub part: Part,
+    /// The message's serial number, as far as it fits.
+    pub serial: u32,
+    /// The receive.
+    pub receive: u32,
+    /// Where in the message they begin.
+    pub offset: u32,
 }
 
 /// A stripe, as it is described in every piece of it.
@@ -269,9 +273,7 @@ impl Datagram {
         let head = |kind| Head::new(kind, from);
         let front = Front::new();
         let (head, front) = match body {
-            Body::Data { part, serial, receive, offset } => {
-                (Data { part, serial, receive, offset }.head(from), front)
-            }
+            Body::Data(data) => (data.head(from), front),
             Body::Whole { seq, ack, serial, reserved } => {
                 let head = head(kind::WHOLE).seq(seq).serial(serial);
                 (head.place(None, ack.0).reserved(reserved), front)
@@ -304,9 +306,9 @@ impl Datagram {
     /// Appends its first bytes to others, if these are behind them.
     #[inline]
     pub fn append(&self, key: &Key, course: Course, load: &[u8], to: &mut Vec<u8>) {
-        if let Body::Data { part, serial, receive, offset } = self.body {
+        if let Body::Data(data) = self.body {
             // As most are.
-            let head = Data { part, serial, receive, offset }.head(self.from);
+            let head = data.head(self.from);
             let head = head.tagged(key.tag(course, &head, [load, &[]]));
             to.extend_from_slice(&head.bytes());
         } else {
@@ -341,19 +343,6 @@ impl Front {
 pub struct Opened<'a> {
     head: Head,
     rest: &'a [u8],
-}
-
-/// Bytes of a long message, for which a receive has a place: as [`Body::Data`].
-#[derive(Debug, Clone, Copy)]
-pub struct Data {
-    /// Of which packet.
-    pub part: Part,
-    /// The message's serial number, as far as it fits.
-    pub serial: u32,
-    /// The receive.
-    pub receive: u32,
-    /// Where in the message they begin.
-    pub offset: u32,
 }
 
 impl Data {
@@ -408,9 +397,7 @@ impl<'a> Opened<'a> {
         let reserved = head.is_reserved();
         let body = match head.kind() {
             kind::DATA => {
-                let (Data { part, serial, receive, offset }, load) =
-                    self.data().ok_or(self.odd())?;
-                return Ok((Body::Data { part, serial, receive, offset }, load));
+                return self.data().map(|(data, load)| (Body::Data(data), load)).ok_or(self.odd());
             }
             kind::WHOLE => {
                 return Ok((Body::Whole { seq, ack: Seq(offset), serial, reserved }, rest));
@@ -568,7 +555,7 @@ mod tests {
         prop_oneof![
             (part(), any::<u32>(), 0..NO_PLACE, 0..u32::MAX - 4096).prop_map(
                 |(part, serial, receive, offset)| {
-                    (Body::Data { part, serial, receive, offset }, true)
+                    (Body::Data(Data { part, serial, receive, offset }), true)
                 }
             ),
             (seq(), seq(), any::<u32>(), any::<bool>()).prop_map(|(seq, ack, serial, reserved)| {
@@ -666,7 +653,7 @@ mod tests {
     #[test]
     fn the_head_of_long_messages_has_24_bytes() {
         let part = Part { seq: Seq(1), number: 0, last: true };
-        let body = Body::Data { part, serial: 1, receive: 2, offset: 3 };
+        let body = Body::Data(Data { part, serial: 1, receive: 2, offset: 3 });
         assert_eq!(bytes(&Datagram { from: 0, body }, b"").len(), 24);
     }
 }

@@ -40,7 +40,6 @@ impl Dispatch {
         let now = self.now;
         let Some(ways) = &mut self.ways else { return Vec::new() };
         if up {
-            ways.hope(now);
             ways.came_up(now, rail);
         }
         let lives = |to: &NodeId| ways.living(*to).contains(rail);

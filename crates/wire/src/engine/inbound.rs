@@ -118,9 +118,7 @@ impl Engine {
                     self.data(from, rail, part.seq, item)
                 })
             }
-            Body::Data { .. } | Body::Hello { .. } | Body::Welcome { .. } | Body::Raw { .. } => {
-                None
-            }
+            Body::Data(_) | Body::Hello { .. } | Body::Welcome { .. } | Body::Raw { .. } => None,
         };
         if let Some(frame) = frame {
             self.tell_link(now, from, rail, frame);

@@ -94,8 +94,13 @@ impl Neighbours {
     /// Whether nothing has come, and nothing waits for room or is to be read.
     #[inline]
     pub fn is_quiet(&self) -> bool {
-        let waits = self.backlog.iter().any(|waiting| !waiting.is_empty());
-        self.memory.is_quiet() && self.reads.is_empty() && !waits
+        self.memory.is_quiet() && self.reads.is_empty() && !self.has_backlog()
+    }
+
+    /// Whether something waits for room in a ring.
+    #[inline]
+    fn has_backlog(&self) -> bool {
+        self.backlog.iter().any(|waiting| !waiting.is_empty())
     }
 
     fn place(&self, rank: u16) -> Option<usize> {
@@ -123,8 +128,7 @@ impl Engine {
 
     /// Whether something waits for room in a ring.
     pub(super) fn has_backlog(&self) -> bool {
-        let backlog = self.memory.as_ref().map(|neighbours| &neighbours.backlog);
-        backlog.is_some_and(|backlog| backlog.iter().any(|waiting| !waiting.is_empty()))
+        self.memory.as_ref().is_some_and(|neighbours| neighbours.has_backlog())
     }
 
     /// How much that is.

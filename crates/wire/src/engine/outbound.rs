@@ -12,7 +12,7 @@ use slotmap::{KeyData, SlotMap};
 use super::greeting::Greeting;
 use super::link::{Item, Link};
 use super::{Engine, Nic, Post, PostKey, RailCount, Request, RequestKey};
-use crate::datagram::{Body, Datagram, Front, HEAD, Part, Piece};
+use crate::datagram::{Body, Data, Datagram, Front, HEAD, Part, Piece};
 use crate::key::Course;
 use crate::rail::{self, Rail, Train};
 
@@ -443,7 +443,7 @@ impl<'a> Maker<'a> {
             }
             Some(receive) if !self.describes => {
                 self.cut(seq, HEAD, packet.bytes.start, load, |part, offset, load| {
-                    each(Body::Data { part, serial, receive, offset }, load);
+                    each(Body::Data(Data { part, serial, receive, offset }), load);
                 });
             }
             receive => {

@@ -14,7 +14,7 @@ use super::air::{self, Air};
 use super::pair::{SECRET, choose, ms, rank};
 use super::parsers::seal;
 use crate::bare::BareRequest;
-use crate::datagram::{Body, Datagram, Part, Piece};
+use crate::datagram::{Body, Data, Datagram, Part, Piece};
 use crate::envelope::{self, Context};
 use crate::key::{Course, Key};
 
@@ -94,7 +94,7 @@ fn body(decisions: &mut Decisions<'_>) -> (Body, Vec<u8>) {
     match kind {
         0 => {
             let (part, receive, offset) = (part(decisions), decisions.number(), decisions.number());
-            (Body::Data { part, serial, receive, offset }, load(decisions))
+            (Body::Data(Data { part, serial, receive, offset }), load(decisions))
         }
         1 | 2 => {
             let parcel = Piece {
