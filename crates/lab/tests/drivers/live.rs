@@ -9,7 +9,7 @@ use crosstie_protocol::{NodeSpec, PolicyKind};
 use crosstie_units::Time;
 use crosstie_wire::bare::wing::{Air, Flights, wings};
 use crosstie_wire::bare::{Bare, BareRequest, BareSpec};
-use crosstie_wire::datagram::{Body, Datagram};
+use crosstie_wire::datagram::{Body, Data, Datagram};
 use crosstie_wire::key::{Course, Key};
 
 use crate::lines::{Lines, Put};
@@ -54,12 +54,10 @@ impl Air for Wires {
             Body::Hello { .. } | Body::Welcome { .. } => Some(self.flights.now),
             _ => {
                 let what = match body {
-                    Body::Data { part, .. } | Body::Piece { part, .. } if part.number > 0 => {
+                    Body::Data(Data { part, .. }) | Body::Piece { part, .. } if part.number > 0 => {
                         Put::More(bytes)
                     }
-                    Body::Data { .. } | Body::Piece { .. } | Body::Whole { .. } => {
-                        Put::Packet(bytes)
-                    }
+                    Body::Data(_) | Body::Piece { .. } | Body::Whole { .. } => Put::Packet(bytes),
                     Body::Control { .. } | Body::Void { .. } => Put::Packet(1),
                     _ => Put::Word,
                 };
