@@ -139,6 +139,8 @@ pub(crate) struct Engine {
     messengers: [Messenger; Context::ALL.len()],
     peers: Vec<Peer>,
     nics: Vec<Nic>,
+    /// Datagrams that are being sent, one behind the other: the kernel copies them from here.
+    departing: Vec<u8>,
     /// Their drivers.
     rails: Vec<Box<dyn Rail>>,
     memory: Option<Box<local::Neighbours>>,
@@ -230,6 +232,7 @@ impl Engine {
             messengers: Context::ALL.map(|_| Messenger::new(message, RankId(rank.into()))),
             peers: (0..size).map(|_| Peer::default()).collect(),
             nics: rails.iter().map(|_| Nic::default()).collect(),
+            departing: Vec::new(),
             rails,
             memory: memory.map(|(memory, ranks)| Box::new(local::Neighbours::new(memory, ranks))),
             posts: SlotMap::with_key(),

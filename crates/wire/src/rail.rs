@@ -9,19 +9,38 @@ mod udp;
 pub use udp::Udp;
 pub(crate) use udp::heads;
 
-use std::io::{self, IoSlice};
+use std::io;
 
 /// Datagrams for one rank, one behind the other: all have the same length but for the last, which may be shorter.
 #[derive(Debug, Clone, Copy)]
 pub struct Train<'a> {
     /// For whom.
     pub to: u16,
-    /// Their bytes; where one ends within these does not matter.
-    pub bytes: &'a [IoSlice<'a>],
+    /// Their bytes.
+    pub bytes: &'a [u8],
     /// The length of each.
     pub segment: usize,
+}
+
+impl<'a> Train<'a> {
+    /// One datagram.
+    pub fn one(to: u16, bytes: &'a [u8]) -> Train<'a> {
+        Train { to, bytes, segment: bytes.len() }
+    }
+
     /// How many there are.
-    pub count: usize,
+    pub fn count(&self) -> usize {
+        self.bytes.len().div_ceil(self.segment.max(1)).max(1)
+    }
+
+    /// Each of them.
+    pub fn datagrams(&self) -> impl Iterator<Item = &'a [u8]> {
+        let Train { bytes, segment, .. } = *self;
+        (0..self.count()).map(move |number| {
+            let begin = number * segment;
+            &bytes[begin..bytes.len().min(begin + segment)]
+        })
+    }
 }
 
 /// What the system does for a rail, as far as that was found.

@@ -99,11 +99,10 @@ impl<A: Air> Rail for Wing<A> {
             return Err(io::ErrorKind::NetworkUnreachable.into());
         }
         for train in trains {
-            let bytes: Vec<u8> = train.bytes.iter().flat_map(|slice| slice.to_vec()).collect();
-            assert_eq!(bytes.len().div_ceil(train.segment), train.count);
-            assert!(train.segment <= LONGEST && train.count <= TRAIN.0 && bytes.len() <= TRAIN.1);
-            let datagrams = bytes.chunks(train.segment);
-            datagrams.for_each(|datagram| air.send(self.rank, train.to, self.rail, datagram));
+            let (count, bytes) = (train.count(), train.bytes.len());
+            assert!(train.segment <= LONGEST && count <= TRAIN.0 && bytes <= TRAIN.1);
+            let send = |datagram: &[u8]| air.send(self.rank, train.to, self.rail, datagram);
+            train.datagrams().for_each(send);
         }
         Ok(trains.len())
     }

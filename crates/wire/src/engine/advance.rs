@@ -122,10 +122,11 @@ impl Engine {
         let number = Some(number);
         let envelope = Envelope { number, body: message::Body::Eager { tag, bytes } };
         let load = self.enclose(context, &envelope, Some(send));
-        let front =
-            Datagram { from: self.rank, body }.encode(&self.key, Course { to, rail }, &load);
+        let datagram = Datagram { from: self.rank, body };
+        self.departing.clear();
+        datagram.append(&self.key, Course { to, rail }, &load, &mut self.departing);
         let (nic, driver) = (&mut self.nics[usize::from(rail)], &mut self.rails[usize::from(rail)]);
-        let sent = send_one(driver.as_mut(), &mut nic.count, to, &front, &load);
+        let sent = send_one(driver.as_mut(), &mut nic.count, to, &self.departing);
         if sent.is_ok_and(|sent| sent == 1) {
             self.advance = Some(Advance::Datagram { to, rail, body, load: Some(load) });
         } else {

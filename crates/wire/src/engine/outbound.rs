@@ -1,7 +1,7 @@
 //! From packets to datagrams, and out.
 
 use std::collections::VecDeque;
-use std::io::{self, IoSlice};
+use std::io;
 use std::ops::Range;
 
 use crosstie_protocol::channel::{self, Frame, Seq};
@@ -12,7 +12,7 @@ use slotmap::{KeyData, SlotMap};
 use super::greeting::Greeting;
 use super::link::{Item, Link};
 use super::{Engine, Nic, Post, PostKey, RailCount, Request, RequestKey};
-use crate::datagram::{Body, Data, Datagram, Front, HEAD, Part, Piece};
+use crate::datagram::{Body, Data, Datagram, HEAD, Part, Piece};
 use crate::key::Course;
 use crate::rail::{self, Rail, Train};
 
@@ -77,17 +77,30 @@ impl Queue {
     }
 }
 
-/// A datagram that is ready to be sent.
-struct Ready<'a> {
+/// Datagrams that are ready to be sent together, as a [`Train`]: where they are among all that are.
+struct Coupled {
     to: u16,
-    /// Where its first bytes are among those of all.
-    front: Range<usize>,
-    load: &'a [u8],
+    bytes: Range<usize>,
+    segment: usize,
+    count: usize,
+    /// How many things of the queue they are.
+    things: usize,
 }
 
-impl Ready<'_> {
-    fn len(&self) -> usize {
-        self.front.len() + self.load.len()
+impl Coupled {
+    /// Whether others that follow can go with them, if a train has so many datagrams and bytes at most.
+    fn takes(&self, next: &Coupled, (most, most_bytes): (usize, usize)) -> bool {
+        let fits =
+            self.count + next.count <= most && self.bytes.len() + next.bytes.len() <= most_bytes;
+        let is_even = self.bytes.len() == self.count * self.segment;
+        let ends = next.count == 1 && next.segment < self.segment;
+        fits && self.to == next.to && is_even && (ends || next.segment == self.segment)
+    }
+
+    fn take(&mut self, next: &Coupled) {
+        self.bytes.end = next.bytes.end;
+        self.count += next.count;
+        self.things += next.things;
     }
 }
 
@@ -293,7 +306,7 @@ impl Engine {
 
     /// Sends the only thing in front of a NIC, if it is one datagram: most often there is no more, and somebody waits for it.
     fn send_only(&mut self, rail: usize) -> Option<Sent> {
-        let Engine { nics, rails, posts, requests, rank, key, describes, .. } = self;
+        let Engine { nics, rails, posts, requests, rank, key, describes, departing, .. } = self;
         let (Nic { queue, count, .. }, driver) = (&mut nics[rail], &mut rails[rail]);
         let (mut datagrams, mut only) = (0, None);
         match (queue.urgent.front(), queue.packets.front()) {
@@ -311,53 +324,67 @@ impl Engine {
             _ => {}
         }
         let (to, body, load) = only.filter(|_| datagrams == 1)?;
-        let front =
-            Datagram { from: *rank, body }.encode(key, Course { to, rail: rail as u8 }, load);
-        let sent = send_one(driver.as_mut(), count, to, &front, load);
+        departing.clear();
+        let course = Course { to, rail: rail as u8 };
+        Datagram { from: *rank, body }.append(key, course, load, departing);
+        let sent = send_one(driver.as_mut(), count, to, departing);
         let things = *sent.as_ref().unwrap_or(&0);
         Some(Sent { things, all: things == 1, error: sent.err() })
     }
 
     /// Makes datagrams of what is first in front of a NIC, and sends them.
     fn send_batch(&mut self, rail: usize) -> Sent {
-        let Engine { nics, rails, posts, requests, rank, key, describes, .. } = self;
+        let Engine { nics, rails, posts, requests, rank, key, describes, departing, .. } = self;
         let (Nic { queue, count, .. }, driver) = (&mut nics[rail], &mut rails[rail]);
         let maker = Maker { posts, requests, describes: *describes, longest: driver.longest() };
-        let room = queue.urgent.len() + queue.packets.len().min(BATCH);
-        let mut ready: Vec<Ready<'_>> = Vec::with_capacity(room.max(BATCH.min(4 * room)));
-        // Where each thing in the queue ends among what is ready.
-        let mut ends: Vec<usize> = Vec::with_capacity(room);
-        let mut fronts: Vec<u8> = Vec::with_capacity(HEAD * ready.capacity());
-        let mut seal = |to: u16, body: Body, load| {
+        departing.clear();
+        let mut trains: Vec<Coupled> = Vec::with_capacity(4);
+        // Things are not torn apart.
+        let mut couple = |thing: Coupled| match trains.last_mut() {
+            Some(last) if last.takes(&thing, driver.train()) => last.take(&thing),
+            _ => trains.push(thing),
+        };
+        let append = |departing: &mut Vec<u8>, to: u16, body: Body, load: &[u8]| {
             let course = Course { to, rail: rail as u8 };
-            let start = fronts.len();
-            Datagram { from: *rank, body }.append(key, course, load, &mut fronts);
-            Ready { to, front: start..fronts.len(), load }
+            Datagram { from: *rank, body }.append(key, course, load, departing);
         };
         for &(to, body) in &queue.urgent {
-            ready.push(seal(to, body, &[]));
-            ends.push(ready.len());
+            let begin = departing.len();
+            append(departing, to, body, &[]);
+            let bytes = begin..departing.len();
+            couple(Coupled { to, segment: bytes.len(), bytes, count: 1, things: 1 });
         }
+        let mut datagrams = queue.urgent.len();
         for packet in &queue.packets {
-            if ready.len() >= BATCH {
+            if datagrams >= BATCH {
                 break;
             }
-            maker.datagrams(packet, &mut |body, load| ready.push(seal(packet.to, body, load)));
-            ends.push(ready.len());
+            let (to, begin) = (packet.to, departing.len());
+            let (mut count, mut segment) = (0, 0);
+            maker.datagrams(packet, &mut |body, load| {
+                append(departing, to, body, load);
+                count += 1;
+                segment = if count == 1 { departing.len() - begin } else { segment };
+            });
+            couple(Coupled { to, bytes: begin..departing.len(), segment, count, things: 1 });
+            datagrams += count;
         }
-        let slices: Vec<IoSlice<'_>> = ready
+        let all: Vec<Train<'_>> = trains
             .iter()
-            .flat_map(|ready| [&fronts[ready.front.clone()], ready.load].map(IoSlice::new))
+            .map(|train| {
+                let &Coupled { to, segment, .. } = train;
+                Train { to, bytes: &departing[train.bytes.clone()], segment }
+            })
             .collect();
-        let (trains, counts) = couple(&ready, &ends, &slices, driver.train());
-        let (sent, error) = match driver.send(&trains) {
+        let (sent, error) = match driver.send(&all) {
             Ok(sent) => (sent, None),
             Err(error) => (0, Some(error)),
         };
-        let things: usize = counts[..sent].iter().sum();
-        let datagrams = things.checked_sub(1).map_or(0, |last| ends[last]);
-        count.sent += datagrams as u64;
-        count.sent_bytes += ready[..datagrams].iter().map(|ready| ready.len() as u64).sum::<u64>();
+        for train in &trains[..sent] {
+            count.sent += train.count as u64;
+            count.sent_bytes += train.bytes.len() as u64;
+        }
+        let things = trains[..sent].iter().map(|train| train.things).sum();
         Sent { things, all: sent == trains.len(), error }
     }
 
@@ -395,14 +422,11 @@ pub(super) fn send_one(
     rail: &mut dyn Rail,
     count: &mut RailCount,
     to: u16,
-    front: &Front,
-    load: &[u8],
+    datagram: &[u8],
 ) -> io::Result<usize> {
-    let bytes = [IoSlice::new(front.as_bytes()), IoSlice::new(load)];
-    let segment = bytes[0].len() + bytes[1].len();
-    let sent = rail.send(&[Train { to, bytes: &bytes, segment, count: 1 }])?;
+    let sent = rail.send(&[Train::one(to, datagram)])?;
     count.sent += sent as u64;
-    count.sent_bytes += (sent * segment) as u64;
+    count.sent_bytes += (sent * datagram.len()) as u64;
     Ok(sent)
 }
 
@@ -481,49 +505,4 @@ impl<'a> Maker<'a> {
             each(part, (start + begin as u64) as u32, &load[begin..end]);
         }
     }
-}
-
-/// Makes trains of datagrams: for one rank, of one length but for the last. Things in the queue are not torn apart; how many each train has.
-fn couple<'a>(
-    ready: &[Ready<'_>],
-    ends: &[usize],
-    slices: &'a [IoSlice<'a>],
-    (most, most_bytes): (usize, usize),
-) -> (Vec<Train<'a>>, Vec<usize>) {
-    let (mut trains, mut counts): (Vec<Train<'a>>, Vec<usize>) = (Vec::new(), Vec::new());
-    // What the last train has: where it begins, its bytes, and whether its last datagram is as long as all.
-    let (mut begin, mut bytes, mut even) = (0, 0, false);
-    let mut start = 0;
-    for &end in ends {
-        let thing = &ready[start..end];
-        let size: usize = thing.iter().map(Ready::len).sum();
-        let (first, last) = (&thing[0], &thing[thing.len() - 1]);
-        let joins = trains.last().is_some_and(|train| {
-            let fits = train.count + thing.len() <= most && bytes + size <= most_bytes;
-            let alike =
-                first.len() == train.segment || thing.len() == 1 && first.len() < train.segment;
-            even && fits && alike && train.to == first.to && first.len() > 0
-        });
-        if joins {
-            let train = trains.last_mut().expect("there is one");
-            train.count += thing.len();
-            *counts.last_mut().expect("as many as trains") += 1;
-            bytes += size;
-        } else {
-            begin = start;
-            bytes = size;
-            trains.push(Train {
-                to: first.to,
-                bytes: &[],
-                segment: first.len(),
-                count: thing.len(),
-            });
-            counts.push(1);
-        }
-        let train = trains.last_mut().expect("there is one");
-        train.bytes = &slices[2 * begin..2 * end];
-        even = last.len() == train.segment;
-        start = end;
-    }
-    (trains, counts)
 }

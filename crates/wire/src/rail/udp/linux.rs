@@ -13,7 +13,7 @@ use crate::rail::{Offloads, Rail, Train};
 const OUT: usize = 16;
 const IN: usize = 16;
 
-/// Datagrams up to this length are copied rather than gathered.
+/// Datagrams up to this length are short ones.
 const SHORT: usize = 512;
 
 /// How often messages are taken in before somebody looks what to do about them.
@@ -137,53 +137,25 @@ impl Udp {
     }
 
     /// Sends each datagram of a train as a message of its own. As with all datagrams, some may be lost.
-    fn send_singly(&mut self, train: &Train<'_>) -> io::Result<()> {
-        let name = self.name(train.to).copied();
-        let send = |datagram: &[u8]| send(&self.socket, name.as_ref(), datagram);
-        let mut datagram = Vec::with_capacity(train.segment);
-        let mut sent = false;
-        for slice in train.bytes {
-            let mut rest: &[u8] = slice;
-            while !rest.is_empty() {
-                let take = rest.len().min(train.segment - datagram.len());
-                datagram.extend_from_slice(&rest[..take]);
-                rest = &rest[take..];
-                if datagram.len() == train.segment {
-                    match send(&datagram) {
-                        Err(error) if !sent => return Err(error),
-                        _ => sent = true,
-                    }
-                    datagram.clear();
-                }
-            }
-        }
-        if !datagram.is_empty() {
-            match send(&datagram) {
-                Err(error) if !sent => return Err(error),
+    fn send_singly(&self, train: &Train<'_>) -> io::Result<()> {
+        let name = self.name(train.to);
+        for (place, datagram) in train.datagrams().enumerate() {
+            match send(&self.socket, name, datagram) {
+                Err(error) if place == 0 => return Err(error),
                 _ => {}
             }
         }
         Ok(())
     }
 
-    /// Sends a train of one datagram, for which a simple call is cheaper.
-    fn send_one(&self, train: &Train<'_>) -> io::Result<usize> {
-        let mut datagram = [0; SHORT];
-        let mut length = 0;
-        for slice in train.bytes {
-            datagram[length..length + slice.len()].copy_from_slice(slice);
-            length += slice.len();
-        }
-        send(&self.socket, self.name(train.to), &datagram[..length]).map(|()| 1)
-    }
-
     fn send_together(&self, trains: &[Train<'_>]) -> io::Result<usize> {
         if let [train] = trains
-            && train.count == 1
-            && train.segment <= SHORT
+            && train.count() == 1
         {
-            return self.send_one(train);
+            // For which a simple call is cheaper.
+            return send(&self.socket, self.name(train.to), train.bytes).map(|()| 1);
         }
+        let mut slices = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; OUT];
         let mut extras = [Extra([0; 32]); OUT];
         // SAFETY: a header of zeroes is one without address, bytes and extras.
         let mut headers: [libc::mmsghdr; OUT] = unsafe { mem::zeroed() };
@@ -194,16 +166,20 @@ impl Udp {
                 header.msg_name = (&raw const name.storage).cast_mut().cast();
                 header.msg_namelen = name.length;
             }
-            // An `IoSlice` is an `iovec`, and the kernel only reads what it says.
-            header.msg_iov = train.bytes.as_ptr().cast_mut().cast();
-            header.msg_iovlen = train.bytes.len() as _;
-            if train.count > 1 {
+            // The kernel only reads them.
+            slices[place] = libc::iovec {
+                iov_base: train.bytes.as_ptr().cast_mut().cast(),
+                iov_len: train.bytes.len(),
+            };
+            header.msg_iov = &raw mut slices[place];
+            header.msg_iovlen = 1;
+            if train.count() > 1 {
                 header.msg_controllen = extras[place].segment(train.segment as u16) as _;
                 header.msg_control = (&raw mut extras[place]).cast();
             }
         }
         let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-        // SAFETY: all that the headers point to (names, slices, extras) lives until the call returns.
+        // SAFETY: all that the headers point to (names, slices and what these point to, extras) lives until the call returns.
         let sent = unsafe {
             libc::sendmmsg(
                 self.socket.as_raw_fd(),
@@ -373,7 +349,7 @@ impl Rail for Udp {
                 // Some devices cannot cut messages up.
                 Err(error)
                     if self.segments
-                        && train.count > 1
+                        && train.count() > 1
                         && matches!(error.raw_os_error(), Some(libc::EIO | libc::EINVAL)) =>
                 {
                     self.segments = false;
@@ -531,7 +507,6 @@ fn set(socket: &UdpSocket, level: libc::c_int, name: libc::c_int, value: &[u8]) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::IoSlice;
     use std::time::{Duration, Instant};
 
     fn pair() -> (Udp, Udp) {
@@ -554,14 +529,10 @@ mod tests {
 
     fn sends(a: &mut Udp, b: &mut Udp) {
         let bytes: Vec<u8> = (0..10_000).map(|byte| (byte % 251) as u8).collect();
-        let halves = [IoSlice::new(&bytes[..777]), IoSlice::new(&bytes[777..])];
-        let short = [IoSlice::new(b"short")];
-        let nothing = [IoSlice::new(b"")];
-        let train = |bytes, segment, count| Train { to: 1, bytes, segment, count };
-        let nobody = Train { to: 2, ..train(&short[..], 5, 1) };
-        let unknown = Train { to: 9, ..nobody };
-        let trains =
-            [train(&halves, 1200, 9), nobody, train(&short, 5, 1), unknown, train(&nothing, 0, 1)];
+        let several = Train { to: 1, bytes: &bytes, segment: 1200 };
+        let [nobody, unknown] = [2, 9].map(|to| Train::one(to, b"short"));
+        let trains = [several, nobody, Train::one(1, b"short"), unknown, Train::one(1, b"")];
+        assert_eq!(trains.map(|train| train.count()), [9, 1, 1, 1, 1]);
         assert_eq!(a.send(&trains).unwrap(), 5);
         let came = all(b, 11);
         assert_eq!(came.len(), 11);
@@ -582,8 +553,7 @@ mod tests {
             return;
         }
         let bytes: Vec<u8> = (0..5000).map(|byte| (byte % 13) as u8).collect();
-        let slices: Vec<IoSlice<'_>> = bytes.chunks(700).map(IoSlice::new).collect();
-        let train = Train { to: 1, bytes: &slices, segment: 1000, count: 5 };
+        let train = Train { to: 1, bytes: &bytes, segment: 1000 };
         assert_eq!(a.send(&[train]).unwrap(), 1);
         assert_eq!(all(&mut b, 5).concat(), bytes);
     }
@@ -592,7 +562,6 @@ mod tests {
     fn what_does_not_fit_is_an_error_of_that_train() {
         let (mut a, _b) = pair();
         let bytes = vec![0; 70_000];
-        let train = Train { to: 1, bytes: &[IoSlice::new(&bytes)], segment: 70_000, count: 1 };
-        assert!(a.send(&[train]).is_err());
+        assert!(a.send(&[Train::one(1, &bytes)]).is_err());
     }
 }

@@ -16,7 +16,6 @@ pub struct Udp {
     peers: Vec<Option<SocketAddr>>,
     longest: usize,
     buffer: Vec<u8>,
-    datagram: Vec<u8>,
 }
 
 impl Udp {
@@ -30,7 +29,6 @@ impl Udp {
             peers: Vec::new(),
             longest: mtu.min(MESSAGE) - heads(address),
             buffer: vec![0; MESSAGE],
-            datagram: Vec::new(),
         })
     }
 
@@ -45,14 +43,9 @@ impl Udp {
         self.longest = self.longest.min(longest);
     }
 
-    fn send_train(&mut self, train: &Train<'_>) -> io::Result<()> {
+    fn send_train(&self, train: &Train<'_>) -> io::Result<()> {
         let Some(Some(peer)) = self.peers.get(usize::from(train.to)) else { return Ok(()) };
-        self.datagram.clear();
-        train.bytes.iter().for_each(|slice| self.datagram.extend_from_slice(slice));
-        if self.datagram.is_empty() {
-            return self.socket.send_to(&[], peer).map(|_| ());
-        }
-        for (place, datagram) in self.datagram.chunks(train.segment).enumerate() {
+        for (place, datagram) in train.datagrams().enumerate() {
             match self.socket.send_to(datagram, peer) {
                 Err(error) if place == 0 => return Err(error),
                 // As with all datagrams, some may be lost.
