@@ -109,7 +109,7 @@ pub enum Verb {
     },
     /// Reproduce a paper: what it publishes beside what is measured
     Paper(PaperArguments),
-    /// Run microbenchmarks on a simulated cluster: ping, bandwidth, collective operations
+    /// Run microbenchmarks on simulated or real ranks: ping, bandwidth, collective operations
     Bench(BenchArguments),
     /// Price communication on paper: transfers and collective operations, with their bottlenecks
     Predict(PredictArguments),

@@ -20,7 +20,7 @@ use crate::sizes::Sizes;
 use crate::{experiment, interrupt, run};
 use catalogue::{Benchmark, Quantity};
 use side::Side;
-use table::{Column, Table};
+use table::{Column, Line, Table};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -144,9 +144,9 @@ pub fn bench(
         lead,
     };
     let mut columns: Vec<Column> = Vec::new();
-    let mut lines: Vec<(Option<u64>, Vec<Option<f64>>)> = (sizes.iter())
-        .map(|&size| (benchmark.sizes().is_some().then_some(size), Vec::new()))
-        .collect();
+    let has_sizes = benchmark.sizes().is_some();
+    let line = |&size: &u64| Line { size: has_sizes.then_some(size), ..Line::default() };
+    let mut lines: Vec<Line> = sizes.iter().map(line).collect();
     let mut failed = false;
     for side in &sides {
         let text = text(side, benchmark, ranks, &sizes, &algorithms);
@@ -162,11 +162,12 @@ pub fn bench(
         })?;
         let Some(rows) = rows else { return Ok(Answer::Interrupted) };
         let own = columns_of(side, benchmark, &algorithms);
-        for ((size, values), rows) in lines.iter_mut().zip(rows.chunks(rows.len() / sizes.len())) {
+        for (line, rows) in lines.iter_mut().zip(rows.chunks(rows.len() / sizes.len())) {
             let statistics = side.statistics();
             for row in rows {
-                let value = |statistic: &Option<_>| value(row, benchmark, *size, *statistic);
-                values.extend(statistics.iter().map(value));
+                let value = |statistic: &Option<_>| value(row, benchmark, line.size, *statistic);
+                line.values.extend(statistics.iter().map(value));
+                line.busy = line.busy.into_iter().chain(row.measured("busy")).reduce(f64::max);
             }
         }
         columns.extend(own);
@@ -177,7 +178,9 @@ pub fn bench(
     }
     let quantity = benchmark.quantity();
     let live = sides.iter().find(|side| side.is_live()).map(|side| side.name().to_owned());
-    let titles: Vec<&str> = sides.iter().map(Side::title).collect();
+    let working = if benchmark.is_collective() { ranks } else { 2 };
+    let crowds: Vec<String> = sides.iter().filter_map(|side| side.crowd(working)).collect();
+    let titles = sides.iter().map(Side::title).chain(crowds.iter().map(String::as_str)).collect();
     let table = Table {
         benchmark: benchmark.name(),
         sim: arguments.sim.clone(),

@@ -21,6 +21,7 @@
 //! | `record` | who did what when |
 //! | `raw` | the part that plays a microbenchmark on raw endpoints |
 //! | `machine` | what a rank finds out about its host |
+//! | `load` | what else that did meanwhile |
 //! | `plan` | which place and which ranks a point asks for |
 //! | `error` | why ranks have found nothing |
 
@@ -34,6 +35,7 @@ mod here;
 mod hydra;
 mod joined;
 mod listening;
+mod load;
 mod machine;
 mod place;
 mod plan;
@@ -45,11 +47,13 @@ mod work;
 pub use assignment::Assignment;
 pub use error::{LiveError, RankError};
 pub use joined::{Follower, Lead, Standing};
+pub use load::disturbance;
 pub use place::{Company, Place, why_no_box};
 pub use rank::{rank, report};
 pub use raw::RawPart;
 pub use work::WorkPart;
 
+pub(crate) use load::busy;
 pub(crate) use machine::rows as host_rows;
 pub(crate) use plan::{Plan, Site};
 pub(crate) use raw::RawFound;

@@ -31,8 +31,8 @@ enum Kind {
     Written,
     /// The rails of a box, on paper.
     Paper,
-    /// Real ranks.
-    Live,
+    /// Real ranks, on this machine alone or also on others.
+    Live { alone: bool },
 }
 
 /// The world of real ranks.
@@ -114,7 +114,14 @@ impl Side {
 
     /// Whether real ranks do the work.
     pub fn is_live(&self) -> bool {
-        self.kind == Kind::Live
+        matches!(self.kind, Kind::Live { .. })
+    }
+
+    /// What there is to say if so many ranks work at once: on one machine they may have to share cores.
+    pub fn crowd(&self, ranks: u32) -> Option<String> {
+        let cores = cores();
+        let told = || format!("{ranks} ranks share {cores} cores");
+        (self.kind == Kind::Live { alone: true } && ranks > cores).then(told)
     }
 
     /// Whether somebody has written it down, so that mistakes have a place to be shown at.
@@ -140,6 +147,11 @@ fn simulated(sim: &str, arguments: &BenchArguments, console: &Console) -> Result
     let peer = machine.last_host(console)?;
     let (name, kind) = (sim.to_owned(), Kind::Written);
     Ok(Side { name, machine, worlds, hosts: peer + 1, peer, kind })
+}
+
+/// Those of this machine.
+fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32)
 }
 
 /// What is common to all that is made of a box.
@@ -190,7 +202,8 @@ fn boxed(file: &Path, spec: &BoxSpec, arguments: &BenchArguments) -> Result<Side
     let machine = Machine::of("--box", &name, keys).with(&arguments.set)?;
     // Ranks of one host stand together.
     let peer = hosts * pes - 1;
-    Ok(Side { name, machine, worlds: vec![LIVE.to_owned()], hosts, peer, kind: Kind::Live })
+    let kind = Kind::Live { alone: true };
+    Ok(Side { name, machine, worlds: vec![LIVE.to_owned()], hosts, peer, kind })
 }
 
 /// Ranks on machines, this one or others: as many as asked for, else one for each core, but no more than the others have.
@@ -200,7 +213,7 @@ fn here(
     benchmark: Benchmark,
     most: u32,
 ) -> Result<Side, Failure> {
-    let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32);
+    let cores = cores();
     let list: Vec<Value> = names.split(',').map(|name| name.trim().into()).collect();
     let usual = if list.len() > 1 { list.len() as u32 } else { cores };
     let hosts = match benchmark.is_collective() {
@@ -215,7 +228,8 @@ fn here(
     keys.insert("live".to_owned(), one("hosts", Value::Array(list)).into());
     let machine = Machine::of("--live", names, keys).with(&arguments.set)?;
     let (name, worlds) = (names.to_owned(), vec![LIVE.to_owned()]);
-    Ok(Side { name, machine, worlds, hosts, peer: 1, kind: Kind::Live })
+    let kind = Kind::Live { alone: names == "localhost" };
+    Ok(Side { name, machine, worlds, hosts, peer: 1, kind })
 }
 
 /// The ranks of a launcher's job: as many as asked for, else all, but no more than the others have. Messages go to the last one.
@@ -239,7 +253,8 @@ fn launched(
     let name = "a launcher's job".to_owned();
     let machine = Machine::of("--live", &name, keys).with(&arguments.set)?;
     let worlds = vec![LIVE.to_owned()];
-    Ok(Side { name, machine, worlds, hosts, peer: hosts - 1, kind: Kind::Live })
+    let kind = Kind::Live { alone: lead.hosts() == 1 };
+    Ok(Side { name, machine, worlds, hosts, peer: hosts - 1, kind })
 }
 
 /// What is common to ranks that are in no box.

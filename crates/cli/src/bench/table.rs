@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use crosstie_lab::live::disturbance;
+use serde::Serialize;
 
 /// What was measured.
 #[derive(Serialize)]
@@ -24,9 +25,21 @@ pub struct Table {
     pub unit: &'static str,
     /// What the values of a line are of.
     pub columns: Vec<Column>,
-    /// A size, if there is one, and what was found; `None` where a run failed.
-    #[serde(rename = "rows", serialize_with = "as_rows")]
-    pub lines: Vec<(Option<u64>, Vec<Option<f64>>)>,
+    /// What was found.
+    #[serde(rename = "rows")]
+    pub lines: Vec<Line>,
+}
+
+/// What was found of one size.
+#[derive(Default, Serialize)]
+pub struct Line {
+    /// The size, if there is one.
+    pub size: Option<u64>,
+    /// A value of each column; `None` where a run failed.
+    pub values: Vec<Option<f64>>,
+    /// The share of the cores that others had while real ranks worked, the largest of all columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy: Option<f64>,
 }
 
 /// What a column is of.
@@ -39,18 +52,6 @@ pub struct Column {
     /// Which of many times it is, where they vary; otherwise the median.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statistic: Option<&'static str>,
-}
-
-fn as_rows<S: Serializer>(
-    lines: &[(Option<u64>, Vec<Option<f64>>)],
-    to: S,
-) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Line<'a> {
-        size: Option<u64>,
-        values: &'a [Option<f64>],
-    }
-    to.collect_seq(lines.iter().map(|(size, values)| Line { size: *size, values }))
 }
 
 /// A number with two decimals, or more of a small one.
@@ -111,12 +112,12 @@ impl fmt::Display for Table {
             writeln!(f, "# {} [{}]", self.quantity, self.unit)?;
         }
         let widths: Vec<usize> = heads.iter().map(|head| head.chars().count().max(12)).collect();
-        let has_sizes = self.lines.iter().any(|(size, _)| size.is_some());
+        let has_sizes = self.lines.iter().any(|line| line.size.is_some());
         write!(f, "#{}", if has_sizes { " size [B]" } else { "" })?;
         for (head, width) in heads.iter().zip(&widths) {
             write!(f, "  {head:>width$}")?;
         }
-        for (size, values) in &self.lines {
+        for Line { size, values, busy } in &self.lines {
             writeln!(f)?;
             match size {
                 Some(size) => write!(f, "{size:<10}")?,
@@ -126,7 +127,38 @@ impl fmt::Display for Table {
                 let text = value.map_or("failed".to_owned(), number);
                 write!(f, "  {text:>width$}")?;
             }
+            if let Some(doubt) = busy.and_then(disturbance) {
+                write!(f, "  # {doubt}")?;
+            }
         }
         writeln!(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_was_disturbed_says_so() {
+        let line = |size, busy| Line { size: Some(size), values: vec![Some(1.0)], busy };
+        let column = Column { algorithm: None, world: "live".to_owned(), statistic: None };
+        let table = Table {
+            benchmark: "ping",
+            sim: None,
+            live: Some("localhost".to_owned()),
+            machine: "This machine".to_owned(),
+            ranks: None,
+            quantity: "latency",
+            unit: "us",
+            columns: vec![column],
+            lines: vec![line(0, None), line(1, Some(0.01)), line(2, Some(0.5))],
+        };
+        let text = table.to_string();
+        let marked = |line: &&str| line.contains("disturbed");
+        let lines: Vec<&str> = text.lines().filter(marked).collect();
+        assert_eq!(lines.len(), 1, "{text}");
+        assert!(lines[0].starts_with("2 "), "{text}");
+        assert!(lines[0].ends_with("# disturbed: others had 50 % of the cores"), "{text}");
     }
 }

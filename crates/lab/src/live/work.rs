@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::competitor::{Crossed, Rival};
+use super::load::{Load, Watch};
 use super::machine::Machine;
 use super::record::{Record, Recorder};
 use super::{RankError, report};
@@ -46,6 +47,8 @@ pub(crate) struct Found {
     pub crossed: Vec<Crossed>,
     /// What it ran on.
     pub machine: Machine,
+    /// What else that did meanwhile, where it tells.
+    pub load: Option<Load>,
 }
 
 impl WorkPart {
@@ -64,6 +67,7 @@ impl WorkPart {
         let iterations = u64::from(spec.schedule.iterations);
         let is_short = script.as_ref().is_some_and(|script| script.is_short(iterations));
         comm.barrier()?;
+        let watch = Watch::begin();
         let begin = Instant::now();
         let over = AtomicBool::new(false);
         let (done, crossed) = std::thread::scope(|scope| {
@@ -85,6 +89,7 @@ impl WorkPart {
             (done, crossed.collect::<Result<Vec<_>, RankError>>())
         });
         let ((played, records), finish) = done?;
+        let load = watch.end();
         let rails = comm.statistics();
         let found = Found {
             iterations: played.iterations.iter().map(|took| took.ps()).collect(),
@@ -94,6 +99,7 @@ impl WorkPart {
             records,
             crossed: crossed?.into_iter().flatten().collect(),
             machine: Machine::here(&rails),
+            load,
         };
         let all = report(&comm, &found)?;
         Ok((comm.release()?, all))

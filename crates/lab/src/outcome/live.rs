@@ -3,7 +3,7 @@
 use super::iterations::{self, Beside};
 use super::{Columns, Outcome, extend};
 use crate::World;
-use crate::live::{Found, Record, What, host_rows};
+use crate::live::{Found, Record, What, busy, disturbance, host_rows};
 use crate::world::Task;
 use crosstie_sim::host::Episode;
 use crosstie_sim::premises::Carried;
@@ -28,12 +28,15 @@ pub(super) fn of(
         Err(failure) => (Played { failure: Some(failure), ..Played::default() }, Vec::new()),
     };
     let resent: u64 = found.iter().map(|found| found.resent).sum();
+    let loads: Vec<_> = found.iter().filter_map(|found| found.load.as_ref()).collect();
+    let busy = busy(&loads);
     let mut columns = Columns::new();
     if !found.is_empty() {
         let lost = lost.map(|lost| lost as f64);
-        extend(&mut columns, [("lost", lost), ("resent", Some(resent as f64))]);
+        extend(&mut columns, [("lost", lost), ("resent", Some(resent as f64)), ("busy", busy)]);
     }
-    let beside = Beside { columns, notes: Vec::new() };
+    let notes = busy.and_then(disturbance).into_iter().collect();
+    let beside = Beside { columns, notes };
     let outcome = iterations::of(point, world, script.as_ref(), *confidence, played, beside);
     let machines: Vec<_> = found.iter().map(|found| &found.machine).collect();
     let rates = world.plan().map_or(&[][..], |plan| &plan.rates);
@@ -113,6 +116,7 @@ mod tests {
             "iterations": [], "finish": 0, "bytes_per_iteration": 0, "resent": 0, "crossed": [],
             "records": records,
             "machine": {"kernel": "", "cpu": "", "cores": 1, "clock": "", "devices": []},
+            "load": null,
         });
         serde_json::from_value(found).unwrap()
     }

@@ -45,7 +45,7 @@ const FINISH_LAST: Column =
     c("finish_last", "end of the last rank", "us", "when the last rank was done");
 
 /// What a world knows beside: losses and what channels did about them, and what a price is spent on.
-const BESIDE: [Column; 14] = [
+const BESIDE: [Column; 15] = [
     optional(
         "lost",
         "packets lost in the network",
@@ -107,6 +107,12 @@ const BESIDE: [Column; 14] = [
         "those of them that had to wait for others before them, which took another rail",
     ),
     optional(
+        "busy",
+        "share of cores that others had",
+        "",
+        "part of the cores of real hosts that other programs and machines had meanwhile",
+    ),
+    optional(
         "host_share",
         "share of processors",
         "",
@@ -145,7 +151,7 @@ const fn with_beside<const N: usize, const ALL: usize>(own: [Column; N]) -> [Col
 }
 
 /// Every column of a ping, in the order of the result files.
-pub(super) const PING: &[Column] = &with_beside::<12, 26>([
+pub(super) const PING: &[Column] = &with_beside::<12, 27>([
     TIME_MEAN,
     TIME_CI,
     TIME_MIN,
@@ -161,7 +167,7 @@ pub(super) const PING: &[Column] = &with_beside::<12, 26>([
 ]);
 
 /// Every column of a stream: one way there is nothing to halve.
-pub(super) const STREAM: &[Column] = &with_beside::<10, 24>([
+pub(super) const STREAM: &[Column] = &with_beside::<10, 25>([
     TIME_MEAN,
     TIME_CI,
     TIME_MIN,
@@ -175,7 +181,7 @@ pub(super) const STREAM: &[Column] = &with_beside::<10, 24>([
 ]);
 
 /// Every column of a schedule.
-pub(super) const SCHEDULE: &[Column] = &with_beside::<11, 25>([
+pub(super) const SCHEDULE: &[Column] = &with_beside::<11, 26>([
     TIME_MEAN,
     TIME_CI,
     TIME_MIN,
