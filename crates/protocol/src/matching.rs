@@ -77,27 +77,27 @@ impl<S, T, R, M> Default for Matching<S, T, R, M> {
 impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
     /// A message is there; the receive that takes it, with the message, if somebody has asked for it.
     pub fn arrive(&mut self, from: S, tag: T, message: M) -> Option<(R, M)> {
-        self.age += 1;
-        let Matching { lines, open, age, standing } = self;
-        let mut line = lines.get_mut(&(from, tag));
-        if let Some(place) = open_for(open, line.as_deref(), from, tag) {
-            return Some((open.remove(place).receive, message));
-        }
-        if let Some(line) = &mut line
-            && let Some((_, receive)) = line.receives.pop_front()
-        {
-            *standing -= 1;
-            self.leave(from, tag);
+        if let Some(receive) = self.take(from, tag) {
             return Some((receive, message));
         }
-        *standing += 1;
-        match line {
-            Some(line) => line.messages.push_back((*age, message)),
-            None => {
-                lines.entry((from, tag)).or_default().messages.push_back((*age, message));
-            }
-        }
+        self.age += 1;
+        self.standing += 1;
+        let line = self.lines.entry((from, tag)).or_default();
+        line.messages.push_back((self.age, message));
         None
+    }
+
+    /// The receive that takes a message, if somebody has asked for it. Otherwise there is none.
+    pub fn take(&mut self, from: S, tag: T) -> Option<R> {
+        let Matching { lines, open, standing, .. } = self;
+        let line = lines.get_mut(&(from, tag));
+        if let Some(place) = open_for(open, line.as_deref(), from, tag) {
+            return Some(open.remove(place).receive);
+        }
+        let (_, receive) = line?.receives.pop_front()?;
+        *standing -= 1;
+        self.leave(from, tag);
+        Some(receive)
     }
 
     /// The receive that would take a message, which stays.

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 /// What is on its way.
 #[derive(Debug, Clone)]
 enum Event {
-    Envelope { from: u32, to: u32, post: PostId, envelope: Envelope, bytes: u64 },
+    Envelope { from: u32, to: u32, post: Option<PostId>, envelope: Envelope, bytes: u64 },
     Landed { rank: u32, post: PostId },
 }
 
@@ -33,6 +33,8 @@ struct Office {
     kept: u64,
     /// How often it was foreseen what a messenger would want.
     foreseen: [u64; 2],
+    /// How often of ten times messages are sent and received at once, where that can be, and how often they were.
+    at_once: (u64, [u64; 2]),
 }
 
 /// What a messenger will want first when it is told something, as far as it knows: the number of an envelope, or a receive.
@@ -66,6 +68,7 @@ impl Office {
             posted: BTreeMap::new(),
             kept: 0,
             foreseen: [0; 2],
+            at_once: (0, [0; 2]),
         }
     }
 
@@ -119,16 +122,9 @@ impl Office {
                     let count = 1 + self.draws.below(u64::from(self.rails)) as u32;
                     rails = RailSet::all(count);
                 }
-                // It is there when its last piece is.
-                let mut there = 0;
-                for rail in rails.iter() {
-                    let free = self.order.entry((rank, to.0, rail.0)).or_default();
-                    let delay = 1 + self.draws.below(100);
-                    *free = (*free).max(self.now + delay);
-                    there = there.max(*free);
-                }
-                let event = Event::Envelope { from: rank, to: to.0, post, envelope, bytes };
-                self.enter(there, event);
+                let event =
+                    Event::Envelope { from: rank, to: to.0, post: Some(post), envelope, bytes };
+                self.carry(rails, event);
                 Some(Input::HandedOver { post, rails })
             }
             Action::Sent { request } => {
@@ -148,6 +144,59 @@ impl Office {
         }
     }
 
+    /// An envelope is there when its last piece is.
+    fn carry(&mut self, rails: RailSet, event: Event) {
+        let Event::Envelope { from, to, .. } = event else { panic!("{event:?}") };
+        let mut there = 0;
+        for rail in rails.iter() {
+            let free = self.order.entry((from, to, rail.0)).or_default();
+            let delay = 1 + self.draws.below(100);
+            *free = (*free).max(self.now + delay);
+            there = there.max(*free);
+        }
+        self.enter(there, event);
+    }
+
+    fn is_at_once(&mut self) -> bool {
+        self.draws.below(10) < self.at_once.0
+    }
+
+    /// Sends a message at once, if that can be.
+    fn send_at_once(&mut self, rank: u32, to: RankId, tag: Tag, bytes: u64) -> bool {
+        let machine = &mut self.ranks[rank as usize];
+        let (foreseen, mut carried) = (machine.foresee(to, bytes), None);
+        let sent = machine.send_at_once(Time::ZERO, to, bytes, |number| {
+            carried = Some(number);
+            true
+        });
+        assert_eq!((foreseen, sent), (carried, carried.is_some()), "it is as it was foreseen");
+        assert!(!machine.wants(), "that is all");
+        if sent {
+            let envelope = Envelope { number: carried, body: Body::Eager { tag, bytes } };
+            let event = Event::Envelope { from: rank, to: to.0, post: None, envelope, bytes };
+            self.carry(RailSet::all(1), event);
+            self.at_once.1[0] += 1;
+        }
+        sent
+    }
+
+    /// The same for a message that has come.
+    fn receive_at_once(&mut self, rank: u32, from: RankId, envelope: Envelope) -> bool {
+        let (Body::Eager { tag, bytes }, Some(number)) = (envelope.body, envelope.number) else {
+            return false;
+        };
+        let machine = &mut self.ranks[rank as usize];
+        let foreseen = machine.foresee_arrival(from, tag, bytes, number);
+        let request = machine.receive_at_once(Time::ZERO, from, tag, bytes, number);
+        assert_eq!(foreseen, request, "it is as it was foreseen");
+        assert!(!machine.wants(), "that is all");
+        if let Some(request) = request {
+            assert_eq!(self.received.insert(request, (from, tag, bytes)), None, "once");
+            self.at_once.1[1] += 1;
+        }
+        request.is_some()
+    }
+
     fn enter(&mut self, at: u64, event: Event) {
         self.agenda.insert((at, self.entries), event);
         self.entries += 1;
@@ -159,8 +208,13 @@ impl Office {
         match event {
             Event::Envelope { from, to, post, envelope, bytes } => {
                 let back = at + 1 + self.draws.below(20);
-                self.enter(back, Event::Landed { rank: from, post });
-                self.tell(to, Input::Arrived { from: RankId(from), envelope, bytes });
+                if let Some(post) = post {
+                    self.enter(back, Event::Landed { rank: from, post });
+                }
+                let from = RankId(from);
+                if !self.is_at_once() || !self.receive_at_once(to, from, envelope) {
+                    self.tell(to, Input::Arrived { from, envelope, bytes });
+                }
             }
             Event::Landed { rank, post } => self.tell(rank, Input::Landed { post }),
         }
@@ -169,7 +223,11 @@ impl Office {
 
     fn send(&mut self, rank: u32, to: u32, tag: u32, bytes: u64, request: u64) {
         let (request, to, tag) = (RequestId(request), RankId(to), Tag(tag));
-        self.tell(rank, Input::Send { request, to, tag, bytes });
+        if self.is_at_once() && self.send_at_once(rank, to, tag, bytes) {
+            self.sent.push(request);
+        } else {
+            self.tell(rank, Input::Send { request, to, tag, bytes });
+        }
     }
 
     fn receive(&mut self, rank: u32, from: Option<u32>, tag: Option<u32>, request: u64) {
@@ -211,6 +269,22 @@ fn what_a_messenger_would_do_is_foreseen() {
     }
     // Of all but the first, before which they had not heard of each other.
     assert_eq!((office.foreseen, office.received.len()), ([9, 9], 10));
+}
+
+#[test]
+fn where_nothing_is_in_the_way_messages_go_and_come_at_once() {
+    let mut office = Office::new(MessageSpec::new(1000), 2, 1, 1);
+    office.at_once.0 = 10;
+    for round in 0..1000 {
+        office.receive(1, Some(0), Some(7), 10_000 + round);
+        office.send(0, 1, 7, 8, round);
+        while office.step() {}
+    }
+    assert_eq!((office.sent.len(), office.received.len()), (1000, 1000));
+    assert!(office.is_idle());
+    // Not the first, before which they had not heard of each other, and not where credit is given back.
+    let [sends, receives] = office.at_once.1;
+    assert_eq!((sends, receives, office.posted["CREDIT"]), (999, 997, 2));
 }
 
 #[test]
@@ -303,11 +377,12 @@ proptest! {
     #[test]
     fn every_message_arrives_once_whole_and_in_order(
         ranks in 2..5u32, rails in 1..4u32, strict: bool, first in prop_oneof![Just(0), Just(u32::MAX - 20)],
-        credit in 4096..20_000u64, open: bool, seed: u64,
+        credit in 4096..20_000u64, open: bool, at_once in 0..=10u64, seed: u64,
         sends in prop::collection::vec((0..5u32, 0..5u32, 0..3u32, 0..3000u64), 1..150),
     ) {
         let spec = MessageSpec { credit, strict, first, ..MessageSpec::new(1000) };
         let mut office = Office::new(spec, ranks, rails, seed);
+        office.at_once.0 = at_once;
         let mut draws = Seed(seed).stream("turns", 0);
         // What is to be done: sends in order, and for each a receive at its receiver.
         let mut expected: BTreeMap<(u32, u32, u32), VecDeque<u64>> = BTreeMap::new();

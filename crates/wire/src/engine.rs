@@ -39,7 +39,7 @@ use crate::envelope::Context;
 use crate::key::Key;
 use crate::memory::Memory;
 use crate::rail::Rail;
-use advance::{Advance, Untold};
+use advance::{Advance, Whole};
 use link::Link;
 use messages::{Load, Post};
 use outbound::Queue;
@@ -160,7 +160,7 @@ pub(crate) struct Engine {
     acknowledged: Vec<(u16, u8, StripeId, u32)>,
     /// What has been sent, and what has been handed out, before machines were told of it.
     advance: Option<Advance>,
-    untold: Option<Untold>,
+    untold: Option<(Whole, Vec<u8>)>,
     /// The receive that it was handed out to.
     handed_out: Option<RequestKey>,
     /// Whether memory is looked at before rails, the next time.
@@ -280,7 +280,7 @@ impl Engine {
         if now { Some(self.now) } else { self.deadline }
     }
 
-    /// Begins to send bytes to a rank.
+    /// Begins to send bytes to a rank. What is sent at once has the key of nobody.
     pub fn send(
         &mut self,
         now: Time,
@@ -292,9 +292,14 @@ impl Engine {
         let bytes = buffer.bytes().len() as u64;
         debug_assert!(bytes <= LONGEST);
         let now = self.passes(now);
+        if self.send_at_once(now, context, to, tag, buffer.bytes()) {
+            self.catch_up(now);
+            self.wake_neighbours();
+            return RequestKey::null();
+        }
         let key = self.requests.insert(Request::new(buffer));
         self.send_in_advance(now, context, to, tag, key, bytes);
-        self.begin_to_catch_up(now);
+        self.catch_up(now);
         let (request, to) = (RequestId(key.data().as_ffi()), RankId(to.into()));
         self.tell(now, context, message::Input::Send { request, to, tag, bytes });
         self.settle(now);
@@ -313,7 +318,7 @@ impl Engine {
         buffer: Buffer,
     ) -> RequestKey {
         let now = self.passes(now);
-        self.begin_to_catch_up(now);
+        self.catch_up(now);
         let room = buffer.room() as u64;
         let key = self.requests.insert(Request::new(buffer));
         let request = RequestId(key.data().as_ffi());
@@ -333,6 +338,9 @@ impl Engine {
 
     /// Whether a request is done; then it is forgotten.
     pub fn outcome(&mut self, key: RequestKey) -> Option<Result<Status, Failure>> {
+        if key.is_null() {
+            return Some(Ok(self.sent()));
+        }
         match self.requests.get(key)?.state {
             State::Pending => None,
             State::Done(status) => {
@@ -344,6 +352,11 @@ impl Engine {
                 Some(Err(failure))
             }
         }
+    }
+
+    /// What there is to say of something that has been sent.
+    fn sent(&self) -> Status {
+        Status { from: self.rank, tag: Tag(0), bytes: 0 }
     }
 
     /// Whether a request is done.
@@ -389,11 +402,12 @@ impl Engine {
     fn look_about(&mut self, about: Time, clock: &dyn Fn() -> Time) -> bool {
         let now = self.passes(about);
         self.catch_up(now);
+        self.done = false;
         let mut came = match self.memory_first {
             true => self.take_local(self.now),
             false => self.take_in(clock),
         };
-        if self.untold.is_some() {
+        if self.done {
             // So that nobody who always has something keeps others waiting.
             self.memory_first = !self.memory_first;
         } else {
@@ -404,7 +418,7 @@ impl Engine {
         }
         let now = self.now;
         let due = self.deadline.is_some_and(|deadline| deadline <= now);
-        if self.untold.is_some() && !due {
+        if self.done && !due && (self.untold.is_some() || !self.is_stirred()) {
             // Whoever waits for it may have something to send. All else has time until then.
             return true;
         }
@@ -489,11 +503,17 @@ impl Engine {
                 self.serve_node(now);
             }
             self.serve_links(now);
-            let Stirred { messengers, node } = self.stirred;
-            if !node && !messengers.contains(&true) && self.own.is_empty() {
+            if !self.is_stirred() {
                 return;
             }
         }
+    }
+
+    /// Whether a machine may want something.
+    #[inline]
+    fn is_stirred(&self) -> bool {
+        let Stirred { messengers, node } = self.stirred;
+        node || messengers.contains(&true) || !self.own.is_empty() || !self.touched.is_empty()
     }
 
     /// Whether something has been acknowledged that somebody is still to be told of.
@@ -542,8 +562,11 @@ impl Engine {
 
     /// Tells a messenger what has happened.
     fn tell(&mut self, now: Time, context: Context, input: message::Input) {
-        self.stirred.messengers[context as usize] = true;
-        self.messengers[context as usize].handle(now, input);
+        let messenger = &mut self.messengers[context as usize];
+        messenger.handle(now, input);
+        self.stirred.messengers[context as usize] |= messenger.wants();
+        let deadline = messenger.poll_timeout();
+        self.hurry(deadline);
     }
 
     /// Does what the node wants.

@@ -219,6 +219,22 @@ struct Peer {
     unreachable: bool,
 }
 
+impl Peer {
+    /// Whether a message of so many bytes would be posted at once, whole.
+    fn sends_at_once(&self, spec: &MessageSpec, bytes: u64) -> bool {
+        let eager = bytes <= spec.eager && ENVELOPE.saturating_add(bytes) <= self.credit;
+        eager && !self.unreachable && self.stalled.is_empty()
+    }
+
+    /// Whether the envelope with this number would be opened at once, with an eager message in it, and nothing would have to be said to that.
+    fn opens_at_once(&self, spec: &MessageSpec, bytes: u64, number: u32) -> bool {
+        let (price, most) = (ENVELOPE.saturating_add(bytes), spec.credit);
+        let fits = bytes <= spec.eager && self.kept + self.owed + price <= most;
+        let silent = !is_repaid(self.owed + price, most);
+        fits && silent && !self.unreachable && self.order.awaits(number)
+    }
+}
+
 /// One rank's end of its virtual channels.
 #[derive(Debug)]
 pub struct Messenger {
@@ -278,6 +294,11 @@ impl Messenger {
         self.peers.values().map(|peer| peer.kept).sum()
     }
 
+    /// Whether it wants something done.
+    pub fn wants(&self) -> bool {
+        !self.actions.is_empty()
+    }
+
     /// Whether nothing is under way, nothing waits, and nothing is kept.
     pub fn is_idle(&self) -> bool {
         let rests = |peer: &Peer| peer.order.is_empty() && peer.stalled.is_empty();
@@ -306,9 +327,30 @@ impl Messenger {
     /// messenger wants done. `None`: it would not, or not at once, or it is not known.
     pub fn foresee(&self, to: RankId, bytes: u64) -> Option<u32> {
         let peer = self.peers.get(&to)?;
-        let free = !peer.unreachable && peer.stalled.is_empty() && self.actions.is_empty();
-        let eager = bytes <= self.spec.eager && ENVELOPE.saturating_add(bytes) <= peer.credit;
-        (free && eager).then(|| peer.order.next())
+        let goes = self.actions.is_empty() && peer.sends_at_once(&self.spec, bytes);
+        goes.then(|| peer.order.next())
+    }
+
+    /// Sends a message where that is all there is to it: `carry` takes the envelope with this number to its receiver, as through memory. It comes to the
+    /// same as an [`Input::Send`] whose post has [landed](Input::Landed). Whether it was sent: not if it was not
+    /// [foreseen](Messenger::foresee), and not if it could not be carried.
+    pub fn send_at_once(
+        &mut self,
+        now: Time,
+        to: RankId,
+        bytes: u64,
+        carry: impl FnOnce(u32) -> bool,
+    ) -> bool {
+        let free = self.actions.is_empty();
+        let Some(peer) = self.peers.get_mut(&to) else { return false };
+        let goes = free && peer.sends_at_once(&self.spec, bytes);
+        if !goes || !carry(peer.order.next()) {
+            return false;
+        }
+        peer.order.assign();
+        peer.credit -= ENVELOPE + bytes;
+        self.plan_probe(now);
+        true
     }
 
     /// The receive that an eager message would be for if it came now, in an envelope of this number, if that would be all that the messenger wants
@@ -321,12 +363,30 @@ impl Messenger {
         number: u32,
     ) -> Option<RequestId> {
         let peer = self.peers.get(&from)?;
-        let (price, most) = (ENVELOPE.saturating_add(bytes), self.spec.credit);
-        let fits = bytes <= self.spec.eager && peer.kept + peer.owed + price <= most;
-        let all = self.actions.is_empty() && !is_repaid(peer.owed + price, most);
-        let opened = !peer.unreachable && peer.order.awaits(number);
-        let Waiting { request, .. } =
-            self.matching.awaiting(from, tag).filter(|_| fits && all && opened)?;
+        let opens = self.actions.is_empty() && peer.opens_at_once(&self.spec, bytes, number);
+        let Waiting { request, .. } = self.matching.awaiting(from, tag).filter(|_| opens)?;
+        Some(request)
+    }
+
+    /// Gives an eager message to the receive that it is for, where that is all there is to it: what [`Messenger::foresee_arrival`] foresees is done with this,
+    /// as if [`Input::Arrived`] had told of it.
+    pub fn receive_at_once(
+        &mut self,
+        now: Time,
+        from: RankId,
+        tag: Tag,
+        bytes: u64,
+        number: u32,
+    ) -> Option<RequestId> {
+        let free = self.actions.is_empty();
+        let peer = self.peers.get_mut(&from)?;
+        if !free || !peer.opens_at_once(&self.spec, bytes, number) {
+            return None;
+        }
+        let Waiting { request, .. } = self.matching.take(from, tag)?;
+        peer.order.pass();
+        peer.owed += ENVELOPE + bytes;
+        self.plan_probe(now);
         Some(request)
     }
 

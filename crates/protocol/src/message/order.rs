@@ -53,6 +53,11 @@ impl<T> Order<T> {
         number == self.expected && self.due.is_none() && self.early.is_empty()
     }
 
+    /// The next envelope has come and been opened; it was [awaited](Order::awaits).
+    pub fn pass(&mut self) {
+        self.expected = self.expected.wrapping_add(1);
+    }
+
     /// Something has come; false if it has come before, or cannot be. It is then to be asked for with [`Order::open`].
     pub fn arrive(&mut self, number: u32, thing: T) -> bool {
         if number == self.expected {

@@ -12,71 +12,41 @@ use crosstie_units::Time;
 use super::greeting::Greeting;
 use super::messages::request_key;
 use super::outbound::send_one;
-use super::request::{Request, State};
-use super::{Buffer, Engine, Nic, RequestKey, Status};
+use super::{Engine, Nic, RequestKey, Status};
 use crate::datagram::{Body, Datagram, HEAD};
 use crate::envelope::{self, Context, ENVELOPE};
 use crate::key::Course;
 
-/// What has gone in advance.
+/// A datagram that has gone in advance.
 #[derive(Debug)]
-pub(super) enum Advance {
-    Datagram {
-        to: u16,
-        rail: u8,
-        body: Body,
-        /// What it carried, until it is posted.
-        load: Option<Vec<u8>>,
-    },
-    /// Through memory.
-    Record { to: u16, context: Context, envelope: Envelope },
+pub(super) struct Advance {
+    to: u16,
+    rail: u8,
+    body: Body,
+    /// What it carried, until it is posted.
+    load: Option<Vec<u8>>,
 }
 
 impl Advance {
-    /// What a datagram carried, if this is its envelope.
+    /// What it carried, if this is its envelope.
     pub fn posted(&mut self, context: Context, envelope: &Envelope) -> Option<Vec<u8>> {
-        let Advance::Datagram { load, .. } = self else { return None };
-        load.take_if(|load| load.starts_with(&envelope::encode(context, envelope)))
-    }
-
-    /// Whether it is a record with this envelope.
-    pub fn is_record(&self, to: u16, context: Context, envelope: &Envelope) -> bool {
-        let Advance::Record { to: gone_to, context: of, envelope: gone } = self else {
-            return false;
-        };
-        (*gone_to, *of, gone) == (to, context, envelope)
+        self.load.take_if(|load| load.starts_with(&envelope::encode(context, envelope)))
     }
 
     /// Whether it is a packet with this number.
     pub fn is_packet(&self, to: u16, rail: u8, seq: Seq) -> bool {
-        let &Advance::Datagram { to: gone_to, rail: over, ref body, .. } = self else {
-            return false;
-        };
-        matches!(body, Body::Whole { seq: gone, .. } if (gone_to, over, *gone) == (to, rail, seq))
+        let is_it = |gone| (self.to, self.rail, gone) == (to, rail, seq);
+        matches!(self.body, Body::Whole { seq, .. } if is_it(seq))
     }
 
     /// Whether it said what such a packet says.
     pub fn said(&self, ack: Seq, packet: &Packet) -> bool {
         let Parcel { serial, reserved, .. } = packet.parcel;
-        let Advance::Datagram { body, .. } = self else { return false };
-        let &Body::Whole { ack: gone, serial: number, reserved: kept, .. } = body else {
+        let Body::Whole { ack: gone, serial: number, reserved: kept, .. } = self.body else {
             return false;
         };
         (gone, number, kept) == (ack, serial as u32, reserved)
     }
-}
-
-/// A message that has been handed out, and no machine has been told of.
-#[derive(Debug)]
-pub(super) enum Untold {
-    Datagram(Whole, Vec<u8>),
-    /// Through memory: its envelope, and how many bytes were behind it.
-    Record {
-        from: u16,
-        context: Context,
-        envelope: Envelope,
-        bytes: u64,
-    },
 }
 
 /// A message that has come in one datagram: from whom on which rail, what the datagram said of it, and when it came.
@@ -111,11 +81,8 @@ impl Engine {
         send: RequestKey,
         bytes: u64,
     ) {
-        if to == self.rank {
+        if to == self.rank || self.is_local(to) {
             return;
-        }
-        if self.is_local(to) {
-            return self.push_in_advance(context, to, tag, send, bytes);
         }
         let Some(foreseen) = self.foresee(now, context, to, bytes) else { return };
         let Foreseen { rail, number, body } = foreseen;
@@ -128,27 +95,10 @@ impl Engine {
         let (nic, driver) = (&mut self.nics[usize::from(rail)], &mut self.rails[usize::from(rail)]);
         let sent = send_one(driver.as_mut(), &mut nic.count, to, &self.departing);
         if sent.is_ok_and(|sent| sent == 1) {
-            self.advance = Some(Advance::Datagram { to, rail, body, load: Some(load) });
+            self.advance = Some(Advance { to, rail, body, load: Some(load) });
         } else {
             // Whatever it was, whoever sends it again will meet with it too.
             self.put_back(load);
-        }
-    }
-
-    /// The same for a rank of this machine.
-    fn push_in_advance(
-        &mut self,
-        context: Context,
-        to: u16,
-        tag: Tag,
-        send: RequestKey,
-        bytes: u64,
-    ) {
-        let messenger = &self.messengers[context as usize];
-        let Some(number) = messenger.foresee(RankId(to.into()), bytes) else { return };
-        let envelope = Envelope { number: Some(number), body: message::Body::Eager { tag, bytes } };
-        if self.push_at_once(to, context, &envelope, send) {
-            self.advance = Some(Advance::Record { to, context, envelope });
         }
     }
 
@@ -172,7 +122,7 @@ impl Engine {
             return None;
         }
         let (seq, mut ack) = link.endpoint.foresee(length as u32)?;
-        if let Some(Untold::Datagram(Whole { from, rail: over, .. }, _)) = self.untold
+        if let Some((Whole { from, rail: over, .. }, _)) = self.untold
             && (from, u32::from(over)) == (to, rail)
         {
             // Its channel will be told before it is told of this one.
@@ -188,33 +138,8 @@ impl Engine {
             return false;
         };
         self.hand_out_to(request, status, bytes);
-        true
-    }
-
-    fn hand_out_to(&mut self, request: RequestKey, status: Status, bytes: &[u8]) {
-        if let Some(Request { buffer: Buffer::In(buffer), .. }) = self.requests.get_mut(request) {
-            buffer.put(0, bytes);
-        }
-        self.finish(request, State::Done(status));
         let before = self.handed_out.replace(request);
         debug_assert!(before.is_none(), "{before:?} was handed out, and nobody has been told");
-    }
-
-    /// The same for what has come through memory.
-    pub(super) fn hand_out_record_in_advance(&mut self, from: u16, record: &[u8]) -> bool {
-        let Some((context, envelope, bytes)) = envelope::decode(record) else { return false };
-        if self.stirred.messengers.contains(&true) {
-            // Something has come before.
-            return false;
-        }
-        let Some((request, status)) =
-            self.foresee_opening(from, context, &envelope, record.len(), bytes.len())
-        else {
-            return false;
-        };
-        self.hand_out_to(request, status, bytes);
-        let bytes = bytes.len() as u64;
-        self.untold = Some(Untold::Record { from, context, envelope, bytes });
         true
     }
 
@@ -238,28 +163,15 @@ impl Engine {
         if self.node.has_seen(NodeId(from.into()), serial) {
             return None;
         }
-        let (request, status) =
-            self.foresee_opening(from, context, &envelope, load.len(), bytes.len())?;
-        Some((request, status, bytes))
-    }
-
-    /// The receive that a short message would be for whose envelope were opened now, and what it would be told of it.
-    fn foresee_opening(
-        &self,
-        from: u16,
-        context: Context,
-        envelope: &Envelope,
-        whole: usize,
-        bytes: usize,
-    ) -> Option<(RequestKey, Status)> {
         let message::Body::Eager { tag, bytes: length } = envelope.body else { return None };
         let peer = &self.peers[usize::from(from)];
-        if bytes as u64 != length || peer.kept_bytes + whole > self.most_kept_of_a_peer() {
+        if bytes.len() as u64 != length || peer.kept_bytes + load.len() > self.most_kept_of_a_peer()
+        {
             return None;
         }
         let messenger = &self.messengers[context as usize];
         let request =
             messenger.foresee_arrival(RankId(from.into()), tag, length, envelope.number?)?;
-        Some((request_key(request), Status { from, tag, bytes: length }))
+        Some((request_key(request), Status { from, tag, bytes: length }, bytes))
     }
 }

@@ -3,14 +3,13 @@
 use std::ops::Range;
 
 use crosstie_protocol::channel::{self, Frame, Seq};
-use crosstie_protocol::message;
 use crosstie_protocol::{
-    Input, Machine, MessageId, NodeId, Packet, Parcel, RailId, RankId, Stripe, StripeId,
+    Input, Machine, MessageId, NodeId, Packet, Parcel, RailId, Stripe, StripeId,
 };
 use crosstie_units::Time;
 use slotmap::Key as _;
 
-use super::advance::{Untold, Whole};
+use super::advance::Whole;
 use super::link::Item;
 use super::{Arrival, ArrivalKey, Buffer, Engine, Request};
 use crate::datagram::{Body, Data, Opened, Part, Piece};
@@ -94,7 +93,7 @@ impl Engine {
                 let mut bytes = self.buffer();
                 bytes.extend_from_slice(load);
                 if is_handed_out {
-                    self.untold = Some(Untold::Datagram(whole, bytes));
+                    self.untold = Some((whole, bytes));
                 } else {
                     self.take_whole(&whole, bytes);
                 }
@@ -169,14 +168,8 @@ impl Engine {
 
     /// Tells machines what has been handed out in advance. Whether anything has.
     pub(super) fn tell_untold(&mut self) -> bool {
-        let Some(untold) = self.untold.take() else { return false };
-        match untold {
-            Untold::Datagram(whole, bytes) => self.take_whole(&whole, bytes),
-            Untold::Record { from, context, envelope, bytes } => {
-                let from = RankId(from.into());
-                self.tell(self.now, context, message::Input::Arrived { from, envelope, bytes });
-            }
-        }
+        let Some((whole, bytes)) = self.untold.take() else { return false };
+        self.take_whole(&whole, bytes);
         true
     }
 
@@ -185,15 +178,6 @@ impl Engine {
     pub(super) fn catch_up(&mut self, now: Time) {
         if self.tell_untold() {
             self.settle(now);
-        }
-    }
-
-    /// The same for who settles soon: what came through memory need not be settled before.
-    #[inline]
-    pub(super) fn begin_to_catch_up(&mut self, now: Time) {
-        match self.untold {
-            Some(Untold::Record { .. }) => _ = self.tell_untold(),
-            _ => self.catch_up(now),
         }
     }
 

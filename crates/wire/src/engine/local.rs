@@ -9,11 +9,14 @@
 //! | landed | the post whose bytes have been read, and its context |
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 
-use crosstie_protocol::message::{self, Envelope, PostId};
+use crosstie_protocol::message::{self, Envelope, PostId, Tag};
+use crosstie_protocol::{Machine, RankId};
 use crosstie_units::Time;
 
-use super::{Buffer, Engine, Load, Post, Request, RequestKey};
+use super::messages::request_key;
+use super::{Buffer, Engine, Load, Post, Request, RequestKey, Status};
 use crate::envelope::{self, Context};
 use crate::memory::Memory;
 
@@ -189,22 +192,46 @@ impl Engine {
         }
     }
 
-    /// Puts a short message into the ring of a rank, unless something is in its way. Whether it is there.
-    pub(super) fn push_at_once(
+    /// Puts a short message into the ring of a rank, if there is no more to it than that. Whether it is there.
+    pub(super) fn send_at_once(
         &mut self,
-        to: u16,
+        now: Time,
         context: Context,
-        envelope: &Envelope,
-        send: RequestKey,
+        to: u16,
+        tag: Tag,
+        bytes: &[u8],
     ) -> bool {
-        let Engine { memory: Some(neighbours), requests, .. } = self else { return false };
+        let Engine { memory: Some(neighbours), messengers, .. } = self else { return false };
         let Some(place) = neighbours.place(to) else { return false };
         if !neighbours.backlog[place].is_empty() {
             return false;
         }
-        let bytes = requests.get(send).map_or(&[][..], |request| request.buffer.bytes());
-        let envelope = envelope::encode(context, envelope);
-        neighbours.memory.push_quietly(place, &[&[ENVELOPE], &envelope, bytes])
+        let messenger = &mut messengers[context as usize];
+        let length = bytes.len() as u64;
+        let sent = messenger.send_at_once(now, RankId(to.into()), length, |number| {
+            let body = message::Body::Eager { tag, bytes: length };
+            let envelope = envelope::encode(context, &Envelope { number: Some(number), body });
+            neighbours.memory.push_quietly(place, &[&[ENVELOPE], &envelope, bytes])
+        });
+        let deadline = messenger.poll_timeout();
+        self.hurry(deadline);
+        sent
+    }
+
+    /// Gives a short message that has come to the receive that waits for it, if there is no more to it than that. Whether it is so.
+    fn receive_at_once(&mut self, now: Time, from: u16, record: &[u8]) -> bool {
+        let Some((context, envelope, bytes)) = envelope::decode(record) else { return false };
+        let message::Body::Eager { tag, bytes: length } = envelope.body else { return false };
+        let Some(number) = envelope.number.filter(|_| bytes.len() as u64 == length) else {
+            return false;
+        };
+        let messenger = &mut self.messengers[context as usize];
+        let taken = messenger.receive_at_once(now, RankId(from.into()), tag, length, number);
+        let Some(request) = taken else { return false };
+        let deadline = messenger.poll_timeout();
+        self.hurry(deadline);
+        self.hand_out_to(request_key(request), Status { from, tag, bytes: length }, bytes);
+        true
     }
 
     /// Sends what waits, as far as there is room. Whether machines are to be asked again.
@@ -289,19 +316,19 @@ impl Engine {
 
     /// Takes in what has come through memory. Whether there was anything.
     pub(super) fn take_local(&mut self, now: Time) -> bool {
+        debug_assert!(self.untold.is_none(), "a receive may seem to wait that has its message");
         let Some(mut neighbours) = self.memory.take() else { return false };
         let Neighbours { memory, ranks, reads, lent, .. } = &mut *neighbours;
-        let count = memory.poll(&mut |place, record| {
-            let Some(&from) = ranks.get(place) else { return };
+        let count = memory.poll_turns(&mut |place, record| {
+            let Some(&from) = ranks.get(place) else { return ControlFlow::Continue(()) };
             if self.peers[usize::from(from)].gone {
-                return;
+                return ControlFlow::Continue(());
             }
-            // One after the other.
-            self.tell_untold();
             match record.split_first() {
                 Some((&ENVELOPE, bytes)) => {
-                    if self.hand_out_record_in_advance(from, bytes) {
-                        return;
+                    if self.receive_at_once(now, from, bytes) {
+                        // Whoever waits for it may have something to answer.
+                        return ControlFlow::Break(());
                     }
                     let mut own = self.buffer();
                     own.extend_from_slice(bytes);
@@ -320,6 +347,7 @@ impl Engine {
                 }
                 _ => {}
             }
+            ControlFlow::Continue(())
         });
         let more = !neighbours.reads.is_empty() || neighbours.look <= now;
         self.memory = Some(neighbours);
@@ -332,7 +360,6 @@ impl Engine {
     /// Reads what we have been told to read, and looks whether the others live.
     #[cold]
     fn read_and_look(&mut self, now: Time) {
-        self.tell_untold();
         let Some(mut neighbours) = self.memory.take() else { return };
         for read in std::mem::take(&mut neighbours.reads) {
             // Who names a place that was not granted, or no memory, gets no answer: no more of them wait than there were receives.

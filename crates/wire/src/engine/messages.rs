@@ -1,6 +1,6 @@
 //! What messengers want, and what becomes of envelopes and short messages.
 
-use crosstie_protocol::message::{self, Envelope, PostId, RequestId, Tag};
+use crosstie_protocol::message::{self, Envelope, PostId, RequestId};
 use crosstie_protocol::{Input, Machine, MessageId, NodeId, PeId, RailId, RankId};
 use crosstie_units::Time;
 use slotmap::{Key as _, KeyData, SlotMap};
@@ -67,8 +67,7 @@ impl Engine {
                     self.post(now, posting);
                 }
                 message::Action::Sent { request } => {
-                    let status = Status { from: self.rank, tag: Tag(0), bytes: 0 };
-                    self.finish(request_key(request), State::Done(status));
+                    self.finish(request_key(request), State::Done(self.sent()));
                 }
                 message::Action::Place { receive, from, request, bytes, .. } => {
                     let place = Place {
@@ -117,6 +116,14 @@ impl Engine {
         self.put_back(bytes);
     }
 
+    /// Puts the bytes of a short message where they were asked for, and says that they are there.
+    pub(super) fn hand_out_to(&mut self, key: RequestKey, status: Status, bytes: &[u8]) {
+        if let Some(Request { buffer: Buffer::In(buffer), .. }) = self.requests.get_mut(key) {
+            buffer.put(0, bytes);
+        }
+        self.finish(key, State::Done(status));
+    }
+
     /// A request is done.
     pub(super) fn finish(&mut self, key: RequestKey, state: State) {
         self.done = true;
@@ -135,10 +142,6 @@ impl Engine {
     /// Takes an envelope to its receiver.
     fn post(&mut self, now: Time, posting: Posting) {
         let Posting { context, post, to, envelope, bytes, of, rail, whole } = posting;
-        let gone = self.advance.take_if(|gone| gone.is_record(to, context, &envelope));
-        if gone.is_some() {
-            return self.tell(now, context, message::Input::Landed { post });
-        }
         let (load, place) = match envelope.body {
             message::Body::Data { receive } => {
                 let of = of.expect("data are those of a send");

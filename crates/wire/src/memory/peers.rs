@@ -1,6 +1,7 @@
 //! The peers of a rank on its machine.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use super::bell::{Bell, Ringer};
@@ -218,8 +219,17 @@ impl Memory {
 
     /// Shows all records that have come, with the peers they are from, and says how many these were. Those of a peer
     /// come in the order in which it wrote them. A peer that writes without end does not keep others waiting.
-    #[inline]
     pub fn poll(&mut self, sink: &mut dyn FnMut(usize, &[u8])) -> usize {
+        self.poll_turns(&mut |peer, record| {
+            sink(peer, record);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// The same, but the turn of a peer is over when the sink says so: just to look whether there is another record takes until the line in which it
+    /// would be has come from its producer.
+    #[inline]
+    pub fn poll_turns(&mut self, sink: &mut dyn FnMut(usize, &[u8]) -> ControlFlow<()>) -> usize {
         let mut count = 0;
         let mut slot = 0;
         while let Some(next) = self.segment.first_set(&self.watched[slot..]) {
@@ -233,11 +243,19 @@ impl Memory {
         count
     }
 
-    fn take_turn(&mut self, slot: usize, sink: &mut dyn FnMut(usize, &[u8])) -> usize {
+    fn take_turn(
+        &mut self,
+        slot: usize,
+        sink: &mut dyn FnMut(usize, &[u8]) -> ControlFlow<()>,
+    ) -> usize {
         let peer = self.segment.layout().peer(slot);
         let ring = &mut self.inbound[slot];
         let mut count = 0;
-        while count < TURN && ring.pop(&mut self.copy, |record| sink(peer, record)) {
+        let mut flow = ControlFlow::Continue(());
+        while count < TURN
+            && flow.is_continue()
+            && ring.pop(&mut self.copy, |record| flow = sink(peer, record))
+        {
             count += 1;
         }
         if let Some(fault) = ring.fault() {
