@@ -34,7 +34,7 @@ until [ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 2 ]; do
     fi
     sleep 0.1
 done
-srun --mpi=pmi2 --overcommit "$@"
+srun --overcommit "$@"
 "#;
 
 /// How the cluster is described to its daemons; who can reach them is in the box, and trusted.
@@ -80,6 +80,11 @@ fn is_there() -> bool {
 
 /// Has a new cluster run the command as so many ranks; `None`, after it has been said why, if there can be none.
 fn srun(ranks: &str, arguments: &[&str]) -> Option<End> {
+    srun_with("pmi2", ranks, arguments)
+}
+
+/// The same with a plugin for MPI.
+fn srun_with(plugin: &str, ranks: &str, arguments: &[&str]) -> Option<End> {
     if !is_there() {
         return None;
     }
@@ -92,7 +97,8 @@ fn srun(ranks: &str, arguments: &[&str]) -> Option<End> {
     fs::write(folder.join("box.toml"), BOX).unwrap();
     let own = env!("CARGO_BIN_EXE_crosstie");
     let mut launcher = command(&["box", "box.toml", "--on", "host0", "--"]);
-    launcher.args(["sh", "-c", SCRIPT, "sh", own, text, "-N", "2", "-n", ranks, own]);
+    let plugin = format!("--mpi={plugin}");
+    launcher.args(["sh", "-c", SCRIPT, "sh", own, text, &plugin, "-N", "2", "-n", ranks, own]);
     launcher.args(arguments).current_dir(folder);
     // Whoever tests may do so under Slurm.
     let others = std::env::vars_os().map(|(name, _)| name);
@@ -136,4 +142,13 @@ fn what_is_wrong_is_told_once_under_slurm() {
     let end = end.expect(2);
     let told = end.stderr.matches("--ranks: found 4, expected at most 2").count();
     assert_eq!(told, 1, "{}", end.stderr);
+}
+
+#[test]
+fn ranks_that_cannot_find_each_other_say_how_they_can() {
+    let Some(end) = srun_with("none", "2", &["bench", "ping", "--live"]) else { return };
+    let end = end.expect(2);
+    assert!(end.stderr.contains("SLURM_STEP_NUM_TASKS=2"), "{}", end.stderr);
+    assert!(end.stderr.contains("start them by `srun --mpi=pmi2`"), "{}", end.stderr);
+    assert_eq!(end.stdout, "");
 }

@@ -10,6 +10,12 @@ use super::{MOST_RANKS, Secret, StartError};
 /// How long a rank waits for an answer unless it is told.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
+/// By what launchers tell how many processes there are, if they were not asked to speak PMI or cannot; and who does.
+const MUTE: [(&str, &str); 2] = [
+    ("SLURM_STEP_NUM_TASKS", "`srun --mpi=pmi2`"),
+    ("OMPI_COMM_WORLD_SIZE", "`mpiexec.hydra` or `crosstie launch`"),
+];
+
 /// Everything in the environment that concerns the start.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Environment {
@@ -76,7 +82,16 @@ fn place(
         let rank = self::number("PMI_RANK", &rank, size as u32 - 1, &ranks)? as usize;
         return Ok(Place::Open { number: number as i32, rank, size });
     }
-    let Some(address) = text("PMI_PORT")? else { return Ok(Place::Nowhere) };
+    let Some(address) = text("PMI_PORT")? else {
+        for (variable, by) in MUTE {
+            let found =
+                text(variable)?.filter(|found| found.parse().is_ok_and(|size: u64| size > 1));
+            if let Some(found) = found {
+                return Err(StartError::Mute { variable, found, by });
+            }
+        }
+        return Ok(Place::Nowhere);
+    };
     let id =
         text("PMI_ID")?.ok_or(StartError::Missing { variable: "PMI_ID", beside: "PMI_PORT" })?;
     let id = number("PMI_ID", &id, MOST_RANKS as u32, "the number of a process")?;
@@ -146,6 +161,11 @@ mod tests {
             ),
             (&[("PMI_RANK", "1"), ("PMI_SIZE", "2")], Place::Nowhere),
             (&[("PMI_FD", "")], Place::Nowhere),
+            (&[("SLURM_STEP_NUM_TASKS", "1"), ("OMPI_COMM_WORLD_SIZE", "?")], Place::Nowhere),
+            (
+                &[("PMI_PORT", "node7:4711"), ("PMI_ID", "3"), ("SLURM_STEP_NUM_TASKS", "4")],
+                Place::Port { address: "node7:4711".into(), id: 3 },
+            ),
             (&[], Place::Nowhere),
         ] {
             let environment = read(variables).unwrap();
@@ -167,6 +187,8 @@ mod tests {
             (&[("PMI_PORT", "a"), ("PMI_ID", "1")], "expected a host and a port"),
             (&[("PMI_PORT", ":1"), ("PMI_ID", "1")], "expected a host and a port"),
             (&[("PMI_PORT", "a:99999"), ("PMI_ID", "1")], "expected a host and a port"),
+            (&[("SLURM_STEP_NUM_TASKS", "4")], "start them by `srun --mpi=pmi2`"),
+            (&[("OMPI_COMM_WORLD_SIZE", "2")], "found OMPI_COMM_WORLD_SIZE=2 in the environment"),
             (&[("CROSSTIE_TIMEOUT", "soon")], "CROSSTIE_TIMEOUT=soon"),
             (&[("CROSSTIE_TIMEOUT", "0")], "a time above 0"),
             (&[("CROSSTIE_TIMEOUT", "-1")], "a time above 0"),
@@ -199,8 +221,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_environment_is_read_or_refused(values in prop::collection::vec(".{0,12}", 7)) {
-            let names = ["PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "PMI_ID", "CROSSTIE_TIMEOUT", "CROSSTIE_SECRET"];
+        fn any_environment_is_read_or_refused(values in prop::collection::vec(".{0,12}", 9)) {
+            let names = ["PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "PMI_ID", "CROSSTIE_TIMEOUT", "CROSSTIE_SECRET",
+                "SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_SIZE"];
             let variables: Vec<_> = names.into_iter().zip(values.iter().map(String::as_str)).collect();
             let _ = read(&variables);
         }

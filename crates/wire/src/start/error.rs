@@ -30,6 +30,19 @@ pub enum StartError {
         /// The one that is there.
         beside: &'static str,
     },
+    /// A launcher has started several processes, and tells them nothing that is understood here: each would take itself for a job of its own.
+    #[error(
+        "found {variable}={found} in the environment, but nothing that tells how to reach the other processes\n\
+         help: start them by {by}, or take {variable} out of the environment"
+    )]
+    Mute {
+        /// The variable that tells of them.
+        variable: &'static str,
+        /// What it says.
+        found: String,
+        /// How they are to be started.
+        by: &'static str,
+    },
     /// The socket that the launcher should have opened is not open.
     #[error(
         "descriptor {number} of PMI_FD is no open socket: {cause}\n\

@@ -145,7 +145,11 @@ fn programs_of_mpich_under_our_own() {
     let folder = tempfile::tempdir().unwrap();
     let (source, program) = (folder.path().join("sum.c"), folder.path().join("sum"));
     std::fs::write(&source, SUM).unwrap();
-    well(command("mpicc.mpich").arg("-o").arg(&program).arg(&source));
+    let compiled = command("mpicc.mpich").arg("-o").arg(&program).arg(&source).output().unwrap();
+    if String::from_utf8_lossy(&compiled.stderr).contains("mpi.h: No such file") {
+        return skip("MPICH is installed without its headers");
+    }
+    assert!(compiled.status.success(), "{compiled:?}");
     let (mut output, input) = pipe().unwrap();
     let crew = Launcher::new(4, [&program]).start(|_| {
         let input = input.try_clone().map(OwnedFd::from)?;

@@ -25,7 +25,10 @@ pub fn command(program: &str) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        if ["PMI_", "PMIX_", "CROSSTIE_", "MPI_"].iter().any(|start| text.starts_with(start)) {
+        if ["PMI_", "PMIX_", "CROSSTIE_", "MPI_", "SLURM_", "OMPI_"]
+            .iter()
+            .any(|start| text.starts_with(start))
+        {
             command.env_remove(&name);
         }
     }
