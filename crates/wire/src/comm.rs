@@ -52,7 +52,7 @@ use crate::engine::{Buffer, Engine, Failure, RailStatistics, RequestKey, Status 
 use crate::envelope::Context;
 use crate::lent::{Lent, LentMut};
 use crate::start::Job;
-use crate::waiting::{Waiting, Waking};
+use crate::waiting::{Company, Pass, Waiting, Waking};
 
 /// The ranks of a job, as one of them sees it.
 ///
@@ -63,6 +63,8 @@ pub struct Comm {
     size: usize,
     /// Whether it has a core of its own to wait on.
     spins: bool,
+    /// Who else is on that.
+    company: Cell<Company>,
     /// How long an operation may take.
     timeout: Cell<Option<Duration>>,
     job: RefCell<Option<Job>>,
@@ -172,6 +174,7 @@ impl Comm {
             rank,
             size,
             spins,
+            company: Cell::default(),
             timeout: Cell::new(None),
             job: RefCell::new(Some(job)),
             caretaker,
@@ -388,11 +391,15 @@ impl Comm {
             if end.is_some_and(|end| end <= now) {
                 break Err(CommError::TimedOut { after: self.timeout.get().unwrap_or_default() });
             }
-            if waiting.pass(now, came, &mut engine)
-                && let Some(found) = find(&mut engine)
-            {
+            match waiting.pass(now, came, &mut engine) {
+                Pass::Spun => {}
+                Pass::GaveWay => waiting.gave_way(self.rank, now, || clock.now(), &self.company),
                 // Whoever slept may have been woken by what was taken in meanwhile.
-                break Ok(found);
+                Pass::Slept => {
+                    if let Some(found) = find(&mut engine) {
+                        break Ok(found);
+                    }
+                }
             }
         };
         attended.store(false, Ordering::Relaxed);

@@ -8,6 +8,7 @@
 pub mod bare;
 mod clock;
 pub mod comm;
+mod cores;
 pub mod datagram;
 mod engine;
 pub mod envelope;

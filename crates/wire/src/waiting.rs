@@ -5,18 +5,61 @@
 //! than it takes to wake up.
 //! Giving way costs little where nobody else wants the core. Who has given way for long enough sleeps until
 //! something comes.
+//!
+//! A rank for which there is a core may yet find itself on the same one as another: then they answer each other only when one of them gives way. Whoever notices that, by giving
+//! way again and again to somebody who took his time, moves on to another core.
+
+use std::cell::Cell;
 
 use crosstie_units::Time;
 
+use crate::cores;
 use crate::engine::Engine;
 
 /// How long a rank spins, and how long it spins and gives way before it sleeps.
 const SPIN: Time = Time::from_ns(10_000);
 const YIELD: Time = Time::from_ns(100_000);
 
+/// Who gives way for so long has given way to somebody.
+const ELSEWHERE: Time = Time::from_ns(5_000);
+
+/// How often within a while before it moves on; ranks beside each other move one after the other. And how long it stays then.
+const OFTEN: u32 = 8;
+const WHILE: Time = Time::from_ns(2_000_000);
+const STAY: Time = Time::from_ns(20_000_000);
+
 /// The longest sleep: what wakes nobody is looked after then.
 #[cfg(unix)]
 const SLEEP: Time = Time::from_ns(20_000_000);
+
+/// Who else is on the core of a rank.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Company {
+    /// How often it has given way to somebody, and since when.
+    gave_way: u32,
+    since: Time,
+    /// Until when it stays where it is.
+    stays: Time,
+}
+
+impl Company {
+    /// It gave way from a time to a time. Whether a rank is to move on.
+    fn gave_way(&mut self, rank: usize, from: Time, to: Time) -> bool {
+        if to <= from + ELSEWHERE {
+            // Nobody was there.
+            return false;
+        }
+        if self.since + WHILE < from {
+            (self.gave_way, self.since) = (0, from);
+        }
+        self.gave_way += 1;
+        let moves = self.gave_way >= OFTEN + rank as u32 % OFTEN && self.stays <= to;
+        if moves {
+            self.stays = to + STAY;
+        }
+        moves
+    }
+}
 
 /// One rank's waiting for one thing.
 #[derive(Debug)]
@@ -33,28 +76,52 @@ impl Waiting {
         Waiting { spin: if spins { SPIN } else { Time::ZERO }, since: None }
     }
 
-    /// Nothing more is to be done at present. `came`: whether there was something before. Whether it slept.
-    pub fn pass(&mut self, now: Time, came: bool, engine: &mut Engine) -> bool {
+    /// Nothing more is to be done at present. `came`: whether there was something before. What it has done.
+    pub fn pass(&mut self, now: Time, came: bool, engine: &mut Engine) -> Pass {
         let passed = |since: Time| Time::from_ps(now.ps().saturating_sub(since.ps()));
         if came {
             self.since = None;
             // More is on its way, and somebody may have to bring it.
             std::thread::yield_now();
-            return false;
+            return Pass::GaveWay;
         }
         let waited = passed(*self.since.get_or_insert(now));
         if waited < self.spin {
             // No pause: looking what has come is one already.
-            return false;
+            return Pass::Spun;
         }
-        let sleeps = waited >= YIELD;
-        if sleeps {
+        if waited >= YIELD {
             sleep(now, engine);
-        } else {
-            std::thread::yield_now();
+            return Pass::Slept;
         }
-        sleeps
+        std::thread::yield_now();
+        Pass::GaveWay
     }
+
+    /// It gave way at this time; `clock` says how late it is. Who should have a core moves on if somebody else is always on it.
+    pub fn gave_way(
+        &self,
+        rank: usize,
+        at: Time,
+        clock: impl FnOnce() -> Time,
+        company: &Cell<Company>,
+    ) {
+        if self.spin > Time::ZERO {
+            let mut known = company.get();
+            if known.gave_way(rank, at, clock()) {
+                cores::move_on();
+            }
+            company.set(known);
+        }
+    }
+}
+
+/// How a rank has passed the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pass {
+    Spun,
+    GaveWay,
+    Slept,
 }
 
 /// Sleeps until something comes or is due.
@@ -141,5 +208,37 @@ impl Waking {
     #[cfg(not(unix))]
     pub fn wait(&self, time: std::time::Duration) {
         std::thread::sleep(time);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(number: u64) -> Time {
+        Time::from_ns(1000 * number)
+    }
+
+    #[test]
+    fn who_always_gives_way_to_somebody_moves_on() {
+        let mut company = Company::default();
+        // So often, every 20 us, each taking 12; whether it moves on.
+        let mut meets = |from: u64, times: u64| {
+            let ways = (0..times).map(|way| us(from + 20 * way));
+            ways.filter(|&at| company.gave_way(0, at, at + us(12))).count()
+        };
+        assert_eq!(meets(10_000, 7), 0, "it may have been chance");
+        assert_eq!(meets(10_200, 1), 1);
+        assert_eq!(meets(10_300, 1000), 0, "it has just come");
+        assert_eq!(meets(40_000, 8), 1);
+        assert_eq!(meets(70_000, 7), 0);
+        // Where nobody was.
+        assert!((0..100).all(|way| !company.gave_way(0, us(70_500 + way), us(70_501 + way))));
+        // Now and then somebody is there.
+        assert!((80..200).all(|way| !company.gave_way(0, us(1000 * way), us(1000 * way + 12))));
+        // Of two that are on the same core one moves on first.
+        let mut other = Company::default();
+        assert_eq!((0..8).filter(|_| other.gave_way(1, us(0), us(12))).count(), 0);
+        assert!(other.gave_way(1, us(0), us(12)));
     }
 }

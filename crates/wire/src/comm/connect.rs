@@ -7,6 +7,7 @@ use crosstie_units::Time;
 
 use super::{CommError, Options};
 use crate::clock::time;
+use crate::cores::Cores;
 use crate::engine::{Engine, EngineSpec};
 use crate::memory::{Memory, machine, shares_cores};
 use crate::rail::find::{self, Card, Offer};
@@ -47,27 +48,31 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<(Engine, bool)
     let (mut rails, offers): (Vec<Udp>, Vec<Offer>) = opened.into_iter().unzip();
 
     let here = if options.memory { machine() } else { format!("{} rank {rank}", machine()) };
-    let mine = format!("{here}\n{}", find::write(&offers));
+    let cores = Cores::allowed();
+    let mine = format!("{here}\n{}\n{}", cores.write(), find::write(&offers));
     let everybody = job.exchange(mine.as_bytes())?;
     let read = |(rank, bytes): (usize, &Vec<u8>)| {
         let text = std::str::from_utf8(bytes).map_err(|_| CommError::Odd { rank })?;
-        let (machine, offers) = text.split_once('\n').ok_or(CommError::Odd { rank })?;
+        let mut parts = text.splitn(3, '\n');
+        let mut part = || parts.next().ok_or(CommError::Odd { rank });
+        let (machine, cores, offers) = (part()?, part()?, part()?);
+        let cores = Cores::read(cores).ok_or(CommError::Odd { rank })?;
         let offers = find::read(offers).ok_or(CommError::Odd { rank })?;
-        Ok((machine.to_owned(), offers))
+        Ok((machine.to_owned(), cores, offers))
     };
-    let everybody: Vec<(String, Vec<Offer>)> =
+    let everybody: Vec<(String, Cores, Vec<Offer>)> =
         everybody.iter().enumerate().map(read).collect::<Result<_, CommError>>()?;
-    let machines = find::numbered(everybody.iter().map(|(machine, _)| &machine[..]));
+    let machines = find::numbered(everybody.iter().map(|(machine, ..)| &machine[..]));
 
     let own_machine = &everybody[rank].0;
-    let beside = everybody.iter().filter(|(machine, _)| shares_cores(machine, own_machine)).count();
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let beside = everybody.iter().filter(|(machine, ..)| shares_cores(machine, own_machine));
+    let spins = cores.suffice(&beside.map(|(_, cores, _)| cores).collect::<Vec<_>>());
 
     let memory = neighbours(job, &machines)?;
     let apart = machines.iter().any(|&machine| machine != machines[rank]);
     let mut used: Vec<Box<dyn Rail>> = Vec::new();
     if apart {
-        let offers: Vec<Vec<Offer>> = everybody.into_iter().map(|(_, offers)| offers).collect();
+        let offers: Vec<Vec<Offer>> = everybody.into_iter().map(|(.., offers)| offers).collect();
         // Without memory, ranks of one machine meet at its own addresses.
         let meeting = if options.memory { machines.clone() } else { vec![0; size] };
         let agreed = find::agree(&offers, &meeting)?;
@@ -103,7 +108,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<(Engine, bool)
         }),
         ahead: AHEAD,
     };
-    Ok((Engine::new(spec, &policies, used, memory)?, beside <= cores))
+    Ok((Engine::new(spec, &policies, used, memory)?, spins))
 }
 
 /// The memory that ranks of this machine share, and the place of each rank there.
