@@ -393,7 +393,9 @@ impl Comm {
             }
             match waiting.pass(now, came, &mut engine) {
                 Pass::Spun => {}
-                Pass::GaveWay => waiting.gave_way(self.rank, now, || clock.now(), &self.company),
+                Pass::GaveWay => {
+                    waiting.gave_way(self.rank, now, || clock.now(), &self.company);
+                }
                 // Whoever slept may have been woken by what was taken in meanwhile.
                 Pass::Slept => {
                     if let Some(found) = find(&mut engine) {

@@ -23,10 +23,10 @@ const YIELD: Time = Time::from_ns(100_000);
 /// Who gives way for so long has given way to somebody.
 const ELSEWHERE: Time = Time::from_ns(5_000);
 
-/// How often within a while before it moves on; ranks beside each other move one after the other. And how long it stays then.
+/// How often within a while before it moves on, and how long it stays then. Ranks that meet differ in both: else they might meet again where they move to.
 const OFTEN: u32 = 8;
 const WHILE: Time = Time::from_ns(2_000_000);
-const STAY: Time = Time::from_ns(20_000_000);
+const STAY: Time = Time::from_ns(16_000_000);
 
 /// The longest sleep: what wakes nobody is looked after then.
 #[cfg(unix)]
@@ -55,7 +55,8 @@ impl Company {
         self.gave_way += 1;
         let moves = self.gave_way >= OFTEN + rank as u32 % OFTEN && self.stays <= to;
         if moves {
-            self.stays = to + STAY;
+            let stay = Time::from_ps(STAY.ps() >> (2 * (rank % 4)));
+            *self = Company { gave_way: 0, since: to, stays: to + stay };
         }
         moves
     }
@@ -106,13 +107,14 @@ impl Waiting {
         clock: impl FnOnce() -> Time,
         company: &Cell<Company>,
     ) {
-        if self.spin > Time::ZERO {
-            let mut known = company.get();
-            if known.gave_way(rank, at, clock()) {
-                cores::move_on();
-            }
-            company.set(known);
+        if self.spin == Time::ZERO {
+            return;
         }
+        let mut known = company.get();
+        if known.gave_way(rank, at, clock()) {
+            cores::move_on();
+        }
+        company.set(known);
     }
 }
 
@@ -229,7 +231,7 @@ mod tests {
         };
         assert_eq!(meets(10_000, 7), 0, "it may have been chance");
         assert_eq!(meets(10_200, 1), 1);
-        assert_eq!(meets(10_300, 1000), 0, "it has just come");
+        assert_eq!(meets(10_300, 700), 0, "it has just come");
         assert_eq!(meets(40_000, 8), 1);
         assert_eq!(meets(70_000, 7), 0);
         // Where nobody was.

@@ -42,8 +42,8 @@ impl Ping {
 
     fn send(&mut self, rank: Rank, to: Rank) {
         let bytes = self.spec.bytes;
-        self.actions.push_back(Action::receive(rank, RECEIVED, to, TAG, bytes));
         self.actions.push_back(Action::send(rank, SENT, to, TAG, bytes));
+        self.actions.push_back(Action::receive(rank, RECEIVED, to, TAG, bytes));
     }
 }
 
