@@ -52,7 +52,7 @@ use crate::engine::{Buffer, Engine, Failure, RailStatistics, RequestKey, Status 
 use crate::envelope::Context;
 use crate::lent::{Lent, LentMut};
 use crate::start::Job;
-use crate::waiting::{Company, Pass, Waiting, Waking};
+use crate::waiting::{Intruder, Pass, Waiting, Waking};
 
 /// The ranks of a job, as one of them sees it.
 ///
@@ -64,7 +64,7 @@ pub struct Comm {
     /// Whether it has a core of its own to wait on.
     spins: bool,
     /// Who else is on that.
-    company: Cell<Company>,
+    intruder: Cell<Intruder>,
     /// How long an operation may take.
     timeout: Cell<Option<Duration>>,
     job: RefCell<Option<Job>>,
@@ -174,7 +174,7 @@ impl Comm {
             rank,
             size,
             spins,
-            company: Cell::default(),
+            intruder: Cell::default(),
             timeout: Cell::new(None),
             job: RefCell::new(Some(job)),
             caretaker,
@@ -394,7 +394,7 @@ impl Comm {
             match waiting.pass(now, came, &mut engine) {
                 Pass::Spun => {}
                 Pass::GaveWay => {
-                    waiting.gave_way(self.rank, now, || clock.now(), &self.company);
+                    waiting.gave_way(self.rank, now, || clock.now(), &self.intruder);
                 }
                 // Whoever slept may have been woken by what was taken in meanwhile.
                 Pass::Slept => {

@@ -565,8 +565,13 @@ impl Engine {
         let messenger = &mut self.messengers[context as usize];
         messenger.handle(now, input);
         self.stirred.messengers[context as usize] |= messenger.wants();
-        let deadline = messenger.poll_timeout();
-        self.hurry(deadline);
+        self.hurry_for(context);
+    }
+
+    /// A messenger that has been told something may want to be asked again at a time.
+    #[inline]
+    fn hurry_for(&mut self, context: Context) {
+        self.hurry(self.messengers[context as usize].poll_timeout());
     }
 
     /// Does what the node wants.

@@ -32,31 +32,31 @@ const STAY: Time = Time::from_ns(16_000_000);
 #[cfg(unix)]
 const SLEEP: Time = Time::from_ns(20_000_000);
 
-/// Who else is on the core of a rank.
+/// Somebody else on the core that a rank should have for itself.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Company {
-    /// How often it has given way to somebody, and since when.
-    gave_way: u32,
+pub(crate) struct Intruder {
+    /// How often the rank has given way to somebody, and since when.
+    met: u32,
     since: Time,
     /// Until when it stays where it is.
     stays: Time,
 }
 
-impl Company {
-    /// It gave way from a time to a time. Whether a rank is to move on.
-    fn gave_way(&mut self, rank: usize, from: Time, to: Time) -> bool {
+impl Intruder {
+    /// The rank gave way from a time to a time. Whether it is to move on.
+    fn met(&mut self, rank: usize, from: Time, to: Time) -> bool {
         if to <= from + ELSEWHERE {
             // Nobody was there.
             return false;
         }
         if self.since + WHILE < from {
-            (self.gave_way, self.since) = (0, from);
+            (self.met, self.since) = (0, from);
         }
-        self.gave_way += 1;
-        let moves = self.gave_way >= OFTEN + rank as u32 % OFTEN && self.stays <= to;
+        self.met += 1;
+        let moves = self.met >= OFTEN + rank as u32 % OFTEN && self.stays <= to;
         if moves {
             let stay = Time::from_ps(STAY.ps() >> (2 * (rank % 4)));
-            *self = Company { gave_way: 0, since: to, stays: to + stay };
+            *self = Intruder { met: 0, since: to, stays: to + stay };
         }
         moves
     }
@@ -105,16 +105,16 @@ impl Waiting {
         rank: usize,
         at: Time,
         clock: impl FnOnce() -> Time,
-        company: &Cell<Company>,
+        intruder: &Cell<Intruder>,
     ) {
         if self.spin == Time::ZERO {
             return;
         }
-        let mut known = company.get();
-        if known.gave_way(rank, at, clock()) {
+        let mut known = intruder.get();
+        if known.met(rank, at, clock()) {
             cores::move_on();
         }
-        company.set(known);
+        intruder.set(known);
     }
 }
 
@@ -223,11 +223,11 @@ mod tests {
 
     #[test]
     fn who_always_gives_way_to_somebody_moves_on() {
-        let mut company = Company::default();
+        let mut intruder = Intruder::default();
         // So often, every 20 us, each taking 12; whether it moves on.
         let mut meets = |from: u64, times: u64| {
             let ways = (0..times).map(|way| us(from + 20 * way));
-            ways.filter(|&at| company.gave_way(0, at, at + us(12))).count()
+            ways.filter(|&at| intruder.met(0, at, at + us(12))).count()
         };
         assert_eq!(meets(10_000, 7), 0, "it may have been chance");
         assert_eq!(meets(10_200, 1), 1);
@@ -235,12 +235,12 @@ mod tests {
         assert_eq!(meets(40_000, 8), 1);
         assert_eq!(meets(70_000, 7), 0);
         // Where nobody was.
-        assert!((0..100).all(|way| !company.gave_way(0, us(70_500 + way), us(70_501 + way))));
+        assert!((0..100).all(|way| !intruder.met(0, us(70_500 + way), us(70_501 + way))));
         // Now and then somebody is there.
-        assert!((80..200).all(|way| !company.gave_way(0, us(1000 * way), us(1000 * way + 12))));
+        assert!((80..200).all(|way| !intruder.met(0, us(1000 * way), us(1000 * way + 12))));
         // Of two that are on the same core one moves on first.
-        let mut other = Company::default();
-        assert_eq!((0..8).filter(|_| other.gave_way(1, us(0), us(12))).count(), 0);
-        assert!(other.gave_way(1, us(0), us(12)));
+        let mut other = Intruder::default();
+        assert_eq!((0..8).filter(|_| other.met(1, us(0), us(12))).count(), 0);
+        assert!(other.met(1, us(0), us(12)));
     }
 }

@@ -11,8 +11,8 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
+use crosstie_protocol::RankId;
 use crosstie_protocol::message::{self, Envelope, PostId, Tag};
-use crosstie_protocol::{Machine, RankId};
 use crosstie_units::Time;
 
 use super::messages::request_key;
@@ -213,8 +213,7 @@ impl Engine {
             let envelope = envelope::encode(context, &Envelope { number: Some(number), body });
             neighbours.memory.push_quietly(place, &[&[ENVELOPE], &envelope, bytes])
         });
-        let deadline = messenger.poll_timeout();
-        self.hurry(deadline);
+        self.hurry_for(context);
         sent
     }
 
@@ -228,8 +227,7 @@ impl Engine {
         let messenger = &mut self.messengers[context as usize];
         let taken = messenger.receive_at_once(now, RankId(from.into()), tag, length, number);
         let Some(request) = taken else { return false };
-        let deadline = messenger.poll_timeout();
-        self.hurry(deadline);
+        self.hurry_for(context);
         self.hand_out_to(request_key(request), Status { from, tag, bytes: length }, bytes);
         true
     }

@@ -100,7 +100,6 @@ impl Engine {
             }
         }
         self.stirred.messengers[context as usize] = false;
-        self.hurry(self.messengers[context as usize].poll_timeout());
     }
 
     /// Puts the bytes of a short message where they were asked for.
