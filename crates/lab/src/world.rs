@@ -71,8 +71,8 @@ pub(crate) enum Task {
 
 /// The end of the clock: half of what picoseconds can count, so that no sum overflows.
 const LAST: Time = Time::from_ps(u64::MAX / 2);
-/// The most packets that a message may be cut into.
-const MOST_PACKETS: u64 = 1 << 16;
+/// The most packets that a message may be cut into: what numbers of packets can count.
+const MOST_PACKETS: u64 = 1 << crosstie_sim::network::Packet::NUMBER;
 
 impl World {
     /// Builds everything that a spec describes; `locate` tells where the paths in it lead.
@@ -465,13 +465,16 @@ fn check_time(spec: &Spec, config: &Config) -> Result<(), LabError> {
 
 /// Refuses messages of too many packets.
 fn check_packets(spec: &Spec, key: &str, largest: Bytes) -> Result<(), LabError> {
-    let Packet::Payload(payload) = spec.nic.packet else { return Ok(()) };
-    let packets = largest.get().div_ceil(payload.get());
-    if packets <= MOST_PACKETS {
-        return Ok(());
-    }
+    let packing = nodes::packing(spec);
+    let packets = packing.packets(largest.get());
+    let Some(payload) = packing.payload.filter(|_| packets > MOST_PACKETS) else { return Ok(()) };
+    let payload = Bytes::new(payload.into());
     let problem = format!(
         "found {largest}, which is {packets} packets of {payload}, expected at most {MOST_PACKETS}"
     );
-    Err(LabError::setting(key, problem, "take smaller messages or a larger `nic.packet`"))
+    let help = match spec.nic.packet {
+        Packet::Payload(_) => "take smaller messages or a larger `nic.packet`",
+        Packet::Message => "take smaller messages or a larger `frame.mtu`",
+    };
+    Err(LabError::setting(key, problem, help))
 }

@@ -50,8 +50,8 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// Bits by which packets that belong together differ.
-    pub const NUMBER: u32 = 17;
+    /// Bits by which packets that belong together differ: a message is at most as many packets.
+    pub const NUMBER: u32 = 20;
 }
 
 /// Where a packet begins and ends.

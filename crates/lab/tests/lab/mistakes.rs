@@ -149,9 +149,14 @@ fn traffic_and_hardware_out_of_reach() {
              average, but Bernoulli arrivals start at most one",
         ),
         (
-            "traffic.size.fixed.size = '1 GiB'\nnic.packet = '1 KiB'",
-            "`traffic.size.fixed.size`: found 1 GiB, which is 1048576 packets of 1 KiB, expected \
-             at most 65536",
+            "traffic.size.fixed.size = '1 GiB'\nnic.packet = '1000 B'",
+            "`traffic.size.fixed.size`: found 1 GiB, which is 1073742 packets of 1000 B, expected \
+             at most 1048576",
+        ),
+        (
+            "world = 'frame'\nframe.mtu = '1000 B'\ntraffic.size.fixed.size = '1 GiB'",
+            "`traffic.size.fixed.size`: found 1 GiB, which is 1073742 packets of 1000 B, expected \
+             at most 1048576",
         ),
         (
             "bus.asymmetric = {read = '1 kB/s', write = '200 MB/s'}",

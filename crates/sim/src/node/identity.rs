@@ -27,7 +27,7 @@ const CONTROL: u64 = 1 << 63;
 const POSTED: u64 = 1 << 63 | 1 << 62;
 /// Bits of the number of a packet within its stripe, and of the number of a stripe.
 const NUMBER: u32 = Packet::NUMBER;
-const STRIPE: u32 = 30;
+const STRIPE: u32 = 27;
 
 impl PacketId {
     pub fn of(id: u64) -> PacketId {
