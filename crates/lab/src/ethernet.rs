@@ -2,7 +2,7 @@
 
 use crate::rails::changes;
 use crosstie_fabric::{Fabric, LinkId, Node};
-use crosstie_sim::frame::{Capacity, Forwarding, Line, Memory, SwitchSpec};
+use crosstie_sim::frame::{Capacity, Forwarding, HandOver, Line, Memory, SwitchSpec};
 use crosstie_sim::network::{Change, Pace};
 use crosstie_study::{self as study, FrameSwitch, Link, Spec};
 use crosstie_units::{Rate, Time};
@@ -68,9 +68,14 @@ fn switch(switch: &FrameSwitch) -> SwitchSpec {
         lookup,
         latency,
         memory: match memory {
-            study::Memory::Input { capacity, uplink } => {
-                Memory::Input { host: room(capacity), uplink: room(uplink.unwrap_or(capacity)) }
-            }
+            study::Memory::Input { capacity, uplink, hand_over } => Memory::Input {
+                host: room(capacity),
+                uplink: room(uplink.unwrap_or(capacity)),
+                hand_over: match hand_over {
+                    study::HandOver::LastBit => HandOver::LastBit,
+                    study::HandOver::FirstBit => HandOver::FirstBit,
+                },
+            },
             study::Memory::Output { capacity, uplink } => {
                 Memory::Output { host: room(capacity), uplink: room(uplink.unwrap_or(capacity)) }
             }

@@ -26,10 +26,14 @@
 //! | [`Input`](Memory::Input) | one for each input, whose frames start in order | inputs take turns, each with its first frame only |
 //!
 //! With memory at the inputs a frame that waits for its output keeps those behind it waiting, whatever their output: head-of-line
-//! blocking. Frames of one input may be leaving by several outputs at once.
+//! blocking. An input hands over one frame at a time ([`HandOver::LastBit`]): the memory of an input runs at the speed of its link, so
+//! it offers the next frame when the last bit of the previous one has been read. That is when the last bit has left, but for an output
+//! that is slower than the input: such an output is fed at its own speed, while the input has the capacity for others beside it, and is
+//! taken for as long as the frame takes at the input's own speed. With [`HandOver::FirstBit`] an input offers the next frame
+//! as soon as the previous one starts, and frames of one input leave by several outputs at once.
 //!
-//! At one instant frames are decided first, in the order of their channels, and then outputs that are free take frames, in the order
-//! of their channels, until none can.
+//! At one instant frames are decided first, in the order of their channels, then inputs offer their next frames, and then outputs that are
+//! free take frames, in the order of their channels, until none can.
 //!
 //! **Ways.** A frame takes the route of the routing. Where that leaves a choice among several ports, all frames from one host to
 //! another take the same, drawn from the two: as switches do that spread flows by their addresses, so that frames stay in order.
@@ -53,4 +57,4 @@ mod path;
 mod spec;
 
 pub use engine::Frames;
-pub use spec::{Capacity, Forwarding, FrameSpec, Line, Memory, SwitchSpec};
+pub use spec::{Capacity, Forwarding, FrameSpec, HandOver, Line, Memory, SwitchSpec};

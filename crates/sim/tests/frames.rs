@@ -5,7 +5,9 @@ mod networks;
 
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node, SwitchId};
 use crosstie_routing::{Route, Routing, Tag};
-use crosstie_sim::frame::{Capacity, Forwarding, FrameSpec, Frames, Line, Memory, SwitchSpec};
+use crosstie_sim::frame::{
+    Capacity, Forwarding, FrameSpec, Frames, HandOver, Line, Memory, SwitchSpec,
+};
 use crosstie_sim::network::{
     Attention, BufferPlace, Change, Condition, Ends, Event, Fate, Interest, Network, Pace, Packet,
 };
@@ -21,7 +23,16 @@ fn capacities() -> impl Strategy<Value = Capacity> {
 fn memories() -> impl Strategy<Value = Memory> {
     let pair = || (capacities(), capacities());
     prop_oneof![
-        pair().prop_map(|(host, uplink)| Memory::Input { host, uplink }),
+        (
+            capacities(),
+            capacities(),
+            prop::sample::select(vec![HandOver::LastBit, HandOver::FirstBit])
+        )
+            .prop_map(|(host, uplink, hand_over)| Memory::Input {
+                host,
+                uplink,
+                hand_over
+            }),
         pair().prop_map(|(host, uplink)| Memory::Output { host, uplink }),
         (1u32..10, prop::option::of(1u32..6), prop::option::of(1u32..4)).prop_map(
             |(all, cap, uplink)| Memory::Shared {

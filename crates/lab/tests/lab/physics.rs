@@ -41,6 +41,34 @@ fn a_half_duplex_bus_carries_half_and_a_full_duplex_bus_more() {
     assert!(accepted("full", 0.6) > 0.55, "{}", accepted("full", 0.6));
 }
 
+/// Head-of-line blocking: 2 - sqrt 2 of the links where an input hands over one frame at a time, and
+/// sqrt 3 - 1 where it offers the next one at once; a little more with 64 ports than with many.
+#[test]
+fn memory_at_inputs_saturates_where_theory_says() {
+    let rows = Bench::with(&[]).rows(
+        r#"
+        title = "Head-of-line blocking"
+        seed = 1
+        world = "frame"
+        fabric.single.hosts = 64
+        link = { flit = "1 B", rate = "1 Gbit/s", wire = "0 ps" }
+        traffic.size.fixed.size = "1500 B"
+        # All that links carry, beside the 38 bytes that Ethernet adds.
+        traffic.load = 0.975
+        measure = { min-cycles = 2_000_000, max-cycles = 4_000_000, channels = false }
+        sweep.product."frame.switch.memory" = [
+            { input = { capacity = "2000 frames" } },
+            { input = { capacity = "2000 frames", hand-over = "first-bit" } },
+            { output = { capacity = "2000 frames" } },
+        ]
+        "#,
+    );
+    let carried: Vec<f64> = rows.iter().map(|row| get(row, "accepted") * 1538.0 / 1500.0).collect();
+    assert!((carried[0] - 0.590).abs() < 0.01, "{carried:?}");
+    assert!((carried[1] - 0.733).abs() < 0.01, "{carried:?}");
+    assert!(carried[2] > 0.97, "{carried:?}");
+}
+
 #[test]
 fn saturated_and_not_converged_are_told_apart() {
     let rows = Bench::with(&[]).rows(&tree(

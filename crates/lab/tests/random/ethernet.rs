@@ -83,6 +83,9 @@ fn switch(draw: &mut Draw, key: &str, file: &mut Experiment) {
     if kind == "shared" && draw.chance(0.5) {
         keys.insert("cap".to_owned(), cap);
     }
+    if kind == "input" && draw.chance(0.5) {
+        keys.insert("hand-over".to_owned(), draw.one(&["last-bit", "first-bit"]).into());
+    }
     if draw.chance(0.8) {
         put("memory", choice(kind, keys));
     }

@@ -4,7 +4,7 @@ use super::changing::Changing;
 use super::input::Inputs;
 use super::memory::{Memories, NONE, Rooms};
 use super::path::Paths;
-use super::spec::{Forwarding, FrameSpec, Line, Memory, SwitchSpec};
+use super::spec::{Forwarding, FrameSpec, HandOver, Line, Memory, SwitchSpec};
 use crate::agenda::{Agenda, Entry};
 use crate::network::{
     BufferPlace, BufferTally, ChannelTally, Condition, Ends, Event, Fate, Grain, Interest, Network,
@@ -30,12 +30,22 @@ enum Step {
     Notice,
     /// A switch decides on a frame.
     Decide,
+    /// An input that has handed over a frame offers the next one.
+    Offer,
     /// An output takes a frame, if it is free and one waits.
     Pick,
 }
 
-const STEPS: [Step; 7] =
-    [Step::Change, Step::Leave, Step::Begin, Step::Arrive, Step::Notice, Step::Decide, Step::Pick];
+const STEPS: [Step; 8] = [
+    Step::Change,
+    Step::Leave,
+    Step::Begin,
+    Step::Arrive,
+    Step::Notice,
+    Step::Decide,
+    Step::Offer,
+    Step::Pick,
+];
 
 /// The end of the clock.
 const NEVER: Time = Time::from_ps(u64::MAX);
@@ -233,9 +243,9 @@ impl<'a> Frames<'a> {
                 Node::Host(_) => Rooms::None,
                 Node::Switch(switch) => match spec.switch(switch).memory {
                     Memory::Output { .. } => Rooms::Output,
-                    Memory::Input { host, uplink } => {
+                    Memory::Input { host, uplink, hand_over } => {
                         let room = if is_switch(from) { uplink } else { host };
-                        Rooms::Input(memories.add(input, room))
+                        Rooms::Input { store: memories.add(input, room), hand_over }
                     }
                     Memory::Shared { uplink, .. } => Rooms::Shared {
                         all: shared[switch.0 as usize].expect("it was made above"),
@@ -399,6 +409,7 @@ impl<'a> Frames<'a> {
                     self.drop_frame(place, told);
                 }
             }
+            Step::Offer => self.offer(channel),
             Step::Pick => self.pick(channel, told),
         }
     }
@@ -430,9 +441,9 @@ impl<'a> Frames<'a> {
         };
         flight.stores = stores;
         match self.memories.rooms[by as usize] {
-            Rooms::Input(_) => {
+            Rooms::Input { .. } => {
                 if self.inputs.join(by, place) {
-                    self.compete(by, out);
+                    self.offer(by);
                 }
             }
             Rooms::Output | Rooms::Shared { .. } | Rooms::None => self.queue(place),
@@ -440,10 +451,27 @@ impl<'a> Frames<'a> {
         true
     }
 
-    /// The first frame of an input wants an output.
-    fn compete(&mut self, input: u32, output: u32) {
+    /// An input offers its first frame, if it has one, as soon as it may.
+    fn offer(&mut self, input: u32) {
+        let Some(frame) = self.inputs.first(input) else { return };
+        let at = self.inputs.offers(input);
+        if at > self.now {
+            return self.enter(at, Step::Offer, input, 0);
+        }
+        let output = self.flights.get(frame).channel();
         self.inputs.want(input, output);
         self.wake(output);
+    }
+
+    /// An input has handed a frame over to an output, and offers its next one when it may.
+    fn hand_over(&mut self, input: u32, output: u32, bytes: u32) {
+        if let Rooms::Input { hand_over: HandOver::LastBit, .. } =
+            self.memories.rooms[input as usize]
+        {
+            let whole = |channel: u32| self.lines[channel as usize].whole(bytes);
+            self.inputs.take(input, self.now + whole(input).min(whole(output)));
+        }
+        self.offer(input);
     }
 
     /// Sees to it that an output takes a frame as soon as it is free, or loses it if it is down.
@@ -466,10 +494,16 @@ impl<'a> Frames<'a> {
         if !is_down && self.channels[output as usize].free > self.now {
             return;
         }
-        let Some(frame) = self.next_frame(output) else { return };
+        let Some((frame, input)) = self.next_frame(output) else { return };
+        let bytes = self.flights.get(frame).bytes;
         match is_down {
             true => self.lose_waiting(frame, told),
             false => self.start(self.now, frame),
+        }
+        match input {
+            Some(input) if is_down => self.offer(input),
+            Some(input) => self.hand_over(input, output, bytes),
+            None => {}
         }
         let is_waiting = |changing: &Changing<'_>| !changing.waiting[output as usize].is_empty();
         if self.inputs.is_wanted(output) || self.changing.as_deref().is_some_and(is_waiting) {
@@ -477,19 +511,15 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// The next frame of those that wait for an output.
-    fn next_frame(&mut self, output: u32) -> Option<u32> {
+    /// The next frame of those that wait for an output, and the input whose queue it leaves.
+    fn next_frame(&mut self, output: u32) -> Option<(u32, Option<u32>)> {
         if let Some(changing) = &mut self.changing
             && let Some(frame) = changing.waiting[output as usize].pop_front()
         {
-            return Some(frame);
+            return Some((frame, None));
         }
-        let (input, frame, behind) = self.inputs.next(output)?;
-        if let Some(behind) = behind {
-            let wanted = self.flights.get(behind).channel();
-            self.compete(input, wanted);
-        }
-        Some(frame)
+        let (input, frame) = self.inputs.next(output)?;
+        Some((frame, Some(input)))
     }
 
     /// A frame that waits for a link that is down is lost, and its room is free.

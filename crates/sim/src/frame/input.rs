@@ -1,11 +1,14 @@
 //! Queues at the inputs of switches, whose first frames compete for outputs.
 
+use crosstie_units::Time;
 use std::collections::VecDeque;
 
 /// The queues of all inputs, by channel, and who wants which output.
 #[derive(Debug)]
 pub(super) struct Inputs {
     queues: Vec<VecDeque<u32>>,
+    /// Until when each input is taken by the frame that it has handed over.
+    taken: Vec<Time>,
     /// The inputs whose first frame wants a channel, in order.
     wants: Vec<Vec<u32>>,
     /// The input that an output has served last.
@@ -16,16 +19,32 @@ impl Inputs {
     pub fn new(channels: usize) -> Inputs {
         Inputs {
             queues: vec![VecDeque::new(); channels],
+            taken: vec![Time::ZERO; channels],
             wants: vec![Vec::new(); channels],
             served: vec![0; channels],
         }
     }
 
-    /// A frame joins the queue of an input; whether it is the first in it.
+    /// A frame joins the queue of an input. Returns true if it is the first in it.
     pub fn join(&mut self, input: u32, frame: u32) -> bool {
         let queue = &mut self.queues[input as usize];
         queue.push_back(frame);
         queue.len() == 1
+    }
+
+    /// The first frame of an input.
+    pub fn first(&self, input: u32) -> Option<u32> {
+        self.queues[input as usize].front().copied()
+    }
+
+    /// An input offers nothing before a time.
+    pub fn take(&mut self, input: u32, until: Time) {
+        self.taken[input as usize] = until;
+    }
+
+    /// When an input may offer its first frame.
+    pub fn offers(&self, input: u32) -> Time {
+        self.taken[input as usize]
     }
 
     /// The first frame of an input wants an output.
@@ -35,13 +54,13 @@ impl Inputs {
         wants.insert(place, input);
     }
 
-    /// Whether anybody wants an output.
+    /// Returns true if any input wants an output.
     pub fn is_wanted(&self, output: u32) -> bool {
         !self.wants[output as usize].is_empty()
     }
 
-    /// The next input whose turn it is at an output, its first frame, and the one behind that.
-    pub fn next(&mut self, output: u32) -> Option<(u32, u32, Option<u32>)> {
+    /// The next input whose turn it is at an output, and its first frame, which leaves the queue.
+    pub fn next(&mut self, output: u32) -> Option<(u32, u32)> {
         let wants = &mut self.wants[output as usize];
         let served = self.served[output as usize];
         let behind = wants.partition_point(|&input| input <= served);
@@ -51,8 +70,7 @@ impl Inputs {
         }
         let input = wants.remove(place);
         self.served[output as usize] = input;
-        let queue = &mut self.queues[input as usize];
-        let frame = queue.pop_front().expect("who wants an output has a frame");
-        Some((input, frame, queue.front().copied()))
+        let frame = self.queues[input as usize].pop_front();
+        Some((input, frame.expect("an input that wants an output has a frame")))
     }
 }

@@ -1,7 +1,7 @@
 //! The memories of switches, and the books of them.
 
 use super::framing;
-use super::spec::Capacity;
+use super::spec::{Capacity, HandOver};
 use crate::network::{BufferPlace, BufferTally};
 use crosstie_units::Time;
 use std::cmp::Reverse;
@@ -184,7 +184,7 @@ impl Store {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rooms {
     /// At the input.
-    Input(u32),
+    Input { store: u32, hand_over: HandOver },
     /// At the output: the store by the channel out.
     Output,
     /// In the memory for all, or beside it at the input; within the cap of the channel out.
@@ -224,7 +224,7 @@ impl Memories {
         let out = self.out[out as usize];
         let found = match self.rooms[by as usize] {
             Rooms::Output => [out, NONE],
-            Rooms::Input(store) => [store, NONE],
+            Rooms::Input { store, .. } => [store, NONE],
             Rooms::Shared { all, beside } => {
                 if out != NONE && !self.stores[out as usize].fits(now, bytes) {
                     self.stores[out as usize].refuse();

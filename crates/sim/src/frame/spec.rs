@@ -66,6 +66,17 @@ impl Capacity {
     }
 }
 
+/// When an input of a switch offers its next frame to the outputs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HandOver {
+    /// When the last bit of the previous one has been read: one frame at a time, at the speed of the
+    /// faster of the two links [tam, 5.2].
+    #[default]
+    LastBit,
+    /// When the previous one starts: frames of one input leave by several outputs at once.
+    FirstBit,
+}
+
 /// Where frames wait in a switch: B_L [tam, 2.2.3]. Ports to other switches (uplinks) may have more or less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Memory {
@@ -75,6 +86,8 @@ pub enum Memory {
         host: Capacity,
         /// Room at an input from a switch.
         uplink: Capacity,
+        /// When an input offers its next frame.
+        hand_over: HandOver,
     },
     /// At the output by which they leave.
     Output {

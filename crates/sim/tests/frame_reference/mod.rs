@@ -2,7 +2,7 @@
 //! everything is looked at.
 
 use crosstie_fabric::{ChannelId, Fabric, Node, SwitchId};
-use crosstie_sim::frame::{Capacity, Forwarding, FrameSpec, Memory, framing};
+use crosstie_sim::frame::{Capacity, Forwarding, FrameSpec, HandOver, Memory, framing};
 use crosstie_sim::network::{Condition, Pace};
 
 /// What is known of a frame.
@@ -207,7 +207,7 @@ impl<'a> Reference<'a> {
         let fits = |room, capacity| self.fits(room, capacity, bytes, now);
         let one = |room, capacity| if fits(room, capacity) { Ok(vec![room]) } else { Err(room) };
         match self.spec.switches[switch.0 as usize].memory {
-            Memory::Input { host, uplink } => {
+            Memory::Input { host, uplink, .. } => {
                 one(Room::Input(by), if from_switch { uplink } else { host })
             }
             Memory::Output { host, uplink } => {
@@ -334,6 +334,23 @@ impl<'a> Reference<'a> {
         waiting
     }
 
+    /// When the last bit of a frame has been read from the input by which it came, once it has started.
+    fn read(&self, frame: &Frame, hop: usize) -> Option<u64> {
+        let started = *frame.started.get(hop)?;
+        let by = [frame.way[hop - 1], frame.way[hop]];
+        by.map(|link| started + self.tau(link, framing::whole(frame.bytes), started))
+            .into_iter()
+            .min()
+    }
+
+    /// Returns true if an input is still handing over a frame.
+    fn is_taken(&self, input: ChannelId, now: u64) -> bool {
+        self.frames.iter().any(|frame| {
+            let hop = frame.way.iter().position(|&channel| channel == input);
+            hop.and_then(|hop| self.read(frame, hop + 1)).is_some_and(|read| read > now)
+        })
+    }
+
     /// The lowest channel that can take a frame takes one; false if none can.
     fn pick(&mut self, now: u64) -> bool {
         for out in self.fabric().channels() {
@@ -344,7 +361,8 @@ impl<'a> Reference<'a> {
             }
             let waiting = self.waiting(out);
             let taken = match self.spec.switches[switch.0 as usize].memory {
-                Memory::Input { .. } => {
+                Memory::Input { hand_over, .. } => {
+                    let one_at_a_time = hand_over == HandOver::LastBit;
                     // Of each input only the first frame, whatever its output.
                     let is_first = |&(decided, by, _): &(u64, ChannelId, usize)| {
                         self.fabric().out_channels(switch).all(|other| {
@@ -353,7 +371,9 @@ impl<'a> Reference<'a> {
                                 .all(|&(sooner, also, _)| also != by || sooner >= decided)
                         })
                     };
-                    let mut heads: Vec<_> = waiting.iter().copied().filter(is_first).collect();
+                    let is_offered = |&(_, by, _): &_| !(one_at_a_time && self.is_taken(by, now));
+                    let heads = waiting.iter().copied().filter(is_first).filter(is_offered);
+                    let mut heads: Vec<_> = heads.collect();
                     heads.sort_unstable_by_key(|&(_, by, _)| by);
                     let served = self.served[out.0 as usize];
                     let behind = heads.iter().find(|&&(_, by, _)| Some(by.0) > served);
@@ -381,6 +401,9 @@ impl<'a> Reference<'a> {
             for hop in 0..frame.started.len() {
                 let channel = frame.way[hop];
                 times.extend(self.free(frame, hop));
+                if hop > 0 {
+                    times.extend(self.read(frame, hop));
+                }
                 if hop + 1 < frame.way.len() {
                     times.extend(self.notice(frame, hop));
                     let switch = self.switch_after(channel).unwrap();

@@ -70,6 +70,17 @@ pub enum Forwarding {
     CutThrough,
 }
 
+/// When an input of a switch offers its next frame to the outputs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HandOver {
+    /// When the last bit of the previous one has been read.
+    #[default]
+    LastBit,
+    /// When the previous one starts.
+    FirstBit,
+}
+
 /// Where frames wait in a switch, and how many: B_L \[tam, 2.2.3\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -81,6 +92,9 @@ pub enum Memory {
         /// Room at an input from another switch, if it is not the same.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         uplink: Option<Capacity>,
+        /// When an input offers its next frame to the outputs.
+        #[serde(default, rename = "hand-over")]
+        hand_over: HandOver,
     },
     /// At the output by which they leave.
     Output {

@@ -1,7 +1,7 @@
 //! Many to one through a switch with finite memory: who loses, and what go-back-N makes of it [tam, 4].
 
 use super::*;
-use crate::frame::{Capacity, Forwarding, FrameSpec, Line, Memory, SwitchSpec};
+use crate::frame::{Capacity, Forwarding, FrameSpec, HandOver, Line, Memory, SwitchSpec};
 use crate::network::Pace;
 use crate::node::StationSpec;
 use crosstie_collective::{Builder, Rank, Tag};
@@ -96,7 +96,8 @@ fn efficiency(senders: u32, packets: u32, played: &Played) -> f64 {
 }
 
 fn input(frames: u32) -> Memory {
-    Memory::Input { host: Capacity::Frames(frames), uplink: Capacity::Frames(frames) }
+    let room = Capacity::Frames(frames);
+    Memory::Input { host: room, uplink: room, hand_over: HandOver::default() }
 }
 
 fn output(frames: u32) -> Memory {

@@ -1,7 +1,7 @@
 //! Microbenchmarks recover what a cluster was made of [tam, app. A].
 
 use super::*;
-use crate::frame::{Capacity, Forwarding, FrameSpec, Line, Memory, SwitchSpec};
+use crate::frame::{Capacity, Forwarding, FrameSpec, HandOver, Line, Memory, SwitchSpec};
 use crate::network::Pace;
 use crate::node::StationSpec;
 use crosstie_units::Cost;
@@ -311,7 +311,8 @@ fn bursts(cluster: &Cluster, sources: u32, sinks: u32, lengths: &[u32]) -> Vec<(
 }
 
 fn input(frames: u32) -> Memory {
-    Memory::Input { host: Capacity::Frames(frames), uplink: Capacity::Frames(frames) }
+    let room = Capacity::Frames(frames);
+    Memory::Input { host: room, uplink: room, hand_over: HandOver::default() }
 }
 
 fn output(frames: u32) -> Memory {
