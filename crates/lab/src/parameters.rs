@@ -32,7 +32,19 @@ fn read(path: &std::path::Path) -> Result<Parameters, LabError> {
         LabError::input("model.file.path", path.to_owned(), problem, help)
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    toml::from_str(&text).map_err(|error| wrong(error.to_string()))
+    from_text(&text).map_err(wrong)
+}
+
+/// The parameters of a model file; what is wrong with it is said with its line.
+pub(crate) fn from_text(text: &str) -> Result<Parameters, String> {
+    let parameters: Parameters = toml::from_str(text).map_err(|error| error.to_string())?;
+    if parameters.are_free() {
+        let costs = "send, send-gap, latency, receive-gap, receive, pickup";
+        return Err(format!(
+            "found no parameter that takes time, expected one at least of {costs}"
+        ));
+    }
+    Ok(parameters)
 }
 
 /// What follows from links, switches and nodes.

@@ -20,6 +20,9 @@ pub trait Progress: Sync {
     /// search. A cycle lasts [`Link::cycle`](crosstie_study::Link::cycle) of the point's spec.
     fn advanced(&self, _point: &Point, _cycles: u64) {}
 
+    /// What the launcher of real ranks on other machines says, line by line as it comes.
+    fn said(&self, _line: &str) {}
+
     /// The row of a point is safe on disk; so many of so many points are now done.
     fn point_done(&self, _row: &Row, _done: usize, _total: usize) {}
 }

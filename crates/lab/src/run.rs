@@ -157,15 +157,12 @@ impl Crew<'_> {
     }
 
     /// Has real ranks do one job after the other, those of one site together: it takes long to make a box.
-    fn work_live(&self, mut jobs: Vec<Job<'_>>, executable: Option<&Path>, lead: Option<&Lead>) {
+    fn work_live(&self, jobs: Vec<Job<'_>>, executable: Option<&Path>, lead: Option<&Lead>) {
         let mut open: Option<(Site, Place<'_>)> = None;
-        while !self.stopped() && !jobs.is_empty() {
-            let same = |job: &Job<'_>| {
-                let plan = self.world(job).ok()?.plan()?.site.clone();
-                Some(open.as_ref()?.0 == plan)
-            };
-            let next = jobs.iter().position(|job| same(job) == Some(true)).unwrap_or(0);
-            let job = jobs.remove(next);
+        for job in together(jobs, |job| Some(self.world(job).ok()?.plan()?.site.clone())) {
+            if self.stopped() {
+                return;
+            }
             self.settle(self.finish_live(&job, &mut open, executable, lead));
         }
     }
@@ -194,8 +191,10 @@ impl Crew<'_> {
 
     fn world(&self, job: &Job<'_>) -> Result<World, LabError> {
         let locate = |path: &str| self.study.locate(path);
-        World::on(Arc::clone(&job.network), &job.point.spec, &locate)
-            .map_err(|error| error.found_at(job.point))
+        let spec = &job.point.spec;
+        let world = World::on(Arc::clone(&job.network), spec, &locate)
+            .map_err(|error| error.found_at(job.point))?;
+        Ok(world.with_remarks(spec.world.does_not_use(&self.study.unused(job.point))))
     }
 
     /// Runs a point and keeps its row, unless it is given up.
@@ -234,8 +233,13 @@ impl Crew<'_> {
             *open = Some((plan.site.clone(), plan.site.open(lead).map_err(told)?));
         }
         let Some((_, place)) = open else { unreachable!("it was opened") };
-        let company =
-            Company { executable, hosts: &plan.hosts, limit: plan.limit, cancel: self.cancel };
+        let company = Company {
+            executable,
+            hosts: &plan.hosts,
+            limit: plan.limit,
+            cancel: self.cancel,
+            progress: self.progress,
+        };
         let (found, lost) = place.counting(|| place.run::<Found>(&company, &plan.assignment));
         let found = match found {
             Ok(None) => return Ok(()),
@@ -261,6 +265,19 @@ impl Crew<'_> {
     }
 }
 
+/// The same jobs, those of one site behind each other, sites in the order of their first job. Each job is asked once.
+fn together<J, S: PartialEq>(jobs: Vec<J>, site: impl Fn(&J) -> S) -> Vec<J> {
+    let mut groups: Vec<(S, Vec<J>)> = Vec::new();
+    for job in jobs {
+        let site = site(&job);
+        match groups.iter_mut().find(|(known, _)| *known == site) {
+            Some((_, group)) => group.push(job),
+            None => groups.push((site, vec![job])),
+        }
+    }
+    groups.into_iter().flat_map(|(_, group)| group).collect()
+}
+
 /// What is wrong with real ranks, at the key that wants them where they are.
 fn told(point: &Point, error: LiveError) -> LabError {
     match error {
@@ -275,5 +292,24 @@ fn told(point: &Point, error: LiveError) -> LabError {
             LabError::setting(key, problem, help).found_at(point)
         }
         error => LabError::Unforeseen { point: point.index, reason: error.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn jobs_of_one_site_stand_together_and_each_is_asked_once() {
+        let asked = Cell::new(0);
+        let site = |job: &(u32, char)| {
+            asked.set(asked.get() + 1);
+            job.1
+        };
+        let jobs = vec![(0, 'a'), (1, 'b'), (2, 'a'), (3, 'c'), (4, 'b')];
+        let found = together(jobs, site);
+        assert_eq!(found.iter().map(|job| job.0).collect::<Vec<_>>(), [0, 2, 1, 4, 3]);
+        assert_eq!(asked.get(), 5);
     }
 }

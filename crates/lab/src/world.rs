@@ -151,9 +151,6 @@ impl World {
             .message
             .as_ref()
             .map(|message| nodes::messaging(message, spec.nic.patience.as_ref()));
-        if messaging.is_some() && spec.world == study::World::Model {
-            remarks.push("the model prices messages without their envelopes".to_owned());
-        }
         let premises = rails::premises(spec, nodes.packing);
         let mut world =
             World { network, ground, premises, nodes, overhead, messaging, task, cycle, remarks };
@@ -197,6 +194,12 @@ impl World {
     /// How many rails there are.
     pub fn rails(&self) -> u32 {
         self.nodes.rails
+    }
+
+    /// With more that a reader of the results should know.
+    pub(crate) fn with_remarks(mut self, more: impl IntoIterator<Item = String>) -> World {
+        self.remarks.extend(more);
+        self
     }
 
     /// What a reader of the results should know.

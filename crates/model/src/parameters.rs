@@ -97,6 +97,13 @@ pub struct Bandwidth {
 }
 
 impl Parameters {
+    /// Returns true if nothing takes any time: no cluster is like that.
+    pub fn are_free(&self) -> bool {
+        let costs =
+            [self.send, self.send_gap, self.latency, self.receive_gap, self.receive, self.pickup];
+        costs.iter().all(|cost| *cost == Cost::default())
+    }
+
     /// What a packet of so many bytes takes among so many nodes.
     pub fn packet_of(&self, bytes: u64, nodes: u32) -> Packet {
         let at = |cost: Cost| cost.at(bytes, nodes);

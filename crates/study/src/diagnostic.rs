@@ -55,6 +55,17 @@ impl Diagnostic {
         &self.0.message
     }
 
+    /// The mistake and what to do, without its place: for text that nobody has written.
+    pub fn without_place(&self) -> String {
+        let inner = &*self.0;
+        let label = inner.excerpt.as_ref().map(|excerpt| excerpt.primary.1.as_str());
+        let label = label.filter(|label| !label.is_empty());
+        let words =
+            [inner.message.as_str()].into_iter().chain(label).collect::<Vec<_>>().join(": ");
+        let help = inner.help.iter().map(|help| format!("\n  help: {help}"));
+        words + &help.collect::<String>()
+    }
+
     /// The file, as it was named by whoever opened it.
     pub fn file(&self) -> &str {
         &self.0.file

@@ -16,6 +16,7 @@ use crate::kind::WorkKind;
 use crate::point::Point;
 use crate::source::{self, Input, Inputs, copy_of};
 use crate::spec::Spec;
+use crate::spec::uses::{self, Ground};
 use crate::sweep::Sweep;
 use crate::table::Table;
 
@@ -41,6 +42,8 @@ pub struct Study {
     written: toml::Table,
     sweep: Option<toml::Table>,
     points: Vec<Point>,
+    /// Where its points are run, each once.
+    grounds: Vec<Ground>,
     inputs: Inputs,
     /// The name and the text that it was read from.
     source: (String, String),
@@ -100,6 +103,12 @@ impl Study {
             .collect::<Result<Vec<Point>, Fault>>()
             .map_err(|fault| names.tell(fault))?;
         check_distinct(&points, &sweep)?;
+        let mut grounds: Vec<Ground> = Vec::new();
+        for ground in points.iter().map(|point| Ground::of(&point.spec)) {
+            if !grounds.contains(&ground) {
+                grounds.push(ground);
+            }
+        }
         let columns = columns(&kinds(&points));
         let figures = figure.map(|value| Figure::read(&value, &keys, &columns));
         let tables = table.map(|value| Table::read(&value, &keys, &columns));
@@ -116,6 +125,7 @@ impl Study {
             written,
             sweep,
             points,
+            grounds,
             inputs,
             source,
         })
@@ -166,16 +176,38 @@ impl Study {
         Diagnostic::in_text(name, text, fault.at(self.place(point, key).unwrap_or(0..0)))
     }
 
+    /// The keys that are written for a point and have no effect there, because its world does not
+    /// use them. In a sweep over worlds, those that another world of the sweep uses are left out,
+    /// but for what the model leaves out of the machine that it prices.
+    pub fn unused(&self, point: &Point) -> Vec<String> {
+        let Some(root) = self.document(point) else { return Vec::new() };
+        uses::unused(&root, Ground::of(&point.spec), &self.grounds)
+    }
+
+    /// The keys that are written for a point and of which a price by the model would know nothing.
+    pub fn unpriced(&self, point: &Point) -> Vec<String> {
+        let Some(root) = self.document(point) else { return Vec::new() };
+        let ground = Ground::of_model(&point.spec);
+        uses::unused(&root, ground, &[ground, Ground::of(&point.spec)])
+    }
+
     /// Where the value of a key at a point stands in the text.
     fn place(&self, point: &Point, key: &str) -> Option<Range<usize>> {
+        document::place(&self.document(point)?, key).map(|(_, value)| value)
+    }
+
+    /// What the file says at a point, with the places in its text.
+    fn document(&self, point: &Point) -> Option<DeTable<'_>> {
         let mut root = document::parse(&self.source.1).ok()?;
         EarlierNames::settle(&mut root).ok()?;
+        for key in ["title", "citation", "description", "figure", "table"] {
+            root.remove(key);
+        }
         let sweep = match root.remove("sweep") {
             Some(value) => Sweep::read(&value).ok()?,
             None => Sweep::default(),
         };
-        let root = sweep.document(&root, point.index as usize).ok()?;
-        document::place(&root, key).map(|(_, value)| value)
+        sweep.document(&root, point.index as usize).ok()
     }
 
     /// The study as an experiment file with every default spelled out, and with the paths of the

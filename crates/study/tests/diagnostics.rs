@@ -102,6 +102,21 @@ error: two choices where there can be one
 }
 
 #[test]
+fn a_seed_with_a_point() {
+    changed(
+        "seed = 1\n",
+        "seed = 1.0\n",
+        r#"
+error: wrong value for `seed`
+ --> x.toml:2:8
+  |
+2 | seed = 1.0
+  |        ^^^ found `1.0`, expected a whole number from 0
+"#,
+    );
+}
+
+#[test]
 fn missing_key() {
     changed(
         "seed = 1\n",

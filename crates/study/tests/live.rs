@@ -159,3 +159,25 @@ fn several_ranks_of_a_host_need_no_table_of_messages() {
     let text = format!("{PING}cluster.pes = 2\nworld = 'live'\n");
     assert!(Study::parse("x", &text).is_ok());
 }
+
+#[test]
+fn more_hosts_than_a_box_can_have() {
+    let boxed = |hosts: u32| {
+        let many = PING.replace("hosts = 2", &format!("hosts = {hosts}"));
+        format!("{many}world = 'live'\nlive.own-box = true\n")
+    };
+    assert!(Study::parse("x.toml", &boxed(250)).is_ok());
+    complains(
+        &boxed(251),
+        r#"
+error: more hosts than a box can have
+ --> x.toml:6:16
+  |
+6 | live.own-box = true
+  |                ^^^^ found 251 hosts in `fabric`, expected at most 250
+  |
+  = help: take a smaller `fabric`, or choose another world
+"#,
+    );
+    assert!(Study::parse("x.toml", &boxed(256)).is_err());
+}

@@ -46,6 +46,11 @@ impl Hosts {
     }
 
     pub(super) fn check(&self) -> Result<(), Misfit> {
+        let count = self.count();
+        if !(1..=MOST_HOSTS as usize).contains(&count) {
+            let problem = format!("found {count}, expected 1 to {MOST_HOSTS}");
+            return Err(Misfit::new("hosts", "a number of hosts that no box can have", problem));
+        }
         for (number, name) in self.0.iter().enumerate() {
             let key = format!("hosts.{number}");
             check(&key, name, LONGEST_HOST)?;
@@ -105,7 +110,7 @@ impl<'de> Visitor<'de> for HostsVisitor {
             names.push(name);
         }
         match names.len() {
-            1..=250 => Ok(Hosts(names)),
+            count if (1..=MOST_HOSTS as usize).contains(&count) => Ok(Hosts(names)),
             count => Err(A::Error::invalid_length(count, &self)),
         }
     }

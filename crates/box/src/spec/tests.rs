@@ -176,3 +176,11 @@ fn chance_follows_from_the_seed() {
     assert_eq!(random(1), random(1));
     assert_ne!(random(1), random(2));
 }
+
+#[test]
+fn a_box_has_no_more_hosts_than_addresses_allow() {
+    let boxed = |count| Spec { hosts: Hosts::numbered(count), ..spec(TWO) };
+    boxed(MOST_HOSTS as usize).check().unwrap();
+    let misfit = boxed(MOST_HOSTS as usize + 1).check().unwrap_err();
+    assert_eq!((&misfit.key[..], &misfit.problem[..]), ("hosts", "found 251, expected 1 to 250"));
+}

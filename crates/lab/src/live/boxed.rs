@@ -43,7 +43,7 @@ pub(super) fn run(
         }
     });
     drop((report, words));
-    let (found, said) = listening.finish();
+    let (found, said, _) = listening.finish();
     if let Some(error) = refused {
         return Err(system(error));
     }

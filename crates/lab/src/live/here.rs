@@ -50,7 +50,7 @@ pub(super) fn run(company: &Company<'_>, variables: &[(&str, String)]) -> Result
         watch.thread().unpark();
         (outcome, watch.join().unwrap_or_default())
     });
-    let (found, said) = listening.finish();
+    let (found, said, _) = listening.finish();
     let outcome = outcome.map_err(|error| LiveError::place(error, help))?;
     let failure = match (stopped, outcome.failure) {
         (Some(stop), Some(_)) => Some(Failure::Stopped(stop)),

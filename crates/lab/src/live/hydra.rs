@@ -14,6 +14,62 @@ const LAUNCHER: &str = "mpiexec.hydra";
 /// How often it is looked whether they have ended, or should.
 const LOOK: Duration = Duration::from_millis(10);
 
+/// How long it is waited for the end of a launcher that cannot reach a machine.
+const MOMENT: Duration = Duration::from_secs(1);
+
+/// How long ssh may take to reach a machine, in seconds. The system's limit is minutes.
+const REACH: u32 = 10;
+
+/// What ssh says when it cannot reach a machine, and when: ranks there will never start.
+#[derive(Default)]
+struct Refusal(Option<(String, Instant)>);
+
+impl Refusal {
+    /// Takes notice of a line.
+    fn hear(&mut self, line: String) {
+        let text = line.trim();
+        let is_one = text.starts_with("ssh: ")
+            || text.starts_with("Host key verification failed")
+            || text.contains("Permission denied (");
+        if is_one && self.0.is_none() {
+            self.0 = Some((text.to_owned(), Instant::now()));
+        }
+    }
+
+    /// Returns true if the launcher has had time enough to end by itself.
+    fn is_final(&self) -> bool {
+        self.0.as_ref().is_some_and(|(_, since)| since.elapsed() > MOMENT)
+    }
+
+    /// What to say of it, if there is one.
+    fn told(&self, names: &[String]) -> Option<LiveError> {
+        let (line, _) = self.0.as_ref()?;
+        let problem = format!("`{LAUNCHER}` cannot start ranks on {}: {line}", names.join(", "));
+        Some(LiveError::place(problem, "`ssh NAME true` must work without a question"))
+    }
+}
+
+/// Has ssh give up soon, where hydra starts ranks by it and nobody has said how.
+fn hurry(command: &mut Command) {
+    let others = [
+        "HYDRA_LAUNCHER",
+        "HYDRA_LAUNCHER_EXEC",
+        "HYDRA_LAUNCHER_EXTRA_ARGS",
+        "HYDRA_BOOTSTRAP",
+        "HYDRA_BOOTSTRAP_EXEC",
+        "SLURM_JOBID",
+        "SLURM_JOB_ID",
+        "PBS_JOBID",
+        "LSB_JOBID",
+        "LOADL_STEP_ID",
+        "PE_HOSTFILE",
+    ];
+    if others.iter().all(|name| std::env::var_os(name).is_none()) {
+        let reach = format!("-o ConnectTimeout={REACH} -o BatchMode=yes");
+        command.env("HYDRA_LAUNCHER_EXTRA_ARGS", reach);
+    }
+}
+
 /// Where it is installed.
 pub(super) fn find() -> Result<PathBuf, LiveError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -35,6 +91,7 @@ pub(super) fn run(
     command.envs(variables.iter().map(|(name, value)| (name, value)));
     // It ends by itself then, should nobody be left to end it.
     command.env("MPIEXEC_TIMEOUT", (company.limit.as_secs() + 10).to_string());
+    hurry(&mut command);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let blocks: Vec<String> = (blocks(names, company.hosts).iter())
         .map(|(machine, count)| format!("{machine}:{count}"))
@@ -50,18 +107,38 @@ pub(super) fn run(
         unreachable!("both are pipes");
     };
     let listening = Listening::new(found, said);
+    let mut refusal = Refusal::default();
     let (status, stopped) = loop {
+        for line in listening.news() {
+            company.progress.said(&line);
+            refusal.hear(line);
+        }
         if let Some(status) = launcher.try_wait().map_err(system)? {
             break (status, None);
         }
-        if let Some(stop) = company.stop(begin) {
+        let stop = company.stop(begin);
+        if stop.is_some() || refusal.is_final() {
             // Its helpers on other machines end ranks when it is gone.
             launcher.kill().map_err(system)?;
-            break (launcher.wait().map_err(system)?, Some(stop));
+            let status = launcher.wait().map_err(system)?;
+            match (stop, refusal.told(names)) {
+                (None, Some(error)) => return Err(error),
+                _ => break (status, stop),
+            }
         }
         std::thread::sleep(LOOK);
     };
-    let (found, said) = listening.finish();
+    let (found, said, rest) = listening.finish();
+    for line in rest {
+        company.progress.said(&line);
+        refusal.hear(line);
+    }
+    if stopped.is_none()
+        && !status.success()
+        && let Some(error) = refusal.told(names)
+    {
+        return Err(error);
+    }
     let failure = match stopped {
         Some(stop) => Some(Failure::Stopped(stop)),
         None if status.success() => None,

@@ -1,6 +1,7 @@
 //! What ranks print, within bounds.
 
 use std::io::Read;
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{self, JoinHandle};
 
 /// The most that rank 0 may report.
@@ -16,21 +17,59 @@ const LINES: usize = 4;
 pub(super) struct Listening {
     found: JoinHandle<Vec<u8>>,
     said: JoinHandle<Vec<u8>>,
+    /// Lines of what is said, as they come.
+    lines: Receiver<String>,
 }
 
 impl Listening {
     /// Of what rank 0 reports, and of what all ranks say beside that.
     pub fn new(found: impl Read + Send + 'static, said: impl Read + Send + 'static) -> Listening {
+        let (sender, lines) = mpsc::sync_channel(MOST_LINES);
         let found = thread::spawn(|| first(found, MOST_FOUND));
-        let said = thread::spawn(|| first(said, MOST_SAID));
-        Listening { found, said }
+        let said =
+            thread::spawn(|| first(Lines { from: said, line: Vec::new(), sender }, MOST_SAID));
+        Listening { found, said, lines }
     }
 
-    /// The report, and the first of everything else in a line. Ranks have ended.
-    pub fn finish(self) -> (Vec<u8>, String) {
+    /// What has been said since this was asked before, line by line.
+    pub fn news(&self) -> Vec<String> {
+        self.lines.try_iter().collect()
+    }
+
+    /// The report, the first of everything else in a line, and the last news. Ranks have ended.
+    pub fn finish(self) -> (Vec<u8>, String, Vec<String>) {
         let found = self.found.join().unwrap_or_default();
         let said = self.said.join().unwrap_or_default();
-        (found, summary(&String::from_utf8_lossy(&said)))
+        (found, summary(&String::from_utf8_lossy(&said)), self.lines.try_iter().collect())
+    }
+}
+
+/// The most lines of what is said that are told as they come, and the longest of them.
+const MOST_LINES: usize = 1000;
+const LONGEST_LINE: usize = 1000;
+
+/// Hands on lines of what is read through it.
+struct Lines<R> {
+    from: R,
+    line: Vec<u8>,
+    sender: SyncSender<String>,
+}
+
+impl<R: Read> Read for Lines<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.from.read(bytes)?;
+        for &byte in &bytes[..count] {
+            match byte {
+                b'\n' => {
+                    let line = std::mem::take(&mut self.line);
+                    // Who says too much at once is not waited for.
+                    let _ = self.sender.try_send(String::from_utf8_lossy(&line).into_owned());
+                }
+                byte if self.line.len() < LONGEST_LINE => self.line.push(byte),
+                _ => {}
+            }
+        }
+        Ok(count)
     }
 }
 

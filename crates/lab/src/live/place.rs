@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{Assignment, Lead, LiveError, hydra};
+use crate::Progress;
 
 /// The variable by which ranks are told what to do.
 pub(super) const ASSIGNMENT: &str = "CROSSTIE_ASSIGNMENT";
@@ -42,7 +43,7 @@ pub fn why_no_box() -> Option<String> {
 }
 
 /// The ranks that are wanted in a place.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Company<'a> {
     /// The program that ranks are: `crosstie` itself.
     pub executable: &'a Path,
@@ -52,6 +53,8 @@ pub struct Company<'a> {
     pub limit: Duration,
     /// Once set, they are ended.
     pub cancel: &'a AtomicBool,
+    /// Is told what their launcher says.
+    pub progress: &'a dyn Progress,
 }
 
 /// Why ranks are ended before they have ended.

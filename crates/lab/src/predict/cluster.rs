@@ -1,8 +1,9 @@
 //! Machines whose parameters are known.
 
-use crate::parameters::parameters;
+use crate::parameters::{from_text, parameters};
 use crate::{LabError, RoutedFabric};
 use crosstie_model::Parameters;
+use crosstie_routing::Need;
 use crosstie_study::{Spec, World};
 use std::path::PathBuf;
 
@@ -17,25 +18,33 @@ pub struct Cluster {
 impl Cluster {
     /// The machine of a spec; `locate` tells where the paths in it lead.
     pub fn of(spec: &Spec, locate: &dyn Fn(&str) -> PathBuf) -> Result<Cluster, LabError> {
+        if spec.model.is_none() && spec.routing.needs(Need::InTransit) {
+            let problem = "found one that stops at hosts, which frames do not";
+            return Err(LabError::setting("routing", problem, "set `routing = \"up-down\"`"));
+        }
         let network = RoutedFabric::build(&spec.fabric, &spec.routing, locate)?;
         let parameters = parameters(spec, &network, locate)?;
-        let remark = match spec.world {
-            _ if spec.model.is_some() => None,
-            World::Frame | World::Model => spec.node.bus.as_ref().map(|_| {
-                "it has I/O buses, which the model does not know: packets cross them in no time here"
-                    .to_owned()
-            }),
-            World::Wormhole | World::Ideal | World::Live => Some(format!(
-                "its world is {}; the parameters are those of Ethernet with its links, switches and nodes",
-                spec.world.name()
-            )),
+        let remark = match spec.model {
+            Some(_) => None,
+            None => Cluster::taken_for_ethernet(spec.world),
         };
         Ok(Cluster { parameters, nodes: Some(network.fabric.hosts().len() as u32), remark })
     }
 
+    /// What to say of the price of a machine that was made for a world.
+    pub fn taken_for_ethernet(world: World) -> Option<String> {
+        match world {
+            World::Frame | World::Model => None,
+            World::Wormhole | World::Ideal | World::Live => Some(format!(
+                "its world is {}; the parameters are those of Ethernet with its links, switches and nodes",
+                world.name()
+            )),
+        }
+    }
+
     /// A model file: the parameters, and nothing else. What is wrong with it is said with its line.
     pub fn read(text: &str) -> Result<Cluster, String> {
-        let parameters = toml::from_str(text).map_err(|error| error.to_string())?;
+        let parameters = from_text(text)?;
         Ok(Cluster { parameters, nodes: None, remark: None })
     }
 

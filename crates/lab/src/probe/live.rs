@@ -4,8 +4,8 @@ use super::bench::{Bench, Driver, Notes, Stop};
 use super::subject::Subject;
 use super::truth::Truth;
 use super::{Probe, ProbeOptions, Session};
-use crate::LabError;
 use crate::live::{Assignment, Company, Lead, LiveError, Place, RawFound, RawPart};
+use crate::{LabError, Silent};
 use crosstie_box::Spec as BoxSpec;
 use crosstie_model::{Architecture, Buffer};
 use crosstie_units::{Bytes, Capacity, Rate, Time};
@@ -181,7 +181,8 @@ impl Ranks<'_> {
         hosts: &[usize],
         cancel: &AtomicBool,
     ) -> Result<Vec<RawFound>, Stop> {
-        let company = Company { executable: self.executable, hosts, limit: LIMIT, cancel };
+        let (executable, progress) = (self.executable, &Silent);
+        let company = Company { executable, hosts, limit: LIMIT, cancel, progress };
         let ring = match &benchmark {
             // A NIC that has all of it goes on while its host waits for a core.
             Some(Microbenchmark::Burst(_) | Microbenchmark::Inflow(_)) => LONG_RING,

@@ -75,3 +75,43 @@ fn traffic_meets_no_contention_in_the_ideal_world() {
     assert!((get(ideal, "accepted") / 0.8 - 1.0).abs() < 0.03, "{ideal:?}");
     assert_eq!(ideal.measured("switches_mean").unwrap_or(0.0), 0.0);
 }
+
+/// A price that leaves out rails, processors or the protocol between ranks says so in its row.
+#[test]
+fn a_price_tells_what_it_leaves_out() {
+    let rows = Bench::with(&[]).rows(
+        "title = 'On paper'\nseed = 1\nfabric.single.hosts = 2\n
+         link = { flit = '1 B', rate = '1 Gbit/s', wire = '1 us' }
+         policy = 'pull'\n[sweep.product]\nworld = ['model', 'frame']\nmessage = [{ eager = '16 KiB' }]
+         cluster.rails = [1, 4]\nnode.overhead.message = ['0 ps', '10 us']\nwork.ping.size = ['1 MiB']",
+    );
+    completed(&rows);
+    let time = |i: usize| get(&rows[i], "time_mean");
+    // What is left out: four rails, and a processor that works for each message.
+    assert!(time(2) / time(6) > 3.5 && time(0) == time(1), "{rows:?}");
+    let notes: Vec<&str> = rows.iter().map(|row| row.note.as_str()).collect();
+    for (note, rails, overhead) in [
+        (notes[0], false, false),
+        (notes[1], false, true),
+        (notes[2], true, false),
+        (notes[3], true, true),
+    ] {
+        assert!(note.contains("not used by the model: "), "{note}");
+        assert!(note.contains("message"), "{note}");
+        assert_eq!(note.contains("cluster.rails"), rails, "{note}");
+        assert_eq!(note.contains("(it prices one rail, the first)"), rails, "{note}");
+        assert_eq!(note.contains("node.overhead.message"), overhead, "{note}");
+    }
+    assert!(notes[4..].iter().all(|note| !note.contains("not used")), "{notes:?}");
+}
+
+#[test]
+fn a_key_of_another_world_is_named_in_the_row() {
+    let row = |keys: &str| {
+        let rows = rows(&format!("work.ping = {{ size = '64 B', to = 63 }}\n{keys}"));
+        rows[0].note.clone()
+    };
+    let told = "not used by the wormhole network: frame.uplink.rate";
+    assert_eq!(row("frame.uplink.rate = '1 MB/s'"), told);
+    assert_eq!(row(""), "");
+}

@@ -35,6 +35,7 @@ pub const RELATIONS: &[(&str, Relation)] = &[
     ("a rerun has nothing to do", rerun),
     ("with every default spelled out it is the same study", spelled_out),
     ("a point alone is the point in its sweep", alone),
+    ("keys that a world does not use change nothing", unused),
     ("all times scaled are the same cycles", scaled),
     ("a fabric and its GraphML are the same network", as_graphml),
     ("anynet and the GraphML of what it says are the same network", as_anynet),
@@ -143,8 +144,29 @@ fn spelled_out(scene: &Scene<'_>) -> Result<bool, String> {
 fn alone(scene: &Scene<'_>) -> Result<bool, String> {
     let (point, row) = (scene.study.points().last().unwrap(), scene.rows.last().unwrap());
     let alone = scene.row("alone", &single(point))?;
-    ensure!(alone.note == row.note, "alone: {}\nswept: {}", alone.note, row.note);
+    // What one world does not use is told where no other world of the sweep does.
+    let told = |row: &Row| -> Vec<String> {
+        let words = row.note.split("; ").filter(|words| !words.starts_with("not used by"));
+        words.map(str::to_owned).collect()
+    };
+    ensure!(told(&alone) == told(row), "alone: {}\nswept: {}", alone.note, row.note);
     same("alone", &alone, "swept", row)
+}
+
+fn unused(scene: &Scene<'_>) -> Result<bool, String> {
+    let mut file = single(scene.first());
+    let study = Study::parse("all", &file.text()).map_err(|mistake| mistake.to_string())?;
+    let mut keys = study.unused(&study.points()[0]);
+    // Links say what a cycle is, in which some columns count.
+    keys.retain(|key| !key.starts_with("link."));
+    if keys.is_empty() {
+        return Ok(false);
+    }
+    keys.iter().for_each(|key| file.remove(key));
+    let without =
+        scene.row("unused", &file).map_err(|error| format!("without {keys:?}: {error}"))?;
+    same("without what is not used", &without, "with it", &scene.rows[0])
+        .map_err(|error| format!("{keys:?}: {error}"))
 }
 
 /// What becomes of a quantity when all takes twice as long.

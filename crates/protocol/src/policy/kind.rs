@@ -343,6 +343,26 @@ impl PolicyKind {
         }
     }
 
+    /// Returns true if a long message takes several rails.
+    pub fn stripes(&self) -> bool {
+        match self {
+            PolicyKind::LocalDynamic { striping }
+            | PolicyKind::Dynamic { striping, .. }
+            | PolicyKind::Hybrid { striping, .. } => *striping != StripingRatio::ONE,
+            PolicyKind::EvenStriping { .. }
+            | PolicyKind::WeightedStriping { .. }
+            | PolicyKind::AdaptiveStriping { .. }
+            | PolicyKind::Pull { .. } => true,
+            PolicyKind::RoundRobin { .. }
+            | PolicyKind::Static { .. }
+            | PolicyKind::Basic { .. }
+            | PolicyKind::Binding { .. }
+            | PolicyKind::WeightedRoundRobin { .. }
+            | PolicyKind::WindowRoundRobin { .. }
+            | PolicyKind::Fastest { .. } => false,
+        }
+    }
+
     /// Whether nodes pace what they send: their processing elements each send on their own, and a NIC has only so many packets
     /// under way. Otherwise a node sends as one, and hands everything to the network at once.
     pub fn paces(&self) -> bool {

@@ -155,7 +155,11 @@ impl serde::de::Error for Fault {
     }
 
     fn invalid_type(found: serde::de::Unexpected<'_>, expected: &dyn serde::de::Expected) -> Fault {
-        Fault::value(plain_words(found), expected)
+        match found {
+            // With its point: `1.0` is no whole number.
+            serde::de::Unexpected::Float(real) => Fault::value(format!("`{real:?}`"), expected),
+            found => Fault::value(plain_words(found), expected),
+        }
     }
 
     fn invalid_value(

@@ -13,7 +13,9 @@ use crosstie_work::traffic::Misfit;
 use toml::de::DeTable;
 
 use super::limits::{MOST_HOSTS, MOST_RAILS};
-use super::{Bus, Fabric, Irregular, Link, Measure, Packet, Spec, TrafficSpec, Tree, Work, World};
+use super::{
+    Bus, Fabric, Irregular, Link, Measure, Model, Packet, Spec, TrafficSpec, Tree, Work, World,
+};
 use crate::document::{self, Fault};
 
 /// The longest wire, in cycles.
@@ -264,7 +266,7 @@ fn frame(spec: &Spec) -> Result<(), Clash> {
             return Err(clash("world", title, "expected work that ends: the model prices that")
                 .help("replace `traffic` by `work`, or choose another world"));
         }
-        World::Model if spec.model.is_some() => return Ok(()),
+        World::Model if spec.model.is_some() => return parameters(spec),
         World::Frame | World::Model => {}
     }
     if spec.routing.needs(Need::InTransit) {
@@ -285,6 +287,17 @@ fn frame(spec: &Spec) -> Result<(), Clash> {
             .help("leave `nic.packet` out for full frames, or raise `frame.mtu`"));
     }
     Ok(())
+}
+
+/// Parameters that are written take some time.
+fn parameters(spec: &Spec) -> Result<(), Clash> {
+    match &spec.model {
+        Some(Model::Parameters(parameters)) if parameters.are_free() => {
+            let label = "expected one at least that takes time, such as `send = \"12.5 us\"`";
+            Err(clash("model.parameters", "parameters of the model that take no time", label))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn work(spec: &Spec) -> Result<(), Clash> {

@@ -12,6 +12,7 @@ mod model;
 mod node;
 mod placement;
 mod rails;
+pub(crate) mod uses;
 mod work;
 mod world;
 

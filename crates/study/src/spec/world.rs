@@ -39,6 +39,28 @@ impl World {
         }
     }
 
+    /// What it is, for people.
+    pub fn phrase(self) -> &'static str {
+        match self {
+            World::Wormhole => "the wormhole network",
+            World::Frame => "the frame network",
+            World::Ideal => "the ideal network",
+            World::Model => "the model",
+            World::Live => "real ranks",
+        }
+    }
+
+    /// What to say of keys that it does not use; nothing if there are none.
+    pub fn does_not_use(self, keys: &[String]) -> Option<String> {
+        let rails = keys.iter().any(|key| key.starts_with("cluster.rails"));
+        let so = match self {
+            World::Model if rails => " (it prices one rail, the first)",
+            _ => "",
+        };
+        (!keys.is_empty())
+            .then(|| format!("not used by {}: {}{so}", self.phrase(), keys.join(", ")))
+    }
+
     /// Left out of a spec's text, so that results from before there were worlds are still known.
     pub(super) fn is_default(&self) -> bool {
         *self == World::default()

@@ -1,5 +1,6 @@
 //! Whether real ranks can do what is asked of them.
 
+use crosstie_box::MOST_HOSTS;
 use crosstie_units::Bytes;
 
 use super::{Clash, Spec, Work, World, clash};
@@ -13,6 +14,12 @@ pub(super) fn check(spec: &Spec) -> Result<(), Clash> {
     place(&spec.live)?;
     if spec.world != World::Live {
         return Ok(());
+    }
+    let hosts = spec.fabric.hosts().filter(|&hosts| spec.live.own_box && hosts > MOST_HOSTS);
+    if let Some(hosts) = hosts {
+        let label = format!("found {hosts} hosts in `fabric`, expected at most {MOST_HOSTS}");
+        return Err(clash("live.own-box", "more hosts than a box can have", label)
+            .help("take a smaller `fabric`, or choose another world"));
     }
     let ports = spec.cluster.rails.ports();
     if spec.live.own_box && ports.iter().max().is_some_and(|&last| last as usize + 1 < ports.len())
