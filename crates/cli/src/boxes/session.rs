@@ -11,7 +11,7 @@ use crosstie_box::{
     Cluster, Command, Ending, Finding, Options, Program, Spec, Timetable, permissions,
 };
 use serde::Serialize;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGPIPE, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
 use super::recording::{Recording, TraceListing};
@@ -67,7 +67,7 @@ pub fn run(arguments: &BoxArguments, file: &BoxFile, console: &Console) -> Exit 
     let stands = cluster.stands();
     // What programs have left running ends here, and with it what they print.
     drop(cluster);
-    crew.fall_silent();
+    let unread = crew.fall_silent();
     if !stands {
         return Err(Failure::user("the processes of the box were killed by somebody else"));
     }
@@ -84,7 +84,7 @@ pub fn run(arguments: &BoxArguments, file: &BoxFile, console: &Console) -> Exit 
     } else if let Some(recorded) = &recorded {
         recorded.show(console);
     }
-    conclude(&endings, spec, console)
+    conclude(&endings, unread, spec, console)
 }
 
 #[derive(Serialize)]
@@ -116,7 +116,7 @@ impl ProgramListing<'_> {
 struct Crew {
     programs: Vec<Program>,
     /// Threads that print what programs say.
-    readers: Vec<JoinHandle<()>>,
+    readers: Vec<JoinHandle<bool>>,
     /// Whether they have the terminal.
     terminal: bool,
 }
@@ -153,26 +153,24 @@ impl Crew {
             let command = command.stdin(nothing).stdout(to_output).stderr(to_errors);
             crew.programs.push(cluster.spawn(host, &command).map_err(Failure::user)?);
             let label = format!("{name}: ");
-            crew.readers.push(thread::spawn(move || {
-                labelled::copy(output, &label, to_stdout);
-            }));
+            crew.readers.push(thread::spawn(move || labelled::copy(output, &label, to_stdout)));
             let label = format!("{name}: ");
-            crew.readers.push(thread::spawn(move || {
-                labelled::copy(errors, &label, labelled::to_stderr);
-            }));
+            crew.readers
+                .push(thread::spawn(move || labelled::copy(errors, &label, labelled::to_stderr)));
         }
         Ok(crew)
     }
 
-    /// Waits until all that was said is printed, and takes the terminal back.
-    fn fall_silent(&mut self) {
-        for reader in self.readers.drain(..) {
-            // A reader that panicked has told of it.
-            let _ = reader.join();
-        }
+    /// Waits until all that was said is printed, and takes the terminal back. Returns true if nobody
+    /// was left to read it.
+    fn fall_silent(&mut self) -> bool {
+        // A reader that panicked has told of it.
+        let readers = self.readers.drain(..);
+        let unread = readers.fold(false, |gone, it| it.join().unwrap_or(false) || gone);
         if self.terminal {
             terminal::take_back();
         }
+        unread
     }
 }
 
@@ -180,8 +178,8 @@ fn cannot_connect(error: io::Error) -> Failure {
     Failure::user(format!("cannot connect programs: {error}"))
 }
 
-/// What the programs' endings come to.
-fn conclude(endings: &[Ending], spec: &Spec, console: &Console) -> Exit {
+/// What the programs' endings come to; `unread` if nobody was left to read what they print.
+fn conclude(endings: &[Ending], unread: bool, spec: &Spec, console: &Console) -> Exit {
     if endings.len() > 1 {
         for (name, ending) in spec.hosts.names().iter().zip(endings) {
             match ending {
@@ -189,6 +187,7 @@ fn conclude(endings: &[Ending], spec: &Spec, console: &Console) -> Exit {
                 Ending::Exited(code) => {
                     console.remark(format_args!("{name}: ended with code {code}"))
                 }
+                Ending::Killed(SIGPIPE) if unread => {}
                 Ending::Killed(signal) => {
                     console.remark(format_args!("{name}: ended by signal {signal}"));
                 }

@@ -15,6 +15,9 @@ use crate::console::Console;
 use crate::exit::{Answer, Exit, Failure};
 use crate::labelled;
 
+/// The code of a program that was ended because nobody reads what it prints: 128 and SIGPIPE.
+const UNREAD: u8 = 141;
+
 /// Starts the ranks, prints what they print, and tells how they ended.
 pub fn run(arguments: &LaunchArguments, console: &Console) -> Exit {
     let mut launcher = Launcher::new(arguments.ranks as usize, &arguments.program);
@@ -38,15 +41,12 @@ pub fn run(arguments: &LaunchArguments, console: &Console) -> Exit {
     })?;
     let readers = print(pipes, arguments.label, console);
     let outcome = pass_on(signals, ender, || crew.wait());
-    // Nobody is left who could print anything.
-    for reader in readers {
-        // A reader that panicked has told of it.
-        let _ = reader.join();
-    }
+    // Nobody is left who could print anything. A reader that panicked has told of it.
+    let unread = readers.into_iter().fold(false, |gone, it| it.join().unwrap_or(false) || gone);
     let mut outcome = outcome.map_err(refused)?;
     // At a terminal ranks are told of Ctrl-C too, and may all have ended by it before they could be asked to.
     outcome.interrupted |= interrupted.load(Ordering::Relaxed);
-    conclude(&outcome, console)
+    conclude(&outcome, unread, console)
 }
 
 /// Takes over the signals that end ranks; each of them sets a flag.
@@ -67,7 +67,7 @@ fn print(
     pipes: Vec<(PipeReader, PipeReader)>,
     label: bool,
     console: &Console,
-) -> Vec<JoinHandle<()>> {
+) -> Vec<JoinHandle<bool>> {
     let to_stdout = if console.json { labelled::to_stderr } else { labelled::to_stdout };
     let mut readers = Vec::new();
     for (rank, (output, errors)) in pipes.into_iter().enumerate() {
@@ -94,8 +94,8 @@ fn pass_on<T>(mut signals: Signals, ender: Ender, wait: impl FnOnce() -> T) -> T
     })
 }
 
-/// What the endings of ranks come to.
-fn conclude(outcome: &Outcome, console: &Console) -> Exit {
+/// What the endings of ranks come to; `unread` if nobody was left to read what they print.
+fn conclude(outcome: &Outcome, unread: bool, console: &Console) -> Exit {
     if console.json {
         console.print_json(&Listing::of(outcome))?;
     }
@@ -105,6 +105,7 @@ fn conclude(outcome: &Outcome, console: &Console) -> Exit {
     }
     let Some(failure) = &outcome.failure else { return Ok(Answer::Yes) };
     match outcome.ranks.len() {
+        _ if unread && failure.code() == UNREAD => {}
         1 => console.remark(failure),
         _ => console.remark(format_args!("{failure}; the others were told to end")),
     }

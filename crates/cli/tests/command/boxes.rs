@@ -55,6 +55,25 @@ fn what_is_printed_last_by_what_is_left_running_is_printed() {
     assert_eq!(sorted(&end.stdout), ["a: done", "b: done"]);
 }
 
+/// As `crosstie box two.toml -- yes | head -1`.
+#[test]
+fn programs_end_when_nobody_reads_what_they_print() {
+    use std::io::{BufRead, BufReader};
+    let Some(folder) = folder() else { return };
+    let mut child = command(&["box", "two.toml", "--", "yes"])
+        .current_dir(folder.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    output.read_line(&mut String::new()).unwrap();
+    drop(output);
+    let left = child.wait_with_output().unwrap();
+    assert_eq!(left.status.code(), Some(141), "{left:?}");
+    assert!(left.stderr.is_empty(), "{left:?}");
+}
+
 #[test]
 fn exit_codes_are_passed_on() {
     let Some(folder) = folder() else { return };

@@ -233,18 +233,27 @@ fn what_ranks_leave_running_ends_with_them() {
 }
 
 #[test]
-fn a_reader_that_goes_away_stops_nobody() {
-    let line =
-        "echo up; i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done; echo done >&2";
-    let mut running = Running::start(1, line);
-    drop(running.child.stdout.take());
-    assert_eq!(running.end(), (0, "done\n".to_owned()));
-}
-
-#[test]
 fn help_tells_how_ranks_end() {
     let help = run(&["launch", "--help"]).expect(0).stdout;
     for words in ["SIGTERM", "PMI_FD", "130 after Ctrl-C", "srun --mpi=pmi2"] {
         assert!(help.contains(words), "{words}: {help}");
     }
+}
+
+/// As `crosstie launch -- yes | head -1`.
+#[test]
+fn ranks_end_when_nobody_reads_what_they_print() {
+    let mut child = launch(&["-n", "2", "--", "yes"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    assert_eq!(line, "y\n");
+    drop(output);
+    let left = child.wait_with_output().unwrap();
+    assert_eq!(left.status.code(), Some(141), "{left:?}");
+    assert!(left.stderr.is_empty(), "{left:?}");
 }
