@@ -21,20 +21,24 @@ use crate::run::RunArguments;
 
 const EXAMPLES: &str = "\
 Examples:
-  crosstie run experiments/quickstart.toml      run an experiment; figures and a report in results/
-  crosstie check study.toml                     is the file sound, and which points would run?
-  crosstie report results/quickstart            draw figures and report again, without running
-  crosstie fabric --tree 4,3                    describe a 4-ary 3-tree
-  crosstie routes network.anynet --certify      can this network deadlock under its routing?
-  crosstie paper coll-multirail --quick         a paper's claims beside what the simulator finds
-  crosstie predict broadcast --preset fedp      what would it take, and what holds it up?
-  crosstie probe --sim p450-ibm-8275-416        measure what packets take of nodes and switches
-  crosstie box two-rails.toml -- hostname       a cluster on this machine, for any program
-  crosstie launch -n 4 -- ./program             four ranks of a program on this machine
-  crosstie rails --nodes 20                     how many rails join 20 nodes, each one-way per node?
+  crosstie run experiments/quickstart.toml  run an experiment; see results/
+  crosstie check study.toml                 is the file sound? which points run?
+  crosstie report results/quickstart        draw again, without running
+  crosstie fabric --tree 4,3                describe a 4-ary 3-tree
+  crosstie routes net.anynet --certify      can this network deadlock?
+  crosstie paper coll-multirail --quick     a paper's claims, and what is found
+  crosstie predict broadcast --sim fedp     what it takes, and what holds it up
+  crosstie probe --sim p450-ibm-8275-416    what packets take of a machine
+  crosstie box two-rails.toml -- hostname   a cluster on this machine
+  crosstie launch -n 4 -- ./program         four ranks on this machine
+  crosstie rails --nodes 20                 how many rails join 20 nodes?
 
 Exit codes:
-  0 done   1 the answer is no   2 a mistake in the input   3 a bug in Crosstie   130 interrupted
+  0    done
+  1    the answer is no
+  2    a mistake in the input
+  3    a bug in Crosstie
+  130  interrupted
 
 A variable named in [env: ...] sets its flag; a flag on the command line wins.";
 
@@ -138,8 +142,8 @@ pub enum Verb {
     #[command(after_help = crate::manual::MANUAL_EXAMPLES)]
     Man {
         /// Write one page per verb into this folder instead
-        #[arg(long, value_name = "FOLDER")]
-        dir: Option<PathBuf>,
+        #[arg(long, alias = "dir", value_name = "FOLDER")]
+        out: Option<PathBuf>,
     },
 }
 
@@ -151,6 +155,18 @@ mod tests {
     #[test]
     fn the_declaration_is_sound() {
         Arguments::command().debug_assert();
+    }
+
+    /// What clap does not know the layout of must not be broken by it.
+    #[test]
+    fn help_fits_into_80_columns() {
+        let command = Arguments::command();
+        for verb in command.get_subcommands().chain([&command]) {
+            let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in help.lines() {
+                assert!(line.chars().count() <= 80, "{}: {line}", verb.get_name());
+            }
+        }
     }
 
     #[test]

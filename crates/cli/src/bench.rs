@@ -10,41 +10,49 @@ use std::path::PathBuf;
 use clap::Args;
 use crosstie_lab::live::Lead;
 use crosstie_lab::{Preset, RunOptions};
-use crosstie_study::{Row, Status, Study};
+use crosstie_study::{Row, Spec, Status, Study, World};
 use toml::Table as Toml;
 
 use crate::console::Console;
 use crate::exit::{Answer, Exit, Failure};
 use crate::progress::Meter;
 use crate::sizes::Sizes;
-use crate::{experiment, interrupt, run};
+use crate::{interrupt, run};
 use catalogue::{Benchmark, Quantity};
 use side::Side;
 use table::{Column, Line, Table};
 
 const EXAMPLES: &str = "\
 Examples:
-  crosstie bench ping --sim qsnet                       latency by size
-  crosstie bench bw --sim myrinet --sizes 64..64KiB     bandwidth of a window of messages
-  crosstie bench all-reduce --sim qsnet --algorithm all  one column for each algorithm
+  crosstie bench ping --sim qsnet                     latency by size
+  crosstie bench bw --sim myrinet --sizes 64..64KiB
+      bandwidth of a window of messages
+  crosstie bench all-reduce --sim qsnet --algorithm all
+      one column for each algorithm
   crosstie bench broadcast --sim qsnet --ranks 16 --world wormhole,ideal
   crosstie bench barrier --sim loggops --json
-  crosstie bench ping --sim qsnet --set cluster.rails=4 --set policy=local-dynamic
-  crosstie bench all-to-all --sim my-machine.toml       a preset of your own
-  crosstie bench bw --box experiments/box/two-rails.toml   real ranks on the hosts of a box
-  crosstie bench ping --box two-rails.toml --predict    and what the model says of these rails
-  crosstie bench all-reduce --live --ranks 4            real ranks on this machine
-  crosstie bench ping --live=a,b --sim qsnet            on machines a and b, by mpiexec.hydra
-  mpiexec.hydra -hosts a,b crosstie bench bw --live     on the ranks that a launcher has started
-  crosstie bench --list                                 benchmarks, algorithms, presets
+  crosstie bench ping --sim qsnet --set cluster.rails=4 --set policy=pull
+  crosstie bench all-to-all --sim my-machine.toml     a preset of your own
+  crosstie bench bw --box experiments/box/two-rails.toml
+      real ranks on the hosts of a box
+  crosstie bench ping --box two-rails.toml --predict
+      and what the model says of these rails
+  crosstie bench all-reduce --live --ranks 4          real ranks on this machine
+  crosstie bench ping --live=a,b --sim qsnet
+      on machines a and b, by mpiexec.hydra
+  mpiexec.hydra -hosts a,b crosstie bench bw --live
+      on the ranks that a launcher has started
+  crosstie bench --list
+      benchmarks, algorithms, presets
 
-A preset is an experiment file that says nothing about what is to be done. The simulator repeats itself
-exactly, so that each size is tried a few times only. Real ranks try it many times: the table has the
-median, and beside it what 99 of 100 do not exceed, or of bandwidths do not fall below.
+A preset is an experiment file that says nothing about what is to be done. The
+simulator repeats itself exactly, so that each size is tried a few times only.
+Real ranks try it many times: the table has the median, and beside it what 99 of
+100 do not exceed, or of bandwidths do not fall below.
 
-Started as several ranks by `mpiexec.hydra`, `srun --mpi=pmi2` or `crosstie launch`, --live measures these
-ranks and starts none: messages of ping, bw and bibw go between the first and the last of them. Rank 0
-prints the table.";
+Started as several ranks by `mpiexec.hydra`, `srun --mpi=pmi2` or `crosstie
+launch`, --live measures these ranks and starts none: messages of ping, bw and
+bibw go between the first and the last of them. Rank 0 prints the table.";
 
 /// Arguments of `crosstie bench`.
 #[derive(Debug, Args)]
@@ -81,7 +89,7 @@ pub struct BenchArguments {
     ranks: Option<u32>,
 
     /// Message sizes: `8..64KiB` for powers of two, or a list `8,100,1KiB`; 0 for empty ones, of ping
-    #[arg(long, value_name = "SIZES")]
+    #[arg(long, alias = "size", value_name = "SIZES")]
     sizes: Option<Sizes>,
 
     /// Worlds of the preset, one column each [default: its own]
@@ -148,19 +156,15 @@ pub fn bench(
     let line = |&size: &u64| Line { size: has_sizes.then_some(size), ..Line::default() };
     let mut lines: Vec<Line> = sizes.iter().map(line).collect();
     let mut failed = false;
+    let mut remarks: Vec<String> = Vec::new();
     for side in &sides {
         let text = text(side, benchmark, ranks, &sizes, &algorithms);
-        let study = Study::parse(&format!("{}, {name}", side.name()), &text)
-            .map_err(|mistake| Failure::rendered(mistake.render(console.colours_messages())))?;
+        let study = side.machine().understood(&text)?;
         let meter = Meter::new(&format!("{name}, {}", side.name()), study.points().len(), console);
         let rows = crosstie_lab::rows(&study, options, &meter);
         meter.close();
-        let rows = rows.map_err(|error| match side.is_written() {
-            true => experiment::refused(&study, error, console),
-            // Of what nobody has written nothing is shown.
-            false => error.into(),
-        })?;
-        let Some(rows) = rows else { return Ok(Answer::Interrupted) };
+        let Some(rows) = rows? else { return Ok(Answer::Interrupted) };
+        remarks.extend(doubts(side, benchmark, &study, &arguments.set));
         let own = columns_of(side, benchmark, &algorithms);
         for (line, rows) in lines.iter_mut().zip(rows.chunks(rows.len() / sizes.len())) {
             let statistics = side.statistics();
@@ -179,19 +183,26 @@ pub fn bench(
     let quantity = benchmark.quantity();
     let live = sides.iter().find(|side| side.is_live()).map(|side| side.name().to_owned());
     let working = if benchmark.is_collective() { ranks } else { 2 };
-    let crowds: Vec<String> = sides.iter().filter_map(|side| side.crowd(working)).collect();
-    let titles = sides.iter().map(Side::title).chain(crowds.iter().map(String::as_str)).collect();
-    let table = Table {
+    remarks.extend(sides.iter().filter_map(|side| side.crowd(working)));
+    let titles = sides.iter().map(Side::title).collect();
+    let mut table = Table {
         benchmark: benchmark.name(),
         sim: arguments.sim.clone(),
         live,
         machine: distinct(titles).join("\n"),
+        remarks: distinct(remarks.iter().map(String::as_str).collect())
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
         ranks: benchmark.is_collective().then_some(ranks),
         quantity: quantity.name(),
         unit: quantity.unit(),
         columns,
         lines,
     };
+    if benchmark.is_collective() {
+        table.rank();
+    }
     if console.json {
         console.print_json(&table)?;
     } else {
@@ -225,6 +236,37 @@ fn text(
         };
         sizes.iter().flat_map(each).map(work).collect()
     })
+}
+
+/// What a reader of the numbers of a machine should know.
+fn doubts(side: &Side, benchmark: Benchmark, study: &Study, set: &[String]) -> Vec<String> {
+    let set = |key: &str| set.iter().any(|setting| is_set(setting, key));
+    let mut doubts = side.told().to_vec();
+    for point in study.points() {
+        let Spec { world, policy, cluster, .. } = &point.spec;
+        // A machine is written for all worlds; what is set here is meant for these.
+        let mut unused = study.unused(point);
+        unused.retain(|key| *world == World::Model || set(key));
+        doubts.extend(world.does_not_use(&unused));
+        let rails = cluster.rails.count();
+        let has_rails = rails > 1 && !matches!(world, World::Model | World::Live);
+        if has_rails && !policy.stripes() && !benchmark.is_stream() {
+            doubts.push(format!(
+                "policy {}: each message takes one of the {rails} rails; pull takes all of them",
+                policy.name()
+            ));
+        }
+    }
+    doubts
+}
+
+/// Returns true if a setting such as `link={rate='1 GB/s'}` is about a key such as `link.rate`.
+fn is_set(setting: &str, key: &str) -> bool {
+    let name = setting.split('=').next().unwrap_or_default().trim();
+    let within = |inner: &str, outer: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    within(name, key) || within(key, name)
 }
 
 /// The columns of one machine.

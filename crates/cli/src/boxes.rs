@@ -23,18 +23,19 @@ const EXAMPLES: &str = "\
 Examples:
   crosstie box experiments/box/unequal-rails.toml -- hostname
   crosstie box experiments/box/two-rails.toml --shell host0
-  crosstie box experiments/box/two-rails.toml --on host0 -- mpirun --host host0,host1 ./program
-  crosstie box experiments/box/dying-rail.toml --trace results/dying -- ./program
-  crosstie box enter host1 -- ip address    from a program on another host
-  crosstie box --check                      what does this machine allow?
+  crosstie box two-rails.toml --on host0 -- mpirun --host host0,host1 ./program
+  crosstie box dying-rail.toml --trace results/dying -- ./program
+  crosstie box enter host1 -- ip address  from a program on another host
+  crosstie box --check                    what does this machine allow?
 
-The program runs on every host, with CROSSTIE_HOST, CROSSTIE_HOSTS and CROSSTIE_RAILS in its
-environment; its output is labelled by host. Hosts know each other by name, and reach each other by
-`ssh`. The exit code is the first of the programs' that is not 0. docs/box.md tells more.
+The program runs on every host, with CROSSTIE_HOST, CROSSTIE_HOSTS and
+CROSSTIE_RAILS in its environment; its output is labelled by host. Hosts know
+each other by name, and reach each other by `ssh`. The exit code is the first of
+the programs' that is not 0. docs/box.md tells more.
 
-With --trace, what each rail carried every 100 ms is kept in a folder, summed up on stderr at the end,
-and drawn by `crosstie report FOLDER`. With --json the sum and how the programs ended go to stdout, and
-what programs print goes to stderr.";
+With --trace, what each rail carried every 100 ms is kept in a folder, summed up
+on stderr at the end, and drawn by `crosstie report FOLDER`. With --json the sum
+and how the programs ended go to stdout, and what programs print goes to stderr.";
 
 /// Arguments of `crosstie box`.
 #[derive(Debug, Args)]
@@ -95,9 +96,10 @@ const ENTER_EXAMPLES: &str = "\
 Examples:
   crosstie box enter host1 -- hostname
   crosstie box enter host1 'cd /tmp && ls'
-  crosstie box enter host1                  a shell
+  crosstie box enter host1  a shell
 
-Launchers that start programs by `ssh` need not be told: hosts of a box have an `ssh` that does this.";
+Launchers that start programs by `ssh` need not be told: hosts of a box have an
+`ssh` that does this.";
 
 /// Makes a box and runs programs in it, or does something on a host of one.
 pub fn boxed(arguments: &BoxArguments, console: &Console) -> Exit {

@@ -52,6 +52,9 @@ struct Line<'a> {
     world: &'static str,
     work: &'static str,
     fingerprint: String,
+    /// The keys that have no effect there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unused: Vec<String>,
 }
 
 fn in_order<S: Serializer>(settings: &[(String, Setting)], to: S) -> Result<S::Ok, S::Error> {
@@ -81,6 +84,9 @@ pub fn check(files: &[PathBuf], threads: Option<NonZeroUsize>, console: &Console
         if !checked.map_err(|error| experiment::refused(study, error, console))? {
             return Ok(Answer::Interrupted);
         }
+    }
+    for (file, study) in files.iter().zip(&studies) {
+        experiment::warn(file, study, console);
     }
     let checked = files.iter().zip(&studies);
     if console.json {
@@ -120,6 +126,7 @@ fn described<'a>(file: &'a Path, study: &'a Study) -> Experiment<'a> {
         world: point.spec.world.name(),
         work: point.spec.work.kind().name(),
         fingerprint: point.fingerprint().to_string(),
+        unused: study.unused(point),
     };
     Experiment { file, title: &study.title, points: study.points().iter().map(line).collect() }
 }

@@ -61,8 +61,8 @@ impl From<ResultsError> for Failure {
             ResultsError::Io { .. }
             | ResultsError::Busy { .. }
             | ResultsError::Taken { .. }
-            | ResultsError::Damaged { .. }
-            | ResultsError::Study(_) => Failure::user(error),
+            | ResultsError::Damaged { .. } => Failure::user(error),
+            ResultsError::Study(mistake) => Failure::rendered(mistake.render(false)),
             // Results that the study cannot have: one part of Crosstie misled another.
             ResultsError::NoSuchPoint { .. }
             | ResultsError::NotFinite { .. }
@@ -79,7 +79,11 @@ impl From<TraceError> for Failure {
 
 impl From<LabError> for Failure {
     fn from(error: LabError) -> Failure {
-        if error.is_the_users() { Failure::user(error) } else { Failure::ours(error) }
+        match error {
+            LabError::Results(error) => error.into(),
+            error if error.is_the_users() => Failure::user(error),
+            error => Failure::ours(error),
+        }
     }
 }
 

@@ -32,6 +32,31 @@ pub fn refused(study: &Study, error: LabError, console: &Console) -> Failure {
     }
 }
 
+/// Says which keys of an experiment have no effect.
+pub fn warn(file: &Path, study: &Study, console: &Console) {
+    for warning in warnings(study) {
+        console.remark(format_args!("warning: {}: {warning}", file.display()));
+    }
+}
+
+/// What has no effect, each once, and at how many points.
+fn warnings(study: &Study) -> Vec<String> {
+    let mut found: Vec<(String, usize)> = Vec::new();
+    for point in study.points() {
+        let Some(warning) = point.spec.world.does_not_use(&study.unused(point)) else { continue };
+        match found.iter_mut().find(|(known, _)| *known == warning) {
+            Some((_, points)) => *points += 1,
+            None => found.push((warning, 1)),
+        }
+    }
+    let all = study.points().len();
+    let told = |(warning, points): (String, usize)| match points {
+        points if points == all => warning,
+        points => format!("{warning}, at {points} of {all} points"),
+    };
+    found.into_iter().map(told).collect()
+}
+
 /// So many points, in words.
 pub fn points(count: usize) -> String {
     if count == 1 { "1 point".to_owned() } else { format!("{count} points") }

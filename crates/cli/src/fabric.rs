@@ -18,13 +18,17 @@ use format::Format;
 
 const EXAMPLES: &str = "\
 Examples:
-  crosstie fabric --tree 4,3                            a 4-ary 3-tree: 64 hosts
-  crosstie fabric --tree 4,4,128 --json                 128 hosts on half of a 4-ary 4-tree
-  crosstie fabric --irregular 16,8,4 --seed 7           16 switches with 8 ports and 4 hosts each
-  crosstie fabric subnet.txt                            what ibnetdiscover printed of a subnet
-  crosstie fabric ring.anynet --write ring.svg          draw a network of BookSim's
-  crosstie fabric --tree 2,3 --format dot | dot -Tpdf   draw with Graphviz
-  crosstie fabric experiments/quickstart.toml           the network of an experiment";
+  crosstie fabric --tree 4,3                   a 4-ary 3-tree: 64 hosts
+  crosstie fabric --tree 4,4,128 --json
+      128 hosts on half of a 4-ary 4-tree
+  crosstie fabric --irregular 16,8,4 --seed 7
+      16 switches with 8 ports and 4 hosts each
+  crosstie fabric subnet.txt
+      what ibnetdiscover printed of a subnet
+  crosstie fabric ring.anynet --out ring.svg   draw a network of BookSim's
+  crosstie fabric --tree 2,3 --format dot | dot -Tpdf
+      draw with Graphviz
+  crosstie fabric experiments/quickstart.toml  the network of an experiment";
 
 /// Arguments of `crosstie fabric`.
 #[derive(Debug, Args)]
@@ -35,8 +39,8 @@ pub struct FabricArguments {
     source: Source,
 
     /// Write the network to a file; the ending is the format: .dot, .graphml, .anynet or .svg
-    #[arg(long, value_name = "FILE")]
-    write: Vec<PathBuf>,
+    #[arg(long, alias = "write", value_name = "FILE")]
+    out: Vec<PathBuf>,
 
     /// Print the network as dot, graphml, anynet or svg instead of describing it
     #[arg(long, hide_possible_values = true)]
@@ -57,7 +61,7 @@ struct Written {
 /// Describes the network, or writes it.
 pub fn fabric(arguments: &FabricArguments, console: &Console) -> Exit {
     // Endings are looked at before a large network is built for nothing.
-    let targets = arguments.write.iter().map(|path| Ok((path, Format::of_file(path)?)));
+    let targets = arguments.out.iter().map(|path| Ok((path, Format::of_file(path)?)));
     let targets = targets.collect::<Result<Vec<_>, Failure>>()?;
     let networks = arguments.source.networks(console)?;
     let only_one = || match networks.as_slice() {

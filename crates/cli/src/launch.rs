@@ -15,19 +15,23 @@ const MOST: i64 = 4096;
 
 const EXAMPLES: &str = "\
 Examples:
-  crosstie launch -n 4 -- ./program                     four ranks of a program
-  crosstie launch -n 4 --label -- ./program             whose lines begin with their rank
-  crosstie launch -n 2 --rails eth0,eth1 -- ./program   over these NICs alone
-  crosstie launch -n 2 --json -- NPmpich2 -u 65536      programs of MPICH are ranks too
+  crosstie launch -n 4 -- ./program                    four ranks of a program
+  crosstie launch -n 4 --label -- ./program
+      whose lines begin with their rank
+  crosstie launch -n 2 --rails eth0,eth1 -- ./program  over these NICs alone
+  crosstie launch -n 2 --json -- NPmpich2 -u 65536
+      programs of MPICH are ranks too
 
-Rank 0 has standard input; what ranks print comes line by line. When one of them fails, the others are
-asked to end (SIGTERM), and killed 2 s later; so they are by Ctrl-C, and at once by a second one. Nothing
-that ranks have started outlives them. The exit code is that of the first rank that failed, or 128 and
-the number of the signal that ended it; 130 after Ctrl-C.
+Rank 0 has standard input; what ranks print comes line by line. When one of them
+fails, the others are asked to end (SIGTERM), and killed 2 s later; so they are
+by Ctrl-C, and at once by a second one. Nothing that ranks have started outlives
+them. The exit code is that of the first rank that failed, or 128 and the number
+of the signal that ended it; 130 after Ctrl-C.
 
-Ranks find each other as under mpiexec.hydra or `srun --mpi=pmi2`, which start them on several machines:
-PMI_RANK, PMI_SIZE and PMI_FD are in their environment, beside all that is in this one. With --json, how
-ranks ended goes to stdout, and what they print to stderr.";
+Ranks find each other as under mpiexec.hydra or `srun --mpi=pmi2`, which start
+them on several machines: PMI_RANK, PMI_SIZE and PMI_FD are in their
+environment, beside all that is in this one. With --json, how ranks ended goes
+to stdout, and what they print to stderr.";
 
 /// Arguments of `crosstie launch`.
 #[derive(Debug, Args)]

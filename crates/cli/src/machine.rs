@@ -7,7 +7,6 @@ use crosstie_lab::Preset;
 use crosstie_study::{Spec, Study, nearest};
 use toml::{Table as Toml, Value};
 
-use crate::console::Console;
 use crate::exit::Failure;
 
 /// A preset, perhaps with changes.
@@ -29,14 +28,6 @@ impl Machine {
             Failure::user(format!("{argument}: `{name}`: {error}; expected a file, or {known}"))
         })?;
         Machine::parse(argument, name, &text)
-    }
-
-    /// A preset by name.
-    pub fn preset(argument: &'static str, name: &str) -> Result<Machine, Failure> {
-        let preset = Preset::find(name).ok_or_else(|| {
-            Failure::user(format!("{argument}: found `{name}`, expected {}", known(name)))
-        })?;
-        Machine::parse(argument, preset.name, preset.text)
     }
 
     /// From the text of a file.
@@ -88,12 +79,28 @@ impl Machine {
     }
 
     /// All of it, with something to be done.
-    pub fn spec(&self, console: &Console) -> Result<Spec, Failure> {
+    pub fn spec(&self) -> Result<Spec, Failure> {
+        Ok(self.study()?.points()[0].spec.clone())
+    }
+
+    /// The same, as the one point of a study.
+    pub fn study(&self) -> Result<Study, Failure> {
         let mut keys = self.keys.clone();
         keys.insert("work".to_owned(), one("ping", one("size", "1 B")).into());
-        let study = Study::parse(&self.name, &keys.to_string())
-            .map_err(|mistake| Failure::rendered(mistake.render(console.colours_messages())))?;
-        Ok(study.points()[0].spec.clone())
+        self.understood(&keys.to_string())
+    }
+
+    /// A study of it. Its text is put together here, so that a mistake has no line to be shown at.
+    pub fn understood(&self, text: &str) -> Result<Study, Failure> {
+        Study::parse(&self.name, text).map_err(|mistake| {
+            let (argument, name) = (self.argument, &self.name);
+            Failure::user(format!("{argument}: `{name}`: {}", mistake.without_place()))
+        })
+    }
+
+    /// Returns true if it says where real ranks run.
+    pub fn has_live(&self) -> bool {
+        self.keys.contains_key("live")
     }
 
     /// Where a path in it leads: it is relative to its file.
@@ -102,8 +109,8 @@ impl Machine {
     }
 
     /// The number of its last host.
-    pub fn last_host(&self, console: &Console) -> Result<u32, Failure> {
-        self.spec(console)?.fabric.hosts().map(|hosts| hosts - 1).ok_or_else(|| {
+    pub fn last_host(&self) -> Result<u32, Failure> {
+        self.spec()?.fabric.hosts().map(|hosts| hosts - 1).ok_or_else(|| {
             Failure::user(format!(
                 "{}: `{}`: its network comes from a file; run it as an experiment instead",
                 self.argument, self.name
@@ -148,7 +155,7 @@ pub fn one(key: &str, value: impl Into<Value>) -> Toml {
 }
 
 /// Puts a value in the place of another, so many tables deep.
-fn put(into: &mut Toml, over: Toml, depth: usize) {
+pub fn put(into: &mut Toml, over: Toml, depth: usize) {
     for (key, value) in over {
         match (into.get_mut(&key), value) {
             (Some(Value::Table(into)), Value::Table(over)) if depth > 1 => {

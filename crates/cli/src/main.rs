@@ -82,7 +82,7 @@ fn main() -> ExitCode {
             Verb::Routes(routes) => routes::routes(&routes, &console),
             Verb::Rails(rails) => rails::rails(&rails, &console),
             Verb::Completions { shell } => manual::completions(shell, &console),
-            Verb::Man { dir } => manual::man(dir.as_deref(), &console),
+            Verb::Man { out } => manual::man(out.as_deref(), &console),
         }
     })
 }

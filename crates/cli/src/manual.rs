@@ -13,14 +13,14 @@ use crate::exit::{Answer, Exit, Failure};
 /// Shown under the help of `crosstie completions`.
 pub const COMPLETION_EXAMPLES: &str = "\
 Examples:
-  crosstie completions bash > ~/.local/share/bash-completion/completions/crosstie
+  crosstie completions bash > ~/.bash_completion
   crosstie completions fish > ~/.config/fish/completions/crosstie.fish";
 
 /// Shown under the help of `crosstie man`.
 pub const MANUAL_EXAMPLES: &str = "\
 Examples:
   crosstie man | man -l -
-  crosstie man --dir ~/.local/share/man/man1";
+  crosstie man --out ~/.local/share/man/man1";
 
 /// Prints the completions of a shell.
 pub fn completions(shell: Shell, console: &Console) -> Exit {

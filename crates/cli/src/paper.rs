@@ -19,15 +19,17 @@ use session::Session;
 
 const EXAMPLES: &str = "\
 Examples:
-  crosstie paper                                        which papers there are, and their parts
-  crosstie paper coll-multirail --quick                 smaller experiments: a few minutes
-  crosstie paper coll-multirail                         all of it, into results/coll-multirail/
-  crosstie paper flich-itb --full                       as many networks as the paper drew
-  crosstie paper coll-multirail --only fig12,fig14      run these parts; the others as they are
-  crosstie paper coll-multirail --json | jq '.claims[] | select(.agreement == \"differs\")'
+  crosstie paper                         which papers there are, and their parts
+  crosstie paper coll-multirail --quick  smaller experiments: a few minutes
+  crosstie paper coll-multirail          all of it, into results/coll-multirail/
+  crosstie paper flich-itb --full        as many networks as the paper drew
+  crosstie paper coll-multirail --only fig12,fig14
+      run these parts; the others as they are
+  crosstie paper coll-multirail --json | jq '.claims[].agreement'
 
-Points that are finished already are skipped: after Ctrl-C, run the same command again to go on.
-The exit code is 0 also when claims differ from what was measured: that is a finding.";
+Points that are finished already are skipped: after Ctrl-C, run the same command
+again to go on. The exit code is 0 also when claims differ from what was
+measured: that is a finding.";
 
 /// Arguments of `crosstie paper`.
 #[derive(Debug, Args)]

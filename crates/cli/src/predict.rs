@@ -11,7 +11,7 @@ use crosstie_lab::predict::{
     self as paper, Cluster, FlowQuestion, Losses, Patience, PredictError, Prediction, Question,
     Subject,
 };
-use crosstie_study::nearest;
+use crosstie_study::{World, nearest};
 use serde::Serialize;
 
 use crate::console::Console;
@@ -21,43 +21,49 @@ use crate::sizes::Sizes;
 
 const EXAMPLES: &str = "\
 Examples:
-  crosstie predict transfer --preset p450-ibm-8275-326 --size 14920
-  crosstie predict transfer --preset gedp-up --size 1KiB..1MiB    one line for each size
-  crosstie predict exchange --preset gedp-smp --size 64KiB --path  the critical path too
-  crosstie predict broadcast --preset p450-ibm-8275-416 --size 64KiB
-  crosstie predict all-to-all --preset p450-ibm-8275-326 --ranks 8 --json
-  crosstie predict gather --preset p733-ibm-8275-326 --window 50 --size 1MiB
-  crosstie predict gather --preset p733-ibm-8275-416 --size 1MiB --window 18 --loss 0.02,0.05,0.5
-  crosstie predict broadcast --model cluster.toml --ranks 16      parameters from a file
-  crosstie predict transfer my-machine.toml --set link.rate=1Gbit/s
+  crosstie predict transfer --sim p450-ibm-8275-326 --sizes 14920
+  crosstie predict transfer --sim gedp-up --sizes 1KiB..1MiB
+      one line for each size
+  crosstie predict exchange --sim gedp-smp --sizes 64KiB --path
+      the critical path too
+  crosstie predict broadcast --sim p450-ibm-8275-416 --sizes 64KiB
+  crosstie predict all-to-all --sim p450-ibm-8275-326 --ranks 8 --json
+  crosstie predict gather --sim p733-ibm-8275-326 --window 50 --sizes 1MiB
+  crosstie predict gather --sim p733-ibm-8275-416 --window 18 --loss .02,.05,.5
+  crosstie predict broadcast --model cluster.toml --ranks 16
+      parameters from a file
+  crosstie predict transfer --sim my-machine.toml --set link.rate=1Gbit/s
 
 What is predicted, with the numbers of the equations in Tam's thesis:
   transfer    a message from one node to another (2.6, 3.1)
   exchange    two nodes send each other a message at the same time (2.7)
-  broadcast, gather, all-to-all, scatter, all-gather, reduce, all-reduce, barrier
-              collective operations among all ranks, every algorithm priced; the formulas for
-              packets down a tree (2.8, 2.9), for the least time of all-to-all (5.1) and for windows
-              of a gather that overflow (4.2, 4.10) are shown beside them
+  broadcast, gather, all-to-all, scatter, all-gather, reduce, all-reduce,
+  barrier
+              collective operations among all ranks, every algorithm priced; the
+              formulas for packets down a tree (2.8, 2.9), for the least time of
+              all-to-all (5.1) and for windows of a gather that overflow (4.2,
+              4.10) are shown beside them
 
-Parameters follow from links, switches and nodes of the machine, as a network of frames, or are
-those of a model file. `crosstie bench --list` names the presets.";
+Parameters follow from links, switches and nodes of the machine, as a network of
+frames, or are those of a model file. `crosstie bench --list` names the presets.";
 
 /// Arguments of `crosstie predict`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[command(group = ArgGroup::new("machine").required(true).args(["file", "preset", "model"]))]
+#[command(group = ArgGroup::new("machine").args(["sim", "file", "model"]))]
 pub struct PredictArguments {
     /// What is to be done: transfer, exchange, or a collective operation such as broadcast
     #[arg(value_name = "WHAT", value_parser = parser(), hide_possible_values = true)]
     what: String,
 
-    /// The machine: a file as of a preset
-    #[arg(value_name = "FILE")]
-    file: Option<String>,
+    /// The machine: a preset by name, or a file
+    #[arg(long, alias = "preset", value_name = "PRESET")]
+    #[arg(required_unless_present_any = ["file", "model"])]
+    sim: Option<String>,
 
-    /// The machine: a preset by name
-    #[arg(long, value_name = "NAME")]
-    preset: Option<String>,
+    /// The machine: a file, as --sim names it
+    #[arg(value_name = "FILE", hide = true)]
+    file: Option<String>,
 
     /// The parameters of the machine: a model file
     #[arg(long, value_name = "FILE", conflicts_with = "set")]
@@ -67,9 +73,9 @@ pub struct PredictArguments {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 
-    /// Sizes: `1KiB..1MiB` for powers of two, or a list `8,100,1KiB`
-    #[arg(long, visible_alias = "sizes", value_name = "SIZES", default_value = "1KiB")]
-    size: Sizes,
+    /// Sizes: `1KiB..1MiB` for powers of two, or a list `8,100,1KiB` [default: 1KiB]
+    #[arg(long, alias = "size", value_name = "SIZES")]
+    sizes: Option<Sizes>,
 
     /// The nodes that take part: p [default: 2 between two nodes, else all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
@@ -121,6 +127,9 @@ struct Document<'a> {
     title: &'a str,
     /// Of all times.
     unit: &'static str,
+    /// What a reader should know.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    remarks: &'a [String],
     predictions: &'a [Prediction],
 }
 
@@ -128,9 +137,9 @@ struct Document<'a> {
 pub fn predict(arguments: &PredictArguments, console: &Console) -> Exit {
     let subject = subject(&arguments.what);
     check(arguments, subject)?;
-    let (machine, title, cluster) = cluster(arguments, console)?;
+    let Asked { name: machine, title, cluster, remarks } = asked(arguments)?;
     let nodes = nodes(arguments, subject, &cluster)?;
-    if let Some(remark) = cluster.remark() {
+    for remark in &remarks {
         console.remark(format_args!("{machine}: {remark}"));
     }
     let flow = arguments.window.map(|window| FlowQuestion {
@@ -138,11 +147,10 @@ pub fn predict(arguments: &PredictArguments, console: &Console) -> Exit {
         timeout: arguments.timeout,
         losses: arguments.loss,
     });
-    let Sizes(sizes) = &arguments.size;
+    let Sizes(sizes) = arguments.sizes.clone().unwrap_or(Sizes(vec![1024]));
     if sizes.contains(&0) {
-        return Err(Failure::user("--size: found 0 bytes, expected 1 B to 1 GiB"));
+        return Err(Failure::user("--sizes: found 0 bytes, expected 1 B to 1 GiB"));
     }
-    let sizes = if subject.has_size() { &sizes[..] } else { &sizes[..1] };
     let predictions = sizes.iter().map(|&bytes| {
         let algorithm = arguments.algorithm.clone();
         let path = arguments.path;
@@ -160,6 +168,7 @@ pub fn predict(arguments: &PredictArguments, console: &Console) -> Exit {
             machine: &machine,
             title: &title,
             unit: "us",
+            remarks: &remarks,
             predictions: &predictions,
         };
         console.print_json(&document)?;
@@ -182,6 +191,9 @@ fn subject(what: &str) -> Subject {
 /// Refuses arguments that do not fit what is to be done.
 fn check(arguments: &PredictArguments, subject: Subject) -> Result<(), Failure> {
     let name = subject.name();
+    if arguments.sizes.is_some() && !subject.has_size() {
+        return Err(Failure::user(format!("--sizes: {name} sends nothing of any size")));
+    }
     if arguments.window.is_some() && subject != Subject::Collective("gather") {
         let problem = format!("--window: {name} is not many to one; expected gather");
         return Err(Failure::user(problem));
@@ -200,11 +212,16 @@ fn check(arguments: &PredictArguments, subject: Subject) -> Result<(), Failure> 
     Err(Failure::user(format!("--algorithm: found `{asked}`, expected {}{help}", known.join(", "))))
 }
 
-/// The machine that was asked for: its name, its title and its parameters.
-fn cluster(
-    arguments: &PredictArguments,
-    console: &Console,
-) -> Result<(String, String, Cluster), Failure> {
+/// The machine that was asked for.
+struct Asked {
+    name: String,
+    title: String,
+    cluster: Cluster,
+    /// What a reader of predictions should know.
+    remarks: Vec<String>,
+}
+
+fn asked(arguments: &PredictArguments) -> Result<Asked, Failure> {
     if let Some(file) = &arguments.model {
         let text = fs::read_to_string(file).map_err(|error| {
             Failure::user(format!(
@@ -217,17 +234,19 @@ fn cluster(
                 "--model: `{file}`: {error}\n  help: expected the parameters of a cluster, such as send = \"12.5 us\""
             ))
         })?;
-        return Ok((file.clone(), "parameters from a model file".to_owned(), cluster));
+        let title = "parameters from a model file".to_owned();
+        return Ok(Asked { name: file.clone(), title, cluster, remarks: Vec::new() });
     }
-    let (name, machine) = match (&arguments.preset, &arguments.file) {
-        (Some(preset), _) => (preset, Machine::preset("--preset", preset)?),
-        (None, Some(file)) => (file, Machine::load("FILE", file)?),
-        (None, None) => unreachable!("the command line asks for one of them"),
+    let Some(name) = arguments.sim.as_ref().or(arguments.file.as_ref()) else {
+        unreachable!("the command line asks for one of them")
     };
-    let machine = machine.with(&arguments.set)?;
-    let spec = machine.spec(console)?;
-    let cluster = Cluster::of(&spec, &|path| machine.locate(path))?;
-    Ok((name.clone(), machine.title().to_owned(), cluster))
+    let machine = Machine::load("--sim", name)?.with(&arguments.set)?;
+    let study = machine.study()?;
+    let point = &study.points()[0];
+    let cluster = Cluster::of(&point.spec, &|path| machine.locate(path))?;
+    let unpriced = World::Model.does_not_use(&study.unpriced(point));
+    let remarks = cluster.remark().map(str::to_owned).into_iter().chain(unpriced).collect();
+    Ok(Asked { name: name.clone(), title: machine.title().to_owned(), cluster, remarks })
 }
 
 /// How many nodes take part.

@@ -23,43 +23,50 @@ use watch::Watch;
 
 const EXAMPLES: &str = "\
 Examples:
-  crosstie probe --sim p450-ibm-8275-416               writes p450-ibm-8275-416.model.toml
-  crosstie probe --sim gedp-up --samples               what each line was fitted to, too
-  crosstie probe --sim p450-ibm-8275-326 --set fabric.single.hosts=24 --output 24.model.toml
-  crosstie probe my-machine.toml --iterations 1000 --force
+  crosstie probe --sim p450-ibm-8275-416  writes p450-ibm-8275-416.model.toml
+  crosstie probe --sim gedp-up --samples  what each line was fitted to, too
+  crosstie probe --sim fedp --set link.rate=1Gbit/s --out faster.model.toml
+  crosstie probe --sim my-machine.toml --iterations 1000 --force
   crosstie probe --sim p733-cisco-3524 --json
-  crosstie probe --box experiments/box/small-switch.toml   real ranks on the hosts of a box
-  crosstie probe --live --ranks 2                          real ranks on this machine
-  mpiexec.hydra -hosts a,b crosstie probe --live           the ranks that a launcher has started
+  crosstie probe --box experiments/box/small-switch.toml
+      real ranks on the hosts of a box
+  crosstie probe --live --ranks 2         real ranks on this machine
+  mpiexec.hydra -hosts a,b crosstie probe --live
+      the ranks that a launcher has started
 
 What is measured, as in appendix A of Tam's thesis:
-  O_s, g_s    packets are written one after the other, fewer and more than the transmit ring holds
-  O_r         by how much a segment of a computation is longer when a packet comes
+  O_s, g_s    packets are written one after the other, fewer and more than the
+              transmit ring holds
+  O_r         by how much a segment of a computation is longer when a packet
+              comes
   U_r         picking up a packet that is there
   g_r         many nodes flood one
-  L           half of a round trip less the rest, for more and more pairs at the same time
+  L           half of a round trip less the rest, for more and more pairs at the
+              same time
   B_L         what share of bursts comes through, by length, sources and sinks
 
-Nothing is read from the machine but the rate of its links, the length of its ring and who is on
-which switch. What it is configured to be stands beside what was found. `crosstie bench --list`
-names the presets; those of Ethernet have nodes to measure.
+Nothing is read from the machine but the rate of its links, the length of its
+ring and who is on which switch. What it is configured to be stands beside what
+was found. `crosstie bench --list` names the presets; those of Ethernet have
+nodes to measure.
 
-Real ranks are this program, started on each host in its turn, and exchange raw frames: UDP datagrams
-of one frame each that are never sent again, with a transmit ring of --ring frames. Nothing else
-should use the machine meanwhile. Times vary, and are told with their spread; what cannot be seen is
-not resolved, with the reason.";
+Real ranks are this program, started on each host in its turn, and exchange raw
+frames: UDP datagrams of one frame each that are never sent again, with a
+transmit ring of --ring frames. Nothing else should use the machine meanwhile.
+Times vary, and are told with their spread; what cannot be seen is not resolved,
+with the reason.";
 
 /// Arguments of `crosstie probe`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[command(group = ArgGroup::new("machine").required(true).args(["file", "sim", "boxed", "live"]))]
+#[command(group = ArgGroup::new("machine").args(["file", "sim", "boxed", "live"]))]
 pub struct ProbeArguments {
-    /// The simulated machine: a file as of a preset
-    #[arg(value_name = "FILE")]
+    /// The simulated machine: a file, as --sim names it
+    #[arg(value_name = "FILE", hide = true)]
     file: Option<String>,
 
-    /// The simulated machine: a preset by name
-    #[arg(long, value_name = "PRESET")]
+    /// The simulated machine: a preset by name, or a file
+    #[arg(long, value_name = "PRESET", required_unless_present_any = ["file", "boxed", "live"])]
     sim: Option<String>,
 
     /// Real hosts: those of a box
@@ -71,11 +78,11 @@ pub struct ProbeArguments {
     live: bool,
 
     /// Of a box, the rail to measure [default: the first]
-    #[arg(long, value_name = "NAME", requires = "boxed")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["file", "sim", "live"])]
     rail: Option<String>,
 
     /// With --live, how many ranks [default: 2; of a launcher, all]
-    #[arg(long, value_name = "N", requires = "live")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["file", "sim", "boxed"])]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=64))]
     ranks: Option<u32>,
 
@@ -98,8 +105,8 @@ pub struct ProbeArguments {
     samples: bool,
 
     /// Write the model file here [default: the name of the machine, in this folder, with .model.toml]
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[arg(long, short, alias = "output", value_name = "FILE")]
+    out: Option<PathBuf>,
 
     /// Write over a file that is there
     #[arg(long)]
@@ -129,11 +136,10 @@ pub fn probe(
         threads: run::threads(threads),
         cancel: &interrupted,
     };
-    match (&arguments.sim, &arguments.file, &arguments.boxed) {
-        (Some(preset), _, _) => simulated(preset, "--sim", arguments, options, console),
-        (None, Some(file), _) => simulated(file, "FILE", arguments, options, console),
-        (None, None, Some(file)) => boxed(file, arguments, options, console),
-        (None, None, None) => {
+    match (arguments.sim.as_ref().or(arguments.file.as_ref()), &arguments.boxed) {
+        (Some(machine), _) => simulated(machine, arguments, options, console),
+        (None, Some(file)) => boxed(file, arguments, options, console),
+        (None, None) => {
             let (target, ranks, title) = match (lead, arguments.ranks) {
                 (Some(_), Some(_)) => {
                     return Err(Failure::user(
@@ -157,15 +163,14 @@ pub fn probe(
 
 fn simulated(
     name: &str,
-    option: &'static str,
     arguments: &ProbeArguments,
     options: ProbeOptions<'_>,
     console: &Console,
 ) -> Exit {
-    let machine = Machine::load(option, name)?.with(&arguments.set)?;
+    let machine = Machine::load("--sim", name)?.with(&arguments.set)?;
     // Before anything takes time.
     let output = output(name, arguments)?;
-    let spec = machine.spec(console)?;
+    let spec = machine.spec()?;
     remark_on_world(name, &spec, console);
     let watch = Watch::new(name, console);
     let locate = |path: &str| machine.locate(path);
@@ -258,7 +263,7 @@ fn tell(
 
 /// Where what is found goes, if it can.
 fn output(name: &str, arguments: &ProbeArguments) -> Result<PathBuf, Failure> {
-    let output = arguments.output.clone().unwrap_or_else(|| usual_output(name));
+    let output = arguments.out.clone().unwrap_or_else(|| usual_output(name));
     writable(&output, arguments.force)?;
     Ok(output)
 }
@@ -301,14 +306,14 @@ fn model_file(subject: &Subject<'_>, arguments: &ProbeArguments, found: &Probe) 
 
 fn there(output: &Path) -> Failure {
     Failure::user(format!(
-        "--output: found a file `{}`, expected none\n  help: name another with --output FILE, or write over it with \
+        "--out: found a file `{}`, expected none\n  help: name another with --out FILE, or write over it with \
          --force",
         output.display()
     ))
 }
 
 fn refused(output: &Path, error: impl std::fmt::Display) -> Failure {
-    Failure::user(format!("--output: cannot write `{}`: {error}", output.display()))
+    Failure::user(format!("--out: cannot write `{}`: {error}", output.display()))
 }
 
 /// Refuses what could not be written in the end.

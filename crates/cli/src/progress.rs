@@ -139,6 +139,15 @@ impl Progress for Meter {
         });
     }
 
+    fn said(&self, line: &str) {
+        let line = console::harmless(line);
+        match &self.view {
+            View::Bar(bar) => bar.suspend(|| console::complain(&line)),
+            View::Lines => console::complain(&line),
+            View::Nothing => {}
+        }
+    }
+
     fn point_done(&self, row: &Row, _: usize, _: usize) {
         self.change(|state| {
             state.running.remove(&row.point);

@@ -21,13 +21,16 @@ use room::Room;
 
 const EXAMPLES: &str = "\
 Examples:
-  crosstie rails --nodes 20                             the rails that 20 nodes need, and the matrix
-  crosstie rails --rails 6                              the nodes that 6 rails join
-  crosstie rails --nodes 21 --rails 6                   exits 1 if the nodes do not fit
-  crosstie rails --nodes 8 --algorithm 1                the matrix of the simple algorithm
-  crosstie rails --nodes 4096 --write matrix.txt        a matrix too wide to be looked at
-  crosstie rails --check matrix.txt                     exits 1 and names a pair without connection
-  crosstie rails --figure rails.svg                     both algorithms, from 2 to 4096 nodes";
+  crosstie rails --nodes 20
+      the rails that 20 nodes need, and the matrix
+  crosstie rails --rails 6                the nodes that 6 rails join
+  crosstie rails --nodes 21 --rails 6     exits 1 if the nodes do not fit
+  crosstie rails --nodes 8 --algorithm 1  the matrix of the simple algorithm
+  crosstie rails --nodes 4096 --out matrix.txt
+      a matrix too wide to be looked at
+  crosstie rails --check matrix.txt
+      exits 1 and names a pair without connection
+  crosstie rails --figure rails.svg       both algorithms, from 2 to 4096 nodes";
 
 /// Arguments of `crosstie rails`.
 #[derive(Debug, Args)]
@@ -53,8 +56,8 @@ pub struct RailsArguments {
     matrix: bool,
 
     /// Write the matrix to a file, which --check reads
-    #[arg(long, value_name = "FILE", requires = "nodes")]
-    write: Option<PathBuf>,
+    #[arg(long, alias = "write", value_name = "FILE", requires = "nodes")]
+    out: Option<PathBuf>,
 
     /// Verify a matrix: a row of 0 and 1 for each rail, 1 where a node transmits; - is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["nodes", "rails", "table", "figure"])]
@@ -81,7 +84,7 @@ pub fn rails(arguments: &RailsArguments, console: &Console) -> Exit {
 
 fn need(arguments: &RailsArguments, nodes: u32, rails: Option<u32>, console: &Console) -> Exit {
     let need = Need::of(nodes, rails, arguments.algorithm)?;
-    if let (Some(path), Some(text)) = (&arguments.write, need.file()) {
+    if let (Some(path), Some(text)) = (&arguments.out, need.file()) {
         write(path, &text, console)?;
     }
     if console.json {

@@ -4,7 +4,9 @@ use crate::exit::{Answer, Exit, Failure};
 
 pub const EXAMPLES: &str = "\
 Examples:
-  crosstie rank      started by `crosstie run`, `crosstie bench` and others, which tell it what to do";
+  crosstie rank
+      started by `crosstie run`, `crosstie bench` and others, which tell it what
+      to do";
 
 /// Does what this rank was told.
 pub fn rank() -> Exit {

@@ -14,9 +14,11 @@ const EXAMPLES: &str = "\
 Examples:
   crosstie report results/quickstart
   crosstie report --json results/half-duplex results/patterns
-  crosstie report results/dying    what the rails of a box carried, after `crosstie box --trace`
+  crosstie report results/dying
+      what the rails of a box carried, after `crosstie box --trace`
 
-To change what is drawn of an experiment, edit the figures in study.toml inside the folder.";
+To change what is drawn of an experiment, edit the figures in study.toml inside
+the folder.";
 
 /// Arguments of `crosstie report`.
 #[derive(Debug, Args)]

@@ -27,16 +27,19 @@ use wanted::{RoutingParser, Wanted};
 
 const EXAMPLES: &str = "\
 Examples:
-  crosstie routes --tree 4,3                            how long routes are, how even the load
-  crosstie routes --tree 4,3 --certify                  the proof that they cannot deadlock
-  crosstie routes ring.anynet --certify                 exits 1 and prints the cycle if they can
-  crosstie routes --tree 4,2 --from 1 --to 14           one route, switch by switch
+  crosstie routes --tree 4,3             how long routes are, how even the load
+  crosstie routes --tree 4,3 --certify   the proof that they cannot deadlock
+  crosstie routes ring.anynet --certify
+      exits 1 and prints the cycle if they can
+  crosstie routes --tree 4,2 --from 1 --to 14
+      one route, switch by switch
   crosstie routes --irregular 32,8,4 --seeds 1..30 --routing up-down
-                                                        least, mean and most over 30 networks
+      least, mean and most over 30 networks
   crosstie routes --irregular 16,8,4 --seed 1 --routing dfs,root=0 --export text
-                                                        every route, for another program
-  crosstie routes experiments/quickstart.toml --json    every network and routing of an experiment
-  crosstie routes --list                                what each routing does";
+      every route, for another program
+  crosstie routes experiments/quickstart.toml --json
+      every network and routing of an experiment
+  crosstie routes --list                 what each routing does";
 
 /// The most hosts whose routes are followed: they are a quarter of a billion.
 const MOST_HOSTS: usize = 1 << 14;

@@ -23,14 +23,16 @@ use glance::glance;
 
 const EXAMPLES: &str = "\
 Examples:
-  crosstie run experiments/quickstart.toml              into results/quickstart/
-  crosstie run a.toml b.toml --out trial                into trial/a/ and trial/b/
+  crosstie run experiments/quickstart.toml         into results/quickstart/
+  crosstie run a.toml b.toml --out trial           into trial/a/ and trial/b/
   crosstie run study.toml --json | jq '.rows[].accepted'
   crosstie run study.toml --json | jq '.tables[0].sheets[0].rows'
-  mpiexec.hydra -hosts a,b crosstie run live.toml       world = live: by the ranks of a launcher
+  mpiexec.hydra -hosts a,b crosstie run live.toml
+      world = live: by the ranks of a launcher
 
-Points that are finished already are skipped: after Ctrl-C, run the same command again to go on.
-With --json and several files, one document per file is printed, each on a line of its own.";
+Points that are finished already are skipped: after Ctrl-C, run the same command
+again to go on. With --json and several files, one document per file is printed,
+each on a line of its own.";
 
 /// Arguments of `crosstie run`.
 #[derive(Debug, Args)]
@@ -96,6 +98,7 @@ pub fn run(
     };
     let experiments = arguments.files.iter().zip(&studies).zip(&folders);
     for (((file, study), folder), store) in experiments.zip(stores) {
+        experiment::warn(file, study, console);
         let points = study.points().len();
         let experiment = Experiment { title: &study.title, file, folder, points };
         let summary = simulate(study, store, &experiment, options, console)?;

@@ -44,7 +44,7 @@ pub struct Source {
     seed: Option<Seeds>,
 
     /// The point of the experiment to take the network from [default: all that differ]
-    #[arg(long, value_name = "N", requires = "file")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["tree", "single", "irregular"])]
     point: Option<u32>,
 }
 

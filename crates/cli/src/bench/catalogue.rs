@@ -111,6 +111,11 @@ impl Benchmark {
         matches!(self, Benchmark::Collective(_))
     }
 
+    /// Returns true if many messages are under way at once.
+    pub fn is_stream(self) -> bool {
+        matches!(self, Benchmark::Bandwidth | Benchmark::BothWays)
+    }
+
     /// What it is about.
     pub fn quantity(self) -> Quantity {
         match self {

@@ -4,7 +4,10 @@ use std::path::Path;
 
 use crosstie_box::Spec as BoxSpec;
 use crosstie_lab::live::Lead;
-use crosstie_study::box_file;
+use crosstie_lab::predict::Cluster;
+use crosstie_protocol::ChannelKind;
+use crosstie_study::{World, box_file};
+use crosstie_wire::Options;
 use toml::{Table as Toml, Value};
 
 use super::BenchArguments;
@@ -23,14 +26,14 @@ pub struct Side {
     /// Who answers a ping.
     peer: u32,
     kind: Kind,
+    /// What there is to know of it.
+    told: Vec<String>,
 }
 
 #[derive(PartialEq, Eq)]
 enum Kind {
-    /// A preset or a file.
-    Written,
-    /// The rails of a box, on paper.
-    Paper,
+    /// A preset or a file, or the rails of a box on paper.
+    Simulated,
     /// Real ranks, on this machine alone or also on others.
     Live { alone: bool },
 }
@@ -56,7 +59,7 @@ impl Side {
             joined::stay(lead, arguments.boxed.as_deref(), arguments.live.as_deref())?;
         }
         if let Some(sim) = &arguments.sim {
-            sides.push(simulated(sim, arguments, console)?);
+            sides.push(simulated(sim, arguments)?);
         }
         if let Some(file) = &arguments.boxed {
             let colour = console.colours_messages();
@@ -124,9 +127,9 @@ impl Side {
         (self.kind == Kind::Live { alone: true } && ranks > cores).then(told)
     }
 
-    /// Whether somebody has written it down, so that mistakes have a place to be shown at.
-    pub fn is_written(&self) -> bool {
-        self.kind == Kind::Written
+    /// What there is to know of it.
+    pub fn told(&self) -> &[String] {
+        &self.told
     }
 
     /// What is told of many times: `None` is their median.
@@ -135,8 +138,15 @@ impl Side {
     }
 }
 
-fn simulated(sim: &str, arguments: &BenchArguments, console: &Console) -> Result<Side, Failure> {
+fn simulated(sim: &str, arguments: &BenchArguments) -> Result<Side, Failure> {
     let machine = Machine::load("--sim", sim)?.with(&arguments.set)?;
+    for name in &arguments.world {
+        if !World::ALL.iter().any(|world| world.name() == name) {
+            let known: Vec<&str> = World::ALL.iter().map(|world| world.name()).collect();
+            let problem = format!("--world: found `{name}`, expected {}", known.join(", "));
+            return Err(Failure::user(problem));
+        }
+    }
     let mut worlds = match arguments.world.is_empty() {
         true => vec![machine.world()],
         false => arguments.world.clone(),
@@ -144,9 +154,56 @@ fn simulated(sim: &str, arguments: &BenchArguments, console: &Console) -> Result
     if arguments.predict && !worlds.iter().any(|world| world == MODEL) {
         worlds.push(MODEL.to_owned());
     }
-    let peer = machine.last_host(console)?;
-    let (name, kind) = (sim.to_owned(), Kind::Written);
-    Ok(Side { name, machine, worlds, hosts: peer + 1, peer, kind })
+    if worlds.iter().any(|world| world == LIVE) && !machine.has_live() {
+        return Err(Failure::user(format!(
+            "--world: found `{LIVE}`, but `{sim}` does not say where real ranks run\n  \
+             help: --live measures ranks on this machine, --box FILE those of a box, beside --sim"
+        )));
+    }
+    let peer = machine.last_host()?;
+    let (name, kind) = (sim.to_owned(), Kind::Simulated);
+    let spec = machine.spec()?;
+    let is_priced = spec.model.is_none() && worlds.iter().any(|world| world == MODEL);
+    let ethernet = Cluster::taken_for_ethernet(spec.world).filter(|_| is_priced);
+    let told = ethernet.map(|remark| format!("{MODEL}: {remark}")).into_iter().collect();
+    Ok(Side { name, machine, worlds, hosts: peer + 1, peer, kind, told })
+}
+
+/// What the environment tells real ranks, as programs read it: the keys that say the same, and what
+/// there is to know of it. What is set on the command line goes before it.
+fn environment(keys: &mut Toml) -> Result<Vec<String>, Failure> {
+    let options = Options::from_environment().map_err(Failure::user)?;
+    let usual = Options::default();
+    let mut told = Vec::new();
+    let mut put = |variable: &str, table: Toml| {
+        let value = std::env::var(variable).unwrap_or_default();
+        told.push(format!("{variable}={value}"));
+        crate::machine::put(keys, table, 2);
+    };
+    if options.policy != usual.policy {
+        put("CROSSTIE_POLICY", one("policy", options.policy.name()));
+    }
+    if options.channel != usual.channel {
+        let channel = match options.channel {
+            ChannelKind::GoBackN { window, .. } => {
+                one("go-back-n", one("window", i64::from(window))).into()
+            }
+            channel => Value::String(channel.name().to_owned()),
+        };
+        put("CROSSTIE_CHANNEL", one("channel", channel));
+    }
+    if options.memory != usual.memory {
+        put("CROSSTIE_MEMORY", one("live", one("memory", options.memory)));
+    }
+    if options.patience != usual.patience {
+        let patience = format!("{} us", options.patience.as_micros());
+        put("CROSSTIE_PATIENCE", one("live", one("patience", patience)));
+    }
+    if options.eager != usual.eager {
+        let eager = format!("{} B", options.eager);
+        put("CROSSTIE_EAGER", one("message", one("eager", eager)));
+    }
+    Ok(told)
 }
 
 /// Those of this machine.
@@ -155,37 +212,39 @@ fn cores() -> u32 {
 }
 
 /// What is common to all that is made of a box.
-fn keys_of(file: &Path, spec: &BoxSpec) -> Toml {
+fn keys_of(spec: &BoxSpec) -> Toml {
     let hosts = spec.hosts.count();
     let title = spec.title.clone().unwrap_or_else(|| format!("A box of {hosts} hosts"));
     let mut keys = one("title", title);
     keys.insert("seed".to_owned(), 1.into());
     keys.insert("fabric".to_owned(), one("single", one("hosts", hosts as i64)).into());
     keys.insert("cluster".to_owned(), one("rails", spec.rails.len() as i64).into());
-    let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-    let path = Value::String(path.to_string_lossy().into_owned());
-    keys.insert("live".to_owned(), one("box", path).into());
     keys
 }
 
 /// The rails of a box as the model has them: links of Ethernet between hosts that take no time.
 fn on_paper(file: &Path, spec: &BoxSpec, arguments: &BenchArguments) -> Result<Side, Failure> {
     let name = file.display().to_string();
-    let rates: Vec<_> = spec.rails.iter().map(|rail| rail.rate).collect();
-    let Some(rate) = rates[0].filter(|_| rates.iter().all(|rate| *rate == rates[0])) else {
+    let rates: Option<Vec<_>> = spec.rails.iter().map(|rail| rail.rate).collect();
+    let Some(rates) = rates else {
         return Err(Failure::user(format!(
-            "--predict: the rails of `{name}` have no rates, or different ones, and the model knows \
-             rails that are alike; name a machine by --sim"
+            "--predict: `{name}` has rails without a rate, of which there is no price; name a machine by --sim"
         )));
     };
-    let mut keys = keys_of(file, spec);
+    let mut keys = keys_of(spec);
+    let rate = rates[0];
+    if rates.iter().any(|other| *other != rate) {
+        let rails = rates.iter().map(|rate| one("rate", rate.to_string()).into()).collect();
+        keys.insert("cluster".to_owned(), one("rails", Value::Array(rails)).into());
+    }
     keys.insert("link".to_owned(), one("rate", rate.to_string()).into());
     let mtu = Value::String(spec.rails[0].mtu.to_string());
     keys.insert("frame".to_owned(), one("mtu", mtu).into());
     let machine = Machine::of("--box", &name, keys).with(&arguments.set)?;
     let hosts = spec.hosts.count() as u32;
     let worlds = vec![MODEL.to_owned()];
-    Ok(Side { name, machine, worlds, hosts, peer: hosts - 1, kind: Kind::Paper })
+    let (kind, told) = (Kind::Simulated, Vec::new());
+    Ok(Side { name, machine, worlds, hosts, peer: hosts - 1, kind, told })
 }
 
 fn boxed(file: &Path, spec: &BoxSpec, arguments: &BenchArguments) -> Result<Side, Failure> {
@@ -194,7 +253,11 @@ fn boxed(file: &Path, spec: &BoxSpec, arguments: &BenchArguments) -> Result<Side
         let problem = format!("--box: found {hosts} host in `{name}`, expected 2 or more");
         return Err(Failure::user(problem));
     }
-    let mut keys = keys_of(file, spec);
+    let mut keys = keys_of(spec);
+    let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let path = Value::String(path.to_string_lossy().into_owned());
+    keys.insert("live".to_owned(), one("box", path).into());
+    let told = environment(&mut keys)?;
     let pes = arguments.ranks.map_or(1, |ranks| ranks.div_ceil(hosts).max(1));
     if let Some(Value::Table(cluster)) = keys.get_mut("cluster") {
         cluster.insert("pes".to_owned(), i64::from(pes).into());
@@ -203,7 +266,7 @@ fn boxed(file: &Path, spec: &BoxSpec, arguments: &BenchArguments) -> Result<Side
     // Ranks of one host stand together.
     let peer = hosts * pes - 1;
     let kind = Kind::Live { alone: true };
-    Ok(Side { name, machine, worlds: vec![LIVE.to_owned()], hosts, peer, kind })
+    Ok(Side { name, machine, worlds: vec![LIVE.to_owned()], hosts, peer, kind, told })
 }
 
 /// Ranks on machines, this one or others: as many as asked for, else one for each core, but no more than the others have.
@@ -226,10 +289,11 @@ fn here(
     };
     let mut keys = keys_of_ranks(title, hosts);
     keys.insert("live".to_owned(), one("hosts", Value::Array(list)).into());
+    let told = environment(&mut keys)?;
     let machine = Machine::of("--live", names, keys).with(&arguments.set)?;
     let (name, worlds) = (names.to_owned(), vec![LIVE.to_owned()]);
     let kind = Kind::Live { alone: names == "localhost" };
-    Ok(Side { name, machine, worlds, hosts, peer: 1, kind })
+    Ok(Side { name, machine, worlds, hosts, peer: 1, kind, told })
 }
 
 /// The ranks of a launcher's job: as many as asked for, else all, but no more than the others have. Messages go to the last one.
@@ -249,12 +313,13 @@ fn launched(
         (true, ranks) => ranks.unwrap_or(size.min(most)).max(2),
         (false, _) => size,
     };
-    let keys = keys_of_ranks(joined::title(lead), hosts);
+    let mut keys = keys_of_ranks(joined::title(lead), hosts);
+    let told = environment(&mut keys)?;
     let name = "a launcher's job".to_owned();
     let machine = Machine::of("--live", &name, keys).with(&arguments.set)?;
     let worlds = vec![LIVE.to_owned()];
     let kind = Kind::Live { alone: lead.hosts() == 1 };
-    Ok(Side { name, machine, worlds, hosts, peer: hosts - 1, kind })
+    Ok(Side { name, machine, worlds, hosts, peer: hosts - 1, kind, told })
 }
 
 /// What is common to ranks that are in no box.

@@ -17,6 +17,9 @@ pub struct Table {
     pub live: Option<String>,
     /// What it is.
     pub machine: String,
+    /// What a reader should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// How many ranks took part in a collective operation.
     pub ranks: Option<u32>,
     /// What was measured, and in which unit.
@@ -37,9 +40,21 @@ pub struct Line {
     pub size: Option<u64>,
     /// A value of each column; `None` where a run failed.
     pub values: Vec<Option<f64>>,
+    /// The fastest of several algorithms in each world.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fastest: Vec<Fastest>,
     /// The share of the cores that others had while real ranks worked, the largest of all columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy: Option<f64>,
+}
+
+/// Which algorithm takes the least time in a world.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Fastest {
+    /// The world.
+    pub world: String,
+    /// The algorithm; the first of those that take the same.
+    pub algorithm: String,
 }
 
 /// What a column is of.
@@ -60,6 +75,45 @@ fn number(value: f64) -> String {
 }
 
 impl Table {
+    /// Names the fastest algorithm of each line, where there are several.
+    pub fn rank(&mut self) {
+        let worlds: Vec<&str> = self.worlds();
+        let mut all: Vec<Vec<Fastest>> = Vec::new();
+        for line in &self.lines {
+            let fastest = worlds.iter().filter_map(|world| {
+                let of_world = self
+                    .columns
+                    .iter()
+                    .zip(&line.values)
+                    .filter(|(column, _)| column.world == *world && column.statistic.is_none());
+                let known: Vec<(&str, f64)> = of_world
+                    .filter_map(|(column, value)| Some((column.algorithm.as_deref()?, (*value)?)))
+                    .collect();
+                let (algorithm, _) = known
+                    .iter()
+                    .copied()
+                    .min_by(|a, b| a.1.total_cmp(&b.1))
+                    .filter(|_| known.len() > 1)?;
+                Some(Fastest { world: (*world).to_owned(), algorithm: algorithm.to_owned() })
+            });
+            all.push(fastest.collect());
+        }
+        for (line, fastest) in self.lines.iter_mut().zip(all) {
+            line.fastest = fastest;
+        }
+    }
+
+    /// The worlds of its columns, each once.
+    fn worlds(&self) -> Vec<&str> {
+        let mut worlds: Vec<&str> = Vec::new();
+        for column in &self.columns {
+            if !worlds.contains(&column.world.as_str()) {
+                worlds.push(&column.world);
+            }
+        }
+        worlds
+    }
+
     /// What it was measured on.
     fn places(&self) -> String {
         let places: Vec<&str> = self.sim.iter().chain(&self.live).map(String::as_str).collect();
@@ -104,7 +158,7 @@ impl fmt::Display for Table {
             self.places(),
             same(|column| Some(&column.world)),
         )?;
-        for line in self.machine.lines() {
+        for line in self.machine.lines().chain(self.remarks.iter().map(String::as_str)) {
             writeln!(f, "# {line}")?;
         }
         let heads = self.heads();
@@ -117,7 +171,16 @@ impl fmt::Display for Table {
         for (head, width) in heads.iter().zip(&widths) {
             write!(f, "  {head:>width$}")?;
         }
-        for Line { size, values, busy } in &self.lines {
+        let ranked: Vec<&str> = self.worlds();
+        let ranked = ranked.into_iter().filter(|world| {
+            self.lines.iter().any(|line| line.fastest.iter().any(|it| it.world == *world))
+        });
+        let ranked: Vec<&str> = ranked.collect();
+        for world in &ranked {
+            let world = if ranked.len() > 1 { format!(", {world}") } else { String::new() };
+            write!(f, "  fastest{world}")?;
+        }
+        for Line { size, values, fastest, busy } in &self.lines {
             writeln!(f)?;
             match size {
                 Some(size) => write!(f, "{size:<10}")?,
@@ -126,6 +189,12 @@ impl fmt::Display for Table {
             for (value, width) in values.iter().zip(&widths) {
                 let text = value.map_or("failed".to_owned(), number);
                 write!(f, "  {text:>width$}")?;
+            }
+            for world in &ranked {
+                let name = fastest.iter().find(|it| it.world == *world);
+                let name = name.map_or("-", |it| it.algorithm.as_str());
+                let width = if ranked.len() > 1 { "fastest, ".len() + world.len() } else { 0 };
+                write!(f, "  {name:<width$}")?;
             }
             if let Some(doubt) = busy.and_then(disturbance) {
                 write!(f, "  # {doubt}")?;
@@ -141,13 +210,19 @@ mod tests {
 
     #[test]
     fn a_line_that_was_disturbed_says_so() {
-        let line = |size, busy| Line { size: Some(size), values: vec![Some(1.0)], busy };
+        let line = |size, busy| Line {
+            size: Some(size),
+            values: vec![Some(1.0)],
+            busy,
+            ..Line::default()
+        };
         let column = Column { algorithm: None, world: "live".to_owned(), statistic: None };
         let table = Table {
             benchmark: "ping",
             sim: None,
             live: Some("localhost".to_owned()),
             machine: "This machine".to_owned(),
+            remarks: Vec::new(),
             ranks: None,
             quantity: "latency",
             unit: "us",

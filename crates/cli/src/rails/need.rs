@@ -104,7 +104,7 @@ impl Need {
         let Some(matrix) = &self.matrix else { return String::new() };
         let mut text = format!("\n{}: 1 transmits, 0 receives\n", self.heading(matrix));
         if matrix.nodes() as usize + 2 > widest {
-            return text + "  too wide to show here: --matrix prints it, --write FILE keeps it\n";
+            return text + "  too wide to show here: --matrix prints it, --out FILE keeps it\n";
         }
         for row in matrix.to_string().lines() {
             text += &format!("  {row}\n");

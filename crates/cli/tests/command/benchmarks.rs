@@ -80,6 +80,46 @@ fn a_file_is_a_preset_too() {
 }
 
 #[test]
+fn the_fastest_algorithm_is_named() {
+    let arguments = ["bench", "all-reduce", "--sim", "loggops", "--sizes", "8,256KiB"];
+    let more = ["--algorithm", "all", "--ranks", "16"];
+    let end = run(&[&arguments[..], &more].concat()).expect(0);
+    let lines: Vec<&str> = end.stdout.lines().collect();
+    assert!(lines[3].ends_with("  fastest"), "{}", end.stdout);
+    assert!(lines[4].ends_with("  recursive-doubling"), "{}", end.stdout);
+    let document = run(&[&arguments[..], &more, &["--json"]].concat()).expect(0).json();
+    let fastest = json!([{"world": "ideal", "algorithm": "recursive-doubling"}]);
+    assert_eq!(document["rows"][0]["fastest"], fastest);
+    let one = run(&[&arguments[..], &["--ranks", "16"]].concat()).expect(0).stdout;
+    assert!(!one.contains("fastest"), "{one}");
+}
+
+#[test]
+fn rails_that_a_message_leaves_unused_are_told() {
+    let bench = |set: &str| {
+        let arguments = ["bench", "ping", "--sim", "qsnet", "--sizes", "64KiB", "--set", set];
+        run(&[&arguments[..], &["--set", "cluster.rails=2"]].concat()).expect(0).stdout
+    };
+    let told =
+        "\n# policy round-robin: each message takes one of the 2 rails; pull takes all of them\n";
+    assert!(bench("policy=round-robin").contains(told));
+    assert!(!bench("policy=pull").contains("each message"));
+}
+
+#[test]
+fn a_key_that_a_world_does_not_use_is_told_of_what_is_set() {
+    let bench = |more: &[&str]| {
+        let arguments = ["bench", "ping", "--sim", "loggops", "--sizes", "8"];
+        run(&[&arguments[..], more].concat()).expect(0).stdout
+    };
+    // The preset has keys of other worlds too: it is a machine for all of them.
+    assert!(!bench(&[]).contains("not used"), "{}", bench(&[]));
+    let told = "\n# not used by the ideal network: frame.uplink.rate\n";
+    let set = bench(&["--set", "frame.uplink.rate=1 MB/s"]);
+    assert!(set.contains(told), "{set}");
+}
+
+#[test]
 fn mistakes_say_what_was_expected() {
     for (arguments, expected) in [
         (&["ping"][..], "--sim <PRESET>"),
@@ -93,6 +133,11 @@ fn mistakes_say_what_was_expected() {
         (&["ping", "--sim", "qsnet", "--sizes", "8..x"], "`x`"),
         (&["ping", "--sim", "qsnet", "--set", "rails"], "expected KEY=VALUE"),
         (&["ping", "--sim", "qsnet", "--set", "cluster.rials=2"], "did you mean `rails`?"),
+        // Nothing is shown of a text that nobody has written.
+        (
+            &["ping", "--sim", "qsnet", "--set", "cluster.rails=99"],
+            "error: --sim: `qsnet`: wrong value for `cluster.rails`: found `99`, expected",
+        ),
         (&["barrier", "--sim", "qsnet", "--ranks", "65"], "expected at most 64"),
         (&["ping", "--sim", "qsnet", "--world", "real"], "wormhole, frame, ideal, model, live"),
     ] {

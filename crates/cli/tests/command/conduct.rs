@@ -29,7 +29,7 @@ fn help_names_every_verb_with_examples_and_exit_codes() {
         assert!(help.contains(&format!("\n  {verb} ")), "{verb}: {help}");
     }
     assert!(help.contains("Examples:\n  crosstie run experiments/quickstart.toml"), "{help}");
-    assert!(help.contains("0 done   1 the answer is no   2 a mistake"), "{help}");
+    assert!(help.contains("\n  1    the answer is no\n  2    a mistake in the input\n"), "{help}");
     assert!(help.contains("[env: CROSSTIE_THREADS]"), "{help}");
     for verb in VERBS {
         let help = run(&[verb, "--help"]).expect(0).stdout;
@@ -90,7 +90,7 @@ fn colours_only_where_they_are_wanted() {
 fn quiet_leaves_the_data() {
     let folder = tempdir().unwrap();
     let file = folder.path().join("net.dot");
-    let end = run(&["fabric", "--tree", "2,2", "-q", "--write", file.to_str().unwrap()]).expect(0);
+    let end = run(&["fabric", "--tree", "2,2", "-q", "--out", file.to_str().unwrap()]).expect(0);
     assert_eq!(end.stderr, "");
     assert!(end.stdout.starts_with("2-ary 2-tree"), "{end:?}");
 }
@@ -106,7 +106,7 @@ fn completions_and_manual_pages_know_the_verbs() {
     assert!(page.contains(".TH crosstie 1") && page.contains("Examples:"), "{page}");
     assert!(page.contains("CROSSTIE_THREADS"), "{page}");
     let folder = tempdir().unwrap();
-    run(&["man", "--dir", folder.path().join("man1").to_str().unwrap()]).expect(0);
+    run(&["man", "--out", folder.path().join("man1").to_str().unwrap()]).expect(0);
     for verb in VERBS {
         let page = folder.path().join(format!("man1/crosstie-{verb}.1"));
         assert!(std::fs::read_to_string(page).unwrap().contains("Examples:"), "{verb}");

@@ -6,6 +6,7 @@ use std::path::Path;
 #[cfg(unix)]
 use crate::invocation::command;
 use crate::invocation::{End, repository, run_in};
+use serde_json::json;
 use tempfile::{TempDir, tempdir};
 
 const SMALL: &str = "\
@@ -321,4 +322,25 @@ fn ctrl_c_keeps_what_is_done() {
     let rows = fs::read_to_string(folder.path().join("results/small/rows.csv")).unwrap();
     assert_eq!(rows.lines().count(), 2, "a head and one row: {rows}");
     run_in(folder.path(), &["report", "results/small"]).expect(0);
+}
+
+#[test]
+fn keys_that_the_world_does_not_use_are_told() {
+    let folder = tempdir().unwrap();
+    let text = "title = 'Uplinks'\nseed = 1\nfabric.two-level = { leaves = 2, hosts-per-leaf = 2 }\n\
+                frame.uplink.rate = '10 MB/s'\nwork.ping = { size = '1 KiB', to = 3 }\n";
+    std::fs::write(folder.path().join("up.toml"), text).unwrap();
+    let told = "not used by the wormhole network: frame.uplink.rate";
+    let end = run_in(folder.path(), &["check", "up.toml"]).expect(0);
+    assert_eq!(end.stderr, format!("warning: up.toml: {told}\n"));
+    let document = run_in(folder.path(), &["check", "up.toml", "--json"]).expect(0).json();
+    let unused = &document["experiments"][0]["points"][0]["unused"];
+    assert_eq!(*unused, json!(["frame.uplink.rate"]));
+    let document =
+        run_in(folder.path(), &["run", "up.toml", "--no-report", "--json"]).expect(0).json();
+    assert!(document.to_string().contains(told), "{document}");
+    // A sweep over worlds has keys for each of them.
+    let swept = format!("{text}[sweep.product]\nworld = ['wormhole', 'frame']\n");
+    std::fs::write(folder.path().join("up.toml"), swept).unwrap();
+    assert_eq!(run_in(folder.path(), &["check", "up.toml"]).expect(0).stderr, "");
 }

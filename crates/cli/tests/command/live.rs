@@ -183,9 +183,11 @@ fn the_familiar_columns_of_real_ranks() {
     let lines: Vec<String> = end.expect(0).stdout.lines().map(str::to_owned).collect();
     assert_eq!(lines[0], "# ping on qsnet and localhost");
     assert!(lines[2].starts_with("# This machine, "), "{lines:?}");
-    let heads: Vec<&str> = lines[4].split_whitespace().collect();
+    assert!(lines[3].starts_with("# model: its world is wormhole"), "{lines:?}");
+    let heads: Vec<&str> = lines[5].split_whitespace().collect();
     assert_eq!(heads, ["#", "size", "[B]", "wormhole", "model", "live", "live,", "p99"]);
-    let values: Vec<f64> = lines[5].split_whitespace().map(|word| word.parse().unwrap()).collect();
+    let values: Vec<f64> =
+        lines[6].split_whitespace().map_while(|word| word.parse().ok()).collect();
     assert_eq!((values.len(), values[0]), (5, 8.0));
     assert!(values[3] > 0.0 && values[3] <= values[4], "{lines:?}");
 
@@ -231,6 +233,55 @@ fn machines_by_name_are_reached_by_hydra() {
         "{}",
         end.stderr
     );
+}
+
+/// A launcher that does what hydra does with a machine that ssh cannot reach: it waits.
+#[cfg(unix)]
+#[test]
+fn a_machine_that_cannot_be_reached_is_told_at_once() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempdir().unwrap();
+    let said = "ssh: connect to host nowhere port 22: No route to host";
+    let script = format!("#!/bin/sh\necho '{said}' >&2\nexec sleep 60\n");
+    let launcher = folder.path().join("mpiexec.hydra");
+    fs::write(&launcher, script).unwrap();
+    fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", folder.path().display());
+    let begin = Instant::now();
+    let mut asked = command(&["bench", "ping", "--live=nowhere", "--sizes", "8"]);
+    let end = end(asked.env("PATH", path)).expect(2);
+    assert!(begin.elapsed() < Duration::from_secs(50), "{end:?}");
+    assert!(end.stderr.starts_with(said), "as it comes: {end:?}");
+    let problem = format!("`mpiexec.hydra` cannot start ranks on nowhere: {said}");
+    assert!(end.stderr.contains(&problem), "{end:?}");
+}
+
+#[test]
+fn the_environment_chooses_for_real_ranks() {
+    let bench = |variables: &[(&str, &str)], more: &[&str]| {
+        let arguments = ["bench", "ping", "--live", "--sizes", "8"];
+        let mut asked = command(&[&arguments[..], more].concat());
+        end(asked.envs(variables.iter().copied()))
+    };
+    for (variable, value, expected) in [
+        ("CROSSTIE_POLICY", "best", "expected one of round-robin"),
+        ("CROSSTIE_CHANNEL", "go-back-0", "expected `selective`"),
+        ("CROSSTIE_MEMORY", "maybe", "expected `on` or `off`"),
+        ("CROSSTIE_PATIENCE", "soon", "expected seconds"),
+        ("CROSSTIE_EAGER", "all", "expected bytes"),
+    ] {
+        let end = bench(&[(variable, value)], &[]).expect(2);
+        assert!(end.stderr.contains(variable) && end.stderr.contains(expected), "{end:?}");
+    }
+    let chosen = [("CROSSTIE_POLICY", "fastest"), ("CROSSTIE_EAGER", "4")];
+    let end = bench(&chosen, &[]).expect(0);
+    for line in ["\n# CROSSTIE_POLICY=fastest\n", "\n# CROSSTIE_EAGER=4\n"] {
+        assert!(end.stdout.contains(line), "{end:?}");
+    }
+    // What is said of ranks that are simulated is no word for real ones.
+    let end = bench(&[], &["--sim", "qsnet", "--world", "live"]).expect(2);
+    assert!(end.stderr.contains("does not say where real ranks run"), "{end:?}");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn every_format_can_be_written_and_the_readable_ones_read() {
         ("net.anynet", "router 0"),
         ("net.svg", "<svg"),
     ] {
-        let end = run_in(folder.path(), &["fabric", "--tree", "2,3", "--write", file]).expect(0);
+        let end = run_in(folder.path(), &["fabric", "--tree", "2,3", "--out", file]).expect(0);
         assert!(end.stdout.starts_with("2-ary 3-tree\n"), "{end:?}");
         assert_eq!(end.stderr, format!("wrote {file}\n"));
         let text = fs::read_to_string(folder.path().join(file)).unwrap();
@@ -259,8 +259,9 @@ fn mistakes_about_networks_are_told_and_exit_2() {
         ("fabric binary.graphml", "not text in UTF-8"),
         ("fabric name.graphml", "line 1: "),
         ("fabric ring.anynet --point 0", "this is a network"),
-        ("fabric ring.anynet --write ring.pdf", ".dot, .graphml, .anynet or .svg"),
-        ("fabric ring.anynet --write absent/ring.dot", "cannot write `absent/ring.dot`"),
+        ("fabric --tree 4,2 --point 1", "cannot be used with"),
+        ("fabric ring.anynet --out ring.pdf", ".dot, .graphml, .anynet or .svg"),
+        ("fabric ring.anynet --out absent/ring.dot", "cannot write `absent/ring.dot`"),
         ("fabric --tree 4,5 --format svg", "write DOT or GraphML"),
         ("fabric --tree 4,2 --format pdf", "invalid value 'pdf'"),
         ("routes ring.anynet --routing tree-adaptive", "\"ring\" is not one"),

@@ -44,7 +44,7 @@ fn transfers_of_table_5_2() {
     ] {
         for what in ["transfer", "exchange"] {
             let sizes = "1492,14920,149200";
-            let end = predict(&folder, &[what, "--model", model, "--size", sizes]).expect(0);
+            let end = predict(&folder, &[what, "--model", model, "--sizes", sizes]).expect(0);
             let lines: Vec<&str> = end.stdout.lines().collect();
             assert_eq!(lines[0], format!("# {what}, 2 nodes on {model}"));
             for (line, time) in lines[4..].iter().zip(times) {
@@ -52,7 +52,7 @@ fn transfers_of_table_5_2() {
             }
         }
     }
-    let one = predict(&folder, &["transfer", "--model", "326.toml", "--size", "14920", "--path"]);
+    let one = predict(&folder, &["transfer", "--model", "326.toml", "--sizes", "14920", "--path"]);
     let text = one.expect(0).stdout;
     for words in [
         "\n# 14920 B: 10 packets, times in us\n",
@@ -75,7 +75,7 @@ fn trees_of_figures_2_3_and_2_4() {
         ("2-3.toml", "2.8'", [28.0, 36.0, 44.0, 52.0, 60.0, 100.0], ("<", 4.0)),
         ("2-4.toml", "2.9'", [28.0, 33.0, 38.0, 43.0, 48.0, 73.0], (">=", 2.0)),
     ] {
-        let sizes = ["--size", "1,2,3,4,5,10", "--ranks", "16", "--json"];
+        let sizes = ["--sizes", "1,2,3,4,5,10", "--ranks", "16", "--json"];
         let arguments = [&["bcast", "--model", model], &sizes[..]].concat();
         let document = predict(&folder, &arguments).expect(0).json();
         assert_eq!((&document["what"], &document["unit"]), (&json!("broadcast"), &json!("us")));
@@ -96,7 +96,7 @@ fn trees_of_figures_2_3_and_2_4() {
             assert!(times.is_sorted(), "{times:?}");
         }
         let text =
-            predict(&folder, &["broadcast", "--model", model, "--size", "5", "--ranks", "16"]);
+            predict(&folder, &["broadcast", "--model", model, "--sizes", "5", "--ranks", "16"]);
         let text = text.expect(0).stdout;
         assert!(text.contains("no, processors are slower than g"), "{text}");
         let because = format!("T_0 = O_r + U_r + O_s is 3.000 {} 2 G = 2 max(g, O_s)", rule.0);
@@ -112,7 +112,7 @@ fn presets_of_chapter_3() {
         ("gedp-up", "3.1", 75.2, "host: O_r + U_r"),
         ("gedp-smp", "2.6", 79.5, "gap: g_s"),
     ] {
-        let text = run(&["predict", "transfer", "--preset", preset, "--size", "10MB"]).expect(0);
+        let text = run(&["predict", "transfer", "--sim", preset, "--sizes", "10MB"]).expect(0);
         let text = text.stdout;
         assert!(text.contains(&format!("\nformula {equation} ")), "{text}");
         assert!(text.contains(&format!("\nbottleneck     {bottleneck}\n")), "{text}");
@@ -124,11 +124,11 @@ fn presets_of_chapter_3() {
 
 #[test]
 fn a_gather_tells_of_windows() {
-    let arguments = ["predict", "gather", "--preset", "p733-ibm-8275-326", "--ranks", "16"];
+    let arguments = ["predict", "gather", "--sim", "p733-ibm-8275-326", "--ranks", "16"];
     let once = run(&[&arguments[..], &["--window", "44"]].concat()).expect(0).stdout;
     assert!(once.contains("is not filled by a block of 1 packet, and nothing is lost"), "{once}");
     assert!(once.contains("  gap: g_r\n"), "the root's NIC: {once}");
-    let arguments = [&arguments[..], &["--size", "1MiB"]].concat();
+    let arguments = [&arguments[..], &["--sizes", "1MiB"]].concat();
     let text = run(&[&arguments[..], &["--window", "44"]].concat()).expect(0).stdout;
     for words in [
         "many to one    15 senders, 43 frames at the input, a slot of 123.040\n",
@@ -143,9 +143,8 @@ fn a_gather_tells_of_windows() {
     let fits = run(&[&arguments[..], &["--window", "43"]].concat()).expect(0).stdout;
     assert!(fits.contains("loses nothing"), "{fits}");
     // The first line of table 4.1.
-    let arguments =
-        ["predict", "gather", "--preset", "p733-ibm-8275-416", "--ranks", "8", "--json"];
-    let flow = ["--size", "1MiB", "--window", "18", "--timeout", "400"];
+    let arguments = ["predict", "gather", "--sim", "p733-ibm-8275-416", "--ranks", "8", "--json"];
+    let flow = ["--sizes", "1MiB", "--window", "18", "--timeout", "400"];
     let loss = ["--loss", "0.0218,0.0547,0.5329"];
     let found = |more: &[&[&str]]| -> Value {
         let document = run(&[&arguments[..], &more.concat()].concat()).expect(0).json();
@@ -163,43 +162,90 @@ fn machines_are_files_too_and_can_be_changed() {
     let text = "title = 'Mine'\nseed = 1\nworld = 'frame'\nfabric.single.hosts = 4\n\
                 link.rate = '100 Mbit/s'\n";
     std::fs::write(folder.path().join("mine.toml"), text).unwrap();
-    let arguments = ["all-to-all", "mine.toml", "--size", "1KiB..4KiB", "--path"];
+    let arguments = ["all-to-all", "mine.toml", "--sizes", "1KiB..4KiB", "--path"];
     let text = predict(&folder, &arguments).expect(0).stdout;
     assert!(text.starts_with("# all-to-all, 4 nodes on mine.toml\n# Mine\n"), "{text}");
     assert!(text.contains("critical path, ") && text.contains("fastest, bottleneck"), "{text}");
     let time = |more: &[&str]| {
-        let arguments = [&["transfer", "mine.toml", "--size", "1500", "--json"], more].concat();
+        let arguments = [&["transfer", "mine.toml", "--sizes", "1500", "--json"], more].concat();
         let document = predict(&folder, &arguments).expect(0).json();
         document["predictions"][0]["ranking"][0]["time"].as_f64().unwrap()
     };
     assert!(time(&[]) > 9.0 * time(&["--set", "link.rate=1 Gbit/s"]));
     // A machine for wormholes is taken for Ethernet, and that is said.
-    let end = run(&["predict", "barrier", "--preset", "qsnet"]).expect(0);
+    let end = run(&["predict", "barrier", "--sim", "qsnet"]).expect(0);
     assert!(end.stderr.contains("its world is wormhole"), "{end:?}");
+    let end = run(&["bench", "barrier", "--sim", "qsnet", "--predict"]).expect(0);
+    assert!(end.stdout.contains("\n# model: its world is wormhole; the parameters"), "{end:?}");
+    // What is no Ethernet at all has no price.
+    for command in [&["predict", "transfer"][..], &["bench", "ping", "--predict"]] {
+        let end = run(&[command, &["--sim", "myrinet"]].concat()).expect(2);
+        assert!(end.stderr.contains("stops at hosts, which frames do not"), "{end:?}");
+    }
+}
+
+#[test]
+fn what_the_model_leaves_out_is_told() {
+    let folder = tempdir().unwrap();
+    let machine = |rails: &str| {
+        let text = format!(
+            "title = 'Mine'\nseed = 1\nworld = 'frame'\nfabric.single.hosts = 2\n\
+             link.rate = '1 Gbit/s'\nnode.overhead.message = '10 us'\nmessage = {{}}\n\
+             cluster.rails = {rails}\n"
+        );
+        std::fs::write(folder.path().join("mine.toml"), text).unwrap();
+    };
+    let ask = ["transfer", "--sim", "mine.toml", "--sizes", "64KiB", "--json"];
+    let told = "not used by the model: node.overhead.message, message, cluster.rails (it prices one \
+                rail, the first)";
+    for rails in ["2", "[{}, {rate = '250 Mbit/s'}]", "[{rate = '250 Mbit/s'}, {}]"] {
+        machine(rails);
+        let end = predict(&folder, &ask).expect(0);
+        assert_eq!(end.stderr, format!("mine.toml: {told}\n"), "{rails}");
+        assert_eq!(end.json()["remarks"], json!([told]), "{rails}");
+        // The column of a benchmark says the same, and is there for unequal rails too.
+        let bench =
+            ["bench", "ping", "--sim", "mine.toml", "--sizes", "64KiB", "--predict", "--json"];
+        let document = run_in(folder.path(), &bench).expect(0).json();
+        assert_eq!(document["remarks"], json!([told]), "{rails}");
+    }
+    // One rail, and nothing that packets are not: a price is all there is to say.
+    let end = predict(&folder, &["transfer", "--sim", "fedp"]).expect(0);
+    assert_eq!(end.stderr, "");
+}
+
+#[test]
+fn earlier_spellings_still_work() {
+    let folder = tempdir().unwrap();
+    let ask = |arguments: &[&str]| predict(&folder, arguments).expect(0).stdout;
+    let now = ask(&["transfer", "--sim", "fedp", "--sizes", "8"]);
+    assert_eq!(ask(&["transfer", "--preset", "fedp", "--size", "8"]), now);
 }
 
 #[test]
 fn mistakes_say_what_was_found_and_expected() {
     let folder = models();
     for (arguments, expected) in [
-        (&["transfer"][..], "--preset <NAME>|--model <FILE>"),
-        (&["transfr", "--preset", "fedp"], "tip: a similar value exists: 'transfer'"),
-        (&["transfer", "--preset", "p450-ibm-8275-236"], "did you mean `p450-ibm-8275-326`?"),
-        (&["transfer", "--preset", "fedp", "--model", "326.toml"], "cannot be used with"),
+        (&["transfer"][..], "--sim <PRESET>"),
+        (&["transfr", "--sim", "fedp"], "tip: a similar value exists: 'transfer'"),
+        (&["transfer", "--sim", "p450-ibm-8275-236"], "did you mean `p450-ibm-8275-326`?"),
+        (&["transfer", "--sim", "fedp", "--model", "326.toml"], "cannot be used with"),
         (&["transfer", "--model", "nosuch.toml"], "expected the parameters of a cluster"),
         (&["transfer", "--model", "wrong.toml"], "unknown field `gap`, expected one of `packet`"),
         (&["transfer", "nosuch.toml"], "expected a file, or a preset: qsnet"),
+        (&["transfer", "--model", "/dev/null"], "found no parameter that takes time"),
+        (&["barrier", "--sim", "fedp", "--sizes", "8"], "sends nothing of any size"),
         (&["gather", "--model", "326.toml"], "expected --ranks N"),
-        (&["gather", "--preset", "fedp", "--ranks", "3"], "found 3, expected at most 2"),
-        (&["transfer", "--preset", "fedp", "--ranks", "1"], "found 1, expected at least 2"),
-        (&["transfer", "--preset", "fedp", "--size", "0"], "expected 1 B to 1 GiB"),
-        (&["transfer", "--preset", "fedp", "--window", "3"], "expected gather"),
-        (&["transfer", "--preset", "fedp", "--algorithm", "ring"], "has no algorithms"),
-        (&["bcast", "--preset", "fedp", "--algorithm", "chian"], "did you mean `chain`?"),
-        (&["gather", "--preset", "fedp", "--loss", "1,1,1"], "--window <PACKETS>"),
-        (&["gather", "--preset", "fedp", "--window", "3", "--loss", "1,2"], "c,1-a,f from 0 to 1"),
-        (&["gather", "--preset", "fedp", "--window", "3", "--timeout", "x"], "such as 400"),
-        (&["transfer", "--preset", "fedp", "--set", "link.rat=1 B/s"], "did you mean `rate`?"),
+        (&["gather", "--sim", "fedp", "--ranks", "3"], "found 3, expected at most 2"),
+        (&["transfer", "--sim", "fedp", "--ranks", "1"], "found 1, expected at least 2"),
+        (&["transfer", "--sim", "fedp", "--sizes", "0"], "expected 1 B to 1 GiB"),
+        (&["transfer", "--sim", "fedp", "--window", "3"], "expected gather"),
+        (&["transfer", "--sim", "fedp", "--algorithm", "ring"], "has no algorithms"),
+        (&["bcast", "--sim", "fedp", "--algorithm", "chian"], "did you mean `chain`?"),
+        (&["gather", "--sim", "fedp", "--loss", "1,1,1"], "--window <PACKETS>"),
+        (&["gather", "--sim", "fedp", "--window", "3", "--loss", "1,2"], "c,1-a,f from 0 to 1"),
+        (&["gather", "--sim", "fedp", "--window", "3", "--timeout", "x"], "such as 400"),
+        (&["transfer", "--sim", "fedp", "--set", "link.rat=1 B/s"], "did you mean `rate`?"),
     ] {
         let end = predict(&folder, arguments).expect(2);
         assert!(end.stderr.contains(expected), "{arguments:?}: {}", end.stderr);

@@ -78,11 +78,11 @@ fn what_was_measured_predicts_what_is_simulated() {
     let name = "there.toml";
     probe(&folder, &["--sim", MACHINE, "--iterations", "10", "-o", name]).expect(0);
     let predict = |machine: [&str; 2]| {
-        let what = ["predict", "transfer", "--size", "1,1492,14920", "--json"];
+        let what = ["predict", "transfer", "--sizes", "1,1492,14920", "--json"];
         run_in(folder.path(), &[&what[..], &machine].concat()).expect(0).json()["predictions"]
             .clone()
     };
-    let (found, configured) = (predict(["--model", name]), predict(["--preset", MACHINE]));
+    let (found, configured) = (predict(["--model", name]), predict(["--sim", MACHINE]));
     for (found, configured) in found.as_array().unwrap().iter().zip(configured.as_array().unwrap())
     {
         let [found, configured] =
@@ -134,14 +134,16 @@ fn mistakes_say_what_was_found_and_expected() {
     for (arguments, expected) in [
         (&[][..], "--sim <PRESET>"),
         (&["--sim", "p450-ibm-8275-461"], "did you mean `p450-ibm-8275-416`?"),
-        (&["nosuch.toml"], "FILE: `nosuch.toml`: "),
+        (&["nosuch.toml"], "--sim: `nosuch.toml`: "),
+        (&["--sim", "fedp", "--rail", "x"], "cannot be used with"),
+        (&["--sim", "fedp", "--ranks", "2"], "cannot be used with"),
         (&["mine.toml", "--sim", "fedp"], "cannot be used with"),
         (&["--sim", "qsnet"], "`qsnet`: `node.commodity`: found none"),
         (&["--sim", "fedp", "--set", "world=model"], "where no packets move, expected a network"),
         (&["--sim", "fedp", "--set", "link.rat=1 B/s"], "did you mean `rate`?"),
         (&["--sim", "fedp", "--iterations", "0"], "0 is not in 1..=100000"),
-        (&["--sim", "fedp", "--output", "no/such.toml"], "its folder does not exist"),
-        (&["--sim", "fedp", "--force", "--output", "."], "it is a folder, expected a file"),
+        (&["--sim", "fedp", "--out", "no/such.toml"], "its folder does not exist"),
+        (&["--sim", "fedp", "--force", "--out", "."], "it is a folder, expected a file"),
     ] {
         let end = probe(&folder, arguments).expect(2);
         assert!(end.stderr.contains(expected), "{arguments:?}: {}", end.stderr);

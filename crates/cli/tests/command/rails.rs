@@ -77,8 +77,8 @@ fn nodes_fit_on_rails_or_the_exit_code_is_1() {
 fn a_wide_matrix_is_printed_or_written_when_asked_for() {
     let folder = tempdir().unwrap();
     let start = Instant::now();
-    let end = run_in(folder.path(), &["rails", "--nodes", "12870", "--write", "m.txt"]).expect(0);
-    assert!(end.stdout.ends_with("--matrix prints it, --write FILE keeps it\n"), "{end:?}");
+    let end = run_in(folder.path(), &["rails", "--nodes", "12870", "--out", "m.txt"]).expect(0);
+    assert!(end.stdout.ends_with("--matrix prints it, --out FILE keeps it\n"), "{end:?}");
     assert_eq!(end.stderr, "wrote m.txt\n");
     let end = run_in(folder.path(), &["rails", "--check", "m.txt"]).expect(0);
     assert!(end.stdout.starts_with("m.txt: 16 rails by 12870 nodes\n  connected: "), "{end:?}");
@@ -86,7 +86,7 @@ fn a_wide_matrix_is_printed_or_written_when_asked_for() {
     assert!(start.elapsed() < Duration::from_secs(5), "at once, even where tests are slow");
     let end = run(&["rails", "--nodes", "200", "--matrix"]).expect(0);
     assert_eq!(end.stdout.lines().filter(|line| line.len() == 202).count(), 10);
-    let full = ["rails", "--nodes", "7", "--rails", "4", "--write", "none.txt"];
+    let full = ["rails", "--nodes", "7", "--rails", "4", "--out", "none.txt"];
     run_in(folder.path(), &full).expect(1);
     assert!(!folder.path().join("none.txt").exists(), "there is no such matrix");
 }
@@ -154,7 +154,7 @@ fn mistakes_about_rails_are_told_and_exit_2() {
         ("rails --check lone.txt", "at least 2 nodes, not 1"),
         ("rails --check binary.txt", "not text in UTF-8"),
         ("rails --check -", "from `stdin`: found no rows"),
-        ("rails --nodes 4 --write absent/m.txt", "cannot write `absent/m.txt`"),
+        ("rails --nodes 4 --out absent/m.txt", "cannot write `absent/m.txt`"),
         ("rails --figure two.pdf", "`two.pdf`: a figure is written as .svg"),
         ("rails --figure absent/two.svg", "cannot write `absent/two.svg`"),
     ] {
