@@ -158,6 +158,13 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
         fitting.min_by_key(|(age, _)| **age).map(|(_, found)| found)
     }
 
+    /// The messages that nobody has asked for.
+    pub fn messages(&self) -> impl Iterator<Item = (S, T, &M)> {
+        self.lines.iter().flat_map(|(&(from, tag), line)| {
+            line.messages.iter().map(move |(_, message)| (from, tag, message))
+        })
+    }
+
     /// The oldest receive that waits.
     pub fn awaited(&self) -> Option<Awaited<S, T, R>> {
         let named = self.lines.iter().filter_map(|(&(from, tag), line)| {
@@ -166,6 +173,24 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
         });
         let open = self.open.iter().map(|open| (open.age, (open.from, open.tag, open.receive)));
         named.chain(open).min_by_key(|&(age, _)| age).map(|(_, awaited)| awaited)
+    }
+
+    /// Takes away receives that are so, and gives them.
+    pub fn cancel(&mut self, mut is_so: impl FnMut(&R) -> bool) -> Vec<R> {
+        let mut cancelled = Vec::new();
+        for line in self.lines.values_mut() {
+            let before = line.receives.len();
+            line.receives.retain(|(_, receive)| {
+                let goes = is_so(receive);
+                cancelled.extend(goes.then_some(*receive));
+                !goes
+            });
+            self.standing -= before - line.receives.len();
+        }
+        self.lines.retain(|_, line| !line.is_empty());
+        let open = self.open.extract_if(.., |open| is_so(&open.receive));
+        cancelled.extend(open.map(|open| open.receive));
+        cancelled
     }
 
     /// Nothing will come from a sender any more: the receives that wait for it alone, which do so no longer.
@@ -238,6 +263,23 @@ mod tests {
         assert_eq!(inbox.arrive(A, 1, 30), Some(('c', 30)));
         assert_eq!(inbox.arrive(B, 0, 40), Some(('b', 40)));
         assert!(inbox.awaited().is_none() && inbox.is_empty());
+    }
+
+    #[test]
+    fn a_cancelled_receive_takes_nothing() {
+        let mut inbox = Matching::<u8, i32, char, i32>::default();
+        for (from, tag, receive) in [
+            (Some(A), Some(0), 'a'),
+            (Some(A), Some(0), 'b'),
+            (None, Some(0), 'c'),
+            (None, None, 'd'),
+        ] {
+            assert_eq!(inbox.post(from, tag, receive), None);
+        }
+        assert_eq!(inbox.cancel(|receive| ['a', 'c', 'x'].contains(receive)), ['a', 'c']);
+        assert_eq!(inbox.arrive(A, 0, 10), Some(('b', 10)));
+        assert_eq!(inbox.arrive(A, 0, 20), Some(('d', 20)));
+        assert!(inbox.is_empty());
     }
 
     #[test]

@@ -13,12 +13,12 @@
 //! ```
 //!
 //! Nothing that comes from another rank is trusted: what does not fit is counted ([`Messenger::strays`]) and has no
-//! effect. What a rank keeps for another before anybody has asked for it is bounded by *credit*: a sender that has used up its
-//! credit asks first (RTS), and when that is used up as well, it waits.
+//! effect. The bytes that a rank keeps for another before anybody has asked for them are bounded by *credit*: a
+//! sender without credit asks first (RTS), whatever the length. So no message waits for one that nobody asks for.
 
 mod envelope;
 mod messenger;
 mod order;
 
 pub use envelope::{Body, Envelope, Tag};
-pub use messenger::{Action, Input, MessageSpec, Messenger, PostId, RequestId};
+pub use messenger::{Action, Cancelled, Input, MessageSpec, Messenger, PostId, RequestId};

@@ -110,7 +110,7 @@ impl Office {
                     Body::Data { .. } => "DATA",
                     Body::Fin { .. } => "FIN",
                     Body::Credit { .. } => "CREDIT",
-                    Body::Probe => panic!("nobody asked"),
+                    Body::Probe | Body::Left { .. } => panic!("nobody asked"),
                 };
                 *self.posted.entry(kind).or_default() += 1;
                 assert_eq!(whole, kind != "DATA", "only data is cut");
@@ -140,6 +140,7 @@ impl Office {
                 self.failed.push(request);
                 None
             }
+            Action::Left { peer, .. } => panic!("{peer:?} stays"),
             Action::Place { .. } => None,
         }
     }
@@ -324,6 +325,48 @@ fn what_nobody_asks_for_is_bounded_and_nothing_is_lost() {
     for number in 0..500 {
         assert_eq!(office.received[&RequestId(1000 + number)].2, 900 - number);
     }
+}
+
+#[test]
+fn a_sender_without_credit_asks_for_each_message_and_keeps_none_waiting() {
+    let spec = MessageSpec { credit: 4096, ..MessageSpec::new(1000) };
+    let mut office = Office::new(spec, 2, 2, 3);
+    (0..500).for_each(|number| office.send(0, 1, 0, 900, number));
+    office.send(0, 1, 1, 8, 500);
+    while office.step() {}
+    // It came behind all others, and is asked for first.
+    office.receive(1, Some(0), Some(1), 1000);
+    while office.step() {}
+    assert_eq!(office.received[&RequestId(1000)], (RankId(0), Tag(1), 8));
+    (0..500).for_each(|number| office.receive(1, Some(0), Some(0), 2000 + number));
+    while office.step() {}
+    assert!(office.is_idle());
+}
+
+#[test]
+fn what_is_cancelled_takes_nothing_and_says_what_becomes_of_it() {
+    let mut office = Office::new(MessageSpec::new(100), 2, 1, 4);
+    office.receive(1, Some(0), Some(0), 1);
+    office.receive(1, None, None, 2);
+    office.receive(1, None, None, 3);
+    let cancelled = |office: &mut Office, rank: usize, requests: &[u64]| {
+        office.ranks[rank].cancel(&requests.iter().map(|&request| RequestId(request)).collect())
+    };
+    let withdrawn = [1, 2].map(|request| (RequestId(request), Cancelled::Withdrawn));
+    assert_eq!(cancelled(&mut office, 1, &[1, 2, 9]), withdrawn);
+    office.send(0, 1, 0, 50, 4);
+    while office.step() {}
+    assert_eq!(office.received[&RequestId(3)], (RankId(0), Tag(0), 50), "the one that is left");
+    // The other rank knows of it.
+    office.send(0, 1, 0, 500, 5);
+    assert_eq!(cancelled(&mut office, 0, &[5]), [(RequestId(5), Cancelled::GoesOn)]);
+    while office.step() {}
+    office.receive(1, Some(0), Some(0), 6);
+    let (from, tag, bytes) = (RankId(0), Tag(0), 500);
+    let taken = Cancelled::Taken { from, tag, bytes };
+    assert_eq!(cancelled(&mut office, 1, &[6]), [(RequestId(6), taken)]);
+    while office.step() {}
+    assert!(office.is_idle());
 }
 
 #[test]

@@ -163,7 +163,10 @@ impl Bare {
                 message.truncate(status.bytes as usize);
                 Ok((status.from, status.tag, message))
             }
-            Err(Failure::Unreachable { rank }) => Err(rank),
+            Err(Failure::Truncated { from, tag, .. }) => {
+                Ok((from, tag, Held::message(&mut held.bytes).to_vec()))
+            }
+            Err(Failure::Unreachable { rank, .. }) => Err(rank),
         })
     }
 

@@ -31,23 +31,24 @@ mod options;
 mod play;
 mod scope;
 
-pub use error::CommError;
+pub use error::{CommError, Fate};
 pub use options::Options;
 pub use scope::{Receiving, Scope, Sending};
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use bytemuck::{NoUninit, Pod};
-use crosstie_protocol::message::Tag;
+use crosstie_protocol::message::{Cancelled, Tag};
 use crosstie_units::Time;
 
 use crate::clock::{Clock, time};
 use crate::datagram::LONGEST;
+pub use crate::engine::Loss;
 use crate::engine::{Buffer, Engine, Failure, RailStatistics, RequestKey, Status as Done};
 use crate::envelope::Context;
 use crate::lent::{Lent, LentMut};
@@ -68,6 +69,8 @@ pub struct Comm {
     /// How long an operation may take.
     timeout: Cell<Option<Duration>>,
     job: RefCell<Option<Job>>,
+    /// Whether an operation ended with an error.
+    failed: Cell<bool>,
     caretaker: Option<JoinHandle<()>>,
     schedules: RefCell<collective::Schedules>,
     /// The number of the next collective operation.
@@ -110,9 +113,10 @@ pub struct Status {
 pub const TAGS: u32 = 1 << 31;
 
 impl Shared {
-    fn engine(&self) -> MutexGuard<'_, Engine> {
-        // An engine whose holder panicked is between two inputs: it can go on.
-        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The engine, unless a holder of it panicked. Then it may be in any state, and memory that was lent to it may be gone: nobody
+    /// touches it any more.
+    fn engine(&self) -> Result<MutexGuard<'_, Engine>, CommError> {
+        self.engine.lock().map_err(|_| CommError::Panicked)
     }
 
     /// Looks after messages while the rank itself does not.
@@ -121,7 +125,7 @@ impl Shared {
         while !self.ends.load(Ordering::Acquire) {
             std::thread::park_timeout(CARE);
             while self.is_away(seen) && !self.ends.load(Ordering::Acquire) {
-                let mut engine = self.engine();
+                let Ok(mut engine) = self.engine() else { return };
                 while self.is_away(seen) && engine.progress(self.clock.now()) {}
                 let (now, due) = (self.clock.now(), engine.deadline());
                 drop(engine);
@@ -177,6 +181,7 @@ impl Comm {
             intruder: Cell::default(),
             timeout: Cell::new(None),
             job: RefCell::new(Some(job)),
+            failed: Cell::new(false),
             caretaker,
             schedules: RefCell::default(),
             operation: Cell::new(0),
@@ -224,13 +229,14 @@ impl Comm {
         let (from, tag) = (from.into(), tag.into());
         let from = from.map(|from| self.peer(from)).transpose()?;
         let tag = tag.map(|tag| self.tag(tag)).transpose()?;
-        self.until(|engine| {
+        let found = self.until(|engine| {
             let found = engine.probe(from, tag).map(Ok);
             found.or_else(|| {
-                from.filter(|&from| engine.is_gone(from)).map(|from| Err(unreachable(from)))
+                let gone = from.filter(|&from| engine.is_gone(from))?;
+                Some(Err(Failure::Unreachable { rank: gone, cause: engine.loss(gone) }))
             })
-        })?
-        .map(Status::from)
+        })?;
+        found.map(Status::from).map_err(|failure| self.fails(failure.into()))
     }
 
     /// The message that a receive would take, if there is one.
@@ -241,7 +247,7 @@ impl Comm {
     ) -> Result<Option<Status>, CommError> {
         let from = from.into().map(|from| self.peer(from)).transpose()?;
         let tag = tag.into().map(|tag| self.tag(tag)).transpose()?;
-        let (mut engine, now) = self.look();
+        let (mut engine, now) = self.look()?;
         engine.progress(now);
         Ok(engine.probe(from, tag).map(Status::from))
     }
@@ -273,10 +279,11 @@ impl Comm {
 
     /// What rails have carried, and what is known of them.
     pub fn statistics(&self) -> Vec<RailStatistics> {
-        self.shared.engine().statistics()
+        self.shared.engine().map_or(Vec::new(), |engine| engine.statistics())
     }
 
-    /// Waits until all that was sent has arrived, and leaves the job with all others.
+    /// Waits until all that was sent has arrived, and leaves the job with all others. A message that did not arrive, or that came and was
+    /// never received, is an error.
     pub fn finish(mut self) -> Result<(), CommError> {
         let (job, arrived) = self.leave()?;
         job.finish()?;
@@ -300,32 +307,78 @@ impl Comm {
     /// Leaves the ranks; whether all has arrived.
     fn leave(&mut self) -> Result<(Job, Result<(), CommError>), CommError> {
         let mut job = self.job.get_mut().take().expect("it is left once");
-        let timeout = self.timeout.replace(Some(PARTING));
-        let idle = self.until(|engine| engine.has_sent_all().then_some(()));
-        self.timeout.set(timeout);
+        let sent = self.wait_until_sent(PARTING);
+        // Who has left does not come to the fence.
+        if let Some(rank) = self.shared.engine()?.deserter() {
+            return Err(self.fails(CommError::Unreachable { rank: rank.into(), cause: Loss::Left }));
+        }
         // Others may still want answers, which the caretaker gives until all are here.
         let left = job.fence();
+        self.dismiss();
+        left?;
+        Ok((job, sent.and_then(|()| self.is_settled())))
+    }
+
+    /// Waits until all that was sent has arrived.
+    fn wait_until_sent(&self, most: Duration) -> Result<(), CommError> {
+        let timeout = self.timeout.replace(Some(most));
+        let sent = self.until(|engine| engine.has_sent_all().then_some(()));
+        self.timeout.set(timeout);
+        sent
+    }
+
+    /// Ends the caretaker.
+    fn dismiss(&mut self) {
         self.shared.ends.store(true, Ordering::Release);
         if let Some(caretaker) = self.caretaker.take() {
             caretaker.thread().unpark();
             let _ = caretaker.join();
         }
-        left?;
-        Ok((job, idle))
+    }
+
+    /// Returns an error if a message was sent or has come that nobody has received. All ranks have sent all by now.
+    fn is_settled(&self) -> Result<(), CommError> {
+        let (mut engine, now) = self.look()?;
+        while engine.progress(now) {}
+        if let Some((rank, messages)) = engine.undelivered() {
+            return Err(CommError::Undelivered { rank: rank.into(), messages });
+        }
+        if let Some((Done { from, tag, bytes }, messages)) = engine.unreceived() {
+            let (from, tag, bytes) = (from.into(), tag.0, bytes as usize);
+            return Err(CommError::Unreceived { from, tag, bytes, messages });
+        }
+        Ok(())
+    }
+
+    /// Tells all others that this rank leaves, so that nobody waits for it.
+    fn say_farewell(&self, failed: bool) {
+        if let Ok((mut engine, now)) = self.look() {
+            engine.leave(now, failed);
+        }
+        let _ = self.wait_until_sent(FAREWELL);
+    }
+
+    /// An operation ends with this error.
+    fn fails(&self, error: CommError) -> CommError {
+        self.failed.set(true);
+        error
     }
 
     /// A rank that there is.
     fn peer(&self, rank: usize) -> Result<u16, CommError> {
         let known = u16::try_from(rank).ok().filter(|_| rank < self.size);
-        known.ok_or(CommError::NoSuchRank { found: rank, size: self.size })
+        known.ok_or_else(|| self.fails(CommError::NoSuchRank { found: rank, size: self.size }))
     }
 
     fn tag(&self, tag: u32) -> Result<Tag, CommError> {
-        if tag >= TAGS { Err(CommError::Tag { found: tag }) } else { Ok(Tag(tag)) }
+        match tag < TAGS {
+            true => Ok(Tag(tag)),
+            false => Err(self.fails(CommError::Tag { found: tag })),
+        }
     }
 
     /// The engine.
-    fn engine(&self) -> MutexGuard<'_, Engine> {
+    fn engine(&self) -> Result<MutexGuard<'_, Engine>, CommError> {
         // Nobody else counts.
         let looks = &self.shared.looks;
         looks.store(looks.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
@@ -333,27 +386,26 @@ impl Comm {
     }
 
     /// The engine, and the time it is: in this order, since the caretaker may have been at it until now.
-    fn look(&self) -> (MutexGuard<'_, Engine>, Time) {
-        let engine = self.engine();
-        (engine, self.shared.clock.now())
+    fn look(&self) -> Result<(MutexGuard<'_, Engine>, Time), CommError> {
+        let engine = self.engine()?;
+        Ok((engine, self.shared.clock.now()))
     }
 
     /// The engine, and about what time it is, for where nobody has to know it better.
-    fn glance(&self) -> (MutexGuard<'_, Engine>, Time) {
-        let engine = self.engine();
+    fn glance(&self) -> Result<(MutexGuard<'_, Engine>, Time), CommError> {
+        let engine = self.engine()?;
         let looks = self.shared.looks.load(Ordering::Relaxed);
         // Also who always finds something at once is to notice that time passes.
         let about = match looks % u64::from(LOOKS) {
             0 => self.shared.clock.now(),
             _ => engine.now(),
         };
-        (engine, about)
+        Ok((engine, about))
     }
 
     /// Looks after messages until something is found.
     fn until<R>(&self, find: impl FnMut(&mut Engine) -> Option<R>) -> Result<R, CommError> {
-        let (engine, about) = self.glance();
-        self.until_from((engine, about), find)
+        self.until_from(self.glance()?, find)
     }
 
     /// The same for who has the engine already, and knows about what time it is.
@@ -389,7 +441,8 @@ impl Comm {
             }
             now = clock.now();
             if end.is_some_and(|end| end <= now) {
-                break Err(CommError::TimedOut { after: self.timeout.get().unwrap_or_default() });
+                let after = self.timeout.get().unwrap_or_default();
+                break Err(self.fails(CommError::TimedOut { after, fate: None }));
             }
             match waiting.pass(now, came, &mut engine) {
                 Pass::Spun => {}
@@ -410,8 +463,7 @@ impl Comm {
 
     /// Waits for a request. If it is not done in time, its memory is taken back.
     fn finished(&self, key: RequestKey) -> Result<Status, CommError> {
-        let (engine, about) = self.glance();
-        self.finished_from((engine, about), key)
+        self.finished_from(self.glance()?, key)
     }
 
     /// The same for who has the engine already, and knows about what time it is.
@@ -421,9 +473,13 @@ impl Comm {
         key: RequestKey,
     ) -> Result<Status, CommError> {
         match self.until_from(look, |engine| engine.outcome(key)) {
-            Ok(outcome) => outcome.map(Status::from).map_err(CommError::from),
+            Ok(outcome) => outcome.map(Status::from).map_err(|failure| self.fails(failure.into())),
+            Err(CommError::TimedOut { after, .. }) => {
+                let fate = self.take_back(&[key]).first().map(|&(_, fate)| fate);
+                Err(CommError::TimedOut { after, fate })
+            }
             Err(error) => {
-                self.take_back(key);
+                self.take_back(&[key]);
                 Err(error)
             }
         }
@@ -431,19 +487,17 @@ impl Comm {
 
     /// Whether a request is done, after a look.
     fn is_done(&self, key: RequestKey) -> bool {
-        let (mut engine, now) = self.look();
+        // To wait is an error at once if there is no engine any more.
+        let Ok((mut engine, now)) = self.look() else { return true };
         engine.progress(now);
         engine.is_done(key)
     }
 
-    /// Takes back the memory of a request. Another rank may be at it: it is waited for.
-    fn take_back(&self, key: RequestKey) {
-        let mut engine = self.shared.engine();
-        while engine.is_read(key) {
-            engine.progress(self.shared.clock.now());
-            std::thread::yield_now();
-        }
-        engine.abandon(key);
+    /// Takes back the memory of requests; what becomes of those that were not done. An engine that panicked touches none of it anyhow.
+    fn take_back(&self, keys: &[RequestKey]) -> Vec<(RequestKey, Fate)> {
+        let Ok(mut engine) = self.shared.engine() else { return Vec::new() };
+        let given_up = engine.abandon(self.shared.clock.now(), keys);
+        given_up.into_iter().map(|(key, what)| (key, what.into())).collect()
     }
 
     fn begin_send(
@@ -456,9 +510,9 @@ impl Comm {
         let to = self.peer(to)?;
         let length = bytes.get().len() as u64;
         if length > LONGEST {
-            return Err(CommError::TooLong { bytes: length });
+            return Err(self.fails(CommError::TooLong { bytes: length }));
         }
-        let (mut engine, mut now) = self.glance();
+        let (mut engine, mut now) = self.glance()?;
         if !engine.is_local(to) {
             // Rails are to know when.
             now = self.shared.clock.now();
@@ -475,7 +529,7 @@ impl Comm {
         bytes: LentMut,
     ) -> Result<Begun<'_>, CommError> {
         let from = from.map(|from| self.peer(from)).transpose()?;
-        let (mut engine, now) = self.glance();
+        let (mut engine, now) = self.glance()?;
         let key = engine.receive(now, context, from, tag, Buffer::In(bytes));
         Ok(Begun { key, engine, now })
     }
@@ -501,10 +555,9 @@ impl Comm {
         tag: Option<Tag>,
         bytes: &mut [u8],
     ) -> Result<Status, CommError> {
-        let room = bytes.len();
         // SAFETY: as above.
         let lent = unsafe { LentMut::new(bytes) };
-        self.begin_recv(context, from, tag, lent)?.finish(self)?.fits(room)
+        self.begin_recv(context, from, tag, lent)?.finish(self)
     }
 }
 
@@ -534,25 +587,35 @@ struct Guard<'a> {
 
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
-        self.comm.take_back(self.key);
+        self.comm.take_back(&[self.key]);
     }
 }
 
 /// How long a rank that leaves waits until what it has sent has arrived.
 const PARTING: Duration = Duration::from_secs(30);
 
+/// How long a rank that leaves without finishing waits until the others know.
+const FAREWELL: Duration = Duration::from_millis(200);
+
 impl Drop for Comm {
+    /// Who leaves without [finishing](Comm::finish) tells the others, so that nobody waits for it. After an error it waits for nobody.
     fn drop(&mut self) {
         if std::thread::panicking() {
             // The others learn of it by what the process leaves behind.
             self.shared.ends.store(true, Ordering::Release);
             return;
         }
-        if self.job.get_mut().is_some()
-            && let Ok((job, _)) = self.leave()
-        {
-            let _ = job.finish();
+        if let Some(mut job) = self.job.get_mut().take() {
+            let failed = self.failed.get();
+            if !failed {
+                let _ = self.wait_until_sent(PARTING);
+            }
+            self.say_farewell(failed);
+            if !failed && job.fence().is_ok() {
+                let _ = job.finish();
+            }
         }
+        self.dismiss();
     }
 }
 
@@ -562,22 +625,28 @@ impl From<Done> for Status {
     }
 }
 
-impl Status {
-    /// Whether it fitted into so much room.
-    fn fits(self, room: usize) -> Result<Status, CommError> {
-        if self.bytes <= room {
-            return Ok(self);
+impl From<Failure> for CommError {
+    fn from(failure: Failure) -> CommError {
+        match failure {
+            Failure::Unreachable { rank, cause } => {
+                CommError::Unreachable { rank: rank.into(), cause }
+            }
+            Failure::Truncated { from, tag, bytes, room } => {
+                let (from, tag, bytes) = (from.into(), tag.0, bytes as usize);
+                CommError::Truncated { from, tag, bytes, room }
+            }
         }
-        Err(CommError::Truncated { from: self.source, tag: self.tag, bytes: self.bytes, room })
     }
 }
 
-fn unreachable(rank: u16) -> CommError {
-    CommError::Unreachable { rank: rank.into() }
-}
-
-impl From<Failure> for CommError {
-    fn from(Failure::Unreachable { rank }: Failure) -> CommError {
-        unreachable(rank)
+impl From<Cancelled> for Fate {
+    fn from(what: Cancelled) -> Fate {
+        match what {
+            Cancelled::Withdrawn => Fate::Withdrawn,
+            Cancelled::GoesOn => Fate::StillSent,
+            Cancelled::Taken { from, tag, bytes } => {
+                Fate::Dropped { from: from.0 as usize, tag: tag.0, bytes: bytes as usize }
+            }
+        }
     }
 }

@@ -22,11 +22,11 @@ mod outbound;
 mod request;
 mod statistics;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 
 use crosstie_protocol::channel::{ChannelSpec, Seq};
-use crosstie_protocol::message::{self, MessageSpec, Messenger, RequestId, Tag};
+use crosstie_protocol::message::{self, Cancelled, MessageSpec, Messenger, RequestId, Tag};
 use crosstie_protocol::{
     Action, Ahead, Input, Machine, Node, NodeError, NodeId, NodeSpec, Packing, Patience, Policies,
     RankId, StripeId,
@@ -41,8 +41,9 @@ use crate::memory::Memory;
 use crate::rail::Rail;
 use advance::{Advance, Whole};
 use link::Link;
-use messages::{Load, Post};
+use messages::{Load, Post, request_key};
 use outbound::Queue;
+pub use request::Loss;
 pub(crate) use request::{Buffer, Failure, Status};
 use request::{Request, State};
 pub use statistics::{RailCount, RailStatistics};
@@ -104,8 +105,9 @@ struct Peer {
     /// Short messages that nobody has taken yet, by the number of their envelope; and their bytes.
     kept: VecDeque<(Context, u32, Vec<u8>)>,
     kept_bytes: usize,
-    /// Whether nothing is heard from it or sent to it any more.
+    /// Whether nothing is heard from it or sent to it any more, and why.
     gone: bool,
+    loss: Loss,
 }
 
 /// What waits in front of a NIC, and what is known of that.
@@ -149,6 +151,8 @@ pub(crate) struct Engine {
     /// By the number of the receive and the context.
     places: Vec<Option<Place>>,
     requests: SlotMap<RequestKey, Request>,
+    /// Messages that nobody waits for any more and that were lost with their receivers: how many, by rank.
+    undelivered: BTreeMap<u16, usize>,
     /// Envelopes of this rank for itself, with their bytes or those of a send.
     own: VecDeque<Post>,
     /// Machines that may want something.
@@ -239,6 +243,7 @@ impl Engine {
             arrivals: SlotMap::with_key(),
             places: Vec::new(),
             requests: SlotMap::with_key(),
+            undelivered: BTreeMap::new(),
             own: VecDeque::new(),
             stirred: Stirred::default(),
             touched: Vec::new(),
@@ -297,7 +302,7 @@ impl Engine {
             self.wake_neighbours();
             return RequestKey::null();
         }
-        let key = self.requests.insert(Request::new(buffer));
+        let key = self.requests.insert(Request::new(context, buffer));
         self.send_in_advance(now, context, to, tag, key, bytes);
         self.catch_up(now);
         let (request, to) = (RequestId(key.data().as_ffi()), RankId(to.into()));
@@ -320,7 +325,7 @@ impl Engine {
         let now = self.passes(now);
         self.catch_up(now);
         let room = buffer.room() as u64;
-        let key = self.requests.insert(Request::new(buffer));
+        let key = self.requests.insert(Request::new(context, buffer));
         let request = RequestId(key.data().as_ffi());
         let from = from.map(|from| RankId(from.into()));
         self.tell(now, context, message::Input::Receive { request, from, tag, room });
@@ -364,14 +369,52 @@ impl Engine {
         self.requests.get(key).is_none_or(|request| !matches!(request.state, State::Pending))
     }
 
-    /// Takes back the memory of a request that nobody waits for any more: what is still to be sent is copied, and what still comes is
-    /// dropped.
-    pub fn abandon(&mut self, key: RequestKey) {
-        if self.is_done(key) {
-            self.requests.remove(key);
-        } else if let Some(request) = self.requests.get_mut(key) {
-            request.abandon();
+    /// Takes back the memory of requests that nobody waits for any more; what becomes of those that were not done. A receive that waits is
+    /// withdrawn. What another rank knows of goes on: what is still to be sent is copied, and what still comes is dropped.
+    pub fn abandon(&mut self, now: Time, keys: &[RequestKey]) -> Vec<(RequestKey, Cancelled)> {
+        let now = self.passes(now);
+        self.catch_up(now);
+        let mut pending = Context::ALL.map(|_| BTreeSet::new());
+        for &key in keys {
+            if self.is_done(key) {
+                self.requests.remove(key);
+            } else if let Some(request) = self.requests.get(key) {
+                pending[request.context as usize].insert(RequestId(key.data().as_ffi()));
+            }
         }
+        let mut all = Vec::new();
+        for (messenger, pending) in self.messengers.iter_mut().zip(&pending) {
+            if !pending.is_empty() {
+                let cancelled = messenger.cancel(pending).into_iter();
+                all.extend(cancelled.map(|(request, what)| (request_key(request), what)));
+            }
+        }
+        for &(key, what) in &all {
+            if what == Cancelled::Withdrawn {
+                self.requests.remove(key);
+            }
+        }
+        self.revoke(keys);
+        for &key in keys {
+            if let Some(request) = self.requests.get_mut(key) {
+                request.abandon();
+            }
+        }
+        all
+    }
+
+    /// Tells all others that this rank leaves; whether that is after an error, and waits for nobody.
+    pub fn leave(&mut self, now: Time, failed: bool) {
+        let now = self.passes(now);
+        self.catch_up(now);
+        for to in 0..self.peers.len() as u16 {
+            if to != self.rank && !self.is_gone(to) {
+                let to = RankId(to.into());
+                self.tell(now, Context::Program, message::Input::Leave { to, failed });
+            }
+        }
+        self.settle(now);
+        self.wake_neighbours();
     }
 
     /// Takes in what has come and does what is due. Whether there was anything.
@@ -595,7 +638,7 @@ impl Engine {
                         self.tell(now, context, message::Input::Landed { post });
                     }
                 }
-                Action::Unreachable { peer } => self.lose(now, peer.0 as u16),
+                Action::Unreachable { peer } => self.lose(now, peer.0 as u16, Loss::Silent),
                 // Nobody waits for these: data are seen to be in place.
                 Action::Complete { .. } | Action::HandedOver { .. } => {}
             }
@@ -619,10 +662,17 @@ impl Engine {
     }
 
     /// A peer is given up: everything that waits for it fails.
-    fn lose(&mut self, now: Time, rank: u16) {
+    fn lose(&mut self, now: Time, rank: u16, cause: Loss) {
+        let lost = self.posts.values().filter(|post| post.to == rank && post.is_sent());
+        let lost = lost.count() + self.waiting_locally(rank);
+        if lost > 0 {
+            *self.undelivered.entry(rank).or_default() += lost;
+        }
         let peer = &mut self.peers[usize::from(rank)];
         peer.links.clear();
-        peer.gone = true;
+        if !std::mem::replace(&mut peer.gone, true) {
+            peer.loss = cause;
+        }
         peer.staged = 0;
         for (_, key) in peer.partial.drain(..) {
             self.arrivals.remove(key);
@@ -649,6 +699,38 @@ impl Engine {
         self.peers[usize::from(rank)].gone
     }
 
+    /// Why.
+    pub fn loss(&self, rank: u16) -> Loss {
+        self.peers[usize::from(rank)].loss
+    }
+
+    /// A rank that has left without waiting for anybody.
+    pub fn deserter(&self) -> Option<u16> {
+        let left = |peer: &Peer| peer.gone && peer.loss == Loss::Left;
+        self.peers.iter().position(left).map(|rank| rank as u16)
+    }
+
+    /// Messages that were sent and not received, as far as this rank knows: to whom, and how many.
+    pub fn undelivered(&self) -> Option<(u16, usize)> {
+        let asked = self.messengers.iter().find_map(Messenger::unanswered);
+        let asked = asked.map(|(to, count)| (to.0 as u16, count));
+        self.undelivered.first_key_value().map(|(&to, &count)| (to, count)).or(asked)
+    }
+
+    /// A message that came and that nobody has received, and how many of these there are.
+    pub fn unreceived(&self) -> Option<(Status, usize)> {
+        let mut all = self.messengers.iter().flat_map(Messenger::unexpected);
+        let (from, tag, bytes) = all.next()?;
+        Some((Status { from: from.0 as u16, tag, bytes }, all.count() + 1))
+    }
+
+    /// A message of a collective operation that came and that nobody has asked for, for which this holds.
+    pub fn stray(&self, mut is_so: impl FnMut(u16, Tag) -> bool) -> Option<Status> {
+        let mut all = self.messengers[Context::Collective as usize].unexpected();
+        let (from, tag, bytes) = all.find(|&(from, tag, _)| is_so(from.0 as u16, tag))?;
+        Some(Status { from: from.0 as u16, tag, bytes })
+    }
+
     /// Everything that a rank waits on when it sleeps.
     #[cfg(unix)]
     pub fn waits_on(&self) -> impl Iterator<Item = (std::os::fd::BorrowedFd<'_>, bool)> {
@@ -658,7 +740,8 @@ impl Engine {
 
     /// Whether all that was sent has arrived.
     pub fn has_sent_all(&self) -> bool {
-        self.node.is_idle() && self.posts.is_empty() && !self.has_backlog() && self.own.is_empty()
+        let rests = self.posts.is_empty() && self.own.is_empty();
+        rests && self.node.is_idle() && !self.has_backlog() && !self.is_read()
     }
 
     /// Bytes of messages that are kept because nobody has asked for them, or because they are not whole.

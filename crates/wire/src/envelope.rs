@@ -14,6 +14,7 @@ const DATA: u8 = 3;
 const FIN: u8 = 4;
 const CREDIT: u8 = 5;
 const PROBE: u8 = 6;
+const LEFT: u8 = 7;
 
 /// Which messages are matched with each other: those of the program, or those of its collective operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,6 +40,7 @@ pub fn encode(context: Context, envelope: &Envelope) -> [u8; ENVELOPE] {
         Body::Fin { receive, of } => (FIN, [receive, of, 0]),
         Body::Credit { bytes } => (CREDIT, [bytes as u32, 0, 0]),
         Body::Probe => (PROBE, [0; 3]),
+        Body::Left { failed } => (LEFT, [failed.into(), 0, 0]),
     };
     let mut encoded = [0; ENVELOPE];
     encoded[0] = kind;
@@ -68,6 +70,7 @@ pub fn decode(bytes: &[u8]) -> Option<(Context, Envelope, &[u8])> {
         FIN => Body::Fin { receive: a, of: b },
         CREDIT => Body::Credit { bytes: a.into() },
         PROBE => Body::Probe,
+        LEFT if a <= 1 => Body::Left { failed: a == 1 },
         _ => return None,
     };
     let number = match front[1] {
@@ -99,6 +102,7 @@ mod tests {
             any::<[u32; 2]>().prop_map(|[receive, of]| Body::Fin { receive, of }),
             length.prop_map(|bytes| Body::Credit { bytes }),
             Just(Body::Probe),
+            any::<bool>().prop_map(|failed| Body::Left { failed }),
         ]
     }
 

@@ -25,6 +25,6 @@ mod soon;
 pub mod start;
 mod waiting;
 
-pub use comm::{Comm, CommError, Options, Receiving, Scope, Sending, Status};
+pub use comm::{Comm, CommError, Fate, Loss, Options, Receiving, Scope, Sending, Status};
 pub use engine::{RailCount, RailStatistics};
 pub use play::Played;

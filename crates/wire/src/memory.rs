@@ -14,15 +14,16 @@
 //! | `segment`, `layout` | the file in which the peers of a rank write, and where what is in it |
 //! | `mapping`, `lines` | a file in memory, and the ground of a ring in it |
 //! | `folder` | where segments are, and what they are called |
-//! | `reading` | one copy, out of the memory of a peer |
+//! | `reading`, `grant` | one copy, out of the memory of a peer, and the right to it |
 //! | `machine` | which ranks can share memory |
 //! | `elsewhere` | systems without all this |
 //!
 //! Peers are not believed: nothing that they write into shared memory makes this process read or write where it must
-//! not, and a peer that writes what cannot be is reported ([`Memory::broken`]).
+//! not, and a peer that writes what cannot be is reported ([`Memory::broken`], [`Memory::fault`]).
 
 mod error;
 mod fault;
+mod grant;
 
 #[cfg(unix)]
 mod bell;
@@ -56,6 +57,7 @@ mod elsewhere;
 
 pub use error::MemoryError;
 pub use fault::Fault;
+pub use grant::Grant;
 
 #[cfg(unix)]
 pub use {

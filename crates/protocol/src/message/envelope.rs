@@ -8,7 +8,7 @@ pub struct Tag(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Envelope {
     /// Its number among those between two ranks, PSN; it wraps. Data has none: it goes to its place whenever it comes. Nor has a
-    /// probe.
+    /// probe, or the word of a rank that has left.
     pub number: Option<u32>,
     /// What is in it.
     pub body: Body,
@@ -54,6 +54,11 @@ pub enum Body {
     },
     /// Nothing: that it is there tells whether there is a way.
     Probe,
+    /// Its sender has left: it sends and receives nothing any more.
+    Left {
+        /// Whether it left after an error, and waits for nobody.
+        failed: bool,
+    },
     /// What was kept has been asked for: there is room for so much more.
     Credit {
         /// In bytes.
@@ -67,17 +72,7 @@ impl Body {
         match self {
             Body::Eager { .. } | Body::Rts { .. } | Body::Credit { .. } => true,
             Body::Cts { .. } | Body::Fin { .. } => strict,
-            Body::Data { .. } | Body::Probe => false,
-        }
-    }
-
-    /// What it takes of the credit of its sender: a message that nobody may have asked for.
-    pub(super) fn price(&self) -> u64 {
-        match self {
-            Body::Eager { bytes, .. } => ENVELOPE.saturating_add(*bytes),
-            Body::Rts { .. } => ENVELOPE,
-            Body::Cts { .. } | Body::Data { .. } | Body::Fin { .. } => 0,
-            Body::Probe | Body::Credit { .. } => 0,
+            Body::Data { .. } | Body::Probe | Body::Left { .. } => false,
         }
     }
 }

@@ -15,8 +15,8 @@ use crate::{Machine, Matching, RailId, RailSet, RankId};
 pub struct MessageSpec {
     /// The longest message that is sent without asking.
     pub eager: u64,
-    /// What each rank keeps for each other rank before somebody asks for it, in bytes; at least 4 KiB and twice the longest eager
-    /// message with its envelope.
+    /// Bytes of eager messages that each rank keeps for each other rank before somebody asks for them; at least 4 KiB and twice
+    /// the longest eager message with its envelope. A sender without credit asks first (RTS), which takes none.
     pub credit: u64,
     /// Whether CTS and FIN are numbered and opened in order like all others, as Liu has it. Otherwise they are opened as they
     /// come: order matters for what is matched only.
@@ -98,6 +98,13 @@ pub enum Input {
         /// Which.
         peer: RankId,
     },
+    /// This rank leaves, and says so to another.
+    Leave {
+        /// To whom.
+        to: RankId,
+        /// As in [`Body::Left`].
+        failed: bool,
+    },
 }
 
 /// What a messenger wants done.
@@ -158,6 +165,13 @@ pub enum Action {
         /// The other rank.
         peer: RankId,
     },
+    /// Another rank has left: it sends and receives nothing any more.
+    Left {
+        /// Which.
+        peer: RankId,
+        /// As in [`Body::Left`].
+        failed: bool,
+    },
 }
 
 /// A message that nobody has asked for yet.
@@ -197,6 +211,28 @@ struct Receiving {
     of: Option<u32>,
 }
 
+/// RTS to one rank that may be unanswered at once: what bounds the memory that a peer can fill. It is far more than programs have under
+/// way; a send beyond it waits until an earlier one is answered.
+const MOST_ASKED: u32 = 1 << 20;
+
+/// What became of a request that was [cancelled](Messenger::cancel).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cancelled {
+    /// It has had no effect: no message was taken, and none will be delivered.
+    Withdrawn,
+    /// A send that the other rank knows of: it is delivered if that asks for it. Its bytes are needed until then.
+    GoesOn,
+    /// A receive whose message is coming: the message is dropped when it is there.
+    Taken {
+        /// The sender.
+        from: RankId,
+        /// The tag.
+        tag: Tag,
+        /// The length of the message.
+        bytes: u64,
+    },
+}
+
 /// What was posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Posted {
@@ -209,13 +245,16 @@ struct Posted {
 #[derive(Debug)]
 struct Peer {
     order: Order<(Body, u64)>,
-    /// What may be sent before somebody has asked for it.
+    /// Bytes that may be sent before somebody has asked for them.
     credit: u64,
-    /// Sends that wait for credit.
+    /// RTS that were sent and not answered.
+    asked: u32,
+    /// Sends that wait because there are too many of these.
     stalled: VecDeque<(RequestId, Tag, u64)>,
-    /// Credit to be given back, and what the other still has kept here.
+    /// Credit to be given back, and what the other still has kept here: bytes of eager messages, and RTS.
     owed: u64,
     kept: u64,
+    kept_asked: u32,
     unreachable: bool,
 }
 
@@ -317,6 +356,20 @@ impl Messenger {
         Some((from, tag, bytes))
     }
 
+    /// Messages that nobody has asked for: from whom, their tags and their lengths.
+    pub fn unexpected(&self) -> impl Iterator<Item = (RankId, Tag, u64)> {
+        self.matching.messages().map(|(from, tag, message)| {
+            let (Unexpected::Eager { bytes, .. } | Unexpected::Rts { bytes, .. }) = *message;
+            (from, tag, bytes)
+        })
+    }
+
+    /// Sends that the other rank has not asked for yet: how many, and to whom the first is.
+    pub fn unanswered(&self) -> Option<(RankId, usize)> {
+        let mut unanswered = self.sending.iter().map(|(_, sending)| sending.to);
+        Some((unanswered.next()?, unanswered.count() + 1))
+    }
+
     /// The oldest receive that no message has come for: from whom, its tag, and which.
     pub fn awaited(&self) -> Option<(Option<RankId>, Option<Tag>, RequestId)> {
         let (from, tag, Waiting { request, .. }) = self.matching.awaited()?;
@@ -390,14 +443,39 @@ impl Messenger {
         Some(request)
     }
 
+    /// Gives up requests that nobody waits for any more; what became of each that was under way. A receive that waits takes no message
+    /// from now on.
+    pub fn cancel(&mut self, requests: &BTreeSet<RequestId>) -> Vec<(RequestId, Cancelled)> {
+        let is_one = |request: &RequestId| requests.contains(request);
+        let waiting = self.matching.cancel(|waiting| is_one(&waiting.request));
+        let mut cancelled: Vec<(RequestId, Cancelled)> =
+            waiting.into_iter().map(|waiting| (waiting.request, Cancelled::Withdrawn)).collect();
+        for peer in self.peers.values_mut().filter(|peer| !peer.stalled.is_empty()) {
+            peer.stalled.retain(|(request, ..)| {
+                let withdrawn = is_one(request);
+                cancelled.extend(withdrawn.then_some((*request, Cancelled::Withdrawn)));
+                !withdrawn
+            });
+        }
+        let sends = self.sending.iter().map(|(_, sending)| (sending.request, Cancelled::GoesOn));
+        let receives = self.receiving.iter().map(|(_, receiving)| {
+            let &Receiving { request, from, tag, bytes, .. } = receiving;
+            (request, Cancelled::Taken { from, tag, bytes })
+        });
+        cancelled.extend(sends.chain(receives).filter(|(request, _)| is_one(request)));
+        cancelled
+    }
+
     fn peer(&mut self, id: RankId) -> &mut Peer {
         let MessageSpec { credit, first, .. } = self.spec;
         self.peers.entry(id).or_insert_with(|| Peer {
             order: Order::new(first),
             credit,
+            asked: 0,
             stalled: VecDeque::new(),
             owed: 0,
             kept: 0,
+            kept_asked: 0,
             unreachable: false,
         })
     }
@@ -427,17 +505,16 @@ impl Messenger {
         }
     }
 
-    /// Begins a send, if there is credit for it.
+    /// Begins a send: at once if there is credit for its bytes, otherwise with an RTS.
     fn begin(&mut self, request: RequestId, to: RankId, tag: Tag, bytes: u64) -> bool {
         let eager = self.spec.eager;
         let peer = self.peer(to);
-        let body = Body::Eager { tag, bytes };
-        if bytes <= eager && body.price() <= peer.credit {
-            peer.credit -= body.price();
-            self.post(to, body, (Some(request), bytes), None);
+        if bytes <= eager && ENVELOPE.saturating_add(bytes) <= peer.credit {
+            peer.credit -= ENVELOPE + bytes;
+            self.post(to, Body::Eager { tag, bytes }, (Some(request), bytes), None);
             self.actions.push_back(Action::Sent { request });
-        } else if ENVELOPE <= peer.credit {
-            peer.credit -= ENVELOPE;
+        } else if peer.asked < MOST_ASKED {
+            peer.asked += 1;
             let send = self.sending.put(|_| Sending { request, to, bytes, receive: None });
             self.post(to, Body::Rts { tag, bytes, send }, (Some(request), 0), None);
         } else {
@@ -446,7 +523,7 @@ impl Messenger {
         true
     }
 
-    /// Sends what waits for credit, in order, as far as there is some.
+    /// Begins sends that wait, in order, as far as they can be.
     fn resume(&mut self, to: RankId) {
         while let Some(&(request, tag, bytes)) = self.peer(to).stalled.front()
             && self.begin(request, to, tag, bytes)
@@ -474,12 +551,12 @@ impl Messenger {
         let Waiting { request, room } = waiting;
         match message {
             Unexpected::Eager { number, bytes } => {
-                self.repay(from, Body::Eager { tag, bytes }.price());
+                self.repay(from, ENVELOPE + bytes);
                 let envelope = Some(number);
                 self.actions.push_back(Action::Received { request, from, tag, bytes, envelope });
             }
             Unexpected::Rts { send, bytes } => {
-                self.repay(from, ENVELOPE);
+                self.peer(from).kept_asked -= 1;
                 let receive = self.receiving.put(|_| Receiving {
                     request,
                     from,
@@ -533,29 +610,42 @@ impl Messenger {
         let fits = match body {
             Body::Eager { tag, bytes } => {
                 let message = Unexpected::Eager { number, bytes };
-                came == bytes && bytes <= self.spec.eager && self.keep(from, tag, message, &body)
+                came == bytes && bytes <= self.spec.eager && self.keep(from, tag, message)
             }
-            Body::Rts { tag, bytes, send } => {
-                self.keep(from, tag, Unexpected::Rts { send, bytes }, &body)
-            }
+            Body::Rts { tag, bytes, send } => self.keep(from, tag, Unexpected::Rts { send, bytes }),
             Body::Cts { send, receive } => self.clear_to_send(from, send, receive),
             Body::Data { receive } => self.data(from, receive, came),
             Body::Fin { receive, of } => self.finish(from, receive, of),
             Body::Credit { bytes } => self.credit(from, bytes),
             Body::Probe => true,
+            Body::Left { failed } => {
+                self.actions.push_back(Action::Left { peer: from, failed });
+                true
+            }
         };
         self.strays += u64::from(!fits);
     }
 
     /// A message has come that somebody may have asked for.
-    fn keep(&mut self, from: RankId, tag: Tag, message: Unexpected, body: &Body) -> bool {
-        let (price, most) = (body.price(), self.spec.credit);
+    fn keep(&mut self, from: RankId, tag: Tag, message: Unexpected) -> bool {
+        let most = self.spec.credit;
         let peer = self.peer(from);
-        if peer.kept + peer.owed + price > most {
-            // More than it has credit for.
-            return false;
+        match message {
+            Unexpected::Eager { bytes, .. } => {
+                let price = ENVELOPE + bytes;
+                if peer.kept + peer.owed + price > most {
+                    // More than it has credit for.
+                    return false;
+                }
+                peer.kept += price;
+            }
+            Unexpected::Rts { .. } => {
+                if peer.kept_asked >= MOST_ASKED {
+                    return false;
+                }
+                peer.kept_asked += 1;
+            }
         }
-        peer.kept += price;
         if let Some((waiting, message)) = self.matching.arrive(from, tag, message) {
             self.take(from, tag, message, waiting);
         }
@@ -571,6 +661,8 @@ impl Messenger {
         let post = PostId(self.posted.put(|_| Posted { to, data: Some(send) }));
         let (rail, whole) = (None, false);
         self.actions.push_back(Action::Post { post, to, envelope, bytes, of, rail, whole });
+        self.peer(from).asked -= 1;
+        self.resume(from);
         true
     }
 
@@ -617,7 +709,6 @@ impl Messenger {
             return false;
         }
         peer.credit += bytes;
-        self.resume(from);
         true
     }
 
@@ -678,15 +769,16 @@ impl Messenger {
     fn unreachable(&mut self, id: RankId) {
         let is_asked = |message: &Unexpected| matches!(message, Unexpected::Rts { .. });
         let lost = self.matching.withdraw(id, is_asked);
-        let prices = lost.iter().map(|(_, message)| match message {
-            Unexpected::Eager { bytes, .. } => ENVELOPE + bytes,
-            Unexpected::Rts { .. } => ENVELOPE,
-        });
-        let lost: u64 = prices.sum();
         self.posted.drain(|posted| posted.to == id);
         let peer = self.peer(id);
         peer.unreachable = true;
-        peer.kept -= lost;
+        peer.asked = 0;
+        for (_, message) in lost {
+            match message {
+                Unexpected::Eager { bytes, .. } => peer.kept -= ENVELOPE + bytes,
+                Unexpected::Rts { .. } => peer.kept_asked -= 1,
+            }
+        }
         peer.order.clear();
         let stalled = std::mem::take(&mut peer.stalled);
         let failed = stalled.into_iter().map(|(request, ..)| request);
@@ -715,6 +807,7 @@ impl Machine for Messenger {
             Input::HandedOver { post, rails } => self.handed_over(post, rails),
             Input::Landed { post } => self.landed(post),
             Input::Unreachable { peer } => self.unreachable(peer),
+            Input::Leave { to, failed } => self.post(to, Body::Left { failed }, (None, 0), None),
         }
         self.plan_probe(now);
     }

@@ -20,8 +20,8 @@ pub(super) struct Order<T> {
 /// Nobody is further ahead than this: half of all numbers.
 const FURTHEST: u32 = 1 << 31;
 
-/// Nobody has more under way than this: credit is for far less.
-const MOST_EARLY: usize = 1 << 17;
+/// Nobody has more under way than this: unanswered RTS are fewer, and credit is for far less.
+const MOST_EARLY: usize = 1 << 21;
 
 impl<T> Order<T> {
     pub fn new(first: u32) -> Order<T> {

@@ -313,7 +313,7 @@ impl Cluster {
                 self.ranks[id as usize].node.handle(now, input);
                 return;
             }
-            message::Action::Place { .. } => return,
+            message::Action::Place { .. } | message::Action::Left { .. } => return,
             message::Action::Sent { request } => (request, Outcome::Sent),
             message::Action::Failed { request, .. } => (request, Outcome::Failed),
             message::Action::Received { request, from, tag, bytes, .. } => {

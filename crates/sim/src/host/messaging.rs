@@ -236,6 +236,9 @@ impl<'a> Messaging<'a> {
                     self.open.take(request.0 as u32);
                     self.cut_off.get_or_insert((rank, Rank(peer.0)));
                 }
+                message::Action::Left { peer, .. } => {
+                    self.cut_off.get_or_insert((rank, Rank(peer.0)));
+                }
             }
         }
         let seat = &mut self.seats[rank.0 as usize];

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytemuck::Pod;
-use crosstie_collective::{Access, Collective, Operation, Purpose, Step, algorithm};
+use crosstie_collective::{Access, Collective, Op, Operation, Purpose, Step, algorithm};
 use crosstie_protocol::Machine;
 use crosstie_protocol::message;
 use crosstie_units::Bytes;
@@ -52,6 +52,14 @@ impl Schedules {
 /// From so many bytes on, an algorithm is taken that moves less in more steps.
 const LONG: usize = 64 << 10;
 
+/// The algorithm of an all-reduce of vectors of so many bytes.
+fn all_reduce_of(bytes: usize) -> algorithm::AllReduce {
+    match bytes >= LONG {
+        true => algorithm::AllReduce::Ring {},
+        false => algorithm::AllReduce::RecursiveDoubling {},
+    }
+}
+
 impl Comm {
     /// Waits until all ranks have come here.
     pub fn barrier(&self) -> Result<(), CommError> {
@@ -61,7 +69,7 @@ impl Comm {
 
     /// Everybody gets what the root has.
     pub fn broadcast<T: Pod>(&self, root: usize, data: &mut [T]) -> Result<(), CommError> {
-        let Some(size) = self.elements(root, data.len())? else { return Ok(()) };
+        let size = self.elements(root, data.len())?;
         let algorithm = algorithm::Broadcast::default();
         let operation = Operation::Broadcast { algorithm, root: root as u32, size };
         self.collective(operation, data, &mut |_, _| ())
@@ -69,7 +77,7 @@ impl Comm {
 
     /// The root gets everybody's block: that of rank r is the r-th of `all`, which matters at the root only.
     pub fn gather<T: Pod>(&self, root: usize, mine: &[T], all: &mut [T]) -> Result<(), CommError> {
-        let Some(size) = self.elements(root, mine.len())? else { return Ok(()) };
+        let size = self.elements(root, mine.len())?;
         let mut own = Vec::new();
         let data = match self.rank == root {
             true => all,
@@ -84,7 +92,7 @@ impl Comm {
 
     /// Everybody gets a block of the root: rank r the r-th of `all`, which matters at the root only.
     pub fn scatter<T: Pod>(&self, root: usize, all: &[T], mine: &mut [T]) -> Result<(), CommError> {
-        let Some(size) = self.elements(root, mine.len())? else { return Ok(()) };
+        let size = self.elements(root, mine.len())?;
         let mut own = Vec::new();
         let data = self.room(&mut own, mine.len());
         if self.rank == root {
@@ -100,7 +108,7 @@ impl Comm {
 
     /// Everybody gets everybody's block: that of rank r is the r-th of `all`.
     pub fn all_gather<T: Pod>(&self, mine: &[T], all: &mut [T]) -> Result<(), CommError> {
-        let Some(size) = self.elements(0, mine.len())? else { return Ok(()) };
+        let size = self.elements(0, mine.len())?;
         self.blocks(all.len(), mine.len(), "a block of everybody")?;
         all[self.rank * mine.len()..][..mine.len()].copy_from_slice(mine);
         let operation = Operation::AllGather { algorithm: algorithm::AllGather::default(), size };
@@ -112,7 +120,7 @@ impl Comm {
         let block = sent.len() / self.size;
         self.blocks(sent.len(), block, "a block for everybody, all of the same length")?;
         self.blocks(received.len(), block, "as much as is sent")?;
-        let Some(size) = self.elements(0, block)? else { return Ok(()) };
+        let size = self.elements(0, block)?;
         // What is sent and what is received behind it.
         let mut data = vec![T::zeroed(); 2 * sent.len()];
         data[..sent.len()].copy_from_slice(sent);
@@ -131,7 +139,7 @@ impl Comm {
         data: &mut [T],
         combine: impl Fn(&mut T, T),
     ) -> Result<(), CommError> {
-        let Some(size) = self.elements(root, data.len())? else { return Ok(()) };
+        let size = self.elements(root, data.len())?;
         let algorithm = algorithm::Reduce::default();
         let operation = Operation::Reduce { algorithm, root: root as u32, size, combine: None };
         let mut own;
@@ -151,25 +159,22 @@ impl Comm {
         data: &mut [T],
         combine: impl Fn(&mut T, T),
     ) -> Result<(), CommError> {
-        let Some(size) = self.elements(0, data.len())? else { return Ok(()) };
-        let algorithm = match size_of_val(data) >= LONG {
-            true => algorithm::AllReduce::Ring {},
-            false => algorithm::AllReduce::default(),
-        };
+        let size = self.elements(0, data.len())?;
+        let algorithm = all_reduce_of(size_of_val(data));
         let operation = Operation::AllReduce { algorithm, size, combine: None };
         self.collective(operation, data, &mut each(combine))
     }
 
-    /// So many elements, if there are any; schedules count in these.
-    fn elements(&self, root: usize, count: usize) -> Result<Option<Bytes>, CommError> {
+    /// So many elements; schedules count in these. Messages without any go too, so that ranks that have some notice.
+    fn elements(&self, root: usize, count: usize) -> Result<Bytes, CommError> {
         self.peer(root)?;
-        Ok((count > 0).then(|| Bytes::new(count as u64)))
+        Ok(Bytes::new(count.max(1) as u64))
     }
 
     fn blocks(&self, found: usize, block: usize, rule: &'static str) -> Result<(), CommError> {
         match block * self.size {
             expected if expected == found => Ok(()),
-            expected => Err(CommError::Length { found, expected, rule }),
+            expected => Err(self.fails(CommError::Length { found, expected, rule })),
         }
     }
 
@@ -213,6 +218,11 @@ impl Comm {
 /// Tags of a schedule are below this; the round is above.
 const MOST_TAGS: u32 = 1 << 24;
 const ROUNDS: u32 = 1 << 8;
+
+/// How many elements so many bytes are.
+fn elements<T>(bytes: usize) -> usize {
+    bytes / size_of::<T>().max(1)
+}
 
 /// Combines element by element.
 fn each<T: Pod>(combine: impl Fn(&mut T, T)) -> impl FnMut(&mut [T], &[T]) {
@@ -363,16 +373,51 @@ impl<T: Pod> Part<'_, T> {
 
     /// Waits until an operation is done; which.
     fn next_done(&mut self) -> Result<u32, CommError> {
-        let under_way = &self.under_way;
-        let done = self
-            .comm
-            .until(|engine| under_way.iter().position(|under_way| engine.is_done(under_way.key)))?;
-        let Underway { op, key, receives, message } = self.under_way.swap_remove(done);
-        self.comm.finished(key)?;
+        let (under_way, mut looks) = (&self.under_way, 0u64);
+        let done = self.comm.until(|engine| {
+            looks += 1;
+            let done = under_way.iter().position(|under_way| engine.is_done(under_way.key));
+            // Seldom, but after no more than twice the time.
+            if done.is_none() && looks >= 64 && looks.is_power_of_two() {
+                return engine.stray(|from, tag| self.is_odd(from, tag)).map(Err);
+            }
+            done.map(Ok)
+        })?;
+        let done = done.map_err(|stray| {
+            let (rank, found) = (stray.from.into(), elements::<T>(stray.bytes as usize));
+            self.comm.fails(CommError::Disagreement { rank, found, expected: None })
+        })?;
+        let &Underway { key, receives, ref message, .. } = &self.under_way[done];
+        let (room, length) = (size_of_val(&message[..]), message.len());
+        let disagreement = |rank: usize, bytes: usize| {
+            let (found, expected) = (elements::<T>(bytes), Some(length));
+            self.comm.fails(CommError::Disagreement { rank, found, expected })
+        };
+        let status = self.comm.finished(key).map_err(|error| match error {
+            CommError::Truncated { from, bytes, .. } => disagreement(from, bytes),
+            other => other,
+        })?;
+        if receives && status.bytes != room {
+            return Err(disagreement(status.source, status.bytes));
+        }
+        let Underway { op, message, .. } = self.under_way.swap_remove(done);
         if receives {
             self.received.insert(op, message);
         }
         Ok(op)
+    }
+
+    /// Returns true if a message is of this operation, and this rank does not receive it in this operation.
+    fn is_odd(&self, from: u16, message::Tag(tag): message::Tag) -> bool {
+        let ours = |op: &Op| match op.step {
+            Step::Receive { from: asked, tag: number, .. } => {
+                let tags = number.is_none_or(|number| number.0 % MOST_TAGS == tag % MOST_TAGS);
+                tags && asked.is_none_or(|asked| asked.0 == u32::from(from))
+            }
+            _ => false,
+        };
+        let rank = Rank(self.comm.rank as u32);
+        tag / MOST_TAGS == self.round && !self.whole.schedule.ops(rank).iter().any(ours)
     }
 
     fn cargo(&self, place: usize) -> impl Iterator<Item = u32> + use<'_, T> {
@@ -422,8 +467,38 @@ impl<T: Pod> Part<'_, T> {
 impl<T> Drop for Part<'_, T> {
     /// After an error nothing that was lent is used any more.
     fn drop(&mut self) {
-        for under_way in &self.under_way {
-            self.comm.take_back(under_way.key);
+        if !self.under_way.is_empty() {
+            let keys: Vec<RequestKey> = self.under_way.iter().map(|part| part.key).collect();
+            self.comm.take_back(&keys);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The most sends of a rank that follow each other are as many as its sends: each step waits for the one before.
+    #[test]
+    fn a_short_all_reduce_takes_a_logarithm_of_steps() {
+        for ranks in 2..=70u32 {
+            let size = Bytes::new(1);
+            let operation = |bytes| Operation::AllReduce {
+                algorithm: all_reduce_of(bytes),
+                size,
+                combine: None,
+            };
+            let most = |bytes| {
+                let Collective { schedule, .. } = operation(bytes).collective(ranks).unwrap();
+                let is_send = |op: &&Op| matches!(op.step, Step::Send { .. });
+                let sends = |rank| schedule.ops(Rank(rank)).iter().filter(is_send).count() as u32;
+                (0..ranks).map(sends).max().unwrap()
+            };
+            for bytes in [0, 8, 1000, LONG - 1] {
+                let steps = most(bytes);
+                assert!(steps <= ranks.ilog2() + 1, "{steps} for {ranks} ranks, {bytes} bytes");
+            }
+            assert_eq!(most(LONG), 2 * (ranks - 1));
         }
     }
 }

@@ -8,6 +8,7 @@ use crosstie_protocol::NodeError;
 
 use crate::comm::TAGS;
 use crate::datagram::LONGEST;
+use crate::engine::Loss;
 use crate::memory::MemoryError;
 use crate::rail::find::FindError;
 use crate::start::StartError;
@@ -105,19 +106,65 @@ pub enum CommError {
         room: usize,
     },
     /// A rank has ended, or nothing gets through to it.
-    #[error(
-        "rank {rank} cannot be reached any more: it has ended, or no rail leads to it (after CROSSTIE_PATIENCE)"
-    )]
+    #[error("rank {rank} cannot be reached any more: {cause}")]
     Unreachable {
         /// Which.
         rank: usize,
+        /// Why.
+        cause: Loss,
     },
     /// An operation took too long.
-    #[error("not done after {after:?}")]
+    #[error("not done after {after:?}{}", fate.map(|fate| format!("; {fate}")).unwrap_or_default())]
     TimedOut {
         /// How long it was waited for.
         after: Duration,
+        /// What becomes of its message, if it has one.
+        fate: Option<Fate>,
     },
+    /// Messages were sent and never received.
+    #[error(
+        "{messages} message{} to rank {rank} {} not received: the rank ended, was not reached, or did not ask",
+        if *messages == 1 { "" } else { "s" }, if *messages == 1 { "was" } else { "were" }
+    )]
+    Undelivered {
+        /// The receiver.
+        rank: usize,
+        /// How many.
+        messages: usize,
+    },
+    /// Messages came and nobody has received them.
+    #[error(
+        "rank {from} sent {bytes} bytes with tag {tag} that this rank never received (messages left: {messages})"
+    )]
+    Unreceived {
+        /// Who sent the first.
+        from: usize,
+        /// Its tag; of a collective operation if it is no tag of programs.
+        tag: u32,
+        /// Its length.
+        bytes: usize,
+        /// How many there are.
+        messages: usize,
+    },
+    /// Ranks do not agree about a collective operation.
+    #[error(
+        "ranks do not agree about a collective operation: rank {rank} sent {found} elements, expected {}; \
+         all ranks must call the same operations in the same order, with the same length",
+        expected.map_or("nothing".to_owned(), |expected| expected.to_string())
+    )]
+    Disagreement {
+        /// Who sent something else.
+        rank: usize,
+        /// How many elements.
+        found: usize,
+        /// How many were expected; `None`: no message.
+        expected: Option<usize>,
+    },
+    /// An earlier call panicked.
+    #[error(
+        "an earlier call panicked within the library: no message is sent or received any more; end the job"
+    )]
+    Panicked,
     /// Lengths of a collective operation do not fit.
     #[error("found a buffer of {found} elements, expected {expected}: {rule}")]
     Length {
@@ -131,4 +178,25 @@ pub enum CommError {
     /// A collective operation cannot be done.
     #[error(transparent)]
     Operation(#[from] OperationError),
+}
+
+/// What becomes of the message of an operation that was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Fate {
+    /// The operation has had no effect.
+    #[error("it was withdrawn: no message was received, or will be sent")]
+    Withdrawn,
+    /// A send that its receiver knows of.
+    #[error("the message may still be delivered: it must not be sent again")]
+    StillSent,
+    /// A receive whose message was coming.
+    #[error("a message of {bytes} bytes from rank {from} with tag {tag} was coming and is lost")]
+    Dropped {
+        /// The sender.
+        from: usize,
+        /// The tag.
+        tag: u32,
+        /// The length of the message.
+        bytes: usize,
+    },
 }

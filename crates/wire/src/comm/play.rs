@@ -106,11 +106,11 @@ impl Player for Play<'_> {
             done.map(Some).or(late.then_some(None))
         })?;
         let Some(done) = done else { return Ok(None) };
-        let Underway { request, what, memory } = self.under_way.swap_remove(done);
-        self.memory.put(memory);
-        if let What::Message(key) = what {
+        if let What::Message(key) = self.under_way[done].what {
             self.comm.finished(key)?;
         }
+        let Underway { request, memory, .. } = self.under_way.swap_remove(done);
+        self.memory.put(memory);
         Ok(Some(request))
     }
 }
@@ -118,10 +118,10 @@ impl Player for Play<'_> {
 impl Drop for Play<'_> {
     /// After an error nothing that was lent is used any more.
     fn drop(&mut self) {
-        for under_way in &self.under_way {
-            if let What::Message(key) = under_way.what {
-                self.comm.take_back(key);
-            }
-        }
+        let keys = self.under_way.iter().filter_map(|under_way| match under_way.what {
+            What::Message(key) => Some(key),
+            What::Computing(_) => None,
+        });
+        self.comm.take_back(&keys.collect::<Vec<_>>());
     }
 }

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 
 use bytemuck::{NoUninit, Pod};
+use slotmap::{Key as _, SlotMap};
 
 use super::{Comm, CommError, Status};
 use crate::engine::RequestKey;
@@ -14,23 +15,28 @@ use crate::lent::{Lent, LentMut};
 /// Where sends and receives are begun that go on together. What they use is lent for as long as the scope lasts.
 pub struct Scope<'scope, 'comm> {
     comm: &'comm Comm,
-    begun: RefCell<Vec<RequestKey>>,
+    begun: RefCell<SlotMap<BegunKey, RequestKey>>,
     /// What is lent lives as long as this says, neither more nor less.
     _lends: PhantomData<&'scope mut &'scope ()>,
+}
+
+slotmap::new_key_type! {
+    /// Something that was begun in a scope, and not waited for yet. What was done at once has none.
+    struct BegunKey;
 }
 
 /// A send that is under way. Who drops it lets the scope wait for it.
 #[derive(Debug)]
 pub struct Sending<'a, 'scope, 'comm> {
     scope: &'a Scope<'scope, 'comm>,
-    key: RequestKey,
+    key: BegunKey,
 }
 
 /// A receive that is under way. Who drops it lets the scope wait for it.
 #[derive(Debug)]
 pub struct Receiving<'a, 'scope, 'comm, T> {
     scope: &'a Scope<'scope, 'comm>,
-    key: RequestKey,
+    key: BegunKey,
     message: *mut [T],
     _lent: PhantomData<&'scope mut [T]>,
 }
@@ -49,9 +55,8 @@ pub(super) fn run<'scope, R>(
     let scope = Scope { comm, begun: RefCell::default(), _lends: PhantomData };
     let result = body(&scope)?;
     // One by one: after an error those that are left are taken back.
-    while let Some(key) = scope.first() {
-        scope.finished(key)?;
-    }
+    let begun: Vec<BegunKey> = scope.begun.borrow().keys().collect();
+    begun.into_iter().try_for_each(|key| scope.finished(key).map(drop))?;
     Ok(result)
 }
 
@@ -67,8 +72,7 @@ impl<'scope, 'comm> Scope<'scope, 'comm> {
         let lent = unsafe { Lent::new(bytemuck::cast_slice(message)) };
         let tag = self.comm.tag(tag)?;
         let key = self.comm.begin_send(Context::Program, to, tag, lent)?.key;
-        self.begun.borrow_mut().push(key);
-        Ok(Sending { scope: self, key })
+        Ok(Sending { scope: self, key: self.begin(key) })
     }
 
     /// Begins to receive a message from a rank, or from any, with a tag, or with any.
@@ -83,21 +87,30 @@ impl<'scope, 'comm> Scope<'scope, 'comm> {
         // SAFETY: as above. Nobody else has it: the pointer is followed when the engine is done with it.
         let lent = unsafe { LentMut::new(bytemuck::cast_slice_mut(&mut *place)) };
         let key = self.comm.begin_recv(Context::Program, from.into(), tag, lent)?.key;
-        self.begun.borrow_mut().push(key);
+        let key = self.begin(key);
         Ok(Receiving { scope: self, key, message: place, _lent: PhantomData })
     }
 
-    fn first(&self) -> Option<RequestKey> {
-        self.begun.borrow().first().copied()
+    /// Something has begun.
+    fn begin(&self, key: RequestKey) -> BegunKey {
+        match key.is_null() {
+            true => BegunKey::null(),
+            false => self.begun.borrow_mut().insert(key),
+        }
     }
 
-    fn finished(&self, key: RequestKey) -> Result<Status, CommError> {
-        self.begun.borrow_mut().retain(|&other| other != key);
-        self.comm.finished(key)
+    fn key(&self, begun: BegunKey) -> RequestKey {
+        self.begun.borrow().get(begun).copied().unwrap_or_default()
     }
 
-    fn is_done(&self, key: RequestKey) -> bool {
-        self.comm.is_done(key)
+    fn finished(&self, begun: BegunKey) -> Result<Status, CommError> {
+        let finished = self.comm.finished(self.key(begun));
+        self.begun.borrow_mut().remove(begun);
+        finished
+    }
+
+    fn is_done(&self, begun: BegunKey) -> bool {
+        self.comm.is_done(self.key(begun))
     }
 }
 
@@ -119,7 +132,6 @@ impl<'scope, T> Receiving<'_, 'scope, '_, T> {
         let status = self.scope.finished(self.key)?;
         // SAFETY: it was lent for as long, the engine is done with it, and this can be called once.
         let message = unsafe { &mut *self.message };
-        status.fits(size_of_val(message))?;
         Ok((status, message))
     }
 
@@ -132,8 +144,9 @@ impl<'scope, T> Receiving<'_, 'scope, '_, T> {
 impl Drop for Scope<'_, '_> {
     /// After an error or a panic nothing that was lent is used any more.
     fn drop(&mut self) {
-        for key in self.begun.take() {
-            self.comm.take_back(key);
+        let begun = self.begun.take();
+        if !begun.is_empty() {
+            self.comm.take_back(&begun.into_iter().map(|(_, key)| key).collect::<Vec<_>>());
         }
     }
 }

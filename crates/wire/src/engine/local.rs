@@ -4,26 +4,28 @@
 //! | record | behind its kind |
 //! |---|---|
 //! | envelope | the envelope and a short message |
-//! | address | the place, the post and its context, and where in the sender's memory the bytes are |
+//! | address | the place, the post and its context, where in the sender's memory the bytes are, and where and what the grant is |
 //! | piece | the place, whether it is the last, where in the message it begins, and bytes |
 //! | landed | the post whose bytes have been read, and its context |
+//! | again | the post whose bytes could not be read, and its context: they are to come in pieces |
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
 use crosstie_protocol::RankId;
 use crosstie_protocol::message::{self, Envelope, PostId, Tag};
 use crosstie_units::Time;
 
-use super::messages::request_key;
-use super::{Buffer, Engine, Load, Post, Request, RequestKey, Status};
+use super::messages::{is_message, request_key};
+use super::{Buffer, Engine, Load, Loss, Post, Request, RequestKey, Status};
 use crate::envelope::{self, Context};
-use crate::memory::Memory;
+use crate::memory::{Grant, Memory};
 
 const ENVELOPE: u8 = 0;
 const ADDRESS: u8 = 1;
 const PIECE: u8 = 2;
 const LANDED: u8 = 3;
+const AGAIN: u8 = 4;
 
 /// Bytes of a message in a piece.
 const PIECE_BYTES: usize = 8 << 10;
@@ -39,12 +41,22 @@ pub(super) struct Neighbours {
     ranks: Vec<u16>,
     /// What waits for room, by place.
     backlog: Vec<VecDeque<Pending>>,
-    /// What others have been told to read: by whom, which post of which context, and the send.
-    lent: Vec<(u16, Which, RequestKey)>,
+    /// What others have been told to read: by whom, and the number of the post.
+    lent: BTreeMap<(u16, u32), LentOut>,
+    /// The number of the last grant.
+    grants: u64,
     /// What we have been told to read.
     reads: Vec<Read>,
     /// When it is looked next whether all live.
     look: Time,
+}
+
+/// What another rank has been told to read.
+struct LentOut {
+    post: Which,
+    place: u32,
+    send: RequestKey,
+    grant: Grant,
 }
 
 /// A post of a context.
@@ -56,6 +68,7 @@ enum Pending {
     Address { post: Which, place: u32, send: RequestKey },
     Stream { post: Which, place: u32, send: RequestKey, next: usize },
     Landed(u32),
+    Again(u32),
 }
 
 /// Bytes in the memory of another rank.
@@ -67,6 +80,8 @@ struct Read {
     post: u32,
     address: u64,
     length: u64,
+    /// Where the grant is, and what it says.
+    grant: (u64, u64),
 }
 
 impl Read {
@@ -75,8 +90,10 @@ impl Read {
         let (place, rest) = word(record)?;
         let (post, rest) = word(rest)?;
         let (address, rest) = long(rest)?;
-        let (length, _) = long(rest)?;
-        Some(Read { from, place, post, address, length })
+        let (length, rest) = long(rest)?;
+        let (grant, rest) = long(rest)?;
+        let (number, _) = long(rest)?;
+        Some(Read { from, place, post, address, length, grant: (grant, number) })
     }
 }
 
@@ -90,8 +107,8 @@ impl Neighbours {
             }
         }
         let backlog = ranks.iter().map(|_| VecDeque::new()).collect();
-        let (lent, reads, look) = (Vec::new(), Vec::new(), Time::ZERO);
-        Neighbours { memory, places, ranks, backlog, lent, reads, look }
+        let (lent, reads, look) = (BTreeMap::new(), Vec::new(), Time::ZERO);
+        Neighbours { memory, places, ranks, backlog, lent, grants: 0, reads, look }
     }
 
     /// Whether nothing has come, and nothing waits for room or is to be read.
@@ -142,9 +159,27 @@ impl Engine {
     }
 
     /// Whether another rank may still read the memory of a send.
-    pub fn is_read(&self, send: RequestKey) -> bool {
-        let lent = self.memory.as_ref().map(|neighbours| &neighbours.lent);
-        lent.is_some_and(|lent| lent.iter().any(|&(_, _, of)| of == send))
+    pub(super) fn is_read(&self) -> bool {
+        self.memory.as_ref().is_some_and(|neighbours| !neighbours.lent.is_empty())
+    }
+
+    /// From now on nobody who reads the memory of these sends believes what it finds. When it says so, it is sent the bytes in pieces.
+    pub(super) fn revoke(&mut self, sends: &[RequestKey]) {
+        let Some(neighbours) = &self.memory else { return };
+        let sends: BTreeSet<&RequestKey> = sends.iter().collect();
+        let revoked = neighbours.lent.values().filter(|lent| sends.contains(&lent.send));
+        revoked.for_each(|lent| lent.grant.revoke());
+    }
+
+    /// Messages that wait for room in the ring of a rank, and of which the program was told that they are sent.
+    pub(super) fn waiting_locally(&self, rank: u16) -> usize {
+        let Some(neighbours) = &self.memory else { return 0 };
+        let Some(place) = neighbours.place(rank) else { return 0 };
+        let is_sent = |pending: &&Pending| match pending {
+            Pending::Envelope(_, bytes) => is_message(bytes),
+            _ => false,
+        };
+        neighbours.backlog[place].iter().filter(is_sent).count()
     }
 
     /// Wakes ranks for which something was written.
@@ -166,7 +201,7 @@ impl Engine {
             && let Some(place) = neighbours.place(rank)
         {
             neighbours.backlog[place].clear();
-            neighbours.lent.retain(|&(to, ..)| to != rank);
+            neighbours.lent.retain(|&(to, _), _| to != rank);
         }
     }
 
@@ -270,7 +305,7 @@ impl Engine {
     /// Puts something into the ring of a rank. Whether there was room for all of it, and the post that is there with it.
     fn push_local(&mut self, place: usize, pending: &mut Pending) -> (bool, Option<Which>) {
         let Engine { memory: Some(neighbours), requests, .. } = self else { return (true, None) };
-        let Neighbours { memory, ranks, lent, .. } = &mut **neighbours;
+        let Neighbours { memory, ranks, lent, grants, .. } = &mut **neighbours;
         let bytes =
             |send: RequestKey| requests.get(send).map_or(&[][..], |request| request.buffer.bytes());
         match pending {
@@ -281,15 +316,24 @@ impl Engine {
             Pending::Landed(post) => {
                 (memory.push_quietly(place, &[&[LANDED], &post.to_le_bytes()]), None)
             }
+            Pending::Again(post) => {
+                (memory.push_quietly(place, &[&[AGAIN], &post.to_le_bytes()]), None)
+            }
             &mut Pending::Address { post, place: target, send } => {
                 let bytes = bytes(send);
                 let (address, length) = (bytes.as_ptr() as u64, bytes.len() as u64);
-                let (target, number) = (target.to_le_bytes(), number(post).to_le_bytes());
-                let (address, length) = (address.to_le_bytes(), length.to_le_bytes());
-                let room =
-                    memory.push_quietly(place, &[&[ADDRESS], &target, &number, &address, &length]);
+                let own = number(post);
+                *grants += 1;
+                let grant = Grant::new(*grants);
+                let words = [address, length, grant.address(), grant.number()];
+                let [address, length, granted, says] = words.map(u64::to_le_bytes);
+                let (there, own_bytes) = (target.to_le_bytes(), own.to_le_bytes());
+                let parts: [&[u8]; 7] =
+                    [&[ADDRESS], &there, &own_bytes, &address, &length, &granted, &says];
+                let room = memory.push_quietly(place, &parts);
                 if room {
-                    lent.push((ranks[place], post, send));
+                    let out = LentOut { post, place: target, send, grant };
+                    lent.insert((ranks[place], own), out);
                 }
                 (room, None)
             }
@@ -316,7 +360,7 @@ impl Engine {
     pub(super) fn take_local(&mut self, now: Time) -> bool {
         debug_assert!(self.untold.is_none(), "a receive may seem to wait that has its message");
         let Some(mut neighbours) = self.memory.take() else { return false };
-        let Neighbours { memory, ranks, reads, lent, .. } = &mut *neighbours;
+        let Neighbours { memory, ranks, reads, lent, backlog, .. } = &mut *neighbours;
         let count = memory.poll_turns(&mut |place, record| {
             let Some(&from) = ranks.get(place) else { return ControlFlow::Continue(()) };
             if self.peers[usize::from(from)].gone {
@@ -335,19 +379,25 @@ impl Engine {
                 Some((&PIECE, rest)) => self.local_piece(now, from, rest),
                 Some((&ADDRESS, rest)) => reads.extend(Read::of(from, rest)),
                 Some((&LANDED, rest)) => {
-                    let fits = |&(to, of, _): &(u16, Which, RequestKey)| {
-                        to == from && word(rest).is_some_and(|(post, _)| number(of) == post)
-                    };
-                    if let Some(at) = lent.iter().position(fits) {
-                        let (_, (context, post), _) = lent.swap_remove(at);
+                    let out = word(rest).and_then(|(post, _)| lent.remove(&(from, post)));
+                    if let Some(LentOut { post: (context, post), .. }) = out {
                         self.tell(now, context, message::Input::Landed { post });
+                    }
+                }
+                Some((&AGAIN, rest)) => {
+                    let out = word(rest).and_then(|(post, _)| lent.remove(&(from, post)));
+                    if let Some(LentOut { post, place: target, send, .. }) = out {
+                        let next = 0;
+                        let stream = Pending::Stream { post, place: target, send, next };
+                        backlog[place].push_back(stream);
                     }
                 }
                 _ => {}
             }
             ControlFlow::Continue(())
         });
-        let more = !neighbours.reads.is_empty() || neighbours.look <= now;
+        let broken = neighbours.memory.broken().is_some();
+        let more = !neighbours.reads.is_empty() || neighbours.look <= now || broken;
         self.memory = Some(neighbours);
         if more {
             self.read_and_look(now);
@@ -361,10 +411,13 @@ impl Engine {
         let Some(mut neighbours) = self.memory.take() else { return };
         for read in std::mem::take(&mut neighbours.reads) {
             // Who names a place that was not granted, or no memory, gets no answer: no more of them wait than there were receives.
-            if self.read_local(now, &neighbours, &read)
-                && let Some(place) = neighbours.place(read.from)
-            {
-                neighbours.backlog[place].push_back(Pending::Landed(read.post));
+            let answer = match self.read_local(now, &neighbours, &read) {
+                Reading::Done => Pending::Landed(read.post),
+                Reading::Revoked => Pending::Again(read.post),
+                Reading::Nothing => continue,
+            };
+            if let Some(place) = neighbours.place(read.from) {
+                neighbours.backlog[place].push_back(answer);
             }
         }
         let mut dead = Vec::new();
@@ -375,10 +428,25 @@ impl Engine {
                 rank == self.rank || place.is_none_or(|place| neighbours.memory.lives(place))
             };
             let gone = neighbours.ranks.iter().copied().filter(|&rank| !lives(rank));
-            dead.extend(gone.filter(|&rank| !self.peers[usize::from(rank)].gone));
+            dead.extend(gone.map(|rank| (rank, Loss::Ended)));
+        }
+        if neighbours.memory.broken().is_some() {
+            for (place, &rank) in neighbours.ranks.iter().enumerate() {
+                let fault = neighbours.memory.fault(place);
+                dead.extend(fault.map(|fault| (rank, Loss::Broken(fault))));
+            }
+        }
+        dead.retain(|&(rank, _)| !self.peers[usize::from(rank)].gone);
+        for &(rank, loss) in &dead {
+            // If it can still read, it need not wait.
+            if let (Loss::Broken(_), Some(place)) = (loss, neighbours.place(rank)) {
+                let left = Envelope { number: None, body: message::Body::Left { failed: true } };
+                let left = envelope::encode(Context::Program, &left);
+                neighbours.memory.push(place, &[&[ENVELOPE], &left]);
+            }
         }
         self.memory = Some(neighbours);
-        dead.into_iter().for_each(|rank| self.lose(now, rank));
+        dead.into_iter().for_each(|(rank, loss)| self.lose(now, rank, loss));
     }
 
     /// A receive whose memory a rank has been granted for a message that ends no earlier.
@@ -402,21 +470,35 @@ impl Engine {
         }
     }
 
-    /// Reads data of a long message out of the memory of their sender. Whether it was to, and could.
-    fn read_local(&mut self, now: Time, neighbours: &Neighbours, read: &Read) -> bool {
-        let &Read { from, place: target, address, length, .. } = read;
-        let Some(place) = neighbours.place(from) else { return false };
-        let Some(request) = self.granted(from, target, length) else { return false };
+    /// Reads data of a long message out of the memory of their sender, if it was to.
+    fn read_local(&mut self, now: Time, neighbours: &Neighbours, read: &Read) -> Reading {
+        let &Read { from, place: target, address, length, grant, .. } = read;
+        let Some(place) = neighbours.place(from) else { return Reading::Nothing };
+        let Some(request) = self.granted(from, target, length) else { return Reading::Nothing };
         if let Buffer::In(buffer) = &mut request.buffer {
             let room = buffer.len().min(length as usize);
-            if neighbours.memory.read(place, address, &mut buffer.get()[..room]).is_err() {
+            let into = &mut buffer.get()[..room];
+            match neighbours.memory.read_granted(place, address, into, grant) {
+                Ok(true) => {}
+                // Its memory may not even be there any more.
+                Ok(false) => return Reading::Revoked,
+                Err(_) if neighbours.memory.lives(place) => return Reading::Revoked,
                 // It has ended meanwhile, which is noticed soon.
-                return false;
+                Err(_) => return Reading::Nothing,
             }
         }
         self.place_filled(now, target);
-        true
+        Reading::Done
     }
+}
+
+/// What became of reading the memory of another rank.
+enum Reading {
+    Done,
+    /// It was taken back before.
+    Revoked,
+    /// There is nothing to read.
+    Nothing,
 }
 
 /// A post of a context as a number.

@@ -6,7 +6,7 @@ use crosstie_units::Time;
 use slotmap::{Key as _, KeyData, SlotMap};
 
 use super::request::{Request, State};
-use super::{Buffer, Engine, Failure, Peer, Place, RequestKey, Status, place_number};
+use super::{Buffer, Engine, Failure, Loss, Peer, Place, RequestKey, Status, place_number};
 use crate::envelope::{self, Context};
 
 /// Something posted.
@@ -39,6 +39,13 @@ struct Posting {
     of: Option<RequestKey>,
     rail: Option<RailId>,
     whole: bool,
+}
+
+impl Post {
+    /// Returns true if it is a message of which the program was told that it is sent.
+    pub fn is_sent(&self) -> bool {
+        matches!(&self.load, Load::Own(bytes) if is_message(bytes))
+    }
 }
 
 impl Load {
@@ -94,8 +101,17 @@ impl Engine {
                     self.finish(key, State::Done(status));
                 }
                 message::Action::Failed { request, peer } => {
-                    let failure = Failure::Unreachable { rank: peer.0 as u16 };
-                    self.finish(request_key(request), State::Failed(failure));
+                    let (key, rank) = (request_key(request), peer.0 as u16);
+                    if let Some(Request { buffer: Buffer::Copy(_), .. }) = self.requests.get(key) {
+                        // Nobody waits for it.
+                        *self.undelivered.entry(rank).or_default() += 1;
+                    }
+                    let cause = self.loss(rank);
+                    self.finish(key, State::Failed(Failure::Unreachable { rank, cause }));
+                }
+                message::Action::Left { peer, failed } => {
+                    let loss = if failed { Loss::Left } else { Loss::Departed };
+                    self.lose(now, peer.0 as u16, loss);
                 }
             }
         }
@@ -127,10 +143,18 @@ impl Engine {
     pub(super) fn finish(&mut self, key: RequestKey, state: State) {
         self.done = true;
         let Some(request) = self.requests.get_mut(key) else { return };
-        request.state = state;
+        request.state = match (state, &request.buffer) {
+            (State::Done(Status { from, tag, bytes }), Buffer::In(room))
+                if bytes > room.len() as u64 =>
+            {
+                let room = room.len();
+                State::Failed(Failure::Truncated { from, tag, bytes, room })
+            }
+            (state, _) => state,
+        };
         // It is not ours any more.
         request.buffer = match request.buffer {
-            Buffer::None => {
+            Buffer::None | Buffer::Copy(_) => {
                 self.requests.remove(key);
                 return;
             }
@@ -260,6 +284,12 @@ impl Engine {
             self.spare.push(buffer);
         }
     }
+}
+
+/// Returns true if an envelope has a short message in it.
+pub(super) fn is_message(bytes: &[u8]) -> bool {
+    let body = envelope::decode(bytes).map(|(_, envelope, _)| envelope.body);
+    matches!(body, Some(message::Body::Eager { .. }))
 }
 
 pub(super) fn request_key(request: RequestId) -> RequestKey {

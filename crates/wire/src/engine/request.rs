@@ -2,11 +2,14 @@
 
 use crosstie_protocol::message::Tag;
 
+use crate::envelope::Context;
 use crate::lent::{Lent, LentMut};
+use crate::memory::Fault;
 
 /// A send or a receive that is not forgotten yet.
 #[derive(Debug)]
 pub(super) struct Request {
+    pub context: Context,
     pub buffer: Buffer,
     pub state: State,
 }
@@ -49,7 +52,30 @@ pub struct Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// The other rank cannot be reached.
-    Unreachable { rank: u16 },
+    Unreachable { rank: u16, cause: Loss },
+    /// A message was longer than its room.
+    Truncated { from: u16, tag: Tag, bytes: u64, room: usize },
+}
+
+/// Why a rank cannot be reached any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, thiserror::Error)]
+pub enum Loss {
+    /// Nothing was heard of it for as long as patience lasts.
+    #[default]
+    #[error("it has ended, or no rail leads to it (after CROSSTIE_PATIENCE)")]
+    Silent,
+    /// Its process has ended.
+    #[error("its process has ended")]
+    Ended,
+    /// It said that it leaves without waiting for anybody.
+    #[error("it left after an error")]
+    Left,
+    /// It said that it leaves, without finishing.
+    #[error("it left without finishing, and sends nothing more")]
+    Departed,
+    /// What it wrote into shared memory cannot be.
+    #[error("its shared memory is broken: {0}")]
+    Broken(Fault),
 }
 
 impl Buffer {
@@ -72,8 +98,8 @@ impl Buffer {
 }
 
 impl Request {
-    pub fn new(buffer: Buffer) -> Request {
-        Request { buffer, state: State::Pending }
+    pub fn new(context: Context, buffer: Buffer) -> Request {
+        Request { context, buffer, state: State::Pending }
     }
 
     /// Nobody waits for it any more.

@@ -312,7 +312,7 @@ fn a_peer_that_does_not_answer_is_given_up_in_time() {
     let receive =
         sky.engines[0].receive(Time::ZERO, Context::Program, Some(1), None, Buffer::In(into));
     sky.run(ms(700));
-    let gone = Some(Err(Failure::Unreachable { rank: 1 }));
+    let gone = Some(Err(Failure::Unreachable { rank: 1, cause: Loss::Silent }));
     assert_eq!(sky.engines[0].outcome(send), gone);
     assert_eq!(sky.engines[0].outcome(receive), gone);
 }

@@ -72,6 +72,22 @@ impl Memory {
         match *self {}
     }
 
+    /// What a peer wrote that cannot be.
+    pub fn fault(&self, _peer: usize) -> Option<Fault> {
+        match *self {}
+    }
+
+    /// Copies from the memory of a peer for as long as it grants that.
+    pub fn read_granted(
+        &self,
+        _peer: usize,
+        _address: u64,
+        _into: &mut [u8],
+        _grant: (u64, u64),
+    ) -> io::Result<bool> {
+        match *self {}
+    }
+
     /// Whether the memory of a peer can be read.
     pub fn can_read(&self, _peer: usize) -> bool {
         match *self {}

@@ -283,6 +283,15 @@ impl Memory {
         self.broken
     }
 
+    /// What a peer wrote that cannot be, if it did.
+    pub fn fault(&self, peer: usize) -> Option<Fault> {
+        let outbound = self.outbound.get(peer).and_then(Option::as_ref);
+        let written = outbound.and_then(|outbound| outbound.producer.fault());
+        let rings = self.inbound.iter().enumerate();
+        let mut read = rings.filter(|&(slot, _)| self.segment.layout().peer(slot) == peer);
+        written.or_else(|| read.find_map(|(_, ring)| ring.fault()))
+    }
+
     /// Whether [`Memory::read`] works for a peer; this was tried when it was connected.
     pub fn can_read(&self, peer: usize) -> bool {
         self.outbound.get(peer).and_then(Option::as_ref).is_some_and(|peer| peer.reader.is_some())
@@ -296,6 +305,22 @@ impl Memory {
         let outbound = self.outbound.get(peer).and_then(Option::as_ref);
         let reader = outbound.and_then(|outbound| outbound.reader);
         reader.ok_or(io::ErrorKind::Unsupported)?.read(address, into)
+    }
+
+    /// The same while the peer [grants](super::Grant) it, by an address and a number that it told; `false` if it does not any more: then
+    /// what was copied may be anything.
+    pub fn read_granted(
+        &self,
+        peer: usize,
+        address: u64,
+        into: &mut [u8],
+        (grant, number): (u64, u64),
+    ) -> io::Result<bool> {
+        let outbound = self.outbound.get(peer).and_then(Option::as_ref);
+        let reader = outbound.and_then(|outbound| outbound.reader);
+        let found =
+            reader.ok_or(io::ErrorKind::Unsupported)?.read_and_then(address, into, grant)?;
+        Ok(found == number)
     }
 
     /// Whether the process of a peer lives, as far as can be told. This is a system call.

@@ -43,18 +43,44 @@ pub(super) struct Reader {
 impl Reader {
     /// Whether its memory can be read.
     pub(super) fn works(&self) -> bool {
-        self.read_piece(self.address, &mut [0; 8]).is_ok()
+        self.read_piece(self.address, &mut [0; 8], None).is_ok()
     }
 
     /// Copies from an address in the memory of the peer.
     pub(super) fn read(&self, address: u64, into: &mut [u8]) -> io::Result<()> {
+        self.copy(address, into, None)
+    }
+
+    /// The same, and then the word at another address, by the same system call as the end of it.
+    pub(super) fn read_and_then(
+        &self,
+        address: u64,
+        into: &mut [u8],
+        then: u64,
+    ) -> io::Result<u64> {
+        let mut word = [0; 8];
+        if into.is_empty() {
+            self.read(then, &mut word)?;
+        } else {
+            self.copy(address, into, Some((then, &mut word)))?;
+        }
+        Ok(u64::from_ne_bytes(word))
+    }
+
+    fn copy(
+        &self,
+        address: u64,
+        into: &mut [u8],
+        mut then: Option<(u64, &mut [u8; 8])>,
+    ) -> io::Result<()> {
         // The kernel copies a call to its end even if we are asked to end meanwhile.
         const PIECE: usize = 16 << 20;
         let mut done = 0;
         while done < into.len() {
             let end = into.len().min(done + PIECE);
             let from = address.checked_add(done as u64).ok_or(io::ErrorKind::InvalidInput)?;
-            done += self.read_piece(from, &mut into[done..end])?;
+            let then = then.as_mut().map(|(then, word)| (*then, &mut **word));
+            done += self.read_piece(from, &mut into[done..end], then)?;
         }
         Ok(())
     }
@@ -62,8 +88,13 @@ impl Reader {
 
 #[cfg(target_os = "linux")]
 impl Reader {
-    /// Copies what can be had by one system call: at least a byte.
-    fn read_piece(&self, address: u64, into: &mut [u8]) -> io::Result<usize> {
+    /// Copies what can be had by one system call: at least a byte. If that is all, the word at another address is copied after it.
+    fn read_piece(
+        &self,
+        address: u64,
+        into: &mut [u8],
+        then: Option<(u64, &mut [u8; 8])>,
+    ) -> io::Result<usize> {
         use nix::errno::Errno;
         use nix::sys::uio::{RemoteIoVec, process_vm_readv};
         use nix::unistd::Pid;
@@ -73,11 +104,14 @@ impl Reader {
         let process = i32::try_from(self.process).ok().filter(|process| *process > 0);
         let process = Pid::from_raw(process.ok_or(Errno::ESRCH)?);
         let place = |address: u64| usize::try_from(address).map_err(|_| Errno::EFAULT);
+        let (wanted, mut nothing) = (into.len(), [0; 8]);
+        let (then, word) = then.unwrap_or((self.address, &mut nothing));
         let theirs = [
             RemoteIoVec { base: place(self.address)?, len: beacon.len() },
-            RemoteIoVec { base: place(address)?, len: into.len() },
+            RemoteIoVec { base: place(address)?, len: wanted },
+            RemoteIoVec { base: place(then)?, len: word.len() },
         ];
-        let mut ours = [IoSliceMut::new(&mut beacon), IoSliceMut::new(into)];
+        let mut ours = [IoSliceMut::new(&mut beacon), IoSliceMut::new(into), IoSliceMut::new(word)];
         let length = loop {
             match process_vm_readv(process, &mut ours, &theirs) {
                 Err(Errno::EINTR) => {}
@@ -89,7 +123,9 @@ impl Reader {
         }
         match length - beacon.len() {
             0 => Err(Errno::EFAULT.into()),
-            length => Ok(length),
+            // All of it, but the word is nowhere.
+            length if length >= wanted && length < wanted + 8 => Err(Errno::EFAULT.into()),
+            length => Ok(length.min(wanted)),
         }
     }
 }
@@ -97,7 +133,12 @@ impl Reader {
 #[cfg(not(target_os = "linux"))]
 impl Reader {
     /// Nobody reads the memory of others on these systems.
-    fn read_piece(&self, _: u64, _: &mut [u8]) -> io::Result<usize> {
+    fn read_piece(
+        &self,
+        _: u64,
+        _: &mut [u8],
+        _: Option<(u64, &mut [u8; 8])>,
+    ) -> io::Result<usize> {
         let _ = (self.process, self.word);
         Err(io::ErrorKind::Unsupported.into())
     }

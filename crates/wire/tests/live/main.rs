@@ -6,10 +6,12 @@
 #![cfg(target_os = "linux")]
 
 mod collectives;
+mod leaving;
 mod many_to_one;
 mod outages;
 mod parts;
 mod rails;
 mod raw;
+mod requests;
 mod stage;
 mod strangers;

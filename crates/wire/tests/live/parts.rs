@@ -52,6 +52,8 @@ fn player() {
         "listen" => crate::strangers::listen(),
         "cut-off" => cut_off(),
         "many-to-one" => crate::many_to_one::part(number(1), number(2) as u32),
+        "requests" => crate::requests::part(words[1]),
+        "leaving" => crate::leaving::part(words[1]),
         "raw" => {
             crate::raw::part(&words[1..]);
             Ok(())

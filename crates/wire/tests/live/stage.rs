@@ -1,10 +1,11 @@
 //! What all tests need: a box or the reason for none, and ranks on its hosts or on this machine.
 
 use std::io::{PipeReader, PipeWriter, Read, pipe};
-use std::time::Duration;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use crosstie_box::{Cluster, Command, Spec};
-use crosstie_wire::start::{BoxedError, Launcher, run_in_box};
+use crosstie_wire::start::{BoxedError, Launcher, Outcome, run_in_box};
 
 use crate::parts;
 
@@ -80,13 +81,28 @@ pub fn well(
     lines
 }
 
-/// Runs ranks on this machine.
+/// Runs ranks on this machine, and all must end well.
 pub fn here(count: usize, part: &str, variables: &[(&str, &str)]) -> Vec<String> {
+    let Ended { lines, outcome, .. } = ended(count, part, variables);
+    assert!(outcome.failure.is_none(), "{:?}\n{lines:#?}", outcome.failure);
+    lines
+}
+
+/// Ranks that have ended.
+pub struct Ended {
+    pub lines: Vec<String>,
+    pub outcome: Outcome,
+    pub after: Duration,
+}
+
+/// Runs ranks on this machine, however they end; but they must within the limit.
+pub fn ended(count: usize, part: &str, variables: &[(&str, &str)]) -> Ended {
     let (reader, writer) = pipe().unwrap();
     let said = listen(reader);
     let launcher = Launcher::new(count, parts::words()).env(parts::PART, part);
     let launcher =
         variables.iter().fold(launcher, |launcher, &(name, value)| launcher.env(name, value));
+    let begin = Instant::now();
     let crew = launcher
         .start(|_| {
             let out = || writer.try_clone().map(|file| Some(file.into()));
@@ -94,8 +110,19 @@ pub fn here(count: usize, part: &str, variables: &[(&str, &str)]) -> Vec<String>
         })
         .unwrap();
     drop(writer);
+    let ender = crew.ender().unwrap();
+    let (done, waits) = mpsc::channel::<()>();
+    let watch = std::thread::spawn(move || {
+        if waits.recv_timeout(LIMIT) == Err(mpsc::RecvTimeoutError::Timeout) {
+            ender.end();
+            ender.end();
+        }
+    });
     let outcome = crew.wait().unwrap();
+    let after = begin.elapsed();
+    drop(done);
+    watch.join().unwrap();
     let text = said.join().unwrap();
-    assert!(outcome.failure.is_none(), "{:?}\n{text}", outcome.failure);
-    parts::lines(&text)
+    assert!(!outcome.interrupted, "{part}: not done after {LIMIT:?}\n{text}");
+    Ended { lines: parts::lines(&text), outcome, after }
 }

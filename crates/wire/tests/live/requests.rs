@@ -1,0 +1,267 @@
+//! What is promised of sends and receives that are many, late, too short or given up.
+
+use std::time::{Duration, Instant};
+
+use crosstie_wire::{Comm, CommError};
+
+use crate::parts::{content, say};
+use crate::stage::here;
+
+/// Through memory, and over a rail of this machine.
+const WAYS: [&[(&str, &str)]; 2] = [&[], &[("CROSSTIE_MEMORY", "off"), ("CROSSTIE_RAILS", "lo")]];
+
+/// Long enough for a message that is already there, also on a machine that is busy.
+const SOON: Duration = Duration::from_millis(300);
+
+pub fn part(name: &str) -> Result<(), CommError> {
+    let comm = Comm::init()?;
+    match name {
+        "out-of-order" => out_of_order(&comm)?,
+        "late-receive" => late_receive(&comm)?,
+        "left-scope" => left_scope(&comm)?,
+        "late-send" => late_send(&comm)?,
+        "short-room" => short_room(&comm)?,
+        "many" => many(&comm)?,
+        "unequal" => return unequal(&comm),
+        other => panic!("there is no part `{other}`"),
+    }
+    comm.finish()
+}
+
+/// Runs two ranks both ways.
+fn both(name: &str) {
+    for way in WAYS {
+        here(2, &format!("requests {name}"), way);
+    }
+}
+
+/// More than is kept for a rank, and behind it what is asked for first.
+fn out_of_order(comm: &Comm) -> Result<(), CommError> {
+    const COUNT: u64 = 2000;
+    const BYTES: usize = 16 << 10;
+    if comm.rank() == 0 {
+        let messages: Vec<Vec<u8>> = (0..COUNT).map(|round| content(0, 1, round, BYTES)).collect();
+        return comm.scope(|scope| {
+            for message in &messages {
+                scope.send(1, 1, message)?;
+            }
+            scope.send(1, 2, &[7u64])?;
+            Ok(())
+        });
+    }
+    comm.set_timeout(Some(Duration::from_secs(60)));
+    let mut first = [0u64];
+    comm.recv(0, 2, &mut first)?;
+    assert_eq!(first, [7]);
+    for round in 0..COUNT {
+        let mut message = vec![0; BYTES];
+        comm.recv(0, 1, &mut message)?;
+        assert_eq!(message, content(0, 1, round, BYTES), "message {round}");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_asked_for_first_comes_first_whatever_was_sent_before() {
+    both("out-of-order");
+}
+
+/// A receive that timed out takes no message.
+fn late_receive(comm: &Comm) -> Result<(), CommError> {
+    for bytes in [8, 1 << 20] {
+        if comm.rank() == 1 {
+            comm.set_timeout(Some(SOON));
+            let error = comm.recv(0, 3, &mut vec![0u8; bytes]).unwrap_err().to_string();
+            assert!(error.contains("not done after") && error.contains("no message"), "{error}");
+            comm.set_timeout(None);
+        }
+        comm.barrier()?;
+        for round in 0..2 {
+            if comm.rank() == 0 {
+                comm.send(1, 3, &content(0, 1, round, bytes))?;
+            } else {
+                let mut message = vec![0; bytes];
+                comm.recv(0, 3, &mut message)?;
+                assert_eq!(message, content(0, 1, round, bytes), "message {round} of {bytes}");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_receive_that_timed_out_takes_no_message() {
+    both("late-receive");
+}
+
+/// Receives of a scope that was left early take no message.
+fn left_scope(comm: &Comm) -> Result<(), CommError> {
+    for bytes in [8, 1 << 20] {
+        if comm.rank() == 1 {
+            let mut rooms = [vec![0u8; bytes], vec![0u8; bytes]];
+            let [one, other] = &mut rooms;
+            let left = comm.scope(|scope| {
+                scope.recv(0, 3, &mut one[..])?;
+                scope.recv(None, None, &mut other[..])?;
+                scope.send(5, 0, &[0u8])?;
+                Ok(())
+            });
+            assert!(matches!(left, Err(CommError::NoSuchRank { found: 5, .. })), "{left:?}");
+        }
+        comm.barrier()?;
+        for round in 0..2 {
+            if comm.rank() == 0 {
+                comm.send(1, 3, &content(0, 1, round, bytes))?;
+            } else {
+                let mut message = vec![0; bytes];
+                comm.recv(0, 3, &mut message)?;
+                assert_eq!(message, content(0, 1, round, bytes), "message {round} of {bytes}");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn receives_of_a_scope_that_was_left_take_no_message() {
+    both("left-scope");
+}
+
+/// A send that timed out says whether it is still delivered, and is delivered once.
+fn late_send(comm: &Comm) -> Result<(), CommError> {
+    const BYTES: usize = 1 << 20;
+    if comm.rank() == 0 {
+        comm.set_timeout(Some(SOON));
+        let mut message = content(0, 1, 0, BYTES);
+        let error = comm.send(1, 3, &message).unwrap_err().to_string();
+        assert!(error.contains("still be delivered"), "{error}");
+        comm.set_timeout(None);
+        // It is ours again.
+        message.fill(0);
+        comm.barrier()?;
+        comm.send(1, 3, &content(0, 1, 1, BYTES))?;
+    } else {
+        comm.barrier()?;
+        for round in 0..2 {
+            let mut message = vec![0; BYTES];
+            comm.recv(0, 3, &mut message)?;
+            assert_eq!(message, content(0, 1, round, BYTES), "message {round}");
+        }
+    }
+    comm.barrier()?;
+    assert_eq!(comm.try_probe(None, None)?, None, "each came once");
+    Ok(())
+}
+
+#[test]
+fn a_send_that_timed_out_says_what_becomes_of_it() {
+    both("late-send");
+}
+
+/// A message that is too long for its room is an error, whoever waits for it.
+fn short_room(comm: &Comm) -> Result<(), CommError> {
+    for bytes in [8, 1 << 20] {
+        if comm.rank() == 0 {
+            (0..3).try_for_each(|_| comm.send(1, 4, &vec![1u8; bytes]))?;
+            continue;
+        }
+        let is_short = |error: CommError| {
+            let whole = matches!(
+                error,
+                CommError::Truncated { from: 0, tag: 4, bytes: found, room } if (found, room) == (bytes, bytes - 1)
+            );
+            assert!(whole, "{error}");
+        };
+        is_short(comm.recv(0, 4, &mut vec![0u8; bytes - 1]).unwrap_err());
+        let mut room = vec![0u8; bytes - 1];
+        is_short(comm.scope(|scope| scope.recv(0, 4, &mut room).map(drop)).unwrap_err());
+        let mut room = vec![0u8; bytes - 1];
+        let waited = comm.scope(|scope| scope.recv(0, 4, &mut room)?.wait().map(drop));
+        is_short(waited.unwrap_err());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_message_that_does_not_fit_is_an_error_also_at_the_end_of_a_scope() {
+    both("short-room");
+}
+
+/// Sends of one scope take a time that grows with their number, not with its square.
+fn many(comm: &Comm) -> Result<(), CommError> {
+    let value = [1u8; 8];
+    // Each waits for the one before, as what is waited for one by one does.
+    let takes = |count: usize| -> Result<Duration, CommError> {
+        comm.barrier()?;
+        let begin = Instant::now();
+        let mut rooms = vec![[0u8; 8]; count];
+        comm.scope(|scope| {
+            if comm.rank() == 0 {
+                for _ in 0..count {
+                    scope.send(1, 5, &value)?;
+                }
+            } else {
+                let coming: Vec<_> = rooms
+                    .iter_mut()
+                    .map(|room| scope.recv(0, 5, room))
+                    .collect::<Result<_, _>>()?;
+                coming.into_iter().try_for_each(|coming| coming.wait().map(drop))?;
+            }
+            Ok(())
+        })?;
+        comm.barrier()?;
+        Ok(begin.elapsed())
+    };
+    takes(1000)?;
+    let (few, all) = (takes(10_000)?, takes(200_000)?);
+    assert!(all < 100 * few, "10,000 take {few:?}, 200,000 take {all:?}");
+    Ok(())
+}
+
+#[test]
+fn a_scope_of_many_messages_takes_no_time_squared() {
+    both("many");
+}
+
+/// Ranks that disagree about the length of a collective operation are told, or have what was meant.
+fn unequal(comm: &Comm) -> Result<(), CommError> {
+    comm.set_timeout(Some(Duration::from_secs(20)));
+    let case: usize = std::env::var("CROSSTIE_LIVE_CASE").unwrap().parse().unwrap();
+    let (rank, long) = (comm.rank(), 20_000);
+    let count = |counts: [usize; 2]| counts[usize::from(rank != 0)];
+    let result = match case {
+        0 => comm.broadcast(0, &mut vec![1u64; count([4, 3])]),
+        1 => comm.broadcast(0, &mut vec![1u64; count([3, 4])]),
+        2 => comm.broadcast(0, &mut vec![1u64; count([0, 4])]),
+        3 => comm.broadcast(0, &mut vec![1u64; count([4, 0])]),
+        4 => comm.all_reduce(&mut vec![1u64; count([3, 4])], |a, b| *a += b),
+        5 => comm.all_reduce(&mut vec![1u64; count([4, 3])], |a, b| *a += b),
+        6 => comm.all_reduce(&mut vec![1u64; count([0, 3])], |a, b| *a += b),
+        7 => comm.all_reduce(&mut vec![1u64; count([4, long])], |a, b| *a += b),
+        8 => comm.all_reduce(&mut vec![1u64; count([long, 2 * long])], |a, b| *a += b),
+        _ => return comm.barrier(),
+    };
+    match result {
+        Ok(()) => say(format!("rank {rank}: done")),
+        Err(error) => say(format!("rank {rank}: {error}")),
+    }
+    // Nobody leaves before all are told.
+    std::thread::sleep(SOON);
+    std::process::exit(0);
+}
+
+#[test]
+fn ranks_that_disagree_about_a_length_are_told() {
+    for way in WAYS {
+        for case in 0..9 {
+            let number = case.to_string();
+            let variables = [way, &[("CROSSTIE_LIVE_CASE", &number[..])]].concat();
+            let begin = Instant::now();
+            let lines = here(3, "requests unequal", &variables);
+            let told = lines.iter().filter(|line| line.contains("elements")).count();
+            assert!(told > 0 && lines.len() == 3, "{case}: {lines:?}");
+            assert!(!lines.iter().any(|line| line.contains("not done")), "{case}: {lines:?}");
+            assert!(begin.elapsed() < Duration::from_secs(15), "{case}: {:?}", begin.elapsed());
+        }
+    }
+}
