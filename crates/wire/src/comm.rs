@@ -650,3 +650,43 @@ impl From<Cancelled> for Fate {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Panics while it holds the engine.
+    fn panic_within(shared: &Shared) {
+        let within = std::panic::AssertUnwindSafe(|| {
+            let _engine = shared.engine.lock().unwrap();
+            panic!("a bug of ours, as far as this test goes");
+        });
+        std::panic::catch_unwind(within).unwrap_err();
+    }
+
+    #[test]
+    fn after_a_panic_within_the_engine_nobody_touches_it() {
+        let comm = Comm::of(Job::joined_by(|_| None).unwrap(), Options::default()).unwrap();
+        let caretaker = {
+            let shared = Arc::clone(&comm.shared);
+            std::thread::spawn(move || shared.care())
+        };
+        let mut room = [1u8];
+        let result = comm.scope(|scope| {
+            let coming = scope.recv(0, 1, &mut room)?;
+            panic_within(&comm.shared);
+            assert!(coming.is_done(), "nobody waits for it");
+            assert!(matches!(scope.send(0, 1, &[2u8]), Err(CommError::Panicked)));
+            coming.wait().map(drop)
+        });
+        assert!(matches!(result, Err(CommError::Panicked)), "{result:?}");
+        assert_eq!(room, [1], "it is ours again, and stays what it is");
+        assert!(matches!(comm.send(0, 1, &[2u8]), Err(CommError::Panicked)));
+        assert!(matches!(comm.recv(0, 1, &mut room), Err(CommError::Panicked)));
+        assert!(matches!(comm.probe(0, 1), Err(CommError::Panicked)));
+        assert!(matches!(comm.try_probe(0, 1), Err(CommError::Panicked)));
+        assert!(comm.statistics().is_empty());
+        caretaker.join().unwrap();
+        assert!(matches!(comm.finish(), Err(CommError::Panicked)));
+    }
+}

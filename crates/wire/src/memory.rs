@@ -63,7 +63,7 @@ pub use grant::Grant;
 pub use {
     bell::Bell,
     machine::{machine, shares_cores},
-    peers::Memory,
+    peers::{Memory, sweep_up},
 };
 
 #[cfg(not(unix))]

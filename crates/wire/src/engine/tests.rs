@@ -378,3 +378,50 @@ fn time_never_goes_back() {
     engine.progress(ms(4));
     assert_eq!(engine.now(), ms(5));
 }
+
+/// Memory that another rank may read is given back at once, and what it has read by then is not believed.
+#[cfg(target_os = "linux")]
+#[test]
+#[allow(unsafe_code)]
+fn memory_is_given_back_while_another_rank_may_read_it() {
+    let policies = PolicyKind::Pull {}.policies(2, 1).unwrap();
+    let mut memory = [0, 1].map(|rank| Memory::create(rank, 2).unwrap());
+    let names = [0, 1].map(|rank| memory[rank].name().to_owned());
+    memory[0].connect(1, &names[1]).unwrap();
+    memory[1].connect(0, &names[0]).unwrap();
+    if !memory[1].can_read(0) {
+        return;
+    }
+    let mut rank = 0u16;
+    let [mut sender, mut receiver] = memory.map(|memory| {
+        let message = MessageSpec { strict: false, fins: false, ..MessageSpec::new(8192) };
+        let (key, channel, patience) = (Key::new([9; 16]), selective(), None);
+        let spec = EngineSpec { rank, size: 2, key, channel, message, patience, ahead: ms(1) };
+        let places = (0..2).map(|other| (other != rank).then_some(usize::from(other))).collect();
+        rank += 1;
+        Engine::new(spec, &policies, Vec::new(), Some((memory, places))).unwrap()
+    });
+    for reads_first in [false, true] {
+        let (mut bytes, mut room) = (vec![7u8; 100_000], vec![0u8; 100_000]);
+        // SAFETY: nobody writes the bytes before they are taken back, and the room outlives its use.
+        let (out, into) = unsafe { (Lent::new(&bytes), LentMut::new(&mut room)) };
+        let send = sender.send(ms(1), Context::Program, 1, Tag(1), Buffer::Out(out));
+        let receive = receiver.receive(ms(1), Context::Program, Some(0), None, Buffer::In(into));
+        receiver.progress(ms(1));
+        sender.progress(ms(1));
+        assert!(sender.is_read(), "it may be read");
+        if reads_first {
+            receiver.progress(ms(1));
+        }
+        let fates = sender.abandon(ms(1), &[send]);
+        assert_eq!(fates, [(send, message::Cancelled::GoesOn)]);
+        bytes.fill(0);
+        for _ in 0..20 {
+            receiver.progress(ms(1));
+            sender.progress(ms(1));
+        }
+        assert!(matches!(receiver.outcome(receive), Some(Ok(_))));
+        assert!(room.iter().all(|&byte| byte == 7), "{reads_first}");
+        assert!(sender.has_sent_all());
+    }
+}

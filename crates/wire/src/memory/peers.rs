@@ -352,6 +352,11 @@ impl Memory {
     }
 }
 
+/// Removes what killed ranks have left of their memory.
+pub fn sweep_up() {
+    sweep(&folder());
+}
+
 impl Drop for Memory {
     fn drop(&mut self) {
         self.unlink();

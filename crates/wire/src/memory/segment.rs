@@ -16,7 +16,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -270,7 +270,8 @@ fn take(file: &File, length: usize) -> io::Result<()> {
     file.set_len(length as u64)
 }
 
-/// Removes segments whose owners were killed before their names were taken away, and the bells beside them.
+/// Removes segments whose owners were killed before their names were taken away, and the bells beside them. A file that says what it is was
+/// locked by its owner before: if nobody has it locked, that is dead. Others may have been made this moment.
 pub(super) fn sweep(folder: &Path) {
     sweep_older(folder, Duration::from_secs(60));
 }
@@ -279,21 +280,22 @@ fn sweep_older(folder: &Path, age: Duration) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let Some(name) = entry.file_name().to_str().and_then(Name::parse) else { continue };
-        // Others may have been made this moment, and not be locked yet.
-        let old = |found: &fs::Metadata| {
-            let age_of = found.modified().ok().and_then(|time| time.elapsed().ok());
-            found.is_file() && age_of.is_some_and(|found| found >= age)
-        };
         let path = name.segment(folder);
-        if !entry.metadata().is_ok_and(|found| old(&found)) {
+        let Ok(found) = entry.metadata() else { continue };
+        if !found.is_file() {
             continue;
         }
+        let old = found.modified().ok().and_then(|time| time.elapsed().ok());
+        let old = old.is_some_and(|found| found >= age);
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
         let Ok(file) = OpenOptions::new().read(true).write(true).custom_flags(flags).open(&path)
         else {
             continue;
         };
-        if file.try_lock().is_ok() {
+        let mut magic = [0; 8];
+        let read = file.read_exact_at(&mut magic, Layout::magic() as u64);
+        let whole = read.is_ok() && u64::from_ne_bytes(magic) == MAGIC;
+        if (old || whole) && file.try_lock().is_ok() {
             let _ = fs::remove_file(name.bell(folder));
             let _ = fs::remove_file(&path);
         }

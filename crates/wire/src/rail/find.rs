@@ -34,7 +34,7 @@ pub const MOST: usize = 16;
 pub enum FindError {
     /// A name is none.
     #[error(
-        "CROSSTIE_RAILS names `{name}`, which is no device or address of this host that is up; there are: {known}"
+        "CROSSTIE_RAILS names `{name}`, which is no device with an address, or address, of this host; there are: {known}"
     )]
     Unknown {
         /// What was named.
@@ -91,7 +91,8 @@ impl Card {
     }
 }
 
-/// The cards of this host: those that are named, by device or address, in this order; otherwise all that are up and lead to others.
+/// The cards of this host: those that are named, by device or address, in this order; otherwise all that lead to others. A device that is
+/// down is a card too if it has an address: it may come up at any time.
 pub fn cards(named: Option<&str>) -> Result<Vec<Card>, FindError> {
     let all = system::list()?;
     let chosen = match named.map(str::trim).filter(|named| !named.is_empty()) {
@@ -262,18 +263,13 @@ pub fn agree(offers: &[Vec<Offer>], machines: &[usize]) -> Result<Vec<Agreed>, F
 #[cfg(unix)]
 mod system {
     use super::{Card, FindError, LEAST_MTU};
-    use nix::net::if_::InterfaceFlags;
     use std::net::IpAddr;
 
-    /// The addresses of all devices that are up.
+    /// The addresses of all devices.
     pub fn list() -> Result<Vec<Card>, FindError> {
         let all = nix::ifaddrs::getifaddrs()
             .map_err(|error| FindError::Unlisted { cause: error.to_string() })?;
-        let up = InterfaceFlags::IFF_UP | InterfaceFlags::IFF_RUNNING;
         let card = |entry: nix::ifaddrs::InterfaceAddress| {
-            if !entry.flags.contains(up) {
-                return None;
-            }
             let (address, mask) = (entry.address?, entry.netmask?);
             let (address, ones) = match (address.as_sockaddr_in(), address.as_sockaddr_in6()) {
                 (Some(four), _) => {

@@ -38,6 +38,33 @@ fn a_rail_that_goes_down_and_returns_costs_no_byte() {
 }
 
 #[test]
+fn a_rail_that_is_down_at_the_start_is_used_when_it_comes_up() {
+    for (what, hosts, event) in [
+        ("a cable", 2, "rail = 1\ndown = true\nfor = '3 s'"),
+        ("a port", 2, "rail = 1\nhost = 1\ndown = true\nfor = '3 s'"),
+        ("a switch", 3, "rail = 1\nhost = 0\ndown = true\nfor = '3 s'"),
+    ] {
+        let rails = "[[rail]]\nrate = '1 Gbit/s'\n[[rail]]\nrate = '1 Gbit/s'";
+        let text = format!("hosts = {hosts}\n{rails}\n[[event]]\nat = '0 s'\n{event}");
+        for variables in [&[][..], &[("CROSSTIE_RAILS", "rail0,rail1")]] {
+            let Some(cluster) = live(&text) else { return };
+            let lines = happening(&cluster, || {
+                // It is down by then.
+                std::thread::sleep(Duration::from_millis(500));
+                well(&cluster, &[0, 1], "stream 1000000 6000", variables)
+            });
+            let carried = |rail: &str| -> u64 {
+                let carried = lines[0].split(' ').find_map(|word| word.strip_prefix(rail));
+                carried.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)
+            };
+            // Half of the time it was up.
+            let (always, late) = (carried("rail0="), carried("rail1="));
+            assert!(late > always / 20, "{what}, {variables:?}: {lines:?}");
+        }
+    }
+}
+
+#[test]
 fn a_rank_that_vanishes_is_missed_in_time() {
     let patience = [("CROSSTIE_PATIENCE", "1")];
     for line in here(3, "vanish 100", &patience) {

@@ -124,7 +124,10 @@ fn stream(bytes: u64, milliseconds: u64) -> Done {
     }
     if comm.rank() == 1 {
         let rate = 8.0 * (rounds * bytes) as f64 / begin.elapsed().as_secs_f64();
-        say(format!("{rounds} {} {rate}", longest.as_millis()));
+        let carried = comm.statistics().into_iter();
+        let carried: Vec<String> =
+            carried.map(|rail| format!("{}={}", rail.name, rail.count.received_bytes)).collect();
+        say(format!("{rounds} {} {rate} {}", longest.as_millis(), carried.join(" ")));
     }
     comm.finish()
 }

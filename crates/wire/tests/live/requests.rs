@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crosstie_wire::{Comm, CommError};
 
 use crate::parts::{content, say};
-use crate::stage::here;
+use crate::stage::{ended, here};
 
 /// Through memory, and over a rail of this machine.
 const WAYS: [&[(&str, &str)]; 2] = [&[], &[("CROSSTIE_MEMORY", "off"), ("CROSSTIE_RAILS", "lo")]];
@@ -23,6 +23,8 @@ pub fn part(name: &str) -> Result<(), CommError> {
         "short-room" => short_room(&comm)?,
         "many" => many(&comm)?,
         "unequal" => return unequal(&comm),
+        "broken-ring" => return broken_ring(&comm),
+        "stopped" => return stopped(&comm),
         other => panic!("there is no part `{other}`"),
     }
     comm.finish()
@@ -264,4 +266,85 @@ fn ranks_that_disagree_about_a_length_are_told() {
             assert!(begin.elapsed() < Duration::from_secs(15), "{case}: {:?}", begin.elapsed());
         }
     }
+}
+
+/// Rank 1 writes what cannot be all over the memory that it shares.
+fn broken_ring(comm: &Comm) -> Result<(), CommError> {
+    use std::os::unix::fs::FileExt;
+
+    comm.barrier()?;
+    if comm.rank() == 1 {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let memory = std::fs::File::options().write(true).open("/proc/self/mem").unwrap();
+        for line in maps.lines().filter(|line| line.contains("/crosstie-")) {
+            let (begin, rest) = line.split_once('-').unwrap();
+            let number = |text: &str| u64::from_str_radix(text, 16).unwrap();
+            let (begin, end) = (number(begin), number(rest.split(' ').next().unwrap()));
+            memory.write_all_at(&vec![0xff; (end - begin) as usize], begin).unwrap();
+        }
+        // It lives, and says nothing.
+        std::thread::sleep(Duration::from_secs(600));
+    }
+    let begin = Instant::now();
+    let error = comm.recv(1, 1, &mut [0u8; 8]).unwrap_err();
+    say(format!("after {} ms: {error}", begin.elapsed().as_millis()));
+    std::process::exit(1);
+}
+
+#[test]
+fn a_rank_that_breaks_its_ring_is_named_at_once() {
+    let ended = ended(2, "requests broken-ring", &[]);
+    let line = ended.lines.first().expect("rank 0 is told");
+    assert!(line.contains("rank 1") && line.contains("shared memory is broken"), "{line}");
+    assert!(ended.after < Duration::from_secs(30), "{:?}", ended.after);
+}
+
+/// Rank 1 is stopped while it reads the memory of rank 0: that has its memory back in time.
+fn stopped(comm: &Comm) -> Result<(), CommError> {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+
+    const BYTES: usize = 64 << 20;
+    const ROUNDS: u64 = 5;
+    if comm.rank() == 1 {
+        comm.send(0, 1, &[std::process::id()])?;
+        let mut message = vec![0u8; BYTES];
+        for round in 0..ROUNDS {
+            comm.recv(0, 2, &mut message)?;
+            assert!(message.iter().all(|&byte| byte == round as u8 + 1), "round {round}");
+            comm.send(0, 3, &[0u8])?;
+        }
+        std::process::exit(0);
+    }
+    let mut process = [0u32];
+    comm.recv(1, 1, &mut process)?;
+    let process = Pid::from_raw(process[0] as i32);
+    for round in 0..ROUNDS {
+        let mut message = vec![round as u8 + 1; BYTES];
+        let begin = Instant::now();
+        comm.set_timeout(Some(Duration::from_millis(1 + 3 * round)));
+        let sent = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_micros(500 + 1500 * round));
+                kill(process, Signal::SIGSTOP).unwrap();
+            });
+            comm.send(1, 2, &message)
+        });
+        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+        // It is ours again, however far the other is.
+        message.fill(0xee);
+        kill(process, Signal::SIGCONT).unwrap();
+        comm.set_timeout(None);
+        if let Err(error) = sent {
+            assert!(error.to_string().contains("still be delivered"), "{error}");
+        }
+        comm.recv(1, 3, &mut [0u8])?;
+    }
+    say("done");
+    std::process::exit(0);
+}
+
+#[test]
+fn memory_that_a_stopped_rank_may_read_is_given_back_in_time() {
+    assert_eq!(here(2, "requests stopped", &[]), ["done"]);
 }

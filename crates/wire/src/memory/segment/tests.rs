@@ -158,8 +158,13 @@ fn segments_of_killed_ranks_are_swept_and_others_are_not() {
     fs::write(dead.segment(folder), [0; 100]).unwrap();
     fs::write(dead.bell(folder), "").unwrap();
     fs::write(folder.join("crosstie-notes"), "").unwrap();
+    // As a rank leaves it that is killed while it waits for others.
+    let killed = Name::random().unwrap();
+    fs::copy(stage.path(), killed.segment(folder)).unwrap();
+    fs::write(killed.bell(folder), "").unwrap();
     sweep(folder);
     assert!(dead.segment(folder).exists(), "it may have been made this moment");
+    assert!(!killed.segment(folder).exists() && !killed.bell(folder).exists());
     sweep_older(folder, Duration::ZERO);
     let mut left: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name()).collect();
     left.sort();

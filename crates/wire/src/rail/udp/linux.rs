@@ -74,10 +74,33 @@ pub struct Udp {
     extras: [Extra; IN],
 }
 
+/// A socket with an address that this host will have when a device comes up.
+fn bind_ahead(address: IpAddr) -> io::Result<UdpSocket> {
+    use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage, bind, socket};
+
+    let (family, level, option) = match address {
+        IpAddr::V4(_) => (AddressFamily::Inet, libc::SOL_IP, libc::IP_FREEBIND),
+        IpAddr::V6(_) => (AddressFamily::Inet6, libc::SOL_IPV6, libc::IPV6_FREEBIND),
+    };
+    let made = UdpSocket::from(socket(family, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?);
+    set(&made, level, option, &1i32.to_ne_bytes())?;
+    bind(made.as_raw_fd(), &SockaddrStorage::from(SocketAddr::new(address, 0)))?;
+    Ok(made)
+}
+
 impl Udp {
     /// A rail from an address of this host, and by one device if that is named. `mtu` is the most that a packet of the network carries.
     pub fn bind(name: &str, address: IpAddr, device: Option<&str>, mtu: usize) -> io::Result<Udp> {
-        let socket = UdpSocket::bind((address, 0))?;
+        let (socket, down) = match UdpSocket::bind((address, 0)) {
+            Ok(socket) => (socket, false),
+            // The address is that of a device which is down.
+            Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable => {
+                (bind_ahead(address)?, true)
+            }
+            Err(error) => return Err(error),
+        };
+        // Until its device is up, the address leads nowhere else.
+        let device = device.or(down.then_some(name));
         socket.set_nonblocking(true)?;
         if let Some(device) = device {
             set(&socket, libc::SOL_SOCKET, libc::SO_BINDTODEVICE, device.as_bytes())?;
