@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use crosstie_lab::paper::{Evidence, Paper, Part, Scale};
+use crosstie_lab::paper::{Evidence, Form, OtherReading, Paper, Part, Scale};
 use crosstie_report::{PaperPart, PaperReport};
 use crosstie_study::paper::{Agreement, Finding};
 use serde::Serialize;
@@ -25,6 +25,8 @@ Examples:
   crosstie paper flich-itb --full        as many networks as the paper drew
   crosstie paper coll-multirail --only fig12,fig14
       run these parts; the others as they are
+  crosstie paper coll-multirail --reading 64
+      read lost digits otherwise
   crosstie paper coll-multirail --json | jq '.claims[].agreement'
 
 Points that are finished already are skipped: after Ctrl-C, run the same command
@@ -46,6 +48,10 @@ pub struct PaperArguments {
     /// Run as much as the paper did, where that takes much longer; into a folder of its own
     #[arg(long, requires = "name", conflicts_with = "quick")]
     full: bool,
+
+    /// Read the paper otherwise where it is damaged; into a folder of its own
+    #[arg(long, value_name = "NAME", requires = "name")]
+    reading: Option<String>,
 
     /// Run only these parts; parts that were run before still count
     #[arg(long, value_name = "PART,...", value_delimiter = ',', requires = "name")]
@@ -70,6 +76,7 @@ struct Header<'a> {
     title: &'a str,
     citation: &'a str,
     form: &'a str,
+    reading: Option<&'a str>,
     report: PathBuf,
 }
 
@@ -99,15 +106,14 @@ pub fn paper(arguments: &PaperArguments, threads: Option<NonZeroUsize>, console:
         (_, true) => Scale::Full,
         _ => Scale::Usual,
     };
-    // Forms have different points: none may take the place of another.
-    let (folder, rerun) = match scale.word() {
-        None => (paper.name.to_owned(), paper.name.to_owned()),
-        Some(form) => (format!("{}-{form}", paper.name), format!("{} --{form}", paper.name)),
-    };
-    let folder = arguments.results.out.join(folder);
+    let reading = arguments.reading.as_deref().map(|name| reading(paper, name)).transpose()?;
+    let form = Form { scale, reading };
+    let rerun = [format!("crosstie paper {}", paper.name)].into_iter().chain(form.flags());
+    let rerun = rerun.collect::<Vec<String>>().join(" ");
+    let folder = arguments.results.out.join(form.folder(paper.name));
     // A paper's files are part of the program.
     let published = paper.published().map_err(Failure::ours)?;
-    let session = Session { paper, scale, folder: &folder, console };
+    let session = Session { paper, form, folder: &folder, console };
     let (chosen, barred) = session.allowed(chosen);
     let progress = session.run(&chosen, arguments.results.fresh, threads)?;
 
@@ -131,7 +137,7 @@ pub fn paper(arguments: &PaperArguments, threads: Option<NonZeroUsize>, console:
             citation: paper.citation,
             quick: scale == Scale::Quick,
             version: env!("CARGO_PKG_VERSION"),
-            rerun: &format!("crosstie paper {rerun}"),
+            rerun: &rerun,
             findings: &findings,
             parameters: &published.parameters,
             drawings: &(paper.drawings)(&evidence),
@@ -158,6 +164,7 @@ pub fn paper(arguments: &PaperArguments, threads: Option<NonZeroUsize>, console:
                 title: paper.title,
                 citation: paper.citation,
                 form: scale.word().unwrap_or("usual"),
+                reading: reading.map(|reading| reading.name),
                 report,
             },
             parts: parts.iter().map(PartState::of).collect(),
@@ -189,6 +196,20 @@ impl Counts {
             missing: count(Agreement::Missing),
         }
     }
+}
+
+/// The other reading of that name.
+fn reading(paper: &'static Paper, name: &str) -> Result<&'static OtherReading, Failure> {
+    paper.reading(name).ok_or_else(|| {
+        let help = match paper.readings {
+            [] => "the text of this paper is whole: its experiments have one reading".to_owned(),
+            all => {
+                let known: Vec<&str> = all.iter().map(|reading| reading.name).collect();
+                format!("its other readings are {}", known.join(", "))
+            }
+        };
+        Failure::user(format!("`{}` has no other reading `{name}`\nhelp: {help}", paper.name))
+    })
 }
 
 /// The parts to run: those named, in the order of the paper, or all.

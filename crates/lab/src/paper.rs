@@ -15,14 +15,16 @@ macro_rules! text {
 }
 
 /// The parts of a paper: experiment files of its folder, each with the changes to it in `quick` and, where
-/// that is said, in `full`.
+/// that is said, in `full`. A part that another reading changes names it: `"fig12" @ "64"` takes the
+/// changes from `reading-64`.
 macro_rules! parts {
-    ($paper:literal: $($name:literal $($full:ident)?),+ $(,)?) => {
+    ($paper:literal: $($name:literal $($full:ident)? $(@ $reading:literal)*),+ $(,)?) => {
         &[$(Part {
             name: $name,
             experiment: text!($paper, "/", $name),
             quick: text!($paper, "/quick/", $name),
             full: parts!(@changes $paper, $name $(, $full)?),
+            readings: &[$(($reading, text!($paper, "/reading-", $reading, "/", $name))),*],
         }),+]
     };
     (@changes $paper:literal, $name:literal) => {
@@ -50,7 +52,7 @@ use crosstie_study::paper::{Claim, Finding, Grid, Measured, Missing, Published};
 pub use allocation::rails_by_nodes;
 pub use drawing::Drawing;
 pub use evidence::Evidence;
-pub use part::{Part, Scale};
+pub use part::{Form, OtherReading, Part, Scale};
 pub use remark::Remark;
 
 /// What the name of a part ends with that real ranks run.
@@ -70,6 +72,8 @@ pub struct Paper {
     pub citation: &'static str,
     /// Its experiments, in the order of the paper.
     pub parts: &'static [Part],
+    /// What else the paper may mean where it is damaged or silent.
+    pub readings: &'static [OtherReading],
     /// Editions of some of them that real ranks run: that of `NAME` is `NAME-live`.
     pub live: &'static [Part],
     /// Whether these can tell of a claim; by its id.
@@ -99,6 +103,11 @@ impl Paper {
     /// The part of that name.
     pub fn part(&self, name: &str) -> Option<&'static Part> {
         self.parts.iter().chain(self.live).find(|part| part.name == name)
+    }
+
+    /// The other reading of that name.
+    pub fn reading(&self, name: &str) -> Option<&'static OtherReading> {
+        self.readings.iter().find(|reading| reading.name == name)
     }
 
     /// What it publishes.

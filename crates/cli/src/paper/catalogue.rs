@@ -1,6 +1,6 @@
 //! Which papers there are.
 
-use crosstie_lab::paper::{PAPERS, Paper, Scale};
+use crosstie_lab::paper::{OtherReading, PAPERS, Paper, Scale};
 use serde::Serialize;
 
 use crate::console::Console;
@@ -19,6 +19,13 @@ struct Entry {
     citation: &'static str,
     claims: usize,
     parts: Vec<PartEntry>,
+    readings: Vec<ReadingEntry>,
+}
+
+#[derive(Serialize)]
+struct ReadingEntry {
+    name: &'static str,
+    says: &'static str,
 }
 
 #[derive(Serialize)]
@@ -38,7 +45,7 @@ pub fn list(console: &Console) -> Exit {
         return Ok(Answer::Yes);
     }
     let mut text = String::new();
-    for Entry { name, citation, claims, parts, .. } in &papers {
+    for Entry { name, citation, claims, parts, readings, .. } in &papers {
         text += &format!("{name}: {citation}\n  {claims} claims, {} parts\n", parts.len());
         let width = parts.iter().map(|part| part.name.len()).max().unwrap_or(0);
         for part in parts {
@@ -49,6 +56,9 @@ pub fn list(console: &Console) -> Exit {
                 points += &format!(", {} with --full", part.full_points);
             }
             text += &format!("  {name:<width$}  {title} ({points})\n");
+        }
+        for ReadingEntry { name, says } in readings {
+            text += &format!("  --reading {name}: {says}\n");
         }
     }
     console.print(&text)?;
@@ -73,7 +83,14 @@ fn entry(paper: &'static Paper) -> Result<Entry, Failure> {
         citation: paper.citation,
         claims: paper.published().map_err(Failure::ours)?.claims.len(),
         parts: parts.collect::<Result<_, Failure>>()?,
+        readings: paper.readings.iter().map(ReadingEntry::of).collect(),
     })
+}
+
+impl ReadingEntry {
+    fn of(&OtherReading { name, says }: &OtherReading) -> ReadingEntry {
+        ReadingEntry { name, says }
+    }
 }
 
 /// The paper of that name.

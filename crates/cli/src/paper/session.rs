@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crosstie_lab::RunOptions;
-use crosstie_lab::paper::{Paper, Part, Scale};
+use crosstie_lab::paper::{Form, Paper, Part};
 use crosstie_report::PaperPart;
 use crosstie_study::{Fingerprint, ResultSet, Row, SideTables, Store, Study};
 
@@ -14,10 +14,10 @@ use crate::exit::Failure;
 use crate::progress::Meter;
 use crate::{experiment, interrupt, report, run};
 
-/// A paper, how much of it, and where its results are.
+/// A paper, in which form, and where its results are.
 pub struct Session<'a> {
     pub paper: &'static Paper,
-    pub scale: Scale,
+    pub form: Form,
     pub folder: &'a Path,
     pub console: &'a Console,
 }
@@ -124,7 +124,7 @@ impl Session<'_> {
 
     fn study(&self, part: &Part) -> Result<Study, Failure> {
         // A paper's files are part of the program: a mistake in them is ours.
-        part.study(self.scale).map_err(Failure::ours)
+        part.study(self.form).map_err(Failure::ours)
     }
 
     fn place(&self, part: &Part) -> PathBuf {

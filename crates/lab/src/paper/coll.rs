@@ -2,7 +2,7 @@
 
 mod figures;
 
-use super::{Drawing, Evidence, Paper, Part, Reading, Remark, rails_by_nodes};
+use super::{Drawing, Evidence, OtherReading, Paper, Part, Reading, Remark, rails_by_nodes};
 use crosstie_protocol::{largest_cluster, rails_algorithm1, rails_optimal};
 use crosstie_study::Figure;
 use crosstie_study::paper::{Claim, Measured};
@@ -17,17 +17,22 @@ pub(super) const PAPER: Paper = Paper {
         "fig07-10-4k",
         "fig07-10-64k",
         "fig11",
-        "fig12",
-        "fig13",
-        "fig14",
-        "fig15",
+        "fig12" @ "64",
+        "fig13" @ "64",
+        "fig14" @ "64",
+        "fig15" @ "64",
         "fig16",
-        "fig17-20-striped",
-        "fig17-20-unstriped",
+        "fig17-20-striped" @ "64",
+        "fig17-20-unstriped" @ "64",
         "worms",
         "blocking",
-        "elements",
+        "elements" @ "64",
     ],
+    readings: &[OtherReading {
+        name: "64",
+        says: "where two digits are lost, 64 instead of 32: mean sizes of figures 12, 14, 15 and 17 to 20 \
+               in KB, nodes of figures 13 to 15, the largest threshold of hybrid",
+    }],
     live: &[],
     tells_live: |_| false,
     drawings,

@@ -26,6 +26,7 @@ pub(super) const PAPER: Paper = Paper {
         "readings-latency",
         "readings-links",
     ],
+    readings: &[],
     live: &[],
     tells_live: |_| false,
     drawings: links::drawings,

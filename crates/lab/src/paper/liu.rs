@@ -42,6 +42,7 @@ pub(super) const PAPER: Paper = Paper {
         "weights",
         "fig20",
     ],
+    readings: &[],
     live: parts!["liu": "fig17-live", "fig18-live", "fig19-live", "fig20-live"],
     tells_live,
     drawings: figures::drawings,

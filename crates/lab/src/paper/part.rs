@@ -1,4 +1,4 @@
-//! The experiments of a paper, in three sizes.
+//! The experiments of a paper, in three sizes and in every reading of the paper.
 
 use crosstie_study::{Diagnostic, Study};
 use toml::{Table, Value};
@@ -25,6 +25,48 @@ impl Scale {
     }
 }
 
+/// What a paper may mean instead, where it is damaged or silent: its experiments read it one way,
+/// and this is another.
+#[derive(Debug)]
+pub struct OtherReading {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it reads, in a sentence.
+    pub says: &'static str,
+}
+
+/// Which experiments of a paper to run: their size, and the reading of the paper.
+#[derive(Debug, Clone, Copy)]
+pub struct Form {
+    /// How much to run.
+    pub scale: Scale,
+    /// The reading, where it is not that of the experiment files.
+    pub reading: Option<&'static OtherReading>,
+}
+
+impl From<Scale> for Form {
+    fn from(scale: Scale) -> Form {
+        Form { scale, reading: None }
+    }
+}
+
+impl Form {
+    /// What distinguishes it on the command line and, without its blanks, in the name of a folder.
+    pub fn flags(self) -> Vec<String> {
+        let scale = self.scale.word().map(|word| format!("--{word}"));
+        let reading = self.reading.map(|reading| format!("--reading {}", reading.name));
+        scale.into_iter().chain(reading).collect()
+    }
+
+    /// The name of the folder of its results. Forms have different points: none may take the place of
+    /// another.
+    pub fn folder(self, paper: &str) -> String {
+        let scale = self.scale.word().map(|word| format!("-{word}"));
+        let reading = self.reading.map(|reading| format!("-reading-{}", reading.name));
+        [Some(paper.to_owned()), scale, reading].into_iter().flatten().collect()
+    }
+}
+
 /// One experiment of a paper.
 #[derive(Debug)]
 pub struct Part {
@@ -36,25 +78,30 @@ pub struct Part {
     pub(super) quick: &'static str,
     /// What [`Scale::Full`] changes in it.
     pub(super) full: Option<&'static str>,
+    /// What other readings change in it, by their names.
+    pub(super) readings: &'static [(&'static str, &'static str)],
 }
 
 impl Part {
-    /// The experiment.
-    pub fn study(&self, scale: Scale) -> Result<Study, Diagnostic> {
-        let changes = match scale {
-            Scale::Quick => Some(self.quick),
-            Scale::Usual => None,
-            Scale::Full => self.full,
-        };
+    /// The experiment in this form.
+    pub fn study(&self, form: impl Into<Form>) -> Result<Study, Diagnostic> {
+        let Form { scale, reading } = form.into();
         let name = self.name;
-        match (scale.word(), changes) {
-            (Some(form), Some(changes)) => {
-                let text = changed(self.experiment, changes, form)
-                    .unwrap_or_else(|error| panic!("{name} or its {form} form: {error}"));
-                Study::parse(&format!("{form}/{name}.toml"), &text)
-            }
-            _ => Study::parse(&format!("{name}.toml"), self.experiment),
+        let mut path = format!("{name}.toml");
+        let mut text = self.experiment.to_owned();
+        let scaled = match scale {
+            Scale::Quick => Some(("quick", self.quick)),
+            Scale::Usual => None,
+            Scale::Full => self.full.map(|changes| ("full", changes)),
+        };
+        let is_read = |(other, _): &&(&str, &str)| reading.is_some_and(|r| r.name == *other);
+        let read = self.readings.iter().find(is_read).map(|(_, changes)| ("reading", *changes));
+        for (kind, changes) in scaled.into_iter().chain(read) {
+            text = changed(&text, changes, kind)
+                .unwrap_or_else(|error| panic!("{name} or its {kind} form: {error}"));
+            path = format!("{kind}/{path}");
         }
+        Study::parse(&path, &text)
     }
 }
 
@@ -77,7 +124,8 @@ fn changed(experiment: &str, changes: &str, form: &str) -> Result<String, String
     let words = words.as_str().ok_or_else(|| format!("`{form}` is a text"))?;
     merge(&mut table, changes);
     let description = table.get("description").and_then(Value::as_str).unwrap_or_default().trim();
-    let description = format!("{description} The {form} form: {words}");
+    let lead = if form == "reading" { "Read otherwise" } else { &format!("The {form} form") };
+    let description = format!("{description} {lead}: {words}");
     table.insert("description".to_owned(), description.trim_start().into());
     toml::to_string(&table).map_err(|error| error.to_string())
 }

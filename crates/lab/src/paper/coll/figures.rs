@@ -638,10 +638,7 @@ fn dynamic_beside_hybrid(e: &Evidence) -> Answer {
 }
 
 fn hybrid_gain(e: &Evidence, other: &str) -> Answer {
-    let bar = match other {
-        "local-dynamic" => peak(e, LONG, other)?,
-        other => peak(e, STRIPED, other)?,
-    };
+    let bar = peak(e, STRIPED, other)?;
     let mut gains = Vec::new();
     for hybrid in hybrids(e, STRIPED)? {
         gains.push(gain(peak(e, STRIPED, &hybrid)?, bar));
