@@ -195,7 +195,16 @@ fn uniform(share: f64, k: u16, frame_times: u64) -> Timing {
             // The number is the time, for the latency.
             let id = message.cycle;
             let ends = Ends::Memories;
-            network.inject(Packet { rail: 0, from, to, bytes, id, siblings: 1, ends });
+            network.inject(Packet {
+                rail: 0,
+                from,
+                to,
+                bytes,
+                id,
+                siblings: 1,
+                departs: true,
+                ends,
+            });
             for event in told.drain(..) {
                 *arrived += 1;
                 *latency += (event.at.ps() / cycle.ps()).saturating_sub(event.id);

@@ -242,7 +242,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn packet(id: u64, rail: u32, from: u32, to: u32, bytes: u32) -> Packet {
-        Packet { rail, from, to, bytes, id, siblings: 1, ends: Ends::Memories }
+        Packet { rail, from, to, bytes, id, siblings: 1, departs: true, ends: Ends::Memories }
     }
 
     /// What became of packets, as (nanoseconds, packet, fate).

@@ -45,6 +45,8 @@ pub struct Packet {
     /// that it begins to arrive, and that they have left when the last has, then of each: there is
     /// nothing to be done about the others.
     pub siblings: u32,
+    /// True if its sender wants to hear that it has left. A network may tell of others too.
+    pub departs: bool,
     /// Where it begins and ends.
     pub ends: Ends,
 }
@@ -202,6 +204,12 @@ pub trait Network {
     /// `told` what became of packets, in order. If [`Attention`] asks for it, stops sooner: as soon as
     /// there is something to tell.
     fn run_until(&mut self, until: Time, told: &mut Vec<Event>);
+
+    /// Returns true if the packets of a host leave it, on each rail, in the order in which they are
+    /// injected.
+    fn departs_in_order(&self) -> bool {
+        false
+    }
 
     /// How time is counted within.
     fn grain(&self) -> Grain;

@@ -203,9 +203,10 @@ impl Nodes {
         } else if network.now() < until {
             let mut told = std::mem::take(&mut self.told);
             network.run_until(timer.map_or(until, |at| at.min(until)), &mut told);
-            for event in told.drain(..) {
+            for &event in &told {
                 self.hear(network, event, to);
             }
+            told.clear();
             self.told = told;
         } else {
             return false;
@@ -371,16 +372,16 @@ impl Nodes {
                     let id = DataId { from, stripe, number: packet.number }.encode();
                     let (rail, bytes) = (packet.parcel.stripe.rail.0, self.wire_bytes(&packet));
                     let siblings = self.spec.packing.packets(packet.parcel.stripe.len()) as u32;
-                    let (from, to, ends) = (from.0, to.0, Ends::Memories);
-                    let packet = Packet { rail, from, to, bytes, id, siblings, ends };
+                    let (from, to, departs, ends) = (from.0, to.0, true, Ends::Memories);
+                    let packet = Packet { rail, from, to, bytes, id, siblings, departs, ends };
                     self.transmit(network, packet, listener);
                 }
                 Action::Control { rail, to, packet, serial } => {
                     let control = ControlPacket { rail, from: node, to, packet, serial };
                     let id = PacketId::Control(self.controls.put(control)).id();
                     let (from, to, bytes) = (node.0, to.0, self.spec.control);
-                    let (rail, siblings, ends) = (rail.0, 1, Ends::Nics);
-                    let packet = Packet { rail, from, to, bytes, id, siblings, ends };
+                    let (rail, siblings, departs, ends) = (rail.0, 1, false, Ends::Nics);
+                    let packet = Packet { rail, from, to, bytes, id, siblings, departs, ends };
                     self.transmit(network, packet, listener);
                 }
                 Action::Deliver { message, .. } => {

@@ -228,8 +228,8 @@ impl<'a> Premises<'a> {
         }
         let payload = competitor.next_payload();
         let bytes = packing.wire_bytes(u64::from(payload)) as u32;
-        let (id, siblings, ends) = (0, 1, Ends::Memories);
-        let packet = Packet { rail, from, to, bytes, id, siblings, ends };
+        let (id, siblings, departs, ends) = (0, 1, false, Ends::Memories);
+        let packet = Packet { rail, from, to, bytes, id, siblings, departs, ends };
         self.send(packet, Some((number, payload)), told);
     }
 

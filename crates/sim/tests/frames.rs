@@ -226,7 +226,7 @@ proptest! {
                 engine.run_until(at, &mut told);
             }
             engine.run_until(at, &mut told);
-            let packet = Packet { rail, from, to, bytes, id, siblings: 1, ends: Ends::Memories };
+            let packet = Packet { rail, from, to, bytes, id, siblings: 1, departs: true, ends: Ends::Memories };
             engine.inject(packet);
             let way = ways(&spec, &routing, rail, from, to);
             let hops = way.len() - 1;

@@ -52,7 +52,8 @@ fn on_a_switch<T>(
 }
 
 fn packet(from: u32, to: u32) -> Packet {
-    Packet { rail: 0, from, to, bytes: FRAME, id: 0, siblings: 1, ends: Ends::Memories }
+    let (siblings, departs, ends) = (1, false, Ends::Memories);
+    Packet { rail: 0, from, to, bytes: FRAME, id: 0, siblings, departs, ends }
 }
 
 /// The mean wait for a link that frames reach at random times, in times that a frame takes on it. The

@@ -3,7 +3,7 @@
 use super::changing::Changing;
 use super::input::Inputs;
 use super::memory::{Memories, NONE, Rooms};
-use super::path::Paths;
+use super::path::{AHEAD, Beginning, Beginnings, Paths};
 use super::spec::{Forwarding, FrameSpec, HandOver, Line, Memory, SwitchSpec};
 use crate::agenda::{Agenda, Entry};
 use crate::network::{
@@ -71,15 +71,14 @@ pub(super) struct Flight {
     last: u8,
     /// Whether it begins and ends in memories.
     told: bool,
+    /// True if its leaving is to be told.
+    departs: bool,
     /// Whether its leaving is still to be told, and whether it has been dropped meanwhile.
     leaving: bool,
     dropped: bool,
     /// Whether a link went down under it.
     spoiled: bool,
 }
-
-/// Channels that a frame knows without looking: the whole way through two levels of switches.
-const AHEAD: usize = 4;
 
 impl Flight {
     /// The channel that it is on, or is to take.
@@ -129,6 +128,7 @@ struct Plane {
 pub struct Frames<'a> {
     fabric: &'a Fabric,
     paths: Paths<'a>,
+    beginnings: Beginnings,
     /// Channels of one copy.
     stride: u32,
     /// By rail.
@@ -164,6 +164,7 @@ impl<'a> Frames<'a> {
         let mut frames = Frames {
             fabric,
             paths: Paths::new(fabric, routing),
+            beginnings: Beginnings::new(rails, fabric.hosts().len() as u32),
             stride,
             planes: (0..rails).map(plane).collect(),
             channels: Vec::with_capacity(all),
@@ -288,6 +289,17 @@ impl<'a> Frames<'a> {
         });
     }
 
+    /// A frame is to know the beginning of its way, which nobody has kept.
+    #[inline(never)]
+    fn begin(&mut self, place: u32) {
+        self.look_ahead(place);
+        let Flight { from, to, rail, ahead: channels, last: switches, .. } =
+            *self.flights.get(place);
+        if let Some(known) = self.beginnings.get(rail, from, to) {
+            *known = Some(Beginning { channels, switches });
+        }
+    }
+
     /// The channel that a frame takes behind the present one.
     fn behind(&mut self, flight: &Flight) -> u32 {
         let next = usize::from(flight.hop) + 1;
@@ -304,12 +316,13 @@ impl<'a> Frames<'a> {
         found
     }
 
-    /// A frame starts on the channel that it is to take, not before now.
+    /// A frame starts on the channel that it is to take, as soon as that is free.
     #[inline]
-    fn start(&mut self, at: Time, place: u32) {
+    fn start(&mut self, place: u32) {
         let flight = *self.flights.get(place);
         let number = flight.channel();
         let channel = &mut self.channels[number as usize];
+        let at = self.now.max(channel.free);
         if channel.length != flight.bytes {
             let line = &self.lines[number as usize];
             channel.length = flight.bytes;
@@ -328,10 +341,9 @@ impl<'a> Frames<'a> {
         channel.busy = channel.busy + occupied;
         channel.waiting = channel.waiting + (at - flight.ready);
         if flight.hop == 0 {
-            let leaving = self.interest.departures && flight.told;
             let entry = self.flights.get_mut(place);
-            (entry.began, entry.leaving) = (at, leaving);
-            if leaving {
+            (entry.began, entry.leaving) = (at, flight.departs);
+            if flight.departs {
                 self.enter(left, Step::Leave, number, place);
             }
         } else {
@@ -364,13 +376,12 @@ impl<'a> Frames<'a> {
     /// A frame waits for the channel that it is to take behind those before it.
     #[inline]
     fn queue(&mut self, place: u32) {
-        let channel = self.flights.get(place).channel();
         if let Some(changing) = &mut self.changing {
+            let channel = self.flights.get(place).channel();
             changing.waiting[channel as usize].push_back(place);
             return self.wake(channel);
         }
-        let free = self.channels[channel as usize].free;
-        self.start(self.now.max(free), place);
+        self.start(place);
     }
 
     fn step(&mut self, step: Step, channel: u32, place: u32, told: &mut Vec<Event>) {
@@ -498,7 +509,7 @@ impl<'a> Frames<'a> {
         let bytes = self.flights.get(frame).bytes;
         match is_down {
             true => self.lose_waiting(frame, told),
-            false => self.start(self.now, frame),
+            false => self.start(frame),
         }
         match input {
             Some(input) if is_down => self.offer(input),
@@ -524,10 +535,10 @@ impl<'a> Frames<'a> {
 
     /// A frame that waits for a link that is down is lost, and its room is free.
     fn lose_waiting(&mut self, place: u32, told: &mut Vec<Event>) {
-        let Flight { id, hop, stores, bytes, told: is_told, .. } = *self.flights.get(place);
+        let Flight { id, hop, stores, bytes, departs, .. } = *self.flights.get(place);
         if hop > 0 {
             self.memories.leaves(stores, self.now, bytes);
-        } else if self.interest.departures && is_told {
+        } else if departs {
             told.push(Event { at: self.now, id, fate: Fate::Left });
         }
         self.drop_frame(place, told);
@@ -583,25 +594,32 @@ impl Network for Frames<'_> {
     }
 
     fn inject(&mut self, packet: Packet) {
-        let Packet { rail, from, to, bytes, id, ends, .. } = packet;
+        let Packet { rail, from, to, bytes, id, departs, ends, .. } = packet;
+        let (told, rail) = (ends == Ends::Memories, rail as u16);
+        let known = self.beginnings.get(rail, from, to).and_then(|known| *known);
+        let Beginning { channels: ahead, switches: last } =
+            known.unwrap_or(Beginning { channels: [NONE; AHEAD], switches: 0 });
         let place = self.flights.put(Flight {
             id,
             began: self.now,
             ready: self.now,
             stores: [NONE; 2],
-            ahead: [NONE; AHEAD],
+            ahead,
             bytes,
             from,
             to,
-            rail: rail as u16,
+            rail,
             hop: 0,
-            last: 0,
-            told: ends == Ends::Memories,
+            last,
+            told,
+            departs: departs && told && self.interest.departures,
             leaving: false,
             dropped: false,
             spoiled: false,
         });
-        self.look_ahead(place);
+        if known.is_none() {
+            self.begin(place);
+        }
         self.queue(place);
     }
 
@@ -618,6 +636,10 @@ impl Network for Frames<'_> {
             self.step(STEPS[(order >> 32) as usize], order as u32, what, told);
         }
         self.now = self.interest.stands(told.len() > before, self.now, until);
+    }
+
+    fn departs_in_order(&self) -> bool {
+        true
     }
 
     fn grain(&self) -> Grain {

@@ -4,6 +4,41 @@ use super::detour::Detours;
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node};
 use crosstie_routing::{Route, Routing, Tag};
 
+/// Channels that a frame knows without looking: the whole way through two levels of switches.
+pub(super) const AHEAD: usize = 4;
+
+/// The first channels of a way, and the number of its switches.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beginning {
+    pub channels: [u32; AHEAD],
+    pub switches: u8,
+}
+
+/// How ways begin in a small network, by rail and hosts. In a large one there are too many.
+#[derive(Debug)]
+pub(super) struct Beginnings {
+    hosts: usize,
+    known: Vec<Option<Beginning>>,
+}
+
+/// The most beginnings that are kept: they fit in the nearest caches.
+const MOST_KNOWN: usize = 4096;
+
+impl Beginnings {
+    pub fn new(rails: u32, hosts: u32) -> Beginnings {
+        let (rails, hosts) = (rails as usize, hosts as usize);
+        let all = rails.saturating_mul(hosts).saturating_mul(hosts);
+        Beginnings { hosts, known: if all <= MOST_KNOWN { vec![None; all] } else { Vec::new() } }
+    }
+
+    /// The place for a beginning, if it is to be kept.
+    #[inline]
+    pub fn get(&mut self, rail: u16, from: u32, to: u32) -> Option<&mut Option<Beginning>> {
+        let pair = (usize::from(rail) * self.hosts + from as usize) * self.hosts + to as usize;
+        self.known.get_mut(pair)
+    }
+}
+
 /// Follows routes. To make a route is cheaper than to fetch one from a memory that has all of them.
 pub(super) struct Paths<'a> {
     fabric: &'a Fabric,

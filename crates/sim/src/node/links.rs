@@ -11,6 +11,8 @@ use crosstie_units::Time;
 pub(super) struct Item {
     pub id: PacketId,
     pub bytes: u32,
+    /// How many packets of its stripe have left when this one has.
+    pub departures: u32,
 }
 
 /// One end of a channel.
@@ -20,6 +22,8 @@ pub(super) struct Link {
     /// Whose it is, and who is at the other end.
     pub node: NodeId,
     pub peer: NodeId,
+    /// The other end, by its place; `NONE` while nobody has looked for it.
+    other: u32,
     pub endpoint: Endpoint<Item>,
     /// When it is called next; no later than it asked for.
     pub alarm: Option<Time>,
@@ -30,6 +34,9 @@ pub(super) struct Link {
     /// Whether its node has given up its peer: nothing is sent, and nothing that comes is heard.
     pub closed: bool,
 }
+
+/// No end.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// As many windows may be on their way at once. Whoever has more of its own packets under way than that waits with
 /// another copy, as a NIC whose ring is full makes it do: a time-out that is too short must not fill the memory.
@@ -71,6 +78,7 @@ impl Links {
             rail,
             node,
             peer,
+            other: NONE,
             endpoint,
             alarm: None,
             sent: 0,
@@ -81,6 +89,18 @@ impl Links {
         self.links.len() as u32 - 1
     }
 
+    /// The other end of the channel of an end.
+    #[inline]
+    pub fn other_end(&mut self, link: u32) -> u32 {
+        let Link { rail, node, peer, other, .. } = self.links[link as usize];
+        if other != NONE {
+            return other;
+        }
+        let other = self.find(rail, peer, node);
+        self.links[link as usize].other = other;
+        other
+    }
+
     #[inline]
     pub fn get(&mut self, link: u32) -> &mut Link {
         &mut self.links[link as usize]
@@ -89,13 +109,6 @@ impl Links {
     /// The widest window of all channels.
     pub fn window(&self) -> u32 {
         self.spec.widest()
-    }
-
-    /// A packet from a node to another is on its way no more.
-    #[inline]
-    pub fn landed(&mut self, rail: RailId, from: NodeId, to: NodeId) {
-        let link = self.find(rail, from, to);
-        self.links[link as usize].afloat -= 1;
     }
 
     /// Closes the ends of a node, of all its channels to another.

@@ -2,13 +2,13 @@
 //! pools of commodity nodes.
 
 use super::identity::PacketId;
-use super::links::Item;
+use super::links::{Item, NONE};
 use super::report::Listener;
 use super::station::{Overflows, Station, Task};
 use super::{Nodes, NodesSpec, Timer};
 use crate::network::{self, Ends, Fate, Network, Passage};
 use crate::slab::Slab;
-use crosstie_protocol::channel::{Action, Frame, Input as ChannelInput, Seq};
+use crosstie_protocol::channel::{Action, Frame, Input as ChannelInput, Sack, Seq};
 use crosstie_protocol::{Input, Machine, NodeId, RailId};
 use crosstie_units::Time;
 
@@ -20,6 +20,8 @@ pub(super) struct Posted {
     to: NodeId,
     bytes: u32,
     content: Content,
+    /// The end of the channel that has sent it; `NONE` without channels.
+    link: u32,
     /// Whether it is sent for the first time.
     first: bool,
     /// What it went through, when it has arrived, and when that was.
@@ -27,26 +29,53 @@ pub(super) struct Posted {
     arrived: Time,
 }
 
+impl Posted {
+    /// The packet that the network is given, by its place among those posted.
+    #[inline]
+    fn packet(&self, place: u32, departs: bool) -> network::Packet {
+        network::Packet {
+            rail: self.rail.0,
+            from: self.from.0,
+            to: self.to.0,
+            bytes: self.bytes,
+            id: PacketId::Posted(place).id(),
+            siblings: 1,
+            departs,
+            ends: Ends::Memories,
+        }
+    }
+
+    /// How many packets its machine hears of when it has left.
+    fn departures(&self) -> u32 {
+        self.content.item().filter(|_| self.first).map_or(0, |item| item.departures)
+    }
+}
+
 /// What is in it.
 #[derive(Debug, Clone, Copy)]
 enum Content {
     /// A packet as it is.
-    Bare(PacketId),
+    Bare(Item),
     /// Data of a channel.
-    Data { seq: Seq, ack: Seq, item: Item },
-    /// A control packet of a channel: its place among those that are under way, for some say much.
-    Control(u32),
+    Data {
+        seq: Seq,
+        ack: Seq,
+        item: Item,
+    },
+    /// Control packets of a channel.
+    Pack(Seq),
+    Nack(Seq),
+    /// One that says much, by its place among those that are under way.
+    Sack(u32),
 }
 
 impl Content {
-    /// The packet of data in it.
-    fn data(&self) -> Option<PacketId> {
-        let id = match self {
-            Content::Bare(id) => Some(*id),
-            Content::Data { item, .. } => Some(item.id),
-            Content::Control(_) => None,
-        };
-        id.filter(|id| matches!(id, PacketId::Data(_)))
+    /// The item in it, if it is no control packet.
+    fn item(&self) -> Option<&Item> {
+        match self {
+            Content::Bare(item) | Content::Data { item, .. } => Some(item),
+            Content::Pack(_) | Content::Nack(_) | Content::Sack(_) => None,
+        }
     }
 }
 
@@ -54,7 +83,7 @@ impl Content {
 #[derive(Debug)]
 pub(super) struct Post {
     packets: Slab<Posted>,
-    controls: Slab<Frame<Item>>,
+    sacks: Slab<Sack>,
     stations: Vec<Station>,
     overflows: Overflows,
 }
@@ -65,8 +94,8 @@ impl Post {
             None => Vec::new(),
             Some(_) => (0..nodes).map(|node| Station::new(spec.rails, spec.seed, node)).collect(),
         };
-        let (packets, controls) = (Slab::default(), Slab::default());
-        Post { packets, controls, stations, overflows: Overflows::default() }
+        let (packets, sacks) = (Slab::default(), Slab::default());
+        Post { packets, sacks, stations, overflows: Overflows::default() }
     }
 
     pub fn is_idle(&self) -> bool {
@@ -90,17 +119,31 @@ impl Nodes {
         packet: network::Packet,
         listener: &mut impl Listener,
     ) {
-        let network::Packet { rail, from, to, bytes, id, .. } = packet;
+        let network::Packet { rail, from, to, bytes, .. } = packet;
+        let item = self.item(network, &packet);
         let links = self.links.as_mut().expect("there are channels");
         let link = links.find(RailId(rail), NodeId(from), NodeId(to));
-        let item = Item { id: PacketId::of(id), bytes };
         links.get(link).endpoint.handle(self.now, ChannelInput::Send { item, bytes, rides: true });
         self.serve_link(network, link, None, listener);
     }
 
+    /// What stands for a packet. Where packets leave in order, its machine hears that those of a stripe have
+    /// left at the last one; where rails may die in between, at each.
+    fn item(&self, network: &dyn Network, packet: &network::Packet) -> Item {
+        let id = PacketId::of(packet.id);
+        let each = self.spec.outlives_rails() || !network.departs_in_order();
+        let departures = match id {
+            PacketId::Data(_) if each => 1,
+            PacketId::Data(data) if data.number + 1 == packet.siblings => packet.siblings,
+            _ => 0,
+        };
+        Item { id, bytes: packet.bytes, departures }
+    }
+
     /// Posts a packet without a channel.
     pub(super) fn send_as_it_is(&mut self, network: &mut dyn Network, packet: network::Packet) {
-        let network::Packet { rail, from, to, bytes, id, .. } = packet;
+        let network::Packet { rail, from, to, bytes, .. } = packet;
+        let content = Content::Bare(self.item(network, &packet));
         self.put(
             network,
             Posted {
@@ -108,7 +151,8 @@ impl Nodes {
                 from: NodeId(from),
                 to: NodeId(to),
                 bytes,
-                content: Content::Bare(PacketId::of(id)),
+                content,
+                link: NONE,
                 first: true,
                 passage: Passage { began: self.now, switches: 0 },
                 arrived: self.now,
@@ -126,10 +170,10 @@ impl Nodes {
     ) {
         let now = self.now;
         let control = self.spec.control;
+        let window = self.links.as_ref().expect("there are channels").window();
         let mut heard = false;
         loop {
             let links = self.links.as_mut().expect("there are channels");
-            let window = links.window();
             let link = links.get(place);
             let (rail, from, to) = (link.rail, link.node, link.peer);
             let Some(action) = link.endpoint.poll_action(now) else { break };
@@ -146,15 +190,28 @@ impl Nodes {
                             link.afloat += 1;
                             (first, item.bytes, Content::Data { seq, ack, item })
                         }
-                        Frame::Pack(_) | Frame::Nack(_) | Frame::Sack(_) => {
-                            let place = self.post().controls.put(frame);
-                            (false, control, Content::Control(place))
+                        Frame::Pack(ack) => (false, control, Content::Pack(ack)),
+                        Frame::Nack(ack) => (false, control, Content::Nack(ack)),
+                        Frame::Sack(sack) => {
+                            let sack = self.post().sacks.put(sack);
+                            (false, control, Content::Sack(sack))
                         }
                     };
+                    let link = place;
                     let passage = Passage { began: now, switches: 0 };
                     self.put(
                         network,
-                        Posted { rail, from, to, bytes, content, first, passage, arrived: now },
+                        Posted {
+                            rail,
+                            from,
+                            to,
+                            bytes,
+                            content,
+                            link,
+                            first,
+                            passage,
+                            arrived: now,
+                        },
                     );
                 }
                 Action::Deliver(item) => {
@@ -227,22 +284,21 @@ impl Nodes {
     }
 
     /// Hands something to its node's processor, or to the network.
+    #[inline(always)]
     fn put(&mut self, network: &mut dyn Network, posted: Posted) {
         let packet = self.post().packets.put(posted);
         if self.spec.station.is_none() {
-            self.put_in(network, packet);
+            network.inject(posted.packet(packet, posted.departures() > 0));
         } else {
             self.post().stations[posted.from.0 as usize].write(packet);
             self.work(posted.from);
         }
     }
 
-    /// Hands something to the network.
+    /// A commodity node hands something to the network.
     pub(super) fn put_in(&mut self, network: &mut dyn Network, packet: u32) {
-        let Posted { rail, from, to, bytes, .. } = *self.post().packets.get(packet);
-        let (rail, from, to, id) = (rail.0, from.0, to.0, PacketId::Posted(packet).id());
-        let (siblings, ends) = (1, Ends::Memories);
-        network.inject(network::Packet { rail, from, to, bytes, id, siblings, ends });
+        // The ring of a commodity node is told of every packet.
+        network.inject(self.post().packets.get(packet).packet(packet, true));
     }
 
     /// What the network tells of something posted.
@@ -254,13 +310,16 @@ impl Nodes {
         fate: Fate,
         listener: &mut impl Listener,
     ) {
-        let posted = *self.post().packets.get(packet);
         match fate {
             Fate::Left if self.spec.station.is_some() => {
+                let posted = *self.post().packets.get(packet);
                 self.post().stations[posted.from.0 as usize].left(posted.rail.0);
                 self.work(posted.from);
             }
-            Fate::Left => self.left(network, &posted, listener),
+            Fate::Left => {
+                let posted = *self.post().packets.get(packet);
+                self.left(network, &posted, listener);
+            }
             Fate::Arriving => {}
             Fate::Arrived(passage) => {
                 let entry = self.post().packets.get_mut(packet);
@@ -276,44 +335,51 @@ impl Nodes {
 
     /// Something is not going to arrive.
     fn lose(&mut self, network: &mut dyn Network, packet: u32, listener: &mut impl Listener) {
-        let Posted { rail, from, to, content, .. } = self.post().packets.take(packet);
+        let Posted { content, link, .. } = self.post().packets.take(packet);
         match content {
-            Content::Bare(PacketId::Data(data)) => {
+            Content::Bare(Item { id: PacketId::Data(data), .. }) => {
                 self.tell(network, data.from, data.acknowledged(), listener);
             }
-            Content::Bare(PacketId::Control(control)) => {
+            Content::Bare(Item { id: PacketId::Control(control), .. }) => {
                 self.controls.take(control);
             }
             Content::Data { .. } => {
-                self.links.as_mut().expect("there are channels").landed(rail, from, to);
+                self.links.as_mut().expect("there are channels").get(link).afloat -= 1;
             }
-            Content::Control(place) => _ = self.post().controls.take(place),
-            Content::Bare(PacketId::Posted(_)) => {}
+            Content::Sack(sack) => _ = self.post().sacks.take(sack),
+            Content::Pack(_) | Content::Nack(_) => {}
+            Content::Bare(Item { id: PacketId::Posted(_), .. }) => {}
         }
     }
 
     /// The first copy of a packet has left its node.
     fn left(&mut self, network: &mut dyn Network, posted: &Posted, listener: &mut impl Listener) {
-        if posted.first
-            && let Some(PacketId::Data(data)) = posted.content.data()
+        if posted.departures() > 0
+            && let Some(PacketId::Data(data)) = posted.content.item().map(|item| item.id)
             && self.nodes[data.from.0 as usize].needs_departures()
         {
-            self.tell(network, data.from, Input::Left { stripe: data.stripe }, listener);
+            for _ in 0..posted.departures() {
+                let left = Input::Left { stripe: data.stripe };
+                self.nodes[data.from.0 as usize].handle(self.now, left);
+            }
+            self.serve(network, data.from, listener);
         }
     }
 
     /// A node has something: its channel or its machine hears of it.
     fn open(&mut self, network: &mut dyn Network, packet: u32, listener: &mut impl Listener) {
-        let Posted { rail, from, to, content, passage, arrived, .. } =
+        let Posted { rail, from, to, content, link, passage, arrived, .. } =
             self.post().packets.take(packet);
         let frame = match content {
-            Content::Bare(id) => {
-                self.announce(id, listener);
-                return self.deliver(network, id, arrived, passage, listener);
+            Content::Bare(item) => {
+                self.announce(item.id, listener);
+                return self.deliver(network, item.id, arrived, passage, listener);
             }
-            Content::Control(place) => self.post().controls.take(place),
+            Content::Pack(ack) => Frame::Pack(ack),
+            Content::Nack(ack) => Frame::Nack(ack),
+            Content::Sack(sack) => Frame::Sack(self.post().sacks.take(sack)),
             Content::Data { seq, ack, item } => {
-                self.links.as_mut().expect("there are channels").landed(rail, from, to);
+                self.links.as_mut().expect("there are channels").get(link).afloat -= 1;
                 Frame::Data { seq, ack, item }
             }
         };
@@ -321,7 +387,7 @@ impl Nodes {
         if self.spec.outlives_rails() && links.is_closed(rail, to, from) {
             return;
         }
-        let link = links.find(rail, to, from);
+        let link = links.other_end(link);
         links.get(link).endpoint.handle(self.now, ChannelInput::Frame(frame));
         self.serve_link(network, link, Some((arrived, passage)), listener);
     }

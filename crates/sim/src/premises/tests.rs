@@ -35,8 +35,8 @@ const PCI_X: BusSpec = BusSpec {
 };
 
 fn packet(id: u64, rail: u32, from: u32, bytes: u32) -> Packet {
-    let (to, siblings, ends) = (1 - from, 1, Ends::Memories);
-    Packet { rail, from, to, bytes, id, siblings, ends }
+    let (to, siblings, departs, ends) = (1 - from, 1, true, Ends::Memories);
+    Packet { rail, from, to, bytes, id, siblings, departs, ends }
 }
 
 fn on_buses(bus: BusSpec, numbers: &[u32]) -> PremisesSpec {

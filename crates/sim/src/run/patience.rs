@@ -84,6 +84,7 @@ mod tests {
             bytes,
             id: 0,
             siblings: 1,
+            departs: false,
             ends: Ends::Memories,
         };
         let mut told = Vec::new();

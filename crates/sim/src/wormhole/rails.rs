@@ -253,7 +253,7 @@ impl<W: Observer> Network for Wormhole<'_, W> {
     }
 
     fn inject(&mut self, packet: network::Packet) {
-        let network::Packet { rail, from, to, bytes, id, siblings, ends } = packet;
+        let network::Packet { rail, from, to, bytes, id, siblings, ends, .. } = packet;
         let Interest { departures, arriving, .. } = self.listener.interest;
         if siblings > 1 && (departures || arriving) {
             let new = Group { size: siblings, left: 0, arrived: 0, arriving: false };
