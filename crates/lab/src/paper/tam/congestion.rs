@@ -123,9 +123,10 @@ pub(super) fn remark(id: &str) -> Option<Remark> {
              waits in it as long as receivers keep up",
         ),
         ["ch4", "uplink", "bidir"] | ["ch4", "shape", "uplink", "bidir"] => Remark::always(
-            "it depends on how packets are acknowledged, which the thesis does not say. With Packs that ride on data ten \
-             pairs fit both ways, and hardly anything is lost. With Packs of their own not even two do: many short frames for \
-             several hosts meet at the input of the uplink, and those at its head block the data behind them",
+            "it depends on how packets are acknowledged, which the thesis does not say. With Packs that ride on data six \
+             to eight pairs fit both ways, fewer in longer runs; beyond that, frames at the head of an input block those \
+             behind them. With Packs of their own not even two fit: many short frames for several hosts meet at the input \
+             of the uplink, and those at its head block the data behind them",
         ),
         _ => return None,
     })
