@@ -312,6 +312,8 @@ impl Comm {
         if let Some(rank) = self.shared.engine()?.deserter() {
             return Err(self.fails(CommError::Unreachable { rank: rank.into(), cause: Loss::Left }));
         }
+        // Who ends from here on has left in peace.
+        self.shared.engine()?.stop_watching();
         // Others may still want answers, which the caretaker gives until all are here.
         let left = job.fence();
         self.dismiss();
@@ -475,7 +477,13 @@ impl Comm {
         match self.until_from(look, |engine| engine.outcome(key)) {
             Ok(outcome) => outcome.map(Status::from).map_err(|failure| self.fails(failure.into())),
             Err(CommError::TimedOut { after, .. }) => {
-                let fate = self.take_back(&[key]).first().map(|&(_, fate)| fate);
+                let (mut engine, now) = self.look()?;
+                // It may have been done since, by the caretaker.
+                engine.progress(now);
+                if let Some(outcome) = engine.outcome(key) {
+                    return outcome.map(Status::from).map_err(CommError::from);
+                }
+                let fate = engine.abandon(now, &[key]).first().map(|&(_, what)| what.into());
                 Err(CommError::TimedOut { after, fate })
             }
             Err(error) => {

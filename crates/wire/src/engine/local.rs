@@ -190,6 +190,13 @@ impl Engine {
         }
     }
 
+    /// Looks no more whether the others live.
+    pub fn stop_watching(&mut self) {
+        if let Some(neighbours) = &mut self.memory {
+            neighbours.look = Time::from_ps(u64::MAX);
+        }
+    }
+
     /// When it is looked whether the others live.
     pub(super) fn next_look(&self) -> Option<Time> {
         self.memory.as_ref().map(|neighbours| neighbours.look)

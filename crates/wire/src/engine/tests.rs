@@ -379,6 +379,38 @@ fn time_never_goes_back() {
     assert_eq!(engine.now(), ms(5));
 }
 
+/// A rail that carries nothing at the start keeps no message, and is used when it carries something.
+#[test]
+fn a_rail_that_is_down_at_the_start_keeps_nothing_and_is_used_later() {
+    for down in [None, Some(false)] {
+        let speeds = [100, 100];
+        let mut sky =
+            Sky::new(3, 2, &speeds, Harm::default(), selective(), PolicyKind::recommended());
+        sky.air.lock().unwrap().works[1] = down;
+        let messages = [(0, 1), (1, 0)].map(|(from, to)| Message {
+            from,
+            to,
+            tag: 0,
+            bytes: vec![from as u8; 100_000],
+        });
+        for round in 0..200 {
+            let begin = sky.now();
+            if round == 100 {
+                sky.air.lock().unwrap().works[1] = Some(true);
+            }
+            assert_eq!(exchange(&mut sky, &messages, |_| (), begin + ms(10_000)), Ok(()));
+            let took = sky.now().ps() - begin.ps();
+            assert!(took < ms(150).ps(), "{down:?}: round {round} took {} us", took / 1_000_000);
+            // Work is not all that a rank does.
+            let rests = sky.now() + ms(10);
+            sky.run(rests);
+        }
+        let rails = sky.engines[0].statistics();
+        let [always, late] = [0, 1].map(|rail| rails[rail].count.sent_bytes);
+        assert!(late > always / 10, "{down:?}: {late} bytes beside {always}");
+    }
+}
+
 /// Memory that another rank may read is given back at once, and what it has read by then is not believed.
 #[cfg(target_os = "linux")]
 #[test]
