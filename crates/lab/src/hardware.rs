@@ -1,6 +1,6 @@
 //! Switches, links, buses and NICs in the units of the simulator: cycles and flits.
 
-use crate::LabError;
+use crate::{LabError, RoutedFabric};
 use crosstie_fabric::Fabric;
 use crosstie_sim::wormhole::{BURST, Bus, Config, InTransit};
 use crosstie_study::{self as study, Link, Spec};
@@ -98,6 +98,32 @@ pub(crate) fn check_memory(spec: &Spec, fabric: &Fabric) -> Result<(), LabError>
     );
     let help = "take fewer hosts, rails or virtual channels, or a shorter `link.wire`";
     Err(LabError::setting("fabric", problem, help))
+}
+
+/// Refuses a channel that takes packets for lost that others overtake, where they may be overtaken.
+pub(crate) fn check_order(spec: &Spec, network: &RoutedFabric) -> Result<(), LabError> {
+    if !spec.channel.needs_order() {
+        return Ok(());
+    }
+    let name = spec.channel.name();
+    let (why, what) = match (spec.switch.virtual_channels, network.is_adaptive()) {
+        (1, false) => return Ok(()),
+        (1, true) => ("switches choose its route", "take a routing that is not adaptive"),
+        (_, false) => ("there are several virtual channels", "set `switch.virtual-channels = 1`"),
+        (_, true) => (
+            "there are several virtual channels, and switches choose its route",
+            "set `switch.virtual-channels = 1` and take a routing that is not adaptive",
+        ),
+    };
+    let problem = format!(
+        "{name} takes a packet that another of the same pair overtakes for lost, and here it may be \
+         overtaken: {why}"
+    );
+    let help = format!(
+        "{what}, or set `channel = \"selective\"`, or leave `channel` out: a wormhole network loses \
+         nothing"
+    );
+    Err(LabError::setting("channel", problem, help))
 }
 
 #[cfg(test)]

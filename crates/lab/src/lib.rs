@@ -30,6 +30,7 @@ pub mod probe;
 mod progress;
 mod rails;
 mod revision;
+mod round_trip;
 mod routed_fabric;
 mod run;
 mod schedule;

@@ -2,13 +2,14 @@
 
 use crate::LabError;
 use crate::ethernet::pace;
-use crosstie_protocol::channel::{ChannelSpec, Recommended};
+use crate::round_trip::RoundTrip;
+use crosstie_protocol::Packing;
+use crosstie_protocol::channel::ChannelSpec;
 use crosstie_protocol::message::MessageSpec;
-use crosstie_protocol::{Packing, Patience};
 use crosstie_sim::host::{MessagingSpec, Overhead};
 use crosstie_sim::node::{Audience, Nodes, NodesError, NodesSpec, StationSpec};
 use crosstie_study::{self as study, Commodity, Message, Node, Packet, Spec, World};
-use crosstie_units::{Bytes, Time};
+use crosstie_units::Bytes;
 
 /// How messages become packets.
 pub(crate) fn packing(spec: &Spec) -> Packing {
@@ -92,10 +93,14 @@ fn station(commodity: &Commodity) -> StationSpec {
     }
 }
 
-/// The nodes that a spec describes, of which there are so many. A channel that names no time-out has the one
-/// recommended.
-pub(crate) fn nodes(spec: &Spec, count: u32, timeout: Time) -> Result<NodesSpec, LabError> {
-    let channel = spec.channel.spec(&Recommended::simulated(timeout));
+/// The nodes that a spec describes, of which there are so many. What channels and NICs wait for fits the round
+/// trips of their network.
+pub(crate) fn nodes(
+    spec: &Spec,
+    count: u32,
+    round_trip: &RoundTrip<'_>,
+) -> Result<NodesSpec, LabError> {
+    let channel = spec.channel.spec(&round_trip.recommended());
     let nodes = NodesSpec {
         policy: spec.policy,
         pes: spec.cluster.pes,
@@ -108,10 +113,8 @@ pub(crate) fn nodes(spec: &Spec, count: u32, timeout: Time) -> Result<NodesSpec,
         control: spec.nic.control.get() as u32,
         response: spec.link.cycle() * u64::from(spec.nic.response),
         channel,
-        patience: spec.nic.patience.map(|patience| {
-            let study::Patience { round_trips, least, give_up } = patience;
-            Patience { round_trips, least, give_up }
-        }),
+        patience: round_trip.patience(channel.as_ref()),
+        rates: round_trip.rates(),
         station: spec.node.commodity.as_ref().map(station),
         seed: spec.seed,
     };

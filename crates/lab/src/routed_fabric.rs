@@ -71,6 +71,11 @@ impl RoutedFabric {
         let summary = summary.filter(|_| routing.summary().is_some());
         Ok(RoutedFabric { fabric, routing, summary, remarks })
     }
+
+    /// Returns true if switches choose among several ports, packet by packet.
+    pub(crate) fn is_adaptive(&self) -> bool {
+        self.routing.groups().iter().any(|ports| ports.len() > 1)
+    }
 }
 
 /// Builds or reads a fabric, with what a reader of the results should know.

@@ -2,13 +2,13 @@
 
 use crate::ethernet::{Ethernet, ethernet, pace};
 use crate::live::Plan;
-use crate::parameters::{buffer, parameters};
+use crate::parameters::parameters;
+use crate::round_trip::RoundTrip;
 use crate::schedule::Script;
 use crate::{LabError, RoutedFabric, destination, hardware, nodes, rails};
-use crosstie_model::congestion::timeouts;
-use crosstie_model::{Buffer, Parameters};
+use crosstie_model::Parameters;
 use crosstie_protocol::Packing;
-use crosstie_sim::frame::{FrameSpec, framing};
+use crosstie_sim::frame::FrameSpec;
 use crosstie_sim::host::{MessagingSpec, Overhead};
 use crosstie_sim::ideal::{IdealSpec, UnequalSpec};
 use crosstie_sim::network::{Blueprint, Grain, Pace};
@@ -101,6 +101,7 @@ impl World {
         let ground = match spec.world {
             study::World::Wormhole => {
                 hardware::check_memory(spec, &network.fabric)?;
+                hardware::check_order(spec, &network)?;
                 remarks.splice(0..0, network.remarks.iter().cloned());
                 // The range of the experiment file lies within the type.
                 Ground::Wormhole { config, flit: spec.link.flit.get() as u32 }
@@ -122,7 +123,8 @@ impl World {
                 ideal: ideal(spec, hosts),
             },
         };
-        let nodes = nodes::nodes(spec, hosts, patience(spec, hosts))?;
+        let longest = longest(spec, script.as_ref());
+        let nodes = nodes::nodes(spec, hosts, &RoundTrip::new(spec, &network, longest))?;
         let task = match &spec.work {
             Work::Traffic(traffic) => open_loop(spec, traffic, &network, nodes.packing, locate)?,
             Work::Ping(study::Ping { size, from, to, .. }) => {
@@ -141,8 +143,7 @@ impl World {
                     Work::Pairs(_) => "work.pairs.size".to_owned(),
                     _ => "work.goal.file".to_owned(),
                 };
-                let longest = script.as_ref().map_or(0, Script::longest);
-                check_packets(spec, &key, Bytes::new(longest.into()))?;
+                check_packets(spec, &key, longest)?;
                 closed_loop(spec, script)
             }
         };
@@ -326,18 +327,16 @@ impl World {
     }
 }
 
-/// How long a channel waits before it sends again what nobody acknowledges, where nobody says it.
-/// The longest recommended for the switches of a frame network [tam, 4.3.4]; a second where nothing is lost.
-fn patience(spec: &Spec, hosts: u32) -> Time {
-    if spec.world != study::World::Frame {
-        return Time::from_ns(1_000_000_000);
+/// The longest message.
+fn longest(spec: &Spec, script: Option<&Script>) -> Bytes {
+    match &spec.work {
+        Work::Traffic(traffic) => traffic.size.largest().1,
+        Work::Ping(ping) => ping.size,
+        Work::Stream(stream) => stream.size,
+        Work::Collective(_) | Work::Pairs(_) | Work::Goal(_) => {
+            Bytes::new(script.map_or(0, Script::longest).into())
+        }
     }
-    let Buffer { architecture, frames } = buffer(&spec.frame.switch.memory);
-    // The slowest rail takes the longest.
-    let rates = spec.cluster.rails.rates().into_iter().map(|rate| rate.unwrap_or(spec.link.rate));
-    let slowest = rates.min().unwrap_or(spec.link.rate);
-    let slot = pace(slowest).time_for(framing::occupied(spec.frame.mtu().get() as u32));
-    timeouts(architecture, hosts - 1, frames).times(slot)[1]
 }
 
 /// The ideal network of a spec.

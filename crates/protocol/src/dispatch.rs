@@ -130,6 +130,8 @@ pub struct Dispatch {
     /// Where ways may die, those that do; and which rail takes the next short piece that goes again.
     ways: Option<Ways>,
     turn: Turn,
+    /// How often a way was silent for too long.
+    deaths: u64,
     strays: u64,
     repeated: u64,
 }
@@ -326,6 +328,7 @@ impl Dispatch {
             orders: VecDeque::new(),
             ways: spec.patience.map(|patience| Ways::new(patience, spec.rails)),
             turn: Turn::default(),
+            deaths: 0,
             strays: 0,
             repeated: 0,
         }
@@ -338,6 +341,10 @@ impl Dispatch {
 
     pub(crate) fn strays(&self) -> u64 {
         self.strays
+    }
+
+    pub(crate) fn deaths(&self) -> u64 {
+        self.deaths
     }
 
     pub(crate) fn repeated(&self) -> u64 {
@@ -462,7 +469,7 @@ impl Dispatch {
                 }
                 let mut back = None;
                 if let Some(ways) = &mut self.ways {
-                    let sent = Sent { to, rail, stripe, number };
+                    let sent = Sent { to, rail, stripe, number, bytes };
                     if ghost {
                         let lives = ways.answered(self.now, &sent);
                         back = (lives && self.outbox.up().contains(rail)).then_some((to, rail));
@@ -588,7 +595,8 @@ impl Dispatch {
                 let packet = self.outbox.transmit(stripe, next);
                 if let Some(ways) = &mut self.ways {
                     let (to, rail) = (packet.parcel.to, packet.parcel.stripe.rail);
-                    ways.transmitted(self.now, &Sent { to, rail, stripe, number: next });
+                    let (number, bytes) = (next, packet.len());
+                    ways.transmitted(self.now, &Sent { to, rail, stripe, number, bytes });
                 }
                 Action::Transmit(packet)
             }

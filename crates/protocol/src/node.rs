@@ -290,6 +290,12 @@ impl Node {
         Ok(Node { spec, dispatch, policy, departures, arriving })
     }
 
+    /// Tells the node how fast the link of each rail is. One that outlives its rails then takes none for dead
+    /// on which something is still being transmitted.
+    pub fn know_rates(&mut self, rates: &[Rate]) {
+        self.dispatch.know_rates(rates);
+    }
+
     /// Whether the node wants to be told what has left it ([`Input::Left`]).
     pub fn needs_departures(&self) -> bool {
         self.departures
@@ -355,6 +361,11 @@ impl Node {
     /// of stripes and packets that cannot be. It stays 0 where nothing is lost, repeated or made up.
     pub fn violations(&self) -> u64 {
         self.dispatch.strays() + self.tally().map_or(0, Tally::violations)
+    }
+
+    /// How often a way, one rail to one peer, was silent for so long that it was taken for dead.
+    pub fn deaths(&self) -> u64 {
+        self.dispatch.deaths()
     }
 
     /// Packets that carried nothing new, as it happens where ways die.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use crosstie_units::Time;
+use crosstie_units::{Rate, Time};
 
 use crate::{NodeId, Outgoing, Patience, PeId, RailId, RailSet, StripeId};
 
@@ -18,6 +18,10 @@ struct Way {
     ghost_controls: u32,
     /// The last acknowledgement, or when something was under way again, whichever was later.
     since: Time,
+    /// Bytes of the packets under way, and when each of these packets can have left its rail. Kept where the
+    /// rate of the link is known.
+    bytes: u64,
+    leaving: VecDeque<Time>,
     /// Packets that were under way when it died. It lives if there are none.
     ghosts: u32,
     /// The packet by which a round trip is measured, and when it was transmitted.
@@ -33,6 +37,12 @@ impl Way {
     /// How long a round trip takes, as far as that is known.
     fn round_trip(&self) -> Option<Time> {
         self.told.or(self.measured)
+    }
+
+    /// When the way is dead, if nothing is acknowledged before.
+    fn end(&self, patience: &Patience) -> Time {
+        let left = self.leaving.front().map_or(self.since, |&left| left.max(self.since));
+        left + patience.silence(self.round_trip())
     }
 
     /// A packet is acknowledged: it may be the one by which a round trip is measured.
@@ -58,6 +68,8 @@ pub(crate) struct Sent {
     pub stripe: StripeId,
     /// Its number within the stripe.
     pub number: u32,
+    /// Bytes of the message in it.
+    pub bytes: u64,
 }
 
 /// Bytes of a message that were given to a way that died, and go again.
@@ -112,13 +124,29 @@ pub(crate) struct Ways {
     patience: Patience,
     rails: u32,
     peers: BTreeMap<NodeId, Peer>,
+    /// The rates of the links by rail, where they are known, and the bytes under way on each to all peers.
+    rates: Vec<Rate>,
+    bytes: Vec<u64>,
     /// No later than the first way is silent for too long, or the first peer to be given up.
     alarm: Option<Time>,
 }
 
 impl Ways {
     pub fn new(patience: Patience, rails: u32) -> Ways {
-        Ways { patience, rails, peers: BTreeMap::new(), alarm: None }
+        let (rates, bytes) = (Vec::new(), vec![0; rails as usize]);
+        Ways { patience, rails, peers: BTreeMap::new(), rates, bytes, alarm: None }
+    }
+
+    /// The links of the rails are so fast.
+    pub fn know_rates(&mut self, rates: &[Rate]) {
+        self.rates = rates.to_vec();
+    }
+
+    /// When all that is under way on a rail can have left it, if its rate is known.
+    fn leaves(&self, now: Time, rail: RailId) -> Option<Time> {
+        let rate = u128::from(self.rates.get(rail.0 as usize)?.bytes_per_second().max(1));
+        let ps = u128::from(self.bytes[rail.0 as usize]) * 1_000_000_000_000 / rate;
+        Some(now + Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX)))
     }
 
     /// Peers that are known and have not been given up.
@@ -179,7 +207,11 @@ impl Ways {
 
     /// A packet is transmitted.
     pub fn transmitted(&mut self, now: Time, sent: &Sent) {
+        self.bytes[sent.rail.0 as usize] += sent.bytes;
+        let left = self.leaves(now, sent.rail);
         let way = self.way(sent.to, sent.rail);
+        way.bytes += sent.bytes;
+        way.leaving.extend(left);
         way.timed = way.timed.or(Some((sent.stripe, sent.number, now)));
         self.under_way(now, sent.to, sent.rail);
     }
@@ -191,7 +223,7 @@ impl Ways {
         way.under_way += 1;
         if way.under_way == 1 {
             way.since = now;
-            let end = now + patience.silence(way.round_trip());
+            let end = way.end(&patience);
             self.wake_by(end);
         }
     }
@@ -228,8 +260,11 @@ impl Ways {
 
     /// A packet that was not given up is acknowledged.
     pub fn acknowledged(&mut self, now: Time, sent: &Sent) {
+        self.bytes[sent.rail.0 as usize] -= sent.bytes;
         let way = self.way(sent.to, sent.rail);
         way.under_way -= 1;
+        way.bytes -= sent.bytes;
+        way.leaving.pop_front();
         way.since = now;
         way.measure(now, sent);
     }
@@ -242,6 +277,7 @@ impl Ways {
 
     /// A ghost is answered; true if it was the last of its way.
     fn one_ghost_less(&mut self, now: Time, to: NodeId, rail: RailId) -> bool {
+        let patience = self.patience;
         let peer = self.peer(to);
         let way = &mut peer.ways[rail.0 as usize];
         way.ghosts -= 1;
@@ -251,11 +287,11 @@ impl Ways {
             return false;
         }
         (way.under_way, way.since) = (way.controls, now);
-        let silence = (way.controls > 0).then(|| way.round_trip());
+        let end = (way.controls > 0).then(|| way.end(&patience));
         peer.living.insert(rail);
         peer.comes_back(now, rail);
-        if let Some(round_trip) = silence {
-            self.wake_by(now + self.patience.silence(round_trip));
+        if let Some(end) = end {
+            self.wake_by(end);
         }
         true
     }
@@ -265,6 +301,8 @@ impl Ways {
         let peer = self.peer(to);
         let way = &mut peer.ways[rail.0 as usize];
         way.under_way = 0;
+        let bytes = std::mem::take(&mut way.bytes);
+        way.leaving.clear();
         // Of a way that was dead before they are counted.
         if way.ghosts == 0 {
             way.ghost_controls = way.controls;
@@ -274,6 +312,7 @@ impl Ways {
         if way.ghosts > 0 {
             peer.living.remove(rail);
         }
+        self.bytes[rail.0 as usize] -= bytes;
     }
 
     /// Looks whether a peer can be sent to on rails that are up.
@@ -328,7 +367,7 @@ impl Ways {
         let mut silent = Vec::new();
         for (&id, peer) in &self.peers {
             for (rail, way) in (0..).map(RailId).zip(&peer.ways) {
-                if way.under_way > 0 && way.since + self.patience.silence(way.round_trip()) <= now {
+                if way.under_way > 0 && way.end(&self.patience) <= now {
                     silent.push((id, rail));
                 }
             }
@@ -342,11 +381,14 @@ impl Ways {
         let (mut given_up, mut alarm) = (Vec::new(), None::<Time>);
         for (&id, peer) in &mut self.peers {
             if peer.cut_off.is_some_and(|since| since + give_up <= now) {
+                for (all, way) in self.bytes.iter_mut().zip(&peer.ways) {
+                    *all -= way.bytes;
+                }
                 *peer = Peer { gone: true, ..Peer::default() };
                 given_up.push(id);
             }
             let ends = peer.ways.iter().filter(|way| way.under_way > 0);
-            let ends = ends.map(|way| way.since + self.patience.silence(way.round_trip()));
+            let ends = ends.map(|way| way.end(&self.patience));
             let first = ends.chain(peer.cut_off.map(|since| since + give_up)).min();
             alarm = alarm.into_iter().chain(first).min();
         }
@@ -378,11 +420,12 @@ mod tests {
     }
 
     fn ways(round_trips: u32) -> Ways {
-        Ways::new(Patience { round_trips, least: at(100), give_up: at(1000) }, 2)
+        let patience = Patience { round_trips, least: at(100), give_up: at(1000), ..Patience::default() };
+        Ways::new(patience, 2)
     }
 
     fn sent(rail: RailId, stripe: u32, number: u32) -> Sent {
-        Sent { to: TO, rail, stripe: StripeId(stripe), number }
+        Sent { to: TO, rail, stripe: StripeId(stripe), number, bytes: 1000 }
     }
 
     #[test]
@@ -403,6 +446,44 @@ mod tests {
         assert_eq!(ways.alarm(), None);
         ways.transmitted(at(10_000), &sent(RAIL, 0, 2));
         assert_eq!(ways.alarm(), Some(at(10_200)), "since there is something again");
+    }
+
+    #[test]
+    fn a_packet_that_is_still_transmitted_is_not_late() {
+        let mut ways = ways(4);
+        // 100 us for a packet.
+        ways.know_rates(&[Rate::from_bytes_per_second(10_000_000); 2]);
+        let other = Sent { to: NodeId(2), ..sent(RAIL, 7, 0) };
+        (0..3).for_each(|number| ways.transmitted(at(0), &Sent { number, ..other }));
+        ways.transmitted(at(0), &sent(RAIL, 0, 0));
+        ways.transmitted(at(0), &sent(RAIL, 0, 1));
+        assert_eq!(ways.silent(at(199)), [], "the first packet takes 100 us, and 100 are the least");
+        assert_eq!(ways.silent(at(200)), [(NodeId(2), RAIL)]);
+        (0..3).for_each(|n| ways.acknowledged(at(200), &Sent { number: n, ..other }));
+        assert_eq!(ways.silent(at(499)), [], "three of another peer go before");
+        assert_eq!(ways.silent(at(500)), [(TO, RAIL)]);
+        // What is buried keeps nobody waiting.
+        ways.buried(TO, RAIL, 2);
+        ways.transmitted(at(1000), &Sent { number: 3, ..other });
+        let alone = at(1000) + at(100) + at(4 * 200);
+        assert_eq!(ways.silent(Time::from_ps(alone.ps() - 1)), [], "a round trip takes 200 us");
+        assert_eq!(ways.silent(alone), [(NodeId(2), RAIL)]);
+    }
+
+    #[test]
+    fn a_way_that_was_never_measured_and_an_acknowledgement_that_is_held_have_time() {
+        let (unmeasured, held) = (at(700), at(30));
+        let patience = Patience { unmeasured, held, ..ways(4).patience() };
+        let mut ways = Ways::new(patience, 2);
+        ways.transmitted(at(0), &sent(RAIL, 0, 0));
+        assert_eq!((ways.silent(at(729)), ways.silent(at(730))), (vec![], vec![(TO, RAIL)]));
+        ways.acknowledged(at(729), &sent(RAIL, 0, 0));
+        for (number, round_trip) in [(1u32, 729u64), (2, 547), (3, 410)] {
+            let now = at(10_000 * u64::from(number));
+            ways.transmitted(now, &sent(RAIL, 0, number));
+            assert_eq!(ways.silent(now + at(4 * round_trip + 29)), [], "{number}");
+            ways.acknowledged(now + at(1), &sent(RAIL, 0, number));
+        }
     }
 
     #[test]

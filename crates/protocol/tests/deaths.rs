@@ -30,7 +30,12 @@ const ELSEWHERE: NodeId = NodeId(2);
 
 impl Single {
     fn new(kind: PolicyKind, rails: u32, window: u32) -> Single {
-        let patience = Patience { round_trips: 4, least: us(100), give_up: us(1000) };
+        let patience = Patience {
+            round_trips: 4,
+            least: us(100),
+            give_up: us(1000),
+            ..Patience::default()
+        };
         let spec = NodeSpec {
             packing: Packing { payload: Some(100), overhead: 0 },
             window: Some(window),
@@ -422,7 +427,12 @@ fn a_peer_that_dies_with_a_reservation_is_given_up() {
 /// A rail dies in mid-message: how much later the message is there than if it had been known before.
 #[test]
 fn a_message_outlives_a_rail_that_dies_on_its_way() {
-    let patience = Patience { round_trips: 4, least: us(200), give_up: us(100_000) };
+    let patience = Patience {
+        round_trips: 4,
+        least: us(200),
+        give_up: us(100_000),
+        ..Patience::default()
+    };
     let bytes = 4_000_000;
     let threshold = Bytes::new(16_384);
     let adaptive = PolicyKind::AdaptiveStriping { alpha: 0.5, floor: 0.01, units: None, threshold };
@@ -501,6 +511,7 @@ fn plan(draws: &mut Stream, seed: u64) -> Plan {
         round_trips: 1 + draws.below(8) as u32,
         least: us(100 + draws.below(3000)),
         give_up: us(1_000_000),
+        ..Patience::default()
     };
     let payload = Some(100 + draws.below(2000) as u32);
     let transfers = maybe(draws, 3);
@@ -523,7 +534,7 @@ fn plan(draws: &mut Stream, seed: u64) -> Plan {
         simple: draws.below(2) == 0,
     };
     let channel = match draws.below(3) {
-        0 => SelectiveSpec { least: go_back_n.timeout, ahead: us(draws.below(300)), after: us(20) }
+        0 => SelectiveSpec { least: go_back_n.timeout, ahead: us(draws.below(300)), after: us(20), ..SelectiveSpec::LIVE }
             .into(),
         _ => go_back_n.into(),
     };

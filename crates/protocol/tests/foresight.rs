@@ -15,7 +15,11 @@ fn node(kind: PolicyKind, rails: u32, patience: bool) -> Node {
         packing: Packing { payload: Some(1000), overhead: 0 },
         repeats: true,
         reports: true,
-        patience: patience.then_some(Patience { round_trips: 8, least: time, give_up: time * 10 }),
+        patience: patience.then_some(Patience {
+            least: time,
+            give_up: time * 10,
+            ..Patience::default()
+        }),
         ..NodeSpec::new(NodeId(0), rails)
     };
     Node::new(spec, kind.policies(3, rails).unwrap().node(&spec).unwrap()).unwrap()

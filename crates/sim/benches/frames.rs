@@ -132,6 +132,7 @@ fn many_to_one(share: f64, station: Option<StationSpec>) -> Timing {
                 .into(),
         ),
         patience: None,
+        rates: Vec::new(),
         station,
         seed: Seed(1),
     };

@@ -116,9 +116,11 @@ impl Nodes {
         let policies = spec.policy.policies(count, spec.rails)?;
         let node = |id| {
             let node = spec.node(NodeId(id), audience);
-            Node::new(node, policies.node(&node)?)
+            let mut node = Node::new(node, policies.node(&node)?)?;
+            node.know_rates(&spec.rates);
+            Ok(node)
         };
-        let nodes = (0..count).map(node).collect::<Result<Vec<_>, _>>()?;
+        let nodes = (0..count).map(node).collect::<Result<Vec<_>, NodesError>>()?;
         if let Some(channel) = &spec.channel {
             channel.check()?;
         }
@@ -230,6 +232,11 @@ impl Nodes {
     /// Packets that the network has lost.
     pub fn lost(&self) -> u64 {
         self.lost
+    }
+
+    /// How often a rail to a node was taken for dead, where nodes outlive their rails.
+    pub fn deaths(&self) -> Option<u64> {
+        self.spec.outlives_rails().then(|| self.nodes.iter().map(Node::deaths).sum())
     }
 
     /// Packets that commodity nodes had no room for.

@@ -15,6 +15,7 @@ pub(super) fn columns(delivery: &Delivery) -> Columns {
             [("lost", counted(delivery.lost)), ("overflowed", counted(overflows))],
         );
     }
+    extend(&mut columns, [("deaths", delivery.deaths.map(|count| count as f64))]);
     if let Some(tally) = &delivery.channels {
         // As the thesis does: of every sender, and then the mean.
         let mean = |of: fn(&History) -> Option<f64>| {

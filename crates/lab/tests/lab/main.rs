@@ -3,6 +3,7 @@
 mod bench;
 mod deaths;
 mod experiments;
+mod idle;
 mod liu;
 mod live;
 mod measures;

@@ -1,4 +1,4 @@
-//! Random networks of frames, channels and commodity nodes, and the model of them.
+//! Random networks of frames, channels in all worlds, commodity nodes, and the model of them.
 
 use crate::draw::{Draw, choice};
 use crate::experiment::{Experiment, table};
@@ -40,7 +40,7 @@ pub fn ethernet(draw: &mut Draw, kind: WorkKind, file: &mut Experiment) {
     file.put("world", world);
     // Without a channel, work whose messages are lost never ends.
     let raw = world == "model" && draw.chance(0.3);
-    file.put("channel", if raw { draw.named("raw") } else { channel(draw) });
+    file.put("channel", if raw { draw.named("raw") } else { channel(draw, true) });
     if !raw {
         patience(draw, file);
     }
@@ -51,6 +51,23 @@ pub fn ethernet(draw: &mut Draw, kind: WorkKind, file: &mut Experiment) {
     if draw.chance(0.3) {
         parameters(draw, file);
     }
+}
+
+/// Gives closed-loop work a channel on a network that loses nothing; false if it has another world.
+pub fn lossless(draw: &mut Draw, kind: WorkKind, file: &mut Experiment) -> bool {
+    let world = file.choice("world").unwrap_or("wormhole").to_owned();
+    if kind == WorkKind::Traffic || !["wormhole", "ideal"].contains(&world.as_str()) {
+        return false;
+    }
+    let hurries = draw.chance(0.2);
+    file.put("channel", channel(draw, hurries));
+    let ordered = file.choice("channel").is_some_and(|name| name.ends_with("go-back-n"));
+    if ordered && world == "wormhole" {
+        file.put("switch.virtual-channels", 1);
+        file.put("routing", "dfs");
+    }
+    patience(draw, file);
+    true
 }
 
 fn uplink(draw: &mut Draw, file: &mut Experiment) {
@@ -105,12 +122,13 @@ fn patience(draw: &mut Draw, file: &mut Experiment) {
     }
 }
 
-fn channel(draw: &mut Draw) -> Value {
+/// A channel; `hurries`: perhaps with time-outs of its own, which may be too short.
+pub fn channel(draw: &mut Draw, hurries: bool) -> Value {
     let mut keys = Table::new();
     if draw.chance(0.7) {
         keys.insert("window".to_owned(), draw.one(&[1, 4, 40]).into());
     }
-    if draw.chance(0.5) {
+    if draw.chance(0.5) && hurries {
         keys.insert("timeout".to_owned(), draw.one(&["10 ms", "200 ms"]).into());
     }
     if draw.chance(0.5) {
@@ -127,18 +145,18 @@ fn channel(draw: &mut Draw) -> Value {
         keys.insert("acknowledge".to_owned(), style);
     }
     match draw.one(&["go-back-n", "simple-go-back-n", "selective"]) {
-        "selective" => selective(draw),
+        "selective" => selective(draw, hurries),
         name if keys.is_empty() => draw.named(name),
         name => choice(name, keys),
     }
 }
 
-fn selective(draw: &mut Draw) -> Value {
+fn selective(draw: &mut Draw, hurries: bool) -> Value {
     let mut keys = Table::new();
     for (key, values) in
         [("least", ["100 us", "10 ms"]), ("ahead", ["0 ns", "1 ms"]), ("after", ["5 us", "100 us"])]
     {
-        if draw.chance(0.4) {
+        if draw.chance(0.4) && (hurries || key != "least") {
             keys.insert(key.to_owned(), draw.one(&values).into());
         }
     }

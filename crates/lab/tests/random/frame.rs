@@ -161,7 +161,7 @@ fn cluster(draw: &mut Draw, file: &mut Experiment, hosts: usize) -> (u32, u32) {
     (rails as u32, pes as u32)
 }
 
-const POLICIES: [&str; 14] = [
+pub const POLICIES: [&str; 14] = [
     "round-robin",
     "static",
     "basic",

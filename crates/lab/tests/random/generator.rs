@@ -5,7 +5,7 @@
 //! the frame that it must fit.
 
 use crate::draw::{Draw, choice};
-use crate::ethernet::{BOUND, ethernet};
+use crate::ethernet;
 use crate::experiment::{Experiment, Style, put, table};
 use crate::frame::{Frame, PERMUTATION};
 use crate::{live, rails};
@@ -41,9 +41,9 @@ pub fn generate(case: u64) -> Experiment {
     };
     let on_frames = draw.chance(if kind == WorkKind::Traffic { 0.05 } else { 0.4 });
     if on_frames {
-        ethernet(&mut draw, kind, &mut file);
+        ethernet::ethernet(&mut draw, kind, &mut file);
     }
-    let mut bound = if on_frames { BOUND.to_vec() } else { Vec::new() };
+    let mut bound = if on_frames { ethernet::BOUND.to_vec() } else { Vec::new() };
     let mut aside = Draw(Seed(case).stream("rails", 0));
     if aside.chance(0.1) && rails::rails(&mut aside, kind, frame.hosts(), &mut file) {
         bound.extend(rails::BOUND);
@@ -51,6 +51,10 @@ pub fn generate(case: u64) -> Experiment {
     let mut aside = Draw(Seed(case).stream("live", 0));
     if aside.chance(0.1) && live::live(&mut aside, kind, frame.hosts(), &mut file) {
         bound.extend(live::BOUND);
+    }
+    let mut aside = Draw(Seed(case).stream("channels", 0));
+    if aside.chance(0.5) && ethernet::lossless(&mut aside, kind, &mut file) {
+        bound.extend(ethernet::BOUND);
     }
     let swept = sweep(&mut draw, &frame, (kind, &bound), &mut file);
     figures(&mut draw, kind, &swept, &mut file);

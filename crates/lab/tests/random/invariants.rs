@@ -5,7 +5,7 @@
 use crosstie_lab::RoutedFabric;
 use crosstie_routing::{Certificate, Need, Promise, Route, certify};
 use crosstie_study::{
-    Bus, ChannelRow, Destination, Goal, InTransit, Node, Packet, Row, Size, Spec, Status,
+    Bus, ChannelKind, ChannelRow, Destination, Goal, InTransit, Node, Packet, Row, Size, Spec, Status,
     TrafficSpec, Work, World, column,
 };
 use crosstie_units::{Bytes, Time};
@@ -306,6 +306,16 @@ fn deliveries(seen: &Observed<'_>) -> Finding {
     ensure!(!ended || lost + overflowed == 0.0 || seen.get("sent").is_some(), "who sent it again?");
     let may_lose = seen.spec.world == World::Frame || !seen.spec.events.is_empty();
     ensure!(lost == 0.0 || may_lose, "{lost} lost, {resent} sent again");
+    let hurries = match seen.spec.channel {
+        ChannelKind::Raw {} => false,
+        ChannelKind::GoBackN { timeout, .. } => timeout.is_some(),
+        ChannelKind::SimpleGoBackN { timeout, .. } => timeout.is_some(),
+        ChannelKind::Selective { least, .. } => least.is_some(),
+    };
+    if !may_lose && overflowed == 0.0 && !hurries {
+        ensure!(resent == 0.0, "{resent} of {} sent again, nothing lost", count("sent"));
+        ensure!(count("deaths") == 0.0, "{} rails dead that were not", count("deaths"));
+    }
     let shares = ["host_share", "gap_share", "wire_share", "compute_share"];
     if seen.spec.world == World::Model {
         let sum: f64 = shares.into_iter().map(count).sum();

@@ -13,6 +13,7 @@ mod ethernet;
 mod experiment;
 mod frame;
 mod generator;
+mod idle;
 mod invariants;
 mod live;
 mod networks;
@@ -79,6 +80,26 @@ fn invariants_and_relations_hold_of_random_experiments() {
     for name in trial::expected() {
         assert!(cases < MANY || seen.contains_key(name), "no case met: {name}");
     }
+}
+
+/// How many cases of an idle network there are for each of the others.
+const IDLE: u64 = 2;
+
+#[test]
+fn an_idle_network_sends_nothing_again_and_is_as_fast_as_its_best_rail() {
+    let first = variable("CROSSTIE_RANDOM_FIRST", 0);
+    let cases = first..first + IDLE * variable("CROSSTIE_RANDOM_CASES", CASES);
+    let mut failures = Vec::new();
+    for case in cases {
+        let idle = idle::Idle::draw(case);
+        if let Err(problem) = idle.check() {
+            failures.push(format!("=== case {case}: {problem}\n{}", idle.file.text()));
+        }
+        if failures.len() >= 14 {
+            break;
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 fn described(case: u64, file: &Experiment, failure: &trial::Failure) -> String {

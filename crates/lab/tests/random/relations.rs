@@ -318,7 +318,7 @@ fn buffers(scene: &Scene<'_>) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Where nobody reserves, and processors take no time: who is told sooner may ask sooner and be refused, and
+/// Where nobody reserves, nobody acknowledges, and processors take no time: who is told sooner may ask sooner and be refused, and
 /// what comes in sooner may keep a processor from what would better go first.
 fn ideal(scene: &Scene<'_>) -> Result<bool, String> {
     let spec = &scene.first().spec;
@@ -328,6 +328,7 @@ fn ideal(scene: &Scene<'_>) -> Result<bool, String> {
     );
     let alike = spec.cluster.rails.are_alike();
     let alone = alike && spec.events.is_empty() && spec.competitors.is_empty();
+    let alone = alone && spec.channel.is_default();
     if matches!(spec.work, Work::Traffic(_)) || !plain || spec.node != Node::default() || !alone {
         return Ok(false);
     }

@@ -67,9 +67,10 @@ impl Recommended {
     pub const LIVE: Recommended =
         Recommended { timeout: Time::from_ns(20_000_000), selective: SelectiveSpec::LIVE };
 
-    /// Between simulated hosts, of which one knows how long a packet may take to be acknowledged.
-    pub const fn simulated(timeout: Time) -> Recommended {
-        Recommended { timeout, selective: SelectiveSpec::SIMULATED }
+    /// Between simulated hosts, where it is known how long a packet may take to be acknowledged, and the first
+    /// ones of a channel, and whether packets may overtake each other.
+    pub fn simulated(timeout: Time, first: Time, keeps_order: bool) -> Recommended {
+        Recommended { timeout, selective: SelectiveSpec::simulated(first, keeps_order) }
     }
 }
 
@@ -181,6 +182,14 @@ impl ChannelKind {
         }
     }
 
+    /// Returns true if its receiver takes a packet that is overtaken by a later one for lost.
+    pub fn needs_order(&self) -> bool {
+        match self {
+            ChannelKind::GoBackN { .. } | ChannelKind::SimpleGoBackN { .. } => true,
+            ChannelKind::Raw {} | ChannelKind::Selective { .. } => false,
+        }
+    }
+
     /// The names of its keys.
     pub fn keys(&self) -> &'static [&'static str] {
         match self {
@@ -201,7 +210,9 @@ impl ChannelKind {
                 Acknowledge::Delayed { every, after } => (every.min(window), after),
                 Acknowledge::Piggyback { after } => (window, after),
             };
-            let timeout = timeout.unwrap_or(recommended.timeout);
+            // An acknowledgement that may be held back is not late before that.
+            let held = after.unwrap_or(Time::ZERO);
+            let timeout = timeout.unwrap_or(recommended.timeout + held);
             let after = after.unwrap_or(Time::from_ps(timeout.ps() / 4));
             Some(GoBackNSpec { window, timeout, every, after, simple }.into())
         };
@@ -214,10 +225,11 @@ impl ChannelKind {
                 go_back_n(window, timeout, acknowledge, true)
             }
             ChannelKind::Selective { least, ahead, after } => {
-                let SelectiveSpec { least: usual, ahead: queue, after: wait } =
+                let SelectiveSpec { least: usual, ahead: queue, after: wait, overtakes } =
                     recommended.selective;
                 let (least, ahead) = (least.unwrap_or(usual), ahead.unwrap_or(queue));
-                Some(SelectiveSpec { least, ahead, after: after.unwrap_or(wait) }.into())
+                let after = after.unwrap_or(wait);
+                Some(SelectiveSpec { least, ahead, after, overtakes }.into())
             }
         }
     }
@@ -242,7 +254,7 @@ mod tests {
     }
 
     fn go_back_n(kind: ChannelKind, recommended: Time) -> GoBackNSpec {
-        match kind.spec(&Recommended::simulated(recommended)) {
+        match kind.spec(&Recommended::simulated(recommended, Time::ZERO, true)) {
             Some(ChannelSpec::GoBackN(spec)) => spec,
             other => panic!("{other:?}"),
         }
@@ -265,7 +277,7 @@ mod tests {
 
     #[test]
     fn values_are_read_within_their_ranges() {
-        let recommended = Recommended::simulated(Time::from_ns(9));
+        let recommended = Recommended::simulated(Time::from_ns(9), Time::ZERO, true);
         let window =
             |window| read("go-back-n", &[("window", window)]).map(|kind| kind.spec(&recommended));
         assert_eq!(window(1 << 20).unwrap().unwrap().widest(), 1 << 20);
@@ -296,7 +308,7 @@ mod tests {
         assert_eq!(spec(Acknowledge::Immediate), (recommended, 1, quarter));
         let delayed = |every, after| spec(Acknowledge::Delayed { every, after });
         assert_eq!(delayed(2, None), (recommended, 2, quarter));
-        assert_eq!(delayed(50, Some(own)), (recommended, 12, own));
+        assert_eq!(delayed(50, Some(own)), (recommended + own, 12, own), "no sooner than the ACK");
         assert_eq!(spec(Acknowledge::Piggyback { after: None }), (recommended, 12, quarter));
         assert_eq!(ChannelKind::default().spec(&Recommended::LIVE), None);
         assert!(ChannelKind::default().is_default());
@@ -304,6 +316,8 @@ mod tests {
             ChannelKind::Selective { least, ahead, after: None }.spec(&Recommended::LIVE)
         };
         assert_eq!(selective(None, None), Some(SelectiveSpec::LIVE.into()));
+        let first = |us: u64| SelectiveSpec::simulated(Time::from_ns(1_000 * us), true).least;
+        assert_eq!([first(0), first(2_000), first(8_000)].map(|least| least.ps() / 1_000_000), [500, 500, 2_000]);
         let expected = SelectiveSpec { least: own, ahead: Time::ZERO, ..SelectiveSpec::LIVE };
         assert_eq!(selective(Some(own), Some(Time::ZERO)), Some(expected.into()));
     }

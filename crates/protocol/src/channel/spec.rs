@@ -39,6 +39,9 @@ pub struct SelectiveSpec {
     pub ahead: Time,
     /// How long a packet waits at most until it is acknowledged.
     pub after: Time,
+    /// How long later packets of the channel may be there before an earlier one, on a network that is known to
+    /// let them overtake it. None: whether they do so has to be found out.
+    pub overtakes: Time,
 }
 
 /// Why a channel cannot be made.
@@ -68,6 +71,15 @@ impl From<SelectiveSpec> for ChannelSpec {
 }
 
 impl ChannelSpec {
+    /// How long the receiver may hold an acknowledgement back.
+    pub fn held(&self) -> Time {
+        match self {
+            ChannelSpec::GoBackN(GoBackNSpec { every: 0 | 1, .. }) => Time::ZERO,
+            ChannelSpec::GoBackN(spec) => spec.after,
+            ChannelSpec::Selective(spec) => spec.after,
+        }
+    }
+
     /// The most packets that one end ever has outstanding.
     pub fn widest(&self) -> u32 {
         match self {
@@ -100,6 +112,9 @@ impl SelectiveSpec {
     /// is made good.
     pub const WIDEST: u32 = Arrivals::COUNT / 2;
 
+    /// As long as no round trip has been measured, a time-out is so many of the least.
+    pub const UNMEASURED: u64 = 4;
+
     /// Between real hosts. They are busy with something else for milliseconds at times, and come back to find everything that has come
     /// meanwhile; acknowledgements that are a tenth of a millisecond late are of no account beside that, and then cover a whole
     /// batch.
@@ -107,6 +122,7 @@ impl SelectiveSpec {
         least: Time::from_ns(5_000_000),
         ahead: Time::from_ns(1_000_000),
         after: Time::from_ns(100_000),
+        overtakes: Time::ZERO,
     };
 
     /// Between simulated hosts, whose processors are never busy with anything else than what is simulated.
@@ -114,5 +130,15 @@ impl SelectiveSpec {
         least: Time::from_ns(500_000),
         ahead: Time::ZERO,
         after: Time::from_ns(10_000),
+        overtakes: Time::ZERO,
     };
+
+    /// Between simulated hosts on a network where the first packets may take so long to be acknowledged.
+    /// `keeps_order`: no packet overtakes another there.
+    pub fn simulated(first: Time, keeps_order: bool) -> SelectiveSpec {
+        let fits = Time::from_ps(first.ps() / SelectiveSpec::UNMEASURED);
+        let overtakes = if keeps_order { Time::ZERO } else { first };
+        let usual = SelectiveSpec::SIMULATED;
+        SelectiveSpec { least: fits.max(usual.least), overtakes, ..usual }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crosstie_units::Time;
+use crosstie_units::{Rate, Time};
 
 use super::{Dispatch, Order, Outgoing};
 use crate::level::finish;
@@ -18,10 +18,19 @@ impl Dispatch {
         self.ways.as_ref().and_then(Ways::alarm)
     }
 
+    /// The links of the rails are so fast.
+    pub(crate) fn know_rates(&mut self, rates: &[Rate]) {
+        if let Some(ways) = &mut self.ways {
+            ways.know_rates(rates);
+        }
+    }
+
     /// Ways that have been silent for too long.
     pub(crate) fn silent(&mut self) -> Vec<(NodeId, RailId)> {
         let now = self.now;
-        self.ways.as_mut().map_or(Vec::new(), |ways| ways.silent(now))
+        let silent = self.ways.as_mut().map_or(Vec::new(), |ways| ways.silent(now));
+        self.deaths += silent.len() as u64;
+        silent
     }
 
     /// Peers to which there has been no way for too long.

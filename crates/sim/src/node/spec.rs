@@ -5,7 +5,7 @@ use crosstie_protocol::channel::{ChannelError, ChannelSpec};
 use crosstie_protocol::{
     MatrixError, NodeError, NodeId, NodeSpec, Pacing, Packing, Patience, PolicyKind,
 };
-use crosstie_units::{Seed, Time};
+use crosstie_units::{Rate, Seed, Time};
 
 /// Nodes, their NICs and the policy by which they use their rails.
 #[derive(Debug, Clone)]
@@ -34,6 +34,8 @@ pub struct NodesSpec {
     /// How long nodes wait for the acknowledgements of channels: they outlive their rails. `None`, and where there are no channels: for
     /// ever.
     pub patience: Option<Patience>,
+    /// How fast the link of each rail carries payload, for nodes that outlive their rails. Empty: they do not know.
+    pub rates: Vec<Rate>,
     /// What packets take of processors, rings and pools; `None`: nothing.
     pub station: Option<StationSpec>,
     /// What is random about nodes.

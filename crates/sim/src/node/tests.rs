@@ -60,6 +60,7 @@ fn spec(policy: PolicyKind, payload: Option<u32>) -> NodesSpec {
         response: CYCLE * 300,
         channel: None,
         patience: None,
+        rates: Vec::new(),
         station: None,
         seed: Seed(1),
     }

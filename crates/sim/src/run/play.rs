@@ -62,6 +62,8 @@ pub struct Delivery {
     pub lost: u64,
     /// Packets that commodity nodes had no room for.
     pub overflows: Overflows,
+    /// How often a rail to a node was taken for dead, where nodes outlive their rails.
+    pub deaths: Option<u64>,
     /// What channels have sent and received.
     pub channels: Option<Tally>,
     /// What each of their senders has been through.
@@ -77,6 +79,7 @@ impl Delivery {
         Delivery {
             lost: nodes.lost(),
             overflows: nodes.overflows(),
+            deaths: nodes.deaths(),
             channels: nodes.channel_tally(),
             histories: nodes.histories().cloned().collect(),
             carried: network.carried(),

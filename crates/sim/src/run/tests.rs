@@ -59,6 +59,7 @@ fn plain_nodes(rails: u32, packing: Packing) -> NodesSpec {
         response: CYCLE * 300,
         channel: None,
         patience: None,
+        rates: Vec::new(),
         station: None,
         seed: Seed(1),
     }

@@ -45,7 +45,7 @@ const FINISH_LAST: Column =
     c("finish_last", "end of the last rank", "us", "when the last rank was done");
 
 /// What a world knows beside: losses and what channels did about them, and what a price is spent on.
-const BESIDE: [Column; 15] = [
+const BESIDE: [Column; 16] = [
     optional(
         "lost",
         "packets lost in the network",
@@ -57,6 +57,12 @@ const BESIDE: [Column; 15] = [
         "packets lost in nodes",
         "packets",
         "packets that nodes had no room for, in rings and pools",
+    ),
+    optional(
+        "deaths",
+        "rails taken for dead",
+        "times",
+        "how often a rail to a node was silent for longer than `nic.patience` allows",
     ),
     optional(
         "sent",
@@ -151,7 +157,7 @@ const fn with_beside<const N: usize, const ALL: usize>(own: [Column; N]) -> [Col
 }
 
 /// Every column of a ping, in the order of the result files.
-pub(super) const PING: &[Column] = &with_beside::<12, 27>([
+pub(super) const PING: &[Column] = &with_beside::<12, 28>([
     TIME_MEAN,
     TIME_CI,
     TIME_MIN,
@@ -167,7 +173,7 @@ pub(super) const PING: &[Column] = &with_beside::<12, 27>([
 ]);
 
 /// Every column of a stream: one way there is nothing to halve.
-pub(super) const STREAM: &[Column] = &with_beside::<10, 25>([
+pub(super) const STREAM: &[Column] = &with_beside::<10, 26>([
     TIME_MEAN,
     TIME_CI,
     TIME_MIN,
@@ -181,7 +187,7 @@ pub(super) const STREAM: &[Column] = &with_beside::<10, 25>([
 ]);
 
 /// Every column of a schedule.
-pub(super) const SCHEDULE: &[Column] = &with_beside::<11, 26>([
+pub(super) const SCHEDULE: &[Column] = &with_beside::<11, 27>([
     TIME_MEAN,
     TIME_CI,
     TIME_MIN,

@@ -313,7 +313,7 @@ pub struct Patience {
 
 impl Default for Patience {
     fn default() -> Patience {
-        let protocol::Patience { round_trips, least, give_up } = protocol::Patience::default();
+        let protocol::Patience { round_trips, least, give_up, .. } = protocol::Patience::default();
         Patience { round_trips, least, give_up }
     }
 }

@@ -82,6 +82,7 @@ fn whatever_happens_on_the_way_messages_arrive_as_they_were_sent() {
             round_trips: 8,
             least: Time::from_ns(20_000_000),
             give_up: Time::from_ns(60_000_000_000),
+            ..Patience::default()
         }),
         ahead: Time::from_ns(1_000_000),
     };

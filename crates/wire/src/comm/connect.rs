@@ -105,6 +105,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<(Engine, bool)
             round_trips: 4,
             least: SILENCE,
             give_up: time(options.patience),
+            ..Patience::default()
         }),
         ahead: AHEAD,
     };

@@ -60,7 +60,7 @@ pub(super) fn spec(rank: u16, channel: ChannelSpec, eager: u64) -> BareSpec {
             probe: Some(ms(50)),
             ..MessageSpec::new(eager)
         },
-        patience: Some(Patience { round_trips: 8, least: ms(10), give_up: GIVE_UP }),
+        patience: Some(Patience { round_trips: 8, least: ms(10), give_up: GIVE_UP, ..Patience::default() }),
         ahead: ms(1),
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn choose(
     };
     let after = Time::from_ns(100_000);
     let channel = match decisions.one_of(2) {
-        0 => SelectiveSpec { least: ms(5), ahead: ms(1), after }.into(),
+        0 => SelectiveSpec { least: ms(5), ahead: ms(1), after, ..SelectiveSpec::LIVE }.into(),
         _ => GoBackNSpec { window: 16, timeout: ms(5), every: 2, after, simple: false }.into(),
     };
     let eager = [0, 1000, 8192][decisions.one_of(3)];

@@ -1,11 +1,15 @@
 //! How long a packet may be overtaken before it is taken for lost.
 
+use crate::channel::SelectiveSpec;
+
 /// The margin for packets that overtake others, in quarters of the smallest round trip.
 ///
 /// A way that has never let a packet overtake another needs none: once packets sent after it have come, it is lost. Where packets have been
 /// overtaken there is a margin, and it grows as often as a packet was sent again for nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reordering {
+    /// The least margin, in picoseconds, on a network that is known to let packets overtake others.
+    least: u64,
     quarters: u32,
     /// Losses since something was last sent again for nothing.
     calm: u32,
@@ -21,10 +25,14 @@ const CALM: u32 = 16;
 pub(super) const LATER: u64 = 3;
 
 impl Reordering {
+    pub fn new(spec: &SelectiveSpec) -> Reordering {
+        Reordering { least: spec.overtakes.ps(), ..Reordering::default() }
+    }
+
     /// Whether packets keep their order, as far as has been seen.
     #[inline]
     pub fn keeps_order(&self) -> bool {
-        self.quarters == 0
+        self.quarters == 0 && self.least == 0
     }
 
     /// A packet has come after another that was sent later.
@@ -49,6 +57,7 @@ impl Reordering {
     /// The margin, in picoseconds.
     #[inline]
     pub fn margin(&self, smallest: u64, smoothed: u64) -> u64 {
-        (smallest / 4).saturating_mul(u64::from(self.quarters.max(1))).min(smoothed.max(smallest))
+        let found = (smallest / 4).saturating_mul(u64::from(self.quarters.max(1)));
+        found.min(smoothed.max(smallest)).max(self.least)
     }
 }

@@ -27,9 +27,6 @@ const MOST: Time = Time::from_ns(100_000_000);
 /// Tries become rarer up to this: a rail that returns is noticed soon, and perhaps it is the only one by then.
 const RARE: Time = Time::from_ns(25_000_000);
 
-/// As long as nothing has been measured, so many least time-outs.
-const UNKNOWN: u64 = 4;
-
 impl RoundTrip {
     pub fn new(spec: &SelectiveSpec) -> RoundTrip {
         let spec = *spec;
@@ -72,26 +69,28 @@ impl RoundTrip {
         self.quickest.map(|_| self.smoothed)
     }
 
-    /// How long after the last packet nothing heard means that it should be sent again.
+    /// How long after the last packet nothing heard means that it should be sent again. `serial`: what the rail
+    /// takes to transmit the packets that the next acknowledgement may be about.
     #[inline]
-    pub fn probe(&self) -> Time {
+    pub fn probe(&self, serial: Time) -> Time {
         let spread = self.smoothed.max(self.variation.saturating_mul(4));
-        self.plus_wait(spread)
+        self.plus_wait(spread) + serial
     }
 
     /// How long nothing heard of anything means the same, at the first, second and later tries.
     #[inline]
-    pub fn timeout(&self, tries: u32) -> Time {
-        let once = self.plus_wait(self.variation.saturating_mul(4)).max(self.spec.least);
+    pub fn timeout(&self, tries: u32, serial: Time) -> Time {
+        let waits = self.plus_wait(self.variation.saturating_mul(4)) + serial;
+        let once = waits.max(self.spec.least);
         let doublings = tries.min(20);
-        (once * (1 << doublings)).min(RARE.max(once)).min(MOST.max(self.spec.least))
+        (once * (1 << doublings)).min(RARE.max(once)).min(MOST.max(self.spec.least).max(serial * 2))
     }
 
     /// A round trip and so much, and the time for which the other end may hold an acknowledgement back.
     #[inline]
     fn plus_wait(&self, spread: u64) -> Time {
         if self.quickest.is_none() {
-            return self.spec.least * UNKNOWN;
+            return self.spec.least * SelectiveSpec::UNMEASURED;
         }
         Time::from_ps(self.smoothed) + Time::from_ps(spread) + self.spec.after
     }
@@ -108,22 +107,32 @@ mod tests {
     #[test]
     fn time_outs_follow_round_trips_between_their_bounds() {
         let mut trips = RoundTrip::new(&SelectiveSpec::LIVE);
-        assert_eq!((trips.probe(), trips.timeout(0)), (us(20_000), us(20_000)), "nothing is known");
+        assert_eq!((trips.probe(Time::ZERO), trips.timeout(0, Time::ZERO)), (us(20_000), us(20_000)), "nothing is known");
         for _ in 0..100 {
             trips.note(us(50).ps(), 1);
         }
-        assert!(trips.probe() < us(202) && trips.probe() >= us(200), "{:?}", trips.probe());
+        assert!(trips.probe(Time::ZERO) < us(202) && trips.probe(Time::ZERO) >= us(200), "{:?}", trips.probe(Time::ZERO));
         let found =
-            [0, 1, 2, 4, 5, 31, u32::MAX].map(|tries| trips.timeout(tries).ps() / us(1_000).ps());
+            [0, 1, 2, 4, 5, 31, u32::MAX].map(|tries| trips.timeout(tries, Time::ZERO).ps() / us(1_000).ps());
         assert_eq!(found, [5, 10, 20, 25, 25, 25, 25]);
         for _ in 0..100 {
             trips.note(us(30_000).ps(), 1);
         }
-        assert!(trips.timeout(0) > us(30_000) && trips.probe() > us(60_000));
-        assert_eq!(trips.timeout(9), trips.timeout(0), "as rare as round trips are long");
+        assert!(trips.timeout(0, Time::ZERO) > us(30_000) && trips.probe(Time::ZERO) > us(60_000));
+        assert_eq!(trips.timeout(9, Time::ZERO), trips.timeout(0, Time::ZERO), "as rare as round trips are long");
         assert_eq!(trips.smallest(), Some(us(50).ps()));
         let patient = SelectiveSpec { least: us(300_000), ..SelectiveSpec::LIVE };
-        assert_eq!(RoundTrip::new(&patient).timeout(9), us(300_000), "no sooner than told");
+        assert_eq!(RoundTrip::new(&patient).timeout(9, Time::ZERO), us(300_000), "no sooner than told");
+    }
+
+    #[test]
+    fn a_packet_that_takes_long_to_transmit_is_not_late() {
+        let mut trips = RoundTrip::new(&SelectiveSpec::SIMULATED);
+        (0..100).for_each(|_| trips.note(us(4).ps(), 64));
+        assert!(trips.probe(Time::ZERO) < us(30) && trips.timeout(0, Time::ZERO) == us(500));
+        for serial in [us(2_000), us(84_000), us(900_000)] {
+            assert!(trips.probe(serial) > serial && trips.timeout(0, serial) > serial);
+        }
     }
 
     #[test]
@@ -131,7 +140,7 @@ mod tests {
         let mut trips = RoundTrip::new(&SelectiveSpec::LIVE);
         for taken in [0, u64::MAX, 0, u64::MAX, 1, u64::MAX, u64::MAX] {
             trips.note(taken, 1);
-            assert!(trips.timeout(3) <= us(100_000) && trips.probe() >= SelectiveSpec::LIVE.after);
+            assert!(trips.timeout(3, Time::ZERO) <= us(100_000) && trips.probe(Time::ZERO) >= SelectiveSpec::LIVE.after);
         }
     }
 }

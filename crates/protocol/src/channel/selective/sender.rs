@@ -93,6 +93,9 @@ pub(super) struct Sender<T> {
 /// More transmissions than this are not remembered in order if their packets were sent again or acknowledged.
 const REMEMBERED: usize = 4 * SelectiveSpec::WIDEST as usize;
 
+/// Packets whose time on the rail counts until an acknowledgement comes.
+const ACKNOWLEDGED: u64 = 3;
+
 /// What comes of an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
@@ -132,7 +135,7 @@ impl<T: Clone> Sender<T> {
                 trains: Trains::new(spec.ahead),
             },
             window: Window::new(spec),
-            reordering: Reordering::default(),
+            reordering: Reordering::new(spec),
             history: History::default(),
         }
     }
@@ -258,8 +261,8 @@ impl<T: Clone> Sender<T> {
         let seq = self.base.plus(self.flight.len() as u32);
         let paused = self.pauses(now);
         let departure = self.depart(now, seq, bytes);
-        if let Some(trains) = self.known.trains.as_mut().filter(|_| paused && departure.limited) {
-            trains.begin(now, self.turns);
+        if paused && departure.limited {
+            self.known.trains.begin(now, self.turns);
         }
         let (lost, again, sent, turn) = (false, false, now, self.turns);
         let kept = Some(item.clone());
@@ -404,8 +407,8 @@ impl<T: Clone> Sender<T> {
                 this.under_way -= u64::from(packet.bytes);
             }
             this.known.delivery.deliver(packet.bytes);
-            if let Some(trains) = this.known.trains.as_mut().filter(|_| !packet.again) {
-                trains.deliver(packet.turn, packet.bytes);
+            if !packet.again {
+                this.known.trains.deliver(packet.turn, packet.bytes);
             }
             done(item);
         };
@@ -447,12 +450,10 @@ impl<T: Clone> Sender<T> {
         }
         let smallest = smallest.unwrap_or(0);
         let step = self.known.delivery.measure(now, &departure, sent, smallest);
-        if let (Some(trains), Some(quickest)) =
-            (&mut self.known.trains, self.known.trips.quickest())
-        {
+        if let Some(quickest) = self.known.trips.quickest() {
             let held = sack.map_or(0, |sack| u64::from(sack.held) * 1_000);
             let came = Time::from_ps(now.ps().saturating_sub(held));
-            trains.acknowledged(came, quickest, &step, self.known.delivery.rate());
+            self.known.trains.acknowledged(came, quickest, &step, self.known.delivery.rate());
         }
         let news = News { bytes, packets, waited, step, under_way: self.under_way };
         self.window.acknowledged(news, &mut self.known);
@@ -531,13 +532,21 @@ impl<T: Clone> Sender<T> {
         if self.flight.is_empty() {
             return None;
         }
+        let serial = self.serial();
         Some(match self.tries {
             0 => {
-                let probe = self.sent.max(self.heard) + self.known.trips.probe();
-                probe.min(self.heard + self.known.trips.timeout(0))
+                let probe = self.sent.max(self.heard) + self.known.trips.probe(serial);
+                probe.min(self.heard + self.known.trips.timeout(0, serial))
             }
-            tries => self.tried + self.known.trips.timeout(tries - 1),
+            tries => self.tried + self.known.trips.timeout(tries - 1, serial),
         })
+    }
+
+    /// What the rail takes to transmit the packets that the next acknowledgement may be about. It comes for two
+    /// packets, and may ride on one as long.
+    #[inline]
+    fn serial(&self) -> Time {
+        self.known.trains.time_for(self.under_way.min(ACKNOWLEDGED * self.window.longest()))
     }
 
     /// Lets the time come.

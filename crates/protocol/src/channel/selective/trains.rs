@@ -44,9 +44,9 @@ struct Shown {
 const TRAINS: usize = 10;
 
 impl Trains {
-    /// `None` where deliveries are measured at once.
-    pub fn new(ahead: Time) -> Option<Trains> {
-        (ahead > Time::ZERO).then(|| Trains {
+    /// `ahead`: the least time over which deliveries are measured.
+    pub fn new(ahead: Time) -> Trains {
+        Trains {
             ahead: ahead.ps() as f64,
             began: Time::ZERO,
             first: 0,
@@ -55,7 +55,7 @@ impl Trains {
             trains: [Shown::default(); TRAINS],
             place: 0,
             most: Shown::default(),
-        })
+        }
     }
 
     /// A packet is sent after a pause, in a turn.
@@ -114,6 +114,13 @@ impl Trains {
         self.most = Shown { rate, bytes: longest };
     }
 
+    /// What so many bytes take at that rate; no time, if nothing is known.
+    #[inline]
+    pub fn time_for(&self, bytes: u64) -> Time {
+        let Shown { rate, .. } = self.most;
+        if rate > 0.0 { Time::from_ps((bytes as f64 / rate) as u64) } else { Time::ZERO }
+    }
+
     /// The rate, if anything is known, and the most bytes of a train that has shown something.
     pub fn known(&self) -> Option<(Rate, u64)> {
         let Shown { rate, bytes } = self.most;
@@ -159,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_short_train_shows_the_rate_and_a_host_that_is_late_does_not_change_it() {
-        let mut trains = Trains::new(AHEAD).unwrap();
+        let mut trains = Trains::new(AHEAD);
         assert_eq!(trains.known(), None);
         train(&mut trains, 0, &[1500; 6], |_| 0);
         assert!((rate(&trains) - 125.0).abs() < 0.1, "{trains:?}");
@@ -174,21 +181,21 @@ mod tests {
 
     #[test]
     fn trains_of_few_bytes_show_nothing_of_longer_ones() {
-        let mut trains = Trains::new(AHEAD).unwrap();
+        let mut trains = Trains::new(AHEAD);
         train(&mut trains, 0, &[1500; 20], |_| 0);
         for number in 1..100 {
             train(&mut trains, number * AHEAD.ps(), &[64], |_| 50_000_000);
         }
         assert!((rate(&trains) - 125.0).abs() < 0.1, "{trains:?}");
         // Who has only seen few bytes says so.
-        let mut trains = Trains::new(AHEAD).unwrap();
+        let mut trains = Trains::new(AHEAD);
         train(&mut trains, 0, &[64], |_| 0);
         assert_eq!(trains.known().unwrap().1, 64);
     }
 
     #[test]
     fn what_passes_at_once_is_forgotten_when_more_has_passed() {
-        let mut trains = Trains::new(AHEAD).unwrap();
+        let mut trains = Trains::new(AHEAD);
         // The first 6,000 bytes take no time.
         let saved = |number: usize| 1500 * PACE * (number as u64 + 1).min(4);
         trains.begin(Time::ZERO, 1);
@@ -204,11 +211,10 @@ mod tests {
 
     #[test]
     fn what_deliveries_show_replaces_what_trains_have_shown() {
-        let mut trains = Trains::new(AHEAD).unwrap();
+        let mut trains = Trains::new(AHEAD);
         train(&mut trains, 0, &[1500; 6], |_| 0);
         trains.acknowledged(AHEAD, QUICKEST, &step(true), 50e-6);
         assert_eq!(trains.known().unwrap(), (Rate::from_bytes_per_second(50_000_000), 50_000));
-        assert!(Trains::new(Time::ZERO).is_none());
     }
 
     proptest! {
@@ -217,7 +223,7 @@ mod tests {
             sizes in prop::collection::vec(prop::collection::vec(64u32..9000, 1..40), 1..30),
             late in prop::collection::vec(0u64..1_000_000_000, 40),
         ) {
-            let mut trains = Trains::new(AHEAD).unwrap();
+            let mut trains = Trains::new(AHEAD);
             for (number, packets) in (0..).zip(&sizes) {
                 train(&mut trains, number * 100 * AHEAD.ps(), packets, |at| late[at]);
                 let found = trains.known().map_or(0.0, |(rate, _)| rate.bytes_per_second() as f64);

@@ -83,8 +83,7 @@ pub(super) struct Knowledge {
     pub trips: RoundTrip,
     pub backlog: Backlog,
     pub delivery: Delivery,
-    /// What trains show, where what deliveries show takes its time.
-    pub trains: Option<Trains>,
+    pub trains: Trains,
 }
 
 impl Knowledge {
@@ -97,10 +96,7 @@ impl Knowledge {
 
     /// What the way carries of what is sent next, and how many bytes have shown that.
     pub fn carries(&self) -> Option<(Rate, u64)> {
-        match &self.trains {
-            Some(trains) => trains.known(),
-            None => self.delivery.known().map(|rate| (rate, u64::MAX)),
-        }
+        self.trains.known()
     }
 }
 
@@ -133,6 +129,12 @@ impl Window {
     #[inline]
     pub fn limit(&self) -> u64 {
         self.limit
+    }
+
+    /// The bytes of the longest packet.
+    #[inline]
+    pub fn longest(&self) -> u64 {
+        self.packet
     }
 
     /// Whether it is kept narrow.

@@ -29,7 +29,7 @@ fn datagrams() -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     let after = Time::from_ns(100_000);
     let channels: [ChannelSpec; 2] = [
-        SelectiveSpec { least: ms(5), ahead: ms(1), after }.into(),
+        SelectiveSpec { least: ms(5), ahead: ms(1), after, ..SelectiveSpec::LIVE }.into(),
         GoBackNSpec { window: 16, timeout: ms(5), every: 2, after, simple: false }.into(),
     ];
     let striping = crosstie_protocol::StripingRatio::ALL;
