@@ -164,9 +164,11 @@ impl Crew {
     /// Waits until all that was said is printed, and takes the terminal back. Returns true if nobody
     /// was left to read it.
     fn fall_silent(&mut self) -> bool {
-        // A reader that panicked has told of it.
-        let readers = self.readers.drain(..);
-        let unread = readers.fold(false, |gone, it| it.join().unwrap_or(false) || gone);
+        let mut unread = false;
+        for reader in self.readers.drain(..) {
+            // A reader that panicked has told of it.
+            unread |= reader.join().unwrap_or(false);
+        }
         if self.terminal {
             terminal::take_back();
         }

@@ -41,8 +41,12 @@ pub fn run(arguments: &LaunchArguments, console: &Console) -> Exit {
     })?;
     let readers = print(pipes, arguments.label, console);
     let outcome = pass_on(signals, ender, || crew.wait());
-    // Nobody is left who could print anything. A reader that panicked has told of it.
-    let unread = readers.into_iter().fold(false, |gone, it| it.join().unwrap_or(false) || gone);
+    // Nobody is left who could print anything.
+    let mut unread = false;
+    for reader in readers {
+        // A reader that panicked has told of it.
+        unread |= reader.join().unwrap_or(false);
+    }
     let mut outcome = outcome.map_err(refused)?;
     // At a terminal ranks are told of Ctrl-C too, and may all have ended by it before they could be asked to.
     outcome.interrupted |= interrupted.load(Ordering::Relaxed);
