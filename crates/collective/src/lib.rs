@@ -16,9 +16,11 @@ mod operation;
 mod purpose;
 mod schedule;
 mod score;
+mod stuck;
 
 pub use cargo::{Access, Block, Cargo};
 pub use collective::Collective;
 pub use operation::{Operation, OperationError};
 pub use purpose::{Purpose, Whose};
 pub use schedule::{Builder, CyclicRank, Need, Op, OpId, Rank, Schedule, Step, Tag, When};
+pub use stuck::{Stuck, stuck};
