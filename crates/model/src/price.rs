@@ -29,6 +29,10 @@
 //! and in which g > O_s, the [`PacketTree`](crate::PacketTree) lets a node send a packet to all its children
 //! before it receives the next; here the next may be received while a send waits for the NIC.
 //!
+//! This is not the LogGOPS machine of the simulator: O and g are those of packets, a reception starts as late as
+//! it can, and those that come together go by their order in the schedule. Where processors or NICs are contended,
+//! the two may differ.
+//!
 //! The price assumes that nothing is lost. [`Congestion`] says when that cannot be so.
 
 mod backlog;

@@ -14,10 +14,15 @@
 //!   the NIC is busy until           r + g + (m-1) G
 //! ```
 //!
-//! A message is received whether or not anybody has asked for it; a receive that comes later takes no time.
-//! Of messages longer than the eager limit the send is done, and its processor and NIC are free, no sooner than
-//! message and receive have met; meanwhile the processor takes up nothing but receptions. Those who wait for a processor are served in the order in which they became
-//! ready, among those who can start.
+//! A message is received whether or not a receive is posted; a receive that is posted later takes no
+//! time. The send of a message above the eager limit is done no sooner than message and receive have
+//! met; meanwhile its processor and NIC serve others.
+//!
+//! Everything that begins (a send, a reception, a computation, a posted receive) is a *moment*, and
+//! moments are counted. Whatever waits for a processor has a [`Place`]: the moment at which what
+//! freed it began. A message is freed by the beginning of its send; an operation by the last of what
+//! it needed to begin, or, after a long send, by the meeting. At each instant, what ends comes first;
+//! then all that can start do, in the order of their places.
 //!
 //! Messages go over plain [`Wires`] where that is all that nodes and network would do, and otherwise through
 //! nodes and network. There a NIC is busy with a message until it has left the node, and a message is received
@@ -38,8 +43,10 @@ use crate::node::{Letter, Listener, Nodes, Receipt};
 use crate::slab::Slab;
 use crosstie_protocol::{Matching, NodeId, PeId, RailId};
 use crosstie_units::Time;
-use crosstie_work::{Input, Op, Rank, Request, Step, Tag};
-use desk::{Desk, Resource};
+use crosstie_work::{Input, Op, Rank, Request, Step, Tag, Turn};
+use desk::{Desk, Place, Resource};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// A message, by the number its hosts know it by.
 type MessageId = u32;
@@ -61,6 +68,11 @@ pub struct Overhead {
 impl Overhead {
     fn bytes(&self, bytes: u32) -> Time {
         self.byte * u64::from(bytes.max(1) - 1)
+    }
+
+    /// Returns true if the send of a message does not wait for its receive.
+    fn is_eager(&self, bytes: u32) -> bool {
+        self.eager.is_none_or(|most| bytes <= most)
     }
 }
 
@@ -88,19 +100,14 @@ pub struct Envelopes {
     pub deferred: u64,
 }
 
-/// Steps of nodes after which somebody looks up, if none of them was heard of.
-const UNHEARD: u32 = 1024;
-
 /// Never.
 const NEVER: Time = Time::from_ps(u64::MAX);
 
 /// Something that comes at a known time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Event {
-    /// Somebody who waits for a processor or a NIC of a host may start.
-    Wake(Rank),
-    /// A rank has computed.
-    Computed(Rank, Request),
+    /// A rank has computed what it began at a moment.
+    Computed(Rank, Request, u64),
     /// A message is handed to its node.
     HandedOver(MessageId),
     /// A sender is done with a message.
@@ -125,6 +132,9 @@ struct Message {
     send: Request,
     receive: Option<Request>,
     watched: bool,
+    /// The moment at which the send began, and that at which message and receive met.
+    moment: u64,
+    met: u64,
     /// When the sender's processor, or NIC, began with it, and was done.
     began: Time,
     sent: Time,
@@ -143,6 +153,26 @@ struct Computation {
     rank: Rank,
     request: Request,
     begin: Time,
+    moment: u64,
+}
+
+/// A receive that is to be posted.
+#[derive(Debug, Clone, Copy)]
+struct Posting {
+    rank: Rank,
+    request: Request,
+    from: Option<Rank>,
+    tag: Option<Tag>,
+    watched: bool,
+}
+
+/// What starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Start {
+    /// The next task at the desk of a rank, unless another has come before it since.
+    Task(Rank),
+    /// A posted receive, by its number.
+    Post(u32),
 }
 
 /// How messages get from host to host.
@@ -169,9 +199,15 @@ struct Books {
     overhead: Option<Overhead>,
     now: Time,
     desks: Vec<Desk<Task>>,
+    /// What ends, and what comes to a host.
     agenda: Agenda<Event>,
     entries: u64,
+    /// What starts when, and in which order.
+    starts: BinaryHeap<Reverse<(Time, Place, Start)>>,
+    /// How much has begun.
+    moments: u64,
     inboxes: Vec<Inbox>,
+    postings: Slab<Posting>,
     messages: Slab<Message>,
     /// What the processors of commodity nodes compute.
     computations: Slab<Computation>,
@@ -227,10 +263,11 @@ pub(crate) trait Hosting {
     /// Who was the first to give up whom, if somebody has.
     fn cut_off(&self) -> Option<(Rank, Rank)>;
 
-    /// A rank begins an operation.
-    fn begin(&mut self, rank: Rank, request: Request, op: Op, watched: bool);
+    /// A rank begins an operation. Its turn is the latest of what it waited for.
+    fn begin(&mut self, rank: Rank, request: Request, op: Op, watched: bool, turn: Turn);
 
-    /// Lets the next thing happen, if that is before a time; false if that time has come.
+    /// Lets the next thing happen, if that is before a time. Returns false if nothing has happened
+    /// yet: that time has come, or it is time to look up.
     fn step(&mut self, until: Time) -> bool;
 }
 
@@ -248,7 +285,10 @@ impl<'a> Hosts<'a> {
             desks: (0..hosts).map(|_| Desk::new(rails)).collect(),
             agenda: Agenda::default(),
             entries: 0,
+            starts: BinaryHeap::new(),
+            moments: 0,
             inboxes: (0..hosts).map(|_| Inbox::default()).collect(),
+            postings: Slab::default(),
             messages: Slab::default(),
             computations: Slab::default(),
             told: Vec::new(),
@@ -260,7 +300,7 @@ impl<'a> Hosts<'a> {
         Hosts { ways, books }
     }
 
-    fn send(&mut self, mut message: Message) {
+    fn send(&mut self, mut message: Message, place: Place) {
         let Books { overhead, now, .. } = self.books;
         let from = message.from;
         if let Ways::Wires(wires) = &mut self.ways {
@@ -269,13 +309,12 @@ impl<'a> Hosts<'a> {
         let id = self.books.messages.put(message);
         if overhead.is_some() {
             let way_out = message.rail.map_or(Resource::AnyOut, Resource::Out);
-            self.books.desks[from.0 as usize].queue(message.cpu, way_out, Task::Send(id));
-            self.serve(from);
+            self.books.queue(from, place, message.cpu, way_out, Task::Send(id));
             return;
         }
-        if message.watched {
-            self.books.told.push(Input::Started { rank: from, request: message.send });
-        }
+        let moment = self.books.begins();
+        self.books.messages.get_mut(id).moment = moment;
+        self.books.started(from, message.send, message.watched);
         match &mut self.ways {
             Ways::Wires(wires) => {
                 let leaves = wires.leave(now, from.0, message.rail.unwrap_or(0), message.bytes);
@@ -286,10 +325,20 @@ impl<'a> Hosts<'a> {
         }
     }
 
+    /// Lets the next thing happen that is due. What ends comes before what starts.
+    fn go_on(&mut self) {
+        let now = self.books.now;
+        if self.books.agenda.next().is_some_and(|at| at <= now) {
+            let Entry { what, .. } = self.books.agenda.take().expect("one is due");
+            self.happen(what);
+        } else if let Some(Reverse((_, place, start))) = self.books.starts.pop() {
+            self.start(place, start);
+        }
+    }
+
     fn happen(&mut self, event: Event) {
         match event {
-            Event::Wake(rank) => self.serve(rank),
-            Event::Computed(rank, request) => self.books.told.push(Input::Done { rank, request }),
+            Event::Computed(rank, request, moment) => self.books.done(rank, request, moment),
             Event::HandedOver(id) => self.hand_over(id),
             Event::Sent(id) => self.books.sent(id),
             Event::Reached(id) => self.reached(id),
@@ -335,8 +384,9 @@ impl<'a> Hosts<'a> {
                     self.books.cut_off.get_or_insert((Rank(node.0), Rank(peer.0)));
                 }
                 News::Computed(number) => {
-                    let Computation { rank, request, begin } = self.books.computations.take(number);
-                    self.books.told.push(Input::Done { rank, request });
+                    let Computation { rank, request, begin, moment } =
+                        self.books.computations.take(number);
+                    self.books.done(rank, request, moment);
                     if self.books.records {
                         let episode = Episode { rank, message: None, begin, left: now, end: now };
                         self.books.episodes.push(episode);
@@ -349,7 +399,7 @@ impl<'a> Hosts<'a> {
                     } else {
                         self.books.forget(id);
                         self.books.desks[from.0 as usize].left(rail, now);
-                        self.serve(from);
+                        self.books.line_up(from);
                     }
                 }
             }
@@ -359,7 +409,7 @@ impl<'a> Hosts<'a> {
 
     /// The first byte of a message is at its receiver.
     fn reached(&mut self, id: MessageId) {
-        let Message { to, cpu, rail, bytes, .. } = *self.books.messages.get(id);
+        let Message { to, cpu, rail, bytes, moment, .. } = *self.books.messages.get(id);
         match (&mut self.ways, self.books.overhead) {
             (Ways::Wires(wires), None) => {
                 let end = wires.come_in(self.books.now, to.0, rail.unwrap_or(0), bytes);
@@ -370,35 +420,69 @@ impl<'a> Hosts<'a> {
                     Ways::Wires(_) => Resource::In(rail.unwrap_or(0)),
                     Ways::Nodes { .. } => Resource::Inbound,
                 };
-                self.books.desks[to.0 as usize].queue(cpu, way_in, Task::Receive(id));
-                self.serve(to);
+                self.books.queue(to, Place::message(moment), cpu, way_in, Task::Receive(id));
             }
         }
     }
 
-    /// Lets those start at a host who can.
-    fn serve(&mut self, rank: Rank) {
+    /// Lets something start, if its turn has not passed to another.
+    fn start(&mut self, place: Place, start: Start) {
         let now = self.books.now;
-        while let Some((cpu, resource, task)) = self.books.desks[rank.0 as usize].next(now) {
-            match task {
-                Task::Compute { request, time, watched } => {
-                    if watched {
-                        self.books.told.push(Input::Started { rank, request });
-                    }
-                    self.books.desks[rank.0 as usize].occupy(cpu, now + time);
-                    self.books.enter(now + time, Event::Computed(rank, request));
-                    if self.books.records {
-                        let end = now + time;
-                        let episode = Episode { rank, message: None, begin: now, left: end, end };
-                        self.books.episodes.push(episode);
-                    }
+        match start {
+            Start::Post(number) => {
+                let posting = self.books.postings.take(number);
+                self.post(posting);
+            }
+            Start::Task(rank) => {
+                let desk = &mut self.books.desks[rank.0 as usize];
+                if desk.first(now) == Some((now, place)) {
+                    self.start_next(rank);
                 }
-                Task::Send(id) => self.start_send(rank, cpu, resource, id),
-                Task::Receive(id) => self.start_reception(rank, cpu, resource, id),
+                self.books.line_up(rank);
             }
         }
-        if let Some(at) = self.books.desks[rank.0 as usize].wake(now) {
-            self.books.enter(at, Event::Wake(rank));
+    }
+
+    /// Lets the next task at the desk of a rank start. Returns false if it cannot yet.
+    fn start_next(&mut self, rank: Rank) -> bool {
+        let next = self.books.desks[rank.0 as usize].next(self.books.now);
+        let Some((cpu, resource, task)) = next else { return false };
+        match task {
+            Task::Compute { request, time, watched } => {
+                self.start_computation(rank, cpu, request, time, watched);
+            }
+            Task::Send(id) => self.start_send(rank, cpu, resource, id),
+            Task::Receive(id) => self.start_reception(rank, cpu, resource, id),
+        }
+        true
+    }
+
+    fn start_computation(
+        &mut self,
+        rank: Rank,
+        cpu: u16,
+        request: Request,
+        time: Time,
+        watched: bool,
+    ) {
+        let (begin, moment) = (self.books.now, self.books.begins());
+        let end = begin + time;
+        self.books.started(rank, request, watched);
+        self.books.desks[rank.0 as usize].occupy(cpu, moment, end);
+        self.books.enter(end, Event::Computed(rank, request, moment));
+        if self.books.records {
+            let episode = Episode { rank, message: None, begin, left: end, end };
+            self.books.episodes.push(episode);
+        }
+    }
+
+    /// Posts a receive.
+    fn post(&mut self, posting: Posting) {
+        let Posting { rank, request, from, tag, watched } = posting;
+        self.books.begins();
+        self.books.started(rank, request, watched);
+        if let Some((.., id)) = self.books.inboxes[rank.0 as usize].post(from, tag, request) {
+            self.meet(id, request);
         }
     }
 
@@ -407,25 +491,17 @@ impl<'a> Hosts<'a> {
     }
 
     fn start_send(&mut self, rank: Rank, cpu: u16, resource: Resource, id: MessageId) {
-        let (overhead, now) = (self.overhead(), self.books.now);
+        let (overhead, now, moment) = (self.overhead(), self.books.now, self.books.begins());
         let message = self.books.messages.get_mut(id);
-        message.began = now;
+        (message.began, message.moment) = (now, moment);
         let Message { bytes, send, watched, .. } = *message;
-        if watched {
-            self.books.told.push(Input::Started { rank, request: send });
-        }
+        self.books.started(rank, send, watched);
         let busy = now + overhead.message + overhead.bytes(bytes);
-        let is_eager = overhead.eager.is_none_or(|most| bytes <= most);
         let desk = &mut self.books.desks[rank.0 as usize];
-        desk.occupy(cpu, busy);
-        // A long message keeps both until it has met its receive.
-        if !is_eager {
-            desk.hold(cpu, NEVER);
-        }
+        desk.occupy(cpu, moment, busy);
         match &self.ways {
             Ways::Wires(wires) => {
-                let free = now + wires.occupied(bytes);
-                desk.take(resource, if is_eager { free } else { NEVER });
+                desk.take(resource, now + wires.occupied(bytes));
                 let reaches = now + overhead.message + wires.latency();
                 self.books.enter(reaches, Event::Reached(id));
             }
@@ -434,25 +510,25 @@ impl<'a> Hosts<'a> {
                 self.books.enter(now + overhead.message, Event::HandedOver(id));
             }
         }
-        if is_eager {
+        if overhead.is_eager(bytes) {
             self.books.enter(busy, Event::Sent(id));
         }
     }
 
     fn start_reception(&mut self, rank: Rank, cpu: u16, resource: Resource, id: MessageId) {
-        let (overhead, now) = (self.overhead(), self.books.now);
+        let (overhead, now, moment) = (self.overhead(), self.books.now, self.books.begins());
         let Message { from, tag, bytes, .. } = *self.books.messages.get(id);
         self.books.messages.get_mut(id).reception = now;
         let desk = &mut self.books.desks[rank.0 as usize];
         match &self.ways {
             Ways::Wires(wires) => {
                 let end = now + overhead.message + overhead.bytes(bytes).max(wires.length(bytes));
-                desk.occupy(cpu, end);
+                desk.occupy(cpu, moment, end);
                 desk.take(resource, now + wires.occupied(bytes));
                 self.books.enter(end, Event::Received(id));
             }
             Ways::Nodes { .. } => {
-                desk.occupy(cpu, NEVER);
+                desk.occupy(cpu, moment, NEVER);
                 self.complete(id, overhead);
             }
         }
@@ -471,9 +547,9 @@ impl<'a> Hosts<'a> {
         let work = overhead.bytes(bytes).max(pace.time_for(bytes - 1));
         let end = (reception + overhead.message + work).max(last + overhead.message);
         let end = end.max(self.books.now);
-        self.books.desks[to.0 as usize].occupy(cpu, end);
+        self.books.desks[to.0 as usize].extend(cpu, end);
         self.books.enter(end, Event::Received(id));
-        self.serve(to);
+        self.books.line_up(to);
     }
 
     /// A message has found its receive, or the other way round.
@@ -481,24 +557,18 @@ impl<'a> Hosts<'a> {
         let now = self.books.now;
         let message = self.books.messages.get_mut(id);
         message.receive = Some(request);
-        let Message { from, cpu, rail, bytes, began, sent, end, .. } = *message;
+        message.met = self.books.moments;
+        let Message { bytes, began, end, .. } = *message;
         if end <= now {
             self.books.conclude(id);
         }
-        let Some(overhead) = self.books.overhead else { return };
-        if sent != NEVER || overhead.eager.is_none_or(|most| bytes <= most) {
-            return;
+        if let Some(overhead) = self.books.overhead
+            && !overhead.is_eager(bytes)
+        {
+            // A long message: now its send is done.
+            let busy = began + overhead.message + overhead.bytes(bytes);
+            self.books.enter(busy.max(now), Event::Sent(id));
         }
-        // A long message: its sender goes on.
-        let busy = (began + overhead.message + overhead.bytes(bytes)).max(now);
-        let desk = &mut self.books.desks[from.0 as usize];
-        desk.hold(cpu, busy);
-        if let Ways::Wires(wires) = &self.ways {
-            let free = (began + wires.occupied(bytes)).max(now);
-            desk.take(Resource::Out(rail.unwrap_or(0)), free);
-        }
-        self.books.enter(busy, Event::Sent(id));
-        self.serve(from);
     }
 }
 
@@ -519,7 +589,7 @@ impl Hosting for Hosts<'_> {
             Ways::Wires(_) => false,
             Ways::Nodes { nodes, network, .. } => nodes.expects(&**network),
         };
-        network || !self.books.agenda.is_empty()
+        network || !self.books.agenda.is_empty() || !self.books.starts.is_empty()
     }
 
     fn network(&mut self) -> Option<(&Nodes, &mut dyn Network)> {
@@ -541,33 +611,43 @@ impl Hosting for Hosts<'_> {
         self.books.cut_off
     }
 
-    fn begin(&mut self, rank: Rank, request: Request, op: Op, watched: bool) {
+    fn begin(&mut self, rank: Rank, request: Request, op: Op, watched: bool, turn: Turn) {
         self.books.now = self.now();
+        let turn = turn.min(Turn::done(self.books.moments));
+        let place = Place::operation(rank, request, op.step, turn);
         match op.step {
             Step::Compute { time } => {
                 if let Ways::Nodes { nodes, network, .. } = &mut self.ways
                     && nodes.computes()
                 {
-                    if watched {
-                        self.books.told.push(Input::Started { rank, request });
-                    }
-                    let begin = self.books.now;
-                    let number = self.books.computations.put(Computation { rank, request, begin });
+                    let (begin, moment) = (self.books.now, self.books.begins());
+                    self.books.started(rank, request, watched);
+                    let computation = Computation { rank, request, begin, moment };
+                    let number = self.books.computations.put(computation);
                     nodes.compute(&**network, NodeId(rank.0), number, time);
                     return;
                 }
                 let task = Task::Compute { request, time, watched };
-                self.books.desks[rank.0 as usize].queue(op.cpu, Resource::Nothing, task);
-                self.serve(rank);
+                if self.books.overhead.is_some() {
+                    self.books.queue(rank, place, op.cpu, Resource::Nothing, task);
+                    return;
+                }
+                // Processors do nothing but compute, in the order in which they are asked to.
+                let place = Place::message(self.books.begins());
+                self.books.queue(rank, place, op.cpu, Resource::Nothing, task);
+                while self.start_next(rank) {}
+                self.books.line_up(rank);
             }
             Step::Receive { from, tag, .. } => {
-                if watched {
-                    self.books.told.push(Input::Started { rank, request });
+                let posting = Posting { rank, request, from, tag, watched };
+                if self.books.overhead.is_none() {
+                    self.post(posting);
+                    return;
                 }
-                let inbox = &mut self.books.inboxes[rank.0 as usize];
-                if let Some((.., message)) = inbox.post(from, tag, request) {
-                    self.meet(message, request);
-                }
+                let desk = &self.books.desks[rank.0 as usize];
+                let at = desk.posts(op.cpu, turn.moment(), self.books.now);
+                let number = self.books.postings.put(posting);
+                self.books.starts.push(Reverse((at, place, Start::Post(number))));
             }
             Step::Send { to, tag, bytes } => {
                 let message = Message {
@@ -581,6 +661,8 @@ impl Hosting for Hosts<'_> {
                     send: request,
                     receive: None,
                     watched,
+                    moment: 0,
+                    met: 0,
                     began: self.books.now,
                     sent: NEVER,
                     reception: NEVER,
@@ -592,19 +674,18 @@ impl Hosting for Hosts<'_> {
                         _ => 2,
                     },
                 };
-                self.send(message);
+                self.send(message, place);
             }
         }
     }
 
     fn step(&mut self, until: Time) -> bool {
-        let due = self.books.agenda.next();
+        let due = self.books.due();
         match &mut self.ways {
             Ways::Wires(_) => match due {
                 Some(at) if at < until => {
-                    let Entry { what, .. } = self.books.agenda.take().expect("one is due");
                     self.books.now = at;
-                    self.happen(what);
+                    self.go_on();
                     true
                 }
                 _ => {
@@ -614,24 +695,17 @@ impl Hosting for Hosts<'_> {
             },
             Ways::Nodes { nodes, network, .. } => {
                 if due.is_some_and(|at| at <= network.now()) {
-                    let Entry { what, .. } = self.books.agenda.take().expect("one is due");
                     self.books.now = network.now();
-                    self.happen(what);
+                    self.go_on();
                     return true;
                 }
                 let until = due.map_or(until, |at| at.min(until));
                 let mut heard = std::mem::take(&mut self.books.heard);
-                // What concerns packets alone stays among the nodes.
-                let mut goes_on = true;
-                for _ in 0..UNHEARD {
-                    goes_on = nodes.step(&mut **network, until, &mut heard);
-                    if !goes_on || !heard.0.is_empty() {
-                        break;
-                    }
-                }
+                let has_heard = |heard: &Heard| !heard.0.is_empty();
+                let has = nodes.step_until_heard(&mut **network, until, &mut heard, has_heard);
                 self.books.now = network.now();
                 self.heed(heard);
-                goes_on || due.is_some()
+                has
             }
         }
     }
@@ -643,12 +717,52 @@ impl Books {
         self.entries += 1;
     }
 
+    /// When the next thing is due.
+    fn due(&self) -> Option<Time> {
+        let start = self.starts.peek().map(|Reverse((at, ..))| *at);
+        [self.agenda.next(), start].into_iter().flatten().min()
+    }
+
+    /// Something begins; which moment it is.
+    fn begins(&mut self) -> u64 {
+        self.moments += 1;
+        self.moments
+    }
+
+    /// A rank is told, if it asked, that what begins now has started.
+    fn started(&mut self, rank: Rank, request: Request, watched: bool) {
+        if watched {
+            let turn = Turn::started(self.moments);
+            self.told.push(Input::Started { rank, request, turn });
+        }
+    }
+
+    /// A rank is told that something is done. What waited for it was freed at a moment.
+    fn done(&mut self, rank: Rank, request: Request, moment: u64) {
+        let turn = Turn::done(moment);
+        self.told.push(Input::Done { rank, request, turn });
+    }
+
+    /// A task comes to the desk of a rank.
+    fn queue(&mut self, rank: Rank, place: Place, cpu: u16, resource: Resource, task: Task) {
+        self.desks[rank.0 as usize].queue(place, cpu, resource, task);
+        self.line_up(rank);
+    }
+
+    /// The desk of a rank has changed: its next task may be another.
+    fn line_up(&mut self, rank: Rank) {
+        if let Some((at, place)) = self.desks[rank.0 as usize].news(self.now) {
+            self.starts.push(Reverse((at, place, Start::Task(rank))));
+        }
+    }
+
     /// A sender is done with a message.
     fn sent(&mut self, id: MessageId) {
         let message = self.messages.get_mut(id);
         message.sent = self.now;
-        let (rank, request) = (message.from, message.send);
-        self.told.push(Input::Done { rank, request });
+        let Message { from, send, bytes, moment, met, .. } = *message;
+        let is_eager = self.overhead.is_none_or(|overhead| overhead.is_eager(bytes));
+        self.done(from, send, if is_eager { moment } else { met });
         self.forget(id);
     }
 
@@ -660,6 +774,7 @@ impl Books {
             // It has been looked for when its reception began.
             Some(_) => receive,
             None => {
+                self.messages.get_mut(id).met = self.begins();
                 let inbox = &mut self.inboxes[to.0 as usize];
                 inbox.arrive(from, tag, id).map(|(request, _)| request)
             }
@@ -672,9 +787,9 @@ impl Books {
 
     /// A receive has its message, whole.
     fn conclude(&mut self, id: MessageId) {
-        let Message { to, receive, .. } = *self.messages.get(id);
+        let Message { to, receive, met, .. } = *self.messages.get(id);
         let request = receive.expect("a receive has taken it");
-        self.told.push(Input::Done { rank: to, request });
+        self.done(to, request, met);
         self.forget(id);
     }
 

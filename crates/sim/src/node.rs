@@ -35,6 +35,11 @@ use identity::{DataId, PacketId};
 use links::Links;
 use post::Post;
 
+/// Steps, and cycles of a network, after which those above nodes look up if they have heard of nothing.
+/// A message may be under way for hours, and nobody must wait for it to interrupt a run.
+const UNHEARD_STEPS: u32 = 1024;
+const UNHEARD_CYCLES: u64 = 16_384;
+
 /// Something that comes at a known time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Timer {
@@ -214,6 +219,25 @@ impl Nodes {
             return false;
         }
         true
+    }
+
+    /// Steps until those above have heard of something. Returns false if they have not: the time has
+    /// come, or it is time for them to look up.
+    pub fn step_until_heard<L: Listener>(
+        &mut self,
+        network: &mut dyn Network,
+        until: Time,
+        to: &mut L,
+        has_heard: fn(&L) -> bool,
+    ) -> bool {
+        let until = until.min(network.now() + network.grain().cycle() * UNHEARD_CYCLES);
+        // What concerns packets alone stays among the nodes.
+        for _ in 0..UNHEARD_STEPS {
+            if !self.step(network, until, to) || has_heard(to) {
+                break;
+            }
+        }
+        has_heard(to)
     }
 
     /// Whether anything will happen by itself.

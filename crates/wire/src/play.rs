@@ -1,7 +1,7 @@
 //! Work on real ranks: how the machines of `crosstie-work` are played, whatever carries their messages.
 
 use crosstie_units::Time;
-use crosstie_work::{Action, Application, Input, Note, Rank, Request, Step};
+use crosstie_work::{Action, Application, Input, Note, Rank, Request, Step, Turn};
 
 /// What a rank has written down.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,10 +39,10 @@ pub(crate) fn play<P: Player>(
         let now = player.now();
         while let Some(action) = application.poll_action(now) {
             match action {
-                Action::Begin { rank: who, request, op, watched } if who == rank => {
+                Action::Begin { rank: who, request, op, watched, turn } if who == rank => {
                     player.begin(request, op.step)?;
                     if watched {
-                        application.handle(player.now(), Input::Started { rank, request });
+                        application.handle(player.now(), Input::Started { rank, request, turn });
                     }
                 }
                 Action::Iteration { rank: who, took } if who == rank => {
@@ -55,7 +55,8 @@ pub(crate) fn play<P: Player>(
             }
         }
         if let Some(request) = player.next_done(application.poll_timeout())? {
-            application.handle(player.now(), Input::Done { rank, request });
+            let turn = Turn::default();
+            application.handle(player.now(), Input::Done { rank, request, turn });
         } else {
             application.handle_timeout(player.now());
         }

@@ -9,6 +9,38 @@ use crosstie_units::Time;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Request(pub u32);
 
+/// The moment at which something began that an operation waited for, as the driver counts moments.
+///
+/// Operations that compete for a processor start in the order of their turns. A driver that starts
+/// operations as soon as it hears of them needs no turns: all of its inputs have the default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Turn(u64);
+
+impl Turn {
+    /// After every other.
+    pub const LAST: Turn = Turn(u64::MAX);
+
+    /// The turn of what waits for something to start that started at this moment.
+    pub fn started(moment: u64) -> Turn {
+        Turn(2 * moment)
+    }
+
+    /// The turn of what waits for something to be done that began at this moment.
+    pub fn done(moment: u64) -> Turn {
+        Turn(2 * moment + 1)
+    }
+
+    /// The moment.
+    pub fn moment(self) -> u64 {
+        self.0 / 2
+    }
+
+    /// Returns true if it is of what waits for something to be done.
+    pub fn is_done(self) -> bool {
+        self.0 % 2 == 1
+    }
+}
+
 /// What can happen to a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
@@ -23,6 +55,8 @@ pub enum Input {
         rank: Rank,
         /// The operation.
         request: Request,
+        /// The turn of what waited for this.
+        turn: Turn,
     },
     /// An operation is done: a message has left the sender, one is there that a receive has taken, a
     /// computation is over.
@@ -31,7 +65,19 @@ pub enum Input {
         rank: Rank,
         /// The operation.
         request: Request,
+        /// The turn of what waited for this.
+        turn: Turn,
     },
+}
+
+impl Input {
+    /// The turn of what waited for this.
+    pub fn turn(self) -> Turn {
+        match self {
+            Input::Begin { .. } => Turn::default(),
+            Input::Started { turn, .. } | Input::Done { turn, .. } => turn,
+        }
+    }
 }
 
 /// What a rank wants.
@@ -47,6 +93,8 @@ pub enum Action {
         op: Op,
         /// Whether to tell that it has started.
         watched: bool,
+        /// The latest turn of all that it waited for; the driver knows that of the input before.
+        turn: Turn,
     },
     /// Write down how long an iteration has taken.
     Iteration {
@@ -88,7 +136,7 @@ impl Action {
 
     fn plain(rank: Rank, request: Request, step: Step) -> Action {
         let op = Op { step, cpu: 0, nic: None };
-        Action::Begin { rank, request, op, watched: false }
+        Action::Begin { rank, request, op, watched: false, turn: Turn::default() }
     }
 }
 

@@ -61,7 +61,7 @@ impl Machine for Ping {
             Input::Begin { rank } if rank == to => {
                 self.actions.push_back(Action::receive(rank, RECEIVED, from, TAG, bytes));
             }
-            Input::Done { rank, request: RECEIVED } if rank == from => {
+            Input::Done { rank, request: RECEIVED, .. } if rank == from => {
                 let took = now - self.began;
                 self.actions.push_back(Action::Iteration { rank, took });
                 self.trips += 1;
@@ -72,7 +72,7 @@ impl Machine for Ping {
                     self.actions.push_back(Action::Finish { rank });
                 }
             }
-            Input::Done { rank, request: RECEIVED } => {
+            Input::Done { rank, request: RECEIVED, .. } => {
                 self.answers += 1;
                 if self.answers < iterations {
                     self.send(rank, from);

@@ -1,6 +1,6 @@
 //! Any schedule as work.
 
-use crate::application::{Action, Application, Input, Request};
+use crate::application::{Action, Application, Input, Request, Turn};
 use crosstie_collective::{OpId, Rank, Schedule, Step, When};
 use crosstie_protocol::Machine;
 use crosstie_units::Time;
@@ -14,6 +14,8 @@ pub struct Player {
     iterations: u64,
     /// How many needs of each operation are not met, by its place.
     unmet: Vec<u32>,
+    /// The latest turn of those that are met, by its place.
+    turns: Vec<Turn>,
     ranks: Vec<Progress>,
     actions: VecDeque<Action>,
     names: Option<Names>,
@@ -41,7 +43,9 @@ impl Player {
     pub fn new(schedule: Arc<Schedule>, iterations: u64) -> Player {
         let ranks = vec![Progress::default(); schedule.ranks() as usize];
         let unmet = vec![0; schedule.all().len()];
-        Player { schedule, iterations, unmet, ranks, actions: VecDeque::new(), names: None }
+        let turns = vec![Turn::default(); unmet.len()];
+        let actions = VecDeque::new();
+        Player { schedule, iterations, unmet, turns, ranks, actions, names: None }
     }
 
     /// The same with names for its operations, for whoever reads why one is never done.
@@ -50,7 +54,7 @@ impl Player {
     }
 
     /// A rank begins an iteration; what waits for nothing begins at once.
-    fn begin(&mut self, now: Time, rank: Rank) {
+    fn begin(&mut self, now: Time, rank: Rank, turn: Turn) {
         let schedule = Arc::clone(&self.schedule);
         let places = schedule.places(rank);
         let progress = &mut self.ranks[rank.0 as usize];
@@ -58,6 +62,7 @@ impl Player {
         progress.left = places.len() as u32;
         for place in places.clone() {
             self.unmet[place] = schedule.needs(place).len() as u32;
+            self.turns[place] = turn;
         }
         for (op, place) in (0..).map(OpId).zip(places.clone()) {
             if schedule.needs(place).is_empty() {
@@ -79,16 +84,19 @@ impl Player {
             progress.sending += 1;
         }
         let watched = self.schedule.dependents(place).iter().any(|need| need.when == When::Started);
-        self.actions.push_back(Action::Begin { rank, request: Request(op.0), op: what, watched });
+        let (request, turn) = (Request(op.0), self.turns[place]);
+        self.actions.push_back(Action::Begin { rank, request, op: what, watched, turn });
     }
 
     /// Something that others may wait for has happened to an operation.
-    fn happened(&mut self, rank: Rank, op: OpId, when: When) {
+    fn happened(&mut self, rank: Rank, op: OpId, when: When, turn: Turn) {
         let schedule = Arc::clone(&self.schedule);
         let first = schedule.places(rank).start;
         for need in schedule.dependents(first + op.0 as usize) {
             if need.when == when {
-                let unmet = &mut self.unmet[first + need.op.0 as usize];
+                let place = first + need.op.0 as usize;
+                self.turns[place] = self.turns[place].max(turn);
+                let unmet = &mut self.unmet[place];
                 *unmet = unmet.checked_sub(1).expect("a need is met once");
                 if *unmet == 0 {
                     self.start(rank, need.op);
@@ -97,22 +105,24 @@ impl Player {
         }
     }
 
-    fn done(&mut self, now: Time, rank: Rank, op: OpId) {
+    fn done(&mut self, now: Time, rank: Rank, op: OpId, turn: Turn) {
         let step = self.schedule.ops(rank)[op.0 as usize].step;
         let progress = &mut self.ranks[rank.0 as usize];
         progress.left = progress.left.checked_sub(1).expect("an operation is done once");
         if matches!(step, Step::Send { .. }) {
             progress.sending -= 1;
             if let Some(held) = progress.held.pop_front() {
+                let place = self.schedule.places(rank).start + held.0 as usize;
+                self.turns[place] = self.turns[place].max(turn);
                 self.start(rank, held);
             }
         }
-        self.happened(rank, op, When::Done);
-        self.advance(now, rank);
+        self.happened(rank, op, When::Done, turn);
+        self.advance(now, rank, turn);
     }
 
     /// Goes on to the next iteration if a rank has done all of this one, and again if there is nothing in it.
-    fn advance(&mut self, now: Time, rank: Rank) {
+    fn advance(&mut self, now: Time, rank: Rank, turn: Turn) {
         while self.ranks[rank.0 as usize].left == 0 {
             let progress = &mut self.ranks[rank.0 as usize];
             progress.done += 1;
@@ -122,7 +132,7 @@ impl Player {
                 self.actions.push_back(Action::Finish { rank });
                 return;
             }
-            self.begin(now, rank);
+            self.begin(now, rank, turn);
         }
     }
 }
@@ -134,11 +144,13 @@ impl Machine for Player {
     fn handle(&mut self, now: Time, input: Input) {
         match input {
             Input::Begin { rank } => {
-                self.begin(now, rank);
-                self.advance(now, rank);
+                self.begin(now, rank, Turn::default());
+                self.advance(now, rank, Turn::default());
             }
-            Input::Started { rank, request } => self.happened(rank, OpId(request.0), When::Started),
-            Input::Done { rank, request } => self.done(now, rank, OpId(request.0)),
+            Input::Started { rank, request, turn } => {
+                self.happened(rank, OpId(request.0), When::Started, turn);
+            }
+            Input::Done { rank, request, turn } => self.done(now, rank, OpId(request.0), turn),
         }
     }
 
@@ -192,7 +204,7 @@ mod tests {
     }
 
     fn done(request: u32) -> Input {
-        Input::Done { rank: Rank(0), request: Request(request) }
+        Input::Done { rank: Rank(0), request: Request(request), turn: Turn::default() }
     }
 
     #[test]
@@ -210,13 +222,35 @@ mod tests {
         assert_eq!(taken(&mut player, 0, Input::Begin { rank }), ["0.0", "0.1"]);
         assert!(taken(&mut player, 5, done(1)).is_empty());
         assert_eq!(taken(&mut player, 6, done(0)), ["0.2"]);
-        let started = Input::Started { rank, request: Request(2) };
+        let turn = Turn::default();
+        let started = Input::Started { rank, request: Request(2), turn };
         assert_eq!(taken(&mut player, 7, started), ["0.3"]);
         assert!(taken(&mut player, 8, done(3)).is_empty());
         assert_eq!(taken(&mut player, 9, done(2)), ["0 took 9 ns", "0.0", "0.1"]);
         // A rank with nothing to do is done at once, as often as it is asked to be.
         let idle = taken(&mut player, 9, Input::Begin { rank: Rank(1) });
         assert_eq!(idle, ["1 took 0 ps", "1 took 0 ps", "1 is done"]);
+    }
+
+    #[test]
+    fn operations_have_the_latest_turn_of_what_they_waited_for() {
+        let mut builder = Builder::new(1);
+        let rank = Rank(0);
+        let ops: Vec<OpId> = (0..3).map(|_| builder.compute(rank, Time::ZERO)).collect();
+        builder.after(rank, ops[2], ops[0]);
+        builder.after(rank, ops[2], ops[1]);
+        let mut player = Player::new(Arc::new(builder.finish().unwrap()), 1);
+        taken(&mut player, 0, Input::Begin { rank });
+        // The second began later than the first, and was done sooner.
+        for (request, moment) in [(1, 7), (0, 3)] {
+            let (request, turn) = (Request(request), Turn::done(moment));
+            player.handle(Time::ZERO, Input::Done { rank, request, turn });
+        }
+        let begun = player.poll_action(Time::ZERO);
+        assert!(
+            matches!(begun, Some(Action::Begin { turn, .. }) if turn == Turn::done(7)),
+            "{begun:?}"
+        );
     }
 
     #[test]

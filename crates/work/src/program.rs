@@ -3,7 +3,7 @@
 //! What a rank does is a future that waits for operations and for times. No executor is behind it: the machine
 //! polls the future of a rank whenever that rank is told something, and what it begins meanwhile are actions.
 
-use crate::application::{Action, Application, Input, Request};
+use crate::application::{Action, Application, Input, Request, Turn};
 use crate::note::Note;
 use crosstie_collective::{Op, Rank, Step, Tag};
 use crosstie_protocol::Machine;
@@ -98,7 +98,8 @@ impl Process {
         board.begun = board.begun.wrapping_add(1);
         let op = Op { step, cpu: 0, nic: None };
         let rank = self.rank;
-        board.actions.push_back(Action::Begin { rank, request, op, watched: false });
+        let turn = Turn::default();
+        board.actions.push_back(Action::Begin { rank, request, op, watched: false, turn });
         request
     }
 
@@ -176,7 +177,7 @@ impl Machine for Program {
     fn handle(&mut self, now: Time, input: Input) {
         match input {
             Input::Begin { rank } => self.go_on(now, rank, None),
-            Input::Done { rank, request } => self.go_on(now, rank, Some(request)),
+            Input::Done { rank, request, .. } => self.go_on(now, rank, Some(request)),
             Input::Started { .. } => {}
         }
     }
@@ -237,8 +238,9 @@ mod tests {
             process.note(Note::RoundTrip { took: process.now() });
         });
         program.handle(Time::ZERO, Input::Begin { rank });
-        program.handle(us(1), Input::Done { rank, request: Request(1) });
-        program.handle(us(2), Input::Done { rank, request: Request(0) });
+        let turn = Turn::default();
+        program.handle(us(1), Input::Done { rank, request: Request(1), turn });
+        program.handle(us(2), Input::Done { rank, request: Request(0), turn });
         let last = std::iter::from_fn(|| program.poll_action(us(2))).last();
         assert_eq!(last, Some(Action::Finish { rank }));
     }
@@ -255,7 +257,8 @@ mod tests {
             assert!(process.done_by(late, us(30)).await && process.now() == us(25));
             process.note(Note::RoundTrip { took: process.now() });
         });
-        let done = |request| Input::Done { rank, request: Request(request) };
+        let turn = Turn::default();
+        let done = |request| Input::Done { rank, request: Request(request), turn };
         let actions =
             |program: &mut Program| std::iter::from_fn(|| program.poll_action(Time::ZERO)).count();
         program.handle(Time::ZERO, Input::Begin { rank });

@@ -152,7 +152,7 @@ impl Machine for Stream {
     fn handle(&mut self, now: Time, input: Input) {
         match input {
             Input::Begin { rank } => self.begin(now, self.end(rank)),
-            Input::Done { rank, request: RECEIVED } => {
+            Input::Done { rank, request: RECEIVED, .. } => {
                 let place = self.end(rank);
                 let end = &mut self.ends[place];
                 end.missing -= 1;
@@ -163,7 +163,7 @@ impl Machine for Stream {
                 }
                 self.advance(now, place);
             }
-            Input::Done { rank, request: ANSWERED } => {
+            Input::Done { rank, request: ANSWERED, .. } => {
                 let place = self.end(rank);
                 self.ends[place].answered = true;
                 self.advance(now, place);

@@ -344,3 +344,20 @@ fn keys_that_the_world_does_not_use_are_told() {
     std::fs::write(folder.path().join("up.toml"), swept).unwrap();
     assert_eq!(run_in(folder.path(), &["check", "up.toml"]).expect(0).stderr, "");
 }
+
+#[test]
+fn an_experiment_whose_points_all_fail_answers_no() {
+    let folder = tempdir().unwrap();
+    let text = "title = 'Too short'\nseed = 1\nfabric.single.hosts = 4\nwork.ping.size = '64 KiB'\n";
+    let too_short = format!("{text}measure = {{ min-cycles = 100, max-cycles = 100 }}\n");
+    let one_of_two = format!("{too_short}sweep.product.work.ping.size = ['8 B', '64 KiB']\n");
+    fs::write(folder.path().join("none.toml"), too_short).unwrap();
+    fs::write(folder.path().join("some.toml"), one_of_two).unwrap();
+    let files = ["run", "none.toml", "some.toml", "--no-report"];
+    let end = run_in(folder.path(), &files).expect(1);
+    let told = "none.toml: every point failed (1 point); the first: not done at the limit of";
+    assert!(end.stderr.contains(told) && end.stdout.contains("results/some"), "{end:?}");
+    // Also where nothing is left to do.
+    run_in(folder.path(), &files).expect(1);
+    run_in(folder.path(), &["run", "some.toml", "--no-report"]).expect(0);
+}

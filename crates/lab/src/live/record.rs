@@ -57,7 +57,7 @@ impl Machine for Recorder<'_> {
     type Action = Action;
 
     fn handle(&mut self, now: Time, input: Input) {
-        if let Input::Done { rank, request } = input
+        if let Input::Done { rank, request, .. } = input
             && rank == self.rank
             && let Some(place) = self.open.iter().position(|(open, _)| *open == request)
         {
@@ -116,7 +116,7 @@ impl Application for Recorder<'_> {
 mod tests {
     use super::*;
     use crosstie_collective::{Builder, Tag};
-    use crosstie_work::Player;
+    use crosstie_work::{Player, Turn};
     use std::sync::Arc;
 
     /// Rank 0 sends 100 bytes to rank 1, so many times.
@@ -143,7 +143,8 @@ mod tests {
             }
             now = now + Time::from_ns(5);
             for request in std::mem::take(&mut under_way) {
-                recorder.handle(now, Input::Done { rank: Rank(0), request });
+                let turn = Turn::default();
+                recorder.handle(now, Input::Done { rank: Rank(0), request, turn });
             }
         }
         let what = What::Sent { to: 1, tag: 7, bytes: 100 };

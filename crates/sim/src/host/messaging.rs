@@ -11,8 +11,8 @@
 //! an envelope has arrived           and is opened: the processor is busy for o, and (m-1) O longer if there is a short message in it
 //! ```
 
-use super::desk::{Desk, Resource};
-use super::{Envelopes, Episode, Hosting, Overhead, UNHEARD};
+use super::desk::{Desk, Place, Resource};
+use super::{Envelopes, Episode, Hosting, Overhead};
 use crate::agenda::{Agenda, Entry};
 use crate::network::{Network, Pace};
 use crate::node::{Letter, Listener, Nodes, Receipt};
@@ -20,7 +20,7 @@ use crate::slab::Slab;
 use crosstie_protocol::message::{self, Body, Envelope, MessageSpec, Messenger, PostId, RequestId};
 use crosstie_protocol::{Machine, NodeId, PeId, RailId, RailSet, RankId};
 use crosstie_units::Time;
-use crosstie_work::{Input, Op, Rank, Request, Step, Tag};
+use crosstie_work::{Input, Op, Rank, Request, Step, Tag, Turn};
 use std::collections::BTreeMap;
 
 /// How ranks exchange messages.
@@ -120,6 +120,8 @@ pub(crate) struct Messaging<'a> {
     now: Time,
     agenda: Agenda<Event>,
     entries: u64,
+    /// Tasks that processors were asked to do: they do them in the order in which they come.
+    tasks: u64,
     seats: Vec<Seat>,
     open: Slab<Open>,
     underway: Slab<Underway>,
@@ -161,6 +163,7 @@ impl<'a> Messaging<'a> {
             now: Time::ZERO,
             agenda: Agenda::default(),
             entries: 0,
+            tasks: 0,
             seats: (0..hosts * pes).map(seat).collect(),
             open: Slab::default(),
             underway: Slab::default(),
@@ -183,6 +186,24 @@ impl<'a> Messaging<'a> {
     fn enter(&mut self, at: Time, event: Event) {
         self.agenda.enter(at, self.entries, event);
         self.entries += 1;
+    }
+
+    /// A processor is asked to do something.
+    fn queue(&mut self, rank: Rank, cpu: u16, resource: Resource, task: Task) {
+        self.tasks += 1;
+        let place = Place::message(self.tasks);
+        self.seats[rank.0 as usize].desk.queue(place, cpu, resource, task);
+        self.serve(rank);
+    }
+
+    /// A rank is told that something has started.
+    fn started(&mut self, rank: Rank, request: Request) {
+        self.told.push(Input::Started { rank, request, turn: Turn::default() });
+    }
+
+    /// A rank is told that something is done.
+    fn done(&mut self, rank: Rank, request: Request) {
+        self.told.push(Input::Done { rank, request, turn: Turn::default() });
     }
 
     /// Tells a messenger what has happened and does what it then wants.
@@ -223,7 +244,7 @@ impl<'a> Messaging<'a> {
                 message::Action::Received { request, from, envelope, .. } => {
                     let receive = self.open.take(request.0 as u32);
                     let (rank, request) = (receive.rank, receive.request);
-                    self.told.push(Input::Done { rank, request });
+                    self.done(rank, request);
                     if self.records {
                         let short = envelope
                             .and_then(|number| self.short.remove(&(Rank(from.0), rank, number)));
@@ -284,8 +305,7 @@ impl<'a> Messaging<'a> {
             }
         }
         if self.overhead.is_some() {
-            self.seats[from.0 as usize].desk.queue(0, Resource::Nothing, Task::Post(id));
-            self.serve(from);
+            self.queue(from, 0, Resource::Nothing, Task::Post(id));
         } else {
             self.starts(id);
             self.hand_over(id);
@@ -301,7 +321,7 @@ impl<'a> Messaging<'a> {
             open.began = Some(now);
             let (rank, request) = (open.rank, open.request);
             if open.watched {
-                self.told.push(Input::Started { rank, request });
+                self.started(rank, request);
             }
         }
     }
@@ -347,8 +367,7 @@ impl<'a> Messaging<'a> {
         let Underway { to, envelope, .. } = *self.underway.get(id);
         match (self.overhead, envelope.body) {
             (Some(_), body) if !matches!(body, Body::Data { .. }) => {
-                self.seats[to.0 as usize].desk.queue(0, Resource::Inbound, Task::Open(id));
-                self.serve(to);
+                self.queue(to, 0, Resource::Inbound, Task::Open(id));
             }
             _ => self.opened(id),
         }
@@ -381,7 +400,7 @@ impl<'a> Messaging<'a> {
         if open.done && !open.writing {
             open.left = now;
             let (rank, request) = (open.rank, open.request);
-            self.told.push(Input::Done { rank, request });
+            self.done(rank, request);
             self.forget(send);
         }
     }
@@ -407,7 +426,7 @@ impl<'a> Messaging<'a> {
             let until = match task {
                 Task::Compute { request, time, watched } => {
                     if watched {
-                        self.told.push(Input::Started { rank, request });
+                        self.started(rank, request);
                     }
                     let end = now + time;
                     self.enter(end, Event::Computed(rank, request));
@@ -434,7 +453,7 @@ impl<'a> Messaging<'a> {
                     now + work
                 }
             };
-            self.seats[rank.0 as usize].desk.occupy(cpu, until);
+            self.seats[rank.0 as usize].desk.occupy(cpu, 0, until);
         }
         if let Some(at) = self.seats[rank.0 as usize].desk.wake(now) {
             self.enter(at, Event::Wake(rank));
@@ -454,7 +473,7 @@ impl<'a> Messaging<'a> {
     fn happen(&mut self, event: Event) {
         match event {
             Event::Wake(rank) => self.serve(rank),
-            Event::Computed(rank, request) => self.told.push(Input::Done { rank, request }),
+            Event::Computed(rank, request) => self.done(rank, request),
             Event::HandedOver(id) => self.hand_over(id),
             Event::Written(send) => {
                 self.open.get_mut(send).writing = false;
@@ -479,7 +498,7 @@ impl<'a> Messaging<'a> {
                 News::Unreachable(node, peer) => self.unreachable(node, peer),
                 News::Computed(number) => {
                     let (rank, request, begin) = self.computations.take(number);
-                    self.told.push(Input::Done { rank, request });
+                    self.done(rank, request);
                     if self.records {
                         let (left, end) = (self.now, self.now);
                         self.episodes.push(Episode { rank, message: None, begin, left, end });
@@ -537,7 +556,7 @@ impl Hosting for Messaging<'_> {
         self.cut_off
     }
 
-    fn begin(&mut self, rank: Rank, request: Request, op: Op, watched: bool) {
+    fn begin(&mut self, rank: Rank, request: Request, op: Op, watched: bool, _turn: Turn) {
         self.now = self.network.now();
         let open = Open {
             rank,
@@ -556,7 +575,7 @@ impl Hosting for Messaging<'_> {
         match op.step {
             Step::Compute { time } if self.nodes.computes() => {
                 if watched {
-                    self.told.push(Input::Started { rank, request });
+                    self.started(rank, request);
                 }
                 let number = self.computations.put((rank, request, self.now));
                 let node = self.node(rank);
@@ -564,12 +583,11 @@ impl Hosting for Messaging<'_> {
             }
             Step::Compute { time } => {
                 let task = Task::Compute { request, time, watched };
-                self.seats[rank.0 as usize].desk.queue(op.cpu, Resource::Nothing, task);
-                self.serve(rank);
+                self.queue(rank, op.cpu, Resource::Nothing, task);
             }
             Step::Receive { from, tag, .. } => {
                 if watched {
-                    self.told.push(Input::Started { rank, request });
+                    self.started(rank, request);
                 }
                 let request = RequestId(u64::from(self.open.put(open)));
                 let from = from.map(|from| RankId(from.0));
@@ -597,16 +615,11 @@ impl Hosting for Messaging<'_> {
         }
         let until = due.map_or(until, |at| at.min(until));
         let mut heard = std::mem::take(&mut self.heard);
-        let mut goes_on = true;
-        for _ in 0..UNHEARD {
-            goes_on = self.nodes.step(&mut *self.network, until, &mut heard);
-            if !goes_on || !heard.0.is_empty() {
-                break;
-            }
-        }
+        let has_heard = |heard: &Heard| !heard.0.is_empty();
+        let has = self.nodes.step_until_heard(&mut *self.network, until, &mut heard, has_heard);
         self.now = self.network.now();
         self.heed(heard);
-        goes_on || due.is_some()
+        has
     }
 }
 

@@ -9,7 +9,7 @@ use crate::node::{Audience, Nodes, NodesSpec, Overflows};
 use crate::premises::Carried;
 use crosstie_protocol::channel::{History, Tally};
 use crosstie_units::Time;
-use crosstie_work::{Action, Application, Input, Note, Rank};
+use crosstie_work::{Action, Application, Input, Note, Rank, Turn};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -242,14 +242,17 @@ impl<H: Hosting> Run<'_, H> {
             let timeout = self.application.poll_timeout();
             if timeout.is_some_and(|at| at <= self.hosts.now()) {
                 self.application.handle_timeout(self.hosts.now());
-                self.serve();
+                self.serve(Turn::LAST);
                 self.react();
                 continue;
             }
             if timeout.is_none() && !self.hosts.expects() {
                 return Some(Some(self.standstill(&ranks, play.blueprint)));
             }
-            self.hosts.step(timeout.map_or(play.limit, |at| at.min(play.limit)));
+            let until = timeout.map_or(play.limit, |at| at.min(play.limit));
+            if !self.hosts.step(until) && watch(self.hosts.now()).is_break() {
+                return None;
+            }
             self.hosts.take_told(&mut self.told);
             if let Some(pair) = self.hosts.cut_off() {
                 return Some(Some(self.unreachable(pair, play)));
@@ -266,18 +269,18 @@ impl<H: Hosting> Run<'_, H> {
         while let Some(&input) = self.told.get(next) {
             next += 1;
             self.application.handle(self.hosts.now(), input);
-            self.serve();
+            self.serve(input.turn());
         }
         self.told.clear();
     }
 
-    /// Does what the application wants.
-    fn serve(&mut self) {
+    /// Does what the application wants, which waited for something of this turn at least.
+    fn serve(&mut self, earliest: Turn) {
         let now = self.hosts.now();
         while let Some(action) = self.application.poll_action(now) {
             match action {
-                Action::Begin { rank, request, op, watched } => {
-                    self.hosts.begin(rank, request, op, watched);
+                Action::Begin { rank, request, op, watched, turn } => {
+                    self.hosts.begin(rank, request, op, watched, turn.max(earliest));
                     self.hosts.take_told(&mut self.told);
                 }
                 Action::Iteration { rank, took } => {

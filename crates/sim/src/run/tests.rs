@@ -2,6 +2,7 @@
 
 mod closed_loop;
 mod collectives;
+mod loggops;
 mod many_to_one;
 mod messaging;
 mod probes;

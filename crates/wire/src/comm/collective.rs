@@ -12,7 +12,7 @@ use crosstie_collective::{Access, Collective, Op, Operation, Purpose, Step, algo
 use crosstie_protocol::Machine;
 use crosstie_protocol::message;
 use crosstie_units::Bytes;
-use crosstie_work::{Action, Input, Player, Rank, Request};
+use crosstie_work::{Action, Input, Player, Rank, Request, Turn};
 
 use super::{Comm, CommError};
 use crate::engine::RequestKey;
@@ -316,12 +316,12 @@ impl<T: Pod> Part<'_, T> {
             let mut finished = false;
             while let Some(action) = player.poll_action(now) {
                 match action {
-                    Action::Begin { request, op, watched, .. } => {
+                    Action::Begin { request, op, watched, turn, .. } => {
                         if watched {
-                            player.handle(now, Input::Started { rank, request });
+                            player.handle(now, Input::Started { rank, request, turn });
                         }
                         if self.begin(request.0, op.step)? {
-                            player.handle(now, Input::Done { rank, request });
+                            player.handle(now, Input::Done { rank, request, turn });
                         }
                     }
                     Action::Finish { .. } => finished = true,
@@ -333,8 +333,8 @@ impl<T: Pod> Part<'_, T> {
                 left.into_iter().for_each(|op| self.put_in_place(op));
                 return Ok(());
             }
-            let op = self.next_done()?;
-            player.handle(now, Input::Done { rank, request: Request(op) });
+            let (request, turn) = (Request(self.next_done()?), Turn::default());
+            player.handle(now, Input::Done { rank, request, turn });
         }
     }
 

@@ -1,6 +1,7 @@
 //! Ping and stream against their closed forms, on every kind of network.
 
 use super::*;
+use crate::host::Overhead;
 use crate::ideal::IdealSpec;
 use crate::network::{Interest, Joint, Network, Pace};
 use crosstie_fabric::{HostId, distances_from};
@@ -271,5 +272,41 @@ impl Application for Lonely {
     }
     fn bytes_per_iteration(&self) -> u64 {
         self.0.bytes_per_iteration()
+    }
+}
+
+/// Somebody is asked every so many cycles whether to go on, also while one long message is under way.
+#[test]
+fn a_long_message_does_not_keep_anybody_from_breaking_off() {
+    let fabric = tree(2, 2).unwrap();
+    let routing = TreeAdaptive::new(&fabric).unwrap();
+    let config = full_duplex();
+    let blueprint = wormhole(&fabric, &routing, 1, &config);
+    let nodes = plain_nodes(1, WHOLE);
+    for overhead in [None, Some(Overhead { message: CYCLE, byte: Time::ZERO, eager: None })] {
+        let play = Play {
+            blueprint: &blueprint,
+            nodes: &nodes,
+            messaging: None,
+            overhead,
+            limit: LIMIT,
+            records: false,
+        };
+        let (mut last, mut longest) = (Time::ZERO, Time::ZERO);
+        let watch = &mut |now: Time| {
+            longest = longest.max(now - last);
+            last = now;
+            ControlFlow::Continue(())
+        };
+        let played = play.run(&mut ping(0, 3, 1 << 20), watch).unwrap();
+        assert!(played.time > CYCLE * 3_000_000 && last > CYCLE * 3_000_000, "{}", played.time);
+        assert!(longest <= CYCLE * 20_000, "{longest}");
+        let mut asked = 0;
+        let give_up = &mut |_| {
+            asked += 1;
+            ControlFlow::Break(())
+        };
+        assert!(play.run(&mut ping(0, 3, 1 << 20), give_up).is_none());
+        assert_eq!(asked, 1);
     }
 }
