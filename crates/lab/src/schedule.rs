@@ -2,8 +2,8 @@
 
 use crate::LabError;
 use crosstie_collective::goal::{self, Goal};
-use crosstie_collective::{Builder, Rank, Schedule, Step, Tag};
-use crosstie_study::{GoalFile, Operation, Pairs, Spec, Work};
+use crosstie_collective::{Builder, OpId, Rank, Schedule, Step, Stuck, Tag};
+use crosstie_study::{GoalFile, Operation, Pairs, Spec, Work, World};
 use crosstie_units::Time;
 use crosstie_work::{Application, Player};
 use std::path::PathBuf;
@@ -94,6 +94,7 @@ impl Script {
         })?;
         ranks(goal.schedule.ranks(), places, KEY)?;
         check_rails(&goal, spec).map_err(|(problem, help)| wrong(problem, help))?;
+        check_end(&goal, spec).map_err(|(problem, help)| wrong(problem, help))?;
         let bare = Schedule::clone(&goal.schedule).with_outstanding(spec.schedule.outstanding);
         goal.schedule = bare.clone();
         Ok(Script { schedule: Arc::new(bare), goal: Some(Arc::new(goal)) })
@@ -104,13 +105,7 @@ impl Script {
         let player = Player::new(Arc::clone(&self.schedule), iterations);
         Box::new(match self.goal.clone() {
             None => player,
-            Some(goal) => player.named(Box::new(move |rank, op| {
-                let line = goal.line(rank, op);
-                match goal.label(rank, op) {
-                    Some(label) => format!("{label}, line {line}"),
-                    None => format!("line {line}"),
-                }
-            })),
+            Some(goal) => player.named(Box::new(move |rank, op| name(&goal, rank, op))),
         })
     }
 
@@ -156,13 +151,59 @@ fn ranks(ranks: u32, places: u32, key: &str) -> Result<u32, LabError> {
     Ok(ranks)
 }
 
+/// An operation of a file by its label and line.
+fn name(goal: &Goal, rank: Rank, op: OpId) -> String {
+    let line = goal.line(rank, op);
+    match goal.label(rank, op) {
+        Some(label) => format!("{label}, line {line}"),
+        None => format!("line {line}"),
+    }
+}
+
+/// The most operations that are named in one message.
+const NAMED: usize = 8;
+
+/// Refuses a schedule that locks up however long anything takes.
+fn check_end(goal: &Goal, spec: &Spec) -> Result<(), (String, String)> {
+    let eager = match (&spec.message, spec.node.overhead) {
+        // Real ranks have limits of their own.
+        _ if spec.world == World::Live => None,
+        (Some(message), _) => Some(message.eager),
+        (None, Some(_)) => spec.node.eager,
+        (None, None) => None,
+    };
+    // Sizes of the experiment file lie within the type.
+    let found = crosstie_collective::stuck(&goal.schedule, eager.map(|most| most.get() as u32));
+    let Some(Stuck { waiting }) = found else { return Ok(()) };
+    let waits = |&(rank, op): &(Rank, OpId)| {
+        let what = match goal.schedule.ops(rank)[op.0 as usize].step {
+            Step::Send { to, tag, .. } => {
+                format!("rank {} to receive tag {}, which is not eager", to.0, tag.0)
+            }
+            Step::Receive { from, tag, .. } => {
+                let tag = tag.map_or("any tag".to_owned(), |tag| format!("tag {}", tag.0));
+                let from = from.map_or("any rank".to_owned(), |from| format!("rank {}", from.0));
+                format!("{tag} from {from}")
+            }
+            Step::Compute { .. } => "nothing".to_owned(),
+        };
+        format!("rank {} waits for {what} ({})", rank.0, name(goal, rank, op))
+    };
+    let mut told: Vec<String> = waiting.iter().take(NAMED).map(waits).collect();
+    if waiting.len() > NAMED {
+        told.push(format!("{} more wait", waiting.len() - NAMED));
+    }
+    let problem = format!("locks up for ever: {}", told.join(", "));
+    Err((problem, "add what they wait for, or change what waits for what".to_owned()))
+}
+
 /// Refuses rails that there are not, and rails where a policy chooses them.
 fn check_rails(goal: &Goal, spec: &Spec) -> Result<(), (String, String)> {
     let rails = spec.cluster.rails.count();
     for rank in (0..goal.schedule.ranks()).map(Rank) {
         for (op, what) in (0..).zip(goal.schedule.ops(rank)) {
             let Some(nic) = what.nic else { continue };
-            let line = goal.line(rank, crosstie_collective::OpId(op));
+            let line = goal.line(rank, OpId(op));
             if u32::from(nic) >= rails {
                 let problem = format!("line {line}: found nic {nic}, expected 0 to {}", rails - 1);
                 return Err((problem, "raise `cluster.rails`: a nic is a rail".to_owned()));

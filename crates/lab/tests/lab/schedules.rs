@@ -50,6 +50,25 @@ fn goal_files_take_what_loggopsim_says() {
         rank 0 {\n a: send 100000b to 1\n b: calc 10\n b requires a\n }
         rank 1 {\n a: calc 2000000\n b: recv 100000b from 0\n b requires a\n }";
     assert_eq!(finish(late), [2_000_010., 2_601_494.]);
+    // Both receives are posted before a long send and a short one.
+    let early = "num_ranks 2
+        rank 0 {\n a: calc 5000\n b: send 100000b to 1 tag 1\n b requires a
+        c: send 8b to 1 tag 2\n c requires b\n }
+        rank 1 {\n a: recv 100000b from 0 tag 1\n b: recv 8b from 0 tag 2
+        c: calc 100\n c requires b\n }";
+    assert_eq!(finish(early), [607_494., 612_136.]);
+    // A long send before a handshake.
+    let handshake = "num_ranks 2
+        rank 0 {\n a: send 100000b to 1 tag 1\n b: recv 8b from 1 tag 2
+        c: send 8b to 1 tag 3\n c requires b\n }
+        rank 1 {\n a: send 8b to 0 tag 2\n b: recv 8b from 0 tag 3
+        c: recv 100000b from 0 tag 1\n c requires b\n }";
+    assert_eq!(finish(handshake), [607_036.; 2]);
+    // Of what waits for nothing, sends go before computations.
+    let order = "num_ranks 2
+        rank 0 {\n a: calc 3290\n b: send 1b to 1 tag 6\n }
+        rank 1 {\n a: recv 1b from 0 tag 6\n }";
+    assert_eq!(finish(order), [4790., 5500.]);
 }
 
 /// What a collective operation costs on the preset does not depend on how it is written.
@@ -89,7 +108,9 @@ fn what_is_wrong_with_a_file_is_told_at_its_line() {
 
 #[test]
 fn a_receive_that_nothing_matches_is_named() {
-    let goal = "num_ranks 2\nrank 0 {\nlate: recv 8b from 1 tag 3\n}\nrank 1 {\ncalc 5\n}\n";
+    // The first receive takes the first message: which one the other waits for, only a run can tell.
+    let goal = "num_ranks 2\nrank 0 {\nrecv 8b from -1 tag -1\nlate: recv 8b from 1 tag 3\n}\n\
+                rank 1 {\na: send 8b to 0 tag 3\nb: send 8b to 0 tag 4\nb requires a\n}\n";
     let bench = Bench::with(&[("trace.goal", goal)]);
     let rows = bench.rows(
         "title = 'x'\nseed = 1\nfabric.single.hosts = 2\nwork.goal.file = 'trace.goal'\n\
@@ -99,9 +120,40 @@ fn a_receive_that_nothing_matches_is_named() {
         assert_eq!(row.status, Status::Failed);
         assert_eq!(
             row.note,
-            "nothing can happen after 0 iterations: rank 0 waits for tag 3 from rank 1 (late, line 3)"
+            "nothing can happen after 0 iterations: rank 0 waits for tag 3 from rank 1 (late, line 4)"
         );
     }
+}
+
+#[test]
+fn a_schedule_that_must_lock_up_is_refused() {
+    let told = |goal: &str, keys: &str| {
+        let bench = Bench::with(&[("trace.goal", goal)]);
+        let machine = "title = 'x'\nseed = 1\nfabric.single.hosts = 2\n";
+        bench.refusal(&format!("{machine}work.goal.file = 'trace.goal'\n{keys}")).to_string()
+    };
+    let unmatched = "num_ranks 2\nrank 0 {\nlate: recv 8b from 1 tag 3\n}\nrank 1 {\ncalc 5\n}\n";
+    let found = told(unmatched, "");
+    let expected = "locks up for ever: rank 0 waits for tag 3 from rank 1 (late, line 3)";
+    assert!(found.contains(expected), "{found}");
+    let rank = |other| {
+        format!("{{\nout: send 100b to {other}\nin: recv 100b from {other}\nin requires out\n}}\n")
+    };
+    let crossed = format!("num_ranks 2\nrank 0 {}rank 1 {}", rank(1), rank(0));
+    let keys = "node.overhead.message = '1 us'\nnode.eager = '99 B'";
+    let expected = "rank 0 waits for rank 1 to receive tag 0, which is not eager (out, line 3), \
+                    rank 1 waits for rank 0 to receive tag 0, which is not eager (out, line 8)";
+    for keys in [keys, "message.eager = '99 B'"] {
+        let found = told(&crossed, keys);
+        assert!(found.contains(expected), "{found}");
+    }
+    // Otherwise it is run to its end.
+    let bench = Bench::with(&[("trace.goal", crossed.as_str())]);
+    let rows = bench.rows(
+        "title = 'x'\nseed = 1\nfabric.single.hosts = 2\nwork.goal.file = 'trace.goal'\n\
+         sweep.product.message.eager = ['100 B', '1 KiB']",
+    );
+    assert!(rows.iter().all(|row| row.status == Status::Completed), "{rows:?}");
 }
 
 /// Times beyond the clock are never reached; they do not begin again at zero.

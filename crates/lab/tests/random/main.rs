@@ -13,6 +13,7 @@ mod ethernet;
 mod experiment;
 mod frame;
 mod generator;
+mod goal;
 mod idle;
 mod invariants;
 mod live;
