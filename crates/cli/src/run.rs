@@ -11,7 +11,7 @@ use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args};
 use crosstie_lab::live::Lead;
 use crosstie_lab::{RunOptions, RunSummary, revision};
-use crosstie_study::{ResultsError, Row, Sheet, Store, Study, Table};
+use crosstie_study::{ResultsError, Row, Sheet, Status, Store, Study, Table};
 use serde::Serialize;
 
 use crate::console::{self, Console};
@@ -96,6 +96,7 @@ pub fn run(
         executable: executable.as_deref(),
         lead,
     };
+    let mut answer = Answer::Yes;
     let experiments = arguments.files.iter().zip(&studies).zip(&folders);
     for (((file, study), folder), store) in experiments.zip(stores) {
         experiment::warn(file, study, console);
@@ -133,8 +134,16 @@ pub fn run(
             let glance = glance(study, &summary.rows, &console.terminal());
             console.print(&format!("{glance}\n{place}"))?;
         }
+        if let Some(row) = summary.rows.first()
+            && summary.rows.iter().all(|row| row.status == Status::Failed)
+        {
+            let all = experiment::points(points);
+            let (file, note) = (file.display(), &row.note);
+            console::complain(&format!("{file}: every point failed ({all}); the first: {note}"));
+            answer = Answer::No;
+        }
     }
-    Ok(Answer::Yes)
+    Ok(answer)
 }
 
 /// The folder of each file's results. Two files must not share one.

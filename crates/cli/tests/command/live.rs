@@ -116,7 +116,7 @@ fn a_rank_that_fails_tells_why() {
     let folder = folder("live.memory = false\nwork.ping.size = '8 B'\n");
     let mut command = command(&["run", "live.toml", "--no-report", "--json"]);
     let document =
-        end(command.current_dir(folder.path()).env("CROSSTIE_RAILS", "nosuch0")).expect(0).json();
+        end(command.current_dir(folder.path()).env("CROSSTIE_RAILS", "nosuch0")).expect(1).json();
     assert_eq!(document["rows"][0]["status"], json!("failed"));
     let note = document["rows"][0]["note"].as_str().unwrap();
     assert!(note.contains("rank ") && note.contains("nosuch0"), "{note}");
@@ -125,7 +125,7 @@ fn a_rank_that_fails_tells_why() {
 #[test]
 fn points_that_take_too_long_are_ended() {
     let folder = folder("live.limit = '1 s'\nwork.ping = {size = '8 B', iterations = 1000000}\n");
-    let document = live(&folder).expect(0).json();
+    let document = live(&folder).expect(1).json();
     assert_eq!(document["rows"][0]["status"], json!("failed"));
     let note = document["rows"][0]["note"].as_str().unwrap();
     assert!(note.contains("the ranks were not done after 1 s"), "{note}");
