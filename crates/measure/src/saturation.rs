@@ -21,6 +21,9 @@
 //! shown for what was *offered*: a load is taken to be carried up to the smaller of the two, and
 //! refused from the larger one on.
 //!
+//! A search that ends with an interval that is too wide may go on with longer runs
+//! ([`SaturationSearch::ask_again`]).
+//!
 //! ```text
 //!      carried                      open                      refused
 //!  ----|----|------------------|------?------?------|---------|--------|----> load
@@ -160,6 +163,21 @@ impl SaturationSearch {
         let middle = f64::midpoint(low, high);
         // The second test ends a search for more digits than a number has.
         (high - low > close && low < middle && middle < high).then_some(middle)
+    }
+
+    /// Goes on after a search that was not resolved, with runs that are longer: what lies between
+    /// the two ends of the interval, these included, is asked again.
+    pub fn ask_again(&mut self) {
+        let low = self.carried().map_or(0.0, |carried| carried.load);
+        let high = self.refused().unwrap_or(f64::INFINITY);
+        self.tried.retain(|trial| trial.load < low || trial.load > high);
+    }
+
+    /// The load that shows the network at its limit: the lowest that was refused, else the highest
+    /// that was tried.
+    pub fn limit(&self) -> f64 {
+        let highest = || self.tried.iter().map(|trial| trial.load).fold(0.0, f64::max);
+        self.refused().unwrap_or_else(highest)
     }
 
     fn with(&self, answer: Answer) -> impl Iterator<Item = &Trial> {
@@ -313,6 +331,35 @@ mod tests {
         let (carried, refused) = ends(&found);
         assert!(carried < 0.3 && refused >= 0.3 && found.resolved, "{found:?}");
         assert!(confirmations < 30, "{confirmations}");
+    }
+
+    #[test]
+    fn longer_runs_narrow_what_was_open() {
+        let mut search = SaturationSearch::new(0.01, 1.0, 0.01).unwrap();
+        // Runs of length n leave loads within 0.2 / n of saturation open.
+        let answer = |load: f64, length: f64| match load - 0.43 {
+            off if off.abs() < 0.2 / length => Answer::Open,
+            off if off < 0.0 => Answer::Carried,
+            _ => Answer::Refused,
+        };
+        let (mut length, mut widths) = (1.0, Vec::new());
+        loop {
+            match search.step() {
+                Step::Try(load) | Step::Confirm(load) => search.report(answer(load, length), load),
+                Step::Done(found) => {
+                    let (carried, refused) = ends(&found);
+                    assert!(carried < 0.43 && refused >= 0.43, "{found:?}");
+                    assert_eq!(search.limit(), refused);
+                    widths.push(refused - carried);
+                    if found.resolved {
+                        break;
+                    }
+                    search.ask_again();
+                    length *= 2.0;
+                }
+            }
+        }
+        assert!(widths.len() == 6 && widths.is_sorted_by(|a, b| a > b), "{widths:?}");
     }
 
     #[test]

@@ -15,5 +15,5 @@ mod trial;
 
 pub use findings::{ChannelUse, Ending, Findings, Measured, Starvation};
 pub use play::{Delivery, Play, Played};
-pub use search::{Searched, TrialError};
+pub use search::{SearchSpec, Searched, TrialError};
 pub use trial::{Effort, Trial};

@@ -5,7 +5,7 @@ use crate::{LabError, World};
 use crosstie_fabric::{Channel, ChannelId, Node};
 use crosstie_measure::Saturation;
 use crosstie_routing::Summary;
-use crosstie_sim::run::{Ending, Findings, Measured, Searched, Trial};
+use crosstie_sim::run::{Effort, Ending, Findings, Measured, SearchSpec, Searched, Trial};
 use crosstie_study::{Goal, Point, Row, SideTables, Status};
 use std::ops::ControlFlow;
 
@@ -33,7 +33,8 @@ pub(super) fn of(
             (columns(world, &findings), findings, status)
         }
         Goal::Saturation(spec) => {
-            let found = trial.search(spec.precision, watch);
+            let search = SearchSpec { precision: spec.precision, budget: spec.work() };
+            let found = trial.search(search, watch);
             let Some(searched) = found.map_err(|error| unforeseen(error.to_string()))? else {
                 return Ok(None);
             };
@@ -43,7 +44,7 @@ pub(super) fn of(
                     Status::Deadlocked
                 }
                 Some(saturation) => {
-                    notes.push(search_note(&searched, &saturation, spec.precision));
+                    notes.push(search_note(&searched, &saturation, spec, trial.effort));
                     let resolved = saturation.resolved;
                     if resolved { Status::Converged } else { Status::NotConverged }
                 }
@@ -99,10 +100,12 @@ fn search_columns(world: &World, searched: &Searched) -> Columns {
     };
     let mut columns = load_columns(world, limit, measured);
     let low = saturation.carried.unwrap_or(0.0);
+    // The middle of an interval that is too wide is no result.
+    let found = saturation.refused.filter(|_| saturation.resolved);
     extend(
         &mut columns,
         [
-            ("saturation", saturation.refused.map(|high| f64::midpoint(low, high))),
+            ("saturation", found.map(|high| f64::midpoint(low, high))),
             ("saturation_low", Some(low)),
             ("saturation_high", saturation.refused),
         ],
@@ -111,8 +114,14 @@ fn search_columns(world: &World, searched: &Searched) -> Columns {
 }
 
 /// What a search found, and what it could not tell.
-fn search_note(searched: &Searched, saturation: &Saturation, precision: f64) -> String {
-    let Searched { runs, limit, .. } = searched;
+fn search_note(
+    searched: &Searched,
+    saturation: &Saturation,
+    spec: crosstie_study::Saturation,
+    effort: Effort,
+) -> String {
+    let Searched { runs, limit, longest, .. } = searched;
+    let precision = spec.precision;
     let found = match (saturation.carried, saturation.refused) {
         (Some(carried), None) if saturation.resolved => {
             return format!("even a load of {carried} is carried: the network does not saturate");
@@ -131,13 +140,18 @@ fn search_note(searched: &Searched, saturation: &Saturation, precision: f64) -> 
                 .to_owned()
         }
         (false, ..) => format!(
-            ", asked for to ±{precision}: runs of measure.max-cycles are too short to tell loads \
-             in between, longer ones tell more"
+            ", asked for to ±{precision}: runs of {longest} cycles are too short to tell loads in \
+             between; a larger measure.saturation.budget than {} allows longer ones",
+            spec.budget
         ),
     };
+    let longer = match *longest > effort.max_cycles {
+        true => format!(" of up to {longest} cycles"),
+        false => String::new(),
+    };
     format!(
-        "{found}{doubt}; searched in {runs} runs, the other columns are those of the one at load \
-         {:.4}",
+        "{found}{doubt}; searched in {runs} runs{longer}, the other columns are those of the one \
+         at load {:.4}",
         limit.load
     )
 }

@@ -242,13 +242,15 @@ fn with_intervals(mut row: Row) -> Row {
 
 /// A measured column with its interval, where one was kept.
 pub(super) fn estimate(row: &Row, column: &str) -> Option<Estimate> {
-    let value = row.measured(column)?;
+    let bound = |end: &str| row.measured(&format!("{column}_{end}"));
+    let bounds = bound("low").zip(bound("high"));
+    // A search that was not resolved knows an interval, and no value in it.
+    let value = row.measured(column).or(bounds.map(|(low, high)| f64::midpoint(low, high)))?;
     let stem = column.strip_suffix("_mean").unwrap_or(column);
     if let Some(half_width) = row.measured(&format!("{stem}_ci")) {
         return Some(Estimate::about(value, half_width));
     }
-    let bound = |end: &str| row.measured(&format!("{column}_{end}"));
-    Some(match bound("low").zip(bound("high")) {
+    Some(match bounds {
         Some((low, high)) => Estimate { value, low, high },
         None => Estimate::exact(value),
     })

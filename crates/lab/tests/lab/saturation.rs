@@ -23,7 +23,7 @@ fn intervals_hold_what_longer_runs_find() {
             min-cycles = 10_000
             max-cycles = {max_cycles}
             channels = false
-            saturation.precision = 0.05
+            saturation = {{ precision = 0.05, budget = "0 s" }}
             [sweep.zip]
             seed = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]
             traffic.size.fixed.size = [
@@ -39,7 +39,7 @@ fn intervals_hold_what_longer_runs_find() {
     for (short, long) in short.iter().zip(&long) {
         let (low, high) = interval(short);
         // A longer run that found no saturation leaves nothing to hold.
-        let held_here = match long.measured("saturation") {
+        let held_here = match long.measured("saturation_high") {
             Some(_) => {
                 let (lower, higher) = interval(long);
                 let middle = f64::midpoint(lower, higher);
@@ -65,7 +65,8 @@ fn a_few_long_messages_are_no_evidence() {
         seed = 1
         fabric.tree = { k = 4, n = 2 }
         traffic.size.fixed.size = "64 KiB"
-        measure = { max-cycles = 1_000_000, channels = false, saturation.precision = 0.05 }
+        measure = { max-cycles = 1_000_000, channels = false }
+        measure.saturation = { precision = 0.05, budget = "0 s" }
         sweep.product.seed = [1, 2, 3, 4, 5, 6]
         "#,
     );
@@ -73,7 +74,28 @@ fn a_few_long_messages_are_no_evidence() {
         let (low, high) = interval(row);
         assert!(low <= 0.45 && high >= 0.3, "{row:?}");
         assert_eq!(row.status, Status::NotConverged, "{row:?}");
-        assert!(row.note.contains("runs of measure.max-cycles are too short"), "{}", row.note);
+        assert!(row.note.contains("runs of 1000000 cycles are too short"), "{}", row.note);
+        assert_eq!(row.measured("saturation"), None, "the middle is no result");
+    }
+}
+
+#[test]
+fn longer_runs_tell_what_a_few_long_messages_do_not() {
+    let rows = Bench::with(&[]).rows(
+        r#"
+        title = "Long messages, for longer"
+        seed = 1
+        fabric.tree = { k = 4, n = 2 }
+        traffic.size.fixed.size = "64 KiB"
+        measure = { max-cycles = 1_000_000, channels = false, saturation.precision = 0.05 }
+        sweep.product.seed = [1, 2, 3, 4, 5, 6]
+        "#,
+    );
+    for row in &rows {
+        let (low, high) = interval(row);
+        assert!(row.status == Status::Converged && high - low <= 0.1 + 1e-9, "{row:?}");
+        assert_eq!(row.measured("saturation"), Some(f64::midpoint(low, high)));
+        assert!(row.note.contains(" cycles, the other columns are"), "{}", row.note);
     }
 }
 
@@ -88,7 +110,7 @@ fn a_few_long_messages_among_many_short_ones_are_no_evidence() {
         cluster.rails = 3
         bus = "full"
         traffic.size.bimodal = { small = "8 B", large = "64 KiB", small-share = 0.99 }
-        measure = { max-cycles = 300_000, channels = false, saturation = {} }
+        measure = { max-cycles = 300_000, channels = false, saturation.budget = "0 s" }
         sweep.product.seed = [7, 8, 9]
         "#,
     );
@@ -109,7 +131,7 @@ fn a_wire_that_is_longer_than_the_run_is_no_evidence() {
         link.wire = "25 us"
         switch.buffer = 20_000
         traffic.size.fixed.size = "64 B"
-        measure = { channels = false, saturation.precision = 0.02 }
+        measure = { channels = false, saturation = { precision = 0.02, budget = "0 s" } }
         sweep.product.measure.max-cycles = [20_000, 50_000, 1_000_000]
         "#,
     );

@@ -312,6 +312,8 @@ fn goal(draw: &mut Draw, file: &mut Experiment, most: f64) -> Option<f64> {
     }
     if search {
         file.put("measure.saturation", Table::new());
+        // A second is a million packets: these searches make few runs longer.
+        file.put("measure.saturation.budget", draw.one(&["0 s", "1 ms", "5 ms"]));
         if draw.chance(0.8) {
             let precision = draw.real(0.05..=0.2);
             file.put("measure.saturation.precision", precision);

@@ -1,7 +1,7 @@
 //! The search for the saturation load, one run per load tried.
 
 use super::{Ending, Findings, Trial};
-use crosstie_measure::{Aim, Answer, Saturation, SaturationSearch, SearchError, Step};
+use crosstie_measure::{Aim, Saturation, SaturationSearch, SearchError, Step};
 use crosstie_work::traffic::TrafficError;
 use std::ops::ControlFlow;
 
@@ -17,6 +17,18 @@ pub struct Searched {
     pub runs: u32,
     /// Cycles simulated in all of them.
     pub cycles: u64,
+    /// How long a run was allowed to be in the end, in cycles.
+    pub longest: u64,
+}
+
+/// How exactly saturation is to be known, and what may be spent on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SearchSpec {
+    /// The precision, an absolute load.
+    pub precision: f64,
+    /// The search goes on with longer runs until this much has been done, in packets that have
+    /// crossed a switch or arrived. That is about what a simulation costs, and the same on any machine.
+    pub budget: u64,
 }
 
 /// Why a search could not be made.
@@ -34,42 +46,70 @@ impl Trial<'_> {
     /// Finds the least load that the network does not carry, to an absolute precision, between the
     /// precision itself and 1. `watch` is called as in [`Trial::run`], with the cycles of all runs.
     ///
-    /// Each load is run until it is known whether it is carried, or the limit comes. The load at the
-    /// limit is then run once more, until its means are known.
+    /// Each load is run until it is known whether it is carried, or the limit comes. If saturation is
+    /// not known to the precision then, the limit is doubled and the search goes on, until it is or
+    /// the budget is spent. The load at the limit is then run once more, until its means are known.
     pub fn search(
         &self,
-        precision: f64,
+        spec: SearchSpec,
         watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Option<Searched>, TrialError> {
-        let mut search = SaturationSearch::new(precision, 1.0, precision)?;
-        let (mut cycles, mut runs, mut highest, mut refused) = (0, 0, 0.0f64, None);
-        let saturation = loop {
+        let mut search = SaturationSearch::new(spec.precision, 1.0, spec.precision)?;
+        let (mut cycles, mut runs, mut work) = (0, 0, 0);
+        let mut trial = *self;
+        // What the last search told that came to its end, and with how long runs.
+        let mut known = None;
+        let (saturation, load, effort) = loop {
             let (aim, load) = match search.step() {
                 Step::Try(load) => (Aim::Answer, load),
                 Step::Confirm(load) => (Aim::Confirmation, load),
-                Step::Done(saturation) => break saturation,
+                Step::Done(saturation) => {
+                    let found = (saturation, search.limit(), trial.effort);
+                    let longer = trial.effort.max_cycles.checked_mul(2);
+                    match longer.filter(|_| may_tell_more(&saturation, spec) && work < spec.budget)
+                    {
+                        None => break found,
+                        Some(longer) => trial.effort.max_cycles = longer,
+                    }
+                    known = Some(found);
+                    search.ask_again();
+                    continue;
+                }
             };
-            let ended = self.run_for(aim, load, &mut |now| watch(cycles + now))?;
+            // The first search comes to its end, whatever the budget.
+            let left = known.map(|_| spec.budget.saturating_sub(work));
+            let ended = trial.run_for(aim, load, left, &mut |now| watch(cycles + now))?;
             let Some(ended) = ended else { return Ok(None) };
             cycles += ended.steady.cycles();
+            work += ended.work();
             runs += 1;
             if ended.deadlock.is_some() {
                 let (saturation, limit) = (None, ended.findings(load));
-                return Ok(Some(Searched { saturation, limit, runs, cycles }));
+                let longest = trial.effort.max_cycles;
+                return Ok(Some(Searched { saturation, limit, runs, cycles, longest }));
             }
-            highest = highest.max(load);
-            if ended.steady.answer() == Answer::Refused {
-                refused = Some(refused.map_or(load, |refused: f64| refused.min(load)));
+            if let Some(known) = known
+                && work >= spec.budget
+            {
+                break known;
             }
             search.report(ended.steady.answer(), ended.offered());
         };
-        let load = refused.unwrap_or(highest);
-        let Some(limit) = self.run(load, &mut |now| watch(cycles + now))? else { return Ok(None) };
+        let trial = Trial { effort, ..*self };
+        let Some(limit) = trial.run(load, &mut |now| watch(cycles + now))? else { return Ok(None) };
         let saturation = match limit.ending {
             Ending::Deadlocked(_) => None,
             _ => Some(saturation),
         };
         cycles += limit.cycles;
-        Ok(Some(Searched { saturation, limit, runs: runs + 1, cycles }))
+        let longest = effort.max_cycles;
+        Ok(Some(Searched { saturation, limit, runs: runs + 1, cycles, longest }))
     }
+}
+
+/// Returns true if longer runs may narrow what is known. They do not where the lowest load of all
+/// is refused.
+fn may_tell_more(found: &Saturation, spec: SearchSpec) -> bool {
+    !found.resolved
+        && (found.carried.is_some() || found.refused.is_none_or(|it| it > spec.precision))
 }

@@ -15,6 +15,7 @@ use crate::network::Blueprint;
 use crate::node::{Audience, Letter, Nodes, NodesSpec};
 use crate::wormhole::{Bus, Config, WormholeSpec};
 use crosstie_fabric::{End, Fabric, FabricBuilder, HostId, Port, Shape, SwitchId, tree};
+use crosstie_measure::Saturation;
 use crosstie_protocol::{NodeId, Packing, PeId, PolicyKind};
 use crosstie_routing::{Routing, Shortest, TreeAdaptive};
 use crosstie_units::{Bytes, Seed, Time};
@@ -244,9 +245,39 @@ fn a_deadlock_ends_the_run_and_names_its_channels() {
     assert!(found.cycles < EFFORT.min_cycles, "found while it runs: {}", found.cycles);
     let note = found.note(&blueprint);
     assert!(note.contains("along s") && note.contains("s0:3 -> s1:4"), "{note}");
-    let searched = trial.search(0.1, &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
+    let searched = trial.search(to(0.1), &mut |_| ControlFlow::Continue(())).unwrap().unwrap();
     assert!(searched.saturation.is_none(), "a search ends with a deadlock");
     assert!(matches!(searched.limit.ending, Ending::Deadlocked(_)));
+}
+
+/// A search with runs of the length that the effort allows, and no longer ones.
+fn to(precision: f64) -> SearchSpec {
+    SearchSpec { precision, budget: 0 }
+}
+
+#[test]
+fn a_search_goes_on_with_longer_runs_until_its_budget_is_spent() {
+    let mut bench = Bench::new();
+    bench.workload.size = fixed(2048);
+    let search = |max_cycles, budget| {
+        let effort = Effort { max_cycles, min_cycles: 1000, ..EFFORT };
+        let spec = SearchSpec { precision: 0.02, budget };
+        let go_on = &mut |_| ControlFlow::Continue(());
+        bench.trying(1, |trial| Trial { effort, ..trial }.search(spec, go_on)).unwrap().unwrap()
+    };
+    let width = |found: &Searched| {
+        let Saturation { carried, refused, .. } = found.saturation.unwrap();
+        refused.unwrap_or(1.0) - carried.unwrap_or(0.0)
+    };
+    let (none, little, much) = (search(4000, 0), search(4000, 2000), search(4000, u64::MAX));
+    assert!(none.longest == 4000 && !none.saturation.unwrap().resolved, "{:?}", none.saturation);
+    assert!(width(&little) <= width(&none) && !little.saturation.unwrap().resolved);
+    assert!(little.runs > none.runs && little.longest <= much.longest);
+    assert!(much.saturation.unwrap().resolved && much.longest > 8 * 4000, "{}", much.longest);
+    // It is where long runs find it at once.
+    let Saturation { carried, refused, .. } = search(much.longest, 0).saturation.unwrap();
+    let found = much.saturation.unwrap();
+    assert!(found.carried < refused && found.refused > carried, "{found:?}");
 }
 
 #[test]
@@ -258,7 +289,7 @@ fn saturation_is_searched_for() {
         most = cycles;
         ControlFlow::Continue(())
     };
-    let found = bench.trying(1, |trial| trial.search(0.05, &mut watch)).unwrap().unwrap();
+    let found = bench.trying(1, |trial| trial.search(to(0.05), &mut watch)).unwrap().unwrap();
     let saturation = found.saturation.unwrap();
     let (carried, refused) = (saturation.carried.unwrap(), saturation.refused.unwrap());
     assert!(carried > 0.4 && refused - carried <= 0.1 && saturation.resolved, "{saturation:?}");
@@ -279,7 +310,17 @@ fn a_run_can_be_broken_off() {
     };
     assert!(bench.trying(1, |trial| trial.run(0.2, &mut watch)).unwrap().is_none());
     let mut at_once = |_| ControlFlow::Break(());
-    assert!(bench.trying(1, |trial| trial.search(0.05, &mut at_once)).unwrap().is_none());
+    let (mut last, mut longest) = (0, 0);
+    let mut asked = |cycle: u64| {
+        longest = longest.max(cycle - last);
+        last = cycle;
+        ControlFlow::Continue(())
+    };
+    let effort = Effort { min_cycles: 2_000_000, max_cycles: 2_000_000, ..EFFORT };
+    let long = |trial: Trial<'_>| Trial { effort, ..trial }.run(0.01, &mut asked);
+    assert!(bench.trying(1, long).unwrap().is_some());
+    assert!(longest <= 4096, "{longest} cycles, also where windows are longer");
+    assert!(bench.trying(1, |trial| trial.search(to(0.05), &mut at_once)).unwrap().is_none());
 }
 
 #[test]

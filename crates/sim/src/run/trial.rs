@@ -59,6 +59,9 @@ pub struct Effort {
     pub max_cycles: u64,
 }
 
+/// Cycles after which somebody is asked whether to go on, where windows are longer.
+const PAUSE: usize = 4096;
+
 /// Windows before the first judgement of [`Steady`].
 const FIRST_JUDGEMENT: u64 = 64;
 
@@ -84,7 +87,7 @@ impl Trial<'_> {
 
     /// Runs the network at a load, in flits per cycle, rail and sending host.
     ///
-    /// `watch` is told after every window how many cycles have been simulated, and may break off;
+    /// `watch` is told now and then how many cycles have been simulated, and may break off;
     /// the answer is then `None`. The result depends on nothing but the trial and the load.
     ///
     /// # Panics
@@ -94,14 +97,16 @@ impl Trial<'_> {
         load: f64,
         watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Option<Findings>, TrafficError> {
-        let ended = self.run_for(Aim::Means, load, watch)?;
+        let ended = self.run_for(Aim::Means, load, None, watch)?;
         Ok(ended.map(|ended| ended.findings(load)))
     }
 
+    /// Runs the network at a load for an aim, and breaks off when it has done this much work.
     pub(super) fn run_for(
         &self,
         aim: Aim,
         load: f64,
+        budget: Option<u64>,
         watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Option<Ended<'_>>, TrafficError> {
         let mut run = Run::new(self, self.traffic(load)?);
@@ -120,11 +125,18 @@ impl Trial<'_> {
             let cycles = steady.cycles();
             run.marks.pass(cycles, &mut *run.network, run.ledger.totals);
             let before = run.ledger.totals;
+            for pause in (cycles..cycles + window).step_by(PAUSE).skip(1) {
+                run.advance(pause);
+                if watch(pause).is_break() {
+                    return Ok(None);
+                }
+            }
             run.advance(cycles + window);
             let finished = steady.observe(run.ledger.window(&before)).is_final();
             let deadlock =
                 if finished { run.network.deadlock() } else { patience.look(&*run.network) };
-            if finished || deadlock.is_some() {
+            let is_spent = budget.is_some_and(|budget| run.work() >= budget);
+            if finished || deadlock.is_some() || is_spent {
                 return Ok(Some(Ended { run, steady, deadlock }));
             }
             if watch(steady.cycles()).is_break() {
@@ -142,6 +154,11 @@ pub(super) struct Ended<'a> {
 }
 
 impl Ended<'_> {
+    /// What the run has cost.
+    pub fn work(&self) -> u64 {
+        self.run.work()
+    }
+
     /// What was handed over, in flits per cycle, rail and sending host.
     pub fn offered(&self) -> f64 {
         let generated = self.run.ledger.totals.generated as f64;
@@ -209,6 +226,11 @@ impl<'a> Run<'a> {
             nodes.send(&mut **network, letter, ledger);
         }
         nodes.run_until(&mut **network, grain.start(until), ledger);
+    }
+
+    /// What has been done, in packets that have crossed a switch or arrived.
+    fn work(&self) -> u64 {
+        self.ledger.totals.switches + self.ledger.totals.packets
     }
 
     /// How many hosts send, on all rails.

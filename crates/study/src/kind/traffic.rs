@@ -96,7 +96,7 @@ pub(super) const COLUMNS: &[Column] = &[
         "saturation",
         "saturation load",
         "flits/cycle/host",
-        "least load that is not carried, in the middle of what is known of it",
+        "least load that is not carried, if it is known to the precision asked for",
     ),
     c(
         "saturation_low",

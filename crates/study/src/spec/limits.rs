@@ -91,6 +91,7 @@ quantities! {
     rate: Rate = "a rate", per_second(1_000)..=per_second(1_000_000_000_000);
     wire: Time = "a time", Time::ZERO..=Time::from_ns(1_000_000);
     per_byte: Time = "a time", Time::ZERO..=Time::from_ns(1_000);
+    budget: Time = "a time", Time::ZERO..=Time::from_ns(10_000_000_000_000);
     moment: Time = "a time", Time::ZERO..=Time::from_ns(100_000_000_000);
     duration: Time = "a time", Time::from_ps(1)..=Time::from_ns(100_000_000_000);
 }

@@ -1,5 +1,6 @@
 //! What is measured, and how exactly.
 
+use crosstie_units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::{TrafficSpec, limits};
@@ -63,11 +64,21 @@ pub struct Saturation {
     /// The search ends when the load is known to within this much.
     #[serde(deserialize_with = "limits::saturation_precision")]
     pub precision: f64,
+    /// What may be spent on runs longer than `max-cycles`.
+    #[serde(deserialize_with = "limits::budget")]
+    pub budget: Time,
+}
+
+impl Saturation {
+    /// The budget in packets that cross a switch or arrive: a million of them make a second.
+    pub fn work(&self) -> u64 {
+        self.budget.ps() / 1_000_000
+    }
 }
 
 impl Default for Saturation {
     fn default() -> Saturation {
-        Saturation { precision: 0.01 }
+        Saturation { precision: 0.01, budget: Time::from_ns(60_000_000_000) }
     }
 }
 
