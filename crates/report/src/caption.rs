@@ -34,7 +34,8 @@ pub(crate) fn name(key: &str) -> String {
     }
 }
 
-fn unit(key: &str) -> &'static str {
+/// The unit of a column or a swept key; empty for a pure number.
+pub(crate) fn unit(key: &str) -> &'static str {
     column(key).map_or_else(|| known(key).map_or("", |(.., unit)| unit), |column| column.unit)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A curve is a group of rows that agree in the figure's series keys, sorted by x. Where a network
 //! saturates or deadlocks there is no latency to draw: a hollow arrow (or a cross) at the top border
-//! says at which x, and along a load the curve leaves there. Where something happened along x, a vertical
+//! says at which x, and along a load the curve leaves there. Over names there are bars and no lines. Where something happened along x, a vertical
 //! line says what. The same input gives the same bytes.
 
 mod abscissa;
@@ -37,6 +37,8 @@ pub use trace::{Drawing, rails};
 
 const WIDTH: u32 = 720;
 const HEIGHT: u32 = 440;
+/// The widest plot, however many names there are along x.
+const WIDEST: f64 = 1400.0;
 /// Room for the title.
 const TOP: u32 = 44;
 /// Room at the right when the legend is inside.
@@ -47,6 +49,7 @@ const NOTE: u32 = 20;
 
 /// Draws a figure as a stand-alone SVG document.
 pub fn draw(figure: &Figure, rows: &[Row]) -> String {
+    let rows = &figure.rows(rows);
     let abscissa = Abscissa::of(rows, &figure.x);
     let series = series(figure, rows, &abscissa);
     let (x, y) = (x_scale(figure, &series, &abscissa), y_scale(figure, &series));
@@ -60,6 +63,7 @@ pub fn draw(figure: &Figure, rows: &[Row]) -> String {
         series: &series,
         marks: &[],
         notes,
+        room: if abscissa.is_categorical { room_for_names(&abscissa) } else { 0.0 },
     }
     .draw()
 }
@@ -75,27 +79,36 @@ struct Picture<'a> {
     /// What happened along x.
     marks: &'a [Mark],
     notes: Vec<Note>,
+    /// How wide the plot is at least, in pixels.
+    room: f64,
+}
+
+/// The width of a plot in which every name along x can be read.
+fn room_for_names(abscissa: &Abscissa) -> f64 {
+    let names = abscissa.names.iter().map(|(_, name)| text::width(&text::cut(name), text::SMALL));
+    let widest = names.fold(0.0, f64::max) + 12.0;
+    (widest * abscissa.names.len() as f64).min(WIDEST)
 }
 
 impl Picture<'_> {
     /// The picture as a stand-alone SVG document.
     fn draw(&self) -> String {
-        let Picture { title, x_label, y_label, x, y, series, marks, notes } = self;
+        let Picture { title, x_label, y_label, x, y, series, marks, notes, room } = self;
         let legend = Legend::of(series);
         let bottom = if notes.is_empty() { BOTTOM } else { BOTTOM + NOTE };
         let size = (WIDTH, HEIGHT);
         let mut frame = Frame { size, x, y, x_label, y_label, top: TOP, bottom, right: RIGHT };
-        let mut laid = lay_out(&mut frame, marks);
+        let mut laid = lay_out(&mut frame, marks, *room);
         let mut corner = None;
         if let Some(legend) = &legend {
             corner = legend.free_corner(&Curves { series, x, y, plot: laid.plot });
             if corner.is_none() {
                 frame.right = legend.width.ceil() as u32 + 20;
-                laid = lay_out(&mut frame, marks);
+                laid = lay_out(&mut frame, marks, *room);
                 let height = HEIGHT.max(legend.height as u32 + frame.top + bottom + 20);
                 if height > frame.size.1 {
                     frame.size.1 = height;
-                    laid = lay_out(&mut frame, marks);
+                    laid = lay_out(&mut frame, marks, *room);
                 }
             }
         }
@@ -135,20 +148,26 @@ struct LaidOut<'a> {
     words: Marks<'a>,
 }
 
-/// Draws a frame with as much room above it as the words of marks take.
-fn lay_out<'a>(frame: &mut Frame<'_>, marks: &'a [Mark]) -> LaidOut<'a> {
+/// Draws a frame with as much room above it as the words of marks take, and a plot of that width at least.
+fn lay_out<'a>(frame: &mut Frame<'_>, marks: &'a [Mark], room: f64) -> LaidOut<'a> {
     let (around, plot) = frame.draw();
     let words = Marks::place(marks, frame.x, plot);
-    let top = TOP + words.height();
-    if frame.top == top {
+    let (top, lacking) = (TOP + words.height(), (room - (plot.right - plot.left)).ceil());
+    if frame.top == top && lacking <= 0.0 {
         return LaidOut { around, plot, words };
     }
     frame.top = top;
+    frame.size.0 += lacking.max(0.0) as u32;
     let (around, plot) = frame.draw();
-    LaidOut { around, plot, words }
+    LaidOut { around, plot, words: Marks::place(marks, frame.x, plot) }
 }
 
 fn x_scale(figure: &Figure, series: &[Series], abscissa: &Abscissa) -> Scale {
+    if abscissa.is_categorical {
+        // The same room for every name.
+        let whole = [-0.5, abscissa.names.len() as f64 - 0.5];
+        return Scale::named(&abscissa.names, false, figure.x_range.or(Some(whole)));
+    }
     if !abscissa.names.is_empty() {
         return Scale::named(&abscissa.names, figure.log_x, figure.x_range);
     }
@@ -161,8 +180,10 @@ fn y_scale(figure: &Figure, series: &[Series]) -> Scale {
     let points = || series.iter().flat_map(|series| &series.points);
     let tops = points().map(|point| point.y + point.interval.map_or(0.0, |(_, above)| above));
     let feet = points().map(|point| point.y - point.interval.map_or(0.0, |(below, _)| below));
+    // Bars begin at zero.
+    let zero = series.iter().any(|series| series.look == Look::Bars).then_some(0.0);
     Scale::fitting(
-        points().map(|point| point.y).chain(tops).chain(feet),
+        points().map(|point| point.y).chain(tops).chain(feet).chain(zero),
         figure.log_y,
         figure.y_range,
     )

@@ -8,10 +8,16 @@ use crate::figure::{spelling, status_words};
 use crate::number;
 use crate::tabular;
 
-/// The title of a table, or what stands in it by which keys.
+/// The title of a table, or what stands in it by which keys; with the unit where no head of a column has it.
 pub(crate) fn title(table: &Table) -> String {
     if let Some(title) = &table.title {
-        return one_line(title);
+        let unit = table.columns.as_ref().and(table.value.first()).map(|name| caption::unit(name));
+        return match unit {
+            Some(unit) if !unit.is_empty() && !title.contains(unit) => {
+                format!("{} [{unit}]", one_line(title))
+            }
+            _ => one_line(title),
+        };
     }
     let keys: Vec<String> = [Some(&table.rows), table.columns.as_ref()]
         .into_iter()
@@ -35,7 +41,7 @@ pub(crate) fn head(head: &Head<'_>) -> String {
         Head::Column(name) => *name,
     };
     let mut shown = WorkKind::ALL.into_iter().flat_map(WorkKind::shown);
-    match shown.find(|(column, _)| *column == name) {
+    match shown.find(|(column, head)| *column == name && head.contains(caption::unit(name))) {
         Some((_, head)) => (*head).to_owned(),
         None => caption::axis(&[name.to_owned()], 40),
     }
@@ -83,5 +89,36 @@ impl Said {
             (None, Some(word)) => word.to_owned(),
             (None, None) => number::MISSING.to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_and_heads_have_units() {
+        let table = |title: Option<&str>, columns: Option<&str>, value: &[&str]| Table {
+            name: None,
+            title: title.map(str::to_owned),
+            rows: "traffic.load".to_owned(),
+            columns: columns.map(str::to_owned),
+            value: value.iter().map(|&name| name.to_owned()).collect(),
+        };
+        let by_policy = |text| title(&table(Some(text), Some("policy"), &["latency_p99"]));
+        assert_eq!(by_policy("The slowest"), "The slowest [cycles]");
+        assert_eq!(by_policy("The slowest, in cycles"), "The slowest, in cycles");
+        // Here the heads say it.
+        let values = ["latency_p99", "accepted"];
+        assert_eq!(title(&table(Some("The slowest"), None, &values)), "The slowest");
+        let heads = values.map(|name| head(&Head::Column(name)));
+        assert_eq!(
+            heads,
+            ["99th percentile of latency [cycles]", "accepted load [flits/cycle/host]"]
+        );
+        assert_eq!(
+            title(&table(None, Some("policy"), &["bandwidth"])),
+            "bandwidth [MB/s] by offered load and policy"
+        );
     }
 }

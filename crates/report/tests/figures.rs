@@ -71,6 +71,64 @@ fn several_columns_share_a_colour_and_differ_in_dash() {
     assert!(texts(&document).contains(&"adaptive · p999".to_owned()));
 }
 
+/// Two policies over three names along x.
+fn categories(log_y: bool) -> String {
+    let mut rows = Vec::new();
+    for (i, policy) in ["pull", "binding"].into_iter().enumerate() {
+        for (j, rails) in ["alike", "differ", "dies"].into_iter().enumerate() {
+            let text = |text: &str| Setting::Text(text.to_owned());
+            let settings = [("policy", text(policy)), ("cluster.rails", text(rails))];
+            let status = if rails == "dies" && i == 0 { Status::Failed } else { Status::Completed };
+            let measured = [("latency_mean", 100.0 * (1 + i + j) as f64)];
+            rows.push(samples::row((3 * i + j) as u32, &settings, status, &measured));
+        }
+    }
+    let (x, series) = ("cluster.rails".to_owned(), vec!["policy".to_owned()]);
+    draw(&Figure { x, series, log_y, ..samples::latency_figure() }, &rows)
+}
+
+#[test]
+fn names_along_x_have_bars_side_by_side_and_no_lines() {
+    let svg = categories(false);
+    let document = Document::parse(&svg).unwrap();
+    let lines = classed(document.root(), "lines")[0];
+    assert!(!lines.children().any(|node| node.has_tag_name("path")), "{svg}");
+    let bars = |curve: &Node<'_, '_>| -> Vec<[f64; 4]> {
+        let rects = curve.descendants().filter(|node| node.has_tag_name("rect"));
+        let number = |node: Node<'_, '_>, name| node.attribute(name).unwrap().parse().unwrap();
+        rects.map(|rect| ["x", "y", "width", "height"].map(|name| number(rect, name))).collect()
+    };
+    let curves = classed(document.root(), "series");
+    let (pull, binding) = (bars(&curves[0]), bars(&curves[1]));
+    // The third run of `pull` failed: a cross says so.
+    assert_eq!((pull.len(), binding.len()), (2, 3), "{svg}");
+    assert_eq!(classed(curves[0], "end").len(), 1);
+    let [x, y, width, height] = pull[0];
+    assert!((x + width..x + width + 2.0).contains(&binding[0][0]), "they do not touch");
+    assert!((y + height - (binding[2][1] + binding[2][3])).abs() < 0.1, "all begin at zero");
+    assert!((binding[0][3] - 2.0 * height).abs() < 0.1, "twice the value is twice as high");
+}
+
+#[test]
+fn over_a_logarithmic_axis_names_have_markers() {
+    let svg = categories(true);
+    let document = Document::parse(&svg).unwrap();
+    let lines = classed(document.root(), "lines")[0];
+    assert!(!lines.children().any(|node| node.has_tag_name("path")), "{svg}");
+    let curves = classed(document.root(), "series");
+    assert_eq!(classed(curves[1], "point").len(), 3);
+    assert!(!curves[1].descendants().any(|node| node.has_tag_name("rect")));
+}
+
+#[test]
+fn a_figure_of_some_rows_leaves_the_others_out() {
+    let rows = samples::load_curves();
+    let only = [("routing.engine".to_owned(), "adaptive".into())].into();
+    let svg = draw(&Figure { only, ..samples::latency_figure() }, &rows);
+    let document = Document::parse(&svg).unwrap();
+    assert_eq!(classed(document.root(), "series").len(), 1);
+}
+
 fn one_curve(points: &[(f64, f64, Status)]) -> (Figure, Vec<Row>) {
     let row = |(i, &(x, y, status)): (usize, &(f64, f64, Status))| {
         let settings = [("traffic.load", Setting::Number(x))];

@@ -24,6 +24,7 @@ adaptive        0.5   0.5000  0.4998 ± 0.0020  132.8 ± 3.1   319  converged
 adaptive        0.6   0.6000  0.5997 ± 0.0024     572 ± 71  1373  not converged
 adaptive       0.65   0.6500  0.6191 ± 0.0040            –     –  saturated
 random-ascent  0.65   0.6500  0.5161 ± 0.0040            –     –  deadlocked
+offered, accepted: flits/cycle/host; latency, p99: cycles
 "
     );
 }
@@ -39,6 +40,7 @@ adaptive   0.5    0.4998    132.8  converged
 adaptive   0.6    0.5997    572.0  not converged
 adaptive  0.65    0.6191        -  saturated
 random-~  0.65    0.5161        -  deadlocked
+accepted: flits/cycle/host; latency: cycles
 "
     );
 }

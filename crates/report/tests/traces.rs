@@ -75,6 +75,22 @@ fn every_rail_is_drawn_and_drops_if_there_were_any() {
         assert!(svg.contains(words), "{words}: {svg}");
     }
     assert!(!svg.contains("from host1"), "nothing came from there");
+    // What host0 sends is what host1 receives: the later one is narrower, and neither hides the other.
+    let lines = document.descendants().find(|node| node.attribute("class") == Some("lines"));
+    let strokes: Vec<_> = lines
+        .unwrap()
+        .children()
+        .filter(|node| node.has_tag_name("path"))
+        .map(|node| ["stroke", "stroke-width", "stroke-dasharray"].map(|name| node.attribute(name)))
+        .collect();
+    assert_eq!(
+        strokes,
+        [("#7F7F7F", "1"), ("#0072B2", "4.4"), ("#D55E00", "1.6")].map(|(colour, width)| [
+            Some(colour),
+            Some(width),
+            None
+        ])
+    );
     let points = tips(&document, "series");
     assert_eq!(points[0], "from host0\n0.05000 s\n1000 Mbit/s");
     assert_eq!(points[3], "from host0\n0.3500 s\n0 Mbit/s");

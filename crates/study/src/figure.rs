@@ -1,5 +1,6 @@
 //! What to draw from the rows of a study.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Error, SeqAccess, Visitor};
@@ -9,6 +10,8 @@ use toml::de::DeValue;
 
 use crate::column::Column;
 use crate::document::{self, Fault};
+use crate::point::Point;
+use crate::row::{Row, Setting};
 
 /// One figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,9 +27,13 @@ pub struct Figure {
     /// What is drawn: one or more columns.
     #[serde(deserialize_with = "one_or_more")]
     pub y: Vec<String>,
-    /// Swept keys that tell the lines apart.
+    /// Swept keys that tell the curves apart. Those that the file leaves out are added where a curve would
+    /// otherwise have several values at one x.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<String>,
+    /// Values of swept keys: rows that have others are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub only: BTreeMap<String, toml::Value>,
     /// Logarithmic x axis.
     #[serde(default)]
     pub log_x: bool,
@@ -42,11 +49,12 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Reads the list of figures of a study with these swept keys and measured columns.
+    /// Reads the list of figures of a study with these swept keys, measured columns and points.
     pub(crate) fn read(
         value: &Spanned<DeValue<'_>>,
         keys: &[String],
         columns: &[&Column],
+        points: &[Point],
     ) -> Result<Vec<Figure>, Fault> {
         let DeValue::Array(list) = value.get_ref() else {
             return Err(Fault::value("a single value", "a list of figures")
@@ -56,13 +64,83 @@ impl Figure {
         };
         let mut figures: Vec<Figure> = Vec::new();
         for item in list.iter() {
-            let figure: Figure = document::decode(item).map_err(|fault| fault.within("figure"))?;
+            let mut figure: Figure =
+                document::decode(item).map_err(|fault| fault.within("figure"))?;
             figure
                 .check(&figures, keys, columns)
+                .and_then(|()| figure.check_only(keys, points))
                 .map_err(|(key, fault)| fault.at(span_of(item, &key)))?;
+            figure.series.extend(figure.missing_series(keys, points));
             figures.push(figure);
         }
         Ok(figures)
+    }
+
+    /// The rows that it draws.
+    pub fn rows(&self, rows: &[Row]) -> Vec<Row> {
+        rows.iter().filter(|row| self.has(|key| row.setting(key))).cloned().collect()
+    }
+
+    /// Returns true if settings are those of `only`.
+    fn has<'a>(&self, setting: impl Fn(&str) -> Option<&'a Setting>) -> bool {
+        self.only.iter().all(|(key, value)| {
+            setting(key)
+                .is_some_and(|setting| setting.to_string() == Setting::of(value).to_string())
+        })
+    }
+
+    /// Checks that `only` names swept keys and values that they take.
+    fn check_only(&self, keys: &[String], points: &[Point]) -> Result<(), (String, Fault)> {
+        for (key, value) in &self.only {
+            if !keys.contains(key) {
+                let fault = Fault::unknown("swept key", key, keys.iter().map(String::as_str))
+                    .with_help("a figure is of some values of a key of `[sweep]`");
+                return Err(("only".into(), fault));
+            }
+            let wanted = Setting::of(value).to_string();
+            let mut values: Vec<String> = Vec::new();
+            for value in points.iter().filter_map(|point| point.setting(key)) {
+                let value = value.to_string();
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+            if !values.contains(&wanted) {
+                let known = values.iter().map(String::as_str);
+                let fault = Fault::unknown(&format!("value of `{key}`"), &wanted, known);
+                return Err(("only".into(), fault));
+            }
+        }
+        Ok(())
+    }
+
+    /// The swept keys that `series` must name besides, so that a curve joins only points that differ in x.
+    /// Runs that differ in the seed alone count as one point. Where x is measured, a curve runs along the
+    /// last swept key that is free.
+    fn missing_series(&self, keys: &[String], points: &[Point]) -> Vec<String> {
+        let is_drawn = |point: &&Point| self.has(|key| point.setting(key));
+        let points: Vec<&Point> = points.iter().filter(is_drawn).collect();
+        let mut told: Vec<&str> = self.series.iter().map(String::as_str).collect();
+        let varies = |key: &str| {
+            let mut values = points.iter().map(|point| point.setting(key));
+            let first = values.next().flatten();
+            values.any(|value| value != first)
+        };
+        let mut free: Vec<&str> = (keys.iter().map(String::as_str))
+            .filter(|key| *key != self.x && *key != "seed" && !told.contains(key) && varies(key))
+            .collect();
+        match keys.contains(&self.x) {
+            true => told.push(&self.x),
+            false => told.extend(free.pop()),
+        }
+        free.retain(|key| {
+            let splits = is_ambiguous(&points, &told, key);
+            if splits {
+                told.push(key);
+            }
+            splits
+        });
+        free.into_iter().map(str::to_owned).collect()
     }
 
     /// What serde cannot tell; mistakes come with the key of the figure they are at.
@@ -106,6 +184,17 @@ impl Figure {
         }
         Ok(())
     }
+}
+
+/// Returns true if points that agree in the keys `told` differ in `key`.
+fn is_ambiguous(points: &[&Point], told: &[&str], key: &str) -> bool {
+    let text = |point: &Point, key: &str| point.setting(key).map(ToString::to_string);
+    let mut values = BTreeMap::new();
+    points.iter().any(|point| {
+        let place: Vec<_> = told.iter().map(|key| text(point, key)).collect();
+        let value = text(point, key);
+        *values.entry(place).or_insert_with(|| value.clone()) != value
+    })
 }
 
 /// Checks the name of a figure or a table, which may become that of a file, among those before it.
@@ -166,5 +255,83 @@ fn ends<'de, D: Deserializer<'de>>(from: D) -> Result<Option<[f64; 2]>, D::Error
             "found {} values, expected two numbers, low and high",
             numbers.len()
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::study::Study;
+
+    /// The keys that tell the curves of the only figure apart.
+    fn series(sweep: &str, figure: &str) -> Vec<String> {
+        let text = format!(
+            "title = 'x'\nseed = 1\nfabric.tree = {{k = 2, n = 2}}\ntraffic.size.fixed.size = '64 B'\n\
+             traffic.load = 0.1\n[sweep]\n{sweep}\n[[figure]]\nname = 'f'\ny = 'latency_mean'\n{figure}"
+        );
+        let study = Study::parse("figures", &text).unwrap_or_else(|mistake| panic!("{mistake}"));
+        study.figures[0].series.clone()
+    }
+
+    const THREE: &str = "product.traffic.load = [0.1, 0.2]\nproduct.bus = ['half', 'full']\n\
+                         product.routing = ['tree-adaptive', 'shortest']";
+
+    #[test]
+    fn a_swept_key_that_is_left_out_tells_curves_apart() {
+        assert_eq!(series(THREE, "x = 'traffic.load'"), ["bus", "routing"]);
+        assert_eq!(series(THREE, "x = 'traffic.load'\nseries = ['routing']"), ["routing", "bus"]);
+        // A key of one value tells nothing apart.
+        assert!(
+            series(
+                "product.traffic.load = [0.1, 0.2]\nproduct.bus = ['half']",
+                "x = 'traffic.load'"
+            )
+            .is_empty()
+        );
+    }
+
+    #[test]
+    fn runs_of_several_seeds_are_one_curve() {
+        assert!(
+            series(
+                "product.traffic.load = [0.1, 0.2]\nproduct.seed = [1, 2]",
+                "x = 'traffic.load'"
+            )
+            .is_empty()
+        );
+    }
+
+    #[test]
+    fn keys_that_advance_together_are_named_once() {
+        let sweep = "zip.switch = {virtual-channels = [1, 2], buffer = [256, 128]}\n\
+                     product.traffic.load = [0.1, 0.2]";
+        assert_eq!(series(sweep, "x = 'traffic.load'"), ["switch.virtual-channels"]);
+        assert_eq!(series(sweep, "x = 'switch.buffer'"), ["traffic.load"]);
+        assert!(series(sweep, "x = 'traffic.load'\nseries = ['switch.buffer']").len() == 1);
+    }
+
+    #[test]
+    fn a_figure_may_be_of_one_value_of_a_key() {
+        let only = |value: &str| format!("x = 'traffic.load'\nonly.bus = {value}");
+        assert_eq!(series(THREE, &only("'half'")), ["routing"]);
+        let text = |value: &str| {
+            format!(
+                "title = 'x'\nseed = 1\nfabric.tree = {{k = 2, n = 2}}\ntraffic.load = 0.1\n\
+                 traffic.size.fixed.size = '64 B'\n[sweep]\n{THREE}\n[[figure]]\nname = 'f'\n\
+                 y = 'latency_mean'\n{}",
+                only(value)
+            )
+        };
+        let mistake = Study::parse("figures", &text("'hal'")).unwrap_err().to_string();
+        assert!(
+            mistake.contains("unknown value of `bus` `hal`") && mistake.contains("half"),
+            "{mistake}"
+        );
+    }
+
+    #[test]
+    fn along_a_measured_x_runs_the_last_key_that_is_free() {
+        assert_eq!(series(THREE, "x = 'accepted'"), ["traffic.load", "bus"]);
+        let named = "x = 'accepted'\nseries = ['routing', 'bus']";
+        assert_eq!(series(THREE, named), ["routing", "bus"]);
     }
 }

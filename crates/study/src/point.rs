@@ -21,6 +21,11 @@ pub struct Point {
 }
 
 impl Point {
+    /// The value of a swept key here.
+    pub(crate) fn setting(&self, key: &str) -> Option<&Setting> {
+        self.settings.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
     /// Its number and its settings, for people; empty if nothing is swept.
     pub fn name(&self) -> String {
         if self.settings.is_empty() {

@@ -81,17 +81,40 @@ pub enum Setting {
 }
 
 impl Setting {
+    /// A number as a number, anything else as it is spelled.
+    pub(crate) fn of(value: &toml::Value) -> Setting {
+        match value {
+            // Beyond 2^53 a float no longer tells whole numbers apart.
+            toml::Value::Integer(whole) if whole.unsigned_abs() <= 1 << 53 => {
+                Setting::Number(*whole as f64)
+            }
+            toml::Value::Float(real) => Setting::Number(*real),
+            toml::Value::String(text) => Setting::Text(text.clone()),
+            other => Setting::Text(other.to_string()),
+        }
+    }
+
     /// Where it stands on an axis of numbers: a number itself, a size in bytes, a rate in bytes per
     /// second, a time in seconds. `None` for a name.
     pub fn number(&self) -> Option<f64> {
-        let text = match self {
-            Setting::Number(x) => return Some(*x),
-            Setting::Text(text) => text,
+        match self {
+            Setting::Number(x) => Some(*x),
+            Setting::Text(_) => self.quantity().map(|(_, x)| x),
+        }
+    }
+
+    /// The number that text with a unit stands for, and the unit of that number: "64 KiB" is 65536 bytes.
+    /// `None` for a plain number and for a name.
+    pub fn quantity(&self) -> Option<(&'static str, f64)> {
+        let Setting::Text(text) = self else { return None };
+        let size = text.parse::<Bytes>().map(|size| ("bytes", size.get() as f64));
+        let rate = || {
+            let rate = text.parse::<Rate>()?;
+            Ok(("bytes_per_second", rate.bytes_per_second() as f64))
         };
-        let size = text.parse::<Bytes>().map(|size| size.get() as f64);
-        let rate = || text.parse::<Rate>().map(|rate| rate.bytes_per_second() as f64);
-        let time = || text.parse::<Time>().map(Time::seconds);
-        size.or_else(|_| rate()).or_else(|_| time()).ok()
+        // Divided, and not multiplied by 1e-12, so that 5 us are 5e-6.
+        let time = || text.parse::<Time>().map(|time| ("seconds", time.ps() as f64 / 1e12));
+        size.or_else(|_| rate()).or_else(|_: crosstie_units::QuantityError| time()).ok()
     }
 }
 
@@ -153,14 +176,30 @@ impl Row {
         self.measured.iter().find(|(name, _)| name == column).map(|&(_, value)| value)
     }
 
+    /// The settings that are quantities as plain numbers: `work.ping.size_bytes` beside a `work.ping.size`
+    /// of "64 KiB".
+    pub fn quantities(&self) -> impl Iterator<Item = (String, f64)> {
+        quantities(&self.settings).map(|(name, _, number)| (name, number))
+    }
+
     /// The value of a swept key here.
     pub fn setting(&self, key: &str) -> Option<&Setting> {
         self.settings.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 }
 
-/// One flat object: `point`, each setting, `status`, `note`, and every column of its kind of work, null
-/// where nothing was measured.
+/// Settings that are quantities: the name of the column with the number, its unit, and the number.
+pub(crate) fn quantities(
+    settings: &[(String, Setting)],
+) -> impl Iterator<Item = (String, &'static str, f64)> {
+    settings.iter().filter_map(|(key, value)| {
+        let (unit, number) = value.quantity()?;
+        Some((format!("{key}_{unit}"), unit, number))
+    })
+}
+
+/// One flat object: `point`, each setting, `status`, `note`, every column of its kind of work, null where
+/// nothing was measured, and at the end the numbers of settings that are quantities.
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut object = to.serialize_map(None)?;
@@ -175,6 +214,9 @@ impl Serialize for Row {
             if value.is_some() || !column.optional {
                 object.serialize_entry(column.name, &value)?;
             }
+        }
+        for (name, value) in self.quantities() {
+            object.serialize_entry(&name, &number(value))?;
         }
         object.end()
     }
@@ -192,6 +234,28 @@ mod tests {
         assert_eq!(text("400 MB/s"), Some(4e8));
         assert_eq!(text("5 ns"), Some(5e-9));
         assert_eq!(text("tree-adaptive"), None);
+    }
+
+    #[test]
+    fn quantities_have_a_column_of_plain_numbers_at_the_end_of_a_row() {
+        let setting = |key: &str, text: &str| (key.to_owned(), Setting::Text(text.into()));
+        let row = Row {
+            point: 0,
+            kind: WorkKind::Ping,
+            settings: vec![
+                setting("work.ping.size", "64 KiB"),
+                setting("link.rate", "1 Gbit/s"),
+                setting("link.wire", "5 us"),
+                setting("policy", "pull"),
+                ("seed".to_owned(), Setting::Number(3.0)),
+            ],
+            status: Status::Completed,
+            note: String::new(),
+            measured: Vec::new(),
+        };
+        let json = serde_json::to_string(&row).unwrap();
+        let end = r#","finish_last":null,"work.ping.size_bytes":65536,"link.rate_bytes_per_second":125000000,"link.wire_seconds":5e-6}"#;
+        assert!(json.contains(r#""work.ping.size":"64 KiB""#) && json.ends_with(end), "{json}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::point::Point;
 use crate::source::{self, Input, Inputs, copy_of};
 use crate::spec::Spec;
 use crate::spec::uses::{self, Ground};
-use crate::sweep::Sweep;
+use crate::sweep::{self, Sweep};
 use crate::table::Table;
 
 /// The top-level keys that are the same at all points and have no part in the simulation.
@@ -110,7 +110,7 @@ impl Study {
             }
         }
         let columns = columns(&kinds(&points));
-        let figures = figure.map(|value| Figure::read(&value, &keys, &columns));
+        let figures = figure.map(|value| Figure::read(&value, &keys, &columns, &points));
         let tables = table.map(|value| Table::read(&value, &keys, &columns));
         let figures = figures.transpose()?.unwrap_or_default();
         let tables = tables.transpose()?.unwrap_or_default();
@@ -248,7 +248,7 @@ impl Study {
         let lists = kept.iter_mut().filter_map(|(_, axes)| axes.as_table_mut()).flatten();
         for (key, list) in lists {
             for value in list.as_array_mut().into_iter().flatten() {
-                self.keep_paths(key, value);
+                self.keep_paths(key, sweep::value_mut(value));
             }
         }
         kept

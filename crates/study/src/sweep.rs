@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeArray, DeTable, DeValue};
 
-use crate::document::{self, Fault, plain};
+use crate::document::{self, Fault, plain, quoted};
 use crate::earlier;
 use crate::row::Setting;
 use crate::spec::Spec;
@@ -32,9 +32,14 @@ struct Axis<'i> {
     /// The key that it sets, which may have been called otherwise.
     target: Spanned<String>,
     values: Vec<Spanned<DeValue<'i>>>,
+    /// What the file calls each of the values, if it does.
+    names: Vec<Option<String>>,
     /// The values as they appear in rows.
     shown: Vec<Setting>,
 }
+
+/// The longest name of a value, in characters.
+const LONGEST_NAME: usize = 40;
 
 impl<'i> Sweep<'i> {
     /// Reads the `sweep` table.
@@ -213,8 +218,10 @@ impl<'i> Sweep<'i> {
                 continue;
             }
             let lists = axes.iter().map(|axis| {
-                let values = axis.values.iter().map(|value| plain(value.get_ref())).collect();
-                (axis.key.get_ref().clone(), toml::Value::Array(values))
+                let values = axis.values.iter().zip(&axis.names);
+                let values =
+                    values.map(|(value, name)| named(plain(value.get_ref()), name.as_deref()));
+                (axis.key.get_ref().clone(), toml::Value::Array(values.collect()))
             });
             table.insert(name.to_owned(), toml::Value::Table(lists.collect()));
         }
@@ -252,10 +259,18 @@ fn flatten<'i>(
                     .with_help("give it values, or remove the line"));
             }
             DeValue::Array(list) if key.split('.').count() <= 16 => {
-                let values: Vec<_> = list.iter().cloned().collect();
-                let shown = shown(&values);
+                let (mut values, mut names) = (Vec::new(), Vec::new());
+                for item in list.iter() {
+                    let (name, value) =
+                        value_of(item).map_err(|fault| fault.within(&key).within("sweep"))?;
+                    names.push(name);
+                    values.push(value.clone());
+                }
+                let shown = shown(&values, &names);
+                check_names(&key, list, &names, &shown)?;
                 let target = Spanned::new(name.span(), earlier::current(&key));
-                axes.push(Axis { key: Spanned::new(name.span(), key), target, values, shown });
+                let key = Spanned::new(name.span(), key);
+                axes.push(Axis { key, target, values, names, shown });
             }
             DeValue::Array(_) => {
                 return Err(Fault::unknown("key", &key, [].into_iter()).at(name.span()));
@@ -269,9 +284,94 @@ fn flatten<'i>(
     Ok(())
 }
 
-/// The values of one key as they appear in rows: a choice by its name, unless names do not tell the
-/// values apart.
-fn shown(values: &[Spanned<DeValue<'_>>]) -> Vec<Setting> {
+/// The name and the value of an item: `{ name = "slow", value = [..] }` is a value with a name, anything
+/// else a value alone.
+fn value_of<'a, 'i>(
+    item: &'a Spanned<DeValue<'i>>,
+) -> Result<(Option<String>, &'a Spanned<DeValue<'i>>), Fault> {
+    let Some((name, value)) =
+        table(item).and_then(|item| Some((item.get("name")?, item.get("value")?)))
+    else {
+        return Ok((None, item));
+    };
+    if let Some((key, _)) = table(item)
+        .into_iter()
+        .flatten()
+        .find(|(key, _)| !["name", "value"].contains(&&*key.get_ref().as_ref()))
+    {
+        return Err(
+            Fault::unknown("key", key.get_ref(), ["name", "value"].into_iter()).at(key.span())
+        );
+    }
+    let expected = format!("a name of 1 to {LONGEST_NAME} characters on one line");
+    let DeValue::String(text) = name.get_ref() else {
+        return Err(Fault::value("another value", expected).at(name.span()).within("name"));
+    };
+    let fits = (1..=LONGEST_NAME).contains(&text.chars().count()) && text.trim() == text;
+    if !fits || text.contains(char::is_control) {
+        return Err(Fault::value(quoted(text), expected).at(name.span()).within("name"));
+    }
+    Ok((Some(text.to_string()), value))
+}
+
+/// A value as a list of a sweep has it.
+fn named(value: toml::Value, name: Option<&str>) -> toml::Value {
+    match name {
+        Some(name) => {
+            let name = toml::Value::String(name.to_owned());
+            let item = [("name".to_owned(), name), ("value".to_owned(), value)];
+            toml::Value::Table(item.into_iter().collect())
+        }
+        None => value,
+    }
+}
+
+/// The value of what [`named`] has made.
+pub(crate) fn value_mut(item: &mut toml::Value) -> &mut toml::Value {
+    let is_named = item.get("name").is_some() && item.get("value").is_some();
+    if is_named { &mut item["value"] } else { item }
+}
+
+/// A name must not stand for two values of a key.
+fn check_names(
+    key: &str,
+    list: &DeArray<'_>,
+    names: &[Option<String>],
+    shown: &[Setting],
+) -> Result<(), Fault> {
+    let shown: Vec<String> = shown.iter().map(Setting::to_string).collect();
+    for (i, name) in names.iter().enumerate() {
+        let Some(name) = name else { continue };
+        let Some(other) = (0..shown.len()).find(|&other| other != i && shown[other] == *name)
+        else {
+            continue;
+        };
+        let (first, second) = (i.min(other), i.max(other));
+        return Err(Fault::new(
+            format!("two values of `{key}` are called `{name}`"),
+            "the second of that name",
+        )
+        .at(list[second].span())
+        .with_context(list[first].span(), "the first one"));
+    }
+    Ok(())
+}
+
+/// The values of one key as they appear in rows: one with a name by that, another choice by the name of
+/// the choice, unless this does not tell the values apart.
+fn shown(values: &[Spanned<DeValue<'_>>], names: &[Option<String>]) -> Vec<Setting> {
+    let named = names.iter().cloned().map(|name| name.map(Setting::Text));
+    let unnamed: Vec<_> = values
+        .iter()
+        .zip(names)
+        .filter(|(_, name)| name.is_none())
+        .map(|(value, _)| value)
+        .collect();
+    let mut unnamed = shown_unnamed(&unnamed).into_iter();
+    named.map(|name| name.or_else(|| unnamed.next()).expect("each value is shown")).collect()
+}
+
+fn shown_unnamed(values: &[&Spanned<DeValue<'_>>]) -> Vec<Setting> {
     let plain: Vec<toml::Value> = values.iter().map(|value| plain(value.get_ref())).collect();
     let show = |brief| plain.iter().map(|value| setting(value, brief)).collect::<Vec<_>>();
     let distinct = |settings: &[Setting]| {
@@ -283,11 +383,7 @@ fn shown(values: &[Spanned<DeValue<'_>>]) -> Vec<Setting> {
 
 fn setting(value: &toml::Value, brief: bool) -> Setting {
     match value {
-        // Beyond 2^53 a float no longer tells whole numbers apart.
-        toml::Value::Integer(whole) if whole.unsigned_abs() <= 1 << 53 => {
-            Setting::Number(*whole as f64)
-        }
-        toml::Value::Float(real) => Setting::Number(*real),
+        toml::Value::Integer(_) | toml::Value::Float(_) => Setting::of(value),
         toml::Value::Array(list) => {
             let items: Vec<_> = list.iter().map(|item| item_words(item, brief)).collect();
             Setting::Text(format!("[{}]", items.join(", ")))
@@ -405,6 +501,42 @@ mod tests {
             ]
         );
         assert_eq!(points("product.seed = [9007199254740993]"), ["seed=9007199254740993"]);
+    }
+
+    #[test]
+    fn values_appear_by_the_names_that_the_file_gives_them() {
+        let sweep = "product.event = [[], {name = 'dies', value = [{at = '5 ms', rail = 1, down = true}]}]\n\
+                     zip.'cluster.rails' = [{name = 'alike', value = 2}, {name = 'alone', value = 1}, 3]";
+        assert_eq!(
+            points(sweep),
+            [
+                "cluster.rails=alike event=[]",
+                "cluster.rails=alike event=dies",
+                "cluster.rails=alone event=[]",
+                "cluster.rails=alone event=dies",
+                "cluster.rails=3 event=[]",
+                "cluster.rails=3 event=dies",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_name_stands_for_one_value() {
+        let mistake = |list: &str| {
+            let text = format!("[sweep]\nproduct.seed = {list}");
+            let root = document::parse(&text).unwrap();
+            Sweep::read(&root["sweep"]).unwrap_err().to_string()
+        };
+        let twice = mistake("[{name = 'a', value = 1}, {name = 'a', value = 2}]");
+        assert!(twice.contains("two values of `seed` are called `a`"), "{twice}");
+        let shadowed = mistake("[{name = '2', value = 1}, 2]");
+        assert!(shadowed.contains("two values of `seed` are called `2`"), "{shadowed}");
+        for odd in ["''", "' x'", "3", "'a\\nb'"] {
+            let odd =
+                mistake(&format!("[{{name = {odd}, value = 1}}]").replace("'a\\nb'", "\"a\\nb\""));
+            assert!(odd.contains("expected a name of 1 to 40 characters"), "{odd}");
+        }
+        assert!(mistake("[{name = 'a', value = 1, extra = 2}]").contains("unknown key `extra`"));
     }
 
     #[test]

@@ -85,7 +85,7 @@ fn every_point_survives_being_written_and_read() {
 fn the_examples_of_the_reference_are_sound() {
     let reference = include_str!("../../../experiments/README.md");
     let blocks: Vec<_> = reference.split("```toml\n").skip(1).collect();
-    assert_eq!(blocks.len(), 7);
+    assert_eq!(blocks.len(), 8);
     for block in blocks {
         let text = block.split("```").next().unwrap();
         Study::parse("README.md", text).unwrap_or_else(|mistake| panic!("{mistake}"));

@@ -13,6 +13,7 @@ pub(super) fn plain(name: &str, title: String, x: &str, y: &str, series: &str) -
         x: x.to_owned(),
         y: vec![y.to_owned()],
         series: vec![series.to_owned()],
+        only: Default::default(),
         log_x: false,
         log_y: false,
         x_range: None,

@@ -12,6 +12,8 @@ pub(crate) struct Abscissa {
     pub values: Vec<Option<f64>>,
     /// The distinct values with their spelling, in ascending order; empty for plain numbers.
     pub names: Vec<(f64, String)>,
+    /// True if the values are names in no order: a line from one to the next would mean nothing.
+    pub is_categorical: bool,
 }
 
 impl Abscissa {
@@ -31,7 +33,7 @@ impl Abscissa {
                 Setting::Text(_) => None,
             };
             let values = settings.into_iter().map(|setting| setting.and_then(number)).collect();
-            return Abscissa { values, names: Vec::new() };
+            return Abscissa { values, names: Vec::new(), is_categorical: false };
         }
         let texts: Vec<Option<String>> =
             settings.iter().map(|setting| setting.as_ref().map(spelling)).collect();
@@ -41,8 +43,9 @@ impl Abscissa {
                 distinct.push(text);
             }
         }
-        let worths =
-            worths(&distinct).unwrap_or_else(|| (0..distinct.len()).map(|i| i as f64).collect());
+        let quantities = worths(&distinct);
+        let is_categorical = quantities.is_none();
+        let worths = quantities.unwrap_or_else(|| (0..distinct.len()).map(|i| i as f64).collect());
         let place = |text: &String| {
             let i = distinct.iter().position(|known| *known == text)?;
             Some(worths[i])
@@ -51,7 +54,7 @@ impl Abscissa {
             distinct.iter().zip(&worths).map(|(text, worth)| (*worth, one_line(text))).collect();
         names.sort_by(|a, b| a.0.total_cmp(&b.0));
         let values = texts.iter().map(|text| text.as_ref().and_then(place)).collect();
-        Abscissa { values, names }
+        Abscissa { values, names, is_categorical }
     }
 }
 
@@ -94,6 +97,7 @@ mod tests {
     fn text_with_units_is_placed_by_its_worth() {
         let abscissa = Abscissa::of(&rows(&["64 KiB", "1 KiB", "64 KiB"]), "size");
         assert_eq!(abscissa.values, [Some(65536.0), Some(1024.0), Some(65536.0)]);
+        assert!(!abscissa.is_categorical);
         assert_eq!(abscissa.names, [(1024.0, "1 KiB".to_owned()), (65536.0, "64 KiB".to_owned())]);
     }
 
@@ -101,6 +105,7 @@ mod tests {
     fn other_text_is_placed_in_order_of_appearance() {
         let abscissa = Abscissa::of(&rows(&["uniform", "tornado", "uniform"]), "size");
         assert_eq!(abscissa.values, [Some(0.0), Some(1.0), Some(0.0)]);
+        assert!(abscissa.is_categorical);
     }
 
     #[test]

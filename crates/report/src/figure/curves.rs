@@ -18,6 +18,8 @@ const APART: f64 = 12.0;
 const BEYOND: f64 = 50.0;
 /// How far around a point it can be pointed at, with a marker and without.
 const REACH: [f64; 2] = [9.0, 5.0];
+/// The share of the room of a name along x that its bars take, and the widest bar in pixels.
+const BARS: (f64, f64) = (0.8, 56.0);
 /// Points of lines beyond this number cannot be pointed at: the page would be slow.
 const MOST_POINTED: usize = 3000;
 
@@ -42,25 +44,29 @@ impl Curves<'_> {
              viewBox=\"{left} {top} {width} {height}\" fill=\"none\" stroke-width=\"2\" \
              stroke-linejoin=\"round\">"
         );
-        for series in self.series {
+        let mut lines: Vec<&Series> = self.series.iter().collect();
+        lines.sort_by_key(|series| std::cmp::Reverse(series.look));
+        for series in lines {
             self.line(&mut svg, series);
         }
         svg.push_str("</svg>\n");
         let mut taken: Vec<(f64, f64)> = Vec::new();
-        let plain = self.series.iter().filter(|series| series.look != Look::Marked);
+        let is_plain = |series: &&Series| matches!(series.look, Look::Plain(_) | Look::Thin);
+        let plain = self.series.iter().filter(is_plain);
         let crowded = plain.map(|series| series.points.len()).sum::<usize>() > MOST_POINTED;
         for (i, series) in self.series.iter().enumerate() {
             let colour = stroke::colour(series.colour);
             let _ = writeln!(svg, "<g class=\"series\" fill=\"{colour}\" stroke=\"{colour}\">");
             for point in &series.points {
                 match series.look {
-                    Look::Marked => self.point(&mut svg, i, point),
-                    Look::Plain if !crowded => self.place_to_point_at(&mut svg, point),
-                    Look::Plain | Look::Thin => {}
+                    Look::Marked | Look::Dots => self.point(&mut svg, i, point),
+                    Look::Bars => self.bar(&mut svg, i, point),
+                    Look::Plain(_) if !crowded => self.place_to_point_at(&mut svg, point),
+                    Look::Plain(_) | Look::Thin => {}
                 }
             }
             for end in &series.ends {
-                self.end(&mut svg, end, &mut taken);
+                self.end(&mut svg, i, end, &mut taken);
             }
             svg.push_str("</g>\n");
         }
@@ -69,10 +75,15 @@ impl Curves<'_> {
 
     /// Whether nothing is drawn inside a rectangle.
     pub fn leave_free(&self, rect: Rect) -> bool {
-        self.series.iter().all(|series| {
+        self.series.iter().enumerate().all(|(i, series)| {
             let places: Vec<_> =
-                series.points.iter().filter_map(|p| self.place(p.x, p.y)).collect();
-            let ends = series.ends.iter().filter_map(|end| self.exit(end));
+                series.points.iter().filter_map(|p| self.place_of(i, p.x, p.y)).collect();
+            let ends = series.ends.iter().filter_map(|end| self.exit_of(i, end));
+            if let Look::Bars | Look::Dots = series.look {
+                let foot = self.foot(series.look);
+                let bars = places.into_iter().map(|(x, y)| ((x, foot.unwrap_or(y)), (x, y)));
+                return !bars.chain(ends.map(|end| (end, end))).any(|(a, b)| rect.meets(a, b));
+            }
             let alone = places.iter().copied().chain(ends).map(|place| (place, place));
             let lines = places.windows(2).map(|pair| (pair[0], pair[1]));
             let exit = places.last().copied().zip(self.exit_onward(series));
@@ -81,6 +92,9 @@ impl Curves<'_> {
     }
 
     fn line(&self, svg: &mut String, series: &Series) {
+        if let Look::Bars | Look::Dots = series.look {
+            return;
+        }
         let places: Vec<_> = series.points.iter().filter_map(|p| self.place(p.x, p.y)).collect();
         let colour = stroke::colour(series.colour);
         if places.len() > 1 {
@@ -90,9 +104,9 @@ impl Curves<'_> {
             }
             let dash = stroke::dash(series.dash, series.colour);
             let width = match series.look {
-                Look::Marked => "",
-                Look::Plain => " stroke-width=\"1.6\"",
-                Look::Thin => " stroke-width=\"1\"",
+                // As all lines here, unless they say otherwise.
+                Look::Marked => String::new(),
+                look => format!(" stroke-width=\"{}\"", look.width()),
             };
             let _ = writeln!(svg, "<path d=\"{path}\" stroke=\"{colour}\"{width}{dash}/>");
         }
@@ -106,9 +120,36 @@ impl Curves<'_> {
     }
 
     fn point(&self, svg: &mut String, i: usize, point: &Point) {
-        let Some((x, y)) = self.place(point.x, point.y).filter(|&place| self.inside(place)) else {
+        let place = self.place_of(i, point.x, point.y).filter(|&place| self.inside(place));
+        let Some((x, y)) = place else { return };
+        self.interval(svg, x, point);
+        let marker = stroke::marker(i, x, y, point.status == Status::NotConverged);
+        mark(svg, "point", x, y, &marker, &point.tip);
+    }
+
+    /// A bar from zero to a value, as far as it is inside.
+    fn bar(&self, svg: &mut String, i: usize, point: &Point) {
+        let Rect { left, top, right, bottom } = self.plot;
+        let (Some((x, y)), Some(foot)) =
+            (self.place_of(i, point.x, point.y), self.foot(self.series[i].look))
+        else {
             return;
         };
+        let half = self.bar_width() / 2.0;
+        let (l, r) = ((x - half).max(left), (x + half).min(right));
+        let (t, b) = (y.min(foot).max(top), y.max(foot).min(bottom));
+        if r <= l || t > b {
+            return;
+        }
+        let dash = self.series[i].dash;
+        let bar = stroke::bar((l, t, r, b), dash, point.status == Status::NotConverged);
+        let tip = escape(&point.tip);
+        let _ = writeln!(svg, "<g class=\"point\"><title>{tip}</title>{bar}</g>");
+        self.interval(svg, x, point);
+    }
+
+    /// The confidence interval of a point.
+    fn interval(&self, svg: &mut String, x: f64, point: &Point) {
         if let Some((below, above)) = point.interval {
             let height = |value: f64| {
                 let place = self.place(point.x, value).map_or(self.plot.bottom, |(_, y)| y);
@@ -125,8 +166,42 @@ impl Curves<'_> {
                 );
             }
         }
-        let marker = stroke::marker(i, x, y, point.status == Status::NotConverged);
-        mark(svg, "point", x, y, &marker, &point.tip);
+    }
+
+    /// Where bars begin; nothing for other curves.
+    fn foot(&self, look: Look) -> Option<f64> {
+        let (top, bottom) = (self.plot.top, self.plot.bottom);
+        let up = self.y.place(0.0).filter(|_| look == Look::Bars)?;
+        Some((bottom - up * (bottom - top)).clamp(top, bottom))
+    }
+
+    /// How wide a bar is, in pixels.
+    fn bar_width(&self) -> f64 {
+        let names = match (self.x.place(0.0), self.x.place(1.0)) {
+            (Some(first), Some(second)) => (second - first) * (self.plot.right - self.plot.left),
+            _ => 0.0,
+        };
+        (names * BARS.0 / self.series.len().max(1) as f64).min(BARS.1)
+    }
+
+    /// How far a curve stands beside the others over a name, in pixels.
+    fn aside(&self, i: usize) -> f64 {
+        match self.series[i].look {
+            Look::Bars | Look::Dots => {
+                (i as f64 - (self.series.len() - 1) as f64 / 2.0) * self.bar_width()
+            }
+            Look::Marked | Look::Plain(_) | Look::Thin => 0.0,
+        }
+    }
+
+    /// The place of a value of a curve.
+    fn place_of(&self, i: usize, x: f64, y: f64) -> Option<(f64, f64)> {
+        self.place(x, y).map(|(x, y)| (x + self.aside(i), y))
+    }
+
+    /// Where a curve has no value.
+    fn exit_of(&self, i: usize, end: &End) -> Option<(f64, f64)> {
+        self.exit(end).map(|(x, y)| (x + self.aside(i), y))
     }
 
     /// A point of a line, which shows its value only to who points at it.
@@ -137,8 +212,8 @@ impl Curves<'_> {
         }
     }
 
-    fn end(&self, svg: &mut String, end: &End, taken: &mut Vec<(f64, f64)>) {
-        let Some((mut x, mut y)) = self.exit(end).filter(|&place| self.inside(place)) else {
+    fn end(&self, svg: &mut String, i: usize, end: &End, taken: &mut Vec<(f64, f64)>) {
+        let Some((mut x, mut y)) = self.exit_of(i, end).filter(|&place| self.inside(place)) else {
             return;
         };
         // Curves that end at the same place stand beside each other, not on top; where the place is

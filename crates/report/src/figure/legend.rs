@@ -81,17 +81,20 @@ impl<'a> Legend<'a> {
         for (i, series) in self.series.iter().enumerate() {
             let (x, y) = (at.left + PADDING, at.top + PADDING + LINE * (i as f64 + 0.5));
             let colour = stroke::colour(series.colour);
-            let (width, marker) = match series.look {
-                Look::Marked => (2, stroke::marker(i, x + SAMPLE / 2.0, y, false)),
-                Look::Plain => (2, String::new()),
-                Look::Thin => (1, String::new()),
+            let marker = || stroke::marker(i, x + SAMPLE / 2.0, y, false);
+            let dash = stroke::dash(series.dash, series.colour);
+            let width = series.look.width();
+            let line =
+                || format!("<path d=\"M{x:.1} {y:.1}h{SAMPLE}\" stroke-width=\"{width}\"{dash}/>");
+            let sample = match series.look {
+                Look::Marked => line() + &marker(),
+                Look::Dots => marker(),
+                Look::Bars => {
+                    stroke::bar((x + 6.0, y - 6.0, x + SAMPLE - 6.0, y + 6.0), series.dash, false)
+                }
+                Look::Plain(_) | Look::Thin => line(),
             };
-            let _ = writeln!(
-                svg,
-                "<g fill=\"{colour}\" stroke=\"{colour}\"><path d=\"M{x:.1} {y:.1}h{SAMPLE}\" \
-                 stroke-width=\"{width}\"{}/>{marker}</g>",
-                stroke::dash(series.dash, series.colour),
-            );
+            let _ = writeln!(svg, "<g fill=\"{colour}\" stroke=\"{colour}\">{sample}</g>");
             let name = text::cut(&series.label);
             svg.push_str(&text::element(x + SAMPLE + 8.0, y + 4.2, text::SMALL, "", &name));
         }

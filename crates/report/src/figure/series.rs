@@ -31,14 +31,29 @@ pub(crate) struct End {
 }
 
 /// How a curve is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Look {
     /// With a marker at every point: each was measured for itself.
     Marked,
-    /// As a line: points are many, and follow each other.
-    Plain,
+    /// As a bar over each of the names along x.
+    Bars,
+    /// As markers beside each other over the names along x, where no bar can begin at zero.
+    Dots,
+    /// As a line: points are many, and follow each other. Lines of higher levels are wider and lie below.
+    Plain(usize),
     /// As a thin line that others are compared with.
     Thin,
+}
+
+impl Look {
+    /// How wide its line is, in pixels. Lines that lie on each other are all seen, as stripes.
+    pub fn width(self) -> f64 {
+        match self {
+            Look::Marked | Look::Bars | Look::Dots => 2.0,
+            Look::Plain(level) => [1.6, 4.4, 7.2, 10.0][level.min(3)],
+            Look::Thin => 1.0,
+        }
+    }
 }
 
 /// One curve.
@@ -71,6 +86,11 @@ pub(crate) fn series(figure: &Figure, rows: &[Row], abscissa: &Abscissa) -> Vec<
     let mut first_values: Vec<String> = Vec::new();
     let mut rest_values: Vec<Vec<String>> = Vec::new();
     let (_, column_names) = caption::names(&figure.y);
+    let look = match (abscissa.is_categorical, figure.log_y) {
+        (false, _) => Look::Marked,
+        (true, false) => Look::Bars,
+        (true, true) => Look::Dots,
+    };
     let mut all = Vec::new();
     for (values, members) in &groups {
         let (first, rest) = values
@@ -93,7 +113,7 @@ pub(crate) fn series(figure: &Figure, rows: &[Row], abscissa: &Abscissa) -> Vec<
             let curve = Curve { figure, rows, abscissa, column, label: &label };
             let (points, ends) = (curve.points(members), curve.ends(members));
             if !points.is_empty() || !ends.is_empty() {
-                all.push(Series { label, colour, dash, look: Look::Marked, points, ends });
+                all.push(Series { label, colour, dash, look, points, ends });
             }
         }
         keep_last_ends(&mut all[start..]);
@@ -290,6 +310,7 @@ mod tests {
             x: "load".to_owned(),
             y: vec!["y".to_owned()],
             series: series.iter().map(|&key| key.to_owned()).collect(),
+            only: Default::default(),
             log_x: false,
             log_y: false,
             x_range: None,

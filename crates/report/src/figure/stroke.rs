@@ -9,6 +9,9 @@ const COLOURS: [&str; 8] =
 /// Dash arrays in the order they are given out; the first is a solid line.
 const DASHES: [&str; 4] = ["", "7 4", "2 3", "9 3 2 3"];
 
+/// How solid bars of one colour are, in the order they are given out.
+const SOLID: [f64; 4] = [1.0, 0.5, 0.25, 0.1];
+
 /// Corners of the markers in units of their radius, chosen to look equally large.
 const MARKERS: [&[(f64, f64)]; 7] = [
     &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
@@ -57,6 +60,22 @@ pub(crate) fn marker(i: usize, x: f64, y: f64, hollow: bool) -> String {
         0 => format!("<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{RADIUS}\"{fill}/>"),
         k => format!("<path d=\"{}\"{fill}/>", outline(MARKERS[k - 1], x, y)),
     }
+}
+
+/// A bar between left, top, right and bottom. Those that share a colour are told apart by how solid they are.
+pub(crate) fn bar((l, t, r, b): (f64, f64, f64, f64), dash: usize, hollow: bool) -> String {
+    let solid = SOLID[dash % SOLID.len()];
+    let fill = match hollow {
+        true => " fill=\"#FFFFFF\" stroke-width=\"1.5\"".to_owned(),
+        false if solid < 1.0 => format!(" fill-opacity=\"{solid}\" stroke-width=\"1\""),
+        false => " stroke=\"none\"".to_owned(),
+    };
+    // A hair of room between neighbours.
+    let (width, height) = ((r - l - 1.0).max(0.5), b - t);
+    format!(
+        "<rect x=\"{:.2}\" y=\"{t:.2}\" width=\"{width:.2}\" height=\"{height:.2}\"{fill}/>",
+        l + 0.5
+    )
 }
 
 /// A hollow arrow head: the curve leaves the figure here.

@@ -1,6 +1,6 @@
 //! What the rails of a box carried in time: a figure for each, and one for what was dropped.
 
-use crosstie_box::{End, Happening};
+use crosstie_box::Happening;
 use crosstie_study::Status;
 use crosstie_study::trace::{EndTrace, Reading, TraceFolder};
 use crosstie_units::Rate;
@@ -18,7 +18,7 @@ const MOST_POINTS: f64 = 600.0;
 const MOST_MARKS: usize = 200;
 /// The usual time between two readings, in seconds.
 const USUAL: f64 = 0.1;
-/// The colour of the line rate.
+/// The colour of the line rate, which no end has.
 const GREY: usize = 7;
 
 /// A figure, and the name of its file.
@@ -60,9 +60,10 @@ fn draw_rail(trace: &TraceFolder, rail: &str) -> Drawing {
         .drawn
         .iter()
         .zip(&curves)
-        .map(|(&i, curve)| {
-            let colour = chosen.colour(trace, i);
-            curve_of(trace, i, colour, curve, (8.0 / unit.worth, unit.name), false)
+        .enumerate()
+        .map(|(k, (&i, curve))| {
+            let number = (k, curves.len());
+            curve_of(trace, i, number, curve, (8.0 / unit.worth, unit.name), false)
         })
         .collect();
     if !limit.is_empty() {
@@ -93,9 +94,9 @@ fn draw_drops(trace: &TraceFolder) -> Option<Drawing> {
         return None;
     }
     let grain = Grain::of(trace.summary.seconds);
-    let curves = chosen.drawn.iter().map(|&i| {
+    let curves = chosen.drawn.iter().enumerate().map(|(k, &i)| {
         let curve = grain.curve(&trace.ends[i], |reading| reading.drops);
-        curve_of(trace, i, chosen.colour(trace, i), &curve, (1.0, "frames/s"), true)
+        curve_of(trace, i, (k, chosen.drawn.len()), &curve, (1.0, "frames/s"), true)
     });
     let series: Vec<Series> = curves.collect();
     let mut notes = chosen.notes(&grain);
@@ -120,7 +121,8 @@ fn picture(
     // A little room, so that what is carried at the line rate is not taken for the border.
     let top = y.filter(|y| y.is_finite()).fold(0.0, f64::max) * 1.06;
     let y = Scale::fitting([0.0, top].into_iter(), false, Some([0.0, top]));
-    Picture { title, x_label: "time [s]", y_label, x, y, series, marks, notes }.draw()
+    let x_label = "time [s]";
+    Picture { title, x_label, y_label, x, y, series, marks, notes, room: 0.0 }.draw()
 }
 
 /// Which ends are drawn, by number, and how many have something to draw.
@@ -140,15 +142,6 @@ fn choose(trace: &TraceFolder, amount: impl Fn(usize) -> u64) -> Chosen {
 }
 
 impl Chosen {
-    /// The colour of an end: that of its host on its rail, given out in order.
-    fn colour(&self, trace: &TraceFolder, i: usize) -> usize {
-        let place = |i: usize| (&trace.summary.ends[i].rail, &trace.summary.ends[i].host);
-        let mut places: Vec<_> = self.drawn.iter().map(|&i| place(i)).collect();
-        // Both ends of a host stand beside each other.
-        places.dedup();
-        places.iter().position(|&known| known == place(i)).unwrap_or(0)
-    }
-
     fn notes(&self, grain: &Grain) -> Vec<Note> {
         let mut notes = Vec::new();
         if let Grain::Bins(width) = grain {
@@ -163,19 +156,20 @@ impl Chosen {
     }
 }
 
-/// The dash of what comes from a switch; a second round of colours shifts dashes by one.
-const FROM_SWITCH: usize = 2;
+/// So many curves may lie on each other and all be seen: what one host sends, another receives.
+const LEVELS: usize = 4;
 
-/// A curve of an end; what comes from a switch is dashed.
+/// The curve of an end, which is number `k` of all in its figure.
 fn curve_of(
     trace: &TraceFolder,
     i: usize,
-    colour: usize,
+    (k, all): (usize, usize),
     curve: &[(f64, f64)],
     (factor, unit): (f64, &str),
     with_rail: bool,
 ) -> Series {
     let end = &trace.summary.ends[i];
+    let levels = all.clamp(1, LEVELS);
     let mut label = carried::way(end);
     if with_rail {
         label = format!("{}, {label}", end.rail);
@@ -190,10 +184,10 @@ fn curve_of(
         .collect();
     Series {
         label,
-        colour,
-        dash: if end.end == End::Switch { FROM_SWITCH } else { 0 },
-        // A line of one point would not be seen.
-        look: if points.len() < 3 { Look::Marked } else { Look::Plain },
+        colour: k / GREY * (GREY + 1) + k % GREY,
+        dash: 0,
+        // A line of one point would not be seen. The first curve is the widest, and lies below the others.
+        look: if points.len() < 3 { Look::Marked } else { Look::Plain(levels - 1 - k % levels) },
         points,
         ends: Vec::new(),
     }

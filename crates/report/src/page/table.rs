@@ -1,5 +1,5 @@
 //! The result table: one row per point, sortable by a click on a column's head. What was set and how it
-//! ended come first, so that they are in sight; measured columns scroll.
+//! ended come first, so that they are in sight; measured columns scroll; notes come last.
 
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ pub(super) fn table(html: &mut String, rows: &[Row]) {
     let notes = rows.iter().any(|row| !row.note.is_empty());
     html.push_str(
         "<p class=\"hint\">Values after ± are half-widths of confidence intervals. Click a head to \
-         sort.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         sort; scroll for more columns.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
          aria-label=\"Result table\">\n<table class=\"results\">\n<thead><tr>",
     );
     head(html, "number point-number", "point", "", "the point's number");
@@ -39,12 +39,12 @@ pub(super) fn table(html: &mut String, rows: &[Row]) {
         head(html, class, caption::leaf(key), "", key);
     }
     head(html, "", "status", "", "how the run ended");
-    if notes {
-        head(html, "", "note", "", "anything unusual");
-    }
     for name in &columns {
         let (unit, meaning) = column(name).map_or(("", ""), |column| (column.unit, column.meaning));
         head(html, "number", name, unit, meaning);
+    }
+    if notes {
+        head(html, "", "note", "", "anything unusual");
     }
     html.push_str("</tr></thead>\n<tbody>\n");
     for row in rows {
@@ -58,12 +58,12 @@ pub(super) fn table(html: &mut String, rows: &[Row]) {
             }
         }
         text_cell(html, &format!("status {}", row.status), status_words(row.status));
-        if notes {
-            text_cell(html, "note", &row.note);
-        }
         for name in &columns {
             let value = row.measured(name).unwrap_or(f64::NAN);
             number_cell(html, "number", value, &tabular::value(row, name));
+        }
+        if notes {
+            text_cell(html, "note", &row.note);
         }
         html.push_str("</tr>\n");
     }

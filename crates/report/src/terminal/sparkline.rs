@@ -14,6 +14,7 @@ const NAME_SHARE: usize = 3;
 
 pub(super) fn sparklines(terminal: &Terminal, figure: &Figure, rows: &[Row]) -> String {
     let Some(column) = figure.y.first() else { return String::new() };
+    let rows = &figure.rows(rows);
     let figure = Figure { y: vec![column.clone()], ..figure.clone() };
     let abscissa = Abscissa::of(rows, &figure.x);
     let curves = series(&figure, rows, &abscissa);

@@ -30,7 +30,30 @@ pub(super) fn table(terminal: &Terminal, rows: &[Row]) -> String {
     for (i, row) in rows.iter().enumerate() {
         text += &painted(terminal, columns::line(terminal, texts(), Some(i)), row.status);
     }
-    text
+    text + &units(terminal, &columns)
+}
+
+/// The units that no head has: "offered, accepted: flits/cycle/host; latency, p99: cycles". On several
+/// lines if one is too short.
+fn units(terminal: &Terminal, columns: &[Column]) -> String {
+    let mut units: Vec<(&str, Vec<&str>)> = Vec::new();
+    for column in columns.iter().filter(|column| !column.setting) {
+        let unit = caption::unit(&column.name);
+        // A count is its own unit.
+        if unit.is_empty() || unit == column.name || column.text.head.contains(unit) {
+            continue;
+        }
+        match units.iter_mut().find(|(known, _)| *known == unit) {
+            Some((_, heads)) => heads.push(&column.text.head),
+            None => units.push((unit, vec![&column.text.head])),
+        }
+    }
+    let parts: Vec<String> =
+        units.iter().map(|(unit, heads)| format!("{}: {unit}", heads.join(", "))).collect();
+    let whole = parts.join("; ");
+    let lines = if whole.chars().count() <= terminal.width { vec![whole] } else { parts };
+    let lines = lines.iter().filter(|line| !line.is_empty());
+    lines.map(|line| terminal.fitted(line, terminal.width) + "\n").collect()
 }
 
 fn chosen(terminal: &Terminal, rows: &[Row]) -> Vec<Column> {

@@ -92,6 +92,7 @@ pub fn latency_figure() -> Figure {
         x: "traffic.load".to_owned(),
         y: vec!["latency_mean".to_owned()],
         series: vec!["routing.engine".to_owned()],
+        only: Default::default(),
         log_x: false,
         log_y: false,
         x_range: None,
@@ -307,6 +308,7 @@ pub fn any_figure() -> impl Strategy<Value = Figure> {
         range(),
     )
         .prop_map(|(name, title, x, y, series, (log_x, log_y), x_range, y_range)| Figure {
+            only: Default::default(),
             name,
             title,
             x: x.to_owned(),

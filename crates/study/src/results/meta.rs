@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SideTable;
 use crate::column::{self, Column};
-use crate::row::Status;
+use crate::row::{Status, quantities};
 use crate::spec::World;
 use crate::study::Study;
 
@@ -97,6 +97,15 @@ impl Meta {
         let measured = column::columns(&kinds);
         let measured = measured.iter().filter(may_occur);
         columns.extend(measured.map(|c| meaning(c.name, c.unit, c.meaning)));
+        for (name, unit, _) in study.points().iter().flat_map(|p| quantities(&p.settings)) {
+            if !columns.iter().any(|column| column.name == name) {
+                columns.push(meaning(
+                    &name,
+                    &unit.replace("_per_", "/"),
+                    "the same key as a number",
+                ));
+            }
+        }
         let has = |world| study.points().iter().any(|point| point.spec.world == world);
         let may_be = |table: &&SideTable| match table {
             SideTable::Buffers => has(World::Frame),

@@ -17,8 +17,8 @@ pub(super) fn write_json(rows: &[Row], to: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a head and one line per row, with the columns of all kinds of work there are; what was not
-/// measured is empty.
+/// Writes a head and one line per row, with the columns of all kinds of work there are, and at the end the
+/// numbers of settings that are quantities; what there is not is empty.
 pub(super) fn write_csv(
     keys: &[String],
     kinds: &[WorkKind],
@@ -32,7 +32,9 @@ pub(super) fn write_csv(
     };
     let columns: Vec<&Column> = columns(kinds).into_iter().filter(is_there).collect();
     let names = || columns.iter().map(|column| column.name);
-    csv.write_record(["point"].into_iter().chain(keys()).chain(["status", "note"]).chain(names()))?;
+    let quantities = quantity_columns(rows);
+    let head = ["point"].into_iter().chain(keys()).chain(["status", "note"]).chain(names());
+    csv.write_record(head.chain(quantities.iter().map(String::as_str)))?;
     let text = |x: f64| number(x).map(|x| x.to_string()).unwrap_or_default();
     for row in rows {
         let mut record = vec![row.point.to_string()];
@@ -43,9 +45,23 @@ pub(super) fn write_csv(
         }));
         record.extend([row.status.word().to_owned(), row.note.clone()]);
         record.extend(names().map(|name| row.measured(name).map(text).unwrap_or_default()));
+        let found: Vec<_> = row.quantities().collect();
+        let value = |name: &String| found.iter().find(|(known, _)| known == name).map(|(_, x)| *x);
+        record.extend(quantities.iter().map(|name| value(name).map(text).unwrap_or_default()));
         csv.write_record(&record)?;
     }
     csv.flush()
+}
+
+/// The columns of settings that are quantities, in the order of the keys.
+fn quantity_columns(rows: &[Row]) -> Vec<String> {
+    let mut columns: Vec<String> = Vec::new();
+    for (name, _) in rows.iter().flat_map(Row::quantities) {
+        if !columns.contains(&name) {
+            columns.push(name);
+        }
+    }
+    columns
 }
 
 /// Reads a line of [`write_json`], or says what is wrong with it; `kinds` are those of all points.
