@@ -29,6 +29,50 @@ fn the_code_keeps_to_the_picture() {
     );
 }
 
+/// The Rust files below a folder that contain one of these texts, by their paths from the crates on.
+fn files_with(folder: &Path, texts: &[&str], found: &mut Vec<String>) {
+    for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            files_with(&path, texts, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            let content = std::fs::read_to_string(&path).unwrap();
+            if texts.iter().any(|text| content.contains(text)) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+}
+
+/// Files of the crates' sources that contain one of these texts, without those that may.
+fn strays(texts: &[&str], allowed: &[&str]) -> Vec<String> {
+    let crates = workspace().join("crates");
+    let mut found = Vec::new();
+    for folder in std::fs::read_dir(&crates).unwrap().map(|entry| entry.unwrap().path()) {
+        files_with(&folder.join("src"), texts, &mut found);
+    }
+    assert!(!found.is_empty(), "nothing has {texts:?}");
+    let from = crates.display().to_string() + "/";
+    found.retain(|path| {
+        let path = path.strip_prefix(&from).unwrap_or(path);
+        !allowed.iter().any(|start| path.starts_with(start))
+    });
+    found
+}
+
+#[test]
+fn only_what_meets_the_real_world_knows_its_time() {
+    let texts = ["Instant::now", "SystemTime::now", "getrandom"];
+    let stray = strays(&texts, &["wire/src", "box/src", "lab/src/live", "cli/src"]);
+    assert!(stray.is_empty(), "a wall clock or entropy in {stray:#?}");
+}
+
+#[test]
+fn unsafe_code_is_where_it_is_expected() {
+    let allowed = ["wire/src", "box/src", "sim/src/wormhole/prefetch.rs"];
+    let stray = strays(&["unsafe {", "unsafe fn", "unsafe impl", "allow(unsafe_code)"], &allowed);
+    assert!(stray.is_empty(), "unsafe code in {stray:#?}");
+}
+
 /// What the document says.
 struct Plan {
     /// The layer of each crate in the picture.
