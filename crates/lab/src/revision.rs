@@ -8,7 +8,7 @@ const WORMHOLE: u32 = 2;
 const FRAME: u32 = 6;
 const IDEAL: u32 = 6;
 const MODEL: u32 = 3;
-const LIVE: u32 = 3;
+const LIVE: u32 = 4;
 
 /// What computes a point: "wormhole 1".
 pub fn revision(spec: &Spec) -> String {

@@ -95,6 +95,9 @@ struct Shared {
 const LOOKS: u32 = 16;
 const LOOKS_AT_MEMORY: u32 = 64;
 
+/// Who begins so many things in a row looks whether something has come.
+const BEGUN: u64 = 128;
+
 /// How often the caretaker looks whether the rank looks after its messages.
 const CARE: Duration = Duration::from_millis(5);
 
@@ -405,6 +408,16 @@ impl Comm {
         Ok((engine, about))
     }
 
+    /// The same for who begins something. Who begins one thing after another has to answer others too: the caretaker takes it for attended.
+    fn begin(&self) -> Result<(MutexGuard<'_, Engine>, Time), CommError> {
+        let (mut engine, about) = self.glance()?;
+        if self.shared.looks.load(Ordering::Relaxed).is_multiple_of(BEGUN) {
+            engine.progress(self.shared.clock.now());
+        }
+        let about = about.max(engine.now());
+        Ok((engine, about))
+    }
+
     /// Looks after messages until something is found.
     fn until<R>(&self, find: impl FnMut(&mut Engine) -> Option<R>) -> Result<R, CommError> {
         self.until_from(self.glance()?, find)
@@ -520,7 +533,7 @@ impl Comm {
         if length > LONGEST {
             return Err(self.fails(CommError::TooLong { bytes: length }));
         }
-        let (mut engine, mut now) = self.glance()?;
+        let (mut engine, mut now) = self.begin()?;
         if !engine.is_local(to) {
             // Rails are to know when.
             now = self.shared.clock.now();
@@ -537,7 +550,7 @@ impl Comm {
         bytes: LentMut,
     ) -> Result<Begun<'_>, CommError> {
         let from = from.map(|from| self.peer(from)).transpose()?;
-        let (mut engine, now) = self.glance()?;
+        let (mut engine, now) = self.begin()?;
         let key = engine.receive(now, context, from, tag, Buffer::In(bytes));
         Ok(Begun { key, engine, now })
     }
