@@ -1,6 +1,5 @@
 //! How long a packet and its acknowledgement may take on the network of a spec: what time-outs have to fit.
 
-use crate::RoutedFabric;
 use crate::ethernet::pace;
 use crate::nodes::packing;
 use crate::parameters::buffer;
@@ -8,7 +7,7 @@ use crosstie_fabric::Fabric;
 use crosstie_model::Buffer;
 use crosstie_model::congestion::timeouts;
 use crosstie_protocol::Patience;
-use crosstie_protocol::channel::{ChannelSpec, Recommended};
+use crosstie_protocol::channel::{ChannelSpec, Recommended, SelectiveSpec};
 use crosstie_sim::frame::framing;
 use crosstie_study::{
     self as study, ChannelKind, Commodity, Forwarding, FrameSwitch, NodeBus, Spec, World,
@@ -25,8 +24,6 @@ pub(crate) struct RoundTrip<'a> {
     packet: Time,
     /// The rates at which the link of each rail carries payload.
     rates: Vec<Rate>,
-    /// Whether no packet overtakes another between the same nodes on one rail.
-    keeps_order: bool,
 }
 
 /// The longest bound, far from the end of the clock.
@@ -35,13 +32,15 @@ const LONGEST: Time = Time::from_ps(u64::MAX >> 8);
 /// Where nothing is lost, a second is soon enough to send something again.
 const LOSSLESS: Time = Time::from_ns(1_000_000_000);
 
+/// Cycles of the loop of credit besides those of the wire.
+const LOOP: u64 = 8;
+
 /// The window that `selective` begins with, in packets, and some.
 const FIRST: u32 = 16;
 
 impl<'a> RoundTrip<'a> {
     /// The bounds for messages of so many bytes at most.
-    pub fn new(spec: &'a Spec, network: &RoutedFabric, longest: Bytes) -> RoundTrip<'a> {
-        let fabric = &network.fabric;
+    pub fn new(spec: &'a Spec, fabric: &Fabric, longest: Bytes) -> RoundTrip<'a> {
         let packing = packing(spec);
         let envelope = spec.message.as_ref().map_or(0, |message| message.envelope.get());
         let longest = longest.get().max(envelope).max(1);
@@ -54,9 +53,12 @@ impl<'a> RoundTrip<'a> {
         // What a packet takes on the slowest link of a rail.
         let on_link = |rate: Rate| match spec.world {
             World::Frame => pace(rate.min(uplink(spec, rate))).time_for(framing::occupied(wire)),
-            World::Ideal => {
-                pace(rate).time_for(wire) + spec.ideal.own_gap().unwrap_or(Time::ZERO)
+            // A buffer that is shorter than the wire there and back keeps the link waiting for credit.
+            World::Wormhole => {
+                let loops = (2 * spec.link.wire_cycles() + LOOP) / u64::from(spec.switch.buffer);
+                pace(rate).time_for(wire) * (1 + loops)
             }
+            World::Ideal => pace(rate).time_for(wire) + spec.ideal.own_gap().unwrap_or(Time::ZERO),
             _ => pace(rate).time_for(wire),
         };
         let hosts = fabric.hosts().len() as u32;
@@ -69,9 +71,7 @@ impl<'a> RoundTrip<'a> {
         });
         let rates = rates.collect();
         let latency = latency(spec, fabric, slowest) * 2;
-        let keeps_order = spec.world != World::Wormhole
-            || spec.switch.virtual_channels == 1 && !network.is_adaptive();
-        RoundTrip { spec, hosts, latency, packet: slowest + beside, rates, keeps_order }
+        RoundTrip { spec, hosts, latency, packet: slowest + beside, rates }
     }
 
     /// The rates at which the link of each rail carries payload.
@@ -109,7 +109,9 @@ impl<'a> RoundTrip<'a> {
     /// shorter than a round trip.
     pub fn recommended(&self) -> Recommended {
         let window = match self.spec.channel {
-            ChannelKind::GoBackN { window, .. } | ChannelKind::SimpleGoBackN { window, .. } => window,
+            ChannelKind::GoBackN { window, .. } | ChannelKind::SimpleGoBackN { window, .. } => {
+                window
+            }
             ChannelKind::Raw {} | ChannelKind::Selective { .. } => FIRST,
         };
         let (usual, round_trip) = match self.spec.world {
@@ -118,7 +120,20 @@ impl<'a> RoundTrip<'a> {
         };
         // A quarter of the time-out is for acknowledgements that are held back.
         let timeout = usual.max(Time::from_ps(round_trip.ps() / 3 * 4));
-        Recommended::simulated(timeout, self.first(FIRST), self.keeps_order)
+        let late = match self.is_lossless() {
+            true => self.crowded(SelectiveSpec::WIDEST),
+            false => Time::ZERO,
+        };
+        Recommended::simulated(timeout, SelectiveSpec::simulated(self.first(FIRST), late))
+    }
+
+    /// Returns true if nothing can be lost.
+    fn is_lossless(&self) -> bool {
+        let Spec { world, events, node, .. } = self.spec;
+        let loses = |nodes: &Commodity| nodes.receive_ring.is_some() || nodes.pool.is_some();
+        matches!(world, World::Wormhole | World::Ideal)
+            && events.is_empty()
+            && !node.commodity.as_ref().is_some_and(loses)
     }
 
     fn of_switches(&self) -> Time {
@@ -135,7 +150,12 @@ impl<'a> RoundTrip<'a> {
     pub fn patience(&self, channel: Option<&ChannelSpec>) -> Option<Patience> {
         let study::Patience { round_trips, least, give_up } = self.spec.nic.patience?;
         let channel = channel?;
-        let unmeasured = self.first(channel.widest().min(FIRST));
+        let window = channel.widest().min(FIRST);
+        let unmeasured = match self.spec.world {
+            // Who waits for the queues of others, too, notices a dead rail late.
+            World::Frame => self.alone(window),
+            _ => self.crowded(window),
+        };
         // It may ride on a packet that goes the other way.
         let held = channel.held() + self.packet * 2;
         Some(Patience { round_trips, least, give_up, unmeasured, held })
@@ -162,10 +182,13 @@ fn latency(spec: &Spec, fabric: &Fabric, packet: Time) -> Time {
     match spec.world {
         World::Wormhole => {
             let cycle = spec.link.cycle();
-            let delay = cycle * (u64::from(spec.switch.routing_delay) + spec.link.wire_cycles() + 4);
-            let stops = spec.nic.in_transit.as_ref().map_or(Time::ZERO, |nic| {
-                nic.recognition + nic.setup + packet
-            });
+            let delay =
+                cycle * (u64::from(spec.switch.routing_delay) + spec.link.wire_cycles() + 4);
+            let stops = spec
+                .nic
+                .in_transit
+                .as_ref()
+                .map_or(Time::ZERO, |nic| nic.recognition + nic.setup + packet);
             (delay + stops) * (switches + 1)
         }
         World::Frame => {
@@ -209,7 +232,8 @@ fn bus(spec: &Spec, bytes: u32) -> Time {
 /// What a packet takes of commodity nodes.
 fn node(spec: &Spec, bytes: u32, hosts: u32) -> Time {
     let Some(commodity) = &spec.node.commodity else { return Time::ZERO };
-    let Commodity { send, send_gap, outward, inward, receive_gap, receive, pickup, .. } = *commodity;
+    let Commodity { send, send_gap, outward, inward, receive_gap, receive, pickup, .. } =
+        *commodity;
     let costs = [send, send_gap, outward, inward, receive_gap, receive, pickup];
     let sum = |sum: Time, cost: &crosstie_units::Cost| sum + cost.at(u64::from(bytes), hosts);
     costs.iter().fold(commodity.jitter, sum)

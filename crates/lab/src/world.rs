@@ -124,7 +124,7 @@ impl World {
             },
         };
         let longest = longest(spec, script.as_ref());
-        let nodes = nodes::nodes(spec, hosts, &RoundTrip::new(spec, &network, longest))?;
+        let nodes = nodes::nodes(spec, hosts, &RoundTrip::new(spec, &network.fabric, longest))?;
         let task = match &spec.work {
             Work::Traffic(traffic) => open_loop(spec, traffic, &network, nodes.packing, locate)?,
             Work::Ping(study::Ping { size, from, to, .. }) => {

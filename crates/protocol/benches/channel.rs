@@ -19,7 +19,7 @@ struct Pair {
 impl Pair {
     fn new(kind: ChannelKind) -> Pair {
         let spec = kind
-            .spec(&Recommended::simulated(Time::from_ns(1_000_000), Time::ZERO, true))
+            .spec(&Recommended::simulated(Time::from_ns(1_000_000), SelectiveSpec::SIMULATED))
             .expect("a reliable channel");
         let end = || Endpoint::new(spec).expect("a sound channel");
         Pair { ends: [end(), end()], flight: VecDeque::new(), frames: 0, delivered: 0 }

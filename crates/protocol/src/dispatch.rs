@@ -539,6 +539,8 @@ impl Dispatch {
         };
         if whole == Whole::Known {
             self.repeated += 1;
+        } else if let Some(ways) = &mut self.ways {
+            ways.heard(self.now, from, packet.parcel.stripe.rail);
         }
         if whole == Whole::Message {
             self.note(from, serial);

@@ -269,6 +269,14 @@ impl Ways {
         way.measure(now, sent);
     }
 
+    /// Something new has come on a way that lives. Who sends on it needs acknowledgements that go the other way, and
+    /// its own may have to wait behind what it sends.
+    pub fn heard(&mut self, now: Time, from: NodeId, rail: RailId) {
+        if let Some(way) = self.peer(from).ways.get_mut(rail.0 as usize) {
+            way.since = now;
+        }
+    }
+
     /// A ghost is acknowledged; true if it was the last of its way.
     pub fn answered(&mut self, now: Time, sent: &Sent) -> bool {
         self.way(sent.to, sent.rail).measure(now, sent);
@@ -420,7 +428,8 @@ mod tests {
     }
 
     fn ways(round_trips: u32) -> Ways {
-        let patience = Patience { round_trips, least: at(100), give_up: at(1000), ..Patience::default() };
+        let patience =
+            Patience { round_trips, least: at(100), give_up: at(1000), ..Patience::default() };
         Ways::new(patience, 2)
     }
 
@@ -457,7 +466,11 @@ mod tests {
         (0..3).for_each(|number| ways.transmitted(at(0), &Sent { number, ..other }));
         ways.transmitted(at(0), &sent(RAIL, 0, 0));
         ways.transmitted(at(0), &sent(RAIL, 0, 1));
-        assert_eq!(ways.silent(at(199)), [], "the first packet takes 100 us, and 100 are the least");
+        assert_eq!(
+            ways.silent(at(199)),
+            [],
+            "the first packet takes 100 us, and 100 are the least"
+        );
         assert_eq!(ways.silent(at(200)), [(NodeId(2), RAIL)]);
         (0..3).for_each(|n| ways.acknowledged(at(200), &Sent { number: n, ..other }));
         assert_eq!(ways.silent(at(499)), [], "three of another peer go before");
@@ -484,6 +497,15 @@ mod tests {
             assert_eq!(ways.silent(now + at(4 * round_trip + 29)), [], "{number}");
             ways.acknowledged(now + at(1), &sent(RAIL, 0, number));
         }
+    }
+
+    #[test]
+    fn a_way_on_which_something_comes_is_not_silent() {
+        let mut ways = ways(4);
+        ways.transmitted(at(0), &sent(RAIL, 0, 0));
+        ways.heard(at(90), TO, RAIL);
+        ways.heard(at(95), TO, RailId(1));
+        assert_eq!((ways.silent(at(189)), ways.silent(at(190))), (vec![], vec![(TO, RAIL)]));
     }
 
     #[test]

@@ -30,12 +30,8 @@ const ELSEWHERE: NodeId = NodeId(2);
 
 impl Single {
     fn new(kind: PolicyKind, rails: u32, window: u32) -> Single {
-        let patience = Patience {
-            round_trips: 4,
-            least: us(100),
-            give_up: us(1000),
-            ..Patience::default()
-        };
+        let patience =
+            Patience { round_trips: 4, least: us(100), give_up: us(1000), ..Patience::default() };
         let spec = NodeSpec {
             packing: Packing { payload: Some(100), overhead: 0 },
             window: Some(window),
@@ -427,12 +423,8 @@ fn a_peer_that_dies_with_a_reservation_is_given_up() {
 /// A rail dies in mid-message: how much later the message is there than if it had been known before.
 #[test]
 fn a_message_outlives_a_rail_that_dies_on_its_way() {
-    let patience = Patience {
-        round_trips: 4,
-        least: us(200),
-        give_up: us(100_000),
-        ..Patience::default()
-    };
+    let patience =
+        Patience { round_trips: 4, least: us(200), give_up: us(100_000), ..Patience::default() };
     let bytes = 4_000_000;
     let threshold = Bytes::new(16_384);
     let adaptive = PolicyKind::AdaptiveStriping { alpha: 0.5, floor: 0.01, units: None, threshold };
@@ -534,8 +526,13 @@ fn plan(draws: &mut Stream, seed: u64) -> Plan {
         simple: draws.below(2) == 0,
     };
     let channel = match draws.below(3) {
-        0 => SelectiveSpec { least: go_back_n.timeout, ahead: us(draws.below(300)), after: us(20), ..SelectiveSpec::LIVE }
-            .into(),
+        0 => SelectiveSpec {
+            least: go_back_n.timeout,
+            ahead: us(draws.below(300)),
+            after: us(20),
+            ..SelectiveSpec::LIVE
+        }
+        .into(),
         _ => go_back_n.into(),
     };
     let eager = 200 + draws.below(2000);

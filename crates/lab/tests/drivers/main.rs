@@ -240,7 +240,9 @@ fn every_policy_does_the_same_over_channels_that_make_losses_good() {
 fn every_policy_does_the_same_over_channels_that_send_again_what_is_missing() {
     for policy in policies().into_iter().filter(|policy| !reserves(policy)) {
         let (least, after) = (Time::from_ps(400_000_192), Time::from_ps(5_000_128));
-        let channel = SelectiveSpec { least, ahead: Time::from_ns(20_000), after, ..SelectiveSpec::LIVE }.into();
+        let channel =
+            SelectiveSpec { least, ahead: Time::from_ns(20_000), after, ..SelectiveSpec::LIVE }
+                .into();
         for scene in scenes(policy, 24) {
             let lines = || Lines::new(Time::from_ns(2000), 40);
             let count = scene.one_way().compare(channel, Some(channel), &lines);

@@ -5,8 +5,8 @@
 use crosstie_lab::RoutedFabric;
 use crosstie_routing::{Certificate, Need, Promise, Route, certify};
 use crosstie_study::{
-    Bus, ChannelKind, ChannelRow, Destination, Goal, InTransit, Node, Packet, Row, Size, Spec, Status,
-    TrafficSpec, Work, World, column,
+    Bus, ChannelKind, ChannelRow, Destination, Goal, InTransit, Node, Packet, Row, Size, Spec,
+    Status, TrafficSpec, Work, World, column,
 };
 use crosstie_units::{Bytes, Time};
 

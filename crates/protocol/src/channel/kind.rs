@@ -67,10 +67,9 @@ impl Recommended {
     pub const LIVE: Recommended =
         Recommended { timeout: Time::from_ns(20_000_000), selective: SelectiveSpec::LIVE };
 
-    /// Between simulated hosts, where it is known how long a packet may take to be acknowledged, and the first
-    /// ones of a channel, and whether packets may overtake each other.
-    pub fn simulated(timeout: Time, first: Time, keeps_order: bool) -> Recommended {
-        Recommended { timeout, selective: SelectiveSpec::simulated(first, keeps_order) }
+    /// Between simulated hosts, where it is known how long a packet may take to be acknowledged.
+    pub fn simulated(timeout: Time, selective: SelectiveSpec) -> Recommended {
+        Recommended { timeout, selective }
     }
 }
 
@@ -225,11 +224,13 @@ impl ChannelKind {
                 go_back_n(window, timeout, acknowledge, true)
             }
             ChannelKind::Selective { least, ahead, after } => {
-                let SelectiveSpec { least: usual, ahead: queue, after: wait, overtakes } =
+                let SelectiveSpec { least: usual, ahead: queue, after: wait, late } =
                     recommended.selective;
+                // Time-outs that somebody gives are obeyed, however short.
+                let late = if least.is_some() { Time::ZERO } else { late };
                 let (least, ahead) = (least.unwrap_or(usual), ahead.unwrap_or(queue));
                 let after = after.unwrap_or(wait);
-                Some(SelectiveSpec { least, ahead, after, overtakes }.into())
+                Some(SelectiveSpec { least, ahead, after, late }.into())
             }
         }
     }
@@ -254,7 +255,7 @@ mod tests {
     }
 
     fn go_back_n(kind: ChannelKind, recommended: Time) -> GoBackNSpec {
-        match kind.spec(&Recommended::simulated(recommended, Time::ZERO, true)) {
+        match kind.spec(&Recommended::simulated(recommended, SelectiveSpec::SIMULATED)) {
             Some(ChannelSpec::GoBackN(spec)) => spec,
             other => panic!("{other:?}"),
         }
@@ -277,7 +278,7 @@ mod tests {
 
     #[test]
     fn values_are_read_within_their_ranges() {
-        let recommended = Recommended::simulated(Time::from_ns(9), Time::ZERO, true);
+        let recommended = Recommended::simulated(Time::from_ns(9), SelectiveSpec::SIMULATED);
         let window =
             |window| read("go-back-n", &[("window", window)]).map(|kind| kind.spec(&recommended));
         assert_eq!(window(1 << 20).unwrap().unwrap().widest(), 1 << 20);
@@ -316,8 +317,11 @@ mod tests {
             ChannelKind::Selective { least, ahead, after: None }.spec(&Recommended::LIVE)
         };
         assert_eq!(selective(None, None), Some(SelectiveSpec::LIVE.into()));
-        let first = |us: u64| SelectiveSpec::simulated(Time::from_ns(1_000 * us), true).least;
-        assert_eq!([first(0), first(2_000), first(8_000)].map(|least| least.ps() / 1_000_000), [500, 500, 2_000]);
+        let first = |us: u64| SelectiveSpec::simulated(Time::from_ns(1_000 * us), Time::ZERO).least;
+        assert_eq!(
+            [first(0), first(2_000), first(8_000)].map(|least| least.ps() / 1_000_000),
+            [500, 500, 2_000]
+        );
         let expected = SelectiveSpec { least: own, ahead: Time::ZERO, ..SelectiveSpec::LIVE };
         assert_eq!(selective(Some(own), Some(Time::ZERO)), Some(expected.into()));
     }

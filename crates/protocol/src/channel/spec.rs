@@ -39,9 +39,9 @@ pub struct SelectiveSpec {
     pub ahead: Time,
     /// How long a packet waits at most until it is acknowledged.
     pub after: Time,
-    /// How long later packets of the channel may be there before an earlier one, on a network that is known to
-    /// let them overtake it. None: whether they do so has to be found out.
-    pub overtakes: Time,
+    /// How long a packet may be late on a network that is known to lose nothing: nothing is sent again before.
+    /// Zero on others.
+    pub late: Time,
 }
 
 /// Why a channel cannot be made.
@@ -122,7 +122,7 @@ impl SelectiveSpec {
         least: Time::from_ns(5_000_000),
         ahead: Time::from_ns(1_000_000),
         after: Time::from_ns(100_000),
-        overtakes: Time::ZERO,
+        late: Time::ZERO,
     };
 
     /// Between simulated hosts, whose processors are never busy with anything else than what is simulated.
@@ -130,15 +130,14 @@ impl SelectiveSpec {
         least: Time::from_ns(500_000),
         ahead: Time::ZERO,
         after: Time::from_ns(10_000),
-        overtakes: Time::ZERO,
+        late: Time::ZERO,
     };
 
-    /// Between simulated hosts on a network where the first packets may take so long to be acknowledged.
-    /// `keeps_order`: no packet overtakes another there.
-    pub fn simulated(first: Time, keeps_order: bool) -> SelectiveSpec {
+    /// Between simulated hosts on a network where the first packets may take so long to be acknowledged, and
+    /// packets that are not lost may be so late, if nothing is lost there.
+    pub fn simulated(first: Time, late: Time) -> SelectiveSpec {
         let fits = Time::from_ps(first.ps() / SelectiveSpec::UNMEASURED);
-        let overtakes = if keeps_order { Time::ZERO } else { first };
         let usual = SelectiveSpec::SIMULATED;
-        SelectiveSpec { least: fits.max(usual.least), overtakes, ..usual }
+        SelectiveSpec { least: fits.max(usual.least), late, ..usual }
     }
 }

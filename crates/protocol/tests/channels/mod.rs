@@ -39,7 +39,12 @@ pub fn selective() -> impl Strategy<Value = SelectiveSpec> {
     let time = |range| Strategy::prop_map(range, Time::from_ns);
     let ahead = prop_oneof![Just(Time::ZERO), time(0u64..10_000)];
     let spec = (time(100u64..30_000), ahead, time(1u64..4_000));
-    spec.prop_map(|(least, ahead, after)| SelectiveSpec { least, ahead, after, ..SelectiveSpec::LIVE })
+    spec.prop_map(|(least, ahead, after)| SelectiveSpec {
+        least,
+        ahead,
+        after,
+        ..SelectiveSpec::LIVE
+    })
 }
 
 /// Channels of all kinds.

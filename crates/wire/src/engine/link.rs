@@ -121,7 +121,9 @@ mod tests {
 
     fn link() -> Link {
         let time = Time::from_ns(1_000_000);
-        Link::new(SelectiveSpec { least: time, ahead: time, after: time, ..SelectiveSpec::LIVE }.into())
+        Link::new(
+            SelectiveSpec { least: time, ahead: time, after: time, ..SelectiveSpec::LIVE }.into(),
+        )
     }
 
     proptest! {

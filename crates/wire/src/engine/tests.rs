@@ -89,7 +89,12 @@ fn ms(ms: u64) -> Time {
 }
 
 fn selective() -> ChannelSpec {
-    let spec = SelectiveSpec { least: ms(5), ahead: ms(1), after: Time::from_ns(100_000), ..SelectiveSpec::LIVE };
+    let spec = SelectiveSpec {
+        least: ms(5),
+        ahead: ms(1),
+        after: Time::from_ns(100_000),
+        ..SelectiveSpec::LIVE
+    };
     spec.into()
 }
 
@@ -130,11 +135,7 @@ impl Sky {
                     probe: Some(ms(50)),
                     ..MessageSpec::new(8192)
                 },
-                patience: Some(Patience {
-                    least: ms(10),
-                    give_up: ms(500),
-                    ..Patience::default()
-                }),
+                patience: Some(Patience { least: ms(10), give_up: ms(500), ..Patience::default() }),
                 ahead: ms(1),
             };
             let rails = wings(&air, rank, speed.len() as u8);

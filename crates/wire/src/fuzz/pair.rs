@@ -60,7 +60,12 @@ pub(super) fn spec(rank: u16, channel: ChannelSpec, eager: u64) -> BareSpec {
             probe: Some(ms(50)),
             ..MessageSpec::new(eager)
         },
-        patience: Some(Patience { round_trips: 8, least: ms(10), give_up: GIVE_UP, ..Patience::default() }),
+        patience: Some(Patience {
+            round_trips: 8,
+            least: ms(10),
+            give_up: GIVE_UP,
+            ..Patience::default()
+        }),
         ahead: ms(1),
     }
 }

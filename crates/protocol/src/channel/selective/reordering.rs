@@ -8,7 +8,7 @@ use crate::channel::SelectiveSpec;
 /// overtaken there is a margin, and it grows as often as a packet was sent again for nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reordering {
-    /// The least margin, in picoseconds, on a network that is known to let packets overtake others.
+    /// The least margin, in picoseconds, on a network that is known to lose nothing.
     least: u64,
     quarters: u32,
     /// Losses since something was last sent again for nothing.
@@ -26,7 +26,7 @@ pub(super) const LATER: u64 = 3;
 
 impl Reordering {
     pub fn new(spec: &SelectiveSpec) -> Reordering {
-        Reordering { least: spec.overtakes.ps(), ..Reordering::default() }
+        Reordering { least: spec.late.ps(), ..Reordering::default() }
     }
 
     /// Whether packets keep their order, as far as has been seen.

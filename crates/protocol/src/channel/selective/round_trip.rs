@@ -74,16 +74,17 @@ impl RoundTrip {
     #[inline]
     pub fn probe(&self, serial: Time) -> Time {
         let spread = self.smoothed.max(self.variation.saturating_mul(4));
-        self.plus_wait(spread) + serial
+        (self.plus_wait(spread) + serial).max(self.spec.late)
     }
 
     /// How long nothing heard of anything means the same, at the first, second and later tries.
     #[inline]
     pub fn timeout(&self, tries: u32, serial: Time) -> Time {
         let waits = self.plus_wait(self.variation.saturating_mul(4)) + serial;
-        let once = waits.max(self.spec.least);
+        let least = self.spec.least.max(self.spec.late);
+        let once = waits.max(least);
         let doublings = tries.min(20);
-        (once * (1 << doublings)).min(RARE.max(once)).min(MOST.max(self.spec.least).max(serial * 2))
+        (once * (1 << doublings)).min(RARE.max(once)).min(MOST.max(least).max(serial * 2))
     }
 
     /// A round trip and so much, and the time for which the other end may hold an acknowledgement back.
@@ -107,22 +108,38 @@ mod tests {
     #[test]
     fn time_outs_follow_round_trips_between_their_bounds() {
         let mut trips = RoundTrip::new(&SelectiveSpec::LIVE);
-        assert_eq!((trips.probe(Time::ZERO), trips.timeout(0, Time::ZERO)), (us(20_000), us(20_000)), "nothing is known");
+        assert_eq!(
+            (trips.probe(Time::ZERO), trips.timeout(0, Time::ZERO)),
+            (us(20_000), us(20_000)),
+            "nothing is known"
+        );
         for _ in 0..100 {
             trips.note(us(50).ps(), 1);
         }
-        assert!(trips.probe(Time::ZERO) < us(202) && trips.probe(Time::ZERO) >= us(200), "{:?}", trips.probe(Time::ZERO));
-        let found =
-            [0, 1, 2, 4, 5, 31, u32::MAX].map(|tries| trips.timeout(tries, Time::ZERO).ps() / us(1_000).ps());
+        assert!(
+            trips.probe(Time::ZERO) < us(202) && trips.probe(Time::ZERO) >= us(200),
+            "{:?}",
+            trips.probe(Time::ZERO)
+        );
+        let found = [0, 1, 2, 4, 5, 31, u32::MAX]
+            .map(|tries| trips.timeout(tries, Time::ZERO).ps() / us(1_000).ps());
         assert_eq!(found, [5, 10, 20, 25, 25, 25, 25]);
         for _ in 0..100 {
             trips.note(us(30_000).ps(), 1);
         }
         assert!(trips.timeout(0, Time::ZERO) > us(30_000) && trips.probe(Time::ZERO) > us(60_000));
-        assert_eq!(trips.timeout(9, Time::ZERO), trips.timeout(0, Time::ZERO), "as rare as round trips are long");
+        assert_eq!(
+            trips.timeout(9, Time::ZERO),
+            trips.timeout(0, Time::ZERO),
+            "as rare as round trips are long"
+        );
         assert_eq!(trips.smallest(), Some(us(50).ps()));
         let patient = SelectiveSpec { least: us(300_000), ..SelectiveSpec::LIVE };
-        assert_eq!(RoundTrip::new(&patient).timeout(9, Time::ZERO), us(300_000), "no sooner than told");
+        assert_eq!(
+            RoundTrip::new(&patient).timeout(9, Time::ZERO),
+            us(300_000),
+            "no sooner than told"
+        );
     }
 
     #[test]
@@ -140,7 +157,10 @@ mod tests {
         let mut trips = RoundTrip::new(&SelectiveSpec::LIVE);
         for taken in [0, u64::MAX, 0, u64::MAX, 1, u64::MAX, u64::MAX] {
             trips.note(taken, 1);
-            assert!(trips.timeout(3, Time::ZERO) <= us(100_000) && trips.probe(Time::ZERO) >= SelectiveSpec::LIVE.after);
+            assert!(
+                trips.timeout(3, Time::ZERO) <= us(100_000)
+                    && trips.probe(Time::ZERO) >= SelectiveSpec::LIVE.after
+            );
         }
     }
 }

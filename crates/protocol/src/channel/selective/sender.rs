@@ -93,7 +93,7 @@ pub(super) struct Sender<T> {
 /// More transmissions than this are not remembered in order if their packets were sent again or acknowledged.
 const REMEMBERED: usize = 4 * SelectiveSpec::WIDEST as usize;
 
-/// Packets whose time on the rail counts until an acknowledgement comes.
+/// The most packets whose time on the rail counts until an acknowledgement comes.
 const ACKNOWLEDGED: u64 = 3;
 
 /// What comes of an acknowledgement.
@@ -546,7 +546,8 @@ impl<T: Clone> Sender<T> {
     /// packets, and may ride on one as long.
     #[inline]
     fn serial(&self) -> Time {
-        self.known.trains.time_for(self.under_way.min(ACKNOWLEDGED * self.window.longest()))
+        let bytes = (2 * self.under_way).min(ACKNOWLEDGED * self.window.longest());
+        self.known.trains.time_for(bytes)
     }
 
     /// Lets the time come.

@@ -12,7 +12,8 @@ use crate::channel::*;
 /// The first number: the next but two is 0.
 const FIRST: Seq = Seq(u32::MAX - 1);
 
-const SPEC: SelectiveSpec = SelectiveSpec { least: us(5_000), ahead: us(1_000), after: us(100), ..SelectiveSpec::LIVE };
+const SPEC: SelectiveSpec =
+    SelectiveSpec { least: us(5_000), ahead: us(1_000), after: us(100), ..SelectiveSpec::LIVE };
 
 const fn us(us: u64) -> Time {
     Time::from_ns(1_000 * us)

@@ -177,7 +177,9 @@ fn item_8_the_simple_channel_resends_all_and_only_for_a_timeout() {
 /// other way at the same time if `both`.
 fn control(acknowledge: Acknowledge, both: bool) -> u64 {
     let kind = ChannelKind::GoBackN { window: 8, timeout: Some(TIMEOUT), acknowledge };
-    let mut end = end(kind.spec(&Recommended::simulated(TIMEOUT, Time::ZERO, true)).expect("it is reliable"));
+    let mut end = end(kind
+        .spec(&Recommended::simulated(TIMEOUT, SelectiveSpec::SIMULATED))
+        .expect("it is reliable"));
     for packet in 0..12 {
         answer(&mut end, at(0), Frame::Data { seq: FIRST.plus(packet), ack: FIRST, item: 0 });
         if both && packet < 8 {
