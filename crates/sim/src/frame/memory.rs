@@ -240,8 +240,9 @@ impl Memories {
             first.refuse();
             return None;
         }
-        for store in found.into_iter().filter(|&store| store != NONE) {
-            self.stores[store as usize].take(now, bytes);
+        first.take(now, bytes);
+        if found[1] != NONE {
+            self.stores[found[1] as usize].take(now, bytes);
         }
         Some(found)
     }
@@ -249,8 +250,9 @@ impl Memories {
     /// A frame that was admitted will have left at a time.
     #[inline]
     pub fn leaves(&mut self, stores: [u32; 2], at: Time, bytes: u32) {
-        for store in stores.into_iter().filter(|&store| store != NONE) {
-            self.stores[store as usize].leaves(at, bytes);
+        self.stores[stores[0] as usize].leaves(at, bytes);
+        if stores[1] != NONE {
+            self.stores[stores[1] as usize].leaves(at, bytes);
         }
     }
 }

@@ -6,13 +6,26 @@ use crosstie_protocol::channel::{ChannelSpec, Endpoint, History, Tally};
 use crosstie_protocol::{NodeId, RailId};
 use crosstie_units::Time;
 
-/// What a packet in a channel stands for, and its length on the wire.
+/// What a packet in a channel stands for, and its length on the wire. Many wait in a channel, so it is
+/// small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Item {
-    pub id: PacketId,
+    id: u64,
     pub bytes: u32,
     /// How many packets of its stripe have left when this one has.
     pub departures: u32,
+}
+
+impl Item {
+    pub fn new(id: PacketId, bytes: u32, departures: u32) -> Item {
+        Item { id: id.id(), bytes, departures }
+    }
+
+    /// The packet.
+    #[inline]
+    pub fn packet(&self) -> PacketId {
+        PacketId::of(self.id)
+    }
 }
 
 /// One end of a channel.

@@ -137,7 +137,7 @@ impl Nodes {
             PacketId::Data(data) if data.number + 1 == packet.siblings => packet.siblings,
             _ => 0,
         };
-        Item { id, bytes: packet.bytes, departures }
+        Item::new(id, packet.bytes, departures)
     }
 
     /// Posts a packet without a channel.
@@ -216,11 +216,11 @@ impl Nodes {
                 }
                 Action::Deliver(item) => {
                     let (at, passage) = came.expect("what is delivered has come");
-                    self.announce(item.id, listener);
-                    self.deliver(network, item.id, at, passage, listener);
+                    self.announce(item.packet(), listener);
+                    self.deliver(network, item.packet(), at, passage, listener);
                 }
                 Action::Acknowledged(item) => {
-                    if let PacketId::Data(data) = item.id {
+                    if let PacketId::Data(data) = item.packet() {
                         heard = true;
                         self.tell(network, data.from, data.acknowledged(), listener);
                     }
@@ -337,25 +337,25 @@ impl Nodes {
     fn lose(&mut self, network: &mut dyn Network, packet: u32, listener: &mut impl Listener) {
         let Posted { content, link, .. } = self.post().packets.take(packet);
         match content {
-            Content::Bare(Item { id: PacketId::Data(data), .. }) => {
-                self.tell(network, data.from, data.acknowledged(), listener);
-            }
-            Content::Bare(Item { id: PacketId::Control(control), .. }) => {
-                self.controls.take(control);
-            }
+            Content::Bare(item) => match item.packet() {
+                PacketId::Data(data) => {
+                    self.tell(network, data.from, data.acknowledged(), listener);
+                }
+                PacketId::Control(control) => _ = self.controls.take(control),
+                PacketId::Posted(_) => {}
+            },
             Content::Data { .. } => {
                 self.links.as_mut().expect("there are channels").get(link).afloat -= 1;
             }
             Content::Sack(sack) => _ = self.post().sacks.take(sack),
             Content::Pack(_) | Content::Nack(_) => {}
-            Content::Bare(Item { id: PacketId::Posted(_), .. }) => {}
         }
     }
 
     /// The first copy of a packet has left its node.
     fn left(&mut self, network: &mut dyn Network, posted: &Posted, listener: &mut impl Listener) {
         if posted.departures() > 0
-            && let Some(PacketId::Data(data)) = posted.content.item().map(|item| item.id)
+            && let Some(PacketId::Data(data)) = posted.content.item().map(Item::packet)
             && self.nodes[data.from.0 as usize].needs_departures()
         {
             for _ in 0..posted.departures() {
@@ -372,8 +372,8 @@ impl Nodes {
             self.post().packets.take(packet);
         let frame = match content {
             Content::Bare(item) => {
-                self.announce(item.id, listener);
-                return self.deliver(network, item.id, arrived, passage, listener);
+                self.announce(item.packet(), listener);
+                return self.deliver(network, item.packet(), arrived, passage, listener);
             }
             Content::Pack(ack) => Frame::Pack(ack),
             Content::Nack(ack) => Frame::Nack(ack),
