@@ -32,13 +32,13 @@ fn collective_operations_have_a_column_for_each_algorithm_and_world() {
     assert!(one.starts_with("# barrier, dissemination, 64 ranks on loggops, ideal\n"), "{one}");
 }
 
-/// 256 MiB are 179,917 frames of 1492 B, each of which occupies Fast Ethernet for 123.04 us.
+/// 256 MiB are 179,916 frames of 1492 B, each of which occupies Fast Ethernet for 123.04 us, and a rest.
 #[test]
 fn a_long_message_takes_what_its_frames_take() {
     let arguments = ["bench", "ping", "--sim", "fedp", "--sizes", "256MiB", "--json"];
     let latency = run(&arguments).expect(0).json()["rows"][0]["values"][0].as_f64().unwrap();
-    let frames = 179_917.0 * 123.04;
-    assert!((frames..1.001 * frames).contains(&latency), "{latency} us, frames take {frames} us");
+    let frames = 179_916.0 * 123.04;
+    assert!((frames..frames + 500.0).contains(&latency), "{latency} us, frames take {frames} us");
     let too_long = run(&["bench", "ping", "--sim", "qsnet", "--sizes", "512MiB"]).expect(2);
     assert!(too_long.stderr.contains("expected at most 1048576"), "{}", too_long.stderr);
 }
