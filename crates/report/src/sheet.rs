@@ -13,7 +13,7 @@ pub(crate) fn title(table: &Table) -> String {
     if let Some(title) = &table.title {
         let unit = table.columns.as_ref().and(table.value.first()).map(|name| caption::unit(name));
         return match unit {
-            Some(unit) if !unit.is_empty() && !title.contains(unit) => {
+            Some(unit) if !unit.is_empty() && !says(title, unit) => {
                 format!("{} [{unit}]", one_line(title))
             }
             _ => one_line(title),
@@ -25,6 +25,12 @@ pub(crate) fn title(table: &Table) -> String {
         .map(|k| caption::name(k))
         .collect();
     format!("{} by {}", caption::axis(&table.value, 80), keys.join(" and "))
+}
+
+/// Returns true if a title has a unit among its words.
+fn says(title: &str, unit: &str) -> bool {
+    let mut words = title.split(|c: char| !c.is_alphanumeric() && c != '/');
+    words.any(|word| word == unit || (unit, word) == ("us", "microseconds"))
 }
 
 /// The settings that a sheet holds for: "routing shortest, load 0.3"; empty if it is the only one.
@@ -108,6 +114,9 @@ mod tests {
         let by_policy = |text| title(&table(Some(text), Some("policy"), &["latency_p99"]));
         assert_eq!(by_policy("The slowest"), "The slowest [cycles]");
         assert_eq!(by_policy("The slowest, in cycles"), "The slowest, in cycles");
+        let ping = |text| title(&table(Some(text), Some("policy"), &["latency"]));
+        assert_eq!(ping("Ping, in microseconds"), "Ping, in microseconds");
+        assert_eq!(ping("Ping over a bus"), "Ping over a bus [us]");
         // Here the heads say it.
         let values = ["latency_p99", "accepted"];
         assert_eq!(title(&table(Some("The slowest"), None, &values)), "The slowest");

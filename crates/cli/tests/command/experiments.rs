@@ -116,13 +116,17 @@ fn rows_as_json_and_nothing_else() {
 fn tables_of_the_experiment_are_shown_and_drawn_again() {
     let folder = folder_with_small();
     let end = run_small(&folder, &[]);
-    let table = end.stdout.split("\n\n").find(|part| part.starts_with("Accepted load\n")).unwrap();
+    let table = end
+        .stdout
+        .split("\n\n")
+        .find(|part| part.starts_with("Accepted load [flits/cycle/host]\n"));
+    let table = table.unwrap_or_else(|| panic!("{}", end.stdout));
     let lines: Vec<Vec<&str>> =
         table.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[1], ["load", "tree-adaptive", "tree-deterministic"]);
     assert_eq!((lines[2][0], lines[3][0], lines.len()), ("0.1", "0.3", 4), "{table}");
     let page = fs::read_to_string(folder.path().join("results/small/report.html")).unwrap();
-    assert!(page.contains("<h3>Accepted load</h3>"));
+    assert!(page.contains("<h3>Accepted load [flits/cycle/host]</h3>"));
     run_in(folder.path(), &["report", "results/small"]).expect(0);
     let again = fs::read_to_string(folder.path().join("results/small/report.html")).unwrap();
     assert_eq!(again, page);

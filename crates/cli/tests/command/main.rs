@@ -22,5 +22,7 @@ mod probes;
 mod rails;
 #[cfg(target_os = "linux")]
 mod slurm;
+#[cfg(unix)]
+mod tables;
 #[cfg(target_os = "linux")]
 mod traces;

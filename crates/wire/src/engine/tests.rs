@@ -248,6 +248,27 @@ fn policies() -> impl Strategy<Value = PolicyKind> {
     prop::sample::select(PolicyKind::all().to_vec())
 }
 
+/// Packets were to go again before a greeting was answered, and `local-dynamic` waited for departures that nobody
+/// told it of.
+#[test]
+fn what_goes_again_before_a_greeting_is_answered_departs() {
+    let sizes =
+        [(1, 0, 73_849), (0, 2, 1), (1, 0, 1), (2, 0, 5773), (1, 2, 114_393), (0, 1, 15_929)];
+    let message = |(from, to, size): (u16, u16, usize)| Message {
+        from,
+        to,
+        tag: 0,
+        bytes: (0..size).map(|at| (at as u8).wrapping_mul(31)).collect(),
+    };
+    let policy = PolicyKind::all().iter().find(|policy| policy.name() == "local-dynamic").unwrap();
+    let harm = Harm { lost: 0, repeated: 58, delayed: 93, damaged: 33 };
+    let seed = 7_593_986_749_627_329_132;
+    let mut sky = Sky::new(seed, 3, &[39, 86], harm, go_back_n(), policy.clone());
+    assert_eq!(exchange(&mut sky, &sizes.map(message), |_| (), ms(60_000)), Ok(()));
+    sky.run(sky.now() + ms(2000));
+    assert!(sky.engines.iter().all(Engine::is_idle));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
