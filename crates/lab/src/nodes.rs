@@ -66,7 +66,7 @@ fn window(spec: &Spec, channel: Option<&ChannelSpec>) -> Option<u32> {
     let usual = match spec.world {
         World::Wormhole => Some(spec.switch.virtual_channels),
         World::Ideal | World::Frame | World::Model | World::Live => {
-            again.map(|channel| channel.widest().saturating_mul(WINDOWS))
+            again.map(|channel| channel.usual().saturating_mul(WINDOWS))
         }
     };
     spec.nic.window.or(usual)

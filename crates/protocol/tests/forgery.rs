@@ -193,7 +193,8 @@ impl Forgery {
             _ => {
                 let (expected, last, at, held) = (ack, seq, self.ack, self.seq);
                 let (repeated, came) = (self.repeated, Arrivals::from_words(self.came));
-                Frame::Sack(Sack { expected, last, at, held, repeated, came })
+                let skipped = if self.near { self.seq % 3 } else { self.repeated };
+                Frame::Sack(Sack { expected, last, at, held, repeated, skipped, came })
             }
         }
     }

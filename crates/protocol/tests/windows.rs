@@ -297,3 +297,16 @@ fn bursts_do_not_unlearn_the_rate() {
         );
     }
 }
+
+/// The window reaches the bandwidth-delay product of long paths.
+#[test]
+fn a_long_path_is_kept_busy() {
+    for (rate, delay) in [(300, 2), (300, 5), (300, 10), (300, 50), (1_000, 25)] {
+        let plan = Plan { delay: ms(delay), ..Plan::new(SelectiveSpec::LIVE, 2, mbit(rate)) };
+        let mut star = Star::new(plan, &[Flow::endless(0, 1)]);
+        star.run_until(ms(2_000));
+        let found = share(&mut star, 0, mbit(rate), ms(5_000));
+        let told = format!("{rate} Mbit/s, {delay} ms: {found}");
+        assert!(found > 0.9, "{told} {:?}", star.path(0));
+    }
+}

@@ -225,7 +225,7 @@ mod kind {
 }
 
 /// The most bytes that a datagram has before those of a message.
-pub const OVERHEAD: usize = HEAD + 16 + ARRIVALS;
+pub const OVERHEAD: usize = HEAD + 20 + ARRIVALS;
 
 /// The bytes of a datagram before those of a message.
 #[derive(Debug, Clone, Copy)]
@@ -292,8 +292,9 @@ impl Datagram {
             }
             Body::Pack(ack) => (head(kind::PACK).seq(ack), front),
             Body::Nack(ack) => (head(kind::NACK).seq(ack), front),
-            Body::Sack(Sack { expected, last, at, held, repeated, came }) => {
-                let behind = front.word(last.0).word(at).word(held).word(repeated);
+            Body::Sack(Sack { expected, last, at, held, repeated, skipped, came }) => {
+                let behind = [last.0, at, held, repeated, skipped];
+                let behind = behind.into_iter().fold(front, Front::word);
                 (head(kind::SACK).seq(expected), came.words().into_iter().fold(behind, Front::long))
             }
             Body::Hello { nonce } => (head(kind::HELLO), front.long(nonce)),
@@ -417,14 +418,14 @@ impl<'a> Opened<'a> {
             kind::PACK => Body::Pack(seq),
             kind::NACK => Body::Nack(seq),
             kind::SACK => {
-                let words = words::<{ 4 + ARRIVALS / 4 }>(rest).ok_or(self.odd())?;
-                let ([last, at, held, repeated], pairs) = words.split_first_chunk().expect("4");
+                let words = words::<{ 5 + ARRIVALS / 4 }>(rest).ok_or(self.odd())?;
+                let (numbers, pairs) = words.split_first_chunk().expect("5");
+                let &[last, at, held, repeated, skipped] = numbers;
                 let came = std::array::from_fn(|at| long(pairs[2 * at], pairs[2 * at + 1]));
                 let came = Arrivals::from_words(came);
-                let (expected, last) = (seq, Seq(*last));
-                let (at, held, repeated) = (*at, *held, *repeated);
-                let sack = Sack { expected, last, at, held, repeated, came };
-                return self.nothing_behind(Body::Sack(sack), 16 + ARRIVALS);
+                let (expected, last) = (seq, Seq(last));
+                let sack = Sack { expected, last, at, held, repeated, skipped, came };
+                return self.nothing_behind(Body::Sack(sack), 20 + ARRIVALS);
             }
             kind::HELLO | kind::WELCOME => {
                 let [high, low] = words::<2>(rest).ok_or(self.odd())?;
@@ -585,11 +586,12 @@ mod tests {
                 .prop_map(|(seq, serial, packet)| (Body::Control { seq, serial, packet }, false)),
             seq().prop_map(|seq| (Body::Pack(seq), false)),
             seq().prop_map(|seq| (Body::Nack(seq), false)),
-            (seq(), any::<[u32; 4]>(), any::<[u64; 8]>()).prop_map(
-                |(expected, [last, at, held, repeated], came)| {
+            (seq(), any::<[u32; 5]>(), any::<[u64; 8]>()).prop_map(
+                |(expected, [last, at, held, repeated, skipped], came)| {
                     let last = Seq(last);
                     let came = Arrivals::from_words(came);
-                    (Body::Sack(Sack { expected, last, at, held, repeated, came }), false)
+                    let sack = Sack { expected, last, at, held, repeated, skipped, came };
+                    (Body::Sack(sack), false)
                 }
             ),
             any::<u64>().prop_map(|nonce| (Body::Hello { nonce }, false)),

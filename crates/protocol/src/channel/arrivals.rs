@@ -46,19 +46,6 @@ impl Arrivals {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// How many have come before the first that has not.
-    #[inline]
-    pub fn run(&self) -> u32 {
-        let mut run = 0;
-        for word in self.0 {
-            run += word.trailing_ones();
-            if word != u64::MAX {
-                break;
-            }
-        }
-        run
-    }
-
     /// The last that has come.
     pub fn last(&self) -> Option<u32> {
         let (place, word) = self.0.iter().enumerate().rev().find(|&(_, &word)| word != 0)?;
@@ -74,18 +61,6 @@ impl Arrivals {
             let low = word(place + words) >> bits;
             // In two steps, since nothing can be shifted by all of its bits.
             low | word(place + words + 1) << (63 - bits) << 1
-        }))
-    }
-
-    /// The same packets, counted from so many earlier on: those beyond the last are forgotten.
-    #[inline]
-    pub fn earlier(&self, packets: u32) -> Arrivals {
-        let (words, bits) = (packets as usize / 64, packets % 64);
-        let word =
-            |place: Option<usize>| place.and_then(|place| self.0.get(place)).copied().unwrap_or(0);
-        Arrivals(std::array::from_fn(|place| {
-            let high = word(place.checked_sub(words)) << bits;
-            high | word(place.checked_sub(words + 1)) >> (63 - bits) >> 1
         }))
     }
 
@@ -135,12 +110,9 @@ mod tests {
             prop_assert!((0..600).all(|number| set.has(number) == numbers.contains(&number)));
             prop_assert_eq!((set.len() as usize, set.is_empty()), (numbers.len(), numbers.is_empty()));
             prop_assert_eq!(set.last(), numbers.last().copied());
-            prop_assert_eq!(set.run(), (0..).find(|number| !numbers.contains(number)).unwrap());
             prop_assert_eq!(Arrivals::from_words(set.words()), set);
             let later = numbers.iter().filter_map(|number| number.checked_sub(packets));
             prop_assert!(set.later(packets).iter().eq(later));
-            let earlier = numbers.iter().filter_map(|number| number.checked_add(packets)).filter(|&number| number < 512);
-            prop_assert!(set.earlier(packets).iter().eq(earlier));
             let without = numbers.difference(&other).copied();
             prop_assert!(set.without(&of(&other)).iter().eq(without));
         }

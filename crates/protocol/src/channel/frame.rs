@@ -12,8 +12,9 @@
 //! | 12 to 15 | the CRC-32 of all other bytes |
 //! | from 16 | what a data packet carries; what a Sack says besides |
 //!
-//! A Sack says in four bytes each when the last packet came, for how long it has been held since, and how many packets have come again; and
-//! then in words of eight bytes which have come after the one expected, as many words as are needed: the last is not 0.
+//! A Sack says in four bytes each when the last packet came, for how long it has been held since, how many packets have come again, and how many
+//! after the one expected it says nothing of; and then in words of eight bytes which have come of the next 512, as many words as are
+//! needed: the last is not 0.
 //!
 //! Where a frame ends is known to the medium.
 
@@ -65,7 +66,9 @@ pub struct Sack {
     pub held: u32,
     /// How many packets have arrived that had arrived before; modulo 2^32.
     pub repeated: u32,
-    /// What has arrived, counted from the number expected on, which itself has not.
+    /// What has arrived, counted from so many packets after the one expected on. That one itself has not arrived.
+    pub skipped: u32,
+    /// See `skipped`.
     pub came: Arrivals,
 }
 
@@ -103,7 +106,7 @@ pub enum FrameError {
     Laden,
     /// A Sack says more or less than it can.
     #[error(
-        "found a Sack of {found} bytes that does not say which packets have come, expected twelve bytes and up to eight words, \
+        "found a Sack of {found} bytes that does not say which packets have come, expected sixteen bytes and up to eight words, \
          of which the first has no first bit and the last some bit"
     )]
     Sack {
@@ -133,28 +136,28 @@ impl<T> Frame<T> {
 }
 
 /// The most bytes that a Sack says besides.
-const SAID: usize = 12 + Arrivals::COUNT as usize / 8;
+const SAID: usize = 16 + Arrivals::COUNT as usize / 8;
 
 impl Sack {
     /// What it says besides: its bytes, and how many they are.
     fn said(&self) -> ([u8; SAID], usize) {
         let mut said = [0; SAID];
-        let numbers = [self.at, self.held, self.repeated];
+        let numbers = [self.at, self.held, self.repeated, self.skipped];
         for (bytes, number) in said.chunks_exact_mut(4).zip(numbers) {
             bytes.copy_from_slice(&number.to_be_bytes());
         }
-        for (bytes, word) in said[12..].chunks_exact_mut(8).zip(self.came.words()) {
+        for (bytes, word) in said[16..].chunks_exact_mut(8).zip(self.came.words()) {
             bytes.copy_from_slice(&word.to_be_bytes());
         }
         let needed = self.came.last().map_or(0, |last| 1 + last as usize / 64);
-        (said, 12 + 8 * needed)
+        (said, 16 + 8 * needed)
     }
 
     /// Reads what it says besides.
     fn read(expected: Seq, last: Seq, said: &[u8]) -> Result<Sack, FrameError> {
         let wrong = FrameError::Sack { found: said.len() };
-        let (numbers, said) = said.split_first_chunk::<12>().ok_or(wrong)?;
-        let &[a0, a1, a2, a3, h0, h1, h2, h3, r0, r1, r2, r3] = numbers;
+        let (numbers, said) = said.split_first_chunk::<16>().ok_or(wrong)?;
+        let &[a0, a1, a2, a3, h0, h1, h2, h3, r0, r1, r2, r3, s0, s1, s2, s3] = numbers;
         let (bytes, rest) = said.as_chunks::<8>();
         let mut words = Arrivals::default().words();
         for (place, &bytes) in bytes.iter().enumerate() {
@@ -162,13 +165,14 @@ impl Sack {
         }
         let came = Arrivals::from_words(words);
         let needed = came.last().map_or(0, |last| 1 + last as usize / 64);
-        if !rest.is_empty() || needed != bytes.len() || came.has(0) {
+        let skipped = u32::from_be_bytes([s0, s1, s2, s3]);
+        if !rest.is_empty() || needed != bytes.len() || skipped == 0 && came.has(0) {
             return Err(wrong);
         }
         let at = u32::from_be_bytes([a0, a1, a2, a3]);
         let held = u32::from_be_bytes([h0, h1, h2, h3]);
         let repeated = u32::from_be_bytes([r0, r1, r2, r3]);
-        Ok(Sack { expected, last, at, held, repeated, came })
+        Ok(Sack { expected, last, at, held, repeated, skipped, came })
     }
 }
 
@@ -259,10 +263,10 @@ mod tests {
             (seq(), seq(), load).prop_map(|(seq, ack, item)| Frame::Data { seq, ack, item }),
             seq().prop_map(Frame::Pack),
             seq().prop_map(Frame::Nack),
-            (seq(), seq(), any::<[u32; 3]>(), arrivals()).prop_map(
+            (seq(), seq(), any::<[u32; 4]>(), arrivals()).prop_map(
                 |(expected, last, numbers, came)| {
-                    let [at, held, repeated] = numbers;
-                    Frame::Sack(Sack { expected, last, at, held, repeated, came })
+                    let [at, held, repeated, skipped] = numbers;
+                    Frame::Sack(Sack { expected, last, at, held, repeated, skipped, came })
                 }
             ),
         ]
@@ -324,20 +328,21 @@ mod tests {
     fn a_sack_is_as_short_as_it_can_be_and_says_nothing_in_two_ways() {
         let sack = |numbers: &[u32]| {
             let (expected, last, at, held, repeated) = (Seq(9), Seq(0x0102_0304), 5, 6, 7);
-            let mut sack = Sack { expected, last, at, held, repeated, came: Arrivals::default() };
+            let (skipped, came) = (0, Arrivals::default());
+            let mut sack = Sack { expected, last, at, held, repeated, skipped, came };
             numbers.iter().for_each(|&number| sack.came.insert(number));
             bytes(&Frame::Sack(sack))
         };
         assert_eq!(sack(&[])[..12], [b'c', b't', 1, 3, 1, 2, 3, 4, 0, 0, 0, 9]);
-        assert_eq!(sack(&[])[16..], [0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 7]);
-        assert_eq!(sack(&[1, 9])[28..], [0, 0, 0, 0, 0, 0, 2, 2]);
-        assert_eq!([sack(&[63]), sack(&[64]), sack(&[511])].map(|bytes| bytes.len()), [36, 44, 92]);
+        assert_eq!(sack(&[])[16..], [0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 7, 0, 0, 0, 0]);
+        assert_eq!(sack(&[1, 9])[32..], [0, 0, 0, 0, 0, 0, 2, 2]);
+        assert_eq!([sack(&[63]), sack(&[64]), sack(&[511])].map(|bytes| bytes.len()), [40, 48, 96]);
         for wrong in [
             [sack(&[9]), vec![0]].concat(),
             [sack(&[9]), vec![0; 8]].concat(),
             [sack(&[511]), vec![1; 8]].concat(),
             sack(&[0, 9]),
-            sack(&[])[..27].to_vec(),
+            sack(&[])[..31].to_vec(),
         ] {
             let found = wrong.len() - HEADER;
             assert_eq!(Frame::decode(&sealed(wrong)), Err(FrameError::Sack { found }));

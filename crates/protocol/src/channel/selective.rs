@@ -22,7 +22,8 @@
 //!
 //! *Silence* means that the last packets or their acknowledgements are lost: after about two round trips the last packet goes again,
 //! and then the oldest after a time-out that doubles, up to 25 ms, for ever. Nothing else is sent
-//! again until there is an answer, which tells what is missing: the other end may only have been busy.
+//! again until there is an answer. Perhaps it answers an earlier transmission, and the other end was only busy: for a round trip, and no longer
+//! than 25 ms, others may be answered as well. Then all that was sent before the probe is lost, as far as it should have come.
 //!
 //! *Round trips* are measured with packets that were sent once, without the time for which the acknowledgement was held.
 //!
@@ -38,6 +39,7 @@
 //!
 //! # Readings
 //!
+//! - A Sack has room for 512 packets. Where more are after the one expected, every other Sack tells of those up to the packet that came last.
 //! - A Sack that speaks of packets that were never sent is refused, and so are a Pack and a Nack, which nobody sends here.
 //! - A Sack that is overtaken by another is believed as far as it says something new.
 //! - A Sack that says to have been held for longer than the packet is known to be under way tells no round trip.
@@ -46,6 +48,7 @@
 mod backlog;
 mod delivery;
 mod losses;
+mod marks;
 mod receiver;
 mod reordering;
 mod round_trip;

@@ -2,8 +2,6 @@
 
 use crosstie_units::Time;
 
-use super::Arrivals;
-
 /// A reliable channel; both ends have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelSpec {
@@ -88,6 +86,14 @@ impl ChannelSpec {
         }
     }
 
+    /// The most packets that one end has outstanding, unless the path is long.
+    pub fn usual(&self) -> u32 {
+        match self {
+            ChannelSpec::GoBackN(spec) => spec.window,
+            ChannelSpec::Selective(_) => SelectiveSpec::USUAL,
+        }
+    }
+
     /// Whether there can be such a channel.
     pub fn check(&self) -> Result<(), ChannelError> {
         let (window, timeout) = match self {
@@ -108,9 +114,14 @@ impl GoBackNSpec {
 }
 
 impl SelectiveSpec {
-    /// The widest window: half as many packets as an acknowledgement can tell of, so that those after a lost one can go on until that
-    /// is made good.
-    pub const WIDEST: u32 = Arrivals::COUNT / 2;
+    /// The widest window on paths that are not long, in packets.
+    pub const USUAL: u32 = 256;
+
+    /// How many packets after the oldest outstanding one may be sent.
+    pub const REACH: u32 = 8192;
+
+    /// The widest window, in packets: half of the reach, so that packets after a lost one can go on until that is made good.
+    pub const WIDEST: u32 = SelectiveSpec::REACH / 2;
 
     /// As long as no round trip has been measured, a time-out is so many of the least.
     pub const UNMEASURED: u64 = 4;

@@ -38,6 +38,9 @@ const AHEAD: f64 = 2.0;
 /// And that is at least so many pieces, if it is as many packets.
 const PIECES: f64 = 8.0;
 
+/// A round trip of this many picoseconds is long.
+const LONG: f64 = 8e9;
+
 /// The least that a byte takes, in picoseconds: even packets that are acknowledged at once took some time.
 const LEAST: f64 = 0.001;
 
@@ -126,8 +129,10 @@ fn candidate(
 ) -> Candidate {
     let (pace, latency) = (pace.max(LEAST), gauge.latency());
     let (own, ahead) = (gauge.under_way() as f64, dispatch.under_way(rail) as f64);
-    // A channel that has nothing waiting would not learn what its way can carry.
+    // A channel that has nothing waiting would not learn what its way can carry. On a long
+    // path that takes a piece: more is handed over when one is there, and its window grows by little more than that.
     let most = match gauge.window() {
+        Some(window) if latency > LONG => (window + window / PIECES as u64 + packet) as f64,
         Some(window) => (window + 2 * packet) as f64,
         None => (AHEAD * latency + dispatch.ahead().ps() as f64) / pace + packet as f64,
     };

@@ -460,8 +460,11 @@ impl Star {
 
     /// Keeps a few packets waiting, beside those that a window has room for.
     fn hand(&mut self, flow: usize) {
+        let Flow { from, to, .. } = self.flows[flow].flow;
         let open = |course: &Course| course.handed - course.acknowledged.len();
-        while open(&self.flows[flow]) < 300 && self.hand_one(flow) {}
+        while (open(&self.flows[flow]) < 300 || self.channel(from, to).queued() < 40)
+            && self.hand_one(flow)
+        {}
     }
 
     fn hand_one(&mut self, flow: usize) -> bool {

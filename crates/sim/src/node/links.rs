@@ -119,9 +119,9 @@ impl Links {
         &mut self.links[link as usize]
     }
 
-    /// The widest window of all channels.
+    /// The widest window of all channels, as is usual.
     pub fn window(&self) -> u32 {
-        self.spec.widest()
+        self.spec.usual()
     }
 
     /// Closes the ends of a node, of all its channels to another.

@@ -128,10 +128,10 @@ fn body(decisions: &mut Decisions<'_>) -> (Body, Vec<u8>) {
             (0..decisions.one_of(8))
                 .for_each(|_| came.insert(decisions.number() % Arrivals::COUNT));
             let [last, at, held, repeated] = [(); 4].map(|()| decisions.number());
-            (
-                Body::Sack(Sack { expected: seq, last: Seq(last), at, held, repeated, came }),
-                Vec::new(),
-            )
+            let (expected, last) = (seq, Seq(last));
+            let skipped = if decisions.byte() > 64 { 0 } else { decisions.number() };
+            let sack = Sack { expected, last, at, held, repeated, skipped, came };
+            (Body::Sack(sack), Vec::new())
         }
         8 => (Body::Welcome { nonce: decisions.number().into() }, Vec::new()),
         _ => {

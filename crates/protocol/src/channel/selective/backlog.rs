@@ -2,6 +2,8 @@
 
 use crosstie_units::Time;
 
+use super::window::LONG;
+
 /// The queue on the way there, by the clocks of both ends.
 ///
 /// Nobody knows by how much the clocks differ, but the packet that seems to have taken the least time is one that has not waited, and
@@ -40,9 +42,9 @@ const SLOWLY: u64 = 16;
 
 impl Backlog {
     /// Takes note of a packet that was sent at a time by the clock of the one end, and came at one by that of the other, and whose round
-    /// trip took so long.
+    /// trip took so long; and how long the smallest one took.
     #[inline]
-    pub fn note(&mut self, sent: Time, came: u32, trip: u64) -> Waited {
+    pub fn note(&mut self, sent: Time, came: u32, trip: u64, smallest: u64) -> Waited {
         let took = came.wrapping_sub(nanoseconds(sent));
         self.round = Some(self.round.map_or(took, |least| earlier(least, took)));
         let Some(least) = self.least else {
@@ -59,8 +61,9 @@ impl Backlog {
         let waited = (u64::from(took.wrapping_sub(earlier(least, took))) * 1_000).min(trip);
         self.queue = self.queue - self.queue / SLOWLY + waited / SLOWLY;
         self.rest = self.rest - self.rest / SLOWLY + (trip - waited) / SLOWLY;
-        let ends = self.slot != came >> SLOT;
-        self.slot = came >> SLOT;
+        let slot = came >> SLOT;
+        let ends = self.slot != slot && slot.trailing_zeros() >= rarely(smallest);
+        self.slot = slot;
         Waited { queue: waited, look: ends && self.queue > self.rest / HARDLY }
     }
 
@@ -91,6 +94,11 @@ impl Backlog {
     }
 }
 
+/// Of slots of time, so many halvings are counted: to look takes two round trips, so there are fewer looks on long paths.
+fn rarely(smallest: u64) -> u32 {
+    (smallest / LONG).checked_ilog2().map_or(0, |halvings| (halvings + 1).min(u32::BITS - SLOT))
+}
+
 /// A time on a clock that goes round in four seconds.
 #[inline]
 pub(super) fn nanoseconds(time: Time) -> u32 {
@@ -118,7 +126,7 @@ mod tests {
         for (number, wait) in (0..).zip(waits) {
             let sent = us(100 * number);
             let came = nanoseconds(sent + us(30 + wait)).wrapping_add(offset);
-            backlog.note(sent, came, us(100 + wait).ps());
+            backlog.note(sent, came, us(100 + wait).ps(), us(100).ps());
         }
         backlog
     }
@@ -149,7 +157,12 @@ mod tests {
         near(backlog.queue(), 500);
         near(backlog.rest(), 100);
         backlog.begin_round();
-        backlog.note(us(90_000), nanoseconds(us(90_000 + 430)).wrapping_add(12_345), us(500).ps());
+        backlog.note(
+            us(90_000),
+            nanoseconds(us(90_000 + 430)).wrapping_add(12_345),
+            us(500).ps(),
+            us(100).ps(),
+        );
         backlog.settle();
         near(backlog.queue(), 94);
         near(backlog.rest(), 500);
@@ -162,7 +175,7 @@ mod tests {
             let found = (1..40_000u64).filter(|number| {
                 let sent = us(100 * number);
                 let came = nanoseconds(sent + us(30 + wait));
-                backlog.note(sent, came, us(100 + wait).ps()).look
+                backlog.note(sent, came, us(100 + wait).ps(), us(100).ps()).look
             });
             assert_eq!(found.count(), looks);
         }

@@ -3,6 +3,7 @@
 use crosstie_units::Time;
 
 use super::backlog::nanoseconds;
+use super::marks::Marks;
 use crate::channel::{Arrivals, Sack, SelectiveSpec, Seq};
 
 /// Takes every packet once, in any order.
@@ -11,8 +12,10 @@ pub(super) struct Receiver {
     after: Time,
     /// The number of the packet expected next: everything before has come.
     expected: Seq,
-    /// What has come after it, counted from it on.
-    came: Arrivals,
+    /// What has come after it.
+    came: Marks,
+    /// True if the last Sack told of packets far from the one expected: the next one does not.
+    far: bool,
     /// Packets that have come again.
     repeated: u32,
     /// The packet that came last, and when.
@@ -51,7 +54,8 @@ impl Receiver {
         Receiver {
             after: spec.after,
             expected,
-            came: Arrivals::default(),
+            came: Marks::default(),
+            far: false,
             repeated: 0,
             last: None,
             owed: 0,
@@ -80,12 +84,12 @@ impl Receiver {
     #[inline]
     pub fn data(&mut self, now: Time, seq: Seq, ride: Option<Time>) -> Arrival {
         let ahead = seq.since(self.expected);
-        if ahead >= Arrivals::COUNT && !seq.is_before(self.expected) {
+        if ahead >= SelectiveSpec::REACH && !seq.is_before(self.expected) {
             return Arrival::Beyond;
         }
         let answered = self.is_answered(now, ride);
         self.last = Some((seq, now));
-        if ahead >= Arrivals::COUNT || self.came.has(ahead) {
+        if ahead >= SelectiveSpec::REACH || self.came.has(seq) {
             self.repeated = self.repeated.wrapping_add(1);
             (self.due, self.detailed) = (true, true);
             return Arrival::Repeated;
@@ -96,10 +100,8 @@ impl Receiver {
         if in_order {
             self.expected = self.expected.plus(1);
         } else {
-            self.came.insert(ahead);
-            let run = self.came.run();
-            self.expected = self.expected.plus(run);
-            self.came = self.came.later(run);
+            self.came.insert(seq);
+            self.expected = self.expected.plus(self.came.pass(self.expected, 0));
             self.detailed |= !self.came.is_empty();
         }
         self.detailed |= self.unsaid >= UNSAID;
@@ -160,11 +162,19 @@ impl Receiver {
     pub fn sack(&mut self, now: Time) -> Sack {
         self.paid();
         self.unsaid = 0;
-        let Receiver { expected, repeated, came, .. } = *self;
+        let Receiver { expected, repeated, .. } = *self;
         let (last, time) = self.last.unwrap_or((expected, now));
         let held = now.ps().saturating_sub(time.ps()) / 1_000;
         let held = u32::try_from(held).unwrap_or(u32::MAX);
-        Sack { expected, last, at: nanoseconds(time), held, repeated, came }
+        let beyond = if last.is_before(expected) { 0 } else { last.since(expected) };
+        let far = beyond.saturating_sub(Arrivals::COUNT - 1);
+        self.far = far > 0 && !self.far;
+        let skipped = if self.far { far } else { 0 };
+        let came = match self.came.is_empty() {
+            true => Arrivals::default(),
+            false => self.came.view(expected.plus(skipped)),
+        };
+        Sack { expected, last, at: nanoseconds(time), held, repeated, skipped, came }
     }
 
     #[inline]

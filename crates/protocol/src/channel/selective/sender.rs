@@ -6,6 +6,7 @@ use crosstie_units::Time;
 
 use super::backlog::Backlog;
 use super::delivery::{Delivery, Departure};
+use super::marks::Marks;
 use super::reordering::{LATER, Reordering};
 use super::round_trip::RoundTrip;
 use super::trains::Trains;
@@ -58,7 +59,7 @@ pub(super) struct Sender<T> {
     base: Seq,
     /// The packets sent, from `base` on, which is not acknowledged; and which of them are.
     flight: VecDeque<Outstanding<T>>,
-    acknowledged: Arrivals,
+    acknowledged: Marks,
     /// How many of them are not.
     open: u32,
     /// Those that wait, with their bytes, and whether an acknowledgement can ride on them.
@@ -96,6 +97,9 @@ const REMEMBERED: usize = 4 * SelectiveSpec::WIDEST as usize;
 /// The most packets whose time on the rail counts until an acknowledgement comes.
 const ACKNOWLEDGED: u64 = 3;
 
+/// The longest time for which an answer to a packet that was sent more than once is in doubt.
+const DOUBT: Time = Time::from_ns(25_000_000);
+
 /// What comes of an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
@@ -112,7 +116,7 @@ impl<T: Clone> Sender<T> {
         Sender {
             base,
             flight: VecDeque::new(),
-            acknowledged: Arrivals::default(),
+            acknowledged: Marks::default(),
             open: 0,
             waiting: VecDeque::new(),
             order: VecDeque::new(),
@@ -195,7 +199,8 @@ impl<T: Clone> Sender<T> {
     /// Whether one more packet may be under way, by their number.
     #[inline]
     fn has_place(&self) -> bool {
-        self.open < SelectiveSpec::WIDEST && self.flight.len() < Arrivals::COUNT as usize
+        let packets = self.window.packets();
+        self.open < packets && self.flight.len() < 2 * packets as usize
     }
 
     /// The next packet to be sent, whether an acknowledgement can ride on it, and why.
@@ -331,7 +336,7 @@ impl<T: Clone> Sender<T> {
         match expected.since(self.base) {
             0 => Told::Nothing,
             run if run as usize <= self.flight.len() => {
-                self.acknowledge(now, run, &Arrivals::default(), None, done)
+                self.acknowledge(now, run, (run, &Arrivals::default()), None, done)
             }
             _ if expected.is_before(self.base) => Told::Nothing,
             _ => Told::Impossible,
@@ -341,29 +346,23 @@ impl<T: Clone> Sender<T> {
     /// What has come is told one by one.
     #[inline]
     pub fn selective(&mut self, now: Time, sack: &Sack, done: impl FnMut(T)) -> Told {
-        let (mut run, came) = if sack.expected.is_before(self.base) {
-            (0, sack.came.later(self.base.since(sack.expected)))
+        let (run, start, came) = if sack.expected.is_before(self.base) {
+            let behind = self.base.since(sack.expected);
+            match sack.skipped.checked_sub(behind) {
+                Some(start) => (0, start, sack.came),
+                None => (0, 0, sack.came.later(behind - sack.skipped)),
+            }
         } else {
             let run = sack.expected.since(self.base);
-            if run as usize > self.flight.len() {
-                return Told::Impossible;
-            }
-            let most = sack.came.last().map_or(0, |last| run.saturating_add(last));
-            if most >= Arrivals::COUNT {
-                return Told::Impossible;
-            }
-            (run, sack.came.earlier(run))
+            (run, run.saturating_add(sack.skipped), sack.came)
         };
+        let end = came.last().map_or(run, |last| start.saturating_add(last + 1));
         let never_sent = !sack.last.is_before(self.base)
             && sack.last.since(self.base) as usize >= self.flight.len();
-        if never_sent
-            || sack.came.has(0)
-            || came.last().is_some_and(|last| last as usize >= self.flight.len())
-        {
+        let is_missing = sack.skipped == 0 && sack.came.has(0);
+        if never_sent || is_missing || run.max(end) as usize > self.flight.len() {
             return Told::Impossible;
         }
-        // What an old one says may reach from the first on.
-        run = run.max(came.run());
         let again = sack.repeated.wrapping_sub(self.repeated);
         if again != 0 && again <= i32::MAX as u32 {
             self.repeated = sack.repeated;
@@ -374,15 +373,15 @@ impl<T: Clone> Sender<T> {
                 self.window.were_none_lost(for_nothing);
             }
         }
-        self.acknowledge(now, run, &came, Some(sack), done)
+        self.acknowledge(now, run, (start, &came), Some(sack), done)
     }
 
-    /// The first so many packets have come, and these others; perhaps a Sack has said so.
+    /// The first so many packets have come, and these others, counted from one on; perhaps a Sack has said so.
     fn acknowledge(
         &mut self,
         now: Time,
         run: u32,
-        came: &Arrivals,
+        (start, came): (u32, &Arrivals),
         sack: Option<&Sack>,
         mut done: impl FnMut(T),
     ) -> Told {
@@ -416,9 +415,10 @@ impl<T: Clone> Sender<T> {
             take(self, place);
         }
         if !came.is_empty() {
-            for place in came.without(&self.acknowledged).iter() {
-                take(self, place as usize);
-                self.acknowledged.insert(place);
+            let known = self.acknowledged.view(self.base.plus(start));
+            for place in came.without(&known).iter() {
+                take(self, (start + place) as usize);
+                self.acknowledged.insert(self.base.plus(start + place));
             }
         }
         let Some((_, place)) = newest else { return Told::Nothing };
@@ -437,15 +437,22 @@ impl<T: Clone> Sender<T> {
                 now.ps().saturating_sub(sent.ps()).checked_sub(u64::from(sack.held) * 1_000);
             if let Some(taken) = taken {
                 self.known.trips.note(taken, bytes);
-                waited = Some(self.known.backlog.note(sent, sack.at, taken));
+                let smallest = self.known.trips.smallest().unwrap_or(taken);
+                waited = Some(self.known.backlog.note(sent, sack.at, taken, smallest));
             }
         } else if sack.is_none() && !again {
             self.known.trips.note(trip, newest);
         }
         let smallest = self.known.trips.smallest();
-        // What comes sooner than ever was sent before, and as long as nothing is known, so may anything be.
-        if turn > before && !(again && smallest.is_none_or(|smallest| trip < smallest)) {
-            let doubted = again.then(|| now + Time::from_ps(self.known.trips.smoothed()));
+        // As long as nothing is known, it may be the answer to any of several transmissions.
+        if turn > before && (!again || smallest.is_some()) {
+            // Who has more than one answer in doubt does not wait for longer than for the first.
+            let before = self.evidence.doubted.filter(|&doubted| doubted > now);
+            let doubt = Time::from_ps(self.known.trips.smoothed()).min(DOUBT);
+            let doubted =
+                again.then(|| before.map_or(now + doubt, |before| before.min(now + doubt)));
+            // What seems to come sooner than ever was sent before.
+            let trip = smallest.filter(|_| again).map_or(trip, |smallest| trip.max(smallest));
             self.evidence = Evidence { turn, trip, doubted };
         }
         let smallest = smallest.unwrap_or(0);
@@ -467,13 +474,7 @@ impl<T: Clone> Sender<T> {
     /// Forgets the first packets, which are acknowledged, and those after them that are.
     #[inline]
     fn slide(&mut self, run: u32) {
-        let mut run = run;
-        if !self.acknowledged.is_empty() {
-            let later = self.acknowledged.later(run);
-            let more = later.run();
-            self.acknowledged = later.later(more);
-            run += more;
-        }
+        let run = self.acknowledged.pass(self.base, run);
         self.flight.drain(..run as usize);
         self.base = self.base.plus(run);
     }
@@ -522,8 +523,7 @@ impl<T: Clone> Sender<T> {
     /// When something is to be done, if nothing is heard before.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
-        let silence = self.silence()?;
-        Some(self.overdue.map_or(silence, |overdue| overdue.min(silence)))
+        self.overdue.or_else(|| self.silence())
     }
 
     /// When something is to be sent only to hear of it.
@@ -555,7 +555,8 @@ impl<T: Clone> Sender<T> {
         if self.overdue.is_some_and(|overdue| overdue <= now) {
             self.detect(now);
         }
-        if self.silence().is_some_and(|silence| silence <= now) {
+        // Once there is an answer, what is missing is found by that.
+        if self.overdue.is_none() && self.silence().is_some_and(|silence| silence <= now) {
             self.tries = self.tries.saturating_add(1);
             (self.tried, self.probe) = (now, true);
             self.history.note(Occurrence::Timeout);

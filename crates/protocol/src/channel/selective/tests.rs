@@ -40,6 +40,7 @@ fn sack(expected: u32, came: &[u32], last: u32, at: Time) -> Sack {
         at: (at.ps() / 1_000) as u32,
         held: 0,
         repeated: 0,
+        skipped: 0,
         came: Arrivals::default(),
     };
     came.iter().for_each(|packet| sack.came.insert(packet - expected));

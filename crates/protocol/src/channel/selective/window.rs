@@ -1,7 +1,7 @@
 //! How many bytes may be under way: a window that finds itself.
 //!
 //! The window is what the way delivers in a round trip without the queue there ([`Backlog`]), and beside it what makes that queue: as much
-//! as the way delivers in the time `ahead`, and a few packets. Who has less than that under way sees a rate that is its window by the
+//! as the way delivers in the time `ahead` (more on a long path), and a few packets. Who has less than that under way sees a rate that is its window by the
 //! round trip, and widens it; who has more sees the rate of the rail, and narrows it.
 //!
 //! | phase | the window | until |
@@ -16,7 +16,8 @@
 //!   a round, and what packets take then is what they take without a queue. All who send to the same end do so at once, for it is its
 //!   clock that says when: else they would take each other's queue for the way, and lengthen theirs. Whoever loses packets however short
 //!   the queue is bound to be, does so as well.
-//! - 256 packets.
+//! - 256 packets, or on paths of more than 2 ms what the way delivers in two of the smallest round trips, up to 4,096 packets. Without that, two who
+//!   send to each other would take each other's queue for the way, and lengthen theirs.
 
 use crosstie_units::Rate;
 
@@ -38,6 +39,8 @@ pub(super) struct Window {
     /// What it would be if it were not drained, and what it is.
     bytes: u64,
     limit: u64,
+    /// The most packets that may be under way.
+    packets: u32,
     losses: Losses,
     drain: Drain,
     /// How long packets have waited at least in this round, in picoseconds.
@@ -69,6 +72,13 @@ const FIRST: u64 = 10;
 
 /// Packets of the queue beside `ahead`: acknowledgements come for two at a time.
 const SPARE: u64 = 6;
+
+/// Where the smallest round trip takes longer than this, in picoseconds, there may be more packets than usual.
+const WIDER: u64 = 2_000_000_000;
+
+/// A path whose smallest round trip is longer than this, in picoseconds, is long. There an eighth of what is beyond it is kept ahead, if that is
+/// more: the window grows by no more than that in a round.
+pub(super) const LONG: u64 = 8_000_000_000;
 
 /// Packets of the narrowest window, and of one that is drained.
 const LEAST: u64 = 2;
@@ -119,6 +129,7 @@ impl Window {
             phase: Phase::Start { rate: 0.0, rounds: 0 },
             bytes: 0,
             limit: 0,
+            packets: SelectiveSpec::USUAL,
             losses: Losses::new(),
             drain: Drain::Not,
             queue: None,
@@ -135,6 +146,12 @@ impl Window {
     #[inline]
     pub fn longest(&self) -> u64 {
         self.packet
+    }
+
+    /// Packets that may be under way.
+    #[inline]
+    pub fn packets(&self) -> u32 {
+        self.packets
     }
 
     /// Whether it is kept narrow.
@@ -169,6 +186,11 @@ impl Window {
     #[inline]
     pub fn acknowledged(&mut self, news: News, known: &mut Knowledge) {
         self.losses.delivered(news.packets);
+        let smallest = known.trips.smallest().unwrap_or(0);
+        if smallest > WIDER {
+            let most = 2.0 * known.delivery.rate() * smallest as f64 / self.packet.max(1) as f64;
+            self.packets = (most as u32).clamp(SelectiveSpec::USUAL, SelectiveSpec::WIDEST);
+        }
         let queue = news.waited.map(|waited| waited.queue);
         self.queue = self.queue.into_iter().chain(queue).min();
         if self.drain == Drain::Begun && news.under_way <= DRAINED * self.packet {
@@ -203,7 +225,9 @@ impl Window {
     /// Bytes of the queue that is wanted.
     #[inline]
     fn beside(&self, known: &Knowledge) -> u64 {
-        (known.delivery.rate() * self.ahead as f64) as u64 + SPARE * self.packet
+        let long = known.trips.smallest().unwrap_or(0).saturating_sub(LONG);
+        let ahead = self.ahead.max(long / 8);
+        (known.delivery.rate() * ahead as f64) as u64 + SPARE * self.packet
     }
 
     /// Whether a queue, in picoseconds, is longer than is wanted.
@@ -262,7 +286,7 @@ impl Window {
     /// Keeps it within its bounds.
     #[inline]
     fn narrow(&mut self) {
-        self.bytes = self.bytes.min(u64::from(SelectiveSpec::WIDEST) * self.packet);
+        self.bytes = self.bytes.min(u64::from(self.packets) * self.packet);
         self.limit = match self.is_drained() {
             true => DRAINED * self.packet,
             false => self.bytes.max(LEAST * self.packet),

@@ -112,7 +112,7 @@ fn where_data_waits_acknowledgements_do_too() {
 fn a_packet_that_no_window_reaches_is_refused_with_all_that_its_frame_says() {
     let mut end = sender(2);
     let ahead = |seq, ack| Frame::Data { seq: FIRST.plus(seq), ack: FIRST.plus(ack), item: 7 };
-    for frame in [ahead(Arrivals::COUNT, 1), ahead(0, 3), ahead(1 << 30, 0)] {
+    for frame in [ahead(SelectiveSpec::REACH, 1), ahead(0, 3), ahead(1 << 30, 0)] {
         assert_eq!(hear(&mut end, us(1), frame), Done::default(), "{frame:?}");
     }
     for frame in [Frame::Pack(FIRST.plus(3)), Frame::Nack(FIRST.plus(1))] {
@@ -121,7 +121,11 @@ fn a_packet_that_no_window_reaches_is_refused_with_all_that_its_frame_says() {
     end.handle(us(1), Input::Corrupt);
     let Tally { refused, corrupt, delivered, acknowledged, stale, .. } = *end.tally();
     assert_eq!((refused, corrupt, delivered, acknowledged, stale), (5, 1, 0, 0, 0));
-    assert_eq!(hear(&mut end, us(2), ahead(Arrivals::COUNT - 1, 0)).delivered, [7], "one before");
+    assert_eq!(
+        hear(&mut end, us(2), ahead(SelectiveSpec::REACH - 1, 0)).delivered,
+        [7],
+        "one before"
+    );
 }
 
 #[test]

@@ -119,3 +119,45 @@ fn a_peer_that_was_busy_costs_a_packet() {
     assert_eq!((found.acknowledged, found.data), (vec![5, 6, 7, 8], vec![]));
     assert_eq!(lost(&end), (0, 1));
 }
+
+/// Round trips were long before a burst of losses, and are short after it. The first answer tells of all that was sent before the probe, also
+/// where nothing more is sent.
+#[test]
+fn a_burst_loss_after_long_round_trips_is_made_good_at_once() {
+    // Perhaps none was short before.
+    for short in [0, 3] {
+        let mut end = sender(10);
+        for packet in 0..10 {
+            let trip = if packet < short { 50 } else { 200_000 };
+            let sack = sack(packet + 1, &[], packet, us(trip / 2));
+            hear(&mut end, us(trip), Frame::Sack(sack));
+        }
+        let begin = us(200_000);
+        assert!(end.path().and_then(|path| path.smoothed) >= Some(us(90_000)));
+        let mut open = 8;
+        (10..10 + open).for_each(|packet| end.handle(begin, send(packet)));
+        assert_eq!(done(&mut end, begin).data.len() as u32, open, "all are sent, and lost");
+        // From now on the path answers within 50 us.
+        let mut receiver = Endpoint::<u32>::starting_at(SPEC, FIRST, FIRST.plus(10)).unwrap();
+        while open > 0 {
+            let mut now = end.poll_timeout().expect("something is missing");
+            let mut sent = wait(&mut end, now).data;
+            while !sent.is_empty() {
+                now = now + us(50);
+                for item in sent {
+                    let frame = Frame::Data { seq: FIRST.plus(item), ack: FIRST, item };
+                    receiver.handle(now, Input::Frame(frame));
+                }
+                sent = Vec::new();
+                for sack in done(&mut receiver, now).sacks {
+                    let found = hear(&mut end, now, Frame::Sack(sack));
+                    open -= found.acknowledged.len() as u32;
+                    sent.extend(found.data);
+                }
+            }
+            // A time-out of 100 ms, and as long as the answer is in doubt; where only long trips are known, these.
+            let most = if short > 0 { 126_000 } else { 251_000 };
+            assert!(now - begin < us(most), "{:?}: {open} are missing", now - begin);
+        }
+    }
+}
