@@ -19,6 +19,7 @@ mod link;
 mod local;
 mod messages;
 mod outbound;
+mod path_mtu;
 mod request;
 mod statistics;
 
@@ -114,6 +115,8 @@ struct Peer {
 #[derive(Default)]
 struct Nic {
     queue: Queue,
+    /// The most bytes of a datagram.
+    longest: usize,
     count: RailCount,
     /// While its link is down: when it is tried again.
     down: Option<Time>,
@@ -188,7 +191,9 @@ fn payload(channel: &ChannelSpec, rails: &[Box<dyn Rail>]) -> (u32, u32) {
         return ((longest - HEAD) as u32, 1);
     }
     let most = rails.iter().map(|rail| rail.train());
-    let most = most.map(|(count, bytes)| count.min(bytes / longest)).min().unwrap_or(1);
+    // Also if it has to be cut into shorter datagrams.
+    let fits = |bytes: usize| bytes - bytes / 16;
+    let most = most.map(|(count, bytes)| count.min(fits(bytes) / longest)).min().unwrap_or(1);
     ((longest - HEAD) as u32, most.clamp(1, MOST_PARTS) as u32)
 }
 
@@ -235,7 +240,10 @@ impl Engine {
             node,
             messengers: Context::ALL.map(|_| Messenger::new(message, RankId(rank.into()))),
             peers: (0..size).map(|_| Peer::default()).collect(),
-            nics: rails.iter().map(|_| Nic::default()).collect(),
+            nics: rails
+                .iter()
+                .map(|rail| Nic { longest: rail.longest(), ..Nic::default() })
+                .collect(),
             departing: Vec::new(),
             rails,
             memory: memory.map(|(memory, ranks)| Box::new(local::Neighbours::new(memory, ranks))),

@@ -112,12 +112,11 @@ impl Engine {
         let length = bytes + ENVELOPE as u64;
         let (RailId(rail), serial) = self.node.foresee(now, PeId(0), NodeId(to.into()), length)?;
         let length = HEAD + usize::try_from(length).ok()?;
-        let (Nic { queue, .. }, driver) =
-            (self.nics.get(rail as usize)?, self.rails.get(rail as usize)?);
-        if !queue.is_empty() || length > driver.longest() {
+        let Nic { queue, .. } = self.nics.get(rail as usize)?;
+        let link = self.peers[usize::from(to)].links.get(rail as usize)?.as_ref()?;
+        if !queue.is_empty() || length > link.mtu.longest() {
             return None;
         }
-        let link = self.peers[usize::from(to)].links.get(rail as usize)?.as_ref()?;
         if link.greeting != Greeting::Answered {
             return None;
         }

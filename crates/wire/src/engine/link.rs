@@ -8,6 +8,7 @@ use crosstie_protocol::{Control, StripeId};
 
 use super::greeting::Greeting;
 use super::outbound::Outgoing;
+use super::path_mtu::PathMtu;
 use crate::datagram::{Part, Piece};
 
 /// What channels carry: where the bytes of a packet are that goes out, or what has come.
@@ -28,14 +29,48 @@ pub(super) enum Item {
 }
 
 /// A packet that is coming in.
+///
+/// It may be sent again in parts of another length. Parts belong together if they have the same length, but for the last, and lie one behind
+/// the other: with the first that does not, it begins anew.
 #[derive(Debug, Clone, Copy, Default)]
 struct Assembly {
     seq: u32,
-    /// Which parts have come, how many there are if that is known, and where it begins and ends.
+    /// Which parts have come, and how many there are if that is known.
     came: u64,
     parts: u8,
+    /// Where it begins, and the length of all parts but the last; no length as long as none of those has come.
     start: u64,
+    each: u64,
+    /// Where the last part begins and ends, if it has come.
+    last: u64,
     end: u64,
+}
+
+impl Assembly {
+    /// Takes note of a part; false if it does not belong to those that have come before.
+    fn add(&mut self, part: Part, bytes: &Range<u64>) -> bool {
+        let number = u64::from(part.number);
+        let known = self.each > 0;
+        if part.last {
+            let other = self.parts > 0 && (self.parts, self.last) != (part.number + 1, bytes.start);
+            if other || known && self.start + number * self.each != bytes.start {
+                return false;
+            }
+            (self.parts, self.last, self.end) = (part.number + 1, bytes.start, bytes.end);
+        } else {
+            let each = bytes.end - bytes.start;
+            let Some(start) = bytes.start.checked_sub(number * each) else { return false };
+            let last = start + u64::from(self.parts.saturating_sub(1)) * each;
+            if known && (self.start, self.each) != (start, each)
+                || self.parts > 0 && last != self.last
+            {
+                return false;
+            }
+            (self.start, self.each) = (start, each);
+        }
+        self.came |= 1 << part.number;
+        true
+    }
 }
 
 /// Packets of one link that may be coming in at once.
@@ -51,18 +86,21 @@ pub(super) struct Link {
     pub waiting: VecDeque<Outgoing>,
     /// The first packet that has never been given to the rail.
     pub unsent: Seq,
+    pub mtu: PathMtu,
     assemblies: Vec<Assembly>,
     touched: bool,
 }
 
 impl Link {
-    pub fn new(spec: ChannelSpec) -> Link {
+    /// A link on a rail that takes datagrams of so many bytes.
+    pub fn new(spec: ChannelSpec, longest: usize) -> Link {
         Link {
             endpoint: Endpoint::new(spec).expect("the channel was checked before"),
             greeting: Greeting::Silent,
             heard: false,
             waiting: VecDeque::new(),
             unsent: Seq(0),
+            mtu: PathMtu::new(longest),
             assemblies: Vec::new(),
             touched: false,
         }
@@ -96,12 +134,9 @@ impl Link {
         if assembly.seq != seq || assembly.came == 0 {
             *assembly = Assembly { seq, ..Assembly::default() };
         }
-        assembly.came |= 1 << part.number;
-        if part.number == 0 {
-            assembly.start = bytes.start;
-        }
-        if part.last {
-            (assembly.parts, assembly.end) = (part.number + 1, bytes.end);
+        if !assembly.add(part, &bytes) {
+            *assembly = Assembly { seq, ..Assembly::default() };
+            assembly.add(part, &bytes);
         }
         let all = u64::MAX >> (64 - u32::from(assembly.parts.max(1)));
         if assembly.parts == 0 || assembly.came & all != all || assembly.start > assembly.end {
@@ -121,9 +156,8 @@ mod tests {
 
     fn link() -> Link {
         let time = Time::from_ns(1_000_000);
-        Link::new(
-            SelectiveSpec { least: time, ahead: time, after: time, ..SelectiveSpec::LIVE }.into(),
-        )
+        let spec = SelectiveSpec { least: time, ahead: time, after: time, ..SelectiveSpec::LIVE };
+        Link::new(spec.into(), 1472)
     }
 
     proptest! {
@@ -147,9 +181,34 @@ mod tests {
             let (mut link, mut whole) = (link(), 0);
             for (seq, number) in parts {
                 let part = Part { seq: Seq(seq), number, last: number == 2 };
-                whole += u32::from(link.assemble(part, 0..1).is_some());
+                let begin = u64::from(number);
+                whole += u32::from(link.assemble(part, begin..begin + 1).is_some());
             }
             prop_assert_eq!(whole, 40);
+        }
+
+        #[test]
+        fn parts_of_different_lengths_are_not_mixed(
+            order in prop::collection::vec((0..3usize, 0..10u64), 1..200), start in 0..1000u64,
+        ) {
+            let (mut link, bytes) = (link(), 1000);
+            let mut came = [[false; 10]; 3];
+            for (cut, number) in order {
+                let each = [100, 110, 260][cut];
+                let parts = bytes / each + u64::from(bytes % each > 0);
+                let number = number % parts;
+                came[cut][number as usize] = true;
+                let part = Part { seq: Seq(7), number: number as u8, last: number + 1 == parts };
+                let begin = start + number * each;
+                let whole = link.assemble(part, begin..(begin + each).min(start + bytes));
+                let all = came[cut].iter().take(parts as usize).all(|&came| came);
+                prop_assert!(whole.is_none() || all && whole == Some(start..start + bytes));
+            }
+            let whole = (0..10u8).map(|number| {
+                let begin = start + 100 * u64::from(number);
+                link.assemble(Part { seq: Seq(7), number, last: number == 9 }, begin..begin + 100)
+            });
+            prop_assert_eq!(whole.flatten().last(), Some(start..start + bytes));
         }
     }
 }

@@ -5,12 +5,13 @@ use std::io;
 use std::ops::Range;
 
 use crosstie_protocol::channel::{self, Frame, Seq};
-use crosstie_protocol::{Control, Input, Machine, MessageId, NodeId, Packet, RailId, StripeId};
+use crosstie_protocol::{Control, Input, Machine, NodeId, Packet, RailId, StripeId};
 use crosstie_units::Time;
 use slotmap::{KeyData, SlotMap};
 
 use super::greeting::Greeting;
 use super::link::{Item, Link};
+use super::path_mtu;
 use super::{Engine, Nic, Post, PostKey, RailCount, Request, RequestKey};
 use crate::datagram::{Body, Data, Datagram, HEAD, Part, Piece};
 use crate::key::Course;
@@ -33,6 +34,8 @@ pub(super) struct Outgoing {
     pub what: What,
     /// Whether it is sent for the first time.
     pub first: bool,
+    /// The most bytes of its datagrams.
+    pub longest: usize,
 }
 
 /// What a packet is.
@@ -122,11 +125,12 @@ impl Engine {
     /// The link to a peer on a rail.
     pub(super) fn link(&mut self, rank: u16, rail: u8) -> &mut Link {
         let (rails, channel) = (self.nics.len(), self.channel);
+        let longest = self.nics[usize::from(rail)].longest;
         let links = &mut self.peers[usize::from(rank)].links;
         if links.is_empty() {
             links.resize_with(rails, || None);
         }
-        links[usize::from(rail)].get_or_insert_with(|| Box::new(Link::new(channel)))
+        links[usize::from(rail)].get_or_insert_with(|| Box::new(Link::new(channel, longest)))
     }
 
     /// Hands something to the channel of a peer on a rail.
@@ -157,8 +161,11 @@ impl Engine {
         let (stripe, number) = (packet.parcel.id, packet.number);
         let bytes = packet.len() as u32 + HEAD as u32;
         // Only a message in one datagram has room for an acknowledgement.
-        let post = self.posts.get(PostKey::from(KeyData::from_ffi(packet.parcel.message.0)));
-        let longest = self.rails.get(rail.0 as usize).map_or(0, |rail| rail.longest());
+        let post = self.posts.get(post_key(packet));
+        let links = self.peers.get(to.0 as usize).map_or(&[][..], |peer| &peer.links);
+        let link = links.get(rail.0 as usize).and_then(Option::as_ref);
+        let nic = self.nics.get(rail.0 as usize).map_or(0, |nic| nic.longest);
+        let longest = link.map_or(nic, |link| link.mtu.longest());
         let rides = post.is_some_and(|post| post.place.is_none()) && is_whole(packet, longest);
         self.hand_over(now, to, rail, Item::Packet { stripe, number }, bytes, rides);
     }
@@ -189,10 +196,11 @@ impl Engine {
             };
             while let Some(Some(action)) = touched(self) {
                 match action {
-                    channel::Action::Transmit(frame) => self.queue_frame(rank, rail, frame),
+                    channel::Action::Transmit(frame) => self.queue_frame(now, rank, rail, frame),
                     channel::Action::Deliver(item) => self.came(now, rank, rail, item),
                     channel::Action::Acknowledged(Item::Packet { stripe, number }) => {
                         self.acknowledged.push((rank, rail, stripe, number));
+                        self.passed(now, rank, rail);
                     }
                     channel::Action::Acknowledged(Item::Control { .. })
                         if self.node.outlives_rails() =>
@@ -220,9 +228,11 @@ impl Engine {
     }
 
     /// Puts a frame of a channel in front of its NIC.
-    fn queue_frame(&mut self, to: u16, rail: u8, frame: Frame<Item>) {
+    fn queue_frame(&mut self, now: Time, to: u16, rail: u8, frame: Frame<Item>) {
         let body = match frame {
-            Frame::Data { seq, ack, item } => return self.queue_packet(to, rail, seq, ack, item),
+            Frame::Data { seq, ack, item } => {
+                return self.queue_packet(now, to, rail, (seq, ack), item);
+            }
             Frame::Pack(ack) => Body::Pack(ack),
             Frame::Nack(ack) => Body::Nack(ack),
             Frame::Sack(sack) => Body::Sack(sack),
@@ -230,7 +240,23 @@ impl Engine {
         self.nics[usize::from(rail)].queue.urgent(to, body);
     }
 
-    fn queue_packet(&mut self, to: u16, rail: u8, seq: Seq, ack: Seq, item: Item) {
+    /// Something has been acknowledged: perhaps it has shown which datagrams pass.
+    fn passed(&mut self, now: Time, rank: u16, rail: u8) {
+        let link = self.link(rank, rail);
+        if link.mtu.acknowledged(now, link.endpoint.base()) {
+            let (own, name) =
+                (self.rank, self.rails.get(usize::from(rail)).map(|rail| rail.name()));
+            eprintln!(
+                "crosstie: rank {own}: rail {} drops datagrams of {} bytes to rank {rank}, and passes those of {}: \
+                 shorter ones are sent",
+                name.unwrap_or("?"),
+                self.nics[usize::from(rail)].longest,
+                path_mtu::LEAST,
+            );
+        }
+    }
+
+    fn queue_packet(&mut self, now: Time, to: u16, rail: u8, (seq, ack): (Seq, Seq), item: Item) {
         let what = match item {
             Item::Packet { stripe, number } => What::Packet(self.node.packet(stripe, number)),
             Item::Control { packet, serial } => What::Control { packet, serial },
@@ -248,8 +274,16 @@ impl Engine {
                 return;
             }
         }
+        let bytes = match &what {
+            What::Packet(packet) if self.posts.contains_key(post_key(packet)) => {
+                HEAD + packet.len() as usize
+            }
+            What::Packet(_) | What::Control { .. } => HEAD,
+        };
         let link = self.link(to, rail);
-        let packet = Outgoing { to, seq, ack, what, first };
+        let oldest = seq == link.endpoint.base();
+        let longest = link.mtu.transmit(now, seq, bytes, first, oldest);
+        let packet = Outgoing { to, seq, ack, what, first, longest };
         if link.greeting == Greeting::Answered {
             self.nics[usize::from(rail)].queue.push(packet);
         } else if !link.waiting.iter().any(|waiting| waiting.seq == seq) {
@@ -314,8 +348,7 @@ impl Engine {
                 (datagrams, only) = (1, Some((to, body, &[][..])));
             }
             (None, Some(packet)) if queue.packets.len() == 1 => {
-                let longest = driver.longest();
-                let maker = Maker { posts, requests, describes: *describes, longest };
+                let maker = Maker { posts, requests, describes: *describes };
                 maker.datagrams(packet, &mut |body, load| {
                     datagrams += 1;
                     only = Some((packet.to, body, load));
@@ -336,7 +369,7 @@ impl Engine {
     fn send_batch(&mut self, rail: usize) -> Sent {
         let Engine { nics, rails, posts, requests, rank, key, describes, departing, .. } = self;
         let (Nic { queue, count, .. }, driver) = (&mut nics[rail], &mut rails[rail]);
-        let maker = Maker { posts, requests, describes: *describes, longest: driver.longest() };
+        let maker = Maker { posts, requests, describes: *describes };
         departing.clear();
         let mut trains: Vec<Coupled> = Vec::with_capacity(4);
         // Things are not torn apart.
@@ -440,20 +473,18 @@ struct Maker<'a> {
     posts: &'a SlotMap<PostKey, Post>,
     requests: &'a SlotMap<RequestKey, Request>,
     describes: bool,
-    longest: usize,
 }
 
 impl<'a> Maker<'a> {
     fn datagrams(&self, outgoing: &Outgoing, each: &mut dyn FnMut(Body, &'a [u8])) {
-        let &Outgoing { seq, ack, ref what, .. } = outgoing;
+        let &Outgoing { seq, ack, ref what, longest, .. } = outgoing;
         let packet = match what {
             What::Packet(packet) => packet,
             &What::Control { packet, serial } => {
                 return each(Body::Control { seq, serial: serial as u32, packet }, &[]);
             }
         };
-        let &MessageId(message) = &packet.parcel.message;
-        let post = self.posts.get(PostKey::from(KeyData::from_ffi(message)));
+        let post = self.posts.get(post_key(packet));
         let range = packet.bytes.start as usize..packet.bytes.end as usize;
         let load = post.and_then(|post| post.load.bytes(self.requests).get(range));
         let (Some(post), Some(load)) = (post, load) else {
@@ -462,11 +493,11 @@ impl<'a> Maker<'a> {
         };
         let (parcel, serial) = (&packet.parcel, packet.parcel.serial as u32);
         match post.place {
-            None if is_whole(packet, self.longest) => {
+            None if is_whole(packet, longest) => {
                 each(Body::Whole { seq, ack, serial, reserved: parcel.reserved }, load);
             }
             Some(receive) if !self.describes => {
-                self.cut(seq, HEAD, packet.bytes.start, load, |part, offset, load| {
+                cut(seq, longest - HEAD, packet.bytes.start, load, |part, offset, load| {
                     each(Body::Data(Data { part, serial, receive, offset }), load);
                 });
             }
@@ -479,30 +510,33 @@ impl<'a> Maker<'a> {
                     number: packet.number,
                     reserved: parcel.reserved,
                 };
-                let head = HEAD + crate::datagram::PIECE;
-                self.cut(seq, head, packet.bytes.start, load, |part, offset, load| {
+                let most = longest - HEAD - crate::datagram::PIECE;
+                cut(seq, most, packet.bytes.start, load, |part, offset, load| {
                     each(Body::Piece { part, serial, receive, offset, parcel: piece }, load);
                 });
             }
         }
     }
+}
 
-    /// Cuts what a packet carries into parts that fit behind heads of this length.
-    fn cut(
-        &self,
-        seq: Seq,
-        head: usize,
-        start: u64,
-        load: &'a [u8],
-        mut each: impl FnMut(Part, u32, &'a [u8]),
-    ) {
-        let most = self.longest - head;
-        let count = load.len().div_ceil(most).max(1);
-        for number in 0..count {
-            let begin = number * most;
-            let end = load.len().min(begin + most);
-            let part = Part { seq, number: number as u8, last: number + 1 == count };
-            each(part, (start + begin as u64) as u32, &load[begin..end]);
-        }
+/// Cuts what a packet carries into parts of so many bytes.
+fn cut<'a>(
+    seq: Seq,
+    most: usize,
+    start: u64,
+    load: &'a [u8],
+    mut each: impl FnMut(Part, u32, &'a [u8]),
+) {
+    let count = load.len().div_ceil(most).max(1);
+    for number in 0..count {
+        let begin = number * most;
+        let end = load.len().min(begin + most);
+        let part = Part { seq, number: number as u8, last: number + 1 == count };
+        each(part, (start + begin as u64) as u32, &load[begin..end]);
     }
+}
+
+/// The post that a packet is of.
+fn post_key(packet: &Packet) -> PostKey {
+    PostKey::from(KeyData::from_ffi(packet.parcel.message.0))
 }

@@ -10,7 +10,7 @@ use crate::rail::Offloads;
 pub struct RailStatistics {
     /// Its name.
     pub name: String,
-    /// The most bytes of a datagram.
+    /// The most bytes of a datagram that passes to every peer: fewer than the rail takes if a path drops longer ones.
     pub longest: usize,
     /// What the system does for it.
     pub offloads: Offloads,
@@ -59,7 +59,11 @@ impl Engine {
                 let rate: f64 = rates.map(|rate| rate.bytes_per_second() as f64).sum();
                 RailStatistics {
                     name: rail.name().to_owned(),
-                    longest: rail.longest(),
+                    longest: links
+                        .clone()
+                        .map(|link| link.mtu.longest())
+                        .min()
+                        .unwrap_or(rail.longest()),
                     offloads: rail.offloads(),
                     count: nic.count,
                     retransmissions: links

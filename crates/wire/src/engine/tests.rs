@@ -27,6 +27,11 @@ struct Storm {
     /// By rail: bytes that take a microsecond, and whether it carries anything; `None`: those who send are told that it does not.
     speed: Vec<u64>,
     works: Vec<Option<bool>>,
+    /// By rail: the longest datagram that passes; and how long one takes, on all.
+    passes: Vec<usize>,
+    delay: Time,
+    /// By rail: datagrams that are lost besides, of a thousand.
+    losses: Vec<u64>,
     /// When each line is free.
     free: BTreeMap<(u16, u16, u8), Time>,
     /// When what is on its way between two ranks will be there, and how much of it there was at most.
@@ -51,14 +56,16 @@ impl Air for Storm {
     }
 
     fn send(&mut self, from: u16, to: u16, rail: u8, datagram: &[u8]) {
-        if self.works[usize::from(rail)] != Some(true) {
+        let passes = datagram.len() <= self.passes[usize::from(rail)];
+        let lost = self.losses[usize::from(rail)];
+        if self.works[usize::from(rail)] != Some(true) || !passes || lost > 0 && self.chance(lost) {
             return;
         }
         let takes =
             Time::from_ns(1000 * (datagram.len() as u64 + 42) / self.speed[usize::from(rail)]);
         let free = self.free.entry((from, to, rail)).or_insert(Time::ZERO);
         *free = (*free).max(self.flights.now) + takes;
-        let there = *free + DELAY;
+        let there = *free + self.delay;
         let (under_way, most) = self.under_way.entry((from, to)).or_default();
         under_way.retain(|&there| there > self.flights.now);
         under_way.push_back(there);
@@ -118,6 +125,9 @@ impl Sky {
             harm,
             speed: speed.to_vec(),
             works: vec![Some(true); speed.len()],
+            passes: vec![usize::MAX; speed.len()],
+            delay: DELAY,
+            losses: vec![0; speed.len()],
             free: BTreeMap::new(),
             under_way: BTreeMap::new(),
         };
@@ -481,5 +491,82 @@ fn memory_is_given_back_while_another_rank_may_read_it() {
         assert!(matches!(receiver.outcome(receive), Some(Ok(_))));
         assert!(room.iter().all(|&byte| byte == 7), "{reads_first}");
         assert!(sender.has_sent_all());
+    }
+}
+
+/// Messages of a megabyte from rank 0 to rank 1.
+fn long_messages(count: u8) -> Vec<Message> {
+    let message = |number| Message { from: 0, to: 1, tag: 0, bytes: vec![number; 1_000_000] };
+    (0..count).map(message).collect()
+}
+
+/// A path drops long datagrams, from the beginning or from some time on: shorter ones are sent.
+#[test]
+fn a_path_that_drops_long_datagrams_is_used_with_shorter_ones() {
+    for rails in [1, 2] {
+        for begin in [ms(0), ms(30)] {
+            let speed = &[30, 30][..rails];
+            let mut sky = Sky::new(1, 2, speed, Harm::default(), selective(), PolicyKind::Pull {});
+            let happens = |sky: &mut Sky| {
+                let mut air = sky.air.lock().unwrap();
+                if air.flights.now >= begin {
+                    air.passes[0] = 1300;
+                }
+            };
+            assert_eq!(exchange(&mut sky, &long_messages(20), happens, ms(60_000)), Ok(()));
+            let took = sky.now();
+            let best = 20_000_000 / (30 * rails as u64);
+            let told = format!("{rails} rails, {begin:?}: {took:?}, at best {best} us");
+            assert!(took < Time::from_ns(1_250 * best) + ms(200), "{told}");
+            let longest = sky.engines[0].statistics()[0].longest;
+            assert!((1172..=1300).contains(&longest), "{told}: {longest}");
+            assert!(sky.engines[0].statistics().iter().skip(1).all(|rail| rail.longest > 1300));
+        }
+    }
+}
+
+/// 240 Mbit/s on paths of up to 100 ms there and back.
+#[test]
+fn a_long_path_is_kept_busy() {
+    for delay in [1, 5, 10, 50] {
+        let mut sky = Sky::new(1, 2, &[30], Harm::default(), selective(), PolicyKind::Pull {});
+        sky.air.lock().unwrap().delay = ms(delay);
+        // The rate is found.
+        assert_eq!(exchange(&mut sky, &long_messages(40), |_| (), ms(60_000)), Ok(()));
+        let begin = sky.now();
+        assert_eq!(exchange(&mut sky, &long_messages(120), |_| (), ms(60_000)), Ok(()));
+        let took = (sky.now() - begin).seconds();
+        let share = 120e6 / 30e6 / (took - 4.0 * ms(delay).seconds());
+        assert!(share > 0.85, "{delay} ms: {share} {:?}", sky.engines[0].statistics());
+    }
+}
+
+/// How long 20 MB take over two rails, in milliseconds, of which the second loses so many datagrams of a thousand, in both directions; or is
+/// dead.
+fn with_losses(seed: u64, lost: Option<u64>) -> u64 {
+    let mut sky = Sky::new(seed, 2, &[60, 60], Harm::default(), selective(), PolicyKind::Pull {});
+    assert_eq!(exchange(&mut sky, &long_messages(5), |_| (), ms(60_000)), Ok(()));
+    match lost {
+        Some(lost) => sky.air.lock().unwrap().losses[1] = lost,
+        None => sky.air.lock().unwrap().works[1] = Some(false),
+    }
+    let begin = sky.now();
+    let messages = long_messages(20);
+    // One after the other.
+    for message in messages.chunks(1) {
+        assert_eq!(exchange(&mut sky, message, |_| (), ms(600_000)), Ok(()));
+    }
+    (sky.now() - begin).ps() / 1_000_000_000
+}
+
+#[test]
+fn a_rail_that_loses_much_is_no_worse_than_a_dead_one() {
+    for seed in 0..3 {
+        let dead = with_losses(seed, None);
+        let found = [0, 50, 200, 500, 700].map(|lost| with_losses(seed, Some(lost)));
+        assert!(
+            found.iter().all(|&found| found < dead + dead / 10),
+            "{found:?}, {dead} ms if dead"
+        );
     }
 }
