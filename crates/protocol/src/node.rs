@@ -195,6 +195,12 @@ pub enum Input {
         /// Whether it carries packets from now on.
         up: bool,
     },
+    /// Another node has given this one up: it takes nothing more, and nothing comes from it. Only where the node
+    /// [outlives its rails](Node::outlives_rails).
+    Farewell {
+        /// Which.
+        peer: NodeId,
+    },
 }
 
 impl Input {
@@ -563,6 +569,10 @@ impl Machine for Node {
                 }
             }
             Input::Rail { rail, up } => self.switch(rail, up),
+            Input::Farewell { peer } => {
+                self.dispatch.bid_farewell(peer);
+                self.look_after();
+            }
         }
     }
 

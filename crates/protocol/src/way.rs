@@ -96,6 +96,8 @@ struct Peer {
     orphans: Vec<Orphan>,
     /// Whether it has been given up.
     gone: bool,
+    /// Whether it has given this node up.
+    left: bool,
 }
 
 impl Peer {
@@ -388,7 +390,7 @@ impl Ways {
         let Patience { give_up, .. } = self.patience;
         let (mut given_up, mut alarm) = (Vec::new(), None::<Time>);
         for (&id, peer) in &mut self.peers {
-            if peer.cut_off.is_some_and(|since| since + give_up <= now) {
+            if peer.left || peer.cut_off.is_some_and(|since| since + give_up <= now) {
                 for (all, way) in self.bytes.iter_mut().zip(&peer.ways) {
                     *all -= way.bytes;
                 }
@@ -402,6 +404,12 @@ impl Ways {
         }
         self.alarm = alarm;
         given_up
+    }
+
+    /// A peer has given this node up, and is to be given up.
+    pub fn bid_farewell(&mut self, id: NodeId) {
+        let peer = self.peer(id);
+        peer.left = !peer.gone;
     }
 
     /// Packets that may yet be answered on a way that has died.

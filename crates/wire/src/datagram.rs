@@ -22,6 +22,7 @@
 //! | control | a control packet between NICs | its kind, and the counter and the node that decide if two meet |
 //! | Pack, Nack, Sack | acknowledgements of a channel | of a Sack: which packet came last and when, for how long this was held, how many packets came again, and which have come |
 //! | hello, welcome | the first words on a rail, and their answer | a nonce |
+//! | farewell | that the receiver has been given up | nothing |
 //! | raw | a frame between [raw endpoints](crate::raw), with its number and its label where others have the message's serial number | its bytes |
 //!
 //! A datagram of a long message has 24 bytes that are not the message's, so that with a payload of 1,448 bytes in a
@@ -141,6 +142,8 @@ pub enum Body {
         /// What was sent.
         nonce: u64,
     },
+    /// The receiver has been given up: whatever it sends is ignored.
+    Farewell,
     /// A frame between raw endpoints, which is never sent again.
     Raw {
         /// Its number among those from this sender to this receiver.
@@ -220,6 +223,7 @@ mod kind {
     pub const HELLO: u8 = 8;
     pub const WELCOME: u8 = 9;
     pub const RAW: u8 = 10;
+    pub const FAREWELL: u8 = 11;
     /// Of a whole or a piece, that NICs have been reserved.
     pub const RESERVED: u8 = 0b0100_0000;
 }
@@ -299,6 +303,7 @@ impl Datagram {
             }
             Body::Hello { nonce } => (head(kind::HELLO), front.long(nonce)),
             Body::Welcome { nonce } => (head(kind::WELCOME), front.long(nonce)),
+            Body::Farewell => (head(kind::FAREWELL), front),
             Body::Raw { number, label } => (head(kind::RAW).seq(number).serial(label), front),
         };
         front.sealed(head, key, course, load)
@@ -416,6 +421,7 @@ impl<'a> Opened<'a> {
                 return self.nothing_behind(Body::Control { seq, serial, packet }, 16);
             }
             kind::PACK => Body::Pack(seq),
+            kind::FAREWELL => Body::Farewell,
             kind::NACK => Body::Nack(seq),
             kind::SACK => {
                 let words = words::<{ 5 + ARRIVALS / 4 }>(rest).ok_or(self.odd())?;
@@ -582,6 +588,7 @@ mod tests {
                     }
                 ),
             seq().prop_map(|seq| (Body::Void { seq }, false)),
+            Just((Body::Farewell, false)),
             (seq(), any::<u32>(), control())
                 .prop_map(|(seq, serial, packet)| (Body::Control { seq, serial, packet }, false)),
             seq().prop_map(|seq| (Body::Pack(seq), false)),

@@ -39,6 +39,13 @@ impl Dispatch {
         self.ways.as_mut().map_or(Vec::new(), |ways| ways.give_up(now))
     }
 
+    /// A peer has given this node up.
+    pub(crate) fn bid_farewell(&mut self, peer: NodeId) {
+        if let Some(ways) = &mut self.ways {
+            ways.bid_farewell(peer);
+        }
+    }
+
     /// Whether a peer has been given up.
     pub(crate) fn has_given_up(&mut self, peer: NodeId) -> bool {
         self.ways.as_mut().is_some_and(|ways| ways.is_gone(peer))

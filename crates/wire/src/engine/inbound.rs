@@ -54,6 +54,12 @@ impl Engine {
         let count = &mut self.nics[usize::from(rail)].count;
         if !known {
             count.odd += 1;
+            let farewell = matches!(opened.body(), Ok((Body::Farewell, _)));
+            let given_up = self.peers.get(usize::from(from)).is_some_and(|peer| peer.gone);
+            if given_up && !farewell {
+                // Else it would wait in vain.
+                self.nics[usize::from(rail)].queue.bid_farewell(from);
+            }
             return;
         }
         // Where they are read and where they are used in one go: what came before is still being written, and whatever is put together in memory would
@@ -77,6 +83,10 @@ impl Engine {
         match body {
             Body::Hello { nonce } => return self.greeted(now, from, rail, nonce),
             Body::Welcome { nonce } => return self.welcomed(from, rail, nonce),
+            Body::Farewell => {
+                let peer = NodeId(from.into());
+                return self.tell_node(now, Input::Farewell { peer });
+            }
             _ => {}
         }
         let is_data = !matches!(body, Body::Pack(_) | Body::Nack(_) | Body::Sack(_));
@@ -117,7 +127,11 @@ impl Engine {
                     self.data(from, rail, part.seq, item)
                 })
             }
-            Body::Data(_) | Body::Hello { .. } | Body::Welcome { .. } | Body::Raw { .. } => None,
+            Body::Data(_)
+            | Body::Hello { .. }
+            | Body::Welcome { .. }
+            | Body::Farewell
+            | Body::Raw { .. } => None,
         };
         if let Some(frame) = frame {
             self.tell_link(now, from, rail, frame);

@@ -59,6 +59,13 @@ impl Queue {
         self.urgent.push_back((to, body));
     }
 
+    /// Tells a rank that it has been given up, once for all that waits here.
+    pub fn bid_farewell(&mut self, to: u16) {
+        if !self.urgent.contains(&(to, Body::Farewell)) {
+            self.urgent(to, Body::Farewell);
+        }
+    }
+
     /// Nothing more goes to a rank.
     pub fn forget(&mut self, rank: u16) {
         self.urgent.retain(|&(to, _)| to != rank);

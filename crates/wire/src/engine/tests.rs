@@ -541,6 +541,32 @@ fn a_long_path_is_kept_busy() {
     }
 }
 
+/// An outage lasts just until one rank gives up: the other one does not wait for as long again.
+#[test]
+fn who_has_given_up_tells_whoever_has_not() {
+    let mut sky = Sky::new(1, 2, &[100], Harm::default(), selective(), PolicyKind::Pull {});
+    let message = |from: u16| Message { from, to: 1 - from, tag: 0, bytes: vec![1; 1000] };
+    assert_eq!(exchange(&mut sky, &[message(0), message(1)], |_| (), ms(1_000)), Ok(()));
+    sky.air.lock().unwrap().works.fill(Some(false));
+    let begin = sky.now();
+    let receive = |sky: &mut Sky, rank: usize| {
+        let (now, from) = (sky.now(), Some(1 - rank as u16));
+        sky.engines[rank].receive(now, Context::Program, from, None, Buffer::None)
+    };
+    let first = receive(&mut sky, 0);
+    sky.run(begin + ms(200));
+    let second = receive(&mut sky, 1);
+    while !sky.engines[0].is_done(first) {
+        let until = sky.now() + ms(10);
+        sky.run(until);
+        assert!(sky.now() < begin + ms(1_000));
+    }
+    assert!(!sky.engines[1].is_done(second));
+    sky.air.lock().unwrap().works.fill(Some(true));
+    sky.run(sky.now() + ms(100));
+    assert!(sky.engines[1].is_done(second) && sky.engines[1].is_gone(0));
+}
+
 /// How long 20 MB take over two rails, in milliseconds, of which the second loses so many datagrams of a thousand, in both directions; or is
 /// dead.
 fn with_losses(seed: u64, lost: Option<u64>) -> u64 {
