@@ -6,12 +6,14 @@
 #![cfg(target_os = "linux")]
 
 mod collectives;
+mod faults;
 mod leaving;
 mod many_to_one;
 mod outages;
 mod parts;
 mod rails;
 mod raw;
+mod relay;
 mod requests;
 mod stage;
 mod strangers;

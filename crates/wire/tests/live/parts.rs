@@ -55,6 +55,11 @@ fn player() {
         "many-to-one" => crate::many_to_one::part(number(1), number(2) as u32),
         "requests" => crate::requests::part(words[1]),
         "leaving" => crate::leaving::part(words[1]),
+        "faults" => crate::faults::part(number(1)),
+        "cable" => {
+            crate::relay::part(number(1) as usize, number(2) as usize);
+            Ok(())
+        }
         "raw" => {
             crate::raw::part(&words[1..]);
             Ok(())
