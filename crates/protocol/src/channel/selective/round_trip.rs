@@ -11,6 +11,8 @@ pub(super) struct RoundTrip {
     /// The mean of late, and the mean distance from it; 0 before the first.
     smoothed: u64,
     variation: u64,
+    /// The mean of the bytes of the packets that were measured of late.
+    bytes: u64,
     quickest: Option<Quickest>,
 }
 
@@ -30,7 +32,7 @@ const RARE: Time = Time::from_ns(25_000_000);
 impl RoundTrip {
     pub fn new(spec: &SelectiveSpec) -> RoundTrip {
         let spec = *spec;
-        RoundTrip { spec, smoothed: 0, variation: 0, quickest: None }
+        RoundTrip { spec, smoothed: 0, variation: 0, bytes: 0, quickest: None }
     }
 
     /// Takes note of the round trip of a packet of so many bytes.
@@ -38,7 +40,9 @@ impl RoundTrip {
     pub fn note(&mut self, taken: u64, bytes: u32) {
         if self.quickest.is_none() {
             (self.smoothed, self.variation) = (taken, taken / 2);
+            self.bytes = u64::from(bytes);
         } else {
+            self.bytes = (7 * self.bytes + u64::from(bytes)) / 8;
             let distance = self.smoothed.abs_diff(taken);
             self.variation = self.variation - self.variation / 4 + distance / 4;
             self.smoothed = self.smoothed - self.smoothed / 8 + taken / 8;
@@ -46,6 +50,12 @@ impl RoundTrip {
         if self.quickest.is_none_or(|quickest| taken < quickest.trip) {
             self.quickest = Some(Quickest { trip: taken, bytes });
         }
+    }
+
+    /// The mean of the bytes of the packets that were measured of late.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     #[inline]
