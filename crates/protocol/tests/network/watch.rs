@@ -143,6 +143,7 @@ impl Watch {
             }
             Input::Control { .. }
             | Input::ControlAcknowledged { .. }
+            | Input::Farewell { .. }
             | Input::Rail { .. }
             | Input::Shown { .. } => {}
         }

@@ -169,7 +169,7 @@ fn random_faults(cables: usize, seed: u64, milliseconds: u64) -> bool {
     let (mut draws, mut healthy) = (Seed(seed).stream("faults", 0), vec![Vec::new(); cables]);
     let found = checked(cables, seed, milliseconds, |relay| {
         let begin = Instant::now();
-        let mut since = vec![clock(); cables];
+        let mut since = vec![Some(clock()); cables];
         while begin.elapsed() < Duration::from_millis(milliseconds.saturating_sub(500)) {
             let cable = draws.below(cables as u64) as usize;
             let mut up_to = |most| draws.below(most) as u32;
@@ -195,17 +195,19 @@ fn random_faults(cables: usize, seed: u64, milliseconds: u64) -> bool {
                 1 => relay.set_from(1, cable, faults),
                 _ => relay.set(cable, faults),
             }
-            healthy[cable].push((since[cable], clock()));
+            healthy[cable].extend(since[cable].take().map(|since| (since, clock())));
             std::thread::sleep(Duration::from_millis(lasts.into()));
             // With others still there, it may be left as it is for a while.
             if cables == 1 || up_to(2) == 0 {
                 (0..cables).for_each(|cable| relay.set(cable, Faults::NONE));
-                since.fill(clock());
+                since.iter_mut().for_each(|since| _ = since.get_or_insert_with(clock));
                 std::thread::sleep(Duration::from_millis(pause.into()));
             }
         }
         (0..cables).for_each(|cable| relay.set(cable, Faults::NONE));
-        healthy.iter_mut().for_each(|times| times.push((clock(), Duration::MAX)));
+        for (times, since) in healthy.iter_mut().zip(since) {
+            times.push((since.unwrap_or_else(clock), Duration::MAX));
+        }
     });
     let Some(told) = found else { return true };
     for (from, to) in told.pauses() {

@@ -193,11 +193,11 @@ impl Wires {
             let next = self.under_way.peek().map(|Reverse((at, ..))| *at);
             self.wait(next);
             let faults = faults.lock().unwrap().clone();
-            for cable in 0..self.ends.len() {
-                for host in 0..2 {
+            for (cable, faults) in faults.iter().enumerate() {
+                for (host, faults) in faults.iter().enumerate() {
                     for _ in 0..64 {
                         let Ok(length) = (&self.ends[cable][host]).read(&mut buffer) else { break };
-                        self.take(cable, host, &buffer[..length], &faults[cable][host]);
+                        self.take(cable, host, &buffer[..length], faults);
                     }
                 }
             }
@@ -227,7 +227,8 @@ impl Wires {
         if begins {
             direction.burst = faults.burst.1;
         }
-        let in_burst = direction.burst > 0;
+        // A burst ends with the fault: on a cable that is almost silent it would last for ever.
+        let in_burst = direction.burst > 0 && faults.burst.0 > 0;
         direction.burst = direction.burst.saturating_sub(1);
         if faults.down || bytes.len() > faults.longest {
             return;
