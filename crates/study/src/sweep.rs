@@ -294,14 +294,10 @@ fn value_of<'a, 'i>(
     else {
         return Ok((None, item));
     };
-    if let Some((key, _)) = table(item)
-        .into_iter()
-        .flatten()
-        .find(|(key, _)| !["name", "value"].contains(&&*key.get_ref().as_ref()))
-    {
-        return Err(
-            Fault::unknown("key", key.get_ref(), ["name", "value"].into_iter()).at(key.span())
-        );
+    let known = ["name", "value"];
+    let mut keys = table(item).into_iter().flatten().map(|(key, _)| key);
+    if let Some(key) = keys.find(|key| !known.contains(&key.get_ref().as_ref())) {
+        return Err(Fault::unknown("key", key.get_ref(), known.into_iter()).at(key.span()));
     }
     let expected = format!("a name of 1 to {LONGEST_NAME} characters on one line");
     let DeValue::String(text) = name.get_ref() else {

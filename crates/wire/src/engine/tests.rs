@@ -270,10 +270,11 @@ fn what_goes_again_before_a_greeting_is_answered_departs() {
         tag: 0,
         bytes: (0..size).map(|at| (at as u8).wrapping_mul(31)).collect(),
     };
-    let policy = PolicyKind::all().iter().find(|policy| policy.name() == "local-dynamic").unwrap();
+    let mut policies = PolicyKind::all().into_iter();
+    let policy = policies.find(|policy| policy.name() == "local-dynamic").unwrap();
     let harm = Harm { lost: 0, repeated: 58, delayed: 93, damaged: 33 };
     let seed = 7_593_986_749_627_329_132;
-    let mut sky = Sky::new(seed, 3, &[39, 86], harm, go_back_n(), policy.clone());
+    let mut sky = Sky::new(seed, 3, &[39, 86], harm, go_back_n(), policy);
     assert_eq!(exchange(&mut sky, &sizes.map(message), |_| (), ms(60_000)), Ok(()));
     sky.run(sky.now() + ms(2000));
     assert!(sky.engines.iter().all(Engine::is_idle));
