@@ -241,6 +241,12 @@ pub trait Network {
         None
     }
 
+    /// Steps it has taken beside those for each packet at each switch: what the simulation has cost
+    /// beyond these, by a count that is the same on any machine.
+    fn steps(&self) -> u64 {
+        0
+    }
+
     /// What competitors have got across, one after the other; none where there are none.
     fn carried(&self) -> Vec<Carried> {
         Vec::new()

@@ -340,6 +340,10 @@ impl Network for Premises<'_> {
         self.network.longest_wait()
     }
 
+    fn steps(&self) -> u64 {
+        self.network.steps()
+    }
+
     fn pool_peak(&self) -> Option<u32> {
         self.network.pool_peak()
     }

@@ -354,7 +354,7 @@ fn an_experiment_whose_points_all_fail_answers_no() {
     let folder = tempdir().unwrap();
     let text =
         "title = 'Too short'\nseed = 1\nfabric.single.hosts = 4\nwork.ping.size = '64 KiB'\n";
-    let too_short = format!("{text}measure = {{ min-cycles = 100, max-cycles = 100 }}\n");
+    let too_short = format!("{text}measure = {{ min-cycles = 100, max-cycles = 10000 }}\n");
     let one_of_two = format!("{too_short}sweep.product.work.ping.size = ['8 B', '64 KiB']\n");
     fs::write(folder.path().join("none.toml"), too_short).unwrap();
     fs::write(folder.path().join("some.toml"), one_of_two).unwrap();

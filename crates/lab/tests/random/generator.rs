@@ -492,6 +492,9 @@ fn figures(draw: &mut Draw, kind: WorkKind, swept: &[&'static str], file: &mut E
         if draw.chance(0.5) {
             add("series", swept.to_vec().into());
         }
+        if draw.chance(0.2) {
+            add("only", Table::new().into());
+        }
         for key in ["log-x", "log-y"] {
             if draw.chance(0.3) {
                 add(key, draw.chance(0.5).into());

@@ -30,6 +30,8 @@ impl Ranks {
 
 fn drawn(draw: &mut Draw) -> String {
     let mut ranks = Ranks::default();
+    // The other halves of messages that come last: what waits for them may be what they wait for.
+    let mut late = Vec::new();
     for tag in 0..draw.whole(1..=24) {
         let (rank, cpu) = (draw.whole(0..=RANKS - 1), draw.whole(0..=1));
         if draw.chance(0.3) {
@@ -41,9 +43,14 @@ fn drawn(draw: &mut Draw) -> String {
         let bytes = draw.one(&[0, 1, 8, 100, 101, 5000]);
         let send = (rank, format!("send {bytes}b to {other} tag {tag} cpu {cpu}"));
         let receive = (other, format!("recv {bytes}b from {rank} tag {tag} cpu {cpu}"));
-        let both = if draw.chance(0.5) { [send, receive] } else { [receive, send] };
-        both.iter().for_each(|(rank, operation)| ranks.add(draw, *rank, operation));
+        let [first, second] = if draw.chance(0.5) { [send, receive] } else { [receive, send] };
+        ranks.add(draw, first.0, &first.1);
+        match draw.chance(0.3) {
+            true => late.push(second),
+            false => ranks.add(draw, second.0, &second.1),
+        }
     }
+    late.iter().for_each(|(rank, operation)| ranks.add(draw, *rank, operation));
     let blocks = ranks.0.iter().enumerate();
     let blocks = blocks.map(|(rank, (text, _))| format!("rank {rank} {{\n{text}}}\n"));
     format!("num_ranks {RANKS}\n{}", blocks.collect::<String>())

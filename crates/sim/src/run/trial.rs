@@ -228,9 +228,9 @@ impl<'a> Run<'a> {
         nodes.run_until(&mut **network, grain.start(until), ledger);
     }
 
-    /// What has been done, in packets that have crossed a switch or arrived.
+    /// What has been done: packets that have crossed a switch or arrived, and steps of the network.
     fn work(&self) -> u64 {
-        self.ledger.totals.switches + self.ledger.totals.packets
+        self.ledger.totals.switches + self.ledger.totals.packets + self.network.steps()
     }
 
     /// How many hosts send, on all rails.

@@ -184,6 +184,8 @@ pub struct Engine<'a> {
     pub(super) counting_since: Tick,
     pub(super) wheel: Wheel<Event>,
     pub(super) now: Tick,
+    /// Events taken.
+    events: u64,
     /// It stands within the tick `now`, between its two halves.
     halted: bool,
     /// Ticks per cycle.
@@ -282,6 +284,7 @@ impl<'a> Engine<'a> {
             counting_since: EPOCH,
             wheel: Wheel::new(reach.clamp(256, 8192) as usize),
             now: EPOCH,
+            events: 0,
             halted: false,
             ticks: config.ticks,
             hosts_per_rail: fabric.hosts().len() as u32,
@@ -299,6 +302,11 @@ impl<'a> Engine<'a> {
     /// The tick that comes next: everything before it has happened.
     pub fn now(&self) -> Tick {
         self.now
+    }
+
+    /// Events taken so far.
+    pub fn events(&self) -> u64 {
+        self.events
     }
 
     /// Ticks per cycle.
@@ -417,6 +425,7 @@ impl<'a> Engine<'a> {
     fn take_events(&mut self, observer: &mut impl Observer) {
         let mut due = std::mem::take(&mut self.due);
         self.wheel.take(&mut due);
+        self.events += due.len() as u64;
         let batch = |number: Option<usize>| {
             let begin = number.map_or(due.len(), |n| due.len().min(n * BATCH));
             &due[begin..due.len().min(begin + BATCH)]

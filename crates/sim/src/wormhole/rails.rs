@@ -296,6 +296,10 @@ impl<W: Observer> Network for Wormhole<'_, W> {
         self.engine.longest_wait()
     }
 
+    fn steps(&self) -> u64 {
+        self.engine.events()
+    }
+
     fn pool_peak(&self) -> Option<u32> {
         self.engine.pool_peaks().into_iter().max()
     }
