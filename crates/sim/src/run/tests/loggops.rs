@@ -99,8 +99,8 @@ mod reference {
             machine.enter_freed();
         }
         let last = |rank| {
-            let done = machine.done[places(rank)].iter().copied();
-            done.fold(Some(0), |last, done| Some(last?.max(done?)))
+            let mut done = machine.done[places(rank)].iter().copied();
+            done.try_fold(0, |last, done| Some(done?.max(last)))
         };
         (0..schedule.ranks()).map(last).collect()
     }
