@@ -1394,7 +1394,7 @@ error: unknown column `latency_mean`
 13 | y = 'latency_mean'
    |     ^^^^^^^^^^^^^^ no column has this name
    |
-   = help: known here: time_mean, time_ci, time_min, time_p50, time_p99, latency, latency_cycles, bandwidth, iterations, warmup_iterations, finish_first, finish_last, lost, overflowed, sent, resent, acknowledgements, interruption, severity, recovery, envelopes, deferred, busy, host_share, gap_share, wire_share, compute_share
+   = help: known here: time_mean, time_ci, time_min, time_p50, time_p99, latency, latency_cycles, bandwidth, iterations, warmup_iterations, finish_first, finish_last, lost, overflowed, deaths, sent, resent, acknowledgements, interruption, severity, recovery, envelopes, deferred, busy, host_share, gap_share, wire_share, compute_share
 "#,
     );
 }

@@ -8,15 +8,16 @@ fn is_published(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("published"))
 }
 
-/// All of them, those in folders of their own included. What a paper publishes, what its quick form
-/// changes, and boxes are no experiments.
+/// All of them, those in folders of their own included. What a paper publishes, what its other forms
+/// and readings change, and boxes are no experiments.
 fn experiments() -> Vec<PathBuf> {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments")];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            let other = ["quick", "full", "box"].iter().any(|folder| path.ends_with(folder));
+            let name = path.file_name().unwrap().to_string_lossy();
+            let other = ["quick", "full", "box"].contains(&&*name) || name.starts_with("reading-");
             if other || is_published(&path) {
                 continue;
             }

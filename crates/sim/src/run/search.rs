@@ -19,6 +19,8 @@ pub struct Searched {
     pub cycles: u64,
     /// How long a run was allowed to be in the end, in cycles.
     pub longest: u64,
+    /// What the search has spent of its [budget](SearchSpec::budget).
+    pub work: u64,
 }
 
 /// How exactly saturation is to be known, and what may be spent on it.
@@ -87,7 +89,7 @@ impl Trial<'_> {
             if ended.deadlock.is_some() {
                 let (saturation, limit) = (None, ended.findings(load));
                 let longest = trial.effort.max_cycles;
-                return Ok(Some(Searched { saturation, limit, runs, cycles, longest }));
+                return Ok(Some(Searched { saturation, limit, runs, cycles, longest, work }));
             }
             if let Some(known) = known
                 && work >= spec.budget
@@ -104,7 +106,7 @@ impl Trial<'_> {
         };
         cycles += limit.cycles;
         let longest = effort.max_cycles;
-        Ok(Some(Searched { saturation, limit, runs: runs + 1, cycles, longest }))
+        Ok(Some(Searched { saturation, limit, runs: runs + 1, cycles, longest, work }))
     }
 }
 

@@ -269,7 +269,8 @@ fn a_search_goes_on_with_longer_runs_until_its_budget_is_spent() {
         let Saturation { carried, refused, .. } = found.saturation.unwrap();
         refused.unwrap_or(1.0) - carried.unwrap_or(0.0)
     };
-    let (none, little, much) = (search(4000, 0), search(4000, 2000), search(4000, u64::MAX));
+    let none = search(4000, 0);
+    let (little, much) = (search(4000, none.work + none.work / 2), search(4000, u64::MAX));
     assert!(none.longest == 4000 && !none.saturation.unwrap().resolved, "{:?}", none.saturation);
     assert!(width(&little) <= width(&none) && !little.saturation.unwrap().resolved);
     assert!(little.runs > none.runs && little.longest <= much.longest);
