@@ -18,6 +18,8 @@ pub struct RailStatistics {
     pub count: RailCount,
     /// Packets that were sent again.
     pub retransmissions: u64,
+    /// Packets that came whole and had come before: sent again in vain, or repeated on the way.
+    pub duplicates: u64,
     /// The smoothed round trip to the peer that is farthest away, if one was measured.
     pub round_trip: Option<Duration>,
     /// What it delivers to all peers together, in bytes per second, if that was measured.
@@ -33,7 +35,7 @@ pub struct RailCount {
     pub sent: u64,
     /// See `sent`.
     pub sent_bytes: u64,
-    /// Datagrams that have come and were ours, and their bytes.
+    /// Datagrams that have come and were ours, duplicates among them, and their bytes.
     pub received: u64,
     /// See `received`.
     pub received_bytes: u64,
@@ -53,6 +55,7 @@ impl Engine {
             .enumerate()
             .map(|(number, (rail, nic))| {
                 let links = self.peers.iter().filter_map(|peer| peer.links.get(number)?.as_ref());
+                let tallies = links.clone().map(|link| link.endpoint.tally());
                 let paths = links.clone().filter_map(|link| link.endpoint.path());
                 let round_trip = paths.clone().filter_map(|path| path.smoothed).max();
                 let rates = paths.filter_map(|path| path.rate);
@@ -66,9 +69,8 @@ impl Engine {
                         .unwrap_or(rail.longest()),
                     offloads: rail.offloads(),
                     count: nic.count,
-                    retransmissions: links
-                        .map(|link| link.endpoint.tally().retransmissions())
-                        .sum(),
+                    retransmissions: tallies.clone().map(|tally| tally.retransmissions()).sum(),
+                    duplicates: tallies.map(|tally| tally.duplicates).sum(),
                     round_trip: round_trip.map(|time| Duration::from_nanos(time.ps() / 1000)),
                     rate: (rate > 0.0).then_some(rate),
                     weight: None,

@@ -367,9 +367,22 @@ fn nothing_is_sent_again_where_nothing_is_lost() {
         assert_eq!(exchange(&mut sky, &messages, |_| (), ms(60_000)), Ok(()));
         sky.run(sky.now() + ms(100));
         for rail in sky.engines.iter().flat_map(Engine::statistics) {
-            assert_eq!(rail.retransmissions, 0, "over {channel:?}");
+            assert_eq!((rail.retransmissions, rail.duplicates), (0, 0), "over {channel:?}");
         }
     }
+}
+
+/// A short message that comes twice is counted as a duplicate.
+#[test]
+fn what_comes_twice_is_a_duplicate() {
+    let harm = Harm { repeated: 500, ..Harm::default() };
+    let mut sky = Sky::new(1, 2, &[100], harm, selective(), PolicyKind::Pull {});
+    let messages = vec![Message { from: 0, to: 1, tag: 0, bytes: vec![1; 100] }; 300];
+    assert_eq!(exchange(&mut sky, &messages, |_| (), ms(60_000)), Ok(()));
+    sky.run(sky.now() + ms(100));
+    let rail = &sky.engines[1].statistics()[0];
+    assert!((100..200).contains(&rail.duplicates), "{rail:?}");
+    assert!(rail.count.received >= 300 + rail.duplicates, "{rail:?}");
 }
 
 /// The most frames that were on their way from each rank to rank 0, when all send it such messages at once over a go-back-N with a window of 11.
@@ -595,5 +608,22 @@ fn a_rail_that_loses_much_is_no_worse_than_a_dead_one() {
             found.iter().all(|&found| found < dead + dead / 10),
             "{found:?}, {dead} ms if dead"
         );
+    }
+}
+
+/// All rails lose up to 60 % of all datagrams, in both directions: nobody gives up, and a megabyte arrives within seconds.
+#[test]
+fn rails_that_lose_most_datagrams_still_carry_messages() {
+    for seed in 0..3 {
+        for (lost, within) in [(300, 200), (500, 5_000), (600, 20_000)] {
+            let (rails, harm) = ([60, 60], Harm::default());
+            let mut sky = Sky::new(seed, 2, &rails, harm, selective(), PolicyKind::Pull {});
+            assert_eq!(exchange(&mut sky, &long_messages(1), |_| (), ms(60_000)), Ok(()));
+            sky.air.lock().unwrap().losses.fill(lost);
+            let begin = sky.now();
+            assert_eq!(exchange(&mut sky, &long_messages(1), |_| (), ms(120_000)), Ok(()));
+            let took = sky.now() - begin;
+            assert!(took < ms(within), "seed {seed}, {lost} of 1000 lost: {took}");
+        }
     }
 }

@@ -3,7 +3,8 @@
 use crate::stage::{here, live, well};
 
 const TWO: &str = "hosts = 2\n[[rail]]\nrate = '1 Gbit/s'\n[[rail]]\nrate = '1 Gbit/s'";
-const UNEQUAL: &str = "hosts = 2\n[[rail]]\nrate = '1 Gbit/s'\n[[rail]]\nrate = '250 Mbit/s'";
+/// Slow enough that other tests on the same cores do not decide what they carry.
+const UNEQUAL: &str = "hosts = 2\n[[rail]]\nrate = '200 Mbit/s'\n[[rail]]\nrate = '50 Mbit/s'";
 
 #[test]
 fn all_send_to_all_through_memory() {
@@ -77,10 +78,11 @@ fn messages_come_while_a_rank_computes() {
 fn unequal_rails_are_used_for_what_they_are() {
     let Some(cluster) = live(UNEQUAL) else { return };
     let rate = || -> f64 {
-        let lines = well(&cluster, &[0, 1], "stream 4194304 1500", &[]);
+        let lines = well(&cluster, &[0, 1], "stream 1048576 1500", &[]);
         lines[0].split(' ').nth(2).unwrap().parse().unwrap()
     };
-    // More than an even split would give at its best, also while other tests run; `cargo bench` measures how much it is.
-    let rates: Vec<f64> = (0..4).map(|_| rate()).collect();
-    assert!(rates.iter().any(|&rate| rate > 0.6e9), "{rates:?}");
+    // An even split carries 100 Mbit/s at best, the fast rail 200. `cargo bench` measures how much it is.
+    let mut rates: Vec<f64> = (0..4).map(|_| rate()).collect();
+    rates.sort_by(f64::total_cmp);
+    assert!(rates[1] > 0.2e9, "{rates:?}");
 }
