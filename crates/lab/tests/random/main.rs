@@ -21,6 +21,7 @@ mod networks;
 mod rails;
 mod relations;
 mod trial;
+mod worlds;
 
 use experiment::Experiment;
 use generator::generate;
@@ -88,18 +89,29 @@ const IDLE: u64 = 4;
 
 #[test]
 fn an_idle_network_sends_nothing_again_and_is_as_fast_as_its_best_rail() {
+    small_cases(|case| {
+        let idle = idle::Idle::draw(case);
+        idle.check().map_err(|problem| (problem, idle.file.text()))
+    });
+}
+
+#[test]
+fn model_ideal_and_frame_agree_where_nobody_waits_for_others() {
+    small_cases(|case| {
+        let worlds = worlds::Worlds::draw(case);
+        worlds.check().map_err(|problem| (problem, worlds.file.text()))
+    });
+}
+
+/// Tries cases that tell a problem and their experiment if they fail.
+fn small_cases(check: impl Fn(u64) -> Result<(), (String, String)>) {
     let first = variable("CROSSTIE_RANDOM_FIRST", 0);
     let cases = first..first + variable("CROSSTIE_RANDOM_CASES", CASES).div_ceil(IDLE);
-    let mut failures = Vec::new();
-    for case in cases {
-        let idle = idle::Idle::draw(case);
-        if let Err(problem) = idle.check() {
-            failures.push(format!("=== case {case}: {problem}\n{}", idle.file.text()));
-        }
-        if failures.len() >= MOST_SHOWN {
-            break;
-        }
-    }
+    let failed = cases.filter_map(|case| {
+        let (problem, file) = check(case).err()?;
+        Some(format!("=== case {case}: {problem}\n{file}"))
+    });
+    let failures: Vec<String> = failed.take(MOST_SHOWN).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 

@@ -1,0 +1,125 @@
+//! Random work of two nodes that have a network for themselves, in three worlds.
+//!
+//! Nobody waits for anybody else, so that
+//!
+//! - the model agrees with the frame network within [`MODEL`], or its row says what the model leaves out;
+//! - the frame network is not faster than the ideal one, and slower by no more than what its switch and its frames
+//!   take: one more wire, one more transmission of a packet, and [`FRAMING`] bytes for each packet. A window of
+//!   go-back-N may wait for that once a packet, there and back; a rendezvous and a reservation are [`CONTROLS`]
+//!   packets more.
+
+use crate::bench::{Bench, get};
+use crate::draw::Draw;
+use crate::ethernet::channel;
+use crate::experiment::{Experiment, table};
+use crate::frame::POLICIES;
+use crosstie_lab::Silent;
+use crosstie_study::{Row, Status, Study};
+use crosstie_units::{Rate, Seed};
+use std::sync::atomic::AtomicBool;
+use toml::{Table, Value};
+
+/// By what share the model may differ from the frame network.
+const MODEL: f64 = 0.02;
+
+/// What a frame may have besides the bytes of a message: headers, padding, the gap between frames, and an
+/// acknowledgement.
+const FRAMING: f64 = 160.0;
+
+/// Control packets that a message may wait for.
+const CONTROLS: f64 = 4.0;
+
+/// Messages of a stream that are under way at once.
+const WINDOW: u32 = 8;
+
+/// A case.
+pub struct Worlds {
+    pub file: Experiment,
+    /// By how much the frame network may be slower than the ideal one, in microseconds.
+    slack: f64,
+}
+
+impl Worlds {
+    pub fn draw(case: u64) -> Worlds {
+        let mut draw = Draw(Seed(case).stream("worlds", 0));
+        let mut file = Experiment::default();
+        file.put("title", "Worlds");
+        file.put("seed", draw.seed());
+        file.put("fabric.single.hosts", 2);
+        let rate = draw.one(&["10 Mbit/s", "100 Mbit/s", "1 Gbit/s", "10 Gbit/s"]);
+        let (wire_text, wire) = draw.one(&[("15 ns", 0.015), ("1 us", 1.0), ("20 us", 20.0)]);
+        file.put("link.rate", rate);
+        file.put("link.wire", wire_text);
+        let packet = draw.one(&[500_u32, 1000, 1460]);
+        file.put("nic.packet", format!("{packet} B"));
+        let rails = draw.one(&[1_u32, 1, 1, 2, 4]);
+        file.put("cluster.rails", rails);
+        if rails > 1 {
+            let policy = draw.one(&POLICIES);
+            file.put("policy", Some(policy).filter(|&it| it != "static").unwrap_or("pull"));
+        }
+        if draw.chance(0.2) {
+            file.put("message", Table::new());
+        }
+        let channel = if draw.chance(0.6) { "raw".into() } else { channel(&mut draw, false) };
+        file.put("channel", channel);
+        if draw.chance(0.3) {
+            file.put("node.commodity", table([("send", "2 us"), ("receive", "5 us")]));
+        } else if draw.chance(0.3) {
+            file.put("node.overhead.message", "3 us");
+        }
+        let size = draw.one(&[0_u32, 1, 8, 499, 1461, 5000, 30_000, 262_144, 1_000_003]);
+        let messages = if draw.chance(0.6) {
+            file.put("work.ping", table([("size", format!("{size} B"))]));
+            file.put("work.ping.iterations", 40);
+            2
+        } else {
+            file.put("work.stream", table([("size", format!("{} B", size.max(1)))]));
+            file.put("work.stream.window", WINDOW);
+            file.put("work.stream.iterations", 40);
+            WINDOW + 1
+        };
+        file.put("measure.max-cycles", 100_000_000_000_i64);
+        file.put("sweep.product.world", vec![Value::from("model"), "ideal".into(), "frame".into()]);
+        let rate = rate.parse::<Rate>().expect("a rate").bytes_per_second() as f64 / 1e6;
+        let packets = f64::from(size.div_ceil(packet).max(1));
+        let switch = wire + (f64::from(packet) + FRAMING) / rate;
+        let mut waits = match file.choice("channel") {
+            Some("go-back-n" | "simple-go-back-n") => 2.0 * packets,
+            _ => 1.0,
+        };
+        let reserves = matches!(file.choice("policy"), Some("dynamic" | "hybrid"));
+        for asks in [reserves, file.keys.contains_key("message")] {
+            waits += if asks { CONTROLS } else { 0.0 };
+        }
+        let message = waits * switch + packets * FRAMING / rate;
+        Worlds { file, slack: f64::from(messages) * message }
+    }
+
+    /// Whether the worlds agree.
+    pub fn check(&self) -> Result<(), String> {
+        let bench = Bench::with(&[]);
+        let path = bench.path("worlds.toml");
+        std::fs::write(&path, self.file.text()).map_err(|error| error.to_string())?;
+        let study = Study::load(path).map_err(|mistake| mistake.to_string())?;
+        let summary = bench.run(&study, "results", 1, &AtomicBool::new(false), &Silent);
+        let rows = summary.map_err(|error| error.to_string())?.rows;
+        let [model, ideal, frame] = &rows[..] else { return Err(format!("{} rows", rows.len())) };
+        if let Some(row) = [ideal, frame].into_iter().find(|row| row.status != Status::Completed) {
+            return Err(format!("it is not done: {row:?}"));
+        }
+        let time = |row: &Row| get(row, "time_p50");
+        let warned =
+            model.status != Status::Completed || model.note.contains("not used by the model");
+        if !warned && (time(model) / time(frame) - 1.0).abs() > MODEL {
+            return Err(format!("model {} us, frame {} us: {model:?}", time(model), time(frame)));
+        }
+        let (least, most) = (0.99 * time(ideal), 1.02 * time(ideal) + self.slack);
+        match (least..=most).contains(&time(frame)) {
+            true => Ok(()),
+            false => {
+                Err(format!("frame {} us, expected {least} to {most}: {frame:?}", time(frame)))
+            }
+        }
+    }
+}
