@@ -185,3 +185,26 @@ fn a_run_does_not_exceed_its_limit() {
         assert!(cycles <= limit && cycles > 0.6 * limit, "{cycles} of {limit}");
     }
 }
+
+/// A packet takes 5 ms, a run a microsecond: what waits counts too, else a search fills all memory.
+#[test]
+fn a_search_in_which_nothing_arrives_ends_with_its_budget() {
+    let rows = Bench::with(&[]).rows(
+        r#"
+        title = "Headers of a megabyte"
+        seed = 814
+        world = "ideal"
+        fabric.tree = { k = 2, n = 2 }
+        cluster = { rails = 2, blocking = false }
+        policy = "local-dynamic"
+        nic = { packet = "message", overhead = "1 MiB", window = 5 }
+        traffic = { destination = "transpose", size.exponential.mean = "21 B" }
+        [measure]
+        min-cycles = 1000
+        max-cycles = 3000
+        precision = 0.0001
+        saturation = { precision = 0.07, budget = "5 ms" }
+        "#,
+    );
+    assert_eq!((rows[0].status, rows[0].measured("saturation")), (Status::NotConverged, None));
+}

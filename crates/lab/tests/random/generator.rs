@@ -57,7 +57,8 @@ pub fn generate(case: u64) -> Experiment {
         bound.extend(ethernet::BOUND);
     }
     let swept = sweep(&mut draw, &frame, (kind, &bound), &mut file);
-    figures(&mut draw, kind, &swept, &mut file);
+    let (swept, values): (Vec<&str>, Vec<Value>) = swept.into_iter().unzip();
+    figures(&mut draw, kind, (&swept, &values), &mut file);
     tables(&mut draw, kind, &swept, &mut file);
     for (name, content) in &frame.files {
         file.files.insert((*name).to_owned(), content.clone());
@@ -425,14 +426,14 @@ fn schedule(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> WorkKind {
     WorkKind::Collective
 }
 
-/// Sweeps at most two keys, each over up to three values; returns their names.
+/// Sweeps at most two keys, each over up to three values; returns their names and first values.
 fn sweep(
     draw: &mut Draw,
     frame: &Frame,
     (kind, bound): (WorkKind, &[&str]),
     file: &mut Experiment,
-) -> Vec<&'static str> {
-    let mut swept = Vec::new();
+) -> Vec<(&'static str, Value)> {
+    let mut swept: Vec<(&str, Value)> = Vec::new();
     let mut kinds = Table::new();
     let together = draw.chance(0.4);
     for _ in 0..draw.one(&[0, 0, 1, 1, 2]) {
@@ -440,7 +441,7 @@ fn sweep(
         let header = ["citation", "description"].contains(&key.name) || bound.contains(&key.name);
         let elsewhere = kind != WorkKind::Traffic && key.name.starts_with("traffic.");
         let values: Vec<Value> = (0..2).filter_map(|_| (key.draw)(draw, frame)).collect();
-        if swept.contains(&key.name)
+        if swept.iter().any(|(name, _)| *name == key.name)
             || header
             || elsewhere
             || values.len() < 2
@@ -448,6 +449,7 @@ fn sweep(
         {
             continue;
         }
+        let first = values[0].clone();
         let kind = if together { "zip" } else { "product" };
         let lists = kinds.entry(kind).or_insert_with(|| Table::new().into());
         // Both ways to write a key of several names.
@@ -456,7 +458,7 @@ fn sweep(
         } else {
             lists.as_table_mut().expect("a table").insert(key.name.to_owned(), values.into());
         }
-        swept.push(key.name);
+        swept.push((key.name, first));
     }
     if !swept.is_empty() {
         file.put("sweep", kinds);
@@ -474,7 +476,13 @@ fn same(file: &Experiment, key: &Key, values: &[Value]) -> bool {
     values[0] == values[1] || spec(&values[0]).is_some_and(|one| Some(one) == spec(&values[1]))
 }
 
-fn figures(draw: &mut Draw, kind: WorkKind, swept: &[&'static str], file: &mut Experiment) {
+/// Figures of swept keys, of which the first values are given.
+fn figures(
+    draw: &mut Draw,
+    kind: WorkKind,
+    (swept, values): (&[&'static str], &[Value]),
+    file: &mut Experiment,
+) {
     let columns: Vec<&str> = kind.columns().iter().map(|column| column.name).collect();
     let count = draw.one(&[0, 0, 1, 2]);
     let figure = |number: i64| {
@@ -493,7 +501,12 @@ fn figures(draw: &mut Draw, kind: WorkKind, swept: &[&'static str], file: &mut E
             add("series", swept.to_vec().into());
         }
         if draw.chance(0.2) {
-            add("only", Table::new().into());
+            // Tables have names of their own in figures, which depend on what they are told apart from.
+            let others = swept.iter().zip(values).filter(|(key, value)| {
+                **key != x && !matches!(value, Value::Table(_) | Value::Array(_))
+            });
+            let only = others.map(|(key, value)| ((*key).to_owned(), value.clone()));
+            add("only", only.collect::<Table>().into());
         }
         for key in ["log-x", "log-y"] {
             if draw.chance(0.3) {

@@ -9,7 +9,9 @@ use crosstie_work::Flits;
 /// What has been counted since the run began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Totals {
-    /// Flits handed over, in whole messages.
+    /// Messages handed over, and their flits.
+    pub handed_over: u64,
+    /// See `handed_over`.
     pub generated: u64,
     /// Flits delivered, in whole packets.
     pub delivered: u64,
@@ -50,6 +52,7 @@ impl Ledger {
     #[inline]
     pub fn generated(&mut self, bytes: u32) {
         let flits = self.flits.of_message(bytes);
+        self.totals.handed_over += 1;
         self.totals.generated += flits;
         let longest = if self.paced { flits } else { self.flits.of_packet(bytes) };
         self.longest = self.longest.max(longest);

@@ -258,10 +258,10 @@ fn to(precision: f64) -> SearchSpec {
 #[test]
 fn a_search_goes_on_with_longer_runs_until_its_budget_is_spent() {
     let mut bench = Bench::new();
-    bench.workload.size = fixed(2048);
+    bench.workload.size = fixed(512);
     let search = |max_cycles, budget| {
-        let effort = Effort { max_cycles, min_cycles: 1000, ..EFFORT };
-        let spec = SearchSpec { precision: 0.02, budget };
+        let effort = Effort { max_cycles, min_cycles: 250, ..EFFORT };
+        let spec = SearchSpec { precision: 0.04, budget };
         let go_on = &mut |_| ControlFlow::Continue(());
         bench.trying(1, |trial| Trial { effort, ..trial }.search(spec, go_on)).unwrap().unwrap()
     };
@@ -269,12 +269,12 @@ fn a_search_goes_on_with_longer_runs_until_its_budget_is_spent() {
         let Saturation { carried, refused, .. } = found.saturation.unwrap();
         refused.unwrap_or(1.0) - carried.unwrap_or(0.0)
     };
-    let none = search(4000, 0);
-    let (little, much) = (search(4000, none.work + none.work / 2), search(4000, u64::MAX));
-    assert!(none.longest == 4000 && !none.saturation.unwrap().resolved, "{:?}", none.saturation);
+    let none = search(1000, 0);
+    let (little, much) = (search(1000, none.work + none.work / 2), search(1000, u64::MAX));
+    assert!(none.longest == 1000 && !none.saturation.unwrap().resolved, "{:?}", none.saturation);
     assert!(width(&little) <= width(&none) && !little.saturation.unwrap().resolved);
     assert!(little.runs > none.runs && little.longest <= much.longest);
-    assert!(much.saturation.unwrap().resolved && much.longest > 8 * 4000, "{}", much.longest);
+    assert!(much.saturation.unwrap().resolved && much.longest > 8 * 1000, "{}", much.longest);
     // It is where long runs find it at once.
     let Saturation { carried, refused, .. } = search(much.longest, 0).saturation.unwrap();
     let found = much.saturation.unwrap();

@@ -18,7 +18,7 @@
 //! examined, and again when its wait has doubled; and always at the end. A wait of 20,000 cycles and
 //! of a hundred packets of the greatest length that is no deadlock is reported as [`Starvation`](super::Starvation).
 
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Totals};
 use super::marks::Marks;
 use super::patience::Patience;
 use super::{ChannelUse, Ending, Findings, Measured};
@@ -187,6 +187,8 @@ struct Run<'a> {
     traffic: Vec<Traffic>,
     ledger: Ledger,
     marks: Marks,
+    /// How often it was advanced.
+    advances: u64,
 }
 
 impl<'a> Run<'a> {
@@ -197,11 +199,12 @@ impl<'a> Run<'a> {
         let network = trial.blueprint.build(nodes.interest());
         let ledger =
             Ledger::new(trial.workload.flits, trial.nodes.paces(), network.grain(), window);
-        Run { trial, network, nodes, traffic, ledger, marks: Marks::new(window) }
+        Run { trial, network, nodes, traffic, ledger, marks: Marks::new(window), advances: 0 }
     }
 
     /// Simulates every cycle before this one.
     fn advance(&mut self, until: u64) {
+        self.advances += 1;
         let next = |traffic: &[Traffic]| {
             let cycles = traffic.iter().map(Traffic::next_cycle);
             cycles.enumerate().min_by_key(|&(_, cycle)| cycle).expect("somebody sends")
@@ -228,9 +231,10 @@ impl<'a> Run<'a> {
         nodes.run_until(&mut **network, grain.start(until), ledger);
     }
 
-    /// What has been done: packets that have crossed a switch or arrived, and steps of the network.
+    /// What has been done; see [`SearchSpec::budget`](super::SearchSpec::budget).
     fn work(&self) -> u64 {
-        self.ledger.totals.switches + self.ledger.totals.packets + self.network.steps()
+        let Totals { handed_over, packets, switches, .. } = self.ledger.totals;
+        self.advances + handed_over + packets + switches + self.network.steps()
     }
 
     /// How many hosts send, on all rails.
