@@ -62,8 +62,8 @@ pub struct Comm {
     shared: Arc<Shared>,
     rank: usize,
     size: usize,
-    /// Whether it has a core of its own to wait on.
-    spins: bool,
+    /// How many ranks share a core with it, itself included.
+    ranks_each: u32,
     /// Who else is on that.
     intruder: Cell<Intruder>,
     /// How long an operation may take.
@@ -159,7 +159,7 @@ impl Comm {
 
     /// The same for a job that this rank has joined, once all ranks of it come here.
     pub fn of(mut job: Job, options: Options) -> Result<Comm, CommError> {
-        let (engine, spins) = connect::connect(&mut job, &options)?;
+        let (engine, ranks_each) = connect::connect(&mut job, &options)?;
         let (rank, size) = (job.rank(), job.size());
         let waking = Waking::new(&engine).map_err(CommError::Thread)?;
         let shared = Arc::new(Shared {
@@ -180,7 +180,7 @@ impl Comm {
             shared,
             rank,
             size,
-            spins,
+            ranks_each,
             intruder: Cell::default(),
             timeout: Cell::new(None),
             job: RefCell::new(Some(job)),
@@ -435,8 +435,8 @@ impl Comm {
         }
         let Shared { clock, attended, .. } = &*self.shared;
         let end = self.timeout.get().map(|timeout| clock.now() + time(timeout));
-        let mut waiting = Waiting::new(self.spins);
-        let looks = match (self.spins, engine.has_rails()) {
+        let mut waiting = Waiting::new(self.ranks_each);
+        let looks = match (self.ranks_each == 1, engine.has_rails()) {
             (false, _) => 1,
             (true, true) => LOOKS,
             (true, false) => LOOKS_AT_MEMORY,

@@ -43,15 +43,15 @@ impl Cores {
         Some(Cores(cores))
     }
 
-    /// Whether ranks that may run on these, one of which this is, have a core each.
-    pub fn suffice(&self, all: &[&Cores]) -> bool {
+    /// Returns how many ranks share a core, of those that may run on these, one of which this is.
+    pub fn ranks_each(&self, all: &[&Cores]) -> u32 {
         // The system may grant less than there is.
         let granted = granted();
         let cores = match granted < self.0.len() {
             true => granted,
             false => all.iter().flat_map(|cores| &cores.0).collect::<BTreeSet<_>>().len(),
         };
-        all.len() <= cores
+        all.len().div_ceil(cores.max(1)) as u32
     }
 }
 
@@ -122,11 +122,11 @@ mod tests {
     #[test]
     fn ranks_that_are_bound_each_to_a_core_have_one() {
         let [first, second] = [cores(&[0]), cores(&[1])];
-        assert!(first.suffice(&[&first, &second]));
-        assert!(!first.suffice(&[&first, &first]));
+        assert_eq!(first.ranks_each(&[&first, &second]), 1);
+        assert_eq!(first.ranks_each(&[&first, &first]), 2);
         let both = cores(&[0, 1]);
-        assert!(first.suffice(&[&first, &both]));
-        assert!(!first.suffice(&[&first, &both, &both]));
+        assert_eq!(first.ranks_each(&[&first, &both]), 1);
+        assert_eq!(first.ranks_each(&[&first, &both, &both]), 2);
     }
 
     #[test]

@@ -16,7 +16,8 @@ use crosstie_units::Time;
 use crate::cores;
 use crate::engine::Engine;
 
-/// How long a rank spins, and how long it spins and gives way before it sleeps.
+/// How long a rank spins, and how long it spins and gives way before it sleeps; longer if others share its core, so that
+/// each of them has its turn.
 const SPIN: Time = Time::from_ns(10_000);
 const YIELD: Time = Time::from_ns(100_000);
 
@@ -65,16 +66,18 @@ impl Intruder {
 /// One rank's waiting for one thing.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    /// How long it spins.
+    /// How long it spins, and how long it spins and gives way.
     spin: Time,
+    give_way: Time,
     /// Since when nothing has come.
     since: Option<Time>,
 }
 
 impl Waiting {
-    /// Nothing has been waited for yet. Who has no core of its own does not spin.
-    pub fn new(spins: bool) -> Waiting {
-        Waiting { spin: if spins { SPIN } else { Time::ZERO }, since: None }
+    /// Nothing has been waited for yet. Ranks that share a core do not spin.
+    pub fn new(ranks_each: u32) -> Waiting {
+        let spin = if ranks_each == 1 { SPIN } else { Time::ZERO };
+        Waiting { spin, give_way: YIELD * u64::from(ranks_each), since: None }
     }
 
     /// Nothing more is to be done at present. `came`: whether there was something before. What it has done.
@@ -91,7 +94,7 @@ impl Waiting {
             // No pause: looking what has come is one already.
             return Pass::Spun;
         }
-        if waited >= YIELD {
+        if waited >= self.give_way {
             sleep(now, engine);
             return Pass::Slept;
         }

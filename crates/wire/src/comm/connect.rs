@@ -21,7 +21,7 @@ const SILENCE: Time = Time::from_ns(20_000_000);
 const AHEAD: Time = Time::from_ns(1_000_000);
 
 /// Rails and memory to all other ranks, and whether a rank has a core of its own.
-pub(super) fn connect(job: &mut Job, options: &Options) -> Result<(Engine, bool), CommError> {
+pub(super) fn connect(job: &mut Job, options: &Options) -> Result<(Engine, u32), CommError> {
     let (rank, size) = (job.rank(), job.size());
     let (Ok(own), Ok(all)) = (u16::try_from(rank), u16::try_from(size)) else {
         return Err(CommError::TooMany { found: size });
@@ -66,7 +66,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<(Engine, bool)
 
     let own_machine = &everybody[rank].0;
     let beside = everybody.iter().filter(|(machine, ..)| shares_cores(machine, own_machine));
-    let spins = cores.suffice(&beside.map(|(_, cores, _)| cores).collect::<Vec<_>>());
+    let ranks_each = cores.ranks_each(&beside.map(|(_, cores, _)| cores).collect::<Vec<_>>());
 
     let memory = neighbours(job, &machines)?;
     let apart = machines.iter().any(|&machine| machine != machines[rank]);
@@ -109,7 +109,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<(Engine, bool)
         }),
         ahead: AHEAD,
     };
-    Ok((Engine::new(spec, &policies, used, memory)?, spins))
+    Ok((Engine::new(spec, &policies, used, memory)?, ranks_each))
 }
 
 /// The memory that ranks of this machine share, and the place of each rank there.
