@@ -93,8 +93,8 @@ fn station(commodity: &Commodity) -> StationSpec {
     }
 }
 
-/// The nodes that a spec describes, of which there are so many. What channels and NICs wait for fits the round
-/// trips of their network.
+/// The nodes that a spec describes. The time-outs of channels and NICs fit the round trips of their
+/// network.
 pub(crate) fn nodes(
     spec: &Spec,
     count: u32,

@@ -39,7 +39,7 @@ const LOOP: u64 = 8;
 const FIRST: u32 = 16;
 
 impl<'a> RoundTrip<'a> {
-    /// The bounds for messages of so many bytes at most.
+    /// The bounds for messages of at most `longest` bytes.
     pub fn new(spec: &'a Spec, fabric: &Fabric, longest: Bytes) -> RoundTrip<'a> {
         let packing = packing(spec);
         let envelope = spec.message.as_ref().map_or(0, |message| message.envelope.get());
@@ -79,7 +79,7 @@ impl<'a> RoundTrip<'a> {
         self.rates.clone()
     }
 
-    /// The longest round trip of two nodes that have the network for themselves, with so many packets
+    /// The longest round trip of two nodes that have the network for themselves, with `window` packets
     /// under way in either direction.
     fn alone(&self, window: u32) -> Time {
         // The acknowledgement may have to wait for as many.
@@ -152,7 +152,7 @@ impl<'a> RoundTrip<'a> {
         let channel = channel?;
         let window = channel.widest().min(FIRST);
         let unmeasured = match self.spec.world {
-            // Who waits for the queues of others, too, notices a dead rail late.
+            // A time-out that covers the queues of others too notices a dead rail late.
             World::Frame => self.alone(window),
             _ => self.crowded(window),
         };

@@ -96,7 +96,7 @@ struct Peer {
     orphans: Vec<Orphan>,
     /// Whether it has been given up.
     gone: bool,
-    /// Whether it has given this node up.
+    /// True if it has given this node up.
     left: bool,
 }
 
@@ -271,8 +271,8 @@ impl Ways {
         way.measure(now, sent);
     }
 
-    /// Something new has come on a way that lives. Who sends on it needs acknowledgements that go the other way, and
-    /// its own may have to wait behind what it sends.
+    /// Something new has come on a way that lives. Its sender needs acknowledgements that go the other way, and
+    /// those of this node may have to wait behind what the sender sends.
     pub fn heard(&mut self, now: Time, from: NodeId, rail: RailId) {
         if let Some(way) = self.peer(from).ways.get_mut(rail.0 as usize) {
             way.since = now;

@@ -69,7 +69,7 @@ pub struct Comm {
     /// How long an operation may take.
     timeout: Cell<Option<Duration>>,
     job: RefCell<Option<Job>>,
-    /// Whether an operation ended with an error.
+    /// True if an operation ended with an error.
     failed: Cell<bool>,
     caretaker: Option<JoinHandle<()>>,
     schedules: RefCell<collective::Schedules>,
@@ -95,7 +95,7 @@ struct Shared {
 const LOOKS: u32 = 16;
 const LOOKS_AT_MEMORY: u32 = 64;
 
-/// Who begins so many things in a row looks whether something has come.
+/// A rank that begins this number of operations in a row takes in what has come.
 const BEGUN: u64 = 128;
 
 /// How often the caretaker looks whether the rank looks after its messages.
@@ -311,11 +311,11 @@ impl Comm {
     fn leave(&mut self) -> Result<(Job, Result<(), CommError>), CommError> {
         let mut job = self.job.get_mut().take().expect("it is left once");
         let sent = self.wait_until_sent(PARTING);
-        // Who has left does not come to the fence.
+        // A rank that has left does not come to the fence.
         if let Some(rank) = self.shared.engine()?.deserter() {
             return Err(self.fails(CommError::Unreachable { rank: rank.into(), cause: Loss::Left }));
         }
-        // Who ends from here on has left in peace.
+        // A rank that ends from here on has left in peace.
         self.shared.engine()?.stop_watching();
         // Others may still want answers, which the caretaker gives until all are here.
         let left = job.fence();
@@ -408,7 +408,8 @@ impl Comm {
         Ok((engine, about))
     }
 
-    /// The same for who begins something. Who begins one thing after another has to answer others too: the caretaker takes it for attended.
+    /// The same for the begin of an operation. A rank that begins one after another has to answer others too: the caretaker takes
+    /// it for attended.
     fn begin(&self) -> Result<(MutexGuard<'_, Engine>, Time), CommError> {
         let (mut engine, about) = self.glance()?;
         if self.shared.looks.load(Ordering::Relaxed).is_multiple_of(BEGUN) {
@@ -619,7 +620,8 @@ const PARTING: Duration = Duration::from_secs(30);
 const FAREWELL: Duration = Duration::from_millis(200);
 
 impl Drop for Comm {
-    /// Who leaves without [finishing](Comm::finish) tells the others, so that nobody waits for it. After an error it waits for nobody.
+    /// A rank that leaves without [finishing](Comm::finish) tells the others, so that nobody waits for it. After an error it waits
+    /// for nobody.
     fn drop(&mut self) {
         if std::thread::panicking() {
             // The others learn of it by what the process leaves behind.

@@ -106,7 +106,7 @@ struct Peer {
     /// Short messages that nobody has taken yet, by the number of their envelope; and their bytes.
     kept: VecDeque<(Context, u32, Vec<u8>)>,
     kept_bytes: usize,
-    /// Whether nothing is heard from it or sent to it any more, and why.
+    /// Why nothing is heard from it or sent to it any more, if that is so.
     gone: bool,
     loss: Loss,
 }

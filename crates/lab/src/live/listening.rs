@@ -62,7 +62,7 @@ impl<R: Read> Read for Lines<R> {
             match byte {
                 b'\n' => {
                     let line = std::mem::take(&mut self.line);
-                    // Who says too much at once is not waited for.
+                    // A rank that says too much at once is not waited for.
                     let _ = self.sender.try_send(String::from_utf8_lossy(&line).into_owned());
                 }
                 byte if self.line.len() < LONGEST_LINE => self.line.push(byte),

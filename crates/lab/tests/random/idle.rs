@@ -26,7 +26,7 @@ use toml::{Table, Value};
 /// are cut, and acknowledgements.
 const OVERHEAD: f64 = 0.1;
 
-/// Of so many packets one may be sent again where frames might be lost.
+/// One packet in this number may be sent again where frames might be lost.
 const PROBES: f64 = 1000.0;
 
 /// Rates of rails.
@@ -112,7 +112,7 @@ impl Idle {
         Idle { file, policy, lists, packets }
     }
 
-    /// Whether all that is promised holds.
+    /// Returns an error if something that is promised does not hold.
     pub fn check(&self) -> Result<(), String> {
         let bench = Bench::with(&[]);
         let path = bench.path("idle.toml");

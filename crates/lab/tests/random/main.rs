@@ -84,7 +84,7 @@ fn invariants_and_relations_hold_of_random_experiments() {
     }
 }
 
-/// One case of an idle network is tried for so many of the others.
+/// There is one small case for this number of others.
 const IDLE: u64 = 4;
 
 #[test]

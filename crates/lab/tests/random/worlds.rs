@@ -96,7 +96,7 @@ impl Worlds {
         Worlds { file, slack: f64::from(messages) * message }
     }
 
-    /// Whether the worlds agree.
+    /// Returns an error if the worlds disagree.
     pub fn check(&self) -> Result<(), String> {
         let bench = Bench::with(&[]);
         let path = bench.path("worlds.toml");

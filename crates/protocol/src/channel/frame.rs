@@ -66,7 +66,7 @@ pub struct Sack {
     pub held: u32,
     /// How many packets have arrived that had arrived before; modulo 2^32.
     pub repeated: u32,
-    /// What has arrived, counted from so many packets after the one expected on. That one itself has not arrived.
+    /// What has arrived, counted from this number of packets after the expected one, which has not.
     pub skipped: u32,
     /// See `skipped`.
     pub came: Arrivals,

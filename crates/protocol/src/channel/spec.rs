@@ -123,7 +123,7 @@ impl SelectiveSpec {
     /// The widest window, in packets: half of the reach, so that packets after a lost one can go on until that is made good.
     pub const WIDEST: u32 = SelectiveSpec::REACH / 2;
 
-    /// As long as no round trip has been measured, a time-out is so many of the least.
+    /// How many of the least time-outs a time-out is as long as no round trip has been measured.
     pub const UNMEASURED: u64 = 4;
 
     /// Between real hosts. They are busy with something else for milliseconds at times, and come back to find everything that has come

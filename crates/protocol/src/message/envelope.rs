@@ -56,7 +56,7 @@ pub enum Body {
     Probe,
     /// Its sender has left: it sends and receives nothing any more.
     Left {
-        /// Whether it left after an error, and waits for nobody.
+        /// True if it left after an error, and waits for nobody.
         failed: bool,
     },
     /// What was kept has been asked for: there is room for so much more.

@@ -60,7 +60,7 @@ impl Place {
 
 /// The processors and NICs of a host, and the tasks that wait for them.
 ///
-/// Of those who can start, the one with the first place goes first.
+/// Of the operations that can start, the one with the first place goes first.
 #[derive(Debug)]
 pub(super) struct Desk<T> {
     rails: u32,

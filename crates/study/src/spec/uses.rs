@@ -34,7 +34,7 @@ const NETWORKS_AND_MODEL: &[Ground] = &[Wormhole, Frame, Ideal, Derived];
 const NETWORKS_AND_LIVE: &[Ground] = &[Wormhole, Frame, Ideal, OwnBox, BoxFile, Machines];
 const LIVE: &[Ground] = &[OwnBox, BoxFile, Machines];
 
-/// Keys, and who uses them.
+/// Keys, and the worlds that use them.
 const USES: &[(&str, &[Ground])] = &[
     ("seed", ALL),
     ("world", ALL),
@@ -95,7 +95,7 @@ fn is_within(inner: &str, outer: &str) -> bool {
     inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Who uses a key; `None` of a key that nothing is declared of.
+/// The worlds that use a key; `None` if nothing is declared of it.
 fn users(key: &str) -> Option<&'static [Ground]> {
     let above = USES.iter().filter(|(declared, _)| is_within(key, declared));
     above.max_by_key(|(declared, _)| declared.len()).map(|(_, users)| *users)

@@ -52,7 +52,7 @@ impl Schedules {
 /// From so many bytes on, an algorithm is taken that moves less in more steps.
 const LONG: usize = 64 << 10;
 
-/// The algorithm of an all-reduce of vectors of so many bytes.
+/// The algorithm of an all-reduce of vectors of `bytes`.
 fn all_reduce_of(bytes: usize) -> algorithm::AllReduce {
     match bytes >= LONG {
         true => algorithm::AllReduce::Ring {},
@@ -219,7 +219,7 @@ impl Comm {
 const MOST_TAGS: u32 = 1 << 24;
 const ROUNDS: u32 = 1 << 8;
 
-/// How many elements so many bytes are.
+/// How many elements `bytes` are.
 fn elements<T>(bytes: usize) -> usize {
     bytes / size_of::<T>().max(1)
 }

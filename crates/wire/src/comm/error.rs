@@ -137,7 +137,7 @@ pub enum CommError {
         "rank {from} sent {bytes} bytes with tag {tag} that this rank never received (messages left: {messages})"
     )]
     Unreceived {
-        /// Who sent the first.
+        /// The rank that sent the first.
         from: usize,
         /// Its tag; of a collective operation if it is no tag of programs.
         tag: u32,
@@ -153,7 +153,7 @@ pub enum CommError {
         expected.map_or("nothing".to_owned(), |expected| expected.to_string())
     )]
     Disagreement {
-        /// Who sent something else.
+        /// The rank that sent something else.
         rank: usize,
         /// How many elements.
         found: usize,

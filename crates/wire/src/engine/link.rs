@@ -92,7 +92,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// A link on a rail that takes datagrams of so many bytes.
+    /// A link on a rail that takes datagrams of up to `longest` bytes.
     pub fn new(spec: ChannelSpec, longest: usize) -> Link {
         Link {
             endpoint: Endpoint::new(spec).expect("the channel was checked before"),

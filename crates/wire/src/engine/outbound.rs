@@ -526,7 +526,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// Cuts what a packet carries into parts of so many bytes.
+/// Cuts what a packet carries into parts.
 fn cut<'a>(
     seq: Seq,
     most: usize,

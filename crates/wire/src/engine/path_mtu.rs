@@ -72,8 +72,8 @@ impl PathMtu {
         self.longest
     }
 
-    /// A packet is sent that would fill a datagram of so many bytes; whether it is the oldest that is not acknowledged, and has been
-    /// sent before. The most bytes of its datagrams.
+    /// A packet is about to be sent, perhaps the oldest that is not acknowledged, and not for the first time. Returns the most bytes
+    /// of its datagrams.
     pub fn transmit(
         &mut self,
         now: Time,
@@ -122,7 +122,7 @@ impl PathMtu {
         let Some(stuck) = self.stuck.take_if(|stuck| stuck.seq.is_before(base)) else {
             return false;
         };
-        // Who went in short ones only has shown nothing. And where these were lost as well, it is not their length.
+        // A packet that went in short ones only has shown nothing. And where these were lost as well, it is not their length.
         match stuck {
             Stuck { short: 0, .. } | Stuck { long: ..TRIES_IN_DOUBT, .. } => return false,
             Stuck { short: 1, .. } => self.doubts += 1,
@@ -153,7 +153,7 @@ mod tests {
         Time::from_ns(1_000_000 * ms)
     }
 
-    /// Sends a packet until it passes a path that passes datagrams of so many bytes; how many times it was sent.
+    /// Sends a packet until it passes a path with this MTU; how many times it was sent.
     fn send(mtu: &mut PathMtu, at: u64, seq: u32, passes: usize) -> u32 {
         let mut times = 1;
         let mut sent = mtu.transmit(ms(at), Seq(seq), FULL, true, true);

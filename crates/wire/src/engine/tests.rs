@@ -581,8 +581,8 @@ fn who_has_given_up_tells_whoever_has_not() {
     assert!(sky.engines[1].is_done(second) && sky.engines[1].is_gone(0));
 }
 
-/// How long 20 MB take over two rails, in milliseconds, of which the second loses so many datagrams of a thousand, in both directions; or is
-/// dead.
+/// How long 20 MB take over two rails, in milliseconds, of which the second loses datagrams in both directions, in
+/// thousandths, or is dead.
 fn with_losses(seed: u64, lost: Option<u64>) -> u64 {
     let mut sky = Sky::new(seed, 2, &[60, 60], Harm::default(), selective(), PolicyKind::Pull {});
     assert_eq!(exchange(&mut sky, &long_messages(5), |_| (), ms(60_000)), Ok(()));

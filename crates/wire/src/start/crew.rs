@@ -239,7 +239,7 @@ impl Crew {
         }
         let ranks = endings.into_iter().flatten().collect();
         if failure.is_some() || interrupted {
-            // Who was killed before all had met took no name away.
+            // A rank that was killed before all had met took no name away.
             crate::memory::sweep_up();
         }
         Ok(Outcome { ranks, failure, interrupted })

@@ -265,7 +265,7 @@ fn a_long_cable_is_kept_busy() {
             return;
         }
     }
-    // Who gets no core for long is no measure.
+    // A rank that gets no core for long shows nothing.
     let busy = found.iter().all(|&(.., starved)| starved > Duration::from_millis(20));
     assert!(busy, "Mbit/s over a long cable and over a short one: {found:?}");
 }

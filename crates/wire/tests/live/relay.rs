@@ -33,7 +33,7 @@ use crate::parts;
 pub struct Faults {
     /// How long packets take.
     pub delay: Duration,
-    /// Up to so much longer, without overtaking others.
+    /// How much longer at most, without overtaking others.
     pub jitter: Duration,
     /// Packets that are lost, one by one.
     pub loss: u32,
@@ -41,7 +41,7 @@ pub struct Faults {
     pub burst: (u32, u32),
     pub corruption: u32,
     pub repetition: u32,
-    /// Packets that come up to so much later, and are overtaken by others.
+    /// How much later some packets come at most, overtaken by others.
     pub late: (u32, Duration),
     /// Bytes per second, and bytes that wait at most.
     pub rate: Option<(u64, u64)>,
@@ -334,7 +334,7 @@ impl Request {
     }
 }
 
-/// On a host: makes the device of a cable, and hands it to whoever has the other end of the standard input.
+/// On a host: makes the device of a cable, and hands it to the process at the other end of the standard input.
 pub fn part(cable: usize, host: usize) {
     const TUNSETIFF: libc::Ioctl = 0x4004_54ca;
     const IFF_TUN_NO_PI: i16 = 0x1001;

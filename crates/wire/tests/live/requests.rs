@@ -161,7 +161,7 @@ fn a_send_that_timed_out_says_what_becomes_of_it() {
     both("late-send");
 }
 
-/// A message that is too long for its room is an error, whoever waits for it.
+/// A message that is too long for its room is an error, whatever waits for it.
 fn short_room(comm: &Comm) -> Result<(), CommError> {
     for bytes in [8, 1 << 20] {
         if comm.rank() == 0 {

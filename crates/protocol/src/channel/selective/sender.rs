@@ -376,7 +376,7 @@ impl<T: Clone> Sender<T> {
         self.acknowledge(now, run, (start, &came), Some(sack), done)
     }
 
-    /// The first so many packets have come, and these others, counted from one on; perhaps a Sack has said so.
+    /// All packets before a number have come, and others after it; perhaps a Sack has said so.
     fn acknowledge(
         &mut self,
         now: Time,
@@ -446,7 +446,7 @@ impl<T: Clone> Sender<T> {
         let smallest = self.known.trips.smallest();
         // As long as nothing is known, it may be the answer to any of several transmissions.
         if turn > before && (!again || smallest.is_some()) {
-            // Who has more than one answer in doubt does not wait for longer than for the first.
+            // With more than one answer in doubt, the sender waits no longer than for the first.
             let before = self.evidence.doubted.filter(|&doubted| doubted > now);
             let doubt = Time::from_ps(self.known.trips.smoothed()).min(DOUBT);
             let doubted =

@@ -114,7 +114,7 @@ impl Trains {
         self.most = Shown { rate, bytes: longest };
     }
 
-    /// What so many bytes take at that rate; no time, if nothing is known.
+    /// The time that `bytes` take at that rate; zero if nothing is known.
     #[inline]
     pub fn time_for(&self, bytes: u64) -> Time {
         let Shown { rate, .. } = self.most;

@@ -275,7 +275,7 @@ impl Application for Lonely {
     }
 }
 
-/// Somebody is asked every so many cycles whether to go on, also while one long message is under way.
+/// The caller is asked again and again if the run goes on, also while one long message is under way.
 #[test]
 fn a_long_message_does_not_keep_anybody_from_breaking_off() {
     let fabric = tree(2, 2).unwrap();

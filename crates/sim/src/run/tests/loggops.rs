@@ -313,7 +313,7 @@ struct Drawn {
 #[derive(Debug, Clone)]
 enum What {
     Compute(u64),
-    /// To a rank so many further; a receive that leaves the sender or the tag open.
+    /// How much further the other rank is; a receive that leaves the sender or the tag open.
     Message {
         step: u32,
         tag: u32,
