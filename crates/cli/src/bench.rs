@@ -164,7 +164,7 @@ pub fn bench(
         let rows = crosstie_lab::rows(&study, options, &meter);
         meter.close();
         let Some(rows) = rows? else { return Ok(Answer::Interrupted) };
-        remarks.extend(doubts(side, benchmark, &study, &arguments.set));
+        remarks.extend(doubts(side, benchmark, &study, arguments));
         let own = columns_of(side, benchmark, &algorithms);
         for (line, rows) in lines.iter_mut().zip(rows.chunks(rows.len() / sizes.len())) {
             let statistics = side.statistics();
@@ -239,14 +239,20 @@ fn text(
 }
 
 /// What a reader of the numbers of a machine should know.
-fn doubts(side: &Side, benchmark: Benchmark, study: &Study, set: &[String]) -> Vec<String> {
-    let set = |key: &str| set.iter().any(|setting| is_set(setting, key));
+fn doubts(
+    side: &Side,
+    benchmark: Benchmark,
+    study: &Study,
+    arguments: &BenchArguments,
+) -> Vec<String> {
+    let set = |key: &str| arguments.set.iter().any(|setting| is_set(setting, key));
+    // A preset is written for all worlds, a file for its own.
+    let own = !side.is_live() && !side.machine().is_preset() && arguments.world.is_empty();
     let mut doubts = side.told().to_vec();
     for point in study.points() {
         let Spec { world, policy, cluster, .. } = &point.spec;
-        // A machine is written for all worlds; what is set here is meant for these.
         let mut unused = study.unused(point);
-        unused.retain(|key| *world == World::Model || set(key));
+        unused.retain(|key| *world == World::Model || own || set(key));
         doubts.extend(world.does_not_use(&unused));
         let rails = cluster.rails.count();
         let has_rails = rails > 1 && !matches!(world, World::Model | World::Live);

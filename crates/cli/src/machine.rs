@@ -68,6 +68,11 @@ impl Machine {
         Ok(self)
     }
 
+    /// Returns true if it comes with Crosstie.
+    pub fn is_preset(&self) -> bool {
+        Preset::find(&self.name).is_some()
+    }
+
     /// What it is.
     pub fn title(&self) -> &str {
         self.keys.get("title").and_then(Value::as_str).unwrap_or(&self.name)

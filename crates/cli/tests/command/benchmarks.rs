@@ -107,7 +107,7 @@ fn rails_that_a_message_leaves_unused_are_told() {
 }
 
 #[test]
-fn a_key_that_a_world_does_not_use_is_told_of_what_is_set() {
+fn a_key_that_the_world_does_not_use_is_told_unless_worlds_are_compared() {
     let bench = |more: &[&str]| {
         let arguments = ["bench", "ping", "--sim", "loggops", "--sizes", "8"];
         run(&[&arguments[..], more].concat()).expect(0).stdout
@@ -117,6 +117,17 @@ fn a_key_that_a_world_does_not_use_is_told_of_what_is_set() {
     let told = "\n# not used by the ideal network: frame.uplink.rate\n";
     let set = bench(&["--set", "frame.uplink.rate=1 MB/s"]);
     assert!(set.contains(told), "{set}");
+    // A file of one's own is written for its world, unless others are asked for.
+    let folder = tempdir().unwrap();
+    let text = "title = 'Mine'\nseed = 1\nfabric.single.hosts = 2\nframe.uplink.rate = '1 MB/s'\n";
+    std::fs::write(folder.path().join("mine.toml"), text).unwrap();
+    let own = |more: &[&str]| {
+        let arguments = ["bench", "ping", "--sim", "mine.toml", "--sizes", "8"];
+        run_in(folder.path(), &[&arguments[..], more].concat()).expect(0).stdout
+    };
+    let told = "\n# not used by the wormhole network: frame.uplink.rate\n";
+    assert!(own(&[]).contains(told), "{}", own(&[]));
+    assert!(!own(&["--world", "wormhole,frame"]).contains("not used"));
 }
 
 #[test]
