@@ -56,6 +56,31 @@ impl Estimate {
         Estimate { value, low, high: f64::INFINITY }
     }
 
+    /// The ratio to a positive quantity of another run, where both intervals are of confidence: runs do not err
+    /// together, so what both may be off adds up like the sides of a right angle, in logarithms.
+    pub fn ratio(self, other: Estimate) -> Estimate {
+        let value = self.value / other.value;
+        let apart = |a: f64, b: f64| a.hypot(b).exp();
+        if self.low > 0.0 && other.low > 0.0 {
+            let down = apart((self.value / self.low).ln(), (other.high / other.value).ln());
+            let up = apart((self.high / self.value).ln(), (other.value / other.low).ln());
+            return Estimate { value, low: value / down, high: value * up };
+        }
+        self.over(other)
+    }
+
+    /// Returns whether this is larger than a quantity of another run, where both intervals are of confidence; see
+    /// [`ratio`](Estimate::ratio).
+    pub fn exceeds(self, other: Estimate) -> Truth {
+        let difference = Estimate {
+            value: self.value - other.value,
+            low: self.value - other.value - (self.value - self.low).hypot(other.high - other.value),
+            high: self.value - other.value
+                + (self.high - self.value).hypot(other.value - other.low),
+        };
+        difference.above(Estimate::exact(0.0))
+    }
+
     /// Whether this is larger; open where the intervals overlap.
     pub fn above(self, other: Estimate) -> Truth {
         match (self.low > other.high, self.high <= other.low) {
@@ -90,6 +115,25 @@ mod tests {
         assert_eq!(loss.over(b), Estimate { value: -0.25, low: -2.0 / 3.0, high: 1.0 / 3.0 });
         let unbounded = a.over(Estimate::about(4.0, 5.0));
         assert_eq!((unbounded.low, unbounded.high), (0.0, f64::INFINITY));
+    }
+
+    #[test]
+    fn what_two_runs_may_be_off_adds_up_like_sides_of_a_right_angle() {
+        let (a, b) = (Estimate::about(100.0, 3.0), Estimate::about(50.0, 2.0));
+        let Estimate { value, low, high } = a.ratio(b);
+        // 3 % and 4 % make 5 %.
+        assert!(value == 2.0 && (low - 1.9).abs() < 0.01 && (high - 2.1).abs() < 0.01);
+        let exact = Estimate::exact(50.0);
+        assert!((a.ratio(exact).low - a.over(exact).low).abs() < 1e-12);
+        assert!((a.ratio(exact).high - a.over(exact).high).abs() < 1e-12);
+        let vague = Estimate::about(4.0, 5.0);
+        assert_eq!(a.ratio(vague), a.over(vague));
+        let about = Estimate::about;
+        assert_eq!(about(105.1, 3.0).exceeds(about(100.0, 4.0)), Truth::Holds);
+        assert_eq!(about(104.9, 3.0).exceeds(about(100.0, 4.0)), Truth::Open);
+        assert_eq!(about(94.9, 3.0).exceeds(about(100.0, 4.0)), Truth::Fails);
+        assert_eq!(Estimate::exact(3.0).exceeds(Estimate::exact(3.0)), Truth::Fails);
+        assert_eq!(Estimate::exact(f64::NAN).exceeds(about(3.0, 1.0)), Truth::Open);
     }
 
     #[test]
