@@ -112,8 +112,8 @@ fn remark(id: &str) -> Option<Remark> {
              load per rail is the same for 1 and for 7 rails, with 12 it rises slightly (part `elements`)",
         ),
         "f17_20.bandwidth" => Remark::unresolved(
-            "equal within uncertainty. Of messages of 64 KB on average, those below 4 KB are 6 % and carry \
-             0.2 % of the bytes, so that not reserving for them can gain little",
+            "equal within uncertainty. Of messages of 32 KB on average, those below 4 KB are 12 % and carry \
+             0.7 % of the bytes, so that not reserving for them can gain little",
         ),
         _ => return None,
     })
