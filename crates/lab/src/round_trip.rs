@@ -79,8 +79,8 @@ impl<'a> RoundTrip<'a> {
         self.rates.clone()
     }
 
-    /// The longest round trip of two nodes that have the network for themselves, with `window` packets
-    /// under way in either direction.
+    /// The longest round trip of two nodes that have the network for themselves, with `window`
+    /// packets under way in either direction.
     fn alone(&self, window: u32) -> Time {
         // The acknowledgement may have to wait for as many.
         (self.latency + self.packet * (2 * (u64::from(window) + 1))).min(LONGEST)

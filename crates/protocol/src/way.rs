@@ -271,8 +271,8 @@ impl Ways {
         way.measure(now, sent);
     }
 
-    /// Something new has come on a way that lives. Its sender needs acknowledgements that go the other way, and
-    /// those of this node may have to wait behind what the sender sends.
+    /// Something new has come on a way that lives. Its sender needs acknowledgements that go the
+    /// other way, and those of this node may have to wait behind what the sender sends.
     pub fn heard(&mut self, now: Time, from: NodeId, rail: RailId) {
         if let Some(way) = self.peer(from).ways.get_mut(rail.0 as usize) {
             way.since = now;

@@ -19,10 +19,10 @@
 //! met; meanwhile its processor and NIC serve others.
 //!
 //! Everything that begins (a send, a reception, a computation, a posted receive) is a *moment*, and
-//! moments are counted. Whatever waits for a processor has a place (`Place`): the moment at which what
-//! freed it began. A message is freed by the beginning of its send; an operation by the last of what
-//! it needed to begin, or, after a long send, by the meeting. At each instant, what ends comes first;
-//! then all that can start do, in the order of their places.
+//! moments are counted. Whatever waits for a processor has a place (`Place`): the moment at which
+//! what freed it began. A message is freed by the beginning of its send; an operation by the last
+//! of what it needed to begin, or, after a long send, by the meeting. At each instant, what ends
+//! comes first; then all that can start do, in the order of their places.
 //!
 //! Messages go over plain [`Wires`] where that is all that nodes and network would do, and otherwise through
 //! nodes and network. There a NIC is busy with a message until it has left the node, and a message is received

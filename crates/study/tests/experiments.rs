@@ -8,8 +8,8 @@ fn is_published(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("published"))
 }
 
-/// All of them, those in folders of their own included. What a paper publishes, what its other forms
-/// and readings change, and boxes are no experiments.
+/// All of them, those in folders of their own included. What a paper publishes, what its other
+/// forms and readings change, and boxes are no experiments.
 fn experiments() -> Vec<PathBuf> {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments")];
     let mut files = Vec::new();

@@ -95,7 +95,7 @@ struct Shared {
 const LOOKS: u32 = 16;
 const LOOKS_AT_MEMORY: u32 = 64;
 
-/// A rank that begins this number of operations in a row takes in what has come.
+/// After this number of non-blocking calls in a row, a rank receives what its rails and rings hold.
 const BEGUN: u64 = 128;
 
 /// How often the caretaker looks whether the rank looks after its messages.
@@ -408,8 +408,8 @@ impl Comm {
         Ok((engine, about))
     }
 
-    /// The same for the begin of an operation. A rank that begins one after another has to answer others too: the caretaker takes
-    /// it for attended.
+    /// The same for the begin of an operation. A rank that begins one after another has to answer
+    /// others too: the caretaker takes it for attended.
     fn begin(&self) -> Result<(MutexGuard<'_, Engine>, Time), CommError> {
         let (mut engine, about) = self.glance()?;
         if self.shared.looks.load(Ordering::Relaxed).is_multiple_of(BEGUN) {
@@ -620,8 +620,8 @@ const PARTING: Duration = Duration::from_secs(30);
 const FAREWELL: Duration = Duration::from_millis(200);
 
 impl Drop for Comm {
-    /// A rank that leaves without [finishing](Comm::finish) tells the others, so that nobody waits for it. After an error it waits
-    /// for nobody.
+    /// A rank that leaves without [finishing](Comm::finish) tells the others, so that nobody waits
+    /// for it. After an error it waits for nobody.
     fn drop(&mut self) {
         if std::thread::panicking() {
             // The others learn of it by what the process leaves behind.

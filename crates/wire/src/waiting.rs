@@ -16,8 +16,8 @@ use crosstie_units::Time;
 use crate::cores;
 use crate::engine::Engine;
 
-/// How long a rank spins, and how long it spins and gives way before it sleeps; longer if others share its core, so that
-/// each of them has its turn.
+/// How long a rank spins, and how long it spins and gives way before it sleeps; longer if others
+/// share its core, so that each of them has its turn.
 const SPIN: Time = Time::from_ns(10_000);
 const YIELD: Time = Time::from_ns(100_000);
 

@@ -501,7 +501,8 @@ fn figures(
             add("series", swept.to_vec().into());
         }
         if draw.chance(0.2) {
-            // Tables have names of their own in figures, which depend on what they are told apart from.
+            // Tables have names of their own in figures, which depend on what they are told apart
+            // from.
             let others = swept.iter().zip(values).filter(|(key, value)| {
                 **key != x && !matches!(value, Value::Table(_) | Value::Array(_))
             });

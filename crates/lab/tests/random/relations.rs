@@ -318,8 +318,9 @@ fn buffers(scene: &Scene<'_>) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Where nobody reserves, nobody acknowledges, and processors take no time: a node that is told sooner may ask
-/// sooner and be refused, and what comes in sooner may keep a processor from what would better go first.
+/// Where nobody reserves, nobody acknowledges, and processors take no time: a node that is told
+/// sooner may ask sooner and be refused, and what comes in sooner may keep a processor from what
+/// would better go first.
 fn ideal(scene: &Scene<'_>) -> Result<bool, String> {
     let spec = &scene.first().spec;
     let plain = matches!(

@@ -2,11 +2,12 @@
 //!
 //! Nobody waits for anybody else, so that
 //!
-//! - the model agrees with the frame network within [`MODEL`], or its row says what the model leaves out;
-//! - the frame network is not faster than the ideal one, and slower by no more than what its switch and its frames
-//!   take: one more wire, one more transmission of a packet, and [`FRAMING`] bytes for each packet. A window of
-//!   go-back-N may wait for that once a packet, there and back; a rendezvous and a reservation are [`CONTROLS`]
-//!   packets more.
+//! - the model agrees with the frame network within [`MODEL`], or its row says what the model
+//!   leaves out;
+//! - the frame network is not faster than the ideal one, and slower by no more than what its switch
+//!   and its frames take: one more wire, one more transmission of a packet, and [`FRAMING`] bytes
+//!   for each packet. A window of go-back-N may wait for that once a packet, there and back; a
+//!   rendezvous and a reservation are [`CONTROLS`] packets more.
 
 use crate::bench::{Bench, get};
 use crate::draw::Draw;
@@ -22,8 +23,8 @@ use toml::{Table, Value};
 /// By what share the model may differ from the frame network.
 const MODEL: f64 = 0.02;
 
-/// What a frame may have besides the bytes of a message: headers, padding, the gap between frames, and an
-/// acknowledgement.
+/// What a frame may have besides the bytes of a message: headers, padding, the gap between frames,
+/// and an acknowledgement.
 const FRAMING: f64 = 160.0;
 
 /// Control packets that a message may wait for.

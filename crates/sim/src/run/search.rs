@@ -28,9 +28,10 @@ pub struct Searched {
 pub struct SearchSpec {
     /// The precision, an absolute load.
     pub precision: f64,
-    /// The search goes on with longer runs until this much has been done: messages handed over, packets that
-    /// have crossed a switch or arrived, [steps](crate::network::Network::steps) of the network, and looks at
-    /// all that. That is about what a simulation costs, and the same on any machine.
+    /// The search goes on with longer runs until this much has been done: messages handed over,
+    /// packets that have crossed a switch or arrived, [steps](crate::network::Network::steps) of
+    /// the network, and looks at all that. That is about what a simulation costs, and the same on
+    /// any machine.
     pub budget: u64,
 }
 

@@ -56,9 +56,9 @@ impl Estimate {
         Estimate { value, low, high: f64::INFINITY }
     }
 
-    /// The ratio to a positive quantity of another run, where both intervals are of confidence: runs do not err
-    /// together, so what both may be off adds up like the sides of a right angle, in logarithms.
-    pub fn ratio(self, other: Estimate) -> Estimate {
+    /// The ratio to a positive quantity, where both have confidence intervals and are taken to be
+    /// independent: the half-widths of their logarithms add up as the root of the sum of squares.
+    pub fn over_independent(self, other: Estimate) -> Estimate {
         let value = self.value / other.value;
         let apart = |a: f64, b: f64| a.hypot(b).exp();
         if self.low > 0.0 && other.low > 0.0 {
@@ -69,9 +69,9 @@ impl Estimate {
         self.over(other)
     }
 
-    /// Returns whether this is larger than a quantity of another run, where both intervals are of confidence; see
-    /// [`ratio`](Estimate::ratio).
-    pub fn exceeds(self, other: Estimate) -> Truth {
+    /// Returns [`Truth::Holds`] if this is larger than an independent quantity; the half-widths add up
+    /// as in [`over_independent`](Estimate::over_independent).
+    pub fn above_independent(self, other: Estimate) -> Truth {
         let difference = Estimate {
             value: self.value - other.value,
             low: self.value - other.value - (self.value - self.low).hypot(other.high - other.value),
@@ -118,22 +118,22 @@ mod tests {
     }
 
     #[test]
-    fn what_two_runs_may_be_off_adds_up_like_sides_of_a_right_angle() {
+    fn half_widths_of_independent_estimates_add_up_in_squares() {
         let (a, b) = (Estimate::about(100.0, 3.0), Estimate::about(50.0, 2.0));
-        let Estimate { value, low, high } = a.ratio(b);
+        let Estimate { value, low, high } = a.over_independent(b);
         // 3 % and 4 % make 5 %.
         assert!(value == 2.0 && (low - 1.9).abs() < 0.01 && (high - 2.1).abs() < 0.01);
         let exact = Estimate::exact(50.0);
-        assert!((a.ratio(exact).low - a.over(exact).low).abs() < 1e-12);
-        assert!((a.ratio(exact).high - a.over(exact).high).abs() < 1e-12);
+        assert!((a.over_independent(exact).low - a.over(exact).low).abs() < 1e-12);
+        assert!((a.over_independent(exact).high - a.over(exact).high).abs() < 1e-12);
         let vague = Estimate::about(4.0, 5.0);
-        assert_eq!(a.ratio(vague), a.over(vague));
+        assert_eq!(a.over_independent(vague), a.over(vague));
         let about = Estimate::about;
-        assert_eq!(about(105.1, 3.0).exceeds(about(100.0, 4.0)), Truth::Holds);
-        assert_eq!(about(104.9, 3.0).exceeds(about(100.0, 4.0)), Truth::Open);
-        assert_eq!(about(94.9, 3.0).exceeds(about(100.0, 4.0)), Truth::Fails);
-        assert_eq!(Estimate::exact(3.0).exceeds(Estimate::exact(3.0)), Truth::Fails);
-        assert_eq!(Estimate::exact(f64::NAN).exceeds(about(3.0, 1.0)), Truth::Open);
+        assert_eq!(about(105.1, 3.0).above_independent(about(100.0, 4.0)), Truth::Holds);
+        assert_eq!(about(104.9, 3.0).above_independent(about(100.0, 4.0)), Truth::Open);
+        assert_eq!(about(94.9, 3.0).above_independent(about(100.0, 4.0)), Truth::Fails);
+        assert_eq!(Estimate::exact(3.0).above_independent(Estimate::exact(3.0)), Truth::Fails);
+        assert_eq!(Estimate::exact(f64::NAN).above_independent(about(3.0, 1.0)), Truth::Open);
     }
 
     #[test]

@@ -163,8 +163,8 @@ impl Engine {
         self.memory.as_ref().is_some_and(|neighbours| !neighbours.lent.is_empty())
     }
 
-    /// Takes back the right to read the memory of these sends. A rank that reads it then notices, says so, and is sent the bytes in
-    /// pieces.
+    /// Takes back the right to read the memory of these sends. A rank that reads it then notices,
+    /// says so, and is sent the bytes in pieces.
     pub(super) fn revoke(&mut self, sends: &[RequestKey]) {
         let Some(neighbours) = &self.memory else { return };
         let sends: BTreeSet<&RequestKey> = sends.iter().collect();

@@ -72,8 +72,8 @@ impl PathMtu {
         self.longest
     }
 
-    /// A packet is about to be sent, perhaps the oldest that is not acknowledged, and not for the first time. Returns the most bytes
-    /// of its datagrams.
+    /// A packet is about to be sent, perhaps the oldest that is not acknowledged, and not for the
+    /// first time. Returns the most bytes of its datagrams.
     pub fn transmit(
         &mut self,
         now: Time,
@@ -122,7 +122,8 @@ impl PathMtu {
         let Some(stuck) = self.stuck.take_if(|stuck| stuck.seq.is_before(base)) else {
             return false;
         };
-        // A packet that went in short ones only has shown nothing. And where these were lost as well, it is not their length.
+        // A packet that went in short ones only has shown nothing. And where these were lost as
+        // well, it is not their length.
         match stuck {
             Stuck { short: 0, .. } | Stuck { long: ..TRIES_IN_DOUBT, .. } => return false,
             Stuck { short: 1, .. } => self.doubts += 1,

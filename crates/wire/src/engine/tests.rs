@@ -581,8 +581,8 @@ fn who_has_given_up_tells_whoever_has_not() {
     assert!(sky.engines[1].is_done(second) && sky.engines[1].is_gone(0));
 }
 
-/// How long 20 MB take over two rails, in milliseconds, of which the second loses datagrams in both directions, in
-/// thousandths, or is dead.
+/// How long 20 MB take over two rails, in milliseconds, of which the second loses datagrams in both
+/// directions, in thousandths, or is dead.
 fn with_losses(seed: u64, lost: Option<u64>) -> u64 {
     let mut sky = Sky::new(seed, 2, &[60, 60], Harm::default(), selective(), PolicyKind::Pull {});
     assert_eq!(exchange(&mut sky, &long_messages(5), |_| (), ms(60_000)), Ok(()));
@@ -611,7 +611,8 @@ fn a_rail_that_loses_much_is_no_worse_than_a_dead_one() {
     }
 }
 
-/// All rails lose up to 60 % of all datagrams, in both directions: nobody gives up, and a megabyte arrives within seconds.
+/// All rails lose up to 60 % of all datagrams, in both directions: nobody gives up, and a megabyte
+/// arrives within seconds.
 #[test]
 fn rails_that_lose_most_datagrams_still_carry_messages() {
     for seed in 0..3 {

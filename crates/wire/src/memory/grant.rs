@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A word in the memory of this process that says a number for as long as somebody may read a message. The reader reads
-/// the word after the message: if it says something else, what was read may be anything.
+/// A word in the memory of this process that says a number for as long as somebody may read a
+/// message. The reader reads the word after the message: if it says something else, what was read
+/// may be anything.
 #[derive(Debug)]
 pub struct Grant {
     word: Box<AtomicU64>,

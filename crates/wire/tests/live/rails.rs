@@ -81,7 +81,8 @@ fn unequal_rails_are_used_for_what_they_are() {
         let lines = well(&cluster, &[0, 1], "stream 1048576 1500", &[]);
         lines[0].split(' ').nth(2).unwrap().parse().unwrap()
     };
-    // An even split carries 100 Mbit/s at best, the fast rail 200. `cargo bench` measures how much it is.
+    // An even split carries 100 Mbit/s at best, the fast rail 200. `cargo bench` measures how much
+    // it is.
     let mut rates: Vec<f64> = (0..4).map(|_| rate()).collect();
     rates.sort_by(f64::total_cmp);
     assert!(rates[1] > 0.2e9, "{rates:?}");

@@ -334,7 +334,8 @@ impl Request {
     }
 }
 
-/// On a host: makes the device of a cable, and hands it to the process at the other end of the standard input.
+/// On a host: makes the device of a cable, and hands it to the process at the other end of the
+/// standard input.
 pub fn part(cable: usize, host: usize) {
     const TUNSETIFF: libc::Ioctl = 0x4004_54ca;
     const IFF_TUN_NO_PI: i16 = 0x1001;

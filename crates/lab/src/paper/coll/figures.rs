@@ -1,5 +1,5 @@
-//! Measures of the claims about Figures 7 to 20: each asks the rows of one or two parts. Every row is a run of its
-//! own, and intervals are of confidence.
+//! Measures of the claims about Figures 7 to 20: each asks the rows of one or two parts. Every row
+//! is a run of its own, and intervals are of confidence.
 
 use super::super::Evidence;
 use super::super::statistic::{largest, smallest};
@@ -103,7 +103,7 @@ fn peak(e: &Evidence, part: &str, scheme: &str) -> Result<Estimate, Missing> {
 
 /// By how many per cent one is more than the other.
 fn gain(more: Estimate, less: Estimate) -> Estimate {
-    more.ratio(less).shifted(-1.0).scaled(100.0)
+    more.over_independent(less).shifted(-1.0).scaled(100.0)
 }
 
 /// By how many per cent one is less than the other.
@@ -113,7 +113,7 @@ fn loss(less: Estimate, more: Estimate) -> Estimate {
 
 /// Whether one is not more than the other.
 fn not_more(one: Estimate, other: Estimate) -> Truth {
-    one.ratio(other).within(f64::NEG_INFINITY, 1.0 + SAME)
+    one.over_independent(other).within(f64::NEG_INFINITY, 1.0 + SAME)
 }
 
 fn percent(ratio: f64) -> String {
@@ -132,8 +132,8 @@ fn spelled(Estimate { value, low, high }: Estimate, decimals: usize) -> String {
 /// Whether one value follows on the other as it should.
 fn goes(from: Estimate, to: Estimate, wanted: Trend) -> Truth {
     match wanted {
-        Trend::Rises => to.exceeds(from),
-        Trend::Falls => from.exceeds(to),
+        Trend::Rises => to.above_independent(from),
+        Trend::Falls => from.above_independent(to),
     }
 }
 
@@ -205,7 +205,7 @@ fn beyond_saturation(e: &Evidence) -> Answer {
     for part in [SHORT, LONG] {
         for scheme in e.values(part, "scheme")? {
             let curve = accepted(e, part, &[("scheme", &scheme)], LOAD)?;
-            let share = curve[curve.len() - 1].1.ratio(peak(e, part, &scheme)?);
+            let share = curve[curve.len() - 1].1.over_independent(peak(e, part, &scheme)?);
             shares.push((share, format!("{scheme} in {part}")));
         }
     }
@@ -245,8 +245,8 @@ fn order(e: &Evidence, part: &str, schemes: [&str; 3]) -> Answer {
     let peaks = schemes.map(|scheme| peak(e, part, scheme).map(|most| (scheme, most)));
     let [first, second, third] = peaks;
     let peaks = [first?, second?, third?];
-    let turned = peaks.windows(2).map(|pair| pair[1].1.exceeds(pair[0].1));
-    let holds = peaks[0].1.exceeds(peaks[2].1).unless(turned);
+    let turned = peaks.windows(2).map(|pair| pair[1].1.above_independent(pair[0].1));
+    let holds = peaks[0].1.above_independent(peaks[2].1).unless(turned);
     let words = peaks.map(|(scheme, most)| format!("{scheme} {}", load(most)));
     Ok(Measured::shape(holds, words.join(", ")))
 }
@@ -256,7 +256,7 @@ fn local_latency(e: &Evidence) -> Answer {
     for part in [SHORT, LONG] {
         let local = latency(e, part, "local-dynamic", LOAD)?;
         let points = pairs(&local, &latency(e, part, "basic", LOAD)?);
-        let lower = points.iter().map(|(_, local, basic)| basic.exceeds(*local));
+        let lower = points.iter().map(|(_, local, basic)| basic.above_independent(*local));
         holds.push(Truth::at_least(points.len() / 2 + 1, lower));
         let lower = points.iter().filter(|(_, local, basic)| local.value < basic.value).count();
         let (_, local, basic) = points.first().ok_or_else(|| nothing(part))?;
@@ -280,7 +280,7 @@ fn striping_bandwidth(e: &Evidence) -> Answer {
     let (mut holds, mut words) = (Vec::new(), Vec::new());
     for part in [SHORT, LONG] {
         for (striped, unstriped) in TWINS {
-            let ratio = peak(e, part, striped)?.ratio(peak(e, part, unstriped)?);
+            let ratio = peak(e, part, striped)?.over_independent(peak(e, part, unstriped)?);
             holds.push(ratio.within(1.0 - SAME, 1.0 + SAME));
             words.push(format!("{striped} in {part} {}", percent(ratio.value)));
         }
@@ -301,14 +301,15 @@ fn striping_latency(e: &Evidence) -> Answer {
         let ratios = |part| -> Result<Vec<Estimate>, Missing> {
             let with = latency(e, part, striped, LOAD)?;
             let points = pairs(&with, &latency(e, part, unstriped, LOAD)?);
-            Ok(points.iter().map(|(_, with, without)| with.ratio(*without)).collect())
+            Ok(points.iter().map(|(_, with, without)| with.over_independent(*without)).collect())
         };
         let (short, long) = (ratios(SHORT)?, ratios(LONG)?);
         let (Some(&short_low), Some(&long_low)) = (short.first(), long.first()) else {
             return Err(nothing(LONG));
         };
         let long_high = long[long.len() - 1];
-        holds.extend([short_low.exceeds(long_low), long_high.exceeds(long_low)]);
+        holds
+            .extend([short_low.above_independent(long_low), long_high.above_independent(long_low)]);
         words.push(format!(
             "{striped} at the lowest load: 4 KB {}, 64 KB {}; at the highest with a latency: 64 KB {}",
             percent(short_low.value),
@@ -383,7 +384,8 @@ impl Place {
 }
 
 fn falls_below(points: &Pairs, part: fn(Estimate) -> f64) -> Place {
-    let difference = |&(_, a, b): &(f64, Estimate, Estimate)| part(a.ratio(b)).max(0.0).ln();
+    let difference =
+        |&(_, a, b): &(f64, Estimate, Estimate)| part(a.over_independent(b)).max(0.0).ln();
     let Some(last) = points.iter().rposition(|point| difference(point) >= 0.0) else {
         return Place::Before;
     };
@@ -505,7 +507,7 @@ fn improving_size(e: &Evidence) -> Answer {
 fn rails_of_dynamic(e: &Evidence) -> Answer {
     let curve = accepted(e, "fig14", &[("scheme", "dynamic")], RAILS)?;
     let (first, last) = (curve[0].1, curve[curve.len() - 1].1);
-    Ok(Measured::shape(last.exceeds(first), ends(&[("dynamic".to_owned(), curve)])))
+    Ok(Measured::shape(last.above_independent(first), ends(&[("dynamic".to_owned(), curve)])))
 }
 
 fn loss_of_basic(e: &Evidence) -> Answer {
@@ -528,13 +530,16 @@ fn latency_of_basic(e: &Evidence) -> Answer {
         first.value, last.value, near.value, far.value
     );
     let half = last.minus(first).scaled(0.5);
-    Ok(Measured::shape(Truth::all([last.exceeds(first), half.exceeds(far.minus(near))]), text))
+    Ok(Measured::shape(
+        Truth::all([last.above_independent(first), half.above_independent(far.minus(near))]),
+        text,
+    ))
 }
 
 fn latency_striped(e: &Evidence) -> Answer {
     let (local, dynamic) = (by_rails(e, "local-dynamic")?, by_rails(e, "dynamic")?);
-    let falls = |(first, last): (Estimate, Estimate)| first.exceeds(last);
-    let holds = Truth::all([falls(local), falls(dynamic), dynamic.1.exceeds(local.1)]);
+    let falls = |(first, last): (Estimate, Estimate)| first.above_independent(last);
+    let holds = Truth::all([falls(local), falls(dynamic), dynamic.1.above_independent(local.1)]);
     let text = format!(
         "local-dynamic {}, dynamic {}",
         from_to(local, "cycles"),
@@ -588,10 +593,10 @@ fn hybrid_bandwidth(e: &Evidence) -> Answer {
         let bars = [peak(e, part, &dynamic_of(e, part)?)?, peak(e, part, "basic")?];
         let mut ratios = Vec::new();
         for hybrid in hybrids(e, part)? {
-            ratios.push(peak(e, part, &hybrid)?.ratio(largest(&bars)));
+            ratios.push(peak(e, part, &hybrid)?.over_independent(largest(&bars)));
         }
         // "Almost all": all but two readings of the thresholds.
-        let above = ratios.iter().map(|ratio| ratio.exceeds(Estimate::exact(1.0)));
+        let above = ratios.iter().map(|ratio| ratio.above_independent(Estimate::exact(1.0)));
         holds.push(Truth::at_least(ratios.len().saturating_sub(2), above));
         let list: Vec<String> = ratios.iter().map(|ratio| percent(ratio.value)).collect();
         words.push(format!("{part}: by rising threshold {}", list.join(", ")));
@@ -628,7 +633,7 @@ fn dynamic_beside_hybrid(e: &Evidence) -> Answer {
         else {
             return Err(nothing(UNSTRIPED));
         };
-        higher.push(low.exceeds(*low_hybrid));
+        higher.push(low.above_independent(*low_hybrid));
         not_higher.push(not_more(*high, *high_hybrid));
         let (low, high) = (low.value / low_hybrid.value, high.value / high_hybrid.value);
         words.push(format!("{} and {}", percent(low), percent(high)));

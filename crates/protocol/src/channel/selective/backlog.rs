@@ -94,7 +94,8 @@ impl Backlog {
     }
 }
 
-/// How often slots of time are halved: a look takes two round trips, so there are fewer on long paths.
+/// How often slots of time are halved: a look takes two round trips, so there are fewer on long
+/// paths.
 fn rarely(smallest: u64) -> u32 {
     (smallest / LONG).checked_ilog2().map_or(0, |halvings| (halvings + 1).min(u32::BITS - SLOT))
 }

@@ -45,8 +45,8 @@ impl Marks {
         was
     }
 
-    /// Removes `packets` packets from a number on, as far as they are there, and then those that follow without a gap. Returns how
-    /// many packets are passed.
+    /// Removes `packets` packets from a number on, as far as they are there, and then those that
+    /// follow without a gap. Returns how many packets are passed.
     #[inline]
     pub fn pass(&mut self, from: Seq, packets: u32) -> u32 {
         let mut passed = packets;

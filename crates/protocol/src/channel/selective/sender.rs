@@ -542,9 +542,9 @@ impl<T: Clone> Sender<T> {
         })
     }
 
-    /// What the rail takes to transmit the packets that the next acknowledgement may be about, beyond what round
-    /// trips have shown: packets may be longer than those that were measured. An acknowledgement comes for two
-    /// packets, and may ride on one as long.
+    /// What the rail takes to transmit the packets that the next acknowledgement may be about,
+    /// beyond what round trips have shown: packets may be longer than those that were measured. An
+    /// acknowledgement comes for two packets, and may ride on one as long.
     #[inline]
     fn serial(&self) -> Time {
         let bytes = (2 * self.under_way).min(ACKNOWLEDGED * self.window.longest());

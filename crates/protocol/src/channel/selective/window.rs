@@ -1,8 +1,9 @@
 //! How many bytes may be under way: a window that finds itself.
 //!
-//! The window is what the way delivers in a round trip without the queue there ([`Backlog`]), and beside it what makes that queue: as much
-//! as the way delivers in the time `ahead` (more on a long path), and a few packets. A sender with less than that under way sees a
-//! rate that is its window by the round trip, and widens it; one with more sees the rate of the rail, and narrows it.
+//! The window is what the way delivers in a round trip without the queue there ([`Backlog`]), and
+//! beside it what makes that queue: as much as the way delivers in the time `ahead` (more on a long
+//! path), and a few packets. A sender with less than that under way sees a rate that is its window
+//! by the round trip, and widens it; one with more sees the rate of the rail, and narrows it.
 //!
 //! | phase | the window | until |
 //! |---|---|---|
@@ -16,8 +17,9 @@
 //!   a round, and what packets take then is what they take without a queue. All who send to the same end do so at once, for it is its
 //!   clock that says when: else they would take each other's queue for the way, and lengthen theirs. Whoever loses packets however short
 //!   the queue is bound to be, does so as well.
-//! - 256 packets, or on paths of more than 2 ms what the way delivers in two of the smallest round trips, up to
-//!   4,096 packets. Without that, two nodes that send to each other would take each other's queue for the way, and lengthen theirs.
+//! - 256 packets, or on paths of more than 2 ms what the way delivers in two of the smallest round
+//!   trips, up to 4,096 packets. Without that, two nodes that send to each other would take each
+//!   other's queue for the way, and lengthen theirs.
 
 use crosstie_units::Rate;
 

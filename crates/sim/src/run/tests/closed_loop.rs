@@ -275,7 +275,8 @@ impl Application for Lonely {
     }
 }
 
-/// The caller is asked again and again if the run goes on, also while one long message is under way.
+/// The caller is asked again and again if the run goes on, also while one long message is under
+/// way.
 #[test]
 fn a_long_message_does_not_keep_anybody_from_breaking_off() {
     let fabric = tree(2, 2).unwrap();

@@ -531,9 +531,9 @@ fn best(rails: u32) -> IdealSpec {
 /// o = 100 ns.
 const OVERHEAD: Overhead = Overhead { message: Time::from_ns(100), byte: Time::ZERO, eager: None };
 
-/// That is so for all schedules if hosts take no time. If they do, there are a few that send on what they have
-/// while the next parts come: processors serve what was freed first, and on a network that takes parts sooner those may
-/// be freed before what should be sent on.
+/// That is so for all schedules if hosts take no time. If they do, there are a few that send on
+/// what they have while the next parts come: processors serve what was freed first, and on a
+/// network that takes parts sooner those may be freed before what should be sent on.
 #[test]
 fn no_schedule_is_faster_than_on_the_ideal_network() {
     let fabric = tree(4, 2).unwrap();
