@@ -366,6 +366,9 @@ impl Nodes {
         match packet {
             PacketId::Data(data @ DataId { from, stripe, number }) => {
                 let packet = self.nodes[from.0 as usize].packet(stripe, number);
+                if self.post.is_some() {
+                    self.announce(packet.parcel.message, listener);
+                }
                 listener.packet(began, at, self.wire_bytes(&packet), switches);
                 if self.links.is_none() {
                     self.tell(network, from, data.acknowledged(), listener);
@@ -380,6 +383,17 @@ impl Nodes {
                 self.set_timer(done, Timer::Processed { control });
             }
             PacketId::Posted(_) => unreachable!("what was posted has been opened"),
+        }
+    }
+
+    /// Whoever wants to know that a message is coming in hears of it with its first packet, where the
+    /// network does not tell of the first byte.
+    fn announce(&mut self, message: MessageId, listener: &mut impl Listener) {
+        // What comes again may have been delivered before.
+        if let Some(pending) = self.pending(message)
+            && !std::mem::replace(&mut pending.arriving, true)
+        {
+            listener.arriving(&pending.letter);
         }
     }
 

@@ -116,7 +116,7 @@ impl Figure {
 
     /// The swept keys that `series` must name besides, so that a curve joins only points that differ in x.
     /// Runs that differ in the seed alone count as one point. Where x is measured, a curve runs along the
-    /// last swept key that is free.
+    /// last swept key that is free and that no other one tells.
     fn missing_series(&self, keys: &[String], points: &[Point]) -> Vec<String> {
         let is_drawn = |point: &&Point| self.has(|key| point.setting(key));
         let points: Vec<&Point> = points.iter().filter(is_drawn).collect();
@@ -129,9 +129,17 @@ impl Figure {
         let mut free: Vec<&str> = (keys.iter().map(String::as_str))
             .filter(|key| *key != self.x && *key != "seed" && !told.contains(key) && varies(key))
             .collect();
-        match keys.contains(&self.x) {
-            true => told.push(&self.x),
-            false => told.extend(free.pop()),
+        if keys.contains(&self.x) {
+            told.push(&self.x);
+        } else {
+            // Of keys that advance together, the one that tells the others.
+            let tells = |one: &str, other: &str| {
+                !is_ambiguous(&points, &[&told[..], &[one]].concat(), other)
+            };
+            let leads = |key: &str| free.iter().all(|one| !tells(one, key) || tells(key, one));
+            if let Some(place) = free.iter().rposition(|key| leads(key)) {
+                told.push(free.remove(place));
+            }
         }
         free.retain(|key| {
             let splits = is_ambiguous(&points, &told, key);
@@ -333,5 +341,9 @@ mod tests {
         assert_eq!(series(THREE, "x = 'accepted'"), ["traffic.load", "bus"]);
         let named = "x = 'accepted'\nseries = ['routing', 'bus']";
         assert_eq!(series(THREE, named), ["routing", "bus"]);
+        // The load tells how long runs may be, and not the other way round.
+        let lengths = "zip.traffic.load = [0.1, 0.2, 0.3]\n\
+                       zip.measure.max-cycles = [200000, 100000, 200000]\nproduct.bus = ['half', 'full']";
+        assert_eq!(series(lengths, "x = 'offered'\nseries = ['bus']"), ["bus"]);
     }
 }

@@ -216,7 +216,6 @@ impl Nodes {
                 }
                 Action::Deliver(item) => {
                     let (at, passage) = came.expect("what is delivered has come");
-                    self.announce(item.packet(), listener);
                     self.deliver(network, item.packet(), at, passage, listener);
                 }
                 Action::Acknowledged(item) => {
@@ -247,19 +246,6 @@ impl Nodes {
         let path = link.endpoint.path();
         if let Some(shown) = path.and_then(|path| Input::shown(to, rail, &path)) {
             self.tell(network, node, shown, listener);
-        }
-    }
-
-    /// Whoever wants to know that a message is coming in hears of it now.
-    fn announce(&mut self, packet: PacketId, listener: &mut impl Listener) {
-        if let PacketId::Data(data) = packet {
-            let packet = self.nodes[data.from.0 as usize].packet(data.stripe, data.number);
-            // What comes again may have been delivered before.
-            if let Some(pending) = self.pending(packet.parcel.message)
-                && !std::mem::replace(&mut pending.arriving, true)
-            {
-                listener.arriving(&pending.letter);
-            }
         }
     }
 
@@ -372,7 +358,6 @@ impl Nodes {
             self.post().packets.take(packet);
         let frame = match content {
             Content::Bare(item) => {
-                self.announce(item.packet(), listener);
                 return self.deliver(network, item.packet(), arrived, passage, listener);
             }
             Content::Pack(ack) => Frame::Pack(ack),

@@ -130,7 +130,9 @@ fn stream(bytes: u64, milliseconds: u64) -> Done {
     }
     if comm.rank() == 1 {
         let rate = 8.0 * (rounds * bytes) as f64 / begin.elapsed().as_secs_f64();
-        say(format!("{rounds} {} {rate}", longest.as_millis()));
+        let rails = comm.statistics();
+        let received = rails.iter().map(|rail| format!(" {}", rail.count.received_bytes));
+        say(format!("{rounds} {} {rate}{}", longest.as_millis(), received.collect::<String>()));
     }
     comm.finish()
 }

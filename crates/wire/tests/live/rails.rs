@@ -77,13 +77,20 @@ fn messages_come_while_a_rank_computes() {
 #[test]
 fn unequal_rails_are_used_for_what_they_are() {
     let Some(cluster) = live(UNEQUAL) else { return };
-    let rate = || -> f64 {
+    let run = || -> (f64, f64) {
         let lines = well(&cluster, &[0, 1], "stream 1048576 1500", &[]);
-        lines[0].split(' ').nth(2).unwrap().parse().unwrap()
+        let numbers: Vec<f64> = lines[0].split(' ').map(|word| word.parse().unwrap()).collect();
+        let &[_, _, rate, fast, slow] = numbers.as_slice() else { panic!("{lines:?}") };
+        (rate, slow / (fast + slow))
     };
-    // An even split carries 100 Mbit/s at best, the fast rail 200. `cargo bench` measures how much
-    // it is.
-    let mut rates: Vec<f64> = (0..4).map(|_| rate()).collect();
-    rates.sort_by(f64::total_cmp);
-    assert!(rates[1] > 0.2e9, "{rates:?}");
+    let runs: Vec<(f64, f64)> = (0..4).map(|_| run()).collect();
+    let middle = |pick: fn(&(f64, f64)) -> f64| {
+        let mut values: Vec<f64> = runs.iter().map(pick).collect();
+        values.sort_by(f64::total_cmp);
+        (values[1] + values[2]) / 2.0
+    };
+    // The slow rail has a fifth of the bandwidth. An even split carries 100 Mbit/s at best. On a busy
+    // machine ranks carry less than both rails could; `cargo bench` measures how much it is.
+    let (rate, share) = (middle(|run| run.0), middle(|run| run.1));
+    assert!((0.1..0.3).contains(&share) && rate > 0.12e9, "{runs:?}");
 }

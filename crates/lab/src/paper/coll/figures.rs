@@ -205,7 +205,10 @@ fn beyond_saturation(e: &Evidence) -> Answer {
     for part in [SHORT, LONG] {
         for scheme in e.values(part, "scheme")? {
             let curve = accepted(e, part, &[("scheme", &scheme)], LOAD)?;
-            let share = curve[curve.len() - 1].1.over_independent(peak(e, part, &scheme)?);
+            let (_, last) = curve[curve.len() - 1];
+            let earlier =
+                curve[..curve.len() - 1].iter().map(|(_, most)| last.over_independent(*most));
+            let share = smallest(&earlier.collect::<Vec<_>>());
             shares.push((share, format!("{scheme} in {part}")));
         }
     }
@@ -213,7 +216,7 @@ fn beyond_saturation(e: &Evidence) -> Answer {
     let least = shares.iter().min_by(|a, b| a.0.value.total_cmp(&b.0.value));
     let (share, place) = least.expect("a part sweeps its schemes");
     let share = 100.0 * share.value;
-    let text = format!("at the highest load at least {share:.0} % of the most ({place})");
+    let text = format!("at the highest load at least {share:.0} % of any other ({place})");
     Ok(Measured::shape(holds, text))
 }
 
