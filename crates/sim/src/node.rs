@@ -386,8 +386,8 @@ impl Nodes {
         }
     }
 
-    /// Whoever wants to know that a message is coming in hears of it with its first packet, where the
-    /// network does not tell of the first byte.
+    /// Tells the listener that a message is coming in, with its first packet: networks behind
+    /// channels and commodity nodes do not report the first byte.
     fn announce(&mut self, message: MessageId, listener: &mut impl Listener) {
         // What comes again may have been delivered before.
         if let Some(pending) = self.pending(message)

@@ -116,7 +116,7 @@ impl Figure {
 
     /// The swept keys that `series` must name besides, so that a curve joins only points that differ in x.
     /// Runs that differ in the seed alone count as one point. Where x is measured, a curve runs along the
-    /// last swept key that is free and that no other one tells.
+    /// last swept key that is free and that no other key determines.
     fn missing_series(&self, keys: &[String], points: &[Point]) -> Vec<String> {
         let is_drawn = |point: &&Point| self.has(|key| point.setting(key));
         let points: Vec<&Point> = points.iter().filter(is_drawn).collect();
@@ -132,11 +132,13 @@ impl Figure {
         if keys.contains(&self.x) {
             told.push(&self.x);
         } else {
-            // Of keys that advance together, the one that tells the others.
-            let tells = |one: &str, other: &str| {
+            // Of keys that are zipped, the one that determines the others.
+            let determines = |one: &str, other: &str| {
                 !is_ambiguous(&points, &[&told[..], &[one]].concat(), other)
             };
-            let leads = |key: &str| free.iter().all(|one| !tells(one, key) || tells(key, one));
+            let leads = |key: &str| {
+                free.iter().all(|other| !determines(other, key) || determines(key, other))
+            };
             if let Some(place) = free.iter().rposition(|key| leads(key)) {
                 told.push(free.remove(place));
             }
@@ -341,7 +343,7 @@ mod tests {
         assert_eq!(series(THREE, "x = 'accepted'"), ["traffic.load", "bus"]);
         let named = "x = 'accepted'\nseries = ['routing', 'bus']";
         assert_eq!(series(THREE, named), ["routing", "bus"]);
-        // The load tells how long runs may be, and not the other way round.
+        // The load determines how long runs may be, and not the other way round.
         let lengths = "zip.traffic.load = [0.1, 0.2, 0.3]\n\
                        zip.measure.max-cycles = [200000, 100000, 200000]\nproduct.bus = ['half', 'full']";
         assert_eq!(series(lengths, "x = 'offered'\nseries = ['bus']"), ["bus"]);

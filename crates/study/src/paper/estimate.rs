@@ -69,8 +69,8 @@ impl Estimate {
         self.over(other)
     }
 
-    /// Returns [`Truth::Holds`] if this is larger than an independent quantity; the half-widths add up
-    /// as in [`over_independent`](Estimate::over_independent).
+    /// Returns [`Truth::Holds`] if this is larger than an independent quantity; half-widths add
+    /// up as in [`over_independent`](Estimate::over_independent).
     pub fn above_independent(self, other: Estimate) -> Truth {
         let difference = Estimate {
             value: self.value - other.value,

@@ -83,8 +83,8 @@ fn unequal_rails_are_used_for_what_they_are() {
         let &[_, _, _, fast, slow] = numbers.as_slice() else { panic!("{lines:?}") };
         slow / (fast + slow)
     };
-    // The slow rail has a fifth of the bandwidth, and half of the bytes of an even split. How much both
-    // carry depends on what else the machine does; `cargo bench` measures it.
+    // The slow rail has a fifth of the bandwidth; an even split would give it half of the bytes.
+    // The throughput depends on what else the machine does; `cargo bench` measures it.
     let mut shares: Vec<f64> = (0..4).map(|_| run()).collect();
     shares.sort_by(f64::total_cmp);
     assert!(shares[1] > 0.1 && shares[2] < 0.35, "{shares:?}");

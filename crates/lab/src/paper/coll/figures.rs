@@ -205,10 +205,12 @@ fn beyond_saturation(e: &Evidence) -> Answer {
     for part in [SHORT, LONG] {
         for scheme in e.values(part, "scheme")? {
             let curve = accepted(e, part, &[("scheme", &scheme)], LOAD)?;
-            let (_, last) = curve[curve.len() - 1];
-            let earlier =
-                curve[..curve.len() - 1].iter().map(|(_, most)| last.over_independent(*most));
-            let share = smallest(&earlier.collect::<Vec<_>>());
+            let Some(((_, last), others)) = curve.split_last().filter(|(_, rest)| !rest.is_empty())
+            else {
+                return Err(Missing(format!("{part} has one load of {scheme}")));
+            };
+            let shares_of = others.iter().map(|(_, other)| last.over_independent(*other));
+            let share = smallest(&shares_of.collect::<Vec<_>>());
             shares.push((share, format!("{scheme} in {part}")));
         }
     }
