@@ -228,7 +228,7 @@ impl Part<'_> {
     }
 
     /// Lets an operation wait for the last step.
-    fn follow(&mut self, op: OpId) {
+    pub fn follow(&mut self, op: OpId) {
         for last in self.last.into_iter().flatten() {
             self.score.builder.after(Rank(self.rank), op, last);
         }

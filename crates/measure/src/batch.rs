@@ -23,6 +23,10 @@
 //! (Tafazzoli and Wilson, *IIE Transactions* 43(2), 2011). If the fine batches have a correlation
 //! above one half, the series is too short for its memory, and all batches together are taken to
 //! say no more than one of them: the half-width is `t` times the standard deviation of a batch.
+//! Where something is counted per time ([`Estimate::of_rate`]) that begins at 0.7, and between one
+//! half and 0.7 batches are of eight fine ones. Of 1500 autoregressions each, with 512 and 1000 values
+//! and memories of 2 to 100 values, nominal 95 % intervals then hold in 93 to 99 %. Latencies do not
+//! have this rule: near saturation they look calm before they rise, and runs would stop too soon.
 //!
 //! The test compares the lag-1 correlation `c = sum e_i e_{i+1} / sum e_i^2` with its upper 10 %
 //! point under independence, `1.2816 sqrt((b - 2) / (b^2 - 1))` (Fishman, *Management Science*
@@ -57,14 +61,30 @@ impl Estimate {
     ///
     /// Values that do not fill a batch are left out, oldest first.
     pub fn of_ratio(series: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
+        Estimate::of_batches(series, confidence, 0.5)
+    }
+
+    /// What is counted per time, given as counts over equal times; `None` of fewer than
+    /// [`LEAST_VALUES`](Estimate::LEAST_VALUES).
+    pub fn of_rate(counts: &[f64], time: f64, confidence: f64) -> Option<Estimate> {
+        let series: Vec<_> = counts.iter().map(|&count| (count, time)).collect();
+        Estimate::of_batches(&series, confidence, 0.7)
+    }
+
+    /// Fine batches with a correlation above `limit` are too short.
+    fn of_batches(series: &[(f64, f64)], confidence: f64, limit: f64) -> Option<Estimate> {
         if series.len() < Estimate::LEAST_VALUES {
             return None;
         }
         let size = (series.len() / 64).max(1);
         let fine = correlation(&Batches::new(series, size)?.residuals);
-        let joined = if fine.significant { 4 } else { 2 };
+        let joined = match fine {
+            _ if fine.value > 0.5 && limit > 0.5 => 8,
+            _ if fine.significant => 4,
+            _ => 2,
+        };
         let batches = Batches::new(series, joined * size)?;
-        Some(batches.estimate(confidence, fine.value > 0.5))
+        Some(batches.estimate(confidence, fine.value > limit))
     }
 
     /// The rise per value of a series over equal times: the slope of the least-squares line, which
@@ -206,6 +226,22 @@ mod tests {
             let estimate = |seed| Estimate::of_mean(&autoregression(seed, phi, len), 0.95).unwrap();
             let count = covered(100.0, estimate);
             assert!((360..=392).contains(&count), "phi {phi}, {len} values: {count} of 400");
+        }
+    }
+
+    #[test]
+    fn rates_with_a_long_memory_are_known_about_as_well_as_they_say() {
+        for (phi, len) in [(0.6f64, 512), (0.9, 512), (0.94, 512), (0.94, 1000), (0.97, 1000)] {
+            let estimate = |seed| {
+                let counts = autoregression(seed, phi, len);
+                Estimate::of_rate(&counts, 1.0, 0.95).unwrap()
+            };
+            let count = covered(100.0, estimate);
+            assert!((360..=400).contains(&count), "phi {phi}, {len} values: {count} of 400");
+            // Half as long again as what is known of the memory would give, but not many times.
+            let error = ((1.0 + phi) / (1.0 - phi) / (1.0 - phi * phi) / len as f64).sqrt();
+            let mean = (0..400).map(|seed| estimate(seed).half_width).sum::<f64>() / 400.0;
+            assert!(phi > 0.95 || mean < 4.0 * error, "phi {phi}, {len} values: {mean} of {error}");
         }
     }
 

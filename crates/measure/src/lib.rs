@@ -21,6 +21,7 @@
 //!     confidence: 0.95,
 //!     messages: 0,
 //!     lump: 10.0,
+//!     sources: 1,
 //!     limit: 1_000_000,
 //! };
 //! let mut run = Steady::new(spec);

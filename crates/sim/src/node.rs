@@ -92,6 +92,9 @@ pub struct Nodes {
     interest: Interest,
     /// Whether somebody follows what becomes of messages.
     follows: bool,
+    /// Whether the listener hears of messages with their first packet, since the network does not
+    /// report the first byte: those behind channels and commodity nodes do not.
+    announces: bool,
     /// Whether it is told when messages have left, and they may have arrived before: some of it may go again.
     leaves_late: bool,
     /// The time it is for whoever is being told something.
@@ -156,6 +159,7 @@ impl Nodes {
             interest,
             leaves_late,
             follows: audience == Audience::Follows,
+            announces: !spec.is_plain() && audience == Audience::Receives,
             now: Time::ZERO,
             alarms: vec![None; count as usize],
             processors: vec![Time::ZERO; (count * spec.rails) as usize],
@@ -366,10 +370,10 @@ impl Nodes {
         match packet {
             PacketId::Data(data @ DataId { from, stripe, number }) => {
                 let packet = self.nodes[from.0 as usize].packet(stripe, number);
-                if self.post.is_some() {
+                if self.announces {
                     self.announce(packet.parcel.message, listener);
                 }
-                listener.packet(began, at, self.wire_bytes(&packet), switches);
+                listener.packet(began, at, &packet, self.wire_bytes(&packet), switches);
                 if self.links.is_none() {
                     self.tell(network, from, data.acknowledged(), listener);
                 }
@@ -386,8 +390,7 @@ impl Nodes {
         }
     }
 
-    /// Tells the listener that a message is coming in, with its first packet: networks behind
-    /// channels and commodity nodes do not report the first byte.
+    /// Tells the listener that a message is coming in, with its first packet.
     fn announce(&mut self, message: MessageId, listener: &mut impl Listener) {
         // What comes again may have been delivered before.
         if let Some(pending) = self.pending(message)

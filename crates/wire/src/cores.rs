@@ -47,11 +47,17 @@ impl Cores {
     pub fn ranks_each(&self, all: &[&Cores]) -> u32 {
         // The system may grant less than there is.
         let granted = granted();
-        let cores = match granted < self.0.len() {
-            true => granted,
-            false => all.iter().flat_map(|cores| &cores.0).collect::<BTreeSet<_>>().len(),
-        };
-        all.len().div_ceil(cores.max(1)) as u32
+        match granted < self.0.len() {
+            true => all.len().div_ceil(granted.max(1)) as u32,
+            false => Cores::crowd(all),
+        }
+    }
+
+    /// Returns how many ranks share a core, of those that may run on these. Unlike
+    /// [`ranks_each`](Cores::ranks_each) it is the same for all of them.
+    pub fn crowd(all: &[&Cores]) -> u32 {
+        let cores = all.iter().flat_map(|cores| &cores.0).collect::<BTreeSet<_>>();
+        all.len().div_ceil(cores.len().max(1)) as u32
     }
 }
 
@@ -127,6 +133,8 @@ mod tests {
         let both = cores(&[0, 1]);
         assert_eq!(first.ranks_each(&[&first, &both]), 1);
         assert_eq!(first.ranks_each(&[&first, &both, &both]), 2);
+        assert_eq!(Cores::crowd(&[&first, &second]), 1);
+        assert_eq!(Cores::crowd(&[&both; 7]), 4);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::traffic::{Size, in_bytes};
 use crosstie_protocol::Packing;
 use crosstie_units::Bytes;
+use std::ops::Range;
 
 /// How many flits messages and packets have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +34,19 @@ impl Flits {
         let (full, last) = self.packing.cut(u64::from(bytes));
         let of = |carried| self.of_wire(self.packing.wire_bytes(carried));
         full * of(u64::from(self.packing.payload.unwrap_or(0))) + of(last)
+    }
+
+    /// The share of [`of_message`](Flits::of_message) that falls to some of the bytes of a message:
+    /// of parts without gap or overlap, the shares add up to all of it.
+    #[inline]
+    pub fn of_part(&self, bytes: u64, part: Range<u64>) -> u64 {
+        let all = self.of_message(bytes as u32);
+        // A message without bytes is one packet.
+        if bytes == 0 {
+            return all;
+        }
+        let before = |end: u64| (u128::from(all) * u128::from(end) / u128::from(bytes)) as u64;
+        before(part.end) - before(part.start)
     }
 
     /// The exact mean of [`of_message`](Flits::of_message) over sizes in bytes.
@@ -111,6 +125,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn shares_of_parts_add_up_to_the_message(
+            bytes in 1..5000u32, flit in 1..9u32, overhead in 0..40u32,
+            payload in prop::option::of(1..500u32),
+            mut cuts in prop::collection::vec(0..5000u64, 0..9),
+        ) {
+            let flits = Flits { flit, packing: Packing { payload, overhead } };
+            let length = u64::from(bytes);
+            cuts.extend([0, length]);
+            cuts.retain(|&cut| cut <= length);
+            cuts.sort_unstable();
+            let parts = cuts.windows(2).map(|ends| flits.of_part(length, ends[0]..ends[1]));
+            prop_assert_eq!(parts.sum::<u64>(), flits.of_message(bytes));
+        }
+
         #[test]
         fn the_mean_of_exponential_sizes_is_exact(
             bytes in 1..60u64, flit in 1..9u32, overhead in 0..40u32,

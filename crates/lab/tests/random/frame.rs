@@ -278,6 +278,9 @@ fn bus(draw: &mut Draw, file: &mut Experiment, link: &Link, in_transit: bool) {
     let name = if in_transit { "full" } else { draw.one(&["", "half", "full", "asymmetric"]) };
     match name {
         "" => {}
+        // A cycle has as many ticks as the ratio of the rates needs, and each lasts a picosecond.
+        "asymmetric"
+            if link.flit.get() * 1_000_000_000_000 / link.rate.bytes_per_second() < 100 => {}
         "asymmetric" => {
             let rate = link.rate.bytes_per_second() as i64;
             for key in ["read", "write"] {

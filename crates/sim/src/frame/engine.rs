@@ -319,7 +319,7 @@ impl<'a> Frames<'a> {
     /// A frame starts on the channel that it is to take, as soon as that is free.
     #[inline]
     fn start(&mut self, place: u32) {
-        let flight = *self.flights.get(place);
+        let flight = self.flights.get_mut(place);
         let number = flight.channel();
         let channel = &mut self.channels[number as usize];
         let at = self.now.max(channel.free);
@@ -332,7 +332,7 @@ impl<'a> Frames<'a> {
         let Channel { wire, engine, whole, mut occupied, .. } = *channel;
         let mut left = at + whole;
         if let Some(changing) = &mut self.changing {
-            left = changing.start((at, left, wire), number, place, &flight);
+            left = changing.start((at, left, wire), number, place, flight);
             occupied = occupied + (left - (at + whole));
         }
         let there = left + wire;
@@ -340,9 +340,9 @@ impl<'a> Frames<'a> {
         channel.frames += 1;
         channel.busy = channel.busy + occupied;
         channel.waiting = channel.waiting + (at - flight.ready);
+        let is_told = flight.told;
         if flight.hop == 0 {
-            let entry = self.flights.get_mut(place);
-            (entry.began, entry.leaving) = (at, flight.departs);
+            (flight.began, flight.leaving) = (at, flight.departs);
             if flight.departs {
                 self.enter(left, Step::Leave, number, place);
             }
@@ -350,14 +350,14 @@ impl<'a> Frames<'a> {
             self.memories.leaves(flight.stores, left, flight.bytes);
         }
         if engine == NONE {
-            if self.interest.arriving && flight.told {
+            if self.interest.arriving && is_told {
                 self.enter(at + wire, Step::Begin, number, place);
             }
             self.enter(there, Step::Arrive, number, place);
             return;
         }
         let Forwarder { cut_through, lookup, latency, .. } = self.engines[engine as usize];
-        let noticed = if cut_through { self.noticed(at, there, &flight) } else { there };
+        let noticed = if cut_through { self.noticed(at, there, place) } else { there };
         if lookup == Time::ZERO {
             self.enter(noticed + latency, Step::Decide, number, place);
         } else {
@@ -366,8 +366,9 @@ impl<'a> Frames<'a> {
     }
 
     /// When a switch that cuts through notices a frame that starts on its way there at one time, and is there at another.
-    fn noticed(&mut self, at: Time, there: Time, flight: &Flight) -> Time {
-        let next = self.behind(flight);
+    fn noticed(&mut self, at: Time, there: Time, place: u32) -> Time {
+        let flight = *self.flights.get(place);
+        let next = self.behind(&flight);
         let line = &self.lines[flight.channel() as usize];
         let is_faster = self.lines[next as usize].is_faster(line);
         if is_faster { there } else { at + line.head() + line.wire }

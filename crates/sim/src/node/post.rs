@@ -24,9 +24,8 @@ pub(super) struct Posted {
     link: u32,
     /// Whether it is sent for the first time.
     first: bool,
-    /// What it went through, when it has arrived, and when that was.
-    passage: Passage,
-    arrived: Time,
+    /// When it arrived at a commodity node, and what it went through: it waits for the processor.
+    came: Option<(Time, Passage)>,
 }
 
 impl Posted {
@@ -154,8 +153,7 @@ impl Nodes {
                 content,
                 link: NONE,
                 first: true,
-                passage: Passage { began: self.now, switches: 0 },
-                arrived: self.now,
+                came: None,
             },
         );
     }
@@ -198,21 +196,9 @@ impl Nodes {
                         }
                     };
                     let link = place;
-                    let passage = Passage { began: now, switches: 0 };
-                    self.put(
-                        network,
-                        Posted {
-                            rail,
-                            from,
-                            to,
-                            bytes,
-                            content,
-                            link,
-                            first,
-                            passage,
-                            arrived: now,
-                        },
-                    );
+                    let came = None;
+                    let posted = Posted { rail, from, to, bytes, content, link, first, came };
+                    self.put(network, posted);
                 }
                 Action::Deliver(item) => {
                     let (at, passage) = came.expect("what is delivered has come");
@@ -307,11 +293,11 @@ impl Nodes {
                 self.left(network, &posted, listener);
             }
             Fate::Arriving => {}
-            Fate::Arrived(passage) => {
-                let entry = self.post().packets.get_mut(packet);
-                (entry.passage, entry.arrived) = (passage, at);
+            Fate::Arrived(passage) if self.spec.station.is_some() => {
+                self.post().packets.get_mut(packet).came = Some((at, passage));
                 self.reach(network, packet, listener);
             }
+            Fate::Arrived(passage) => self.open(network, packet, (at, passage), listener),
             Fate::Dropped => {
                 self.lost += 1;
                 self.lose(network, packet, listener);
@@ -353,12 +339,18 @@ impl Nodes {
     }
 
     /// A node has something: its channel or its machine hears of it.
-    fn open(&mut self, network: &mut dyn Network, packet: u32, listener: &mut impl Listener) {
-        let Posted { rail, from, to, content, link, passage, arrived, .. } =
-            self.post().packets.take(packet);
+    fn open(
+        &mut self,
+        network: &mut dyn Network,
+        packet: u32,
+        came: (Time, Passage),
+        listener: &mut impl Listener,
+    ) {
+        let Posted { rail, from, to, content, link, .. } = self.post().packets.take(packet);
         let frame = match content {
             Content::Bare(item) => {
-                return self.deliver(network, item.packet(), arrived, passage, listener);
+                let (at, passage) = came;
+                return self.deliver(network, item.packet(), at, passage, listener);
             }
             Content::Pack(ack) => Frame::Pack(ack),
             Content::Nack(ack) => Frame::Nack(ack),
@@ -374,7 +366,7 @@ impl Nodes {
         }
         let link = links.other_end(link);
         links.get(link).endpoint.handle(self.now, ChannelInput::Frame(frame));
-        self.serve_link(network, link, Some((arrived, passage)), listener);
+        self.serve_link(network, link, Some(came), listener);
     }
 
     /// Gives the processor of a commodity node something to compute, to be told of by a number.
@@ -437,7 +429,8 @@ impl Nodes {
             }
             Ok(Task::PickUp(packet)) => {
                 self.post().stations[node.0 as usize].picked_up();
-                self.open(network, packet, listener);
+                let came = self.post().packets.get(packet).came.expect("it has arrived");
+                self.open(network, packet, came, listener);
             }
             Ok(Task::Compute(number)) => listener.computed(node, number),
         }
@@ -447,12 +440,10 @@ impl Nodes {
         }
     }
 
-    /// Something has come to its node.
+    /// Something has come to its commodity node.
     fn reach(&mut self, network: &mut dyn Network, packet: u32, listener: &mut impl Listener) {
         let now = self.now;
-        let Some(spec) = self.spec.station else {
-            return self.open(network, packet, listener);
-        };
+        let spec = self.spec.station.expect("a station receives");
         let Posted { rail, to, bytes, .. } = *self.post().packets.get(packet);
         let gap = self.cost(spec.receive_gap, bytes);
         let inward = self.cost(spec.inward, bytes);

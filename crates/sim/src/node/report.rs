@@ -1,6 +1,6 @@
 //! What nodes report to those above them.
 
-use crosstie_protocol::{NodeId, PeId, RailId, RailSet};
+use crosstie_protocol::{NodeId, Packet, PeId, RailId, RailSet};
 use crosstie_units::Time;
 
 /// A message and its address.
@@ -35,9 +35,9 @@ pub struct Receipt {
 
 /// Is told what becomes of messages.
 pub trait Listener {
-    /// A packet of data of so many bytes on the wire has arrived, with when its first byte left, when its last
-    /// arrived and how many switches it crossed.
-    fn packet(&mut self, _began: Time, _at: Time, _bytes: u32, _switches: u32) {}
+    /// A packet of data has arrived, with when its first byte left, when its last arrived, its bytes
+    /// on the wire and how many switches it crossed.
+    fn packet(&mut self, _began: Time, _at: Time, _packet: &Packet, _wire: u32, _switches: u32) {}
 
     /// A message is whole.
     fn delivered(&mut self, receipt: &Receipt);

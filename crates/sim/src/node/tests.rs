@@ -25,9 +25,16 @@ struct Delivered {
 }
 
 impl Listener for Delivered {
-    fn packet(&mut self, _began: Time, _at: Time, bytes: u32, _switches: u32) {
+    fn packet(
+        &mut self,
+        _began: Time,
+        _at: Time,
+        _packet: &protocol::Packet,
+        wire: u32,
+        _switches: u32,
+    ) {
         self.packets += 1;
-        self.packet_bytes += u64::from(bytes);
+        self.packet_bytes += u64::from(wire);
     }
     fn delivered(&mut self, receipt: &Receipt) {
         let Receipt { letter: Letter { from, pe, bytes, .. }, handed_over, delivered } = *receipt;

@@ -1,8 +1,9 @@
 //! The books of a run: messages handed over, packets delivered, latencies.
 
 use crate::network::Grain;
-use crate::node::{Listener, Receipt};
+use crate::node::{Listener, NodesSpec, Receipt};
 use crosstie_measure::{LatencyLog, Window};
+use crosstie_protocol::Packet;
 use crosstie_units::Time;
 use crosstie_work::Flits;
 
@@ -13,7 +14,7 @@ pub(super) struct Totals {
     pub handed_over: u64,
     /// See `handed_over`.
     pub generated: u64,
-    /// Flits delivered, in whole packets.
+    /// Flits delivered.
     pub delivered: u64,
     /// Packets delivered.
     pub packets: u64,
@@ -27,11 +28,23 @@ pub(super) struct Totals {
     pub switches: u64,
 }
 
+/// When flits count as delivered. All flits of a message together are those that it has if it goes
+/// on one rail, so that nothing is left of a backlog when all has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Credit {
+    /// With the packet that they make up: messages go on one rail.
+    Packet,
+    /// With the bytes of the message that a packet holds: stripes have packets of their own.
+    Share,
+    /// With the whole message: parts of it may arrive twice, because a rail died.
+    Message,
+}
+
 /// Writes down what is handed over and what is delivered.
 pub(super) struct Ledger {
     flits: Flits,
-    /// Whether nodes pace what they send: then a message counts as delivered when it is whole, and not
-    /// packet by packet.
+    credit: Credit,
+    /// Whether nodes pace what they send.
     paced: bool,
     grain: Grain,
     /// Latencies of messages in cycles, rounded up.
@@ -43,9 +56,15 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    pub fn new(flits: Flits, paced: bool, grain: Grain, window: u64) -> Ledger {
+    pub fn new(flits: Flits, nodes: &NodesSpec, grain: Grain, window: u64) -> Ledger {
         let (log, totals) = (LatencyLog::new(window), Totals::default());
-        Ledger { flits, paced, grain, log, totals, longest: 0 }
+        let paced = nodes.paces();
+        let credit = match paced {
+            _ if nodes.outlives_rails() => Credit::Message,
+            true => Credit::Share,
+            false => Credit::Packet,
+        };
+        Ledger { flits, credit, paced, grain, log, totals, longest: 0 }
     }
 
     /// A message is handed over.
@@ -74,18 +93,20 @@ impl Ledger {
 
 impl Listener for Ledger {
     #[inline]
-    fn packet(&mut self, began: Time, at: Time, bytes: u32, switches: u32) {
+    fn packet(&mut self, began: Time, at: Time, packet: &Packet, wire: u32, switches: u32) {
         self.totals.packets += 1;
         self.totals.network += self.grain.ticks(at) - self.grain.ticks(began);
         self.totals.switches += u64::from(switches);
-        if !self.paced {
-            self.totals.delivered += self.flits.of_wire(u64::from(bytes));
-        }
+        self.totals.delivered += match self.credit {
+            Credit::Packet => self.flits.of_wire(u64::from(wire)),
+            Credit::Share => self.flits.of_part(packet.parcel.length, packet.bytes.clone()),
+            Credit::Message => 0,
+        };
     }
 
     #[inline]
     fn delivered(&mut self, receipt: &Receipt) {
-        if self.paced {
+        if self.credit == Credit::Message {
             self.totals.delivered += self.flits.of_message(receipt.letter.bytes);
         }
         let delivered = self.grain.ticks(receipt.delivered);

@@ -16,7 +16,7 @@ use crate::node::{Audience, Letter, Nodes, NodesSpec};
 use crate::wormhole::{Bus, Config, WormholeSpec};
 use crosstie_fabric::{End, Fabric, FabricBuilder, HostId, Port, Shape, SwitchId, tree};
 use crosstie_measure::Saturation;
-use crosstie_protocol::{NodeId, Packing, PeId, PolicyKind};
+use crosstie_protocol::{NodeId, Packing, PeId, PolicyKind, StripingRatio};
 use crosstie_routing::{Routing, Shortest, TreeAdaptive};
 use crosstie_units::{Bytes, Seed, Time};
 use crosstie_work::traffic::{Arrival, Destination, Pattern, Permutation, Size};
@@ -350,16 +350,44 @@ fn silent_hosts_do_not_dilute_the_load() {
 }
 
 #[test]
+fn stripes_count_as_they_arrive_and_add_up_to_their_message() {
+    let fabric = crosstie_fabric::single(3).unwrap();
+    let routing = Shortest::new(&fabric);
+    let config = Config { bus: Bus::Full, ..Config::default() };
+    let packing = Packing { payload: Some(100), overhead: 8 };
+    let blueprint = wormhole(&fabric, &routing, 2, &config);
+    let policy = PolicyKind::LocalDynamic { striping: StripingRatio::ALL };
+    let spec = NodesSpec { policy, ..plain_nodes(2, packing) };
+    let mut nodes = Nodes::new(&spec, 3, Audience::Silent).unwrap();
+    let mut network = blueprint.build(nodes.interest());
+    let mut ledger = Ledger::new(Flits { flit: 2, packing }, &spec, network.grain(), 1000);
+    let bytes = 10_250;
+    ledger.generated(bytes);
+    let (from, pe, to) = (NodeId(0), PeId(0), NodeId(1));
+    let letter = Letter { from, pe, to, bytes, id: 0, rail: None, whole: false };
+    nodes.send(&mut *network, letter, &mut ledger);
+    // Two rails carry two flits per cycle, and the message has 5537 on one rail.
+    nodes.run_until(&mut *network, CYCLE * 1500, &mut ledger);
+    assert_eq!(ledger.totals.messages, 0);
+    let delivered = ledger.totals.delivered;
+    assert!((2500..3000).contains(&delivered), "{delivered}");
+    nodes.run_until(&mut *network, CYCLE * 10_000, &mut ledger);
+    assert_eq!((ledger.totals.messages, ledger.totals.generated), (1, 5537));
+    assert_eq!(ledger.totals.delivered, 5537);
+}
+
+#[test]
 fn a_message_arrives_with_its_last_packet_and_rails_take_turns() {
     let fabric = crosstie_fabric::single(3).unwrap();
     let routing = Shortest::new(&fabric);
     let config = Config { bus: Bus::Full, ..Config::default() };
     let packing = Packing { payload: Some(100), overhead: 8 };
     let blueprint = wormhole(&fabric, &routing, 2, &config);
-    let mut nodes = Nodes::new(&plain_nodes(2, packing), 3, Audience::Silent).unwrap();
+    let spec = plain_nodes(2, packing);
+    let mut nodes = Nodes::new(&spec, 3, Audience::Silent).unwrap();
     let mut network = blueprint.build(nodes.interest());
     let flits = Flits { flit: 2, packing };
-    let mut ledger = Ledger::new(flits, false, network.grain(), 1000);
+    let mut ledger = Ledger::new(flits, &spec, network.grain(), 1000);
     for _ in 0..3 {
         ledger.generated(250);
         let (from, pe, to) = (NodeId(0), PeId(0), NodeId(1));

@@ -118,6 +118,7 @@ impl Trial<'_> {
             confidence: self.effort.confidence,
             messages: self.workload.least_messages(),
             lump: self.workload.lump(),
+            sources: run.traffic.iter().map(|traffic| u64::from(traffic.senders())).sum(),
             limit: self.effort.max_cycles,
         });
         let mut patience = Patience::new();
@@ -197,8 +198,7 @@ impl<'a> Run<'a> {
         let nodes = Nodes::new(trial.nodes, trial.blueprint.hosts(), Audience::Silent)
             .expect("the policy fits the network");
         let network = trial.blueprint.build(nodes.interest());
-        let ledger =
-            Ledger::new(trial.workload.flits, trial.nodes.paces(), network.grain(), window);
+        let ledger = Ledger::new(trial.workload.flits, trial.nodes, network.grain(), window);
         Run { trial, network, nodes, traffic, ledger, marks: Marks::new(window), advances: 0 }
     }
 

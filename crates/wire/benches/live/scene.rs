@@ -228,6 +228,22 @@ const SCENES: &[Scene] = &[
         ..TIME
     },
     Scene {
+        name: "many-barrier",
+        ranks: &[0; 64],
+        does: "barrier 200",
+        floor: 1500.0,
+        aim: 500.0,
+        ..TIME
+    },
+    Scene {
+        name: "many-all-reduce",
+        ranks: &[0; 64],
+        does: "all-reduce 200",
+        floor: 1500.0,
+        aim: 500.0,
+        ..TIME
+    },
+    Scene {
         name: "four-rails-barrier",
         ranks: &[0, 1, 2, 3],
         does: "barrier 5000",

@@ -52,18 +52,31 @@ impl Schedules {
 /// From so many bytes on, an algorithm is taken that moves less in more steps.
 const LONG: usize = 64 << 10;
 
-/// The algorithm of an all-reduce of vectors of `bytes`.
-fn all_reduce_of(bytes: usize) -> algorithm::AllReduce {
+/// From so many ranks per core on, a message costs a turn of all others: an algorithm is taken that
+/// has the fewest messages, whatever its steps.
+const CROWD: u32 = 4;
+
+/// The algorithm of an all-reduce of vectors of `bytes`, among ranks of which so many share a core.
+fn all_reduce_of(bytes: usize, crowd: u32) -> algorithm::AllReduce {
     match bytes >= LONG {
         true => algorithm::AllReduce::Ring {},
+        false if crowd >= CROWD => algorithm::AllReduce::Linear {},
         false => algorithm::AllReduce::RecursiveDoubling {},
+    }
+}
+
+/// The algorithm of a barrier among ranks of which so many share a core.
+fn barrier_of(crowd: u32) -> algorithm::Barrier {
+    match crowd >= CROWD {
+        true => algorithm::Barrier::Linear {},
+        false => algorithm::Barrier::Dissemination {},
     }
 }
 
 impl Comm {
     /// Waits until all ranks have come here.
     pub fn barrier(&self) -> Result<(), CommError> {
-        let operation = Operation::Barrier { algorithm: algorithm::Barrier::default() };
+        let operation = Operation::Barrier { algorithm: barrier_of(self.crowd) };
         self.collective::<u8>(operation, &mut [], &mut |_, _| ())
     }
 
@@ -160,7 +173,7 @@ impl Comm {
         combine: impl Fn(&mut T, T),
     ) -> Result<(), CommError> {
         let size = self.elements(0, data.len())?;
-        let algorithm = all_reduce_of(size_of_val(data));
+        let algorithm = all_reduce_of(size_of_val(data), self.crowd);
         let operation = Operation::AllReduce { algorithm, size, combine: None };
         self.collective(operation, data, &mut each(combine))
     }
@@ -484,7 +497,7 @@ mod tests {
         for ranks in 2..=70u32 {
             let size = Bytes::new(1);
             let operation = |bytes| Operation::AllReduce {
-                algorithm: all_reduce_of(bytes),
+                algorithm: all_reduce_of(bytes, CROWD - 1),
                 size,
                 combine: None,
             };
@@ -499,6 +512,30 @@ mod tests {
                 assert!(steps <= ranks.ilog2() + 1, "{steps} for {ranks} ranks, {bytes} bytes");
             }
             assert_eq!(most(LONG), 2 * (ranks - 1));
+        }
+    }
+
+    #[test]
+    fn ranks_that_crowd_the_cores_take_the_fewest_messages() {
+        for ranks in 2..=70u32 {
+            let messages = |operation: Operation| {
+                let Collective { schedule, .. } = operation.collective(ranks).unwrap();
+                let is_send = |op: &&Op| matches!(op.step, Step::Send { .. });
+                let sends = |rank| schedule.ops(Rank(rank)).iter().filter(is_send).count() as u32;
+                (0..ranks).map(sends).sum::<u32>()
+            };
+            let all_reduce = |crowd| Operation::AllReduce {
+                algorithm: all_reduce_of(8, crowd),
+                size: Bytes::new(1),
+                combine: None,
+            };
+            let barrier = |crowd| Operation::Barrier { algorithm: barrier_of(crowd) };
+            for [alone, crowded] in
+                [[all_reduce(1), all_reduce(CROWD)], [barrier(1), barrier(CROWD)]]
+            {
+                assert_eq!(messages(crowded), 2 * (ranks - 1));
+                assert!(messages(crowded) <= messages(alone));
+            }
         }
     }
 }

@@ -20,8 +20,18 @@ const SILENCE: Time = Time::from_ns(20_000_000);
 /// What is kept ahead of rails: for so long a rank may be busy with something else.
 const AHEAD: Time = Time::from_ns(1_000_000);
 
-/// Rails and memory to all other ranks, and whether a rank has a core of its own.
-pub(super) fn connect(job: &mut Job, options: &Options) -> Result<(Engine, u32), CommError> {
+/// What a rank has of the others.
+pub(super) struct Connected {
+    /// Rails and memory to all of them.
+    pub engine: Engine,
+    /// How many ranks share a core with it, itself included.
+    pub ranks_each: u32,
+    /// The same if all ranks run on one machine, and else 1. All ranks agree on it.
+    pub crowd: u32,
+}
+
+/// Connects a rank to all others.
+pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Connected, CommError> {
     let (rank, size) = (job.rank(), job.size());
     let (Ok(own), Ok(all)) = (u16::try_from(rank), u16::try_from(size)) else {
         return Err(CommError::TooMany { found: size });
@@ -66,7 +76,9 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<(Engine, u32),
 
     let own_machine = &everybody[rank].0;
     let beside = everybody.iter().filter(|(machine, ..)| shares_cores(machine, own_machine));
-    let ranks_each = cores.ranks_each(&beside.map(|(_, cores, _)| cores).collect::<Vec<_>>());
+    let beside: Vec<_> = beside.map(|(_, cores, _)| cores).collect();
+    let ranks_each = cores.ranks_each(&beside);
+    let crowd = if beside.len() == size { Cores::crowd(&beside) } else { 1 };
 
     let memory = neighbours(job, &machines)?;
     let apart = machines.iter().any(|&machine| machine != machines[rank]);
@@ -109,7 +121,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<(Engine, u32),
         }),
         ahead: AHEAD,
     };
-    Ok((Engine::new(spec, &policies, used, memory)?, ranks_each))
+    Ok(Connected { engine: Engine::new(spec, &policies, used, memory)?, ranks_each, crowd })
 }
 
 /// The memory that ranks of this machine share, and the place of each rank there.

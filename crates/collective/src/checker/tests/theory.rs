@@ -129,6 +129,9 @@ fn all_reduces() {
     for ranks in RANKS {
         let p = u64::from(ranks);
         let all_reduce = |algorithm| Operation::AllReduce { algorithm, size: BYTES, combine: None };
+        let linear = all_reduce(AllReduce::Linear {});
+        assert_eq!(size(linear, ranks).0, 2 * (p - 1));
+        assert_eq!(contention(linear, ranks), (ranks - 1, ranks - 1));
         let ring = all_reduce(AllReduce::Ring {});
         assert_eq!(size(ring, ranks), (2 * p * (p - 1), 2 * (ranks - 1)));
         assert_eq!(collective(ring, ranks).schedule.bytes(), 2 * (p - 1) * BYTES.get());

@@ -182,21 +182,26 @@ fn ceiling(e: &Evidence) -> Answer {
 
 /// All points well below saturation together: single ones are no surer than their statistics.
 fn below_saturation(e: &Evidence) -> Answer {
-    let (mut offered, mut carried, mut spread) = (0.0, 0.0, 0.0);
+    // Each point counts by how well it is known.
+    let (mut sum, mut weights) = (0.0, 0.0);
     for part in [SHORT, LONG] {
         for scheme in e.values(part, "scheme")? {
             let most = peak(e, part, &scheme)?.value;
             for row in e.pick(part, &[("scheme", &scheme)])? {
-                let Some(x) = row.measured("offered").filter(|&x| x < WELL_BELOW * most) else {
+                let Some(offered) = row.measured("offered").filter(|&x| x < WELL_BELOW * most)
+                else {
                     continue;
                 };
-                offered += x;
-                carried += row.measured("accepted").unwrap_or(0.0);
-                spread += row.measured("accepted_ci").unwrap_or(0.0).powi(2);
+                let accepted = row.measured("accepted").unwrap_or(0.0);
+                let spread = row.measured("accepted_ci").unwrap_or(accepted) / offered;
+                // What seems to be known exactly does not outweigh all others.
+                let weight = spread.max(1e-3).powi(-2);
+                sum += (accepted / offered - 1.0) * weight;
+                weights += weight;
             }
         }
     }
-    let gap = Estimate::about(carried / offered - 1.0, spread.sqrt() / offered);
+    let gap = Estimate::about(sum / weights, 1.0 / weights.sqrt());
     Ok(Measured::Number(gap.scaled(100.0)))
 }
 

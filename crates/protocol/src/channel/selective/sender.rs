@@ -447,10 +447,11 @@ impl<T: Clone> Sender<T> {
         // As long as nothing is known, it may be the answer to any of several transmissions.
         if turn > before && (!again || smallest.is_some()) {
             // With more than one answer in doubt, the sender waits no longer than for the first.
-            let before = self.evidence.doubted.filter(|&doubted| doubted > now);
-            let doubt = Time::from_ps(self.known.trips.smoothed()).min(DOUBT);
-            let doubted =
-                again.then(|| before.map_or(now + doubt, |before| before.min(now + doubt)));
+            let doubted = again.then(|| {
+                let doubted = now + Time::from_ps(self.known.trips.smoothed()).min(DOUBT);
+                let before = self.evidence.doubted.filter(|&before| before > now);
+                before.map_or(doubted, |before| before.min(doubted))
+            });
             // What seems to come sooner than ever was sent before.
             let trip = smallest.filter(|_| again).map_or(trip, |smallest| trip.max(smallest));
             self.evidence = Evidence { turn, trip, doubted };
@@ -547,9 +548,12 @@ impl<T: Clone> Sender<T> {
     /// acknowledgement comes for two packets, and may ride on one as long.
     #[inline]
     fn serial(&self) -> Time {
-        let bytes = (2 * self.under_way).min(ACKNOWLEDGED * self.window.longest());
-        let shown = ACKNOWLEDGED * self.known.trips.bytes();
-        self.known.trains.time_for(bytes.saturating_sub(shown))
+        let (longest, shown) = (self.window.longest(), self.known.trips.bytes());
+        if longest <= shown {
+            return Time::ZERO;
+        }
+        let bytes = (2 * self.under_way).min(ACKNOWLEDGED * longest);
+        self.known.trains.time_for(bytes.saturating_sub(ACKNOWLEDGED * shown))
     }
 
     /// Lets the time come.

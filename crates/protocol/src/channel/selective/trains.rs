@@ -105,8 +105,13 @@ impl Trains {
             self.trains[self.place] = Shown::default();
         }
         let train = &mut self.trains[self.place];
-        if shown.rate >= train.rate || shown.bytes > 2 * train.bytes {
-            *train = shown;
+        if shown.rate < train.rate && shown.bytes <= 2 * train.bytes {
+            return;
+        }
+        *train = shown;
+        if shown.rate >= self.most.rate && shown.bytes >= self.most.bytes {
+            self.most = shown;
+            return;
         }
         let longest = self.trains.iter().map(|train| train.bytes).max().unwrap_or(0);
         let long = self.trains.iter().filter(|train| 2 * train.bytes >= longest);
@@ -118,7 +123,11 @@ impl Trains {
     #[inline]
     pub fn time_for(&self, bytes: u64) -> Time {
         let Shown { rate, .. } = self.most;
-        if rate > 0.0 { Time::from_ps((bytes as f64 / rate) as u64) } else { Time::ZERO }
+        if bytes > 0 && rate > 0.0 {
+            Time::from_ps((bytes as f64 / rate) as u64)
+        } else {
+            Time::ZERO
+        }
     }
 
     /// The rate, if anything is known, and the most bytes of a train that has shown something.

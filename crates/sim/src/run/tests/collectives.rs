@@ -242,6 +242,10 @@ fn closed_form(on: &Machine, operation: Operation, p: u64) -> Option<u64> {
         Operation::AllReduce { algorithm, size, .. } => {
             let m = size.get();
             match algorithm {
+                // A reduction, and a scatter of whole vectors.
+                AllReduce::Linear {} => {
+                    Some(2 * on.hop(m) + (p - 2) * (on.receiving(m) + on.sending(m)))
+                }
                 // 2 (p-1) steps with a part each; the longest part is late everywhere.
                 AllReduce::Ring {} => (quick || m.is_multiple_of(p))
                     .then(|| on.steps((0..2 * (p - 1)).map(|_| m.div_ceil(p)))),
@@ -338,6 +342,7 @@ fn rounds(operation: Operation, p: u64) -> Option<Rounds> {
         Operation::AllReduce { algorithm, size, .. } => {
             let m = size.get();
             Some(match algorithm {
+                AllReduce::Linear {} => return None,
                 AllReduce::Ring {} => ring(m, 0).chain(ring(m, 1)).collect(),
                 AllReduce::RecursiveDoubling {} => {
                     folded(m, powers(core).map(|d| pairs(d, &|_| m)).collect(), m)
