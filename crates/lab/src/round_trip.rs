@@ -156,8 +156,13 @@ impl<'a> RoundTrip<'a> {
             World::Frame => self.alone(window),
             _ => self.crowded(window),
         };
-        // It may ride on a packet that goes the other way.
-        let held = channel.held() + self.packet * 2;
+        // Packets on other virtual channels share the link with it, flit by flit.
+        let beside = match self.spec.world {
+            World::Wormhole => u64::from(self.spec.switch.virtual_channels) - 1,
+            _ => 0,
+        };
+        // An acknowledgement may ride on a packet that goes the other way.
+        let held = channel.held() + self.packet * (2 + beside);
         Some(Patience { round_trips, least, give_up, unmeasured, held })
     }
 }

@@ -78,6 +78,11 @@ fn rails_that_are_busy_for_longer_than_patience_do_not_die() {
 }
 
 #[test]
+fn packets_that_share_a_link_kill_no_rail() {
+    rows(include_str!("idle/virtual-channels-and-patience.toml"));
+}
+
+#[test]
 fn acknowledgements_that_are_held_back_kill_no_rail() {
     let text = include_str!("idle/long-packets-and-patience.toml");
     let held = "channel.go-back-n.acknowledge.delayed = { every = 8, after = '250 ms' }";

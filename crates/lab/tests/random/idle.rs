@@ -87,7 +87,7 @@ impl Idle {
         }
         file.put("work.ping", table([("size", format!("{size} B"))]));
         file.put("work.ping.iterations", 40);
-        file.put("measure.max-cycles", 100_000_000_000_i64);
+        file.put("measure.max-cycles", 1_000_000_000_000_i64);
         let rates = if world == "wormhole" { vec![rates[0]; rates.len()] } else { rates };
         file.put("sweep.product", choice("cluster.rails", Table::new()));
         let rail = |rate: &&str| Value::from(table([("rate", *rate)]));

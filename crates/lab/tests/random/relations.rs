@@ -146,8 +146,8 @@ fn alone(scene: &Scene<'_>) -> Result<bool, String> {
     let alone = scene.row("alone", &single(point))?;
     // What one world does not use is told where no other world of the sweep does.
     let told = |row: &Row| -> Vec<String> {
-        let words = row.note.split("; ").filter(|words| !words.starts_with("not used by"));
-        words.map(str::to_owned).collect()
+        let words = row.note.split("; ").filter(|words| !words.is_empty());
+        words.filter(|words| !words.starts_with("not used by")).map(str::to_owned).collect()
     };
     ensure!(told(&alone) == told(row), "alone: {}\nswept: {}", alone.note, row.note);
     same("alone", &alone, "swept", row)
