@@ -23,10 +23,10 @@
 //! (Tafazzoli and Wilson, *IIE Transactions* 43(2), 2011). If the fine batches have a correlation
 //! above one half, the series is too short for its memory, and all batches together are taken to
 //! say no more than one of them: the half-width is `t` times the standard deviation of a batch.
-//! Where something is counted per time ([`Estimate::of_rate`]) that begins at 0.7, and between one
-//! half and 0.7 batches are of eight fine ones. Of 1500 autoregressions each, with 512 and 1000 values
-//! and memories of 2 to 100 values, nominal 95 % intervals then hold in 93 to 99 %. Latencies do not
-//! have this rule: near saturation they look calm before they rise, and runs would stop too soon.
+//! For counts per time ([`Estimate::of_rate`]) the limit is 0.7, and between one half and 0.7 a
+//! batch joins eight fine ones. On 1500 autoregressions each of 512 and 1000 values, with memories
+//! of 2 to 100 values, nominal 95 % intervals then hold the mean in 93 to 99 %. Latencies keep the
+//! limit of one half: near saturation they look calm before they rise, and runs would stop too soon.
 //!
 //! The test compares the lag-1 correlation `c = sum e_i e_{i+1} / sum e_i^2` with its upper 10 %
 //! point under independence, `1.2816 sqrt((b - 2) / (b^2 - 1))` (Fishman, *Management Science*
@@ -64,14 +64,14 @@ impl Estimate {
         Estimate::of_batches(series, confidence, 0.5)
     }
 
-    /// What is counted per time, given as counts over equal times; `None` of fewer than
+    /// Returns a rate from counts over equal times; `None` if there are fewer than
     /// [`LEAST_VALUES`](Estimate::LEAST_VALUES).
     pub fn of_rate(counts: &[f64], time: f64, confidence: f64) -> Option<Estimate> {
         let series: Vec<_> = counts.iter().map(|&count| (count, time)).collect();
         Estimate::of_batches(&series, confidence, 0.7)
     }
 
-    /// Fine batches with a correlation above `limit` are too short.
+    /// Estimates a ratio; fine batches whose correlation exceeds `limit` are too short.
     fn of_batches(series: &[(f64, f64)], confidence: f64, limit: f64) -> Option<Estimate> {
         if series.len() < Estimate::LEAST_VALUES {
             return None;

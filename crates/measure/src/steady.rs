@@ -38,7 +38,8 @@
 //!    a quarter of the run at most; a larger part is time of flight, and the network still fills;
 //! 4. *more than chance*: from the first to the last quarter of the second half the number of
 //!    messages in the backlog (of the size to which most flits belong) grows by four times what it
-//!    scatters by if nobody waits for anybody, the square root of their number. Where messages are few, all other signs may deceive.
+//!    scatters by if nobody waits for anybody, the square root of their number. Where messages are
+//!    few, all other signs may deceive.
 //!
 //! The run then goes on until the accepted load is known to the precision asked for: what a
 //! network carries beyond saturation is a result. Latency has no mean there and is not given.
@@ -281,15 +282,16 @@ impl Steady {
         let delivered: Vec<_> = steady.iter().map(|w| w.delivered as f64).collect();
         let accepted = Estimate::of_rate(&delivered, cycles, confidence)
             .expect("half of the least number of windows makes an estimate");
-        let few = self.few(delivered.iter().sum());
-        let accepted = widened(accepted, few);
+        let flits: f64 = delivered.iter().sum();
+        let least = self.least_relative(flits);
+        let accepted = widened(accepted, least);
         let latency: Vec<_> =
             steady.iter().map(|w| (w.latency as f64, w.messages as f64)).collect();
         let latency = Estimate::of_ratio(&latency, confidence).filter(|_| !saturated);
         let messages: u64 = steady.iter().map(|w| w.messages).sum();
-        // Where all messages have one size, few of them may still be alike.
-        let variety = self.spec.lump * messages as f64 / delivered.iter().sum::<f64>() - 1.0;
-        let latency = latency.map(|latency| widened(latency, few * variety.max(0.0).sqrt()));
+        // Latencies of messages of one size may be alike, however few there are.
+        let variance = (self.spec.lump * messages as f64 / flits - 1.0).max(0.0);
+        let latency = latency.map(|latency| widened(latency, least * variance.sqrt()));
         let generated: f64 = steady.iter().map(|w| w.generated as f64).sum();
         let measured = steady.len() as f64 * cycles;
 
@@ -322,9 +324,9 @@ impl Steady {
         (outcome, doubts)
     }
 
-    /// To what part means of so many flits are known at best, because few messages make them up; 0 if
-    /// each source has sent several.
-    fn few(&self, delivered: f64) -> f64 {
+    /// Returns the least relative half-width of a mean over `delivered` flits that few messages
+    /// make up; 0 once each source has sent several.
+    fn least_relative(&self, delivered: f64) -> f64 {
         let messages = delivered / self.spec.lump;
         if messages >= LEAST_MESSAGES * self.spec.sources as f64 {
             return 0.0;
@@ -395,7 +397,7 @@ impl Steady {
     }
 }
 
-/// An estimate that is known to this part of it at best.
+/// Returns the estimate with a relative half-width of at least `relative`.
 fn widened(estimate: Estimate, relative: f64) -> Estimate {
     Estimate { half_width: estimate.half_width.max(relative * estimate.mean), ..estimate }
 }

@@ -25,8 +25,8 @@ pub struct Patience {
     pub give_up: Time,
     /// The least time for which a way may be silent on which no round trip has been measured yet.
     pub unmeasured: Time,
-    /// How long the receiver may hold an acknowledgement back, and packets that share a link with the
-    /// one that is awaited may hold it up.
+    /// How long the receiver may hold an acknowledgement back, and how long packets on other
+    /// virtual channels of the link may delay a packet.
     pub held: Time,
 }
 

@@ -92,8 +92,8 @@ pub struct Nodes {
     interest: Interest,
     /// Whether somebody follows what becomes of messages.
     follows: bool,
-    /// Whether the listener hears of messages with their first packet, since the network does not
-    /// report the first byte: those behind channels and commodity nodes do not.
+    /// True if nodes announce a message to the listener with its first packet. Behind channels and
+    /// commodity nodes the network does not report the first byte.
     announces: bool,
     /// Whether it is told when messages have left, and they may have arrived before: some of it may go again.
     leaves_late: bool,

@@ -64,8 +64,8 @@ pub struct Comm {
     size: usize,
     /// How many ranks share a core with it, itself included.
     ranks_each: u32,
-    /// The same for all ranks, if they run on one machine; else 1.
-    crowd: u32,
+    /// Ranks per core, on which all ranks agree.
+    ranks_per_core: u32,
     /// Who else is on that.
     intruder: Cell<Intruder>,
     /// How long an operation may take.
@@ -161,7 +161,7 @@ impl Comm {
 
     /// The same for a job that this rank has joined, once all ranks of it come here.
     pub fn of(mut job: Job, options: Options) -> Result<Comm, CommError> {
-        let connect::Connected { engine, ranks_each, crowd } =
+        let connect::Connected { engine, ranks_each, ranks_per_core } =
             connect::connect(&mut job, &options)?;
         let (rank, size) = (job.rank(), job.size());
         let waking = Waking::new(&engine).map_err(CommError::Thread)?;
@@ -184,7 +184,7 @@ impl Comm {
             rank,
             size,
             ranks_each,
-            crowd,
+            ranks_per_core,
             intruder: Cell::default(),
             timeout: Cell::new(None),
             job: RefCell::new(Some(job)),

@@ -49,13 +49,13 @@ impl Cores {
         let granted = granted();
         match granted < self.0.len() {
             true => all.len().div_ceil(granted.max(1)) as u32,
-            false => Cores::crowd(all),
+            false => Cores::ranks_per_core(all),
         }
     }
 
-    /// Returns how many ranks share a core, of those that may run on these. Unlike
-    /// [`ranks_each`](Cores::ranks_each) it is the same for all of them.
-    pub fn crowd(all: &[&Cores]) -> u32 {
+    /// Returns how many ranks share a core, of those that may run on these. All ranks get the same
+    /// value, unlike from [`ranks_each`](Cores::ranks_each), which knows this rank's CPU quota.
+    pub fn ranks_per_core(all: &[&Cores]) -> u32 {
         let cores = all.iter().flat_map(|cores| &cores.0).collect::<BTreeSet<_>>();
         all.len().div_ceil(cores.len().max(1)) as u32
     }
@@ -133,8 +133,8 @@ mod tests {
         let both = cores(&[0, 1]);
         assert_eq!(first.ranks_each(&[&first, &both]), 1);
         assert_eq!(first.ranks_each(&[&first, &both, &both]), 2);
-        assert_eq!(Cores::crowd(&[&first, &second]), 1);
-        assert_eq!(Cores::crowd(&[&both; 7]), 4);
+        assert_eq!(Cores::ranks_per_core(&[&first, &second]), 1);
+        assert_eq!(Cores::ranks_per_core(&[&both; 7]), 4);
     }
 
     #[test]

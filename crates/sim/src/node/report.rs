@@ -35,8 +35,8 @@ pub struct Receipt {
 
 /// Is told what becomes of messages.
 pub trait Listener {
-    /// A packet of data has arrived, with when its first byte left, when its last arrived, its bytes
-    /// on the wire and how many switches it crossed.
+    /// A data packet of `wire` bytes has arrived: its first byte left at `began`, its last arrived
+    /// at `at`, and it crossed `switches` switches.
     fn packet(&mut self, _began: Time, _at: Time, _packet: &Packet, _wire: u32, _switches: u32) {}
 
     /// A message is whole.

@@ -44,7 +44,7 @@ enum Credit {
 pub(super) struct Ledger {
     flits: Flits,
     credit: Credit,
-    /// Whether nodes pace what they send.
+    /// True if nodes pace what they send.
     paced: bool,
     grain: Grain,
     /// Latencies of messages in cycles, rounded up.

@@ -52,22 +52,22 @@ impl Schedules {
 /// From so many bytes on, an algorithm is taken that moves less in more steps.
 const LONG: usize = 64 << 10;
 
-/// From so many ranks per core on, a message costs a turn of all others: an algorithm is taken that
-/// has the fewest messages, whatever its steps.
-const CROWD: u32 = 4;
+/// With this many ranks per core or more, a rank that waits for a message waits until all others
+/// have had their turn: the algorithm with the fewest messages is the fastest.
+const OVERSUBSCRIBED: u32 = 4;
 
-/// The algorithm of an all-reduce of vectors of `bytes`, among ranks of which so many share a core.
-fn all_reduce_of(bytes: usize, crowd: u32) -> algorithm::AllReduce {
+/// Returns the algorithm of an all-reduce of vectors of `bytes`, with `ranks_per_core`.
+fn all_reduce_of(bytes: usize, ranks_per_core: u32) -> algorithm::AllReduce {
     match bytes >= LONG {
         true => algorithm::AllReduce::Ring {},
-        false if crowd >= CROWD => algorithm::AllReduce::Linear {},
+        false if ranks_per_core >= OVERSUBSCRIBED => algorithm::AllReduce::Linear {},
         false => algorithm::AllReduce::RecursiveDoubling {},
     }
 }
 
-/// The algorithm of a barrier among ranks of which so many share a core.
-fn barrier_of(crowd: u32) -> algorithm::Barrier {
-    match crowd >= CROWD {
+/// Returns the algorithm of a barrier, with `ranks_per_core`.
+fn barrier_of(ranks_per_core: u32) -> algorithm::Barrier {
+    match ranks_per_core >= OVERSUBSCRIBED {
         true => algorithm::Barrier::Linear {},
         false => algorithm::Barrier::Dissemination {},
     }
@@ -76,7 +76,7 @@ fn barrier_of(crowd: u32) -> algorithm::Barrier {
 impl Comm {
     /// Waits until all ranks have come here.
     pub fn barrier(&self) -> Result<(), CommError> {
-        let operation = Operation::Barrier { algorithm: barrier_of(self.crowd) };
+        let operation = Operation::Barrier { algorithm: barrier_of(self.ranks_per_core) };
         self.collective::<u8>(operation, &mut [], &mut |_, _| ())
     }
 
@@ -173,7 +173,7 @@ impl Comm {
         combine: impl Fn(&mut T, T),
     ) -> Result<(), CommError> {
         let size = self.elements(0, data.len())?;
-        let algorithm = all_reduce_of(size_of_val(data), self.crowd);
+        let algorithm = all_reduce_of(size_of_val(data), self.ranks_per_core);
         let operation = Operation::AllReduce { algorithm, size, combine: None };
         self.collective(operation, data, &mut each(combine))
     }
@@ -491,22 +491,25 @@ impl<T> Drop for Part<'_, T> {
 mod tests {
     use super::*;
 
+    /// Returns the number of sends of each rank.
+    fn sends(operation: Operation, ranks: u32) -> Vec<u32> {
+        let Collective { schedule, .. } = operation.collective(ranks).unwrap();
+        let is_send = |op: &&Op| matches!(op.step, Step::Send { .. });
+        let sends = |rank| schedule.ops(Rank(rank)).iter().filter(is_send).count() as u32;
+        (0..ranks).map(sends).collect()
+    }
+
     /// The most sends of a rank that follow each other are as many as its sends: each step waits for the one before.
     #[test]
     fn a_short_all_reduce_takes_a_logarithm_of_steps() {
         for ranks in 2..=70u32 {
             let size = Bytes::new(1);
             let operation = |bytes| Operation::AllReduce {
-                algorithm: all_reduce_of(bytes, CROWD - 1),
+                algorithm: all_reduce_of(bytes, OVERSUBSCRIBED - 1),
                 size,
                 combine: None,
             };
-            let most = |bytes| {
-                let Collective { schedule, .. } = operation(bytes).collective(ranks).unwrap();
-                let is_send = |op: &&Op| matches!(op.step, Step::Send { .. });
-                let sends = |rank| schedule.ops(Rank(rank)).iter().filter(is_send).count() as u32;
-                (0..ranks).map(sends).max().unwrap()
-            };
+            let most = |bytes| sends(operation(bytes), ranks).into_iter().max().unwrap();
             for bytes in [0, 8, 1000, LONG - 1] {
                 let steps = most(bytes);
                 assert!(steps <= ranks.ilog2() + 1, "{steps} for {ranks} ranks, {bytes} bytes");
@@ -516,25 +519,21 @@ mod tests {
     }
 
     #[test]
-    fn ranks_that_crowd_the_cores_take_the_fewest_messages() {
+    fn ranks_that_oversubscribe_the_cores_take_the_fewest_messages() {
         for ranks in 2..=70u32 {
-            let messages = |operation: Operation| {
-                let Collective { schedule, .. } = operation.collective(ranks).unwrap();
-                let is_send = |op: &&Op| matches!(op.step, Step::Send { .. });
-                let sends = |rank| schedule.ops(Rank(rank)).iter().filter(is_send).count() as u32;
-                (0..ranks).map(sends).sum::<u32>()
-            };
-            let all_reduce = |crowd| Operation::AllReduce {
-                algorithm: all_reduce_of(8, crowd),
+            let messages = |operation| sends(operation, ranks).into_iter().sum::<u32>();
+            let all_reduce = |ranks_per_core| Operation::AllReduce {
+                algorithm: all_reduce_of(8, ranks_per_core),
                 size: Bytes::new(1),
                 combine: None,
             };
-            let barrier = |crowd| Operation::Barrier { algorithm: barrier_of(crowd) };
-            for [alone, crowded] in
-                [[all_reduce(1), all_reduce(CROWD)], [barrier(1), barrier(CROWD)]]
+            let barrier =
+                |ranks_per_core| Operation::Barrier { algorithm: barrier_of(ranks_per_core) };
+            for [alone, shared] in
+                [[all_reduce(1), all_reduce(OVERSUBSCRIBED)], [barrier(1), barrier(OVERSUBSCRIBED)]]
             {
-                assert_eq!(messages(crowded), 2 * (ranks - 1));
-                assert!(messages(crowded) <= messages(alone));
+                assert_eq!(messages(shared), 2 * (ranks - 1));
+                assert!(messages(shared) <= messages(alone));
             }
         }
     }

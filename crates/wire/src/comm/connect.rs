@@ -20,14 +20,15 @@ const SILENCE: Time = Time::from_ns(20_000_000);
 /// What is kept ahead of rails: for so long a rank may be busy with something else.
 const AHEAD: Time = Time::from_ns(1_000_000);
 
-/// What a rank has of the others.
+/// A rank's connections to the others.
 pub(super) struct Connected {
     /// Rails and memory to all of them.
     pub engine: Engine,
     /// How many ranks share a core with it, itself included.
     pub ranks_each: u32,
-    /// The same if all ranks run on one machine, and else 1. All ranks agree on it.
-    pub crowd: u32,
+    /// How many ranks there are per core if all run on one machine, and 1 otherwise. All ranks
+    /// compute the same value, so that they choose the same algorithms by it.
+    pub ranks_per_core: u32,
 }
 
 /// Connects a rank to all others.
@@ -78,7 +79,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
     let beside = everybody.iter().filter(|(machine, ..)| shares_cores(machine, own_machine));
     let beside: Vec<_> = beside.map(|(_, cores, _)| cores).collect();
     let ranks_each = cores.ranks_each(&beside);
-    let crowd = if beside.len() == size { Cores::crowd(&beside) } else { 1 };
+    let ranks_per_core = if beside.len() == size { Cores::ranks_per_core(&beside) } else { 1 };
 
     let memory = neighbours(job, &machines)?;
     let apart = machines.iter().any(|&machine| machine != machines[rank]);
@@ -121,7 +122,11 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
         }),
         ahead: AHEAD,
     };
-    Ok(Connected { engine: Engine::new(spec, &policies, used, memory)?, ranks_each, crowd })
+    Ok(Connected {
+        engine: Engine::new(spec, &policies, used, memory)?,
+        ranks_each,
+        ranks_per_core,
+    })
 }
 
 /// The memory that ranks of this machine share, and the place of each rank there.

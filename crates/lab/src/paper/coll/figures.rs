@@ -201,6 +201,9 @@ fn below_saturation(e: &Evidence) -> Answer {
             }
         }
     }
+    if weights == 0.0 {
+        return Err(Missing("no point lies well below saturation".to_owned()));
+    }
     let gap = Estimate::about(sum / weights, 1.0 / weights.sqrt());
     Ok(Measured::Number(gap.scaled(100.0)))
 }
