@@ -22,7 +22,9 @@
 //! refused from the larger one on.
 //!
 //! A search that ends with an interval that is too wide may go on with longer runs
-//! ([`SaturationSearch::ask_again`]).
+//! ([`SaturationSearch::ask_again`]). The new runs halve the interval that the shorter ones left, and
+//! then look at its two ends again. A search that must end before that ([`SaturationSearch::stop`])
+//! says what all runs so far have shown.
 //!
 //! ```text
 //!      carried                      open                      refused
@@ -89,6 +91,8 @@ struct Trial {
     answer: Answer,
     /// Whether the run was as long as any may be.
     confirmed: bool,
+    /// True if runs were shorter then than they are now.
+    stale: bool,
 }
 
 /// A search for the saturation load.
@@ -98,6 +102,7 @@ pub struct SaturationSearch {
     highest: f64,
     precision: f64,
     tried: Vec<Trial>,
+    stopped: bool,
 }
 
 impl SaturationSearch {
@@ -110,29 +115,36 @@ impl SaturationSearch {
         if !(precision > 0.0 && precision.is_finite()) {
             return Err(SearchError::Precision { precision });
         }
-        Ok(SaturationSearch { lowest, highest, precision, tried: Vec::new() })
+        Ok(SaturationSearch { lowest, highest, precision, tried: Vec::new(), stopped: false })
     }
 
     /// The next load to try, or the answer.
     pub fn step(&self) -> Step {
-        let next = match self.refused() {
+        let refused = self.refused();
+        let next = match refused {
+            _ if self.stopped => None,
             None => self.climb(),
-            Some(refused) => self.narrow(refused),
+            Some(refused) => self.narrow(refused.load),
         };
-        match (next, self.carried()) {
-            (Some(load), _) => Step::Try(load),
-            (None, Some(carried)) if !carried.confirmed => Step::Confirm(carried.load),
-            (None, _) => Step::Done(self.saturation()),
+        let again = |trial: &Trial| trial.stale && !self.stopped;
+        match (next, self.carried(), refused) {
+            (Some(load), ..) => Step::Try(load),
+            (_, Some(carried), _) if !carried.confirmed || again(carried) => {
+                Step::Confirm(carried.load)
+            }
+            (.., Some(refused)) if again(refused) => Step::Try(refused.load),
+            _ => Step::Done(self.saturation()),
         }
     }
 
     /// Twice the highest load tried. If not even the highest of all is refused, what is left to ask
     /// is how far the carried loads reach.
     fn climb(&self) -> Option<f64> {
-        let tried = self.tried.iter().map(|trial| trial.load).max_by(f64::total_cmp);
+        let tried = self.tried.iter().max_by(|a, b| a.load.total_cmp(&b.load));
         match tried {
             None => Some(self.lowest.max(FIRST * self.highest)),
-            Some(tried) if tried < self.highest => Some((2.0 * tried).min(self.highest)),
+            Some(tried) if tried.load < self.highest => Some((2.0 * tried.load).min(self.highest)),
+            Some(tried) if tried.stale => Some(tried.load),
             Some(_) => self.middle(self.carried()?.load, self.open()?.0),
         }
     }
@@ -143,64 +155,84 @@ impl SaturationSearch {
         let (first, last) = match (self.carried(), open) {
             (Some(carried), None) => return self.middle(carried.load, refused),
             (Some(carried), Some((first, last))) => ((carried.load, first), (last, refused)),
-            (None, _) => {
-                let least = open.map_or(refused, |(first, _)| first);
-                if least > self.lowest {
-                    return Some(self.lowest);
-                }
-                ((least, least), (open?.1, refused))
+            (None, Some((first, last))) => ((self.lowest, first), (last, refused)),
+            (None, None) if self.with(Answer::Open).any(|trial| trial.load < refused) => {
+                return self.middle(self.lowest, refused);
             }
+            (None, None) => return (refused > self.lowest).then_some(self.lowest),
         };
         let (wider, other) =
             if last.1 - last.0 >= first.1 - first.0 { (last, first) } else { (first, last) };
         self.middle(wider.0, wider.1).or_else(|| self.middle(other.0, other.1))
     }
 
-    /// The middle between two loads, unless they are close enough: so close, beside open loads, that
-    /// a single one of those leaves the whole within twice the precision.
+    /// The middle between two loads, unless they are close enough.
     fn middle(&self, low: f64, high: f64) -> Option<f64> {
-        let close = if self.open().is_some() { self.precision / 2.0 } else { self.precision };
         let middle = f64::midpoint(low, high);
         // The second test ends a search for more digits than a number has.
-        (high - low > close && low < middle && middle < high).then_some(middle)
+        (high - low > self.close() && low < middle && middle < high).then_some(middle)
+    }
+
+    /// How close two loads are between which no other is tried: so close, beside open loads, that a
+    /// single one of those leaves the whole within twice the precision. But where runs are too short
+    /// for half of what they are to tell, longer ones tell more.
+    fn close(&self) -> f64 {
+        if self.open().is_none() {
+            return self.precision;
+        }
+        let fine = self.precision / 2.0;
+        let is_first = !self.tried.iter().any(|trial| trial.stale);
+        match self.carried() {
+            Some(_) if is_first => fine,
+            carried => {
+                let low = carried.map_or(self.lowest, |carried| carried.load);
+                let high = self.refused().map_or(self.highest, |refused| refused.load);
+                fine.max((high - low) / 4.0)
+            }
+        }
     }
 
     /// Goes on after a search that was not resolved, with runs that are longer: what lies between
-    /// the two ends of the interval, these included, is asked again.
+    /// the two ends of the interval is asked again, and then these.
     pub fn ask_again(&mut self) {
-        let low = self.carried().map_or(0.0, |carried| carried.load);
-        let high = self.refused().unwrap_or(f64::INFINITY);
-        self.tried.retain(|trial| trial.load < low || trial.load > high);
+        self.tried.iter_mut().for_each(|trial| trial.stale = true);
+    }
+
+    /// Tries no further load. What was carried may still have to be confirmed.
+    pub fn stop(&mut self) {
+        self.stopped = true;
     }
 
     /// The load that shows the network at its limit: the lowest that was refused, else the highest
     /// that was tried.
     pub fn limit(&self) -> f64 {
         let highest = || self.tried.iter().map(|trial| trial.load).fold(0.0, f64::max);
-        self.refused().unwrap_or_else(highest)
+        self.refused().map_or_else(highest, |refused| refused.load)
     }
 
-    fn with(&self, answer: Answer) -> impl Iterator<Item = &Trial> {
+    fn with(&self, answer: Answer) -> impl Iterator<Item = &Trial> + Clone {
         self.tried.iter().filter(move |trial| trial.answer == answer)
     }
 
     /// The highest load that was carried, below all that were refused.
     fn carried(&self) -> Option<&Trial> {
-        let refused = self.refused().unwrap_or(f64::INFINITY);
+        let refused = self.refused().map_or(f64::INFINITY, |refused| refused.load);
         self.with(Answer::Carried)
             .filter(|trial| trial.load < refused)
             .max_by(|a, b| a.load.total_cmp(&b.load))
     }
 
-    fn refused(&self) -> Option<f64> {
-        self.with(Answer::Refused).map(|trial| trial.load).min_by(f64::total_cmp)
+    fn refused(&self) -> Option<&Trial> {
+        self.with(Answer::Refused).min_by(|a, b| a.load.total_cmp(&b.load))
     }
 
-    /// The lowest and the highest of the open loads between the carried and the refused ones.
+    /// The lowest and the highest of the loads between the carried and the refused ones that are
+    /// open, however long runs may be now.
     fn open(&self) -> Option<(f64, f64)> {
         let low = self.carried().map_or(0.0, |carried| carried.load);
-        let high = self.refused().unwrap_or(f64::INFINITY);
-        let open = || self.with(Answer::Open).map(|trial| trial.load);
+        let high = self.refused().map_or(f64::INFINITY, |refused| refused.load);
+        let fresh = self.with(Answer::Open).filter(|trial| !trial.stale);
+        let open = || fresh.clone().map(|trial| trial.load);
         let between = || open().filter(|&load| low < load && load < high);
         between().min_by(f64::total_cmp).zip(between().max_by(f64::total_cmp))
     }
@@ -212,7 +244,7 @@ impl SaturationSearch {
         let resolved = match (carried, refused) {
             // The least of all slacks, for loads that are multiples of the precision.
             (Some(carried), Some(refused)) => refused - carried <= 2.0 * self.precision + 1e-12,
-            (Some(_), None) => self.open().is_none(),
+            (Some(carried), None) => !self.with(Answer::Open).any(|trial| trial.load > carried),
             (None, _) => false,
         };
         Saturation { carried, refused, resolved }
@@ -227,7 +259,8 @@ impl SaturationSearch {
             Step::Done(_) => return,
         };
         self.tried.retain(|trial| trial.load != load);
-        self.tried.push(Trial { load, offered, answer, confirmed });
+        let stale = false;
+        self.tried.push(Trial { load, offered, answer, confirmed, stale });
     }
 }
 
@@ -360,6 +393,56 @@ mod tests {
             }
         }
         assert!(widths.len() == 6 && widths.is_sorted_by(|a, b| a > b), "{widths:?}");
+    }
+
+    #[test]
+    fn a_search_that_is_stopped_says_what_all_runs_have_shown() {
+        let mut search = SaturationSearch::new(0.01, 1.0, 0.01).unwrap();
+        // Runs of length 1 tell what is refused from 0.5 on; longer ones what is carried up to 0.3.
+        let answer = |load: f64, length: f64| match load {
+            _ if load >= 0.5 => Answer::Refused,
+            _ if load < 0.3 && length > 1.0 => Answer::Carried,
+            _ => Answer::Open,
+        };
+        let mut questions = 0;
+        while let Step::Try(load) | Step::Confirm(load) = search.step() {
+            search.report(answer(load, 1.0), load);
+            questions += 1;
+        }
+        let unknown = Saturation { carried: None, refused: Some(0.5), resolved: false };
+        assert_eq!(search.step(), Step::Done(unknown));
+        assert_eq!(
+            questions,
+            6 + 2,
+            "0.016 to 0.5 by doubling, 0.375, 0.44: longer runs tell more"
+        );
+        search.ask_again();
+        let Step::Try(first) = search.step() else { panic!("{:?}", search.step()) };
+        assert!((0.25..0.26).contains(&first), "{first}: the middle of what is not known");
+        search.report(answer(first, 2.0), first);
+        search.stop();
+        assert_eq!(search.step(), Step::Confirm(first), "what looked steady is confirmed anyway");
+        search.report(Answer::Carried, first);
+        let known = Saturation { carried: Some(first), refused: Some(0.5), resolved: false };
+        assert_eq!(search.step(), Step::Done(known));
+    }
+
+    #[test]
+    fn what_was_carried_and_confirmed_by_shorter_runs_counts_when_a_search_is_stopped() {
+        let mut search = SaturationSearch::new(0.01, 1.0, 0.01).unwrap();
+        let answer = |load: f64| match load {
+            _ if load < 0.3 => Answer::Carried,
+            _ if load < 0.5 => Answer::Open,
+            _ => Answer::Refused,
+        };
+        while let Step::Try(load) | Step::Confirm(load) = search.step() {
+            search.report(answer(load), load);
+        }
+        let Step::Done(found) = search.step() else { panic!() };
+        search.ask_again();
+        assert!(matches!(search.step(), Step::Try(load) if (0.3..0.5).contains(&load)));
+        search.stop();
+        assert_eq!(search.step(), Step::Done(found));
     }
 
     #[test]

@@ -61,27 +61,25 @@ impl Trial<'_> {
         let mut search = SaturationSearch::new(spec.precision, 1.0, spec.precision)?;
         let (mut cycles, mut runs, mut work) = (0, 0, 0);
         let mut trial = *self;
-        // What the last search told that came to its end, and with how long runs.
-        let mut known = None;
-        let (saturation, load, effort) = loop {
+        // The first search comes to its end, whatever the budget; so does the one that confirms.
+        let mut budget = None;
+        let saturation = loop {
             let (aim, load) = match search.step() {
                 Step::Try(load) => (Aim::Answer, load),
                 Step::Confirm(load) => (Aim::Confirmation, load),
                 Step::Done(saturation) => {
-                    let found = (saturation, search.limit(), trial.effort);
                     let longer = trial.effort.max_cycles.checked_mul(2);
                     match longer.filter(|_| may_tell_more(&saturation, spec) && work < spec.budget)
                     {
-                        None => break found,
+                        None => break saturation,
                         Some(longer) => trial.effort.max_cycles = longer,
                     }
-                    known = Some(found);
+                    budget = Some(spec.budget);
                     search.ask_again();
                     continue;
                 }
             };
-            // The first search comes to its end, whatever the budget.
-            let left = known.map(|_| spec.budget.saturating_sub(work));
+            let left = budget.map(|budget| budget.saturating_sub(work));
             let ended = trial.run_for(aim, load, left, &mut |now| watch(cycles + now))?;
             let Some(ended) = ended else { return Ok(None) };
             cycles += ended.steady.cycles();
@@ -92,21 +90,23 @@ impl Trial<'_> {
                 let longest = trial.effort.max_cycles;
                 return Ok(Some(Searched { saturation, limit, runs, cycles, longest, work }));
             }
-            if let Some(known) = known
-                && work >= spec.budget
-            {
-                break known;
+            // A run that was broken off tells nothing.
+            if ended.steady.verdict().is_final() {
+                search.report(ended.steady.answer(), ended.offered());
             }
-            search.report(ended.steady.answer(), ended.offered());
+            if budget.is_some_and(|budget| work >= budget) {
+                search.stop();
+                budget = None;
+            }
         };
-        let trial = Trial { effort, ..*self };
+        let load = search.limit();
         let Some(limit) = trial.run(load, &mut |now| watch(cycles + now))? else { return Ok(None) };
         let saturation = match limit.ending {
             Ending::Deadlocked(_) => None,
             _ => Some(saturation),
         };
         cycles += limit.cycles;
-        let longest = effort.max_cycles;
+        let longest = trial.effort.max_cycles;
         Ok(Some(Searched { saturation, limit, runs: runs + 1, cycles, longest, work }))
     }
 }

@@ -70,9 +70,9 @@ pub struct Saturation {
 }
 
 impl Saturation {
-    /// The budget in packets that cross a switch or arrive: a million of them make a second.
+    /// The budget in steps of a simulation: 2.5 million make a second, about as many as a core does.
     pub fn work(&self) -> u64 {
-        self.budget.ps() / 1_000_000
+        self.budget.ps() / 400_000
     }
 }
 
