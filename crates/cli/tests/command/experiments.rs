@@ -180,7 +180,7 @@ fn rows_of_another_revision_are_not_kept() {
     let first = run_small(&folder, &[]);
     let journal = folder.path().join("results/small/journal.jsonl");
     let text = fs::read_to_string(&journal).unwrap();
-    let (old, new) = ("\"revision\":\"wormhole 0\"", "\"revision\":\"wormhole 3\"");
+    let (old, new) = ("\"revision\":\"wormhole 0\"", "\"revision\":\"wormhole 4\"");
     assert_eq!(text.matches(new).count(), 4, "{text}");
     fs::write(&journal, text.replacen(new, old, 3)).unwrap();
     let again = run_small(&folder, &[]);
