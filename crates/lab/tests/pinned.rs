@@ -1,7 +1,7 @@
 //! Rows that must not change: fingerprints of what the experiments of the repository give.
 //!
-//! An optimised build (`cargo test --release -p crosstie-lab --test pinned`) runs all of them, which
-//! takes ten to fifteen minutes on two cores. Others run those that take a moment. A change of
+//! An optimised build (`cargo test --release -p crosstie-lab --test pinned`) runs all of them,
+//! which takes 15 to 25 minutes on two cores. Others run those that take a moment. A change of
 //! results on purpose replaces `pinned.txt` by what the test prints, and is listed in the changelog.
 
 use crosstie_lab::paper::{PAPERS, Scale};
