@@ -157,12 +157,12 @@ impl<'a> RoundTrip<'a> {
             _ => self.crowded(window),
         };
         // Packets on other virtual channels share the link with it, flit by flit.
-        let beside = match self.spec.world {
+        let others = match self.spec.world {
             World::Wormhole => u64::from(self.spec.switch.virtual_channels) - 1,
             _ => 0,
         };
         // An acknowledgement may ride on a packet that goes the other way.
-        let held = channel.held() + self.packet * (2 + beside);
+        let held = channel.held() + self.packet * (2 + others);
         Some(Patience { round_trips, least, give_up, unmeasured, held })
     }
 }

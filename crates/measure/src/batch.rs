@@ -26,7 +26,8 @@
 //! For counts per time ([`Estimate::of_rate`]) the limit is 0.7, and between one half and 0.7 a
 //! batch joins eight fine ones. On 1500 autoregressions each of 512 and 1000 values, with memories
 //! of 2 to 100 values, nominal 95 % intervals then hold the mean in 93 to 99 %. Latencies keep the
-//! limit of one half: near saturation they look calm before they rise, and runs would stop too soon.
+//! limit of one half: near saturation they look calm before they rise, and runs would stop too
+//! soon.
 //!
 //! The test compares the lag-1 correlation `c = sum e_i e_{i+1} / sum e_i^2` with its upper 10 %
 //! point under independence, `1.2816 sqrt((b - 2) / (b^2 - 1))` (Fishman, *Management Science*

@@ -22,9 +22,9 @@
 //! refused from the larger one on.
 //!
 //! A search that ends with an interval that is too wide may go on with longer runs
-//! ([`SaturationSearch::ask_again`]). The new runs halve the interval that the shorter ones left, and
-//! then look at its two ends again. A search that must end before that ([`SaturationSearch::stop`])
-//! says what all runs so far have shown.
+//! ([`SaturationSearch::ask_again`]). These halve the interval that the shorter ones left, and then
+//! run the loads at its two ends again. A search that must end before that
+//! ([`SaturationSearch::stop`]) returns what all runs so far have shown.
 //!
 //! ```text
 //!      carried                      open                      refused
@@ -91,7 +91,7 @@ struct Trial {
     answer: Answer,
     /// Whether the run was as long as any may be.
     confirmed: bool,
-    /// True if runs were shorter then than they are now.
+    /// True if the caller has asked for longer runs since.
     stale: bool,
 }
 
@@ -102,6 +102,7 @@ pub struct SaturationSearch {
     highest: f64,
     precision: f64,
     tried: Vec<Trial>,
+    /// True if no further load is tried.
     stopped: bool,
 }
 
@@ -173,9 +174,10 @@ impl SaturationSearch {
         (high - low > self.close() && low < middle && middle < high).then_some(middle)
     }
 
-    /// How close two loads are between which no other is tried: so close, beside open loads, that a
-    /// single one of those leaves the whole within twice the precision. But where runs are too short
-    /// for half of what they are to tell, longer ones tell more.
+    /// Returns the width below which an interval is not halved any more: the precision, or half of
+    /// it beside open loads, so that a single open load leaves the whole within twice the precision.
+    /// If more than half of what is left is open, runs are too short: the search does not look at
+    /// the rest of it before they become longer.
     fn close(&self) -> f64 {
         if self.open().is_none() {
             return self.precision;
@@ -226,8 +228,8 @@ impl SaturationSearch {
         self.with(Answer::Refused).min_by(|a, b| a.load.total_cmp(&b.load))
     }
 
-    /// The lowest and the highest of the loads between the carried and the refused ones that are
-    /// open, however long runs may be now.
+    /// The lowest and the highest of the loads between the carried and the refused ones that runs
+    /// of the present length have left open.
     fn open(&self) -> Option<(f64, f64)> {
         let low = self.carried().map_or(0.0, |carried| carried.load);
         let high = self.refused().map_or(f64::INFINITY, |refused| refused.load);

@@ -28,10 +28,10 @@ pub(super) struct Totals {
     pub switches: u64,
 }
 
-/// When flits count as delivered. All flits of a message together are those that it has if it goes
-/// on one rail, so that nothing is left of a backlog when all has arrived.
+/// With what flits count as delivered. All flits of a message together are those that it has if it
+/// goes on one rail, so that nothing is left of a backlog when all has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Credit {
+enum DeliveredBy {
     /// With the packet that they make up: messages go on one rail.
     Packet,
     /// With the bytes of the message that a packet holds: stripes have packets of their own.
@@ -43,7 +43,7 @@ enum Credit {
 /// Writes down what is handed over and what is delivered.
 pub(super) struct Ledger {
     flits: Flits,
-    credit: Credit,
+    delivered_by: DeliveredBy,
     /// True if nodes pace what they send.
     paced: bool,
     grain: Grain,
@@ -59,12 +59,12 @@ impl Ledger {
     pub fn new(flits: Flits, nodes: &NodesSpec, grain: Grain, window: u64) -> Ledger {
         let (log, totals) = (LatencyLog::new(window), Totals::default());
         let paced = nodes.paces();
-        let credit = match paced {
-            _ if nodes.outlives_rails() => Credit::Message,
-            true => Credit::Share,
-            false => Credit::Packet,
+        let delivered_by = match paced {
+            _ if nodes.outlives_rails() => DeliveredBy::Message,
+            true => DeliveredBy::Share,
+            false => DeliveredBy::Packet,
         };
-        Ledger { flits, credit, paced, grain, log, totals, longest: 0 }
+        Ledger { flits, delivered_by, paced, grain, log, totals, longest: 0 }
     }
 
     /// A message is handed over.
@@ -97,16 +97,16 @@ impl Listener for Ledger {
         self.totals.packets += 1;
         self.totals.network += self.grain.ticks(at) - self.grain.ticks(began);
         self.totals.switches += u64::from(switches);
-        self.totals.delivered += match self.credit {
-            Credit::Packet => self.flits.of_wire(u64::from(wire)),
-            Credit::Share => self.flits.of_part(packet.parcel.length, packet.bytes.clone()),
-            Credit::Message => 0,
+        self.totals.delivered += match self.delivered_by {
+            DeliveredBy::Packet => self.flits.of_wire(u64::from(wire)),
+            DeliveredBy::Share => self.flits.of_part(packet.parcel.length, packet.bytes.clone()),
+            DeliveredBy::Message => 0,
         };
     }
 
     #[inline]
     fn delivered(&mut self, receipt: &Receipt) {
-        if self.credit == Credit::Message {
+        if self.delivered_by == DeliveredBy::Message {
             self.totals.delivered += self.flits.of_message(receipt.letter.bytes);
         }
         let delivered = self.grain.ticks(receipt.delivered);

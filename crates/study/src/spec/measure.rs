@@ -70,7 +70,8 @@ pub struct Saturation {
 }
 
 impl Saturation {
-    /// The budget in steps of a simulation: 2.5 million make a second, about as many as a core does.
+    /// Returns the budget in steps of a simulation, of which a core does about 2.5 million in a
+    /// second.
     pub fn work(&self) -> u64 {
         self.budget.ps() / 400_000
     }
