@@ -146,7 +146,10 @@ impl SaturationSearch {
             None => Some(self.lowest.max(FIRST * self.highest)),
             Some(tried) if tried.load < self.highest => Some((2.0 * tried.load).min(self.highest)),
             Some(tried) if tried.stale => Some(tried.load),
-            Some(_) => self.middle(self.carried()?.load, self.open()?.0),
+            Some(_) => {
+                let low = self.carried().map_or(self.lowest, |carried| carried.load);
+                self.middle(low, self.open()?.0)
+            }
         }
     }
 
@@ -427,6 +430,20 @@ mod tests {
         search.report(Answer::Carried, first);
         let known = Saturation { carried: Some(first), refused: Some(0.5), resolved: false };
         assert_eq!(search.step(), Step::Done(known));
+    }
+
+    #[test]
+    fn longer_runs_look_below_a_highest_load_that_stays_open() {
+        let mut search = SaturationSearch::new(0.05, 1.0, 0.05).unwrap();
+        while let Step::Try(load) | Step::Confirm(load) = search.step() {
+            search.report(Answer::Open, load);
+        }
+        search.ask_again();
+        while let Step::Try(load) | Step::Confirm(load) = search.step() {
+            search.report(if load < 0.7 { Answer::Carried } else { Answer::Open }, load);
+        }
+        let Step::Done(found) = search.step() else { panic!() };
+        assert!(found.carried.is_some_and(|it| it > 0.4) && !found.resolved, "{found:?}");
     }
 
     #[test]
