@@ -178,9 +178,9 @@ impl SaturationSearch {
     }
 
     /// Returns the width below which an interval is not halved any more: the precision, or half of
-    /// it beside open loads, so that a single open load leaves the whole within twice the precision.
-    /// If more than half of what is left is open, runs are too short: the search does not look at
-    /// the rest of it before they become longer.
+    /// it beside open loads, so that a single open load leaves the whole within twice the
+    /// precision. If more than half of what is left is open, runs are too short: the search does
+    /// not look at the rest of it before they become longer.
     fn close(&self) -> f64 {
         if self.open().is_none() {
             return self.precision;
