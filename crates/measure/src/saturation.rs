@@ -255,6 +255,14 @@ impl SaturationSearch {
         Saturation { carried, refused, resolved }
     }
 
+    /// Returns what is known if a last run at the [`limit`](SaturationSearch::limit), offered
+    /// this much, was refused.
+    pub fn refused_at_limit(&mut self, offered: f64) -> Saturation {
+        let load = self.limit();
+        self.learn(Trial { load, offered, answer: Answer::Refused, confirmed: true, stale: false });
+        self.saturation()
+    }
+
     /// Tells what became of the load last asked for, and what was offered in its place. Has no
     /// effect once the search is over.
     pub fn report(&mut self, answer: Answer, offered: f64) {
@@ -263,9 +271,12 @@ impl SaturationSearch {
             Step::Confirm(load) => (load, true),
             Step::Done(_) => return,
         };
-        self.tried.retain(|trial| trial.load != load);
-        let stale = false;
-        self.tried.push(Trial { load, offered, answer, confirmed, stale });
+        self.learn(Trial { load, offered, answer, confirmed, stale: false });
+    }
+
+    fn learn(&mut self, trial: Trial) {
+        self.tried.retain(|other| other.load != trial.load);
+        self.tried.push(trial);
     }
 }
 
@@ -316,6 +327,18 @@ mod tests {
         assert_eq!(questions, 2 + 4 + 1);
         let nothing = Saturation { carried: None, refused: Some(0.001), resolved: false };
         assert_eq!(search(all(), |_| Answer::Refused), (nothing, 2));
+    }
+
+    #[test]
+    fn a_last_run_at_the_limit_counts() {
+        let mut search = SaturationSearch::new(0.1, 1.0, 0.01).unwrap();
+        while let Step::Try(load) = search.step() {
+            search.report(if load < 0.3 { Answer::Carried } else { Answer::Open }, load);
+        }
+        assert_eq!((search.saturation().refused, search.limit()), (None, 1.0));
+        let found = search.refused_at_limit(0.98);
+        assert_eq!((found.refused, found.resolved), (Some(1.0), false));
+        assert!(found.carried.unwrap() < 0.3);
     }
 
     #[test]

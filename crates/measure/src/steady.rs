@@ -24,6 +24,13 @@
 //! the value of runs ten times as long in 175 of 192 saturated runs (three schemes of rail
 //! allocation, 4 and 16 KiB).
 //!
+//! **Short runs.** A queue remembers for longer than a mean latency. Batches of a run that lasts `n`
+//! mean latencies after its warm-up, fewer than 50, see the same queues, and the interval of mean
+//! latency is widened by `50 / n`. On M/M/1 queues at loads 0.7 and 0.8, nominal 95 % intervals of
+//! runs of 15 to 40 mean latencies then held the true mean in 80 to 94 % of 400 runs, as those of
+//! longer runs do; without it, in 32 to 73 %. At load 0.9 not even half of the runs of 15 mean
+//! latencies had reached the true mean, and 61 to 85 % held it.
+//!
 //! **Saturated.** Flits pile up as long as the run lasts. A stable network near saturation piles
 //! them up as well at first, but ever more slowly (like the square root of time), and one queue
 //! may drift upwards for a while by chance. So all of this must hold, three times in a row:
@@ -292,8 +299,9 @@ impl Steady {
         // Latencies of messages of one size may be alike, however few there are.
         let variance = (self.spec.lump * messages as f64 / flits - 1.0).max(0.0);
         let latency = latency.map(|latency| widened(latency, least * variance.sqrt()));
-        let generated: f64 = steady.iter().map(|w| w.generated as f64).sum();
         let measured = steady.len() as f64 * cycles;
+        let latency = latency.map(|latency| of_short_run(latency, measured));
+        let generated: f64 = steady.iter().map(|w| w.generated as f64).sum();
 
         let mut doubts = Vec::new();
         if !warm_up.settled {
@@ -402,6 +410,13 @@ fn widened(estimate: Estimate, relative: f64) -> Estimate {
     Estimate { half_width: estimate.half_width.max(relative * estimate.mean), ..estimate }
 }
 
+/// Widens the interval of a mean latency from a run of `measured` cycles, if these are fewer than
+/// 50 latencies: its batches meet the same queues and look more alike than batches of other runs.
+fn of_short_run(latency: Estimate, measured: f64) -> Estimate {
+    let short = (LEAST_LATENCIES * latency.mean / measured).max(1.0);
+    Estimate { half_width: latency.half_width * short, ..latency }
+}
+
 /// The mean latency of what was delivered; `None` of nothing.
 fn mean_latency(series: &[Window]) -> Option<f64> {
     let sums = series.iter().fold((0, 0), |s, w| (s.0 + w.latency, s.1 + w.messages));
@@ -494,6 +509,25 @@ mod tests {
         assert!(latency(2000.0, 400) > 0.1, "as many as 400, and half of the flits in larger ones");
         assert!(latency(2000.0, 50) < 0.001, "several from each source");
         assert!(latency(1000.0, 400) < 0.001, "all of one size");
+    }
+
+    #[test]
+    fn intervals_of_short_runs_hold_the_mean() {
+        for load in [0.7, 0.8] {
+            let truth = Queues::mean_latency(load);
+            for (latencies, count) in
+                [(15.0, 4), (15.0, 64), (25.0, 4), (25.0, 64), (40.0, 4), (40.0, 64)]
+            {
+                let limit = (latencies * 1.15 * truth) as u64;
+                let spec = SteadySpec { limit, window: limit / 64, ..SPEC };
+                let held = (0..400).filter(|&seed| {
+                    let latency = run(seed, count, load, spec).outcome().unwrap().latency.unwrap();
+                    (latency.mean - truth).abs() <= latency.half_width
+                });
+                let held = held.count();
+                assert!(held >= 320, "{held} of 400: {latencies} latencies, {count} at {load}");
+            }
+        }
     }
 
     #[test]

@@ -85,8 +85,15 @@ fn the_first_failure_is_told_and_its_code_passed_on() {
 
 #[test]
 fn endings_are_data() {
-    let line = "echo printed; [ $PMI_RANK = 1 ] && exit 7; exec sleep 100";
-    let end = shell(&["-n", "2", "--json"], line).expect(7);
+    // Rank 1 fails once both have printed: its failure ends rank 0.
+    let folder = tempdir().unwrap();
+    let both = folder.path().join("both");
+    let line = format!(
+        "echo printed; [ $PMI_RANK = 0 ] && touch {both} && exec sleep 100; \
+         until [ -e {both} ]; do sleep 0.01; done; exit 7",
+        both = both.display()
+    );
+    let end = shell(&["-n", "2", "--json"], &line).expect(7);
     let document = end.json();
     let ranks = document["ranks"].as_array().unwrap();
     assert_eq!(

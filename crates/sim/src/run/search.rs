@@ -61,6 +61,8 @@ impl Trial<'_> {
         let mut search = SaturationSearch::new(spec.precision, 1.0, spec.precision)?;
         let (mut cycles, mut runs, mut work) = (0, 0, 0);
         let mut trial = *self;
+        // How long a run was allowed to be when the last one came to its end.
+        let mut longest = self.effort.max_cycles;
         // The first search comes to its end, whatever the budget; so does the one that confirms.
         let mut budget = None;
         let saturation = loop {
@@ -87,12 +89,13 @@ impl Trial<'_> {
             runs += 1;
             if ended.deadlock.is_some() {
                 let (saturation, limit) = (None, ended.findings(load));
-                let longest = trial.effort.max_cycles;
+                longest = trial.effort.max_cycles;
                 return Ok(Some(Searched { saturation, limit, runs, cycles, longest, work }));
             }
             // A run that was broken off tells nothing.
             if ended.steady.verdict().is_final() {
                 search.report(ended.steady.answer(), ended.offered());
+                longest = trial.effort.max_cycles;
             }
             if budget.is_some_and(|budget| work >= budget) {
                 search.stop();
@@ -100,13 +103,17 @@ impl Trial<'_> {
             }
         };
         let load = search.limit();
+        trial.effort.max_cycles = longest;
         let Some(limit) = trial.run(load, &mut |now| watch(cycles + now))? else { return Ok(None) };
-        let saturation = match limit.ending {
-            Ending::Deadlocked(_) => None,
+        let saturation = match (&limit.ending, &limit.measured) {
+            (Ending::Deadlocked(_), _) => None,
+            // This run may be longer than the one that left the load open.
+            (Ending::Saturated, Some(measured)) if saturation.refused.is_none() => {
+                Some(search.refused_at_limit(measured.offered))
+            }
             _ => Some(saturation),
         };
         cycles += limit.cycles;
-        let longest = trial.effort.max_cycles;
         Ok(Some(Searched { saturation, limit, runs: runs + 1, cycles, longest, work }))
     }
 }

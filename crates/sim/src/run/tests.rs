@@ -275,6 +275,12 @@ fn a_search_goes_on_with_longer_runs_until_its_budget_is_spent() {
     assert!(width(&little) <= width(&none) && !little.saturation.unwrap().resolved);
     assert!(little.runs > none.runs && little.longest <= much.longest);
     assert!(much.saturation.unwrap().resolved && much.longest > 8 * 1000, "{}", much.longest);
+    // Wherever the budget ends, a limit that was seen to be refused counts.
+    for part in 0..16 {
+        let found = search(1000, none.work + none.work * part / 4);
+        let refused = found.saturation.unwrap().refused;
+        assert!(found.limit.ending != Ending::Saturated || refused.is_some(), "part {part}");
+    }
     // It is where long runs find it at once.
     let Saturation { carried, refused, .. } = search(much.longest, 0).saturation.unwrap();
     let found = much.saturation.unwrap();
