@@ -1,5 +1,5 @@
-//! Files that users give: what fuzzers call, and a test runs on all seeds. Whatever is in a file, there is an answer, and what was read is read
-//! again as it was meant.
+//! Files that users give: what fuzzers call, and a test runs on all seeds. Whatever is in a file,
+//! there is an answer, and what was read is read again as it was meant.
 
 use std::fs;
 
@@ -56,7 +56,8 @@ pub fn goal(bytes: &[u8]) {
     }
 }
 
-/// A network, in the format that the first byte chooses. What was understood is written as GraphML, and read again.
+/// A network, in the format that the first byte chooses. What was understood is written as GraphML,
+/// and read again.
 pub fn network(bytes: &[u8]) {
     let (&first, rest) = bytes.split_first().unwrap_or((&0, &[]));
     let format = match first % 4 {

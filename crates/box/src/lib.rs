@@ -1,10 +1,10 @@
 //! A cluster in a box: hosts with several NICs, on one Linux machine, out of private namespaces.
 //!
 //! A [`Spec`] says which hosts there are, which rails join them, and what happens to these in time.
-//! [`Cluster::start`] makes them, without root: a network, a mount table, a host name, shared memory
-//! and processes of its own for each host; veth pairs, bridges, token buckets and queues by netlink for
-//! the rails. [`Cluster::spawn`] runs a program on a host. When the cluster is dropped, or its maker
-//! ends in whatever way, all of it is gone.
+//! [`Cluster::start`] makes them, without root: a network, a mount table, a host name, shared
+//! memory and processes of its own for each host; veth pairs, bridges, token buckets and queues by
+//! netlink for the rails. [`Cluster::spawn`] runs a program on a host. When the cluster is dropped,
+//! or its maker ends in whatever way, all of it is gone.
 //!
 //! ```no_run
 //! # #[cfg(target_os = "linux")]

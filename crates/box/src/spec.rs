@@ -47,7 +47,8 @@ pub struct Spec {
 pub struct Rail {
     /// The name of its devices; `None`: `rail0`, `rail1` and so on.
     pub name: Option<String>,
-    /// What it carries in each direction, Ethernet headers included; `None`: as much as the machine can.
+    /// What it carries in each direction, Ethernet headers included; `None`: as much as the
+    /// machine can.
     #[serde(deserialize_with = "limits::some_rate")]
     pub rate: Option<Rate>,
     /// What waits in front of a NIC at most.
@@ -55,7 +56,8 @@ pub struct Rail {
     /// The most that a frame carries.
     #[serde(deserialize_with = "limits::mtu")]
     pub mtu: Bytes,
-    /// Whether devices take segments of many frames at once, as NICs do; `None`: unless frames are counted.
+    /// Whether devices take segments of many frames at once, as NICs do; `None`: unless frames are
+    /// counted.
     pub offloads: Option<bool>,
     /// Whether what a device takes at once passes at once, too, instead of frame by frame.
     pub whole: bool,

@@ -1,4 +1,5 @@
-//! `crosstie bench`: the microbenchmarks that everybody knows, on a simulated cluster, on real ranks, and on paper.
+//! `crosstie bench`: the microbenchmarks that everybody knows, on a simulated cluster, on real
+//! ranks, and on paper.
 
 mod catalogue;
 mod side;
@@ -88,7 +89,8 @@ pub struct BenchArguments {
     #[arg(long, value_name = "N")]
     ranks: Option<u32>,
 
-    /// Message sizes: `8..64KiB` for powers of two, or a list `8,100,1KiB`; 0 for empty ones, of ping
+    /// Message sizes: `8..64KiB` for powers of two, or a list `8,100,1KiB`; 0 for empty ones, of
+    /// ping
     #[arg(long, alias = "size", value_name = "SIZES")]
     sizes: Option<Sizes>,
 
@@ -113,7 +115,8 @@ impl BenchArguments {
     }
 }
 
-/// Runs a benchmark and prints its table; with the ranks of a launcher's job if this one leads them.
+/// Runs a benchmark and prints its table; with the ranks of a launcher's job if this one leads
+/// them.
 pub fn bench(
     arguments: &BenchArguments,
     threads: Option<NonZeroUsize>,
@@ -313,7 +316,8 @@ fn value(
     if row.status != Status::Completed {
         return None;
     }
-    // The middle one of a few that are alike once a policy has found its pace, or of many that vary.
+    // The middle one of a few that are alike once a policy has found its pace, or of many that
+    // vary.
     let time = row.measured(if statistic.is_some() { "time_p99" } else { "time_p50" })?;
     Some(match benchmark.quantity() {
         Quantity::HalfRoundTrip => time / 2.0,

@@ -64,7 +64,8 @@ pub struct BoxArguments {
     #[arg(long)]
     root: bool,
 
-    /// Keep what each rail carries, every 100 ms, in this folder; a trace that is there is replaced
+    /// Keep what each rail carries, every 100 ms, in this folder; a trace that is there is
+    /// replaced
     #[arg(long, value_name = "FOLDER")]
     trace: Option<PathBuf>,
 
@@ -79,7 +80,8 @@ enum Inside {
     /// Run a program on another host of the box that this is a host of
     #[command(after_help = ENTER_EXAMPLES)]
     Enter {
-        /// The host; then `--` and a program with its arguments, or a line for a shell as `ssh` takes it
+        /// The host; then `--` and a program with its arguments, or a line for a shell as `ssh`
+        /// takes it
         #[arg(value_names = ["HOST", "COMMAND"], num_args = 1.., required = true)]
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<OsString>,

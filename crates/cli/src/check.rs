@@ -1,5 +1,5 @@
-//! `crosstie check`: whether experiment files are sound, and which points they have; and whether box
-//! files are.
+//! `crosstie check`: whether experiment files are sound, and which points they have; and whether
+//! box files are.
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;

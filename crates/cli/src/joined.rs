@@ -1,4 +1,5 @@
-//! Verbs in the job of a launcher: rank 0 does what it was asked to, with all ranks; the others only take part.
+//! Verbs in the job of a launcher: rank 0 does what it was asked to, with all ranks; the others
+//! only take part.
 
 use std::path::Path;
 use std::thread;
@@ -8,7 +9,8 @@ use crosstie_lab::live::{Lead, Standing};
 
 use crate::exit::{Answer, Exit, Failure};
 
-/// How long other ranks let rank 0 speak first. It knows more, and a launcher ends the others when it has failed.
+/// How long other ranks let rank 0 speak first. It knows more, and a launcher ends the others when
+/// it has failed.
 const AFTER: Duration = Duration::from_secs(3);
 
 /// Runs a verb that wants real ranks, with those that a launcher has started if there are any.
@@ -33,7 +35,8 @@ fn after_rank_0(error: impl std::fmt::Display) -> Failure {
     })
 }
 
-/// Waits if this is another rank of a job than 0, so that what all have to say is said once: whether it is.
+/// Waits if this is another rank of a job than 0, so that what all have to say is said once:
+/// whether it is.
 pub fn let_rank_0_speak() -> bool {
     let follows = rank().is_some_and(|rank| rank != "0");
     if follows {

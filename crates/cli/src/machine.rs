@@ -123,7 +123,8 @@ impl Machine {
         })
     }
 
-    /// The text of an experiment that does all of some work in each of some worlds, with these keys for schedules.
+    /// The text of an experiment that does all of some work in each of some worlds, with these keys
+    /// for schedules.
     pub fn experiment(
         &self,
         schedule: Toml,

@@ -89,7 +89,8 @@ pub struct PredictArguments {
     #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     window: Option<u32>,
 
-    /// Of a gather: when packets are sent again, in slots of g_r or as a time [default: the longest recommended]
+    /// Of a gather: when packets are sent again, in slots of g_r or as a time [default: the
+    /// longest recommended]
     #[arg(long, value_name = "SLOTS", requires = "window")]
     timeout: Option<Patience>,
 

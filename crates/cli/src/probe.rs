@@ -104,7 +104,8 @@ pub struct ProbeArguments {
     #[arg(long, visible_alias = "verbose")]
     samples: bool,
 
-    /// Write the model file here [default: the name of the machine, in this folder, with .model.toml]
+    /// Write the model file here [default: the name of the machine, in this folder, with
+    /// .model.toml]
     #[arg(long, short, alias = "output", value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -120,7 +121,8 @@ impl ProbeArguments {
     }
 }
 
-/// Measures a machine, prints what was found and writes it to a model file; with the ranks of a launcher's job if this one leads them.
+/// Measures a machine, prints what was found and writes it to a model file; with the ranks of a
+/// launcher's job if this one leads them.
 pub fn probe(
     arguments: &ProbeArguments,
     threads: Option<NonZeroUsize>,

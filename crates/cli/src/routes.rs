@@ -52,8 +52,8 @@ pub struct RoutesArguments {
     #[command(flatten)]
     source: Source,
 
-    /// The routing, one of --list, perhaps with keys as in up-down,root=0,pick=balanced [default: as
-    /// in the experiment; else auto]
+    /// The routing, one of --list, perhaps with keys as in up-down,root=0,pick=balanced [default:
+    /// as in the experiment; else auto]
     #[arg(long, value_name = "NAME[,KEY=VALUE...]", value_parser = RoutingParser)]
     #[arg(hide_possible_values = true)]
     routing: Option<RoutingKind>,

@@ -38,7 +38,8 @@ pub struct Source {
     #[arg(long, value_name = "S,P,H", requires = "seed")]
     irregular: Option<IrregularSize>,
 
-    /// The number from which the random network follows, or a range such as 1..30 for many networks
+    /// The number from which the random network follows, or a range such as 1..30 for many
+    /// networks
     #[arg(long, visible_alias = "seeds", value_name = "N", requires = "irregular")]
     #[arg(conflicts_with_all = ["file", "tree", "single"])]
     seed: Option<Seeds>,

@@ -29,7 +29,8 @@ fn the_code_keeps_to_the_picture() {
     );
 }
 
-/// The Rust files below a folder that contain one of these texts, by their paths from the crates on.
+/// The Rust files below a folder that contain one of these texts, by their paths from the crates
+/// on.
 fn files_with(folder: &Path, texts: &[&str], found: &mut Vec<String>) {
     for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         if path.is_dir() {

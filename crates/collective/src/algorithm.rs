@@ -1,10 +1,12 @@
-//! All algorithms there are. An operation has its own enum of algorithms, and each algorithm its own file.
+//! All algorithms there are. An operation has its own enum of algorithms, and each algorithm its
+//! own file.
 //!
-//! An algorithm declares itself: its name, its keys and a sentence. Every match that a new one has to answer
-//! is in the file of its operation and has no wildcard, so that the compiler asks for what is missing.
+//! An algorithm declares itself: its name, its keys and a sentence. Every match that a new one has
+//! to answer is in the file of its operation and has no wildcard, so that the compiler asks for
+//! what is missing.
 //!
-//! Step after step means by dependencies: what belongs to a step waits until the sends and receives of the
-//! step before are done, at the same rank.
+//! Step after step means by dependencies: what belongs to a step waits until the sends and receives
+//! of the step before are done, at the same rank.
 
 mod all_gather;
 mod all_reduce;

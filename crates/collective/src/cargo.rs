@@ -1,7 +1,7 @@
 //! What messages carry.
 
-/// A part of what a collective operation moves, by its number. What the numbers stand for is told by the
-/// [`Purpose`](crate::Purpose).
+/// A part of what a collective operation moves, by its number. What the numbers stand for is told
+/// by the [`Purpose`](crate::Purpose).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Block(pub u32);
 
@@ -12,8 +12,9 @@ pub enum Access {
     Read,
     /// A receive puts them in the place of what was there.
     Store,
-    /// A receive takes contributions that are combined with those that are there; nobody contributes twice.
-    /// The combining takes place when the first operation that waits for the receive starts.
+    /// A receive takes contributions that are combined with those that are there; nobody
+    /// contributes twice. The combining takes place when the first operation that waits for the
+    /// receive starts.
     Add,
     /// The same for contributions that may be there already.
     Merge,

@@ -1,9 +1,9 @@
 //! Proves that a collective does what it is for.
 //!
-//! Every block of every rank holds the set of ranks that have contributed to it. Sends read blocks, receives
-//! write them, and in the end everybody must hold what the [`Purpose`](crate::Purpose) asks for. Nothing may
-//! depend on luck: what a send reads must be there by the dependencies of its rank, and no two operations may
-//! touch the same block when no dependency says which comes first.
+//! Every block of every rank holds the set of ranks that have contributed to it. Sends read blocks,
+//! receives write them, and in the end everybody must hold what the [`Purpose`](crate::Purpose)
+//! asks for. Nothing may depend on luck: what a send reads must be there by the dependencies of its
+//! rank, and no two operations may touch the same block when no dependency says which comes first.
 
 mod cells;
 mod contention;
@@ -34,7 +34,8 @@ pub struct Report {
 
 /// Follows the blocks of a collective from rank to rank.
 ///
-/// A receive that combines keeps what it has taken apart, until the first operation starts that waits for it.
+/// A receive that combines keeps what it has taken apart, until the first operation starts that
+/// waits for it.
 ///
 /// # Panics
 /// If its cargo is not that of its schedule: there must be an entry for each operation.

@@ -86,8 +86,8 @@ impl Goal {
 
 /// Reads a schedule.
 ///
-/// If an operation of the text names a nic, messages that name none take nic 0; else all leave their rail to
-/// the policy.
+/// If an operation of the text names a nic, messages that name none take nic 0; else all leave
+/// their rail to the policy.
 pub fn read(text: &str) -> Result<Goal, GoalError> {
     reader::read(text)
 }

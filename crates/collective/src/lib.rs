@@ -1,11 +1,11 @@
 //! Who sends what to whom, after what: schedules of collective operations as values.
 //!
-//! A [`Schedule`] says for every rank which messages it sends and receives, what it computes, and which of
-//! these waits for which. It is played on simulated and real clusters, priced by a model, and read from and
-//! written as text; none of these knows how it came about.
+//! A [`Schedule`] says for every rank which messages it sends and receives, what it computes, and
+//! which of these waits for which. It is played on simulated and real clusters, priced by a model,
+//! and read from and written as text; none of these knows how it came about.
 //!
-//! An [`Operation`] becomes a [`Collective`]: a schedule and beside it what the messages carry. The [`checker`]
-//! proves that it does what it is for.
+//! An [`Operation`] becomes a [`Collective`]: a schedule and beside it what the messages carry. The
+//! [`checker`] proves that it does what it is for.
 
 pub mod algorithm;
 mod cargo;

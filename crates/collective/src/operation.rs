@@ -10,9 +10,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// A collective operation of all ranks.
 ///
-/// Where ranks hold vectors that are handed on or combined, `size` is the length of the whole vector. Where
-/// everybody has blocks of its own, it is the length of one block: of a rank, or of a pair of ranks. The
-/// messages of a barrier have one byte.
+/// Where ranks hold vectors that are handed on or combined, `size` is the length of the whole
+/// vector. Where everybody has blocks of its own, it is the length of one block: of a rank, or of a
+/// pair of ranks. The messages of a barrier have one byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Operation {

@@ -28,8 +28,8 @@ pub enum Step {
         /// Its length.
         bytes: u32,
     },
-    /// Takes the oldest message that fits and that no earlier receive has taken. It is done when the message
-    /// is there.
+    /// Takes the oldest message that fits and that no earlier receive has taken. It is done when
+    /// the message is there.
     Receive {
         /// The sender; `None`: any.
         from: Option<Rank>,
@@ -76,8 +76,8 @@ pub struct Need {
 
 /// Operations of ranks, and which waits for which.
 ///
-/// What waits for nothing may start at once, and receives and sends of a rank may be under way together.
-/// Operations of all ranks stand in one row, rank by rank.
+/// What waits for nothing may start at once, and receives and sends of a rank may be under way
+/// together. Operations of all ranks stand in one row, rank by rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
     ops: Vec<Op>,
@@ -123,8 +123,9 @@ impl<T: Copy> Lists<T> {
 }
 
 impl Lists<Need> {
-    /// The other way round: for each operation those that wait for it, in their order, whatever the order in
-    /// which they were told to. Schedules that say the same are equal. `first` tells where ranks begin.
+    /// The other way round: for each operation those that wait for it, in their order, whatever the
+    /// order in which they were told to. Schedules that say the same are equal. `first` tells
+    /// where ranks begin.
     fn turned(&self, first: &[u32]) -> Lists<Need> {
         let count = self.first.len() - 1;
         let mut begins = vec![0u32; count + 1];
@@ -198,7 +199,8 @@ impl Schedule {
         Schedule { outstanding, ..self }
     }
 
-    /// The same among more ranks, most of whom do nothing: each rank becomes another, all different ones.
+    /// The same among more ranks, most of whom do nothing: each rank becomes another, all different
+    /// ones.
     pub fn placed(&self, places: &[Rank], ranks: u32) -> Schedule {
         let at = |rank: Rank| places[rank.0 as usize];
         let mut builder = Builder::new(ranks);
@@ -224,7 +226,8 @@ impl Schedule {
         placed.with_outstanding(self.outstanding)
     }
 
-    /// The same behind a computation: every rank that does something computes for so long first. Numbers of operations stay.
+    /// The same behind a computation: every rank that does something computes for so long first.
+    /// Numbers of operations stay.
     pub fn after_computing(&self, time: Time) -> Schedule {
         let mut builder = Builder::new(self.ranks());
         for rank in (0..self.ranks()).map(Rank).filter(|rank| !self.places(*rank).is_empty()) {
@@ -397,8 +400,8 @@ impl Schedule {
         if sorted == missing.len() {
             return None;
         }
-        // Each of those that are left waits for another one that is left: whoever follows that comes by a
-        // place twice.
+        // Each of those that are left waits for another one that is left: whoever follows that
+        // comes by a place twice.
         let mut met = vec![u32::MAX; missing.len()];
         let mut way: Vec<usize> = Vec::new();
         let mut next = missing.iter().position(|&m| m > 0).expect("one is left");

@@ -63,8 +63,8 @@ impl Score {
             write(&mut Part { score: &mut self, rank, last: [None; 2] });
             let now = self.size();
             least = (least.0.min(now.0 - before.0), least.1.min(now.1 - before.1));
-            // A root may have much more to do than others, but of two ranks one is no root: what it has to do
-            // tells soon enough that there would be too much.
+            // A root may have much more to do than others, but of two ranks one is no root: what it
+            // has to do tells soon enough that there would be too much.
             let ahead = if rank == 0 { 0 } else { u64::from(self.ranks - rank - 1) };
             let operations = least.0.saturating_mul(ahead).saturating_add(now.0);
             let blocks = least.1.saturating_mul(ahead).saturating_add(now.1);
@@ -108,7 +108,8 @@ impl Score {
 
 /// What one rank does, in the making.
 ///
-/// [`Part::put`], [`Part::take`] and [`Part::exchange`] are steps: each waits until the one before is done.
+/// [`Part::put`], [`Part::take`] and [`Part::exchange`] are steps: each waits until the one before
+/// is done.
 pub(crate) struct Part<'a> {
     score: &'a mut Score,
     /// The rank.

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Operations that wait for ever.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stuck {
-    /// What each of these ranks waits for: messages that are never sent, or receives that are never
-    /// posted. What waits for these operations in turn is not listed.
+    /// What each of these ranks waits for: messages that are never sent, or receives that are
+    /// never posted. What waits for these operations in turn is not listed.
     pub waiting: Vec<(Rank, OpId)>,
 }
 
@@ -46,7 +46,8 @@ struct Inbox {
     /// How messages that have been sent may be asked for, and receives that wait for one.
     sent: BTreeSet<Asked>,
     receives: BTreeMap<Asked, Vec<usize>>,
-    /// What posted receives ask for, and long sends that wait for one, by how they may be asked for.
+    /// What posted receives ask for, and long sends that wait for one, by how they may be asked
+    /// for.
     posted: BTreeSet<Asked>,
     sends: BTreeMap<Asked, Vec<usize>>,
 }

@@ -12,8 +12,8 @@
 //! links: a pair of routers listed again is the same link, and the later latency counts. As in
 //! BookSim, a latency between routers holds for the direction listed only (the other stays at 1
 //! cycle), a latency at a node for both directions. Routers and nodes are numbered from 0 without
-//! gaps. The format knows no ports; like BookSim we give each router's nodes the first ports and its
-//! neighbours the next, both in order of number.
+//! gaps. The format knows no ports; like BookSim we give each router's nodes the first ports and
+//! its neighbours the next, both in order of number.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -15,14 +15,15 @@
 //! | `hosts-per-switch n` | every switch has `n` hosts besides those named |
 //! | `# ...` | nothing; a comment may also end a line |
 //!
-//! A list without the words `host` and `hosts-per-switch` may name its hosts all the same: those are
-//! the nodes with a single link. In a list with one of these words every other node is a switch.
+//! A list without the words `host` and `hosts-per-switch` may name its hosts all the same: those
+//! are the nodes with a single link. In a list with one of these words every other node is a
+//! switch.
 //!
 //! Names are any text without spaces. A link listed again is another link beside the first; listed
-//! again the other way round, it is refused, since nobody could tell a second cable from the same one
-//! seen from its other end. Hosts and switches are numbered in the order in which they are first
-//! named, the hosts of `hosts-per-switch` after them. At each switch the hosts have the first ports
-//! and the links the next, in the order of the file.
+//! again the other way round, it is refused, since nobody could tell a second cable from the same
+//! one seen from its other end. Hosts and switches are numbered in the order in which they are
+//! first named, the hosts of `hosts-per-switch` after them. At each switch the hosts have the first
+//! ports and the links the next, in the order of the file.
 
 use std::collections::HashMap;
 

@@ -1,14 +1,14 @@
 //! Random irregular networks: every switch with the same number of hosts, cabled at random.
 //!
-//! Two switches are joined by at most one link, the network is connected, and every port that can be
-//! linked is linked:
+//! Two switches are joined by at most one link, the network is connected, and every port that can
+//! be linked is linked:
 //!
 //! - With an odd number of ports left for links, one port of one switch stays free; the switch is
 //!   drawn at random.
 //! - With more ports than there are other switches, every two switches are joined and the rest of
 //!   the ports stay free.
-//! - With a number of links asked for, links are taken out of such a network at random until so many
-//!   are left, but none without which it would fall apart.
+//! - With a number of links asked for, links are taken out of such a network at random until so
+//!   many are left, but none without which it would fall apart.
 //!
 //! The graph of the switches is drawn as [`wiring`] describes, each possible one with equal
 //! probability as far as can be measured. Ports: the hosts of a switch come first, then its

@@ -2,8 +2,8 @@
 //!
 //! A [`Fabric`] is one rail: a graph whose nodes are hosts (the place where one NIC plugs in) and
 //! switches. A *link* joins two ports; each link is two *channels*, one per direction. Fabrics come
-//! from builders ([`tree()`], [`pruned_tree()`], [`single()`], [`two_level()`], [`irregular()`]) or from files, and do not
-//! change afterwards.
+//! from builders ([`tree()`], [`pruned_tree()`], [`single()`], [`two_level()`], [`irregular()`]) or
+//! from files, and do not change afterwards.
 //!
 //! ```
 //! use crosstie_fabric::{Metrics, tree};

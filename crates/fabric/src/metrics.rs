@@ -98,7 +98,8 @@ pub struct Metrics {
     pub links: usize,
     /// Distances between hosts.
     pub distances: Distances,
-    /// How many switches have each number of linked ports: `(ports, switches)`, fewest ports first.
+    /// How many switches have each number of linked ports: `(ports, switches)`, fewest ports
+    /// first.
     pub degrees: Vec<(u16, usize)>,
     /// The fewest links that part the hosts into equal halves. Known for trees with an even number
     /// of hosts; finding it in any other network is NP-hard, and no estimate is given.

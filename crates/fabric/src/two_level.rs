@@ -2,8 +2,8 @@
 
 use crate::{End, Fabric, FabricBuilder, FabricError, Port, Shape};
 
-/// So many switches with so many hosts each, all under one switch without hosts, each by one link: the uplink.
-/// Hosts are numbered leaf by leaf.
+/// So many switches with so many hosts each, all under one switch without hosts, each by one link:
+/// the uplink. Hosts are numbered leaf by leaf.
 pub fn two_level(leaves: u32, hosts_per_leaf: u32) -> Result<Fabric, FabricError> {
     let ports = |what: &str, count: u32| {
         u16::try_from(count).map_err(|_| FabricError::TooLarge {

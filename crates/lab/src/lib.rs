@@ -2,17 +2,19 @@
 //!
 //! [`run`] takes a [`Study`](crosstie_study::Study) and the [`Store`](crosstie_study::Store) its
 //! rows go to. Every point is built and checked before the first one runs, so that a mistake in a
-//! long sweep shows at once; [`check`] does that alone. Points are independent of each other and of the clock: the bytes of
-//! the result folder do not depend on the number of threads.
+//! long sweep shows at once; [`check`] does that alone. Points are independent of each other and of
+//! the clock: the bytes of the result folder do not depend on the number of threads.
 //!
 //! A [`World`] is what one point describes: a fabric, a routing, the hardware, what the nodes
 //! send. Below this crate nobody sees a key of an experiment file; above it nobody sees the
 //! simulator.
 //!
-//! Points of `world = "live"` are done by real ranks, one point at a time and after all others: [`live`].
+//! Points of `world = "live"` are done by real ranks, one point at a time and after all others:
+//! [`live`].
 //!
-//! [`predict`] says what communication takes on a machine without running anything, and [`probe`] measures the parameters
-//! of a machine. [`paper`] knows the papers whose evaluation can be reproduced.
+//! [`predict`] says what communication takes on a machine without running anything, and [`probe`]
+//! measures the parameters of a machine. [`paper`] knows the papers whose evaluation can be
+//! reproduced.
 
 mod destination;
 mod error;

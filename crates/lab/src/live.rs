@@ -1,12 +1,14 @@
-//! Real ranks: the program that this is, started again on the hosts of a box, on this machine or on others.
+//! Real ranks: the program that this is, started again on the hosts of a box, on this machine or on
+//! others.
 //!
-//! Whoever wants ranks opens a [`Place`] and gives it an [`Assignment`] with a [`Company`]: how many ranks there are, and on which
-//! hosts. Every rank is the same executable with the verb `rank`, which does nothing but call [`rank`]. That reads the assignment
-//! from the environment, does its part, and [reports](report): rank 0 gathers what all ranks have found, and writes it where
-//! [`Place::run`] reads it. Nothing is written to a disk, so nothing is left behind.
+//! Whoever wants ranks opens a [`Place`] and gives it an [`Assignment`] with a [`Company`]: how
+//! many ranks there are, and on which hosts. Every rank is the same executable with the verb
+//! `rank`, which does nothing but call [`rank`]. That reads the assignment from the environment,
+//! does its part, and [reports](report): rank 0 gathers what all ranks have found, and writes it
+//! where [`Place::run`] reads it. Nothing is written to a disk, so nothing is left behind.
 //!
-//! Where a launcher has started this program as the ranks of a job ([`Standing`]), these are the ranks: rank 0 [leads](Lead), and hands
-//! assignments to the others.
+//! Where a launcher has started this program as the ranks of a job ([`Standing`]), these are the
+//! ranks: rank 0 [leads](Lead), and hands assignments to the others.
 //!
 //! | file | is |
 //! |---|---|

@@ -58,8 +58,9 @@ pub(crate) fn messaging(message: &Message, patience: Option<&study::Patience>) -
     }
 }
 
-/// Packets that a NIC of a spec has under way at once. It keeps every virtual channel of its link busy if it can; where links have
-/// none, nothing but the policy limits it. What may have to go again when a rail dies is a few windows of its channel.
+/// Packets that a NIC of a spec has under way at once. It keeps every virtual channel of its link
+/// busy if it can; where links have none, nothing but the policy limits it. What may have to go
+/// again when a rail dies is a few windows of its channel.
 fn window(spec: &Spec, channel: Option<&ChannelSpec>) -> Option<u32> {
     const WINDOWS: u32 = 4;
     let again = channel.filter(|_| spec.nic.patience.is_some());

@@ -25,7 +25,8 @@ pub(crate) struct Outcome {
 
 type Columns = Vec<(String, f64)>;
 
-/// Runs a point; `None` if `watch` breaks it off. `watch` is told how many cycles have been simulated.
+/// Runs a point; `None` if `watch` breaks it off. `watch` is told how many cycles have been
+/// simulated.
 pub(crate) fn of(
     point: &Point,
     world: &World,
@@ -49,8 +50,8 @@ pub(crate) fn of(
     }
 }
 
-/// The outcome of a point that real ranks have done: what each of them found, or why there is nothing; and how many frames the rails of a
-/// box have dropped.
+/// The outcome of a point that real ranks have done: what each of them found, or why there is
+/// nothing; and how many frames the rails of a box have dropped.
 pub(crate) fn of_live(
     point: &Point,
     world: &World,

@@ -14,9 +14,9 @@ macro_rules! text {
     };
 }
 
-/// The parts of a paper: experiment files of its folder, each with the changes to it in `quick` and, where
-/// that is said, in `full`. A part that another reading changes names it: `"fig12" @ "64"` takes the
-/// changes from `reading-64`.
+/// The parts of a paper: experiment files of its folder, each with the changes to it in `quick`
+/// and, where that is said, in `full`. A part that another reading changes names it: `"fig12" @
+/// "64"` takes the changes from `reading-64`.
 macro_rules! parts {
     ($paper:literal: $($name:literal $($full:ident)? $(@ $reading:literal)*),+ $(,)?) => {
         &[$(Part {
@@ -78,8 +78,8 @@ pub struct Paper {
     pub live: &'static [Part],
     /// Whether these can tell of a claim; by its id.
     tells_live: fn(&str) -> bool,
-    /// Its figures that no part draws: calculated, or drawn from the channels of one; with the rows
-    /// they are drawn from.
+    /// Its figures that no part draws: calculated, or drawn from the channels of one; with the
+    /// rows they are drawn from.
     pub drawings: fn(&Evidence) -> Vec<Drawing>,
     /// Its tables, whose cells are claims.
     pub grids: fn() -> Vec<Grid>,
@@ -115,8 +115,8 @@ impl Paper {
         Published::parse(&format!("{}/published.toml", self.name), self.published)
     }
 
-    /// Every claim beside what the evidence, of parts of this scale, says of it; in the order of the
-    /// paper.
+    /// Every claim beside what the evidence, of parts of this scale, says of it; in the order of
+    /// the paper.
     pub fn findings(&self, claims: &[Claim], evidence: &Evidence, scale: Scale) -> Vec<Finding> {
         claims.iter().map(|claim| self.finding(claim, evidence, scale)).collect()
     }

@@ -10,9 +10,10 @@ use crosstie_study::{Capacity, Commodity, Memory, Model, Spec};
 use crosstie_units::{Bytes, Cost, Time};
 use std::path::PathBuf;
 
-/// The parameters of a spec: those that it names, or those that follow from its links, switches and nodes as a
-/// network of frames. The latency is that of the longest way from the first host, and grows with the number of nodes
-/// as far as they wait for each other at the forwarding engines of switches.
+/// The parameters of a spec: those that it names, or those that follow from its links, switches and
+/// nodes as a network of frames. The latency is that of the longest way from the first host, and
+/// grows with the number of nodes as far as they wait for each other at the forwarding engines of
+/// switches.
 pub(crate) fn parameters(
     spec: &Spec,
     network: &RoutedFabric,
@@ -57,7 +58,8 @@ pub(crate) fn derive(spec: &Spec, network: &RoutedFabric) -> Parameters {
     let ethernet = ethernet(spec, &network.fabric);
     let host = ethernet.lines[network.fabric.host_out(HostId(0)).link().0 as usize];
     let wire_gap = on_line(&host, framing::occupied(framing::MINIMUM) - framing::MINIMUM, true);
-    // The costs of a machine are those of packets with their headers; those of the model, of what they carry.
+    // The costs of a machine are those of packets with their headers; those of the model, of what
+    // they carry.
     let of_payload = |cost: Cost| Cost {
         fixed: cost.fixed + cost.byte * header,
         node: cost.node + cost.byte_node * header,
@@ -107,9 +109,11 @@ fn longest_way(spec: &Spec, network: &RoutedFabric, ethernet: &Ethernet, bytes: 
     longest.unwrap_or(Cost::fixed(spec.link.wire))
 }
 
-/// By how many channels the frames of half of the hosts come to each switch, if each sends to one of the other half.
+/// By how many channels the frames of half of the hosts come to each switch, if each sends to one
+/// of the other half.
 ///
-/// These are the frames that a switch can notice at one instant, for those of one channel follow each other.
+/// These are the frames that a switch can notice at one instant, for those of one channel follow
+/// each other.
 fn concurrent(network: &RoutedFabric) -> Vec<u32> {
     let fabric = &network.fabric;
     let mut come = vec![Vec::new(); fabric.switches().len()];
@@ -127,7 +131,8 @@ fn concurrent(network: &RoutedFabric) -> Vec<u32> {
     come.into_iter().map(count).collect()
 }
 
-/// The switches between two hosts, each with the channels by which one comes and goes; the last channel.
+/// The switches between two hosts, each with the channels by which one comes and goes; the last
+/// channel.
 fn passages(
     network: &RoutedFabric,
     from: HostId,
@@ -154,16 +159,18 @@ fn passages(
     channel
 }
 
-/// What looking up takes of L among p nodes, of which p/2 send to the others and are answered. Their frames come to a switch n at
-/// one instant: one if p is 2, and so many if all hosts take part. On the way there a frame waits for half of the others on
-/// average. They come back one lookup apart, and wait for nobody. L is half of there and back: (1 + (n - 1)/4) lookups.
+/// What looking up takes of L among p nodes, of which p/2 send to the others and are answered.
+/// Their frames come to a switch n at one instant: one if p is 2, and so many if all hosts take
+/// part. On the way there a frame waits for half of the others on average. They come back one
+/// lookup apart, and wait for nobody. L is half of there and back: (1 + (n - 1)/4) lookups.
 fn looking_up(lookup: Time, n: u32, hosts: u32) -> Cost {
     let (others, more) = (u64::from(n.max(1)) - 1, u64::from(hosts.max(3)) - 2);
     let node = Time::from_ps(lookup.ps() * others / (4 * more));
     Cost { fixed: lookup - node * 2, node, ..Cost::default() }
 }
 
-/// What a frame takes from host to host where no other goes the same way; `concurrent` frames come to switches at one instant.
+/// What a frame takes from host to host where no other goes the same way; `concurrent` frames come
+/// to switches at one instant.
 fn way(
     network: &RoutedFabric,
     ethernet: &Ethernet,

@@ -1,7 +1,9 @@
-//! What communication takes on a machine, on paper: a time, what it is spent on, which formula says so.
+//! What communication takes on a machine, on paper: a time, what it is spent on, which formula says
+//! so.
 //!
-//! A [`Cluster`] is a machine of which the parameters of the model are known, because somebody measured them or because
-//! they follow from links, switches and nodes. A [`Question`] is asked of it and answered by a [`Prediction`].
+//! A [`Cluster`] is a machine of which the parameters of the model are known, because somebody
+//! measured them or because they follow from links, switches and nodes. A [`Question`] is asked of
+//! it and answered by a [`Prediction`].
 //!
 //! Section and equation numbers are those of Tam's thesis, see `crosstie-model`.
 

@@ -105,8 +105,8 @@ macro_rules! cluster {
 }
 
 impl Preset {
-    /// All of them. The first are files of `presets/`; the others are put together from nodes in `presets/hosts/` and
-    /// a switch in `presets/switches/`.
+    /// All of them. The first are files of `presets/`; the others are put together from nodes in
+    /// `presets/hosts/` and a switch in `presets/switches/`.
     pub const ALL: [Preset; 19] = [
         preset!("qsnet"),
         preset!("myrinet"),

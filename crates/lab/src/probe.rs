@@ -1,8 +1,10 @@
 //! The communication parameters of a machine, measured as on a real one [tam, app. A].
 //!
-//! [`probe()`] runs the microbenchmarks of [`work`](crosstie_work::probe) on the machine of a spec, [`probe_live`] on real ranks with raw endpoints, and both fit parameters
-//! to what they say. It looks at nothing but the clocks and counters of processes, the rate of links and the size of the ring, which are
-//! inputs of the thesis's algorithms too, and at which host is on which switch. What the spec says beside that is put next to each result as the truth.
+//! [`probe()`] runs the microbenchmarks of [`work`](crosstie_work::probe) on the machine of a spec,
+//! [`probe_live`] on real ranks with raw endpoints, and both fit parameters to what they say. It
+//! looks at nothing but the clocks and counters of processes, the rate of links and the size of the
+//! ring, which are inputs of the thesis's algorithms too, and at which host is on which switch.
+//! What the spec says beside that is put next to each result as the truth.
 //!
 //! | parameter | from | where it cannot be seen |
 //! |---|---|---|
@@ -14,10 +16,11 @@
 //! | L | RTT / 2 less the rest, for more and more pairs in step | |
 //! | B_L | bursts | the buffers hold all that is sent |
 //!
-//! A transmit ring without an end is given one for the time of the measurement, as every real one has: what a NIC takes does not
-//! depend on it. Costs are fitted over lengths of packets as processes see them; what NICs add is in the fixed part. Frames are
-//! padded to their least length, so gaps and L are fitted to longer ones. What only one of several lengths tells is no function, and
-//! not resolved.
+//! A transmit ring without an end is given one for the time of the measurement, as every real one
+//! has: what a NIC takes does not depend on it. Costs are fitted over lengths of packets as
+//! processes see them; what NICs add is in the fixed part. Frames are padded to their least length,
+//! so gaps and L are fitted to longer ones. What only one of several lengths tells is no function,
+//! and not resolved.
 
 mod bench;
 mod buffer;
@@ -51,7 +54,8 @@ use subject::Subject;
 /// How to probe.
 #[derive(Clone, Copy)]
 pub struct ProbeOptions<'a> {
-    /// How often round trips and receptions are timed: [`ITERATIONS`](ProbeOptions::ITERATIONS), or more.
+    /// How often round trips and receptions are timed: [`ITERATIONS`](ProbeOptions::ITERATIONS),
+    /// or more.
     pub iterations: u32,
     /// How many runs at a time.
     pub threads: NonZeroUsize,
@@ -69,7 +73,8 @@ impl ProbeOptions<'_> {
 pub struct Probe {
     /// How many nodes it has.
     pub nodes: u32,
-    /// The parameters, as a model takes them. What was not resolved is a bound, or what stands for it.
+    /// The parameters, as a model takes them. What was not resolved is a bound, or what stands for
+    /// it.
     pub parameters: Parameters,
     /// O_s, g_s, L, g_r, O_r, U_r: what was measured and how well it fits.
     pub costs: Vec<Measured>,
@@ -77,8 +82,8 @@ pub struct Probe {
     pub buffer: Capacity,
     /// The same for what comes from other switches, if there are any.
     pub uplink: Option<Capacity>,
-    /// The parameters that follow from the spec, where it is one of Ethernet. There is no jitter in them, and no
-    /// forwarding engine that pairs share.
+    /// The parameters that follow from the spec, where it is one of Ethernet. There is no jitter
+    /// in them, and no forwarding engine that pairs share.
     pub truth: Option<Parameters>,
 }
 
@@ -326,7 +331,8 @@ impl Session<'_> {
         let gaps: Vec<f64> = self.bench.run(probe)?.notes.into_iter().filter_map(gap).collect();
         self.bench.tell(format!("g_r for {bytes} B"));
         let mut sample = self.sample(bytes, 2, &gaps, self.subject.truth.receive_gap(bytes));
-        // A processor that is interrupted faster than it can pick up falls behind, by how much depends on both.
+        // A processor that is interrupted faster than it can pick up falls behind, by how much
+        // depends on both.
         let fastest = (self.slot(bytes).seconds() * 1e6).max(sender / count);
         if sample.value.min(fastest) < CLEAR * processor {
             sample.left_out = Some("O_r + U_r hides it");
@@ -342,8 +348,8 @@ impl Session<'_> {
     fn latency(&self, alone: &[Alone]) -> Result<Vec<Sample>, Stop> {
         let half = self.hosts() / 2;
         let most = half.min(self.subject.pairs);
-        // Where O_r is never seen it is in U_r; where it is seen of some only, it is missing from the rest of the others.
-        // On a real clock one length alone may be chance.
+        // Where O_r is never seen it is in U_r; where it is seen of some only, it is missing from
+        // the rest of the others. On a real clock one length alone may be chance.
         let least = if self.subject.live { 2 } else { 1 };
         let seen = alone.iter().filter(|alone| alone.receive.left_out.is_none()).count() >= least;
         let doubled = std::iter::successors(Some(1u32), |count| count.checked_mul(2));

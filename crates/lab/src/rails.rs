@@ -1,4 +1,5 @@
-//! Rails that differ, what happens to them, and what stands before them: from the experiment file to the simulator.
+//! Rails that differ, what happens to them, and what stands before them: from the experiment file
+//! to the simulator.
 
 use crate::LabError;
 use crate::ethernet::pace;
@@ -36,7 +37,8 @@ pub(crate) fn changes(spec: &Spec) -> Vec<Change> {
     changes.into_iter().map(|(_, change)| change).collect()
 }
 
-/// The ideal network of a spec whose rails differ or change; `None` if they are all alike and stay so.
+/// The ideal network of a spec whose rails differ or change; `None` if they are all alike and stay
+/// so.
 pub(crate) fn unequal(spec: &Spec, alike: &IdealSpec) -> Option<UnequalSpec> {
     let (rails, changes) = (&spec.cluster.rails, changes(spec));
     let (ports, rates) = (rails.ports(), rails.rates());

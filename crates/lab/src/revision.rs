@@ -2,8 +2,8 @@
 
 use crosstie_study::{Spec, World};
 
-/// The revision of each engine's results. It is raised in the same commit as any change that makes an
-/// old experiment give other numbers: rows of two revisions never stand in one study.
+/// The revision of each engine's results. It is raised in the same commit as any change that makes
+/// an old experiment give other numbers: rows of two revisions never stand in one study.
 const WORMHOLE: u32 = 5;
 const FRAME: u32 = 9;
 const IDEAL: u32 = 9;

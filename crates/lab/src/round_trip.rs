@@ -1,4 +1,5 @@
-//! How long a packet and its acknowledgement may take on the network of a spec: what time-outs have to fit.
+//! How long a packet and its acknowledgement may take on the network of a spec: what time-outs have
+//! to fit.
 
 use crate::ethernet::pace;
 use crate::nodes::packing;
@@ -53,7 +54,8 @@ impl<'a> RoundTrip<'a> {
         // What a packet takes on the slowest link of a rail.
         let on_link = |rate: Rate| match spec.world {
             World::Frame => pace(rate.min(uplink(spec, rate))).time_for(framing::occupied(wire)),
-            // A buffer that is shorter than the wire there and back keeps the link waiting for credit.
+            // A buffer that is shorter than the wire there and back keeps the link waiting for
+            // credit.
             World::Wormhole => {
                 let loops = (2 * spec.link.wire_cycles() + LOOP) / u64::from(spec.switch.buffer);
                 pace(rate).time_for(wire) * (1 + loops)
@@ -95,7 +97,8 @@ impl<'a> RoundTrip<'a> {
     /// How long the first packets between two nodes may take to be acknowledged.
     fn first(&self, window: u32) -> Time {
         match self.spec.world {
-            // What is lost is sent again before long: a queue in a switch, beside what is sent alone.
+            // What is lost is sent again before long: a queue in a switch, beside what is sent
+            // alone.
             World::Frame => {
                 let Buffer { frames, .. } = buffer(&self.spec.frame.switch.memory);
                 self.alone(window) + self.packet * u64::from(frames)
@@ -104,9 +107,9 @@ impl<'a> RoundTrip<'a> {
         }
     }
 
-    /// What stands for keys of channels that nobody gives. The time-out of go-back-N is the longest that is
-    /// recommended for the switches of a frame network [tam, 4.3.4], a second where nothing is lost, and never
-    /// shorter than a round trip.
+    /// What stands for keys of channels that nobody gives. The time-out of go-back-N is the longest
+    /// that is recommended for the switches of a frame network [tam, 4.3.4], a second where
+    /// nothing is lost, and never shorter than a round trip.
     pub fn recommended(&self) -> Recommended {
         let window = match self.spec.channel {
             ChannelKind::GoBackN { window, .. } | ChannelKind::SimpleGoBackN { window, .. } => {

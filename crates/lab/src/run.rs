@@ -18,8 +18,8 @@ pub struct RunOptions<'a> {
     pub threads: NonZeroUsize,
     /// Once set, running points are given up and no new ones start. What is done is kept.
     pub cancel: &'a AtomicBool,
-    /// The program that real ranks are, which calls [`live::rank`](crate::live::rank) for its verb `rank`; without it points of
-    /// `world = "live"` can be checked but not run.
+    /// The program that real ranks are, which calls [`live::rank`](crate::live::rank) for its verb
+    /// `rank`; without it points of `world = "live"` can be checked but not run.
     pub executable: Option<&'a Path>,
     /// The ranks of a launcher's job, which are taken if there are any.
     pub lead: Option<&'a Lead>,
@@ -64,7 +64,8 @@ pub fn run(
     Ok(RunSummary { points: total, skipped, cancelled: done < total, rows })
 }
 
-/// Runs all points and gives their rows in order, without keeping anything; `None` if it was cancelled.
+/// Runs all points and gives their rows in order, without keeping anything; `None` if it was
+/// cancelled.
 pub fn rows(
     study: &Study,
     options: RunOptions<'_>,
@@ -156,7 +157,8 @@ impl Crew<'_> {
         }
     }
 
-    /// Has real ranks do one job after the other, those of one site together: it takes long to make a box.
+    /// Has real ranks do one job after the other, those of one site together: it takes long to make
+    /// a box.
     fn work_live(&self, jobs: Vec<Job<'_>>, executable: Option<&Path>, lead: Option<&Lead>) {
         let mut open: Option<(Site, Place<'_>)> = None;
         for job in together(jobs, |job| Some(self.world(job).ok()?.plan()?.site.clone())) {
@@ -265,7 +267,8 @@ impl Crew<'_> {
     }
 }
 
-/// The same jobs, those of one site behind each other, sites in the order of their first job. Each job is asked once.
+/// The same jobs, those of one site behind each other, sites in the order of their first job. Each
+/// job is asked once.
 fn together<J, S: PartialEq>(jobs: Vec<J>, site: impl Fn(&J) -> S) -> Vec<J> {
     let mut groups: Vec<(S, Vec<J>)> = Vec::new();
     for job in jobs {

@@ -309,7 +309,8 @@ impl World {
         Trial { blueprint, nodes: &self.nodes, workload, seed, effort }
     }
 
-    /// Closed-loop work on its networks, for as long as it may take. `records` asks for its time line.
+    /// Closed-loop work on its networks, for as long as it may take. `records` asks for its time
+    /// line.
     pub(crate) fn play<'a>(
         &'a self,
         blueprint: &'a dyn Blueprint,

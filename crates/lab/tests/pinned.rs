@@ -2,7 +2,8 @@
 //!
 //! An optimised build (`cargo test --release -p crosstie-lab --test pinned`) runs all of them,
 //! which takes 15 to 25 minutes on two cores. Others run those that take a moment. A change of
-//! results on purpose replaces `pinned.txt` by what the test prints, and is listed in the changelog.
+//! results on purpose replaces `pinned.txt` by what the test prints, and is listed in the
+//! changelog.
 
 use crosstie_lab::paper::{PAPERS, Scale};
 use crosstie_lab::{RunOptions, Silent, revision, run};
@@ -38,7 +39,8 @@ fn studies() -> BTreeMap<String, Study> {
     studies
 }
 
-/// Lines of rows without what settings are as plain numbers, which stands at their ends: pins are of the rest.
+/// Lines of rows without what settings are as plain numbers, which stands at their ends: pins are
+/// of the rest.
 fn without_quantities(rows: &str, study: &Study) -> String {
     let end = |line: &str| {
         let starts = study.keys().iter().flat_map(|key| {

@@ -27,8 +27,8 @@ pub struct Iterations {
 impl Iterations {
     /// Judges times in the order in which iterations ended; `None` of none.
     ///
-    /// The warm-up is detected as in open-loop runs ([`WarmUp`]), which takes 50 iterations; of fewer none is
-    /// left out.
+    /// The warm-up is detected as in open-loop runs ([`WarmUp`]), which takes 50 iterations; of
+    /// fewer none is left out.
     pub fn of(times: &[u64], confidence: f64) -> Option<Iterations> {
         let series: Vec<f64> = times.iter().map(|&time| time as f64).collect();
         let detected = WarmUp::detect(&series);

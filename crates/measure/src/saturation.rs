@@ -6,11 +6,11 @@
 //! halves the interval between the highest load that was carried and the lowest that was refused,
 //! until it is narrow enough.
 //!
-//! An answer may be *open*: the run was too short to tell, which is no evidence for either side. Few
-//! messages make for open answers at low loads, where the search just goes on; and at saturation
-//! itself every finite run leaves some loads open. So the search narrows the two intervals beside
-//! the open loads, and those stay part of what it says about saturation: what is not known is
-//! inside.
+//! An answer may be *open*: the run was too short to tell, which is no evidence for either side.
+//! Few messages make for open answers at low loads, where the search just goes on; and at
+//! saturation itself every finite run leaves some loads open. So the search narrows the two
+//! intervals beside the open loads, and those stay part of what it says about saturation: what is
+//! not known is inside.
 //!
 //! Some networks look steady at a load for a long time and then break down. So at the end the
 //! highest load that was carried is confirmed by a run as long as any may be; if it is not carried

@@ -24,12 +24,12 @@
 //! the value of runs ten times as long in 175 of 192 saturated runs (three schemes of rail
 //! allocation, 4 and 16 KiB).
 //!
-//! **Short runs.** A queue remembers for longer than a mean latency. Batches of a run that lasts `n`
-//! mean latencies after its warm-up, fewer than 50, see the same queues, and the interval of mean
-//! latency is widened by `50 / n`. On M/M/1 queues at loads 0.7 and 0.8, nominal 95 % intervals of
-//! runs of 15 to 40 mean latencies then held the true mean in 80 to 94 % of 400 runs, as those of
-//! longer runs do; without it, in 32 to 73 %. At load 0.9 not even half of the runs of 15 mean
-//! latencies had reached the true mean, and 61 to 85 % held it.
+//! **Short runs.** A queue remembers for longer than a mean latency. Batches of a run that lasts
+//! `n` mean latencies after its warm-up, fewer than 50, see the same queues, and the interval of
+//! mean latency is widened by `50 / n`. On M/M/1 queues at loads 0.7 and 0.8, nominal 95 %
+//! intervals of runs of 15 to 40 mean latencies then held the true mean in 80 to 94 % of 400 runs,
+//! as those of longer runs do; without it, in 32 to 73 %. At load 0.9 not even half of the runs of
+//! 15 mean latencies had reached the true mean, and 61 to 85 % held it.
 //!
 //! **Saturated.** Flits pile up as long as the run lasts. A stable network near saturation piles
 //! them up as well at first, but ever more slowly (like the square root of time), and one queue
@@ -52,12 +52,13 @@
 //! network carries beyond saturation is a result. Latency has no mean there and is not given.
 //!
 //! **Carried or not.** Who only wants to know whether a load is carried may stop earlier
-//! ([`Aim::Answer`], [`Steady::answer`]). It is *refused* as soon as the rules of saturation hold, and *carried* as
-//! soon as the backlog is level: what piles up according to the slope of the backlog is no more than
-//! the same quarter of the precision, and certainly no more than the precision, of what is offered,
-//! in a run that lasts ten mean latencies after its warm-up, three times in a row. A load that is neither at the limit is *open*.
-//! Some networks look steady for a long time and then break down. [`Aim::Confirmation`] gives an
-//! answer from the whole length that a run may have.
+//! ([`Aim::Answer`], [`Steady::answer`]). It is *refused* as soon as the rules of saturation hold,
+//! and *carried* as soon as the backlog is level: what piles up according to the slope of the
+//! backlog is no more than the same quarter of the precision, and certainly no more than the
+//! precision, of what is offered, in a run that lasts ten mean latencies after its warm-up, three
+//! times in a row. A load that is neither at the limit is *open*. Some networks look steady for a
+//! long time and then break down. [`Aim::Confirmation`] gives an answer from the whole length that
+//! a run may have.
 //!
 //! **Not converged.** The limit came first. The verdict keeps the best estimates and names every
 //! doubt.
@@ -115,8 +116,8 @@ pub struct SteadySpec {
     /// known. Where some kind of message is rare, a mean without any of it looks as sure as it is
     /// wrong.
     pub messages: u64,
-    /// Flits of the message to which a flit belongs, on average: the mean square of sizes over their
-    /// mean. A backlog comes and goes in lumps of this size.
+    /// Flits of the message to which a flit belongs, on average: the mean square of sizes over
+    /// their mean. A backlog comes and goes in lumps of this size.
     pub lump: f64,
     /// Sources of messages: processing elements that send.
     pub sources: u64,
@@ -135,8 +136,8 @@ pub struct Steady {
     /// Windows fed so far, and how many there must be at the next judgement.
     fed: u64,
     next_judgement: u64,
-    /// How often the run was judged; in how many judgements in a row up to the last the backlog was found rising, in how many
-    /// level, and in how many there was nothing to doubt.
+    /// How often the run was judged; in how many judgements in a row up to the last the backlog
+    /// was found rising, in how many level, and in how many there was nothing to doubt.
     judgements: u32,
     risings: u32,
     levels: u32,

@@ -1,20 +1,21 @@
 //! A broadcast by packets down a binomial tree [tam, 2.4].
 //!
-//! The root sends a packet to all its children, the one with most below it first, then the next packet. Everybody
-//! sends a packet on as soon as it has it. With G = max(g, O_s) and T_0 = O_r + U_r + O_s:
+//! The root sends a packet to all its children, the one with most below it first, then the next
+//! packet. Everybody sends a packet on as soon as it has it. With G = max(g, O_s) and T_0 = O_r +
+//! U_r + O_s:
 //!
 //! ```text
 //! 2.8'  ctm(M) + log2 p ((k-1) G + L + T_0)                              nobody is disturbed
 //! 2.9'  ctm(M) + log2 p (L + T_0) + (k-1) (T_0 + (log2 p - 2) G)         the root's first child is: T_0 >= 2 G
 //! ```
 //!
-//! The printed 2.8 has g for G, and the printed 2.9 has O_s for G: each is right where the two are the same. Both
-//! take the first packet to be last where the tree is deepest. If even G > L + T_0, the root's last child gets it
-//! later than that: then L + T_0 + (log2 p - 1) G stands for log2 p (L + T_0). Of two nodes one has nobody to
-//! send to: that is a message from one to the other.
+//! The printed 2.8 has g for G, and the printed 2.9 has O_s for G: each is right where the two are
+//! the same. Both take the first packet to be last where the tree is deepest. If even G > L + T_0,
+//! the root's last child gets it later than that: then L + T_0 + (log2 p - 1) G stands for log2 p
+//! (L + T_0). Of two nodes one has nobody to send to: that is a message from one to the other.
 //!
-//! If the number of nodes is no power of two, log2 p is rounded up, and the price is what the full tree takes.
-//! All packets are priced as the first: a shorter one at the end hardly matters.
+//! If the number of nodes is no power of two, log2 p is rounded up, and the price is what the full
+//! tree takes. All packets are priced as the first: a shorter one at the end hardly matters.
 
 use crate::{Packet, Parameters};
 use crosstie_units::Time;
@@ -92,8 +93,8 @@ impl PacketTree {
         self.copy + (behind + self.packet.latency + self.handling()) * u64::from(self.levels)
     }
 
-    /// B_k(p) as printed: ctm(M) + (log2 p + k - 1) T_0 + L log2 p + (k-1) (log2 p - 2) O_s [tam, 2.9]. `None` for
-    /// fewer than four nodes, where log2 p - 2 is negative.
+    /// B_k(p) as printed: ctm(M) + (log2 p + k - 1) T_0 + L log2 p + (k-1) (log2 p - 2) O_s [tam,
+    /// 2.9]. `None` for fewer than four nodes, where log2 p - 2 is negative.
     pub fn printed_2_9(&self) -> Option<Time> {
         let (levels, behind) = (u64::from(self.levels), self.packets.max(1) - 1);
         let sends = levels.checked_sub(2)?;

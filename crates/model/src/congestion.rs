@@ -1,7 +1,8 @@
 //! Many flows into one port: what of its rate is left when its buffer overflows [tam, ch. 4].
 //!
-//! P senders with windows of W packets send to one receiver through a router that keeps B_L packets and drops
-//! what comes when it is full. Times are counted in *slots*: g_r, in which the port delivers a full packet.
+//! P senders with windows of W packets send to one receiver through a router that keeps B_L packets
+//! and drops what comes when it is full. Times are counted in *slots*: g_r, in which the port
+//! delivers a full packet.
 
 mod input;
 mod output;

@@ -1,5 +1,5 @@
-//! From measurements to parameters: lines, planes, means that outliers do not move, and what slopes tell about the
-//! buffers of a router [tam, app. A].
+//! From measurements to parameters: lines, planes, means that outliers do not move, and what slopes
+//! tell about the buffers of a router [tam, app. A].
 
 mod architecture;
 mod line;

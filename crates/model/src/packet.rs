@@ -62,8 +62,8 @@ impl Packet {
         self.send_gap.max(self.send)
     }
 
-    /// The full-duplex condition (O_s + O_r + U_r) < g < L [tam, 2.3]: the network is the bottleneck, and what a
-    /// node sends and receives do not disturb each other.
+    /// The full-duplex condition (O_s + O_r + U_r) < g < L [tam, 2.3]: the network is the
+    /// bottleneck, and what a node sends and receives do not disturb each other.
     pub fn full_duplex(&self) -> bool {
         self.send + self.receive < self.gap() && self.gap() < self.latency
     }

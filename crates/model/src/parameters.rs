@@ -11,7 +11,8 @@ pub struct Parameters {
     /// The payload of a full packet: b.
     #[serde(deserialize_with = "packet")]
     pub packet: Bytes,
-    /// The least that the network carries: shorter packets are filled up, and have its gaps and its latency.
+    /// The least that the network carries: shorter packets are filled up, and have its gaps and
+    /// its latency.
     #[serde(deserialize_with = "least", skip_serializing_if = "nothing")]
     pub least: Bytes,
     /// Send overhead O_s(m): the sender's processor, for each packet.
@@ -141,8 +142,9 @@ impl Parameters {
     }
 }
 
-/// What Ethernet needs for a packet of m bytes in theory: g_th(m) = (max(m, 46) + 38) * 8 / rate [tam, 3.2.1].
-/// The 38 bytes are 14 of header, 4 of checksum, 8 of preamble and 12 of silence. `None` at rate zero.
+/// What Ethernet needs for a packet of m bytes in theory: g_th(m) = (max(m, 46) + 38) * 8 / rate
+/// [tam, 3.2.1]. The 38 bytes are 14 of header, 4 of checksum, 8 of preamble and 12 of silence.
+/// `None` at rate zero.
 pub fn ethernet_gap(bytes: u64, rate: Rate) -> Option<Time> {
     rate.time_for(Bytes::new(bytes.max(46).saturating_add(38)))
 }

@@ -1,7 +1,8 @@
 //! The price of any schedule.
 //!
-//! Messages are followed one by one, in the order of time, and none packet by packet. A message of k packets
-//! (see [`Cut`](crate::Cut)) keeps these rules, in which the costs are those of its packets:
+//! Messages are followed one by one, in the order of time, and none packet by packet. A message of
+//! k packets (see [`Cut`](crate::Cut)) keeps these rules, in which the costs are those of its
+//! packets:
 //!
 //! ```text
 //! a send starts at t                 when its processor is free, and the NIC takes its first packet at t + O_s
@@ -16,22 +17,25 @@
 //!   the processor is busy for        k (O_r + U_r), until O_r + U_r behind the last packet or later
 //! ```
 //!
-//! Processors serve who came first, among those who can start: a send that waits for its NIC holds up only the sends
-//! behind it. Of those who came together, the one goes first that the schedule has first. But receptions go
-//! last, for a rank goes on with what it has before it takes up what has come.
+//! Processors serve who came first, among those who can start: a send that waits for its NIC holds
+//! up only the sends behind it. Of those who came together, the one goes first that the schedule
+//! has first. But receptions go last, for a rank goes on with what it has before it takes up what
+//! has come.
 //!
-//! A NIC receives one message at a time, in the order in which they come. A message is received whether or not anybody
-//! has asked for it, by the processor with the sender's number; a receive that comes later takes no time. Messages
-//! take the rail that they name, or the first. There is no rendezvous: no send waits for its receive.
+//! A NIC receives one message at a time, in the order in which they come. A message is received
+//! whether or not anybody has asked for it, by the processor with the sender's number; a receive
+//! that comes later takes no time. Messages take the rail that they name, or the first. There is no
+//! rendezvous: no send waits for its receive.
 //!
-//! So a message alone takes what [`Transfer::one_way`](crate::Transfer::one_way) says, and two in opposite
-//! directions what [`Transfer::exchange`](crate::Transfer::exchange) does. In a tree whose first child is disturbed
-//! and in which g > O_s, the [`PacketTree`](crate::PacketTree) lets a node send a packet to all its children
-//! before it receives the next; here the next may be received while a send waits for the NIC.
+//! So a message alone takes what [`Transfer::one_way`](crate::Transfer::one_way) says, and two in
+//! opposite directions what [`Transfer::exchange`](crate::Transfer::exchange) does. In a tree whose
+//! first child is disturbed and in which g > O_s, the [`PacketTree`](crate::PacketTree) lets a node
+//! send a packet to all its children before it receives the next; here the next may be received
+//! while a send waits for the NIC.
 //!
-//! This is not the LogGOPS machine of the simulator: O and g are those of packets, a reception starts as late as
-//! it can, and those that come together go by their order in the schedule. Where processors or NICs are contended,
-//! the two may differ.
+//! This is not the LogGOPS machine of the simulator: O and g are those of packets, a reception
+//! starts as late as it can, and those that come together go by their order in the schedule. Where
+//! processors or NICs are contended, the two may differ.
 //!
 //! The price assumes that nothing is lost. [`Congestion`] says when that cannot be so.
 
@@ -62,7 +66,8 @@ pub struct Price {
     pub time: Time,
     /// When each rank is.
     pub finish: Vec<Time>,
-    /// The critical path: what the last rank had to wait for, from the beginning to the end without a gap.
+    /// The critical path: what the last rank had to wait for, from the beginning to the end
+    /// without a gap.
     pub path: Vec<Stretch>,
     /// What it is spent on.
     pub shares: Shares,

@@ -1,13 +1,13 @@
 //! One message, and two in opposite directions [tam, 2.3].
 //!
-//! A message of M bytes is k = ceil(M / b) packets, all full but the last. The last pays for its own length on
-//! the wire and at the receiver; the gaps between packets are those of the full ones before it. It cannot
-//! overtake: it is there no sooner than its own g_r behind the packet before, and taken up no sooner than the
-//! receiver is done with that one.
+//! A message of M bytes is k = ceil(M / b) packets, all full but the last. The last pays for its
+//! own length on the wire and at the receiver; the gaps between packets are those of the full ones
+//! before it. It cannot overtake: it is there no sooner than its own g_r behind the packet before,
+//! and taken up no sooner than the receiver is done with that one.
 //!
-//! Between packets there is max(g_s, g_r, O_s, O_r + U_r). Where g is the longest of these, that is (2.6); where
-//! O_r + U_r is, it is (3.1). The thesis does not say what holds where O_s is the longest: then packets leave
-//! the sender every O_s.
+//! Between packets there is max(g_s, g_r, O_s, O_r + U_r). Where g is the longest of these, that is
+//! (2.6); where O_r + U_r is, it is (3.1). The thesis does not say what holds where O_s is the
+//! longest: then packets leave the sender every O_s.
 
 use crate::{Packet, Parameters, Stage};
 use crosstie_units::Time;
@@ -47,7 +47,8 @@ impl Cut {
         of(&self.full) * (self.packets - 1) + of(&self.last)
     }
 
-    /// From the first packet to the last, if they are `full` apart and the last `last` behind the one before.
+    /// From the first packet to the last, if they are `full` apart and the last `last` behind the
+    /// one before.
     pub(crate) fn spread(&self, full: Time, last: Time) -> Time {
         match self.packets {
             1 => Time::ZERO,
@@ -55,8 +56,8 @@ impl Cut {
         }
     }
 
-    /// From the hand-over of the first packet until the last is there, if they leave as often as they can and
-    /// nobody is in the way.
+    /// From the hand-over of the first packet until the last is there, if they leave as often as
+    /// they can and nobody is in the way.
     pub(crate) fn arrival(&self) -> Time {
         let every = self.full.departure();
         let own = self.spread(every, every) + self.last.latency;
@@ -76,11 +77,12 @@ impl Cut {
         (handed + self.arrival()).max(begin + self.drain())
     }
 
-    /// When a receiver that has nothing else to do is done with it, if the first packet was handed over and
-    /// delivered at these times.
+    /// When a receiver that has nothing else to do is done with it, if the first packet was handed
+    /// over and delivered at these times.
     pub(crate) fn received(&self, handed: Time, begin: Time) -> Time {
         let mut done = begin;
-        // Packets come at equal distances, and so it is the first that holds the others up, or none.
+        // Packets come at equal distances, and so it is the first that holds the others up, or
+        // none.
         if self.packets > 1 {
             let full = Cut { packets: self.packets - 1, last: self.full, ..*self };
             let busy = begin + full.sum(|packet| packet.receive);
@@ -120,8 +122,8 @@ impl Transfer {
         let by_last = cut.packets > 1 && by_network >= by_receiver && !held;
         let wire = if by_last { last.latency } else { first.latency };
         let bottleneck = cut.first().bound().0;
-        // Where the network decides, processors have the first and the last packet only, unless packets
-        // leave as slowly as the sender's goes on.
+        // Where the network decides, processors have the first and the last packet only, unless
+        // packets leave as slowly as the sender's goes on.
         let host = match bottleneck {
             _ if by_receiver > by_network => first.send + cut.sum(|packet| packet.receive),
             Stage::Send => time - wire,
@@ -134,8 +136,8 @@ impl Transfer {
 
     /// Two messages of the same length in opposite directions, begun together [tam, 2.7].
     ///
-    /// Under the full-duplex condition it takes as long as one way. Otherwise it may be the processors that
-    /// decide, each of which has k (O_s + O_r + U_r) to do.
+    /// Under the full-duplex condition it takes as long as one way. Otherwise it may be the
+    /// processors that decide, each of which has k (O_s + O_r + U_r) to do.
     pub fn exchange(parameters: &Parameters, bytes: u64, nodes: u32) -> Transfer {
         let cut = Cut::new(parameters, bytes, nodes);
         let one_way = Transfer::one_way(parameters, bytes, nodes);

@@ -1,5 +1,5 @@
-//! What a message costs in the machines of its sender and its receiver, from being handed over to its
-//! delivery, without any network between.
+//! What a message costs in the machines of its sender and its receiver, from being handed over to
+//! its delivery, without any network between.
 //!
 //! Under `valgrind --tool=callgrind --toggle-collect='*messages*'` it counts instructions.
 

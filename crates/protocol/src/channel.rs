@@ -7,7 +7,8 @@
 //! There are two ways to send again what is lost, behind the same interface:
 //!
 //! - [`go_back_n`]: a fixed window, a fixed time-out, packets in order; as a thesis describes it.
-//! - [`selective`]: packets as they come, only what is missing is sent again, and the window finds itself.
+//! - [`selective`]: packets as they come, only what is missing is sent again, and the window finds
+//!   itself.
 
 mod arrivals;
 mod endpoint;

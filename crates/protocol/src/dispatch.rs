@@ -127,7 +127,8 @@ pub struct Dispatch {
     /// Stripes that are coming in on each rail, as far as the driver has said so.
     arriving: Vec<Vec<(NodeId, StripeId)>>,
     orders: VecDeque<Order>,
-    /// Where ways may die, those that do; and which rail takes the next short piece that goes again.
+    /// Where ways may die, those that do; and which rail takes the next short piece that goes
+    /// again.
     ways: Option<Ways>,
     turn: Turn,
     /// How often a way was silent for too long.
@@ -163,7 +164,8 @@ impl Dispatch {
         }
     }
 
-    /// Those of them that have not come back only lately; all of them, if there are no others. They are for what somebody waits for.
+    /// Those of them that have not come back only lately; all of them, if there are no others. They
+    /// are for what somebody waits for.
     #[inline]
     pub fn steady_to(&self, to: NodeId) -> RailSet {
         let up = self.up_to(to);
@@ -239,7 +241,8 @@ impl Dispatch {
         (open.outgoing.to, open.outgoing.bytes - open.next)
     }
 
-    /// Hands the next so many bytes of an open message to a NIC. With the last of them it is open no more: true.
+    /// Hands the next so many bytes of an open message to a NIC. With the last of them it is open
+    /// no more: true.
     ///
     /// # Panics
     /// If it is not open, or has not as many bytes left, or none are asked for.
@@ -268,7 +271,8 @@ impl Dispatch {
         }
     }
 
-    /// How long rails are to be busy with what is ahead of them, beside what it takes to keep them busy.
+    /// How long rails are to be busy with what is ahead of them, beside what it takes to keep them
+    /// busy.
     pub fn ahead(&self) -> Time {
         self.ahead
     }
@@ -290,7 +294,8 @@ impl Dispatch {
         serial
     }
 
-    /// Sends a control packet once more: who has it takes it for what it is, and acknowledges it all the same.
+    /// Sends a control packet once more: who has it takes it for what it is, and acknowledges it
+    /// all the same.
     pub fn repeat(&mut self, rail: RailId, to: NodeId, packet: Control, serial: u64) {
         self.orders.push_back(Order::Control { rail, to, packet, serial });
     }
@@ -308,8 +313,8 @@ impl Dispatch {
 
 /// What the node does.
 impl Dispatch {
-    /// Idle queues. `departures`: whether it is told and kept what has left the node; `gauges`: whether it is kept what
-    /// rails have shown.
+    /// Idle queues. `departures`: whether it is told and kept what has left the node; `gauges`:
+    /// whether it is kept what rails have shown.
     pub(crate) fn new(spec: &NodeSpec, departures: bool, gauges: bool) -> Dispatch {
         Dispatch {
             now: Time::ZERO,
@@ -428,8 +433,8 @@ impl Dispatch {
         !*held
     }
 
-    /// The serial number of a message that must not be cut, if it were sent now, this rail took it, and its only packet would be the first thing that the
-    /// node wants done.
+    /// The serial number of a message that must not be cut, if it were sent now, this rail took it,
+    /// and its only packet would be the first thing that the node wants done.
     pub(crate) fn foresee(&self, pe: PeId, to: NodeId, bytes: u64, rail: RailId) -> Option<u64> {
         let Pe { head, held, .. } = &self.pes[pe.0 as usize];
         let free = head.is_none() && !held && self.orders.is_empty();

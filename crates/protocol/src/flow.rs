@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Flow {
-    /// The sender spends a credit per flit; one comes back for every flit that leaves the buffer, as
-    /// in QsNet.
+    /// The sender spends a credit per flit; one comes back for every flit that leaves the buffer,
+    /// as in QsNet.
     #[default]
     Credits,
     /// The receiver says *stop* and *go*, as in Myrinet; between the two the sender sends nothing.
@@ -56,8 +56,8 @@ pub enum FlowError {
 }
 
 impl Flow {
-    /// Whether a buffer of so many flits at the end of a wire of so many cycles never overflows: it has
-    /// room for what is on the wire while *stop* is on its way.
+    /// Whether a buffer of so many flits at the end of a wire of so many cycles never overflows: it
+    /// has room for what is on the wire while *stop* is on its way.
     pub fn check(self, buffer: u32, wire: u32) -> Result<(), FlowError> {
         match self {
             Flow::Credits => Ok(()),

@@ -1,4 +1,5 @@
-//! What rails show of themselves: how fast they carry packets to a node, and how long one is on its way.
+//! What rails show of themselves: how fast they carry packets to a node, and how long one is on its
+//! way.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +9,19 @@ use crate::{NodeId, RailId};
 
 /// What the way to one node on one rail has shown. Times are in picoseconds.
 ///
-/// A packet that had to wait for the one before it is acknowledged as much later than that as the way takes for it. One that had
-/// nothing to wait for, which is seen by its being there as soon as any, shows how long it is on its way besides. Who took the time
-/// between the acknowledgements of any two packets for what the way takes would find it slow whenever there is little to send, send
+/// A packet that had to wait for the one before it is acknowledged as much later than that as the
+/// way takes for it. One that had nothing to wait for, which is seen by its being there as soon as
+/// any, shows how long it is on its way besides. Who took the time between the acknowledgements of
+/// any two packets for what the way takes would find it slow whenever there is little to send, send
 /// less, and find it slower. Packets shorter than others tell nothing of these.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Gauge {
-    /// Bytes handed over that the receiver does not have yet, as far as is known, and since when there are any.
+    /// Bytes handed over that the receiver does not have yet, as far as is known, and since when
+    /// there are any.
     under_way: u64,
     since: Time,
-    /// When the first packet was handed over that has been acknowledged, and when the last was acknowledged.
+    /// When the first packet was handed over that has been acknowledged, and when the last was
+    /// acknowledged.
     first: Option<Time>,
     last: Option<Time>,
     /// The bytes of the latest packets, how long they took, and how many they were.
@@ -27,10 +31,12 @@ pub struct Gauge {
     /// The bytes of the last one, and of the longest of late.
     packet: f64,
     longest: f64,
-    /// Bytes acknowledged, and in which time, since it last was as long as a packet is on its way; and what a byte took then.
+    /// Bytes acknowledged, and in which time, since it last was as long as a packet is on its way;
+    /// and what a byte took then.
     run: (f64, f64),
     recent: f64,
-    /// How long one that did not wait was under way besides its bytes, on average; and with them, at least.
+    /// How long one that did not wait was under way besides its bytes, on average; and with them,
+    /// at least.
     latency: Option<f64>,
     quickest: f64,
     /// What the channel has found out, if there is one that does.
@@ -65,7 +71,8 @@ const NEWEST: f64 = 0.25;
 /// And how much for the quickest, if it took longer: ways may become longer.
 const RISE: f64 = 1.0 / 64.0;
 
-/// Who is there later than the quickest by so much of the time since the one before had to wait for that.
+/// Who is there later than the quickest by so much of the time since the one before had to wait for
+/// that.
 const WAITED: f64 = 0.1;
 
 /// A way that takes so many times as long as on average has become much slower.
@@ -88,7 +95,8 @@ impl Gauge {
         self.told.map(|told| told.window)
     }
 
-    /// For how long a packet has been under way, if none of those under way now has been acknowledged.
+    /// For how long a packet has been under way, if none of those under way now has been
+    /// acknowledged.
     pub fn silent(&self, now: Time) -> f64 {
         match self.under_way {
             0 => 0.0,
@@ -104,8 +112,8 @@ impl Gauge {
         }
     }
 
-    /// For how long it had been known when it was used last, where a channel goes by so many bytes: a host may have been busy with something else
-    /// while these went. Otherwise for ever.
+    /// For how long it had been known when it was used last, where a channel goes by so many bytes:
+    /// a host may have been busy with something else while these went. Otherwise for ever.
     pub fn age(&self) -> f64 {
         let doubtful = self.told.is_some_and(|told| told.seen < u64::MAX as f64);
         let known = self.first.zip(self.last).filter(|_| doubtful);
@@ -153,7 +161,8 @@ impl Gauge {
             return;
         }
         match self.pace() {
-            // It did not wait, but the way is faster than it was thought to be: so fast, if it was there sooner than its bytes.
+            // It did not wait, but the way is faster than it was thought to be: so fast, if it was
+            // there sooner than its bytes.
             Some(pace) if total < pace * carried => {
                 (self.bytes, self.time, self.packets) = (carried, total, 1);
                 (self.run, self.recent) = ((0.0, 0.0), 0.0);
@@ -183,9 +192,10 @@ impl Gauge {
         }
     }
 
-    /// What it takes for a byte, by what has been acknowledged; `None` if nothing is known. A way that has become much slower is as
-    /// slow as it was last. Otherwise it is what it was on average of late: acknowledgements come unevenly, above all where they wait
-    /// for data that go the other way.
+    /// What it takes for a byte, by what has been acknowledged; `None` if nothing is known. A way
+    /// that has become much slower is as slow as it was last. Otherwise it is what it was on
+    /// average of late: acknowledgements come unevenly, above all where they wait for data that
+    /// go the other way.
     pub fn pace(&self) -> Option<f64> {
         if let Some(told) = self.told {
             return Some(told.pace);
@@ -194,8 +204,8 @@ impl Gauge {
         Some(if self.recent > SLUMP * mean { self.recent } else { mean })
     }
 
-    /// The same for packets of so many bytes, if it takes as long as it already does for the one that is due next. `None` also if only
-    /// much shorter ones have been seen.
+    /// The same for packets of so many bytes, if it takes as long as it already does for the one
+    /// that is due next. `None` also if only much shorter ones have been seen.
     pub fn pace_now(&self, now: Time, packet: u64) -> Option<f64> {
         if let Some(told) = self.told {
             return (packet as f64 <= 2.0 * told.seen).then_some(told.pace);
@@ -299,7 +309,8 @@ impl Gauges {
 mod tests {
     use super::*;
 
-    /// Packets of 1000 bytes at 2 bytes per nanosecond, 300 ns on their way, handed over so many at once.
+    /// Packets of 1000 bytes at 2 bytes per nanosecond, 300 ns on their way, handed over so many at
+    /// once.
     fn shown(spells: &[u32]) -> Gauge {
         let (mut gauge, mut now) = (Gauge::default(), 0);
         for &packets in spells {

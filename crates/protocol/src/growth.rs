@@ -4,13 +4,15 @@ use crosstie_units::Time;
 
 use crate::{Gauge, NodeId, NodeSpec, RailId};
 
-/// What a node keeps ahead of its rails, because hosts have other things to do now and then, and how large packets become, because hosts have
-/// something to do for each.
+/// What a node keeps ahead of its rails, because hosts have other things to do now and then, and
+/// how large packets become, because hosts have something to do for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ahead {
-    /// The queue ahead of a rail, as the time that the rail takes for it, beside what it takes to keep it busy.
+    /// The queue ahead of a rail, as the time that the rail takes for it, beside what it takes to
+    /// keep it busy.
     pub time: Time,
-    /// How many times as long as at first a packet becomes at most; it grows as long as it takes a small part of that time.
+    /// How many times as long as at first a packet becomes at most; it grows as long as it takes a
+    /// small part of that time.
     pub most: u32,
 }
 
@@ -20,7 +22,8 @@ const PART: f64 = 16.0;
 /// Packets become shorter when they take so many times as long as they should.
 const TOO_LONG: f64 = 4.0;
 
-/// How long packets are on each way. They double one step at a time, since those of very different length tell nothing of each other.
+/// How long packets are on each way. They double one step at a time, since those of very different
+/// length tell nothing of each other.
 #[derive(Debug)]
 pub(crate) struct Growth {
     ahead: Ahead,
@@ -48,7 +51,8 @@ impl Growth {
         self.payload.saturating_mul((1 << doublings).min(self.ahead.most.max(1)))
     }
 
-    /// A way has shown something; true if packets become shorter, of which longer ones tell nothing.
+    /// A way has shown something; true if packets become shorter, of which longer ones tell
+    /// nothing.
     #[inline]
     pub fn see(&mut self, to: NodeId, rail: RailId, gauge: &Gauge) -> bool {
         let Some(pace) = gauge.pace() else { return false };

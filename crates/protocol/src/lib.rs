@@ -3,8 +3,9 @@
 //! A cluster of nodes is joined by `r` independent networks, the *rails*. A node has one NIC per
 //! rail, each on an I/O bus of its own, and several processing elements (PEs) that send messages.
 //! The question is always the same: *which bytes of this message go on which rail, and what must be
-//! agreed with the peer first?* A [`Node`] answers it by its [`policy`]. The schemes of Coll et al.,
-//! "Using Multirail Networks in High Performance Clusters" (cited as \[coll\]), are five of them:
+//! agreed with the peer first?* A [`Node`] answers it by its [`policy`]. The schemes of Coll et
+//! al., "Using Multirail Networks in High Performance Clusters" (cited as \[coll\]), are five of
+//! them:
 //!
 //! | policy | knows | opposing traffic on a bus | two senders on one NIC |
 //! |---|---|---|---|
@@ -16,8 +17,9 @@
 //! | hybrid, [`Dynamic`](policy::Dynamic) too | as dynamic, for long messages only | short messages only | short messages only |
 //!
 //! Those of Liu et al., "Building Multirail InfiniBand Clusters: MPI-Level Designs and Performance
-//! Evaluation" (cited as \[liu\]), let messages take rails whole ([`Multiplex`](policy::Multiplex)) or cut
-//! long ones by [`weights`] that may follow what rails carry ([`Striping`](policy::Striping)).
+//! Evaluation" (cited as \[liu\]), let messages take rails whole ([`Multiplex`](policy::Multiplex))
+//! or cut long ones by [`weights`] that may follow what rails carry
+//! ([`Striping`](policy::Striping)).
 //!
 //! A node is a [`Machine`]: it is told what has happened ([`Input`]) and says what is to be done
 //! ([`Action`]). It cuts stripes into packets, keeps the window of each NIC, and puts together what
@@ -48,13 +50,14 @@
 //! algorithms and a check of any matrix. [`nic`] is the NIC process of the policies that reserve, a
 //! state machine written as a table.
 //!
-//! Below the nodes, between the two ends of a link, [`Flow`] says how a receiver keeps a sender from
-//! overrunning its buffer, and [`InTransit`] how NICs pass on packets that stop at their host. Both
-//! are described and checked here, once for experiment files and for the engines that obey them.
+//! Below the nodes, between the two ends of a link, [`Flow`] says how a receiver keeps a sender
+//! from overrunning its buffer, and [`InTransit`] how NICs pass on packets that stop at their host.
+//! Both are described and checked here, once for experiment files and for the engines that obey
+//! them.
 //!
-//! Where a network loses packets, a [`channel`] between two nodes sends them again. And where rails die, a node that has
-//! [`Patience`] goes on without them: what they had goes again on others, once in effect, and they are taken back when they
-//! answer.
+//! Where a network loses packets, a [`channel`] between two nodes sends them again. And where rails
+//! die, a node that has [`Patience`] goes on without them: what they had goes again on others, once
+//! in effect, and they are taken back when they answer.
 
 pub mod channel;
 mod dispatch;

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Who waits for what at one receiver: a receive takes the oldest message that fits, a message the oldest receive that it
-/// fits. Senders are of type `S`, tags of type `T`; receives and messages are known by `R` and `M`.
+/// Who waits for what at one receiver: a receive takes the oldest message that fits, a message the
+/// oldest receive that it fits. Senders are of type `S`, tags of type `T`; receives and messages
+/// are known by `R` and `M`.
 #[derive(Debug)]
 pub struct Matching<S, T, R, M> {
-    /// Receives that name sender and tag, and messages nobody has asked for. A few lines stay when nothing is left in them: most often the
-    /// same sender soon sends with the same tag.
+    /// Receives that name sender and tag, and messages nobody has asked for. A few lines stay when
+    /// nothing is left in them: most often the same sender soon sends with the same tag.
     lines: BTreeMap<(S, T), Line<R, M>>,
     /// How many receives and messages there are in lines.
     standing: usize,
@@ -42,7 +43,8 @@ fn fits<T: PartialEq>(asked: Option<T>, found: T) -> bool {
     asked.is_none_or(|asked| asked == found)
 }
 
-/// The place of the open receive that would take a message, if it is older than those that wait in its line.
+/// The place of the open receive that would take a message, if it is older than those that wait in
+/// its line.
 fn open_for<S: Copy + PartialEq, T: Copy + PartialEq, R, M>(
     open: &[OpenReceive<S, T, R>],
     line: Option<&Line<R, M>>,
@@ -75,7 +77,8 @@ impl<S, T, R, M> Default for Matching<S, T, R, M> {
 }
 
 impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
-    /// A message is there; the receive that takes it, with the message, if somebody has asked for it.
+    /// A message is there; the receive that takes it, with the message, if somebody has asked for
+    /// it.
     pub fn arrive(&mut self, from: S, tag: T, message: M) -> Option<(R, M)> {
         if let Some(receive) = self.take(from, tag) {
             return Some((receive, message));
@@ -109,7 +112,8 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
         }
     }
 
-    /// Somebody asks for a message; the one that it takes with its sender and its tag, if it is there.
+    /// Somebody asks for a message; the one that it takes with its sender and its tag, if it is
+    /// there.
     pub fn post(&mut self, from: Option<S>, tag: Option<T>, receive: R) -> Option<(S, T, M)> {
         self.age += 1;
         let Matching { lines, open, age, standing } = self;
@@ -193,7 +197,8 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
         cancelled
     }
 
-    /// Nothing will come from a sender any more: the receives that wait for it alone, which do so no longer.
+    /// Nothing will come from a sender any more: the receives that wait for it alone, which do so
+    /// no longer.
     pub fn give_up(&mut self, from: S) -> Vec<R> {
         let mut given_up = Vec::new();
         for ((sender, _), line) in &mut self.lines {
@@ -209,8 +214,8 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
         given_up.into_iter().map(|(_, receive)| receive).collect()
     }
 
-    /// Takes away the first message of a sender that is so, and all that came after it with the same tag; gives them with
-    /// their tags.
+    /// Takes away the first message of a sender that is so, and all that came after it with the
+    /// same tag; gives them with their tags.
     pub fn withdraw(&mut self, from: S, is_so: impl Fn(&M) -> bool) -> Vec<(T, M)> {
         let mut withdrawn = Vec::new();
         for (&(sender, tag), line) in &mut self.lines {

@@ -6,8 +6,8 @@
 //! other that way [coll, eq. 2]; nothing is relayed through third nodes.
 //!
 //! Let `S_j` be the rails on which `j` transmits. Node `j` fails to reach `i` exactly when `S_j` is
-//! contained in `S_i`, so the columns must be an antichain, and Sperner's lemma bounds their number:
-//! see [`largest_cluster`].
+//! contained in `S_i`, so the columns must be an antichain, and Sperner's lemma bounds their
+//! number: see [`largest_cluster`].
 
 mod algorithm1;
 mod algorithm2;

@@ -37,17 +37,18 @@ pub struct NodeSpec {
     /// Whether the application wants to know when a message has left the node
     /// ([`Action::Complete`]).
     pub completions: bool,
-    /// Whether the application wants to know which rails a message has taken ([`Action::HandedOver`]), and when its receiver has
-    /// it ([`Action::Landed`]).
+    /// Whether the application wants to know which rails a message has taken
+    /// ([`Action::HandedOver`]), and when its receiver has it ([`Action::Landed`]).
     pub reports: bool,
     /// Whether the network may deliver a packet more than once. If so, all nodes number what they
     /// send to each other and remember what has come.
     pub repeats: bool,
-    /// How long it waits for acknowledgements; all nodes have the same. If it is given, the node outlives its rails, as long as
-    /// there is one, and what it sends may come more than once. `None`: for ever.
+    /// How long it waits for acknowledgements; all nodes have the same. If it is given, the node
+    /// outlives its rails, as long as there is one, and what it sends may come more than once.
+    /// `None`: for ever.
     pub patience: Option<Patience>,
-    /// What it keeps ahead of rails, if its policy asks what they have shown, or it outlives its rails. `None`: as little as
-    /// keeps them busy, in packets that do not grow.
+    /// What it keeps ahead of rails, if its policy asks what they have shown, or it outlives its
+    /// rails. `None`: as little as keeps them busy, in packets that do not grow.
     pub ahead: Option<Ahead>,
 }
 
@@ -108,8 +109,8 @@ pub enum NodeError {
 /// What can happen to a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// A PE sends a message. Messages of one PE are sent one after another: each starts when the one
-    /// before has been handed to NICs or, if sends are blocking, has left the node.
+    /// A PE sends a message. Messages of one PE are sent one after another: each starts when the
+    /// one before has been handed to NICs or, if sends are blocking, has left the node.
     Send {
         /// The PE.
         pe: PeId,
@@ -124,8 +125,8 @@ pub enum Input {
         /// Whether it must take one rail, whole, under every policy.
         whole: bool,
     },
-    /// The last byte of a packet has left the node. Where [`Node::needs_departures`] says no, it may
-    /// be left unsaid.
+    /// The last byte of a packet has left the node. Where [`Node::needs_departures`] says no, it
+    /// may be left unsaid.
     Left {
         /// The stripe of the packet.
         stripe: StripeId,
@@ -137,7 +138,8 @@ pub enum Input {
         /// Its number within the stripe.
         number: u32,
     },
-    /// The receiver has a control packet of this node. Only said where the node [outlives its rails](Node::outlives_rails).
+    /// The receiver has a control packet of this node. Only said where the node [outlives its
+    /// rails](Node::outlives_rails).
     ControlAcknowledged {
         /// To whom it went.
         to: NodeId,
@@ -168,8 +170,8 @@ pub enum Input {
         /// As in [`Action::Control`].
         serial: u64,
     },
-    /// What the channel below has found out about a way, which knows better than whoever sees acknowledgements only. Where nobody can know,
-    /// it is left unsaid.
+    /// What the channel below has found out about a way, which knows better than whoever sees
+    /// acknowledgements only. Where nobody can know, it is left unsaid.
     Shown {
         /// To whom.
         to: NodeId,
@@ -177,7 +179,8 @@ pub enum Input {
         rail: RailId,
         /// What it carries.
         rate: Rate,
-        /// The most bytes that have shown this, one after another: more than twice as many show for themselves.
+        /// The most bytes that have shown this, one after another: more than twice as many show
+        /// for themselves.
         seen: u64,
         /// How long a packet takes there and its acknowledgement back, at least.
         round_trip: Time,
@@ -195,8 +198,8 @@ pub enum Input {
         /// Whether it carries packets from now on.
         up: bool,
     },
-    /// Another node has given this one up: it takes nothing more, and nothing comes from it. Only where the node
-    /// [outlives its rails](Node::outlives_rails).
+    /// Another node has given this one up: it takes nothing more, and nothing comes from it. Only
+    /// where the node [outlives its rails](Node::outlives_rails).
     Farewell {
         /// Which.
         peer: NodeId,
@@ -244,7 +247,8 @@ pub enum Action {
         /// The message.
         message: MessageId,
     },
-    /// The last piece of a message has been handed to a NIC. Said where [`NodeSpec::reports`] is set, as is the next.
+    /// The last piece of a message has been handed to a NIC. Said where [`NodeSpec::reports`] is
+    /// set, as is the next.
     HandedOver {
         /// The message.
         message: MessageId,
@@ -256,9 +260,10 @@ pub enum Action {
         /// The message.
         message: MessageId,
     },
-    /// A peer is given up: there was no way to it for too long ([`NodeSpec::patience`]). What there was for it and from it
-    /// is forgotten, and so is what comes from it later. The driver closes its channels to this peer: nothing is to be acknowledged any
-    /// more, on either side. Said again for every message that is sent to it later, and dropped.
+    /// A peer is given up: there was no way to it for too long ([`NodeSpec::patience`]). What there
+    /// was for it and from it is forgotten, and so is what comes from it later. The driver
+    /// closes its channels to this peer: nothing is to be acknowledged any more, on either
+    /// side. Said again for every message that is sent to it later, and dropped.
     Unreachable {
         /// The peer.
         peer: NodeId,
@@ -296,8 +301,8 @@ impl Node {
         Ok(Node { spec, dispatch, policy, departures, arriving })
     }
 
-    /// Tells the node how fast the link of each rail is. One that outlives its rails then takes none for dead
-    /// on which something is still being transmitted.
+    /// Tells the node how fast the link of each rail is. One that outlives its rails then takes
+    /// none for dead on which something is still being transmitted.
     pub fn know_rates(&mut self, rates: &[Rate]) {
         self.dispatch.know_rates(rates);
     }
@@ -312,8 +317,8 @@ impl Node {
         self.arriving
     }
 
-    /// Whether the node outlives its rails ([`NodeSpec::patience`]), and wants to be told which control packets were acknowledged
-    /// ([`Input::ControlAcknowledged`]).
+    /// Whether the node outlives its rails ([`NodeSpec::patience`]), and wants to be told which
+    /// control packets were acknowledged ([`Input::ControlAcknowledged`]).
     pub fn outlives_rails(&self) -> bool {
         self.dispatch.outlives_rails()
     }
@@ -329,8 +334,9 @@ impl Node {
         self.dispatch.packet(stripe, number)
     }
 
-    /// The rail and the serial number of the only packet of a message that must not be cut, if it were sent now and its packet would be the first
-    /// thing that the node wants done. `None`: it would not, or it is not known.
+    /// The rail and the serial number of the only packet of a message that must not be cut, if it
+    /// were sent now and its packet would be the first thing that the node wants done. `None`:
+    /// it would not, or it is not known.
     pub fn foresee(
         &mut self,
         now: Time,
@@ -343,7 +349,8 @@ impl Node {
         Some((rail, self.dispatch.foresee(pe, to, bytes, rail)?))
     }
 
-    /// Whether something with this serial number has come from a node before, whole, where that is kept.
+    /// Whether something with this serial number has come from a node before, whole, where that is
+    /// kept.
     pub fn has_seen(&self, from: NodeId, serial: u64) -> bool {
         self.dispatch.has_seen(from, serial)
     }
@@ -364,7 +371,8 @@ impl Node {
     }
 
     /// Inputs that break the protocol: blank and unreachable cells of the NIC's table, and reports
-    /// of stripes and packets that cannot be. It stays 0 where nothing is lost, repeated or made up.
+    /// of stripes and packets that cannot be. It stays 0 where nothing is lost, repeated or made
+    /// up.
     pub fn violations(&self) -> u64 {
         self.dispatch.strays() + self.tally().map_or(0, Tally::violations)
     }
@@ -379,7 +387,8 @@ impl Node {
         self.dispatch.repeated()
     }
 
-    /// Packets given to a way that has died since, which may yet be acknowledged: at most as many as the window of a NIC.
+    /// Packets given to a way that has died since, which may yet be acknowledged: at most as many
+    /// as the window of a NIC.
     pub fn ghosts(&self, to: NodeId, rail: RailId) -> u32 {
         self.dispatch.ghosts(to, rail)
     }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-/// The most gaps in a set. Whoever leaves more does so on purpose: what would leave another is taken for something that was there.
+/// The most gaps in a set. Whoever leaves more does so on purpose: what would leave another is
+/// taken for something that was there.
 const MOST_GAPS: usize = 1 << 16;
 
-/// A set of numbers. Those that come in order, from 0 on, take no room, and others as much as there are gaps between them.
+/// A set of numbers. Those that come in order, from 0 on, take no room, and others as much as there
+/// are gaps between them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Numbers {
     /// All below are in it.

@@ -3,8 +3,8 @@
 //! A NIC sends only so many stripes at once (*transfers*), and has only so many packets under way
 //! (its *window*): each keeps its place until the receiver has it.
 //!
-//! Where a way may die, what was under way on it becomes *ghosts*: they have no place in a window any more, but may yet be
-//! acknowledged, so they keep their number.
+//! Where a way may die, what was under way on it becomes *ghosts*: they have no place in a window
+//! any more, but may yet be acknowledged, so they keep their number.
 
 mod burial;
 mod persistent;
@@ -93,7 +93,8 @@ struct Followed {
     open: bool,
     /// The rails that it has taken.
     rails: RailSet,
-    /// Its stripes that have not left the node, where that is told, and those that their receiver does not have.
+    /// Its stripes that have not left the node, where that is told, and those that their receiver
+    /// does not have.
     leaving: u32,
     landing: u32,
     /// What is kept of it besides where stripes may go again.
@@ -184,8 +185,8 @@ impl Outbox {
         self.up
     }
 
-    /// Takes note that a rail goes up or down; false if it is no news. The packets of a rail that is
-    /// down wait until it is up again.
+    /// Takes note that a rail goes up or down; false if it is no news. The packets of a rail that
+    /// is down wait until it is up again.
     pub fn switch(&mut self, rail: RailId, up: bool, orders: &mut VecDeque<Order>) -> bool {
         if self.up.contains(rail) == up {
             return false;
@@ -211,7 +212,8 @@ impl Outbox {
         self.messages.put(|_| Followed { pe, open: true, rails, leaving, landing, persistent })
     }
 
-    /// The last stripe of a message has been handed over: the rails that it has taken, where that is kept.
+    /// The last stripe of a message has been handed over: the rails that it has taken, where that
+    /// is kept.
     #[inline]
     pub fn close(&mut self, message: u32) -> Option<RailSet> {
         if !self.follows() {
@@ -291,9 +293,9 @@ impl Outbox {
         }
     }
 
-    /// Transmits packets of a NIC until as many are under way as its window has room for. Unless they go in
-    /// order, a stripe has several of them only if there are not as many stripes: one that is held up
-    /// does not hold up the others.
+    /// Transmits packets of a NIC until as many are under way as its window has room for. Unless
+    /// they go in order, a stripe has several of them only if there are not as many stripes:
+    /// one that is held up does not hold up the others.
     fn feed(&mut self, rail: RailId, orders: &mut VecDeque<Order>) {
         if !self.up.contains(rail) {
             return;

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// Adds bytes to pieces of which none may be there before, and gives the piece in which they lie now; `None` if some are.
+/// Adds bytes to pieces of which none may be there before, and gives the piece in which they lie
+/// now; `None` if some are.
 pub(crate) fn insert(pieces: &mut Vec<Range<u64>>, bytes: &Range<u64>) -> Option<Range<u64>> {
     let next = pieces.partition_point(|piece| piece.end <= bytes.start);
     if pieces.get(next).is_some_and(|piece| piece.start < bytes.end) {
@@ -20,7 +21,8 @@ pub(crate) fn insert(pieces: &mut Vec<Range<u64>>, bytes: &Range<u64>) -> Option
     Some(pieces[place].clone())
 }
 
-/// Adds bytes to pieces, whether they are there or not, and gives the piece in which they lie now and how many are new.
+/// Adds bytes to pieces, whether they are there or not, and gives the piece in which they lie now
+/// and how many are new.
 pub(crate) fn unite(pieces: &mut Vec<Range<u64>>, bytes: &Range<u64>) -> (Range<u64>, u64) {
     let first = pieces.partition_point(|piece| piece.end < bytes.start);
     let end = pieces.partition_point(|piece| piece.start <= bytes.end);

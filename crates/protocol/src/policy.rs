@@ -1,9 +1,10 @@
 //! By which rule a node uses its rails.
 //!
 //! One policy, one file: [`RoundRobin`], and the schemes of Coll et al. as [`StaticAllocation`],
-//! [`Basic`], [`LocalDynamic`] and [`Dynamic`], which is the hybrid scheme too; the policies of Liu et
-//! al., "Building Multirail InfiniBand Clusters" (cited as \[liu\]), as [`Multiplex`] and [`Striping`].
-//! [`Fastest`] and [`Pull`] go by what rails have shown. [`PolicyKind`] declares them all.
+//! [`Basic`], [`LocalDynamic`] and [`Dynamic`], which is the hybrid scheme too; the policies of Liu
+//! et al., "Building Multirail InfiniBand Clusters" (cited as \[liu\]), as [`Multiplex`] and
+//! [`Striping`]. [`Fastest`] and [`Pull`] go by what rails have shown. [`PolicyKind`] declares them
+//! all.
 
 mod attempt;
 mod basic;
@@ -39,15 +40,17 @@ use crate::{Control, Dispatch, MessageId, NodeId, Parcel, PeId, RailId, RailSet}
 /// What a policy does about what happens to its node. The [`Dispatch`] has been told before, and
 /// takes the policy's orders: which bytes of a message go on which rails.
 ///
-/// Rails that are down ([`Dispatch::up`]), or whose way to the receiver has died ([`Dispatch::up_to`]), are not chosen. Where no rail will do, a message stays
-/// where it is until one is up.
+/// Rails that are down ([`Dispatch::up`]), or whose way to the receiver has died
+/// ([`Dispatch::up_to`]), are not chosen. Where no rail will do, a message stays where it is until
+/// one is up.
 pub trait Policy: fmt::Debug + Send {
-    /// A PE has a message that it can start, and had none before. Said again of every PE, whether it
-    /// has a message or not, when a rail has come up, unless [`Policy::switched`] does otherwise.
+    /// A PE has a message that it can start, and had none before. Said again of every PE, whether
+    /// it has a message or not, when a rail has come up, unless [`Policy::switched`] does
+    /// otherwise.
     fn ready(&mut self, pe: PeId, dispatch: &mut Dispatch);
 
-    /// The rail that [`Policy::ready`] would give a message to at once, whole, that must not be cut and was sent now by a PE that has no other. `None`: none,
-    /// or it is not known.
+    /// The rail that [`Policy::ready`] would give a message to at once, whole, that must not be cut
+    /// and was sent now by a PE that has no other. `None`: none, or it is not known.
     fn foresee(&self, _to: NodeId, _bytes: u64, _dispatch: &Dispatch) -> Option<RailId> {
         None
     }
@@ -76,8 +79,9 @@ pub trait Policy: fmt::Debug + Send {
         }
     }
 
-    /// A way, one rail to one peer, has died or is taken back, where the node outlives its rails. What it had under way goes
-    /// again without the policy. [`Policy::ready`] is said of every PE afterwards.
+    /// A way, one rail to one peer, has died or is taken back, where the node outlives its rails.
+    /// What it had under way goes again without the policy. [`Policy::ready`] is said of every
+    /// PE afterwards.
     fn lives(&mut self, _to: NodeId, _rail: RailId, _lives: bool, _dispatch: &mut Dispatch) {}
 
     /// A peer is given up. What there is for it is forgotten next.

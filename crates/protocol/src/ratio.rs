@@ -35,8 +35,8 @@ impl StripingRatio {
         (self.0 * f64::from(rails) - SLACK).ceil().max(1.0) as u32
     }
 
-    /// As [`StripingRatio::of`], but no more rails than the message has bytes: no stripe is empty. One, if it must
-    /// not be cut.
+    /// As [`StripingRatio::of`], but no more rails than the message has bytes: no stripe is empty.
+    /// One, if it must not be cut.
     pub fn of_message(self, rails: u32, message: &Outgoing) -> u32 {
         let bytes = if message.whole { 1 } else { message.bytes };
         let most = u32::try_from(bytes).unwrap_or(u32::MAX).max(1);

@@ -1,4 +1,5 @@
-//! What machines of nodes are told and what they want, written down: for tests that hold drivers against each other.
+//! What machines of nodes are told and what they want, written down: for tests that hold drivers
+//! against each other.
 //!
 //! A driver keeps its machines to itself, so they write on a tape of the thread on which it runs.
 
@@ -34,7 +35,8 @@ thread_local! {
     static TAPE: RefCell<Option<Vec<Entry>>> = const { RefCell::new(None) };
 }
 
-/// Runs something, and gives all that nodes were told and wanted on this thread meanwhile, in order.
+/// Runs something, and gives all that nodes were told and wanted on this thread meanwhile, in
+/// order.
 pub fn record<T>(run: impl FnOnce() -> T) -> (T, Vec<Entry>) {
     TAPE.set(Some(Vec::new()));
     let result = run();

@@ -12,14 +12,15 @@ use crate::{NodeId, Outgoing, Patience, PeId, RailId, RailSet, StripeId};
 struct Way {
     /// Packets transmitted and not acknowledged, without ghosts.
     under_way: u32,
-    /// Control packets that are not acknowledged: of a way that lives all are under way, of one that is dead so many are ghosts. Those that came
-    /// later are waited for again when it lives.
+    /// Control packets that are not acknowledged: of a way that lives all are under way, of one
+    /// that is dead so many are ghosts. Those that came later are waited for again when it
+    /// lives.
     controls: u32,
     ghost_controls: u32,
     /// The last acknowledgement, or when something was under way again, whichever was later.
     since: Time,
-    /// Bytes of the packets under way, and when each of these packets can have left its rail. Kept where the
-    /// rate of the link is known.
+    /// Bytes of the packets under way, and when each of these packets can have left its rail. Kept
+    /// where the rate of the link is known.
     bytes: u64,
     leaving: VecDeque<Time>,
     /// Packets that were under way when it died. It lives if there are none.
@@ -29,7 +30,8 @@ struct Way {
     measured: Option<Time>,
     /// When it came back, if it was dead or its rail down.
     back: Option<Time>,
-    /// What the channel below has found out: it can tell a long way from one that was dead for a while.
+    /// What the channel below has found out: it can tell a long way from one that was dead for a
+    /// while.
     told: Option<Time>,
 }
 
@@ -126,7 +128,8 @@ pub(crate) struct Ways {
     patience: Patience,
     rails: u32,
     peers: BTreeMap<NodeId, Peer>,
-    /// The rates of the links by rail, where they are known, and the bytes under way on each to all peers.
+    /// The rates of the links by rail, where they are known, and the bytes under way on each to
+    /// all peers.
     rates: Vec<Rate>,
     bytes: Vec<u64>,
     /// No later than the first way is silent for too long, or the first peer to be given up.
@@ -242,7 +245,8 @@ impl Ways {
         }
     }
 
-    /// A control packet is acknowledged; true if it was the last ghost of its way. `None` if there is none.
+    /// A control packet is acknowledged; true if it was the last ghost of its way. `None` if there
+    /// is none.
     pub fn control_acknowledged(&mut self, now: Time, to: NodeId, rail: RailId) -> Option<bool> {
         if self.is_gone(to) {
             return Some(false);
@@ -306,7 +310,8 @@ impl Ways {
         true
     }
 
-    /// What was under way on a way is so no more; so many packets of it, and all control packets, may yet be answered.
+    /// What was under way on a way is so no more; so many packets of it, and all control packets,
+    /// may yet be answered.
     pub fn buried(&mut self, to: NodeId, rail: RailId, ghosts: u32) {
         let peer = self.peer(to);
         let way = &mut peer.ways[rail.0 as usize];

@@ -2,9 +2,10 @@
 
 use crate::{RailId, Stripe};
 
-/// Cuts a message into contiguous stripes, one for each rail in the order given, in proportion to weights: each
-/// stripe ends at the floor of `bytes * (w_1 + ... + w_i) / total`. So lengths add up, and differ from what the weights
-/// say by less than a byte. There is no empty stripe, unless the message is empty.
+/// Cuts a message into contiguous stripes, one for each rail in the order given, in proportion to
+/// weights: each stripe ends at the floor of `bytes * (w_1 + ... + w_i) / total`. So lengths add
+/// up, and differ from what the weights say by less than a byte. There is no empty stripe, unless
+/// the message is empty.
 ///
 /// # Panics
 /// If no weight is positive.
@@ -31,10 +32,11 @@ pub fn cut(bytes: u64, weights: &[(RailId, f64)]) -> Vec<Stripe> {
 pub struct Adaptation {
     /// How much a measurement counts beside what was before, alpha: above 0, up to 1.
     pub alpha: f64,
-    /// The least weight of a rail, as a share of the sum: a rail without weight carries nothing, and would never be seen to
-    /// have become faster.
+    /// The least weight of a rail, as a share of the sum: a rail without weight carries nothing,
+    /// and would never be seen to have become faster.
     pub floor: f64,
-    /// The sum of all weights, `W_total`, if they are whole numbers. `None`: they are real, and their sum is 1.
+    /// The sum of all weights, `W_total`, if they are whole numbers. `None`: they are real, and
+    /// their sum is 1.
     pub units: Option<u32>,
 }
 
@@ -45,7 +47,8 @@ impl Adaptation {
     }
 }
 
-/// How a stripe has fared: the rail, the weight that its message was cut with, and how long it took.
+/// How a stripe has fared: the rail, the weight that its message was cut with, and how long it
+/// took.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fared {
     /// The rail.
@@ -128,7 +131,8 @@ impl AdaptiveWeights {
         self.round();
     }
 
-    /// Rounds to whole numbers by the largest remainder, where weights are whole; of equals the first.
+    /// Rounds to whole numbers by the largest remainder, where weights are whole; of equals the
+    /// first.
     fn round(&mut self) {
         let Some(units) = self.adaptation.units else { return };
         let mut short = u64::from(units);

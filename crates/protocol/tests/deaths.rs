@@ -1,5 +1,5 @@
-//! Rails that die and return, at any time: every message is there once, whole and in order, as long as one rail lives; and
-//! where none does, everybody who waits is told so in time.
+//! Rails that die and return, at any time: every message is there once, whole and in order, as long
+//! as one rail lives; and where none does, everybody who waits is told so in time.
 
 mod cluster;
 mod wires;
@@ -18,7 +18,8 @@ fn us(us: u64) -> Time {
     Time::from_ns(1000 * us)
 }
 
-/// A node of three rails that is patient for 100 us, and for a millisecond without a way; packets of 100 bytes.
+/// A node of three rails that is patient for 100 us, and for a millisecond without a way; packets
+/// of 100 bytes.
 struct Single {
     node: Node,
     now: Time,
@@ -420,7 +421,8 @@ fn a_peer_that_dies_with_a_reservation_is_given_up() {
     }
 }
 
-/// A rail dies in mid-message: how much later the message is there than if it had been known before.
+/// A rail dies in mid-message: how much later the message is there than if it had been known
+/// before.
 #[test]
 fn a_message_outlives_a_rail_that_dies_on_its_way() {
     let patience =
@@ -567,7 +569,8 @@ fn outages(draws: &mut Stream, plan: &Plan, until: u64) -> Vec<Outage> {
 struct Exchange {
     /// Lengths in the order in which they are sent, by receiver, sender and tag.
     expected: BTreeMap<(u32, u32, u32), VecDeque<u64>>,
-    /// Receives in the order in which they are posted: the rank, whom and what it names, and its number.
+    /// Receives in the order in which they are posted: the rank, whom and what it names, and its
+    /// number.
     asked: Vec<(u32, u32, u32, u64)>,
     messages: u64,
     bytes: u64,
@@ -608,7 +611,8 @@ impl Exchange {
         exchange
     }
 
-    /// What it takes at most: every packet may cost a time-out and a round trip, and every message some of them besides.
+    /// What it takes at most: every packet may cost a time-out and a round trip, and every message
+    /// some of them besides.
     fn time(&self, plan: &Plan) -> Time {
         let payload = u64::from(plan.node.packing.payload.unwrap());
         let packets = self.bytes / payload + 12 * self.messages + 100;
@@ -622,8 +626,8 @@ impl Exchange {
         Time::from_ps(each.ps() * packets * 4)
     }
 
-    /// Every receive that is done has the message that is next of its sender and tag. Who leaves the tag open does not know
-    /// which message it has missed.
+    /// Every receive that is done has the message that is next of its sender and tag. Who leaves
+    /// the tag open does not know which message it has missed.
     fn check(mut self, cluster: &Cluster, open: u64) {
         let mut failures = 0;
         for (rank, from, tag, number) in self.asked {
@@ -650,7 +654,8 @@ impl Exchange {
     }
 }
 
-/// The first rail lives all the time, the others die and return: everything is done in time, and nothing is left over.
+/// The first rail lives all the time, the others die and return: everything is done in time, and
+/// nothing is left over.
 fn rails_die_and_return(seed: u64) -> u64 {
     let _case = Case(seed);
     let mut draws = Seed(seed).stream("plan", 0);
@@ -711,8 +716,8 @@ fn all_rails_die(seed: u64) -> u64 {
     let requests = 2 * exchange.messages as usize;
     while cluster.outcomes.len() < requests {
         assert!(cluster.step(), "everybody is told\n{}", cluster.restless());
-        // Since all were asked and the rails are dead: a probe, silence on each way, as one may be tried only when another has
-        // died, and patience for a way.
+        // Since all were asked and the rails are dead: a probe, silence on each way, as one may be
+        // tried only when another has died, and patience for a way.
         let round_trips = u64::from(patience.round_trips) * cluster.longest.ps();
         let silence = patience.least.max(Time::from_ps(round_trips));
         let ways = u64::from(plan.ranks - 1) * plan.rails.len() as u64;
@@ -736,8 +741,8 @@ fn all_rails_die(seed: u64) -> u64 {
     for &(rank, peer) in cluster.given_up.keys() {
         assert!(lone.is_none_or(|lone| rank == lone || peer == lone), "{rank} reaches {peer}");
     }
-    // Nobody waits for what is half received without having been asked for, and credit bounds it. Who sends to a rank that has given
-    // it up learns so, and forgets that as well.
+    // Nobody waits for what is half received without having been asked for, and credit bounds it.
+    // Who sends to a rank that has given it up learns so, and forgets that as well.
     let (end, mut told) = (cluster.now + us(10_000_000), BTreeSet::new());
     while !cluster.rests() {
         for pair in cluster.given_up.keys().copied().collect::<Vec<_>>() {

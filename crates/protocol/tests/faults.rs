@@ -1,6 +1,7 @@
 //! Over a network that loses, delays, reorders and repeats packets, as sockets do: nothing is
 //! delivered twice or with a hole, whatever happens. Without loss everything is delivered, and all
-//! nodes come to rest. (What is lost stays lost: to send it again is the job of a reliable channel.)
+//! nodes come to rest. (What is lost stays lost: to send it again is the job of a reliable
+//! channel.)
 
 mod kinds;
 

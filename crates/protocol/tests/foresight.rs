@@ -25,7 +25,8 @@ fn node(kind: PolicyKind, rails: u32, patience: bool) -> Node {
     Node::new(spec, kind.policies(3, rails).unwrap().node(&spec).unwrap()).unwrap()
 }
 
-/// Sends messages that must not be cut over rails that go up and down, are silent, slow and fast. How many of them, and of how many it was foreseen what became.
+/// Sends messages that must not be cut over rails that go up and down, are silent, slow and fast.
+/// How many of them, and of how many it was foreseen what became.
 fn play(kind: PolicyKind, rails: u32, patience: bool, seed: u64) -> [u64; 2] {
     let mut node = node(kind, rails, patience);
     let mut draws = Seed(seed).stream("steps", 0);

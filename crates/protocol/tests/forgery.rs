@@ -1,6 +1,6 @@
 //! Any operations in any order on two ends, with frames that somebody makes up among them: nothing
-//! panics, and neither window nor memory is exceeded. Without forgery every packet is delivered once, by
-//! go-back-N in order, whatever the order of operations.
+//! panics, and neither window nor memory is exceeded. Without forgery every packet is delivered
+//! once, by go-back-N in order, whatever the order of operations.
 
 mod channels;
 

@@ -1,5 +1,5 @@
-//! Channels of all kinds between several hosts round a switch, with everything that can go wrong at once: every packet is delivered once and
-//! acknowledged once, and everybody comes to rest.
+//! Channels of all kinds between several hosts round a switch, with everything that can go wrong at
+//! once: every packet is delivered once and acknowledged once, and everybody comes to rest.
 
 mod channels;
 mod star;
@@ -11,7 +11,8 @@ use proptest::prelude::*;
 use star::{Flow, Place, Plan, Star, mbit, ms, us};
 
 fn plans() -> impl Strategy<Value = Plan> {
-    // Go-back-N that times out before an answer can come would fill slow rails with repetitions for ever.
+    // Go-back-N that times out before an answer can come would fill slow rails with repetitions for
+    // ever.
     let slow = |spec: GoBackNSpec| GoBackNSpec { timeout: spec.timeout * 5_000, ..spec }.into();
     let spec = prop_oneof![
         3 => go_back_n().prop_map(slow),
@@ -42,8 +43,9 @@ fn plans() -> impl Strategy<Value = Plan> {
                 .into_iter()
                 .map(|(at, nic, host, rate)| (us(at), place(nic, host), mbit(rate)))
                 .collect();
-            // Go-back-N sends a window again packet by packet, always in the same order: where the oldest one is behind others, as after a pause of its
-            // host, a queue that has no room for a window would drop it for ever.
+            // Go-back-N sends a window again packet by packet, always in the same order: where the
+            // oldest one is behind others, as after a pause of its host, a queue that
+            // has no room for a window would drop it for ever.
             let least = match spec {
                 ChannelSpec::GoBackN(spec) => 2 * spec.window as usize,
                 ChannelSpec::Selective(_) => 1,

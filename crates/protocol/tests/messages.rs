@@ -14,7 +14,8 @@ enum Event {
     Landed { rank: u32, post: PostId },
 }
 
-/// Ranks, and a post that takes its time. What takes one rail between two ranks stays in order; between rails nothing does.
+/// Ranks, and a post that takes its time. What takes one rail between two ranks stays in order;
+/// between rails nothing does.
 struct Office {
     ranks: Vec<Messenger>,
     rails: u32,
@@ -33,11 +34,13 @@ struct Office {
     kept: u64,
     /// How often it was foreseen what a messenger would want.
     foreseen: [u64; 2],
-    /// How often of ten times messages are sent and received at once, where that can be, and how often they were.
+    /// How often of ten times messages are sent and received at once, where that can be, and how
+    /// often they were.
     at_once: (u64, [u64; 2]),
 }
 
-/// What a messenger will want first when it is told something, as far as it knows: the number of an envelope, or a receive.
+/// What a messenger will want first when it is told something, as far as it knows: the number of an
+/// envelope, or a receive.
 fn foresee(rank: &Messenger, input: &Input) -> [Option<u64>; 2] {
     match *input {
         Input::Send { to, bytes, .. } => [rank.foresee(to, bytes).map(u64::from), None],
@@ -283,7 +286,8 @@ fn where_nothing_is_in_the_way_messages_go_and_come_at_once() {
     }
     assert_eq!((office.sent.len(), office.received.len()), (1000, 1000));
     assert!(office.is_idle());
-    // Not the first, before which they had not heard of each other, and not where credit is given back.
+    // Not the first, before which they had not heard of each other, and not where credit is given
+    // back.
     let [sends, receives] = office.at_once.1;
     assert_eq!((sends, receives, office.posted["CREDIT"]), (999, 997, 2));
 }

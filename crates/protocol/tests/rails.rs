@@ -166,7 +166,8 @@ fn half(pair: &mut Pair, bytes: u64, pings: usize) -> f64 {
     times[pings / 2] as f64 / 1e6
 }
 
-/// Channels never have much to send here: what rails carry shows in the short time that a message takes, or not at all.
+/// Channels never have much to send here: what rails carry shows in the short time that a message
+/// takes, or not at all.
 #[test]
 fn messages_one_at_a_time_take_no_longer_than_by_the_best_cut() {
     let threshold = Bytes::new(pair::EAGER);
@@ -188,7 +189,8 @@ fn messages_one_at_a_time_take_no_longer_than_by_the_best_cut() {
     }
 }
 
-/// Also where there is never more to send than one message, nobody goes by what rails were like long ago.
+/// Also where there is never more to send than one message, nobody goes by what rails were like
+/// long ago.
 #[test]
 fn messages_one_at_a_time_follow_rails_whose_rate_changes() {
     for bytes in [16 << 10, 64 << 10, 256 << 10] {

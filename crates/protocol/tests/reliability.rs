@@ -1,6 +1,6 @@
 //! A channel over a link that loses, repeats, delays, reorders and garbles frames both ways: all
-//! packets are delivered once, by go-back-N in order, and when the link is quiet both ends come to rest. What
-//! must hold at every step is watched by the [`link`].
+//! packets are delivered once, by go-back-N in order, and when the link is quiet both ends come to
+//! rest. What must hold at every step is watched by the [`link`].
 
 mod channels;
 mod link;

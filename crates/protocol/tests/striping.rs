@@ -1,4 +1,5 @@
-//! What policies make of rails of different rates, of rates that change, and of messages of any length.
+//! What policies make of rails of different rates, of rates that change, and of messages of any
+//! length.
 
 mod wires;
 
@@ -76,7 +77,8 @@ fn pulled_messages_carry_the_sum_without_being_told_anything() {
     }
 }
 
-/// Envelopes among the data are short, and take as long as they do for other reasons than their bytes.
+/// Envelopes among the data are short, and take as long as they do for other reasons than their
+/// bytes.
 #[test]
 fn short_messages_among_long_ones_mislead_nobody() {
     for latency in [0.5, 2.0, 20.0] {
@@ -101,8 +103,8 @@ fn short_messages_among_long_ones_mislead_nobody() {
     }
 }
 
-/// One every 600 ns keeps the fast rail busy, but not if the slow one has half of them: nobody may be left with what the slow one
-/// carries because the other has had no occasion to show its pace.
+/// One every 600 ns keeps the fast rail busy, but not if the slow one has half of them: nobody may
+/// be left with what the slow one carries because the other has had no occasion to show its pace.
 #[test]
 fn a_rail_that_was_never_busy_is_tried() {
     for kind in [PolicyKind::Fastest {}, PolicyKind::Pull {}] {
@@ -139,8 +141,8 @@ fn a_rail_that_drops_to_a_tenth_hardly_holds_a_pulled_message_up() {
     }
 }
 
-/// A second rail as fast as the first, but far away: it is of use from the size on at which its part is there before the first is done,
-/// which nobody has told.
+/// A second rail as fast as the first, but far away: it is of use from the size on at which its
+/// part is there before the first is done, which nobody has told.
 #[test]
 fn messages_are_cut_from_the_size_on_at_which_it_pays() {
     for (latency, pays) in [(20.0, 60_000), (200.0, 500_000)] {
@@ -154,14 +156,16 @@ fn messages_are_cut_from_the_size_on_at_which_it_pays() {
             link.alone(bytes);
             link.carried[1] - before
         };
-        // A message of as many bytes as the first rail carries while one is on its way there and its acknowledgement back.
+        // A message of as many bytes as the first rail carries while one is on its way there and
+        // its acknowledgement back.
         let least = (latency * 1000.0) as u64;
         assert_eq!(taken(least / 2), 0, "{latency} us");
         assert!(taken(pays) > 0, "{latency} us");
     }
 }
 
-/// Who has found a rail slow gives it little, and sees little of it: it must see all the same that it has become fast again.
+/// Who has found a rail slow gives it little, and sees little of it: it must see all the same that
+/// it has become fast again.
 #[test]
 fn a_rail_that_recovers_is_used_again() {
     for latency in [0.5, 5.0, 50.0] {
@@ -193,8 +197,8 @@ fn short_messages_take_the_fastest_rail() {
     assert!(found > 0.95 * 1250.0, "{found}");
 }
 
-/// Rails of any rates and latencies, messages from 10 packets on: how near the best possible the worst of several is that follow a
-/// first one.
+/// Rails of any rates and latencies, messages from 10 packets on: how near the best possible the
+/// worst of several is that follow a first one.
 #[test]
 fn pulled_messages_are_near_the_best_possible_on_any_rails() {
     for rates in [

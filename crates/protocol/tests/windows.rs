@@ -11,7 +11,8 @@ const SPECS: [SelectiveSpec; 2] = [SelectiveSpec::LIVE, SelectiveSpec::SIMULATED
 /// A full frame.
 const FRAME: f64 = 1514.0;
 
-/// The share that a flow has of what full packets can have of a rate, while everything happens for so long.
+/// The share that a flow has of what full packets can have of a rate, while everything happens for
+/// so long.
 fn share(star: &mut Star, flow: usize, rate: u64, time: Time) -> f64 {
     star.rate(flow, time) / (rate as f64 * 1472.0 / FRAME)
 }
@@ -64,8 +65,8 @@ fn single_losses_cost_little_more_than_what_is_lost() {
     }
 }
 
-/// What comes of several flows to one host: the share of all of them together, the smallest and the largest of an even share, and of how many
-/// frames one was lost.
+/// What comes of several flows to one host: the share of all of them together, the smallest and the
+/// largest of an even share, and of how many frames one was lost.
 fn shared(star: &mut Star, flows: usize, rate: u64, time: Time) -> (f64, f64, f64, f64) {
     let before: Vec<u64> = (0..flows).map(|flow| star.delivered(flow)).collect();
     let lost = star.overflowed(Place::Port(0));
@@ -113,7 +114,8 @@ fn more_senders_than_a_port_has_buffers_for_still_share_it() {
     }
 }
 
-/// The smallest round trip does not creep upwards because of what is ahead, nor because of what others have ahead.
+/// The smallest round trip does not creep upwards because of what is ahead, nor because of what
+/// others have ahead.
 #[test]
 fn queues_and_windows_do_not_grow_in_a_minute() {
     for spec in SPECS {
@@ -231,7 +233,8 @@ fn what_others_leave_is_taken_and_what_they_give_back_too() {
     }
 }
 
-/// One of a hundred packets is late by up to a millisecond, and overtaken by many: a margin is found, and little is sent for nothing.
+/// One of a hundred packets is late by up to a millisecond, and overtaken by many: a margin is
+/// found, and little is sent for nothing.
 #[test]
 fn a_way_that_reorders_is_not_taken_for_one_that_loses() {
     let late = (1_000, us(100));

@@ -89,8 +89,8 @@ pub(crate) fn point(rows: &[Row], point: u32) -> String {
     })
 }
 
-/// The label of an axis that carries these columns or keys, with their unit where they share one and
-/// both fit into `room` characters.
+/// The label of an axis that carries these columns or keys, with their unit where they share one
+/// and both fit into `room` characters.
 pub(crate) fn axis(keys: &[String], room: usize) -> String {
     let Some(first) = keys.first() else { return String::new() };
     let label = names(keys).0;

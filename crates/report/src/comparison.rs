@@ -50,7 +50,8 @@ fn told(finding: &Finding, outcome: &Result<Measured, Missing>) -> String {
     }
 }
 
-/// A number with its interval: "44.2 ± 2.5%", or "15% (4 to 75%)" where it does not lie in the middle.
+/// A number with its interval: "44.2 ± 2.5%", or "15% (4 to 75%)" where it does not lie in the
+/// middle.
 fn estimate(Estimate { value, low, high }: Estimate, unit: &str) -> String {
     let (below, above) = (value - low, high - value);
     let wide = below.max(above);
@@ -71,8 +72,8 @@ fn estimate(Estimate { value, low, high }: Estimate, unit: &str) -> String {
     format!("{value} ({})", with_unit(interval, unit))
 }
 
-/// How far from the middle of its interval a value may lie, as a share of the wider half, and still be
-/// written with ±.
+/// How far from the middle of its interval a value may lie, as a share of the wider half, and still
+/// be written with ±.
 const MIDDLE: f64 = 0.2;
 
 /// Measured over published: "1.07", or nothing where they are no numbers.

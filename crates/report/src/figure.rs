@@ -1,9 +1,10 @@
 //! Figures as SVG: lines from result rows and from traces, and time lines.
 //!
 //! A curve is a group of rows that agree in the figure's series keys, sorted by x. Where a network
-//! saturates or deadlocks there is no latency to draw: a hollow arrow (or a cross) at the top border
-//! says at which x, and along a load the curve leaves there. Over names there are bars and no lines. Where something happened along x, a vertical
-//! line says what. The same input gives the same bytes.
+//! saturates or deadlocks there is no latency to draw: a hollow arrow (or a cross) at the top
+//! border says at which x, and along a load the curve leaves there. Over names there are bars and
+//! no lines. Where something happened along x, a vertical line says what. The same input gives the
+//! same bytes.
 
 mod abscissa;
 mod curves;
@@ -148,7 +149,8 @@ struct LaidOut<'a> {
     words: Marks<'a>,
 }
 
-/// Draws a frame with as much room above it as the words of marks take, and a plot of that width at least.
+/// Draws a frame with as much room above it as the words of marks take, and a plot of that width at
+/// least.
 fn lay_out<'a>(frame: &mut Frame<'_>, marks: &'a [Mark], room: f64) -> LaidOut<'a> {
     let (around, plot) = frame.draw();
     let words = Marks::place(marks, frame.x, plot);

@@ -1,5 +1,6 @@
-//! A report on disk: `figures/NAME.svg`, `figures/timeline-POINT.svg` and `report.html` in the folder of
-//! an experiment, `figures/rail-NAME.svg`, `figures/drops.svg` and `report.html` in that of a trace.
+//! A report on disk: `figures/NAME.svg`, `figures/timeline-POINT.svg` and `report.html` in the
+//! folder of an experiment, `figures/rail-NAME.svg`, `figures/drops.svg` and `report.html` in that
+//! of a trace.
 
 use std::fs;
 use std::io;
@@ -39,8 +40,8 @@ pub enum WriteError {
 /// The last line of every figure on disk, by which it is known again.
 const SIGNATURE: &str = "<!-- drawn by Crosstie -->\n";
 
-/// Writes all figures, time lines and the page into a folder, which is made if missing, and returns the
-/// files. Figures of an earlier report that are no longer asked for are removed.
+/// Writes all figures, time lines and the page into a folder, which is made if missing, and returns
+/// the files. Figures of an earlier report that are no longer asked for are removed.
 ///
 /// Every file appears whole or not at all: a reader never sees half a figure, and a failure leaves
 /// the previous report as it was.
@@ -106,16 +107,16 @@ fn remove_others(figures: &Path, drawings: &[Drawing]) -> Result<(), WriteError>
     Ok(())
 }
 
-/// Writes the page of a paper, `report.html`, into a folder, which is made if missing, and returns the
-/// file. The folders of the parts are left alone.
+/// Writes the page of a paper, `report.html`, into a folder, which is made if missing, and returns
+/// the file. The folders of the parts are left alone.
 pub fn write_paper(paper: &PaperReport<'_>, folder: &Path) -> Result<PathBuf, WriteError> {
     fs::create_dir_all(folder)
         .map_err(|source| WriteError::Refused { path: folder.to_owned(), source })?;
     write_whole(folder.join("report.html"), paper_page(paper).as_bytes())
 }
 
-/// File names of the figures: safe on every system, and different from each other and from those that
-/// are reserved.
+/// File names of the figures: safe on every system, and different from each other and from those
+/// that are reserved.
 fn stems(figures: &[Figure], reserved: &[String]) -> Vec<String> {
     let mut stems: Vec<String> = Vec::new();
     for figure in figures {

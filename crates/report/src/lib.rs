@@ -7,7 +7,8 @@
 //! - [`page()`] says everything about an experiment in one HTML file;
 //! - [`figure::rails`] draws what the rails of a box carried, and [`trace_page`] says all about it;
 //! - [`paper_page`] puts what a paper publishes beside what was measured, with all its figures;
-//! - [`Terminal`] shows tables and small curves in a terminal, the claims of a paper, and what rails carried;
+//! - [`Terminal`] shows tables and small curves in a terminal, the claims of a paper, and what
+//!   rails carried;
 //! - [`write()`], [`write_trace`] and [`write_paper`] put figures and pages into a folder.
 //!
 //! The feature `png` adds figures as pixels.

@@ -8,7 +8,8 @@ use crate::figure::{spelling, status_words};
 use crate::number;
 use crate::tabular;
 
-/// The title of a table, or what stands in it by which keys; with the unit where no head of a column has it.
+/// The title of a table, or what stands in it by which keys; with the unit where no head of a
+/// column has it.
 pub(crate) fn title(table: &Table) -> String {
     if let Some(title) = &table.title {
         let unit = table.columns.as_ref().and(table.value.first()).map(|name| caption::unit(name));

@@ -1,5 +1,5 @@
-//! Results in a terminal: an aligned table, a small curve per series, a paper's claims, and what the
-//! rails of a box carried.
+//! Results in a terminal: an aligned table, a small curve per series, a paper's claims, and what
+//! the rails of a box carried.
 
 mod carried;
 mod claims;
@@ -33,8 +33,8 @@ impl Terminal {
         table::table(self, rows)
     }
 
-    /// The rows laid out by two keys, as a table of the experiment asks for it; nothing if there are no
-    /// such rows.
+    /// The rows laid out by two keys, as a table of the experiment asks for it; nothing if there
+    /// are no such rows.
     pub fn sheets(&self, table: &Table, rows: &[Row]) -> String {
         sheet::sheets(self, table, rows)
     }
@@ -44,8 +44,8 @@ impl Terminal {
         sparkline::sparklines(self, figure, rows)
     }
 
-    /// One line per claim of a paper, published beside measured; then those that differ in full, and
-    /// a count.
+    /// One line per claim of a paper, published beside measured; then those that differ in full,
+    /// and a count.
     pub fn claims(&self, findings: &[Finding]) -> String {
         claims::claims(self, findings)
     }
@@ -59,8 +59,8 @@ impl Terminal {
         if self.unicode { text.to_owned() } else { number::ascii(text) }
     }
 
-    /// A text cut to a width. It is spelled before, since ASCII may take more room, and after, since
-    /// the cut leaves its own mark.
+    /// A text cut to a width. It is spelled before, since ASCII may take more room, and after,
+    /// since the cut leaves its own mark.
     fn fitted(&self, text: &str, width: usize) -> String {
         self.spell(&shortened(&self.spell(text), width))
     }

@@ -75,7 +75,8 @@ fn every_rail_is_drawn_and_drops_if_there_were_any() {
         assert!(svg.contains(words), "{words}: {svg}");
     }
     assert!(!svg.contains("from host1"), "nothing came from there");
-    // What host0 sends is what host1 receives: the later one is narrower, and neither hides the other.
+    // What host0 sends is what host1 receives: the later one is narrower, and neither hides the
+    // other.
     let lines = document.descendants().find(|node| node.attribute("class") == Some("lines"));
     let strokes: Vec<_> = lines
         .unwrap()
@@ -94,7 +95,8 @@ fn every_rail_is_drawn_and_drops_if_there_were_any() {
     let points = tips(&document, "series");
     assert_eq!(points[0], "from host0\n0.05000 s\n1000 Mbit/s");
     assert_eq!(points[3], "from host0\n0.3500 s\n0 Mbit/s");
-    // The last 5 ms carried 1.25 MB, which a bucket lets through at once; they are no peak of their own.
+    // The last 5 ms carried 1.25 MB, which a bucket lets through at once; they are no peak of their
+    // own.
     assert_eq!(points[7], "from host0\n0.7525 s\n1048 Mbit/s");
 
     let free = &drawings[1].svg;

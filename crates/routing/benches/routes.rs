@@ -1,5 +1,5 @@
-//! The processor time that it takes to make and to check routes, single thread. `cargo bench -p crosstie-routing`
-//! runs all works; words after `--` choose works by name.
+//! The processor time that it takes to make and to check routes, single thread. `cargo bench -p
+//! crosstie-routing` runs all works; words after `--` choose works by name.
 
 use cpu_time::ThreadTime;
 use crosstie_fabric::{Fabric, Irregular, irregular};

@@ -1,5 +1,5 @@
-//! What is known about deadlock before a routing is used: a kind promises, and whoever promises nothing
-//! is certified.
+//! What is known about deadlock before a routing is used: a kind promises, and whoever promises
+//! nothing is certified.
 
 use crosstie_fabric::{ChannelId, Distances, Fabric};
 

@@ -19,8 +19,8 @@ const SWEEPS: u64 = 4;
 /// How much a load weighs.
 const POWER: i32 = 8;
 
-/// Routes that follow a rule and are balanced. Each is at most `slack` hops longer than the shortest
-/// its rule allows.
+/// Routes that follow a rule and are balanced. Each is at most `slack` hops longer than the
+/// shortest its rule allows.
 pub(crate) fn balanced(
     draft: Draft,
     moves: &Moves,

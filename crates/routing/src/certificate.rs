@@ -1,9 +1,9 @@
 //! The proof that a routing cannot deadlock, or the cycle along which it can.
 //!
-//! A packet in a wormhole network holds channels while it asks for the next one. If the channels can
-//! be put in an order such that every packet only asks for a channel after all those it holds, no
-//! circle of packets can wait for each other (Dally and Seitz). The certificate is such an order,
-//! or a circle of dependencies that rules every order out.
+//! A packet in a wormhole network holds channels while it asks for the next one. If the channels
+//! can be put in an order such that every packet only asks for a channel after all those it holds,
+//! no circle of packets can wait for each other (Dally and Seitz). The certificate is such an
+//! order, or a circle of dependencies that rules every order out.
 //!
 //! A group tag makes the packet depend on every linked port of the group: the condition is
 //! sufficient for adaptive routing too, though a routing with escape paths may be safe without it.

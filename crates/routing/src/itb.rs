@@ -1,8 +1,8 @@
 //! In-transit buffers: stops that take away dependencies instead of routes.
 //!
 //! A packet is taken out whole at a host on its way and put in again, so it holds nothing of the
-//! way there while it waits for the way on. Stops can be put into any routes: wherever they break an
-//! order, or wherever the dependencies of the routes themselves form a cycle.
+//! way there while it waits for the way on. Stops can be put into any routes: wherever they break
+//! an order, or wherever the dependencies of the routes themselves form a cycle.
 
 use std::cmp::Reverse;
 

@@ -1,10 +1,10 @@
-//! All routings there are. This is the one place that lists them: a kind is an arm of [`RoutingKind`],
-//! and what it is stands in its own file.
+//! All routings there are. This is the one place that lists them: a kind is an arm of
+//! [`RoutingKind`], and what it is stands in its own file.
 //!
 //! A kind declares itself: its name, its keys with their defaults and ranges, a paragraph that
 //! describes it, what it needs of a network and what it promises about deadlock. Experiment files,
-//! the command line and its lists are made from these declarations. Every match that a new kind has to
-//! answer is in this file and has no wildcard, so that the compiler asks for what is missing.
+//! the command line and its lists are made from these declarations. Every match that a new kind has
+//! to answer is in this file and has no wildcard, so that the compiler asks for what is missing.
 
 mod auto;
 mod balanced_itb;
@@ -89,8 +89,9 @@ impl RoutingKind {
         }
     }
 
-    /// The routes of a fabric, and the kind that made them: what [`Auto`] stands for on this fabric,
-    /// else this one. A kind that draws at random and has no seed of its own draws from `seed`.
+    /// The routes of a fabric, and the kind that made them: what [`Auto`] stands for on this
+    /// fabric, else this one. A kind that draws at random and has no seed of its own draws from
+    /// `seed`.
     pub fn routes(
         self,
         fabric: &Fabric,
@@ -172,8 +173,8 @@ impl RoutingKind {
         self
     }
 
-    /// A kind that exists on the same fabrics and is found sooner: how long Smart searches decides how
-    /// good its routes are, not whether there are any.
+    /// A kind that exists on the same fabrics and is found sooner: how long Smart searches decides
+    /// how good its routes are, not whether there are any.
     pub fn soonest(self) -> RoutingKind {
         if let RoutingKind::Smart(smart) = self {
             return RoutingKind::Smart(Smart { moves: 0, ..smart });

@@ -1,17 +1,18 @@
 //! Routes: what a packet carries so that switches need no tables.
 //!
-//! A packet carries its whole [`Route`]: a list of legs, and each leg is a list of [`Tag`]s, one per
-//! switch crossed. A tag names one output port (deterministic) or a group of ports from which the
-//! switch takes a free one (adaptive). Between two legs the packet is taken out of the network at a
-//! host and put in again. Fat trees, irregular networks and Ethernet all use this one type.
+//! A packet carries its whole [`Route`]: a list of legs, and each leg is a list of [`Tag`]s, one
+//! per switch crossed. A tag names one output port (deterministic) or a group of ports from which
+//! the switch takes a free one (adaptive). Between two legs the packet is taken out of the network
+//! at a host and put in again. Fat trees, irregular networks and Ethernet all use this one type.
 //!
 //! All routings there are, with their names, keys, needs and promises, are listed in one place:
-//! [`kind`], as arms of [`RoutingKind`]. Most of them write all their routes into a [`RouteTable`]; [`split_by_order`] and
-//! [`place_itbs`] put stops into the routes of any table. [`export`] writes routes for other programs.
+//! [`kind`], as arms of [`RoutingKind`]. Most of them write all their routes into a [`RouteTable`];
+//! [`split_by_order`] and [`place_itbs`] put stops into the routes of any table. [`export`] writes
+//! routes for other programs.
 //!
-//! Every routing can be asked for the proof: [`certify`] follows all its routes and returns an order
-//! of the channels, or the cycle along which packets may wait for each other. [`Summary`] tells how
-//! long the routes are and how evenly they use the channels.
+//! Every routing can be asked for the proof: [`certify`] follows all its routes and returns an
+//! order of the channels, or the cycle along which packets may wait for each other. [`Summary`]
+//! tells how long the routes are and how evenly they use the channels.
 //!
 //! ```
 //! use crosstie_routing::{Certificate, Summary, TreeAdaptive, certify};

@@ -3,8 +3,9 @@
 //! A route is kept as the ports a packet leaves by, switch by switch, two bytes each. The last one,
 //! which leads to the destination, goes without saying; any other port that leads to a host is a
 //! stop, after which the packet is back at the same switch. A thousand switches with four hosts
-//! each have sixteen million routes, which take about 16 bytes each. They are counted while they are
-//! written, which costs next to nothing; to follow them afterwards takes as long as to find them.
+//! each have sixteen million routes, which take about 16 bytes each. They are counted while they
+//! are written, which costs next to nothing; to follow them afterwards takes as long as to find
+//! them.
 
 use crosstie_fabric::{Fabric, HostId, Port, SwitchId};
 
@@ -202,8 +203,9 @@ impl RouteTable {
         }
     }
 
-    /// Whether the turns of its routes form no cycle, so that packets cannot wait for each other in a
-    /// circle. This is what [`certify`](crate::certify) says, found sooner and without the proof.
+    /// Whether the turns of its routes form no cycle, so that packets cannot wait for each other in
+    /// a circle. This is what [`certify`](crate::certify) says, found sooner and without the
+    /// proof.
     pub fn is_deadlock_free(&self) -> bool {
         let (mut acyclic, mut free) = (Acyclic::new(&self.wiring), true);
         self.turns(|a, b| {

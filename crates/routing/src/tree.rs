@@ -96,8 +96,8 @@ fn shape(fabric: &Fabric) -> Result<KaryTree, NotATree> {
     }
 }
 
-/// Writes the tags: up from level n-1 to level mdi, where `up` makes the tag at level `l` from digit
-/// `l` of the destination; then down to the leaf.
+/// Writes the tags: up from level n-1 to level mdi, where `up` makes the tag at level `l` from
+/// digit `l` of the destination; then down to the leaf.
 fn climb_and_descend(
     tree: KaryTree,
     from: HostId,

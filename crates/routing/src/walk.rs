@@ -1,9 +1,9 @@
 //! Follows every route of a routing through the fabric.
 //!
-//! A leg that leaves its switches no choice is one row of channels and is followed at once. One with
-//! groups is a whole bundle of them, of which legs to the same destination share most: these are
-//! gathered destination by destination and followed together, each shared part once. There is one
-//! state per (channel, tags that remain). A state gathers the traffic of every leg that passes
+//! A leg that leaves its switches no choice is one row of channels and is followed at once. One
+//! with groups is a whole bundle of them, of which legs to the same destination share most: these
+//! are gathered destination by destination and followed together, each shared part once. There is
+//! one state per (channel, tags that remain). A state gathers the traffic of every leg that passes
 //! through it; states are taken in order of the number of tags that remain, most first, so that a
 //! state is complete when its turn comes.
 
@@ -74,7 +74,8 @@ struct State {
 }
 
 impl Walk<'_> {
-    /// Follows the legs of a route that leave no choice, and puts the others at their first channels.
+    /// Follows the legs of a route that leave no choice, and puts the others at their first
+    /// channels.
     fn begin(
         &mut self,
         from: HostId,

@@ -50,7 +50,8 @@ pub struct Wiring {
     behind: Vec<Behind>,
     first_port: Vec<u32>,
     places: Vec<Place>,
-    /// Hosts by switch: those of switch s are `residents[first_resident[s]..first_resident[s + 1]]`.
+    /// Hosts by switch: those of switch s are `residents[first_resident[s]..first_resident[s +
+    /// 1]]`.
     residents: Vec<HostId>,
     first_resident: Vec<u32>,
 }

@@ -1,5 +1,6 @@
-//! Simulated frame-hops per second of processor time, single thread: `cargo bench -p crosstie-sim -- frames`; see
-//! `benches/README.md` for what the works are. A frame-hop is one frame through one switch.
+//! Simulated frame-hops per second of processor time, single thread: `cargo bench -p crosstie-sim
+//! -- frames`; see `benches/README.md` for what the works are. A frame-hop is one frame through one
+//! switch.
 
 use cpu_time::ThreadTime;
 use crosstie_collective::{Builder, Rank, Tag};
@@ -20,7 +21,8 @@ use std::sync::Arc;
 /// Runs per work; the best one counts, being the least disturbed.
 const RUNS: u32 = 5;
 
-/// What a run shows: how long it took, how many frames went through switches, and what is the same everywhere.
+/// What a run shows: how long it took, how many frames went through switches, and what is the same
+/// everywhere.
 struct Timing {
     seconds: f64,
     hops: u64,
@@ -167,7 +169,8 @@ fn many_to_one(share: f64, station: Option<StationSpec>) -> Timing {
     }
 }
 
-/// F2: two levels of switches with k hosts, k links up each; full frames to anybody at half the rate of a link.
+/// F2: two levels of switches with k hosts, k links up each; full frames to anybody at half the
+/// rate of a link.
 fn uniform(share: f64, k: u16, frame_times: u64) -> Timing {
     const FRAME: u32 = 1500;
     let fabric = tree(k, 2).expect("a tree");

@@ -1,5 +1,5 @@
-//! Simulated flit-hops per second of processor time, single thread. `cargo bench -p crosstie-sim` runs all works;
-//! see `benches/README.md` for what they are.
+//! Simulated flit-hops per second of processor time, single thread. `cargo bench -p crosstie-sim`
+//! runs all works; see `benches/README.md` for what they are.
 
 use cpu_time::ThreadTime;
 use crosstie_fabric::{Fabric, Node, tree};

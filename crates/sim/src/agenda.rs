@@ -3,7 +3,8 @@
 use crosstie_units::Time;
 use std::cmp::Reverse;
 
-/// Something that comes at a known time; of several at one instant, the one of the lowest `order` first.
+/// Something that comes at a known time; of several at one instant, the one of the lowest `order`
+/// first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry<T> {
     pub at: u64,
@@ -11,9 +12,9 @@ pub(crate) struct Entry<T> {
     pub what: T,
 }
 
-/// Near entries lie in order; those further away lie in a radix heap, in buckets by the highest digit in which their time
-/// differs from `base`, and by that digit. As time goes on the next bucket is taken apart until few entries are left, so
-/// that most are moved but a few times.
+/// Near entries lie in order; those further away lie in a radix heap, in buckets by the highest
+/// digit in which their time differs from `base`, and by that digit. As time goes on the next
+/// bucket is taken apart until few entries are left, so that most are moved but a few times.
 #[derive(Debug)]
 pub(crate) struct Agenda<T> {
     /// All entries up to and including `base`, in descending order.
@@ -24,7 +25,8 @@ pub(crate) struct Agenda<T> {
     /// In the order in which they were entered; and the earliest time in each.
     buckets: Vec<Vec<Entry<T>>>,
     earliest: [u64; LEVELS * VALUES],
-    /// Bit l is set where a bucket of level l has entries, and bit d of level l where that of digit d has.
+    /// Bit l is set where a bucket of level l has entries, and bit d of level l where that of
+    /// digit d has.
     levels: u32,
     digits: [u16; LEVELS],
     /// Room for a bucket that is being taken apart.
@@ -73,8 +75,8 @@ impl<T> Agenda<T> {
         self.near.is_empty() && self.levels == 0
     }
 
-    /// Enters something. What is entered for a time before that of the last entry taken comes now; what comes at
-    /// the end of the clock is still to come, however long anybody waits.
+    /// Enters something. What is entered for a time before that of the last entry taken comes now;
+    /// what comes at the end of the clock is still to come, however long anybody waits.
     #[inline]
     pub fn enter(&mut self, at: Time, order: u64, what: T) {
         let at = at.ps().clamp(self.last, NEVER - 1);
@@ -121,8 +123,9 @@ impl<T> Agenda<T> {
         self.buckets[place].push(entry);
     }
 
-    /// Lets the next entries be near, if there are any. The earliest of them must be taken at once: then nothing comes any
-    /// more before the times of its bucket, and the digits above them stay those of `base`.
+    /// Lets the next entries be near, if there are any. The earliest of them must be taken at once:
+    /// then nothing comes any more before the times of its bucket, and the digits above them
+    /// stay those of `base`.
     fn refill(&mut self) {
         while self.near.is_empty()
             && let Some(place) = self.next_bucket()
@@ -163,7 +166,8 @@ impl<T> Agenda<T> {
         self.spread();
     }
 
-    /// Enters again what lies in `room`, in the order in which it was entered, while nothing is near.
+    /// Enters again what lies in `room`, in the order in which it was entered, while nothing is
+    /// near.
     fn spread(&mut self) {
         let mut room = std::mem::take(&mut self.room);
         for entry in room.drain(..) {
@@ -176,7 +180,8 @@ impl<T> Agenda<T> {
         self.sort();
     }
 
-    /// Sorts what is near, which is in the order in which it was entered. Of equals, the first one stays the first.
+    /// Sorts what is near, which is in the order in which it was entered. Of equals, the first one
+    /// stays the first.
     fn sort(&mut self) {
         self.near.reverse();
         self.near.sort_by_key(|entry| Reverse((entry.at, entry.order)));

@@ -1,8 +1,9 @@
 //! Hosts: where ranks compute, send and receive.
 //!
-//! A host has processors, which computing occupies, and it matches messages with the receives that ask for
-//! them. If sending and receiving take its processors time ([`Overhead`]: o for each message and O for each
-//! byte behind the first), it keeps the rules of LogGOPS, with g and G those of its wires:
+//! A host has processors, which computing occupies, and it matches messages with the receives that
+//! ask for them. If sending and receiving take its processors time ([`Overhead`]: o for each
+//! message and O for each byte behind the first), it keeps the rules of LogGOPS, with g and G those
+//! of its wires:
 //!
 //! ```text
 //! a send of m bytes starts at t     when its processor and the sending side of its NIC are free
@@ -14,9 +15,9 @@
 //!   the NIC is busy until           r + g + (m-1) G
 //! ```
 //!
-//! A message is received whether or not a receive is posted; a receive that is posted later takes no
-//! time. The send of a message above the eager limit is done no sooner than message and receive have
-//! met; meanwhile its processor and NIC serve others.
+//! A message is received whether or not a receive is posted; a receive that is posted later takes
+//! no time. The send of a message above the eager limit is done no sooner than message and receive
+//! have met; meanwhile its processor and NIC serve others.
 //!
 //! Everything that begins (a send, a reception, a computation, a posted receive) is a *moment*, and
 //! moments are counted. Whatever waits for a processor has a place (`Place`): the moment at which
@@ -24,10 +25,11 @@
 //! of what it needed to begin, or, after a long send, by the meeting. At each instant, what ends
 //! comes first; then all that can start do, in the order of their places.
 //!
-//! Messages go over plain [`Wires`] where that is all that nodes and network would do, and otherwise through
-//! nodes and network. There a NIC is busy with a message until it has left the node, and a message is received
-//! by the processor alone. Commodity nodes have processors of their own
-//! ([`StationSpec`](crate::node::StationSpec)), packet by packet, which then compute for their hosts, too.
+//! Messages go over plain [`Wires`] where that is all that nodes and network would do, and
+//! otherwise through nodes and network. There a NIC is busy with a message until it has left the
+//! node, and a message is received by the processor alone. Commodity nodes have processors of their
+//! own ([`StationSpec`](crate::node::StationSpec)), packet by packet, which then compute for their
+//! hosts, too.
 
 mod desk;
 mod messaging;
@@ -61,7 +63,8 @@ pub struct Overhead {
     pub message: Time,
     /// For every byte behind the first: O.
     pub byte: Time,
-    /// The longest message that a send does not wait for the receive of: S. `None`: there is no such limit.
+    /// The longest message that a send does not wait for the receive of: S. `None`: there is no
+    /// such limit.
     pub eager: Option<u32>,
 }
 
@@ -537,7 +540,8 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// A message from the network is received as soon as the processor has begun and the last byte is there.
+    /// A message from the network is received as soon as the processor has begun and the last byte
+    /// is there.
     fn complete(&mut self, id: MessageId, overhead: Overhead) {
         let Message { to, cpu, bytes, reception, last, .. } = *self.books.messages.get(id);
         let Ways::Nodes { pace, .. } = &self.ways else { unreachable!("it came by the network") };
@@ -668,7 +672,8 @@ impl Hosting for Hosts<'_> {
                     reception: NEVER,
                     last: NEVER,
                     end: NEVER,
-                    // The send and the receive are done; and it has left, where that is another matter.
+                    // The send and the receive are done; and it has left, where that is another
+                    // matter.
                     expected: match (&self.ways, self.books.overhead) {
                         (Ways::Nodes { .. }, Some(_)) => 3,
                         _ => 2,

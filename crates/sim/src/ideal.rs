@@ -1,7 +1,7 @@
 //! The ideal network: a wire for every host, and nothing contended between.
 //!
-//! It is what LogGP assumes of a network, and what the best one could do. A host has one wire out and one
-//! wire in on every rail. Of a packet of b bytes (with LogGP's L, g and G = 1/rate)
+//! It is what LogGP assumes of a network, and what the best one could do. A host has one wire out
+//! and one wire in on every rail. Of a packet of b bytes (with LogGP's L, g and G = 1/rate)
 //!
 //! ```text
 //! the first byte leaves at                s
@@ -11,13 +11,14 @@
 //! ```
 //!
 //! Packets reach a host in the order in which their first bytes do. `(b-1) G` is rounded down to a
-//! picosecond, packet by packet. Packets between NICs ([`Ends::Nics`]) wait for nobody, and nobody waits for
-//! them: the best network has room for them.
+//! picosecond, packet by packet. Packets between NICs ([`Ends::Nics`]) wait for nobody, and nobody
+//! waits for them: the best network has room for them.
 //!
 //! Rails may differ in speed, share wires, and change while time goes on: [`Unequal`].
 //!
-//! A wire takes packets whole, first come, first served. A network that lets packets share a wire flit by flit
-//! may have a short one there sooner that was sent behind a long one, and the long one later.
+//! A wire takes packets whole, first come, first served. A network that lets packets share a wire
+//! flit by flit may have a short one there sooner that was sent behind a long one, and the long one
+//! later.
 
 mod unequal;
 
@@ -195,7 +196,8 @@ impl Network for Ideal {
         while let Some(&Reverse((at, _, step, place))) = self.agenda.peek()
             && at < until
         {
-            // Who hears that a packet begins to arrive does so before it is there, also if that is one byte.
+            // Who hears that a packet begins to arrive does so before it is there, also if that is
+            // one byte.
             let begins = |event: &Event| {
                 let id = self.flights.get(place).packet.id;
                 step == Step::Arrive && (event.id, event.fate) == (id, Fate::Arriving)

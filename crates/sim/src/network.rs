@@ -1,9 +1,9 @@
 //! The seam between nodes and networks.
 //!
-//! A [`Network`] moves packets between the hosts of its rails and tells what becomes of them: a packet
-//! has *left* its host, is *arriving*, has *arrived*, was *dropped*. Whoever stands above it (nodes, work,
-//! measurement) knows nothing else of it, and counts time in [`Time`]. An engine keeps its own ticks; how
-//! long they are is its [`Grain`], and the conversion is exact.
+//! A [`Network`] moves packets between the hosts of its rails and tells what becomes of them: a
+//! packet has *left* its host, is *arriving*, has *arrived*, was *dropped*. Whoever stands above it
+//! (nodes, work, measurement) knows nothing else of it, and counts time in [`Time`]. An engine
+//! keeps its own ticks; how long they are is its [`Grain`], and the conversion is exact.
 //!
 //! | network | is |
 //! |---|---|
@@ -38,12 +38,12 @@ pub struct Packet {
     pub to: u32,
     /// Its length on the wire, all told; at least 1.
     pub bytes: u32,
-    /// The sender's own number for it, told with everything that becomes of it. Packets that belong
-    /// together differ in the low [`Packet::NUMBER`] bits only.
+    /// The sender's own number for it, told with everything that becomes of it. Packets that
+    /// belong together differ in the low [`Packet::NUMBER`] bits only.
     pub id: u64,
-    /// How many packets belong together, itself included. A network may tell of the first of them only
-    /// that it begins to arrive, and that they have left when the last has, then of each: there is
-    /// nothing to be done about the others.
+    /// How many packets belong together, itself included. A network may tell of the first of them
+    /// only that it begins to arrive, and that they have left when the last has, then of each:
+    /// there is nothing to be done about the others.
     pub siblings: u32,
     /// True if its sender wants to hear that it has left. A network may tell of others too.
     pub departs: bool,
@@ -62,7 +62,8 @@ pub enum Ends {
     /// In the memory of hosts: it crosses their buses.
     #[default]
     Memories,
-    /// In NICs, which make and take it themselves. Nobody is told that it leaves or begins to arrive.
+    /// In NICs, which make and take it themselves. Nobody is told that it leaves or begins to
+    /// arrive.
     Nics,
 }
 
@@ -117,8 +118,8 @@ pub enum Attention {
     Late,
     /// After the tick in which it happened: whoever reacts does so in the next one.
     Soon,
-    /// At the instant, as far as the network has instants: whoever hears that a packet has arrived can
-    /// send another without delay.
+    /// At the instant, as far as the network has instants: whoever hears that a packet has arrived
+    /// can send another without delay.
     AtOnce,
 }
 
@@ -128,21 +129,23 @@ impl Interest {
         has_told && self.attention != Attention::Late
     }
 
-    /// Where a network stands that has done all there was before `until`: where it is if it stops to tell, else there.
+    /// Where a network stands that has done all there was before `until`: where it is if it stops
+    /// to tell, else there.
     pub(crate) fn stands(&self, has_told: bool, now: Time, until: Time) -> Time {
         if self.stops(has_told) { now } else { now.max(until) }
     }
 }
 
-/// What a channel has done since time began, in ticks of the network's [`Grain`] where it counts time.
+/// What a channel has done since time began, in ticks of the network's [`Grain`] where it counts
+/// time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChannelTally {
     /// Flits sent.
     pub flits: u64,
     /// Ticks in which it was busy with them.
     pub busy: u64,
-    /// Ticks in which it sent nothing although a flit was ready, for want of a credit or because it
-    /// was told to stop.
+    /// Ticks in which it sent nothing although a flit was ready, for want of a credit or because
+    /// it was told to stop.
     pub blocked: u64,
     /// Ticks that headers at the end of this channel waited for an output, after their routing
     /// delay, summed over headers and counted when they got it.
@@ -200,9 +203,9 @@ pub trait Network {
     /// Hands a packet to its host now.
     fn inject(&mut self, packet: Packet);
 
-    /// Lets everything before `until` happen and then stands there, or a part of a tick later. Adds to
-    /// `told` what became of packets, in order. If [`Attention`] asks for it, stops sooner: as soon as
-    /// there is something to tell.
+    /// Lets everything before `until` happen and then stands there, or a part of a tick later. Adds
+    /// to `told` what became of packets, in order. If [`Attention`] asks for it, stops sooner:
+    /// as soon as there is something to tell.
     fn run_until(&mut self, until: Time, told: &mut Vec<Event>);
 
     /// Returns true if the packets of a host leave it, on each rail, in the order in which they are
@@ -229,8 +232,8 @@ pub trait Network {
         None
     }
 
-    /// For how many ticks the header that has waited longest for an output has done so, and at the end
-    /// of which channel.
+    /// For how many ticks the header that has waited longest for an output has done so, and at the
+    /// end of which channel.
     fn longest_wait(&self) -> Option<(u64, u32)> {
         None
     }

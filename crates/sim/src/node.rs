@@ -1,14 +1,15 @@
 //! The nodes of a cluster above a network.
 //!
 //! [`Nodes`] has one [`Node`] machine of `protocol` per node and drives all of them on any [`Network`]: a
-//! packet that a machine wants transmitted is injected, and what becomes of it is told to the machines. An
-//! acknowledgement takes no time. Control packets go from NIC to NIC over the same links; the processor of
-//! the receiving NIC takes its time over each, one after the other, before the machine hears of it.
+//! packet that a machine wants transmitted is injected, and what becomes of it is told to the
+//! machines. An acknowledgement takes no time. Control packets go from NIC to NIC over the same
+//! links; the processor of the receiving NIC takes its time over each, one after the other, before
+//! the machine hears of it.
 //!
-//! How soon machines react follows from who they are. Where a policy paces what nodes send, they react in the
-//! tick after the one in which something happened. Where everything is handed to the network at once, only
-//! applications can react, and they do so at the instant; open-loop traffic does not react at all, and is
-//! told whenever it suits the network.
+//! How soon machines react follows from who they are. Where a policy paces what nodes send, they
+//! react in the tick after the one in which something happened. Where everything is handed to the
+//! network at once, only applications can react, and they do so at the instant; open-loop traffic
+//! does not react at all, and is told whenever it suits the network.
 
 mod identity;
 mod links;
@@ -35,8 +36,8 @@ use identity::{DataId, PacketId};
 use links::Links;
 use post::Post;
 
-/// Steps, and cycles of a network, after which those above nodes look up if they have heard of nothing.
-/// A message may be under way for hours, and nobody must wait for it to interrupt a run.
+/// Steps, and cycles of a network, after which those above nodes look up if they have heard of
+/// nothing. A message may be under way for hours, and nobody must wait for it to interrupt a run.
 const UNHEARD_STEPS: u32 = 1024;
 const UNHEARD_CYCLES: u64 = 16_384;
 
@@ -95,7 +96,8 @@ pub struct Nodes {
     /// True if nodes announce a message to the listener with its first packet. Behind channels and
     /// commodity nodes the network does not report the first byte.
     announces: bool,
-    /// Whether it is told when messages have left, and they may have arrived before: some of it may go again.
+    /// Whether it is told when messages have left, and they may have arrived before: some of it
+    /// may go again.
     leaves_late: bool,
     /// The time it is for whoever is being told something.
     now: Time,
@@ -111,7 +113,8 @@ pub struct Nodes {
     controls: Slab<ControlPacket>,
     /// Channels, where there are any.
     links: Option<Links>,
-    /// Commodity nodes and what is under way between them, where nodes do not simply hand packets over.
+    /// Commodity nodes and what is under way between them, where nodes do not simply hand packets
+    /// over.
     post: Option<Box<Post>>,
     /// Packets that the network has lost.
     lost: u64,
@@ -138,9 +141,10 @@ impl Nodes {
                 None => departures,
                 Some(station) => station.ring.is_some(),
             },
-            // Where nodes react, all are told the same, whatever their policies make of it: what is told
-            // decides where ticks are cut, and policies are to be compared under equal conditions.
-            // Who picks packets up, or numbers them, hears of them when they are there.
+            // Where nodes react, all are told the same, whatever their policies make of it: what is
+            // told decides where ticks are cut, and policies are to be compared under
+            // equal conditions. Who picks packets up, or numbers them, hears of them
+            // when they are there.
             arriving: spec.is_plain()
                 && (spec.paces()
                     || audience == Audience::Receives
@@ -225,8 +229,8 @@ impl Nodes {
         true
     }
 
-    /// Steps until those above have heard of something. Returns false if they have not: the time has
-    /// come, or it is time for them to look up.
+    /// Steps until those above have heard of something. Returns false if they have not: the time
+    /// has come, or it is time for them to look up.
     pub fn step_until_heard<L: Listener>(
         &mut self,
         network: &mut dyn Network,

@@ -1,13 +1,14 @@
 //! What stands between nodes and a network: I/O buses, and others who use them.
 //!
-//! **Buses.** A packet that begins and ends in memories crosses a bus of its sender before it is handed to the network, and one of
-//! its receiver when it has arrived there. NICs on one bus share it. A bus takes packets whole ([`BusSpec`]): a packet that comes
-//! in is *arriving* when it begins to cross the receiver's bus, and has *arrived* when it has crossed it. Control packets, which
+//! **Buses.** A packet that begins and ends in memories crosses a bus of its sender before it is
+//! handed to the network, and one of its receiver when it has arrived there. NICs on one bus share
+//! it. A bus takes packets whole ([`BusSpec`]): a packet that comes in is *arriving* when it begins
+//! to cross the receiver's bus, and has *arrived* when it has crossed it. Control packets, which
 //! NICs make and take, cross no bus.
 //!
-//! **Competitors.** Streams of packets over the same buses, ports and wires ([`CompetitorSpec`]), each with so many under way at
-//! once. Nodes hear nothing of them. What a competitor loses is not sent again; the next packet follows after the time that all it has under
-//! way takes on a link.
+//! **Competitors.** Streams of packets over the same buses, ports and wires ([`CompetitorSpec`]),
+//! each with so many under way at once. Nodes hear nothing of them. What a competitor loses is not
+//! sent again; the next packet follows after the time that all it has under way takes on a link.
 
 mod bus;
 mod competitor;
@@ -30,7 +31,8 @@ use crosstie_units::Time;
 /// What stands between nodes and a network.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PremisesSpec {
-    /// What buses are, and on which of its node's the NIC of each rail sits; `None`: packets cross none.
+    /// What buses are, and on which of its node's the NIC of each rail sits; `None`: packets cross
+    /// none.
     pub buses: Option<(BusSpec, Vec<u32>)>,
     /// Others.
     pub competitors: Vec<CompetitorSpec>,
@@ -101,7 +103,8 @@ enum Due {
     Crossed(Way, u32),
 }
 
-/// A network with what stands before it. It does all that happens at an instant before the network within does.
+/// A network with what stands before it. It does all that happens at an instant before the network
+/// within does.
 struct Premises<'a> {
     spec: &'a PremisesSpec,
     hosts: u32,
@@ -261,7 +264,8 @@ impl<'a> Premises<'a> {
                     Some((number, _)) => {
                         let competitor = &mut self.competitors[number as usize];
                         competitor.carried.lost += 1;
-                        // A link that is down loses at once: nobody sends to it any faster than to one that is not.
+                        // A link that is down loses at once: nobody sends to it any faster than to
+                        // one that is not.
                         let window =
                             self.pace.time_for(packet.bytes) * competitor.spec.window.into();
                         let again = self.network.now() + window.max(Time::from_ps(1));

@@ -1,7 +1,7 @@
 //! Work done on nodes and a network, and what it shows.
 //!
-//! A [`Trial`] is open-loop traffic until its means are steady, or a search for the load at which they no
-//! longer are. A [`Play`] is a closed-loop application until it is done.
+//! A [`Trial`] is open-loop traffic until its means are steady, or a search for the load at which
+//! they no longer are. A [`Play`] is a closed-loop application until it is done.
 
 mod findings;
 mod ledger;

@@ -1,45 +1,47 @@
-//! The wormhole engine: source-routed packets, virtual channels, credits or stop and go; flit-exact.
+//! The wormhole engine: source-routed packets, virtual channels, credits or stop and go;
+//! flit-exact.
 //!
 //! # The machine
 //!
 //! A packet is a worm of flits. Its header follows the tags of its route; the body follows the
-//! header. Every channel carries one flit per cycle and has `virtual_channels` virtual channels (VCs),
-//! each with a buffer of `buffer` flits at the receiving end. In every tick, in this order:
+//! header. Every channel carries one flit per cycle and has `virtual_channels` virtual channels
+//! (VCs), each with a buffer of `buffer` flits at the receiving end. In every tick, in this order:
 //!
 //! 1. **Release.** Where a tail flit has left a channel, the VC it used is free again, and the next
 //!    packet in the buffer it came from is at the front.
-//! 2. **Allocate.** A header that has been at the front of its buffer for `routing_delay` cycles asks
-//!    for an output VC. Each switch serves its waiting headers first come, first served; of those
-//!    that came in the same tick, round robin, beginning after the input it served last. Nobody
-//!    starves. A header with a port tag takes the free VC of that port with the most
-//!    credits (the lowest on a tie). A header with a group tag takes the port with the most free
-//!    VCs, then the most credits, then the first after the port chosen last in this switch. A host
-//!    starts its queued packets in order, as long as its injection channel has a free VC.
-//! 3. **Send.** Every channel that is not busy sends one flit, from the VCs that have both a flit and a
-//!    credit, round robin. The flit can leave the next node one cycle plus the wire delay later; the
-//!    credit for the place it freed reaches the node before equally late.
+//! 2. **Allocate.** A header that has been at the front of its buffer for `routing_delay` cycles
+//!    asks for an output VC. Each switch serves its waiting headers first come, first served; of
+//!    those that came in the same tick, round robin, beginning after the input it served last.
+//!    Nobody starves. A header with a port tag takes the free VC of that port with the most credits
+//!    (the lowest on a tie). A header with a group tag takes the port with the most free VCs, then
+//!    the most credits, then the first after the port chosen last in this switch. A host starts its
+//!    queued packets in order, as long as its injection channel has a free VC.
+//! 3. **Send.** Every channel that is not busy sends one flit, from the VCs that have both a flit
+//!    and a credit, round robin. The flit can leave the next node one cycle plus the wire delay
+//!    later; the credit for the place it freed reaches the node before equally late.
 //!
-//! With [`Config::consumes_headers`] a switch takes the header off in the tick in which it gives the
-//! packet an output, and the flit behind it is the header for the next switch.
+//! With [`Config::consumes_headers`] a switch takes the header off in the tick in which it gives
+//! the packet an output, and the flit behind it is the header for the next switch.
 //!
-//! With [`Flow::StopAndGo`] there are no credits. The receiver looks at its buffer at the beginning of
-//! every tick: flits that have arrived, without those that left in earlier ticks. It says *stop*
-//! when they rise to the stop mark and *go* when they fall to the go mark; the sender hears it after
-//! the wire delay, before it sends. A VC counts as one with all credits or with none.
+//! With [`Flow::StopAndGo`] there are no credits. The receiver looks at its buffer at the beginning
+//! of every tick: flits that have arrived, without those that left in earlier ticks. It says *stop*
+//! when they rise to the stop mark and *go* when they fall to the go mark; the sender hears it
+//! after the wire delay, before it sends. A VC counts as one with all credits or with none.
 //!
-//! With [`Config::in_transit`] a route may stop at hosts on its way. The NIC of such a host keeps the
-//! packet in its pool and sends it on, first come, first served and before packets of its own, from
-//! `recognition + setup` cycles after the packet began to arrive, while the rest may still be coming
-//! in. A pool that has room for no more than what is on the wire says *stop*, and *go* when a flit has
-//! left. Packets for the host itself never wait for it.
+//! With [`Config::in_transit`] a route may stop at hosts on its way. The NIC of such a host keeps
+//! the packet in its pool and sends it on, first come, first served and before packets of its own,
+//! from `recognition + setup` cycles after the packet began to arrive, while the rest may still be
+//! coming in. A pool that has room for no more than what is on the wire says *stop*, and *go* when
+//! a flit has left. Packets for the host itself never wait for it.
 //!
 //! A host with a full-duplex bus takes every flit as it comes. With a shared bus (half duplex or
 //! asymmetric) a packet crosses the bus into the NIC's sending buffers before it goes on the link,
 //! and at its destination waits in the NIC's receiving buffers to cross the bus into memory. Both
-//! directions of a bus share one multiplexer: it moves one flit at a time, in or out, and goes on with
-//! the same VC for up to `burst` flits, as long as they follow each other without a pause. A packet that
-//! begins and ends in NICs ([`Ends::Nics`](crate::network::Ends::Nics)) crosses no bus; it goes before packets from memory
-//! where both wait for the link, and the NIC takes it in as it comes.
+//! directions of a bus share one multiplexer: it moves one flit at a time, in or out, and goes on
+//! with the same VC for up to `burst` flits, as long as they follow each other without a pause. A
+//! packet that begins and ends in NICs ([`Ends::Nics`](crate::network::Ends::Nics)) crosses no bus;
+//! it goes before packets from memory where both wait for the link, and the NIC takes it in as it
+//! comes.
 //!
 //! # How it is computed
 //!

@@ -104,7 +104,8 @@ fn way(fabric: &Fabric, routing: &dyn Routing, from: u32, to: u32) -> Option<Vec
     Some(way)
 }
 
-/// The way of a frame on a rail: that of its route on the first rail of a port, and a shortest one on the others.
+/// The way of a frame on a rail: that of its route on the first rail of a port, and a shortest one
+/// on the others.
 fn ways(
     spec: &FrameSpec<'_>,
     routing: &dyn Routing,

@@ -1,5 +1,5 @@
-//! In-transit buffers on a ring of Myrinet-like switches: latency without load in closed form, a way out
-//! of deadlock, and nothing lost when a pool is full.
+//! In-transit buffers on a ring of Myrinet-like switches: latency without load in closed form, a
+//! way out of deadlock, and nothing lost when a pool is full.
 
 use crosstie_fabric::{ChannelId, End, Fabric, FabricBuilder, HostId, Node, Port, Shape};
 use crosstie_routing::{Route, Routing, Tag};
@@ -11,8 +11,8 @@ use crosstie_sim::wormhole::{
 const SWITCHES: u32 = 5;
 const CLOCKWISE: Port = Port(2);
 
-/// Five switches in a ring with two hosts each; packets go clockwise and stop at every switch on the way
-/// after so many links.
+/// Five switches in a ring with two hosts each; packets go clockwise and stop at every switch on
+/// the way after so many links.
 struct Ring {
     stop_after: u32,
 }
@@ -55,8 +55,8 @@ impl Routing for Ring {
     }
 }
 
-/// Cycles of 6.25 ns: 150 ns through a switch, of which a cycle is spent leaving it; 50 ns of cable; 275
-/// and 200 ns in a NIC.
+/// Cycles of 6.25 ns: 150 ns through a switch, of which a cycle is spent leaving it; 50 ns of
+/// cable; 275 and 200 ns in a NIC.
 fn myrinet(pool: u32) -> Config {
     Config {
         virtual_channels: 1,
@@ -91,8 +91,8 @@ fn storm(engine: &mut Engine<'_>, flits: u32) -> usize {
     packets.map(|packet| engine.inject(EPOCH, packet)).count()
 }
 
-/// With h links between switches and m stops, (h + 1 + m) 150 ns + (h + 2 + 2m) 50 ns + F 6.25 ns + m
-/// 475 ns.
+/// With h links between switches and m stops, (h + 1 + m) 150 ns + (h + 2 + 2m) 50 ns + F 6.25 ns +
+/// m 475 ns.
 #[test]
 fn latency_without_load_is_the_closed_form_for_every_pair() {
     let fabric = ring();
@@ -177,9 +177,9 @@ fn packets_for_the_host_do_not_wait_for_its_pool() {
     let mut seen = Deliveries::default();
     engine.run_until(EPOCH + 5000, &mut seen);
     let local = seen.0.iter().find(|delivery| delivery.packet.id == 1).expect("it has arrived");
-    // It begins when the first packet of host 0 has left, with a flit for each of its 4 switches, and
-    // crosses 2 switches and 3 cables. At the first of them it comes to the front 22 cycles late: the
-    // packet before it was routed for 23 and lost a flit.
+    // It begins when the first packet of host 0 has left, with a flit for each of its 4 switches,
+    // and crosses 2 switches and 3 cables. At the first of them it comes to the front 22 cycles
+    // late: the packet before it was routed for 23 and lost a flit.
     assert_eq!(local.delivered, EPOCH + 100 + 3004 + 2 * 24 + 3 * 8 + 32 + 22);
     assert!(engine.pool_peaks()[2] > 2800, "the first packet is still there");
 }

@@ -1,4 +1,5 @@
-//! The frame network agrees with queueing theory, which shares nothing with the engine or its reference.
+//! The frame network agrees with queueing theory, which shares nothing with the engine or its
+//! reference.
 
 use crosstie_fabric::{Fabric, HostId, LinkId, single};
 use crosstie_routing::Shortest;
@@ -56,9 +57,9 @@ fn packet(from: u32, to: u32) -> Packet {
     Packet { rail: 0, from, to, bytes: FRAME, id: 0, siblings, departs, ends }
 }
 
-/// The mean wait for a link that frames reach at random times, in times that a frame takes on it. The
-/// link is that of a host which sends to others, or that from the switch to a host which all others
-/// send to. The other links are 160 times as fast, so that they do not space frames.
+/// The mean wait for a link that frames reach at random times, in times that a frame takes on it.
+/// The link is that of a host which sends to others, or that from the switch to a host which all
+/// others send to. The other links are 160 times as fast, so that they do not space frames.
 fn mean_wait(load: f64, at_the_host: bool) -> f64 {
     const OTHERS: u32 = 32;
     const FRAMES: u32 = 800_000;
@@ -93,8 +94,8 @@ fn frames_wait_as_in_m_d_1() {
     }
 }
 
-/// The share of the time in which outputs are busy, when `ports` inputs always have frames, each for any
-/// of as many outputs. Inputs begin at times of their own and are never in step.
+/// The share of the time in which outputs are busy, when `ports` inputs always have frames, each
+/// for any of as many outputs. Inputs begin at times of their own and are never in step.
 fn saturation(ports: u32, memory: Memory) -> f64 {
     // As many frames in all, whatever the number of ports: the error of the mean stays the same.
     let each = 160_000 / ports;
@@ -127,8 +128,8 @@ fn saturation(ports: u32, memory: Memory) -> f64 {
     )
 }
 
-/// The model of Karol, Hluchyj and Morgan (1987): in every slot each output takes one of the frames that
-/// are first at their inputs and want it, at random.
+/// The model of Karol, Hluchyj and Morgan (1987): in every slot each output takes one of the frames
+/// that are first at their inputs and want it, at random.
 fn slotted_saturation(ports: usize) -> f64 {
     let slots = 400_000 / ports;
     let mut rng = Seed(2).stream("slots", 0);
@@ -150,9 +151,9 @@ fn slotted_saturation(ports: usize) -> f64 {
     served as f64 / (ports * slots) as f64
 }
 
-/// Head-of-line blocking. With many ports the frames that want an output come as a Poisson process, whose
-/// number in the system (M/D/1: r + r^2 / 2 (1 - r)) is one for each input: r = 2 - sqrt 2, in slots
-/// or not. For few ports Karol, Hluchyj and Morgan give a table.
+/// Head-of-line blocking. With many ports the frames that want an output come as a Poisson process,
+/// whose number in the system (M/D/1: r + r^2 / 2 (1 - r)) is one for each input: r = 2 - sqrt 2,
+/// in slots or not. For few ports Karol, Hluchyj and Morgan give a table.
 #[test]
 fn inputs_that_hand_over_one_frame_at_a_time_saturate_as_karol_says() {
     let published = [(4, 0.6553), (5, 0.6399), (6, 0.6302), (7, 0.6234), (8, 0.6184)];

@@ -46,8 +46,9 @@ fn config(stop: u32, go: u32) -> Config {
 }
 
 /// Hosts 0 and 3 send long packets to host 2 without end: the channel into host 2 is saturated, and
-/// the one between the switches is stopped half of the time. Ticks of 20,000 in which the channel into
-/// host 2 was idle, and in which the channel between the switches was stopped with a flit at hand.
+/// the one between the switches is stopped half of the time. Ticks of 20,000 in which the channel
+/// into host 2 was idle, and in which the channel between the switches was stopped with a flit at
+/// hand.
 fn idle_and_blocked(config: &Config) -> (u64, u64) {
     let fabric = two_switches();
     let mut engine = Engine::new(&fabric, &Two, 1, config);

@@ -23,8 +23,8 @@ fn shape(fabric: &Fabric) -> KaryTree {
     }
 }
 
-/// Header: `h` times (channel, routing), one more channel; then the rest of the packet follows, flit
-/// by flit. A shared bus costs one step at either end, and sets the pace if it is slower.
+/// Header: `h` times (channel, routing), one more channel; then the rest of the packet follows,
+/// flit by flit. A shared bus costs one step at either end, and sets the pace if it is slower.
 fn zero_load(switches: u32, flits: u32, config: &Config) -> Tick {
     let channels = (switches + 1) * (1 + config.wire);
     let routing = switches * config.routing_delay;

@@ -77,7 +77,8 @@ impl Diagnostic {
         Some(excerpt.source[..excerpt.primary.0.start].matches('\n').count() + 1)
     }
 
-    /// The mistake with the source lines it concerns, ready to print; `color` adds terminal colours.
+    /// The mistake with the source lines it concerns, ready to print; `color` adds terminal
+    /// colours.
     pub fn render(&self, color: bool) -> String {
         let inner = &*self.0;
         let mut group = Group::with_title(Level::ERROR.primary_title(inner.message.as_str()));

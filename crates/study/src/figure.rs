@@ -27,8 +27,8 @@ pub struct Figure {
     /// What is drawn: one or more columns.
     #[serde(deserialize_with = "one_or_more")]
     pub y: Vec<String>,
-    /// Swept keys that tell the curves apart. Those that the file leaves out are added where a curve would
-    /// otherwise have several values at one x.
+    /// Swept keys that tell the curves apart. Those that the file leaves out are added where a
+    /// curve would otherwise have several values at one x.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<String>,
     /// Values of swept keys: rows that have others are left out.
@@ -114,9 +114,9 @@ impl Figure {
         Ok(())
     }
 
-    /// The swept keys that `series` must name besides, so that a curve joins only points that differ in x.
-    /// Runs that differ in the seed alone count as one point. Where x is measured, a curve runs along the
-    /// last swept key that is free and that no other key determines.
+    /// The swept keys that `series` must name besides, so that a curve joins only points that
+    /// differ in x. Runs that differ in the seed alone count as one point. Where x is measured,
+    /// a curve runs along the last swept key that is free and that no other key determines.
     fn missing_series(&self, keys: &[String], points: &[Point]) -> Vec<String> {
         let is_drawn = |point: &&Point| self.has(|key| point.setting(key));
         let points: Vec<&Point> = points.iter().filter(is_drawn).collect();

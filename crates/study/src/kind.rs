@@ -8,8 +8,8 @@ use crate::results::SideTable;
 use crate::row::Status;
 use crate::spec::{Spec, Work, World};
 
-/// A kind of work. It owns the columns of its rows, the words for how it ends, and the tables beside
-/// the rows.
+/// A kind of work. It owns the columns of its rows, the words for how it ends, and the tables
+/// beside the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WorkKind {
     /// Open-loop traffic.
@@ -117,8 +117,8 @@ impl Work {
 }
 
 impl Spec {
-    /// Whether its world may know what only some worlds do: what was lost, and what was done about it, or what
-    /// a price is spent on.
+    /// Whether its world may know what only some worlds do: what was lost, and what was done about
+    /// it, or what a price is spent on.
     pub(crate) fn knows_more(&self) -> bool {
         let by_world = matches!(self.world, World::Frame | World::Model | World::Live);
         let by_events = !self.events.is_empty() || !self.competitors.is_empty();

@@ -6,8 +6,9 @@
 //!
 //! Results are [`Row`]s, one per point. A [`Store`] writes them to a folder as points finish, and a
 //! [`ResultSet`] reads the folder again. This crate knows nothing of the simulator between the two.
-//! What a paper claims about such results is read by [`paper`]. A file that describes hosts and rails
-//! to be made on this machine is read by [`box_file`]; what its rails carried is kept by [`trace`].
+//! What a paper claims about such results is read by [`paper`]. A file that describes hosts and
+//! rails to be made on this machine is read by [`box_file`]; what its rails carried is kept by
+//! [`trace`].
 //!
 //! ```
 //! let study = crosstie_study::Study::parse("example", r#"

@@ -43,8 +43,8 @@ impl Point {
         }
     }
 
-    /// The spec as it is kept with its results: what it refers to is beside it, under names that follow
-    /// from the content.
+    /// The spec as it is kept with its results: what it refers to is beside it, under names that
+    /// follow from the content.
     pub(crate) fn kept_spec(&self) -> Spec {
         self.spec.renamed(&|path: &str| match self.inputs.iter().find(|(known, _)| known == path) {
             Some((path, content)) => copy_of(path, *content),

@@ -103,8 +103,8 @@ impl Setting {
         }
     }
 
-    /// The number that text with a unit stands for, and the unit of that number: "64 KiB" is 65536 bytes.
-    /// `None` for a plain number and for a name.
+    /// The number that text with a unit stands for, and the unit of that number: "64 KiB" is 65536
+    /// bytes. `None` for a plain number and for a name.
     pub fn quantity(&self) -> Option<(&'static str, f64)> {
         let Setting::Text(text) = self else { return None };
         let size = text.parse::<Bytes>().map(|size| ("bytes", size.get() as f64));
@@ -157,10 +157,11 @@ pub struct Row {
     pub settings: Vec<(String, Setting)>,
     /// How the run ended.
     pub status: Status,
-    /// A sentence on anything unusual (what limited the run, the channels of a deadlock); else empty.
+    /// A sentence on anything unusual (what limited the run, the channels of a deadlock); else
+    /// empty.
     pub note: String,
-    /// Measured columns by name (see [`WorkKind::columns`]); a column may be missing where it has no
-    /// meaning, for example latency at a saturated point.
+    /// Measured columns by name (see [`WorkKind::columns`]); a column may be missing where it has
+    /// no meaning, for example latency at a saturated point.
     pub measured: Vec<(String, f64)>,
 }
 
@@ -176,8 +177,8 @@ impl Row {
         self.measured.iter().find(|(name, _)| name == column).map(|&(_, value)| value)
     }
 
-    /// The settings that are quantities as plain numbers: `work.ping.size_bytes` beside a `work.ping.size`
-    /// of "64 KiB".
+    /// The settings that are quantities as plain numbers: `work.ping.size_bytes` beside a
+    /// `work.ping.size` of "64 KiB".
     pub fn quantities(&self) -> impl Iterator<Item = (String, f64)> {
         quantities(&self.settings).map(|(name, _, number)| (name, number))
     }
@@ -198,8 +199,8 @@ pub(crate) fn quantities(
     })
 }
 
-/// One flat object: `point`, each setting, `status`, `note`, every column of its kind of work, null where
-/// nothing was measured, and at the end the numbers of settings that are quantities.
+/// One flat object: `point`, each setting, `status`, `note`, every column of its kind of work, null
+/// where nothing was measured, and at the end the numbers of settings that are quantities.
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut object = to.serialize_map(None)?;

@@ -70,8 +70,8 @@ pub(crate) struct Input {
     pub fingerprint: Fingerprint,
 }
 
-/// Where a folder of results keeps its copy of a file: called after the file and its content, so that
-/// two files of one name do not meet, and a copy of a copy has the same name.
+/// Where a folder of results keeps its copy of a file: called after the file and its content, so
+/// that two files of one name do not meet, and a copy of a copy has the same name.
 pub(crate) fn copy_of(path: &str, content: Fingerprint) -> String {
     let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy();
     let (stem, ending) = name.rsplit_once('.').unwrap_or((&name, ""));

@@ -151,7 +151,8 @@ impl Study {
         self.inputs.locate(path)
     }
 
-    /// The files that the experiment refers to, by the path that a folder of results keeps them under.
+    /// The files that the experiment refers to, by the path that a folder of results keeps them
+    /// under.
     pub(crate) fn copies(&self) -> BTreeMap<String, &Input> {
         let known = self.inputs.known().iter();
         known.map(|(path, input)| (copy_of(path, input.fingerprint), input)).collect()
@@ -211,7 +212,8 @@ impl Study {
     }
 
     /// The study as an experiment file with every default spelled out, and with the paths of the
-    /// copies for those of its files. Reading it beside them gives the same points, figures and tables.
+    /// copies for those of its files. Reading it beside them gives the same points, figures and
+    /// tables.
     pub fn to_toml(&self) -> String {
         let mut file = toml::Table::new();
         let texts = [("citation", &self.citation), ("description", &self.description)];
@@ -299,8 +301,8 @@ fn plain_text(table: &toml::Table) -> String {
     toml::to_string(table).expect("a table of plain values is TOML")
 }
 
-/// The sweep, one line per key: lists of tables below headings of their own would come last, and the
-/// order of the keys is that of the points.
+/// The sweep, one line per key: lists of tables below headings of their own would come last, and
+/// the order of the keys is that of the points.
 fn sweep_text(sweep: &toml::Table) -> String {
     let mut text = String::new();
     for (kind, axes) in sweep {

@@ -284,8 +284,8 @@ fn flatten<'i>(
     Ok(())
 }
 
-/// The name and the value of an item: `{ name = "slow", value = [..] }` is a value with a name, anything
-/// else a value alone.
+/// The name and the value of an item: `{ name = "slow", value = [..] }` is a value with a name,
+/// anything else a value alone.
 fn value_of<'a, 'i>(
     item: &'a Spanned<DeValue<'i>>,
 ) -> Result<(Option<String>, &'a Spanned<DeValue<'i>>), Fault> {
@@ -353,8 +353,8 @@ fn check_names(
     Ok(())
 }
 
-/// The values of one key as they appear in rows: one with a name by that, another choice by the name of
-/// the choice, unless this does not tell the values apart.
+/// The values of one key as they appear in rows: one with a name by that, another choice by the
+/// name of the choice, unless this does not tell the values apart.
 fn shown(values: &[Spanned<DeValue<'_>>], names: &[Option<String>]) -> Vec<Setting> {
     let named = names.iter().cloned().map(|name| name.map(Setting::Text));
     let unnamed: Vec<_> = values

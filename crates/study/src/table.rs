@@ -10,8 +10,8 @@ use crate::document::{self, Fault};
 use crate::figure::{check_name, one_or_more, span_of};
 use crate::row::{Row, Setting, Status, number};
 
-/// One table: a line for each value of a key, and a column for each value of another key or for each
-/// measured column.
+/// One table: a line for each value of a key, and a column for each value of another key or for
+/// each measured column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Table {
@@ -95,8 +95,8 @@ impl Table {
         Ok(())
     }
 
-    /// The rows laid out, in the order in which values first appear: one sheet for each combination of
-    /// the further swept keys that tell rows of the same cell apart.
+    /// The rows laid out, in the order in which values first appear: one sheet for each combination
+    /// of the further swept keys that tell rows of the same cell apart.
     pub fn sheets<'a>(&'a self, rows: &'a [Row]) -> Vec<Sheet<'a>> {
         let placed: Vec<Placed<'a>> = rows.iter().filter_map(|row| self.place(row)).collect();
         let further = further_keys(&placed);
@@ -182,8 +182,8 @@ impl Placed<'_> {
     }
 }
 
-/// The keys that differ between rows of the same cell. A key that advances together with the rows or
-/// the columns, as in a zipped sweep, does not.
+/// The keys that differ between rows of the same cell. A key that advances together with the rows
+/// or the columns, as in a zipped sweep, does not.
 fn further_keys<'a>(placed: &[Placed<'a>]) -> Vec<&'a str> {
     let mut cells = std::collections::BTreeMap::<_, &Row>::new();
     let mut further: Vec<&str> = Vec::new();
@@ -288,8 +288,8 @@ mod tests {
     use super::*;
     use crate::study::Study;
 
-    /// The sheets of the only table of a study all of whose rows have their number as `accepted`, one
-    /// text per line.
+    /// The sheets of the only table of a study all of whose rows have their number as `accepted`,
+    /// one text per line.
     fn laid_out(sweep: &str, table: &str) -> Vec<String> {
         let text = format!(
             "title = 'x'\nseed = 1\nfabric.tree = {{k = 2, n = 2}}\ntraffic.size.fixed.size = '64 B'\n\

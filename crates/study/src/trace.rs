@@ -1,4 +1,5 @@
-//! A folder with what the rails of a box carried: written as a run goes on, and readable without it.
+//! A folder with what the rails of a box carried: written as a run goes on, and readable without
+//! it.
 //!
 //! | file | holds |
 //! |---|---|
@@ -7,10 +8,11 @@
 //! | `events.csv` | what happened to the rails |
 //! | `trace.json` | what the columns mean, which program ran, for how long |
 //!
-//! Of a stretch in which an end was idle (it carried nothing, dropped nothing, and nothing waited) only
-//! the first and the last line are written, so that sums, means over time and straight lines from one
-//! line to the next stay true. What a line holds was carried since the line before of the same end. A
-//! last line without its end, as a full disk or a power cut leaves it, counts as not written.
+//! Of a stretch in which an end was idle (it carried nothing, dropped nothing, and nothing waited)
+//! only the first and the last line are written, so that sums, means over time and straight lines
+//! from one line to the next stay true. What a line holds was carried since the line before of the
+//! same end. A last line without its end, as a full disk or a power cut leaves it, counts as not
+//! written.
 
 mod folder;
 mod summary;

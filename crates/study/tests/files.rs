@@ -1,4 +1,5 @@
-//! Experiment files as files: missing, unreadable, not text, too large; and the files they refer to.
+//! Experiment files as files: missing, unreadable, not text, too large; and the files they refer
+//! to.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! A folder of results is complete in itself, belongs to one experiment, and can be read while it is
-//! written.
+//! A folder of results is complete in itself, belongs to one experiment, and can be read while it
+//! is written.
 
 use std::fs;
 use std::path::{Path, PathBuf};

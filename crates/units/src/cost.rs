@@ -6,7 +6,8 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A time for a packet of m bytes among p nodes: fixed + byte m + node p + byte_node m p [tam, 2.1 to 2.5].
+/// A time for a packet of m bytes among p nodes: fixed + byte m + node p + byte_node m p [tam, 2.1
+/// to 2.5].
 ///
 /// Files write it as a table of what is not zero, or as one time that nothing changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

@@ -1,5 +1,5 @@
-//! The names that a declaration reads, as serde was told them: what there is to choose, and the keys of
-//! each choice. Lists and help are made from these, so that nothing is listed twice.
+//! The names that a declaration reads, as serde was told them: what there is to choose, and the
+//! keys of each choice. Lists and help are made from these, so that nothing is listed twice.
 
 use std::cell::Cell;
 

@@ -18,7 +18,8 @@ pub struct Misfit {
 }
 
 impl Misfit {
-    /// Something wrong at a key: the mistake in a few words, and what was found and what was expected.
+    /// Something wrong at a key: the mistake in a few words, and what was found and what was
+    /// expected.
     pub fn new(
         key: impl Into<String>,
         title: impl Into<String>,

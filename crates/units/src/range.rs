@@ -1,8 +1,9 @@
-//! Values that are read from a file or the command line, each within its range, so that the error of
-//! one that is not stands at the value.
+//! Values that are read from a file or the command line, each within its range, so that the error
+//! of one that is not stands at the value.
 //!
-//! A declaration of keys names its readers with [`wholes!`](crate::wholes), [`reals!`](crate::reals)
-//! and [`quantities!`](crate::quantities), and refers to them by serde's `deserialize_with`.
+//! A declaration of keys names its readers with [`wholes!`](crate::wholes),
+//! [`reals!`](crate::reals) and [`quantities!`](crate::quantities), and refers to them by serde's
+//! `deserialize_with`.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -46,8 +46,8 @@ impl Time {
     }
 }
 
-/// Sums and multiples end at the end of the clock, after 213 days: what comes then never comes, and above all not
-/// at the beginning.
+/// Sums and multiples end at the end of the clock, after 213 days: what comes then never comes, and
+/// above all not at the beginning.
 impl std::ops::Add for Time {
     type Output = Time;
     fn add(self, other: Time) -> Time {

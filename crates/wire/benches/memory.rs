@@ -1,4 +1,5 @@
-//! What shared memory between ranks costs, beside a bare flag in the same run. Peers are this executable, run again.
+//! What shared memory between ranks costs, beside a bare flag in the same run. Peers are this
+//! executable, run again.
 //!
 //! Two ranks are bound to two cores, if there are as many; four ranks share them.
 

@@ -1,5 +1,5 @@
-//! A rank without start-up, sockets and clock, which keeps the memory of its messages itself: for tests over rails in memory, of this
-//! crate and of others, and for fuzzing.
+//! A rank without start-up, sockets and clock, which keeps the memory of its messages itself: for
+//! tests over rails in memory, of this crate and of others, and for fuzzing.
 #![allow(unsafe_code)] // It lends memory to an engine.
 
 #[cfg(test)]
@@ -74,7 +74,8 @@ impl Held {
     }
 }
 
-/// What has become of a request: who sent it, its tag and its bytes, as far as there was room; or the rank that cannot be reached.
+/// What has become of a request: who sent it, its tag and its bytes, as far as there was room; or
+/// the rank that cannot be reached.
 pub type BareOutcome = Result<(u16, Tag, Vec<u8>), u16>;
 
 /// A rank without start-up, sockets and clock.
@@ -127,7 +128,8 @@ impl Bare {
     /// Begins to send a message.
     pub fn send(&mut self, now: Time, to: u16, tag: Tag, message: &[u8]) -> BareRequest {
         let mut bytes = Held::around(message);
-        // SAFETY: the bytes stay where they are until the engine is done with them, or dropped; nobody writes them.
+        // SAFETY: the bytes stay where they are until the engine is done with them, or dropped;
+        // nobody writes them.
         let lent = unsafe { Lent::new(Held::message(&mut bytes)) };
         let request = self.engine.send(now, Context::Program, to, tag, Buffer::Out(lent));
         self.held.insert(Held { request, bytes })
@@ -142,7 +144,8 @@ impl Bare {
         room: usize,
     ) -> BareRequest {
         let mut bytes = Held::around(&vec![0; room]);
-        // SAFETY: the bytes stay where they are until the engine is done with them, or dropped; nobody else uses them.
+        // SAFETY: the bytes stay where they are until the engine is done with them, or dropped;
+        // nobody else uses them.
         let lent = unsafe { LentMut::new(Held::message(&mut bytes)) };
         let request = self.engine.receive(now, Context::Program, from, tag, Buffer::In(lent));
         self.held.insert(Held { request, bytes })

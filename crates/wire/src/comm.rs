@@ -21,8 +21,9 @@
 //! # }
 //! ```
 //!
-//! Messages between two ranks with equal tags arrive in the order in which they were sent. Short ones are sent at once; of long ones the data go
-//! when there is a receive for them, over all rails at once.
+//! Messages between two ranks with equal tags arrive in the order in which they were sent. Short
+//! ones are sent at once; of long ones the data go when there is a receive for them, over all rails
+//! at once.
 
 mod collective;
 mod connect;
@@ -57,7 +58,8 @@ use crate::waiting::{Intruder, Pass, Waiting, Waking};
 
 /// The ranks of a job, as one of them sees it.
 ///
-/// A rank makes progress while it is in one of these calls; a thread of its own sees to it that it answers others also while it computes for long.
+/// A rank makes progress while it is in one of these calls; a thread of its own sees to it that it
+/// answers others also while it computes for long.
 pub struct Comm {
     shared: Arc<Shared>,
     rank: usize,
@@ -118,8 +120,8 @@ pub struct Status {
 pub const TAGS: u32 = 1 << 31;
 
 impl Shared {
-    /// The engine, unless a holder of it panicked. Then it may be in any state, and memory that was lent to it may be gone: nobody
-    /// touches it any more.
+    /// The engine, unless a holder of it panicked. Then it may be in any state, and memory that was
+    /// lent to it may be gone: nobody touches it any more.
     fn engine(&self) -> Result<MutexGuard<'_, Engine>, CommError> {
         self.engine.lock().map_err(|_| CommError::Panicked)
     }
@@ -134,7 +136,8 @@ impl Shared {
                 while self.is_away(seen) && engine.progress(self.clock.now()) {}
                 let (now, due) = (self.clock.now(), engine.deadline());
                 drop(engine);
-                // Until something comes by a rail or is due, as a rank would: who answers late is taken for slow.
+                // Until something comes by a rail or is due, as a rank would: who answers late is
+                // taken for slow.
                 let due = due.map_or(u64::MAX, |due| due.ps().saturating_sub(now.ps()) / 1000);
                 self.waking.wait(CARE.min(Duration::from_nanos(due)));
             }
@@ -149,7 +152,8 @@ impl Shared {
 }
 
 impl Comm {
-    /// Joins the job of which this process is a rank, as the environment tells; alone if it tells of none.
+    /// Joins the job of which this process is a rank, as the environment tells; alone if it tells
+    /// of none.
     pub fn init() -> Result<Comm, CommError> {
         Comm::with(Options::from_environment()?)
     }
@@ -206,17 +210,20 @@ impl Comm {
         self.size
     }
 
-    /// How long an operation may take before it is an error; `None`: as long as the other ranks live, which is the default.
+    /// How long an operation may take before it is an error; `None`: as long as the other ranks
+    /// live, which is the default.
     pub fn set_timeout(&self, timeout: Option<Duration>) {
         self.timeout.set(timeout);
     }
 
-    /// Sends a message, and waits until its memory can be used again: short messages may not have arrived by then.
+    /// Sends a message, and waits until its memory can be used again: short messages may not have
+    /// arrived by then.
     pub fn send<T: NoUninit>(&self, to: usize, tag: u32, message: &[T]) -> Result<(), CommError> {
         self.send_in(Context::Program, to, self.tag(tag)?, bytemuck::cast_slice(message))
     }
 
-    /// Receives a message from a rank, or from any, with a tag, or with any. It may be shorter than there is room for.
+    /// Receives a message from a rank, or from any, with a tag, or with any. It may be shorter than
+    /// there is room for.
     pub fn recv<T: Pod>(
         &self,
         from: impl Into<Option<usize>>,
@@ -259,7 +266,8 @@ impl Comm {
         Ok(engine.probe(from, tag).map(Status::from))
     }
 
-    /// Begins sends and receives that go on together. All of them are done, or given up after an error, when this returns.
+    /// Begins sends and receives that go on together. All of them are done, or given up after an
+    /// error, when this returns.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -289,8 +297,8 @@ impl Comm {
         self.shared.engine().map_or(Vec::new(), |engine| engine.statistics())
     }
 
-    /// Waits until all that was sent has arrived, and leaves the job with all others. A message that did not arrive, or that came and was
-    /// never received, is an error.
+    /// Waits until all that was sent has arrived, and leaves the job with all others. A message
+    /// that did not arrive, or that came and was never received, is an error.
     pub fn finish(mut self) -> Result<(), CommError> {
         let (job, arrived) = self.leave()?;
         job.finish()?;
@@ -345,7 +353,8 @@ impl Comm {
         }
     }
 
-    /// Returns an error if a message was sent or has come that nobody has received. All ranks have sent all by now.
+    /// Returns an error if a message was sent or has come that nobody has received. All ranks have
+    /// sent all by now.
     fn is_settled(&self) -> Result<(), CommError> {
         let (mut engine, now) = self.look()?;
         while engine.progress(now) {}
@@ -394,7 +403,8 @@ impl Comm {
         self.shared.engine()
     }
 
-    /// The engine, and the time it is: in this order, since the caretaker may have been at it until now.
+    /// The engine, and the time it is: in this order, since the caretaker may have been at it until
+    /// now.
     fn look(&self) -> Result<(MutexGuard<'_, Engine>, Time), CommError> {
         let engine = self.engine()?;
         Ok((engine, self.shared.clock.now()))
@@ -519,7 +529,8 @@ impl Comm {
         engine.is_done(key)
     }
 
-    /// Takes back the memory of requests; what becomes of those that were not done. An engine that panicked touches none of it anyhow.
+    /// Takes back the memory of requests; what becomes of those that were not done. An engine that
+    /// panicked touches none of it anyhow.
     fn take_back(&self, keys: &[RequestKey]) -> Vec<(RequestKey, Fate)> {
         let Ok(mut engine) = self.shared.engine() else { return Vec::new() };
         let given_up = engine.abandon(self.shared.clock.now(), keys);

@@ -25,8 +25,8 @@
 //! | farewell | that the receiver has been given up | nothing |
 //! | raw | a frame between [raw endpoints](crate::raw), with its number and its label where others have the message's serial number | its bytes |
 //!
-//! A datagram of a long message has 24 bytes that are not the message's, so that with a payload of 1,448 bytes in a
-//! frame of 1,514 a rail carries 95.6 % of its rate.
+//! A datagram of a long message has 24 bytes that are not the message's, so that with a payload of
+//! 1,448 bytes in a frame of 1,514 a rail carries 95.6 % of its rate.
 
 mod head;
 
@@ -200,7 +200,8 @@ pub enum DatagramError {
         /// The version.
         found: u8,
     },
-    /// It has not been made by whoever knows the secret, or not for here, or has changed on its way.
+    /// It has not been made by whoever knows the secret, or not for here, or has changed on its
+    /// way.
     #[error("found a datagram with a wrong tag")]
     Tag,
     /// It has the right tag, and yet is of no kind that there is or says what cannot be.

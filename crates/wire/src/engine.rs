@@ -1,5 +1,5 @@
-//! What drives the machines of `crosstie-protocol` for one rank: a [`Messenger`] above, a [`Node`] below it, and a channel to every
-//! peer on every rail.
+//! What drives the machines of `crosstie-protocol` for one rank: a [`Messenger`] above, a [`Node`]
+//! below it, and a channel to every peer on every rail.
 //!
 //! ```text
 //!   Comm            sends and receives of the program
@@ -9,8 +9,8 @@
 //!   Rail            datagrams
 //! ```
 //!
-//! The engine reads no clock and never waits: whoever calls it says what time it is. So the same code runs over sockets and, in
-//! tests, over rails in memory with a clock of their own.
+//! The engine reads no clock and never waits: whoever calls it says what time it is. So the same
+//! code runs over sockets and, in tests, over rails in memory with a clock of their own.
 
 mod advance;
 mod greeting;
@@ -154,14 +154,16 @@ pub(crate) struct Engine {
     /// By the number of the receive and the context.
     places: Vec<Option<Place>>,
     requests: SlotMap<RequestKey, Request>,
-    /// Messages that nobody waits for any more and that were lost with their receivers: how many, by rank.
+    /// Messages that nobody waits for any more and that were lost with their receivers: how many,
+    /// by rank.
     undelivered: BTreeMap<u16, usize>,
     /// Envelopes of this rank for itself, with their bytes or those of a send.
     own: VecDeque<Post>,
     /// Machines that may want something.
     stirred: Stirred,
     touched: Vec<(u16, u8)>,
-    /// Acknowledgements that have come with data, by whom on which rail and when, and the channel has not been told.
+    /// Acknowledgements that have come with data, by whom on which rail and when, and the channel
+    /// has not been told.
     riding: Vec<(u16, u8, Seq, Time)>,
     /// What has been acknowledged, and the node has not been told: by whom on which rail.
     acknowledged: Vec<(u16, u8, StripeId, u32)>,
@@ -183,8 +185,9 @@ pub(crate) struct Engine {
     nonce: u64,
 }
 
-/// What a datagram carries on all of these rails, and how many datagrams a packet may have. A window that finds itself counts bytes; one that is
-/// given counts packets, each of which is to be a frame.
+/// What a datagram carries on all of these rails, and how many datagrams a packet may have. A
+/// window that finds itself counts bytes; one that is given counts packets, each of which is to be
+/// a frame.
 fn payload(channel: &ChannelSpec, rails: &[Box<dyn Rail>]) -> (u32, u32) {
     let longest = rails.iter().map(|rail| rail.longest()).min().unwrap_or(1472);
     if let ChannelSpec::GoBackN(_) = channel {
@@ -198,7 +201,8 @@ fn payload(channel: &ChannelSpec, rails: &[Box<dyn Rail>]) -> (u32, u32) {
 }
 
 impl Engine {
-    /// Rails that all ranks of the job have, in the same order; ranks that are reached through memory.
+    /// Rails that all ranks of the job have, in the same order; ranks that are reached through
+    /// memory.
     pub fn new(
         spec: EngineSpec,
         policies: &Policies,
@@ -377,8 +381,9 @@ impl Engine {
         self.requests.get(key).is_none_or(|request| !matches!(request.state, State::Pending))
     }
 
-    /// Takes back the memory of requests that nobody waits for any more; what becomes of those that were not done. A receive that waits is
-    /// withdrawn. What another rank knows of goes on: what is still to be sent is copied, and what still comes is dropped.
+    /// Takes back the memory of requests that nobody waits for any more; what becomes of those that
+    /// were not done. A receive that waits is withdrawn. What another rank knows of goes on:
+    /// what is still to be sent is copied, and what still comes is dropped.
     pub fn abandon(&mut self, now: Time, keys: &[RequestKey]) -> Vec<(RequestKey, Cancelled)> {
         let now = self.passes(now);
         self.catch_up(now);
@@ -411,7 +416,8 @@ impl Engine {
         all
     }
 
-    /// Tells all others that this rank leaves; whether that is after an error, and waits for nobody.
+    /// Tells all others that this rank leaves; whether that is after an error, and waits for
+    /// nobody.
     pub fn leave(&mut self, now: Time, failed: bool) {
         let now = self.passes(now);
         self.catch_up(now);
@@ -431,7 +437,8 @@ impl Engine {
         self.progress_about(now, &|| now)
     }
 
-    /// The same where it costs something to know the time: it is asked for when a datagram has come. Until then it is about this.
+    /// The same where it costs something to know the time: it is asked for when a datagram has
+    /// come. Until then it is about this.
     pub fn progress_about(&mut self, about: Time, clock: &dyn Fn() -> Time) -> bool {
         if self.is_quiet(about) {
             return false;
@@ -441,7 +448,8 @@ impl Engine {
         came
     }
 
-    /// Whether there are no rails, nothing has come through memory, and nothing is due or waits: who spins sees this most often.
+    /// Whether there are no rails, nothing has come through memory, and nothing is due or waits:
+    /// who spins sees this most often.
     #[inline]
     fn is_quiet(&self, now: Time) -> bool {
         let due = self.deadline.is_some_and(|deadline| deadline <= now);
@@ -517,9 +525,10 @@ impl Engine {
 
     /// Lets all machines do what they want, and sends what they have to send.
     ///
-    /// What has been acknowledged comes last, and what says so: nobody waits for it, as long as something else goes on. If a request is done meanwhile it
-    /// is left for the next time, since whoever waits for that may have something to send. Only policies that are told of departures
-    /// must hear of it before what it lets depart.
+    /// What has been acknowledged comes last, and what says so: nobody waits for it, as long as
+    /// something else goes on. If a request is done meanwhile it is left for the next time,
+    /// since whoever waits for that may have something to send. Only policies that are told of
+    /// departures must hear of it before what it lets depart.
     fn settle(&mut self, now: Time) {
         self.done = false;
         loop {
@@ -595,7 +604,8 @@ impl Engine {
         true
     }
 
-    /// When something is to be done, by all who may want it. Between two such looks the time is only ever brought forward.
+    /// When something is to be done, by all who may want it. Between two such looks the time is
+    /// only ever brought forward.
     fn next_deadline(&self) -> Option<Time> {
         let links = self.peers.iter().flat_map(|peer| &peer.links).flatten();
         let links = links.flat_map(|link| [link.endpoint.poll_timeout(), link.greeting.deadline()]);
@@ -732,7 +742,8 @@ impl Engine {
         Some((Status { from: from.0 as u16, tag, bytes }, all.count() + 1))
     }
 
-    /// A message of a collective operation that came and that nobody has asked for, for which this holds.
+    /// A message of a collective operation that came and that nobody has asked for, for which this
+    /// holds.
     pub fn stray(&self, mut is_so: impl FnMut(u16, Tag) -> bool) -> Option<Status> {
         let mut all = self.messengers[Context::Collective as usize].unexpected();
         let (from, tag, bytes) = all.find(|&(from, tag, _)| is_so(from.0 as u16, tag))?;
@@ -752,7 +763,8 @@ impl Engine {
         rests && self.node.is_idle() && !self.has_backlog() && !self.is_read()
     }
 
-    /// Bytes of messages that are kept because nobody has asked for them, or because they are not whole.
+    /// Bytes of messages that are kept because nobody has asked for them, or because they are not
+    /// whole.
     #[cfg(any(test, feature = "bare"))]
     pub fn kept_bytes(&self) -> usize {
         let kept = self.peers.iter().map(|peer| peer.kept_bytes).sum::<usize>();
@@ -781,7 +793,8 @@ impl Engine {
     }
 }
 
-/// The number by which a sender names the place for the data of a message: the receive and the context.
+/// The number by which a sender names the place for the data of a message: the receive and the
+/// context.
 fn place_number(context: Context, receive: u32) -> u32 {
     // A receive that a peer made up may be any number; then its data go nowhere.
     receive.wrapping_mul(Context::ALL.len() as u32).wrapping_add(context as u32)

@@ -1,6 +1,8 @@
-//! Envelopes as bytes: what ranks say to each other besides the data of long messages, and before those of short ones.
+//! Envelopes as bytes: what ranks say to each other besides the data of long messages, and before
+//! those of short ones.
 //!
-//! In network byte order: the kind, whether it has a number, the context, a byte of nothing, the number, and three words of its own.
+//! In network byte order: the kind, whether it has a number, the context, a byte of nothing, the
+//! number, and three words of its own.
 
 use crosstie_protocol::message::{Body, Envelope, Tag};
 
@@ -16,7 +18,8 @@ const CREDIT: u8 = 5;
 const PROBE: u8 = 6;
 const LEFT: u8 = 7;
 
-/// Which messages are matched with each other: those of the program, or those of its collective operations.
+/// Which messages are matched with each other: those of the program, or those of its collective
+/// operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Context {
     /// Sends and receives.

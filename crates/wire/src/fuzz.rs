@@ -1,5 +1,6 @@
-//! What fuzzers call: plain functions of bytes that panic where something does not hold. The programs around them are in the folder
-//! `fuzz` of the repository, with seeds; a test runs all seeds, and what is made of them by chance, on every system.
+//! What fuzzers call: plain functions of bytes that panic where something does not hold. The
+//! programs around them are in the folder `fuzz` of the repository, with seeds; a test runs all
+//! seeds, and what is made of them by chance, on every system.
 //!
 //! | target | bytes are |
 //! |---|---|

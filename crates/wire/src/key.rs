@@ -1,9 +1,11 @@
 //! The secret of a job, and the tags by which its datagrams are known.
 //!
-//! A tag is a SipHash-2-4, keyed by the secret, of a datagram's head, of who sends it to whom on which rail, and of what it carries if
-//! that is short, otherwise of the CRC-32 of that. So strangers, other jobs and earlier ones cannot make datagrams that are taken for ours, ours cannot be
-//! turned to another receiver or rail, and whatever is damaged on the way is noticed. It is no encryption: who can read the wire
-//! reads the data, and who can change it on its way may change long data so that their CRC stays the same.
+//! A tag is a SipHash-2-4, keyed by the secret, of a datagram's head, of who sends it to whom on
+//! which rail, and of what it carries if that is short, otherwise of the CRC-32 of that. So
+//! strangers, other jobs and earlier ones cannot make datagrams that are taken for ours, ours
+//! cannot be turned to another receiver or rail, and whatever is damaged on the way is noticed. It
+//! is no encryption: who can read the wire reads the data, and who can change it on its way may
+//! change long data so that their CRC stays the same.
 
 use std::hash::Hasher;
 
@@ -52,7 +54,8 @@ impl Key {
         Key { words: [word(0), word(1)] }
     }
 
-    /// The tag of a datagram with this head, whatever tag that has, and this load, which may come in two parts.
+    /// The tag of a datagram with this head, whatever tag that has, and this load, which may come
+    /// in two parts.
     #[inline]
     pub fn tag(&self, course: Course, head: &Head, loads: [&[u8]; 2]) -> u64 {
         let is_long = loads[0].len() + loads[1].len() > SHORT;

@@ -17,9 +17,11 @@ pub(crate) struct LentMut {
     len: usize,
 }
 
-// SAFETY: whoever lends promises that the bytes stay where they are and nobody writes them, on whatever thread they are read.
+// SAFETY: whoever lends promises that the bytes stay where they are and nobody writes them, on
+// whatever thread they are read.
 unsafe impl Send for Lent {}
-// SAFETY: whoever lends promises that nobody else uses the bytes, on whatever thread they are written.
+// SAFETY: whoever lends promises that nobody else uses the bytes, on whatever thread they are
+// written.
 unsafe impl Send for LentMut {}
 
 impl Lent {

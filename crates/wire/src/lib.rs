@@ -1,7 +1,8 @@
-//! Messages between the ranks of a program for real: over all NICs at once, and through shared memory.
+//! Messages between the ranks of a program for real: over all NICs at once, and through shared
+//! memory.
 //!
-//! The machines of `crosstie-protocol` decide which bytes go on which rail and what is sent again; this crate drives them with
-//! sockets, shared memory and a clock.
+//! The machines of `crosstie-protocol` decide which bytes go on which rail and what is sent again;
+//! this crate drives them with sockets, shared memory and a clock.
 
 #[cfg(any(test, feature = "bare"))]
 #[doc(hidden)]

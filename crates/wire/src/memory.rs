@@ -1,8 +1,8 @@
 //! Shared memory between the ranks of one machine.
 //!
-//! Ranks exchange *records*, short strings of bytes, through rings in shared memory, without any system call. A long
-//! message goes by one copy out of the memory of its sender, where the kernel allows that. A rank that has nothing to
-//! do can sleep until its *bell* rings.
+//! Ranks exchange *records*, short strings of bytes, through rings in shared memory, without any
+//! system call. A long message goes by one copy out of the memory of its sender, where the kernel
+//! allows that. A rank that has nothing to do can sleep until its *bell* rings.
 //!
 //! | file | is |
 //! |---|---|
@@ -18,8 +18,9 @@
 //! | `machine` | which ranks can share memory |
 //! | `elsewhere` | systems without all this |
 //!
-//! Peers are not believed: nothing that they write into shared memory makes this process read or write where it must
-//! not, and a peer that writes what cannot be is reported ([`Memory::broken`], [`Memory::fault`]).
+//! Peers are not believed: nothing that they write into shared memory makes this process read or
+//! write where it must not, and a peer that writes what cannot be is reported ([`Memory::broken`],
+//! [`Memory::fault`]).
 
 mod error;
 mod fault;

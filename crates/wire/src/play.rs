@@ -1,4 +1,5 @@
-//! Work on real ranks: how the machines of `crosstie-work` are played, whatever carries their messages.
+//! Work on real ranks: how the machines of `crosstie-work` are played, whatever carries their
+//! messages.
 
 use crosstie_units::Time;
 use crosstie_work::{Action, Application, Input, Note, Rank, Request, Step, Turn};

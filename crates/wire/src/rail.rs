@@ -1,7 +1,8 @@
 //! Rails: what carries datagrams between ranks, behind one small trait.
 //!
-//! A driver of a rail takes *trains* of datagrams and gives those that have come. It promises nothing: datagrams may be lost, come
-//! twice, in another order, or be made up. Everything else is above it.
+//! A driver of a rail takes *trains* of datagrams and gives those that have come. It promises
+//! nothing: datagrams may be lost, come twice, in another order, or be made up. Everything else is
+//! above it.
 
 pub mod find;
 mod udp;
@@ -11,7 +12,8 @@ pub(crate) use udp::heads;
 
 use std::io;
 
-/// Datagrams for one rank, one behind the other: all have the same length but for the last, which may be shorter.
+/// Datagrams for one rank, one behind the other: all have the same length but for the last, which
+/// may be shorter.
 #[derive(Debug, Clone, Copy)]
 pub struct Train<'a> {
     /// For whom.
@@ -68,12 +70,12 @@ pub trait Rail: Send {
         Offloads::default()
     }
 
-    /// Sends trains, in order; how many of them were taken. An error is that of the first, if none was:
-    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no room at present.
+    /// Sends trains, in order; how many of them were taken. An error is that of the first, if none
+    /// was: [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no room at present.
     fn send(&mut self, trains: &[Train<'_>]) -> io::Result<usize>;
 
-    /// Gives each datagram that has come, as far as they are at hand; how many there were. It gives no more than keeps others waiting
-    /// for a moment.
+    /// Gives each datagram that has come, as far as they are at hand; how many there were. It gives
+    /// no more than keeps others waiting for a moment.
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<usize>;
 
     /// What becomes readable when a datagram has come, and writable when there is room.
@@ -81,7 +83,8 @@ pub trait Rail: Send {
     fn waits_on(&self) -> std::os::fd::BorrowedFd<'_>;
 }
 
-/// Whether an error means that the rail itself carries nothing now: its own link is down. Others are those of single datagrams.
+/// Whether an error means that the rail itself carries nothing now: its own link is down. Others
+/// are those of single datagrams.
 pub fn is_down(error: &io::Error) -> bool {
     use io::ErrorKind::{NetworkDown, NetworkUnreachable};
     matches!(error.kind(), NetworkUnreachable | NetworkDown)

@@ -1,31 +1,39 @@
 //! Raw endpoints: frames as they are, for whoever wants to see what a network does to them.
 //!
-//! The thesis' Directed Point \[tam, 2.3\] in user space, on UDP. An [`Endpoint`] names one partner at a time and can be bound anew.
-//! A [write](Endpoint::write) hands over one frame or says that the ring is full; it never waits, and never makes two frames of
-//! one. [Reads](Endpoint::read) come from a fixed pool, in order, and never wait either. Nothing is sent again, put together, or paced: what
-//! is lost is lost, and [counted](RawCount).
+//! The thesis' Directed Point \[tam, 2.3\] in user space, on UDP. An [`Endpoint`] names one partner
+//! at a time and can be bound anew. A [write](Endpoint::write) hands over one frame or says that
+//! the ring is full; it never waits, and never makes two frames of one. [Reads](Endpoint::read)
+//! come from a fixed pool, in order, and never wait either. Nothing is sent again, put together, or
+//! paced: what is lost is lost, and [counted](RawCount).
 //!
 //! # The transmit ring
 //!
-//! Accepted means: handed to the device and its queue. How many frames may wait there is the length of the ring. The kernel charges
-//! the memory of a frame to its socket until the device has sent it, and refuses more when the charge has come to the socket's send
-//! buffer. So that buffer, in frames as the kernel charges them ([`Endpoint::ring`]), is the ring, and `EAGAIN` says that it is full, also in front of
-//! a shaper. What the kernel charges for a frame of a length is asked of the kernel itself: a frame is held back (`MSG_MORE`) on a socket
-//! that is closed again, and `SIOCOUTQ` tells its charge. A queue that drops what it has no room for says so (`ENOBUFS`, with `IP_RECVERR`), which is a full
-//! ring, too. A device without a queue (an unshaped `veth`, say) hands frames to the receiver within the write: its ring is never full.
+//! Accepted means: handed to the device and its queue. How many frames may wait there is the length
+//! of the ring. The kernel charges the memory of a frame to its socket until the device has sent
+//! it, and refuses more when the charge has come to the socket's send buffer. So that buffer, in
+//! frames as the kernel charges them ([`Endpoint::ring`]), is the ring, and `EAGAIN` says that it
+//! is full, also in front of a shaper. What the kernel charges for a frame of a length is asked of
+//! the kernel itself: a frame is held back (`MSG_MORE`) on a socket that is closed again, and
+//! `SIOCOUTQ` tells its charge. A queue that drops what it has no room for says so (`ENOBUFS`, with
+//! `IP_RECVERR`), which is a full ring, too. A device without a queue (an unshaped `veth`, say)
+//! hands frames to the receiver within the write: its ring is never full.
 //!
 //! # The pool
 //!
-//! Frames wait in the receive queue of the socket, which is asked to hold as many as the pool, until somebody reads. Those of others
-//! than the one that is waited for are kept in the pool. What finds no room in either has overflown. The kernel's count is that of `SO_RXQ_OVFL`, read from
-//! `SO_MEMINFO`, which knows it before the next frame comes. It does not tell whose frames they were; those of strangers are among them.
+//! Frames wait in the receive queue of the socket, which is asked to hold as many as the pool,
+//! until somebody reads. Those of others than the one that is waited for are kept in the pool. What
+//! finds no room in either has overflown. The kernel's count is that of `SO_RXQ_OVFL`, read from
+//! `SO_MEMINFO`, which knows it before the next frame comes. It does not tell whose frames they
+//! were; those of strangers are among them.
 //!
-//! Where the system is not Linux, the ring is what the system makes of it, and overflow in the system counts as loss.
+//! Where the system is not Linux, the ring is what the system makes of it, and overflow in the
+//! system counts as loss.
 //!
 //! # What the thesis had and this has not
 //!
-//! The pool of Directed Point is memory that kernel and process share, so that a message is picked up without a system
-//! call: U_r was 0.07 us. Here picking up is a system call and a copy, and U_r has both.
+//! The pool of Directed Point is memory that kernel and process share, so that a message is picked
+//! up without a system call: U_r was 0.07 us. Here picking up is a system call and a copy, and U_r
+//! has both.
 //!
 //! | file | is |
 //! |---|---|
@@ -64,7 +72,8 @@ use socket::RawSocket;
 /// The only rail that an endpoint uses.
 const RAIL: u8 = 0;
 
-/// How many datagrams a read takes in at most before it says that there is nothing: strangers must not keep it.
+/// How many datagrams a read takes in at most before it says that there is nothing: strangers must
+/// not keep it.
 const LOOKS: usize = 256;
 
 /// What became of a write.
@@ -101,11 +110,14 @@ pub struct RawCount {
     pub pool_overflow: u64,
     /// Datagrams that came and found the socket's receive queue full, those of strangers included.
     pub queue_overflow: u64,
-    /// Numbers that are missing among those that came from each rank, for whatever reason. What was lost after the last that came is not seen.
+    /// Numbers that are missing among those that came from each rank, for whatever reason. What
+    /// was lost after the last that came is not seen.
     pub missing: u64,
-    /// Frames that had come already, or that came more than [`REORDER`](RawCount::REORDER) frames too late.
+    /// Frames that had come already, or that came more than [`REORDER`](RawCount::REORDER) frames
+    /// too late.
     pub repeated: u64,
-    /// Datagrams that have not been made by ranks of this job for this one, or have changed on their way.
+    /// Datagrams that have not been made by ranks of this job for this one, or have changed on
+    /// their way.
     pub strangers: u64,
     /// Datagrams of the job that are no raw frames.
     pub odd: u64,
@@ -120,8 +132,8 @@ impl RawCount {
         self.pool_overflow.saturating_add(self.queue_overflow)
     }
 
-    /// Frames that were lost in the network: numbers that are missing, less those for which there was no room here. Too few
-    /// by as many as strangers' datagrams found no room.
+    /// Frames that were lost in the network: numbers that are missing, less those for which there
+    /// was no room here. Too few by as many as strangers' datagrams found no room.
     pub fn lost(&self) -> u64 {
         self.missing.saturating_sub(self.queue_overflow)
     }
@@ -165,7 +177,8 @@ impl Endpoint {
         self.longest
     }
 
-    /// How many frames that carry so many bytes the ring holds; `None` where the system does not say.
+    /// How many frames that carry so many bytes the ring holds; `None` where the system does not
+    /// say.
     pub fn ring(&mut self, bytes: usize) -> Result<Option<u32>, RawError> {
         let length = bytes.min(self.longest) + HEAD;
         self.socket.ring(length).map_err(|cause| RawError::Socket { cause })

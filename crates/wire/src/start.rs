@@ -1,8 +1,9 @@
 //! Start-up: how the ranks of a job come to be, and how they find each other.
 //!
-//! A rank calls [`Job::join`]. Whoever started it has left a hint in its environment: `mpiexec.hydra`, `srun --mpi=pmi2` and
-//! [`Launcher`] do, in the same way. Through the launcher ranks tell each other a few bytes ([`Job::exchange`]), such as
-//! addresses, and a secret ([`Job::secret`]). A process that nobody launched is a job of one rank.
+//! A rank calls [`Job::join`]. Whoever started it has left a hint in its environment:
+//! `mpiexec.hydra`, `srun --mpi=pmi2` and [`Launcher`] do, in the same way. Through the launcher
+//! ranks tell each other a few bytes ([`Job::exchange`]), such as addresses, and a secret
+//! ([`Job::secret`]). A process that nobody launched is a job of one rank.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), crosstie_wire::start::StartError> {
@@ -14,9 +15,10 @@
 //! # }
 //! ```
 //!
-//! The protocol is PMI-1: lines of text such as `cmd=put kvsname=job key=a value=1`, one request and one answer at a time. Both
-//! sides are machines without IO, [`Server`] and the client below [`Job`]; they are told bytes and lines, and say some. What
-//! comes from the other side is not trusted: lines and tables are bounded, and whoever talks nonsense is told so or left.
+//! The protocol is PMI-1: lines of text such as `cmd=put kvsname=job key=a value=1`, one request
+//! and one answer at a time. Both sides are machines without IO, [`Server`] and the client below
+//! [`Job`]; they are told bytes and lines, and say some. What comes from the other side is not
+//! trusted: lines and tables are bounded, and whoever talks nonsense is told so or left.
 //!
 //! | launcher | what it leaves in the environment |
 //! |---|---|
@@ -24,7 +26,8 @@
 //! | `srun --mpi=pmi2` | the same. Its plug-in is named for PMI-2, but takes the protocol from the first line of a rank, and speaks PMI-1 to those that ask for it |
 //! | `mpiexec.hydra -pmi-port` | `PMI_PORT`, where to connect to, and `PMI_ID` |
 //!
-//! `CROSSTIE_TIMEOUT` (`60 s` unless set) is how long a rank waits for any answer; at a fence, for the slowest rank.
+//! `CROSSTIE_TIMEOUT` (`60 s` unless set) is how long a rank waits for any answer; at a fence, for
+//! the slowest rank.
 //!
 //! | file | is |
 //! |---|---|

@@ -1,13 +1,14 @@
 //! How a rank waits: it spins, then gives way to others, then sleeps.
 //!
-//! Spinning answers soonest, but where there are fewer cores than ranks a rank that spins takes the time that others need to
-//! send what it waits for: there it does not spin at all. And so does the kernel's part of a rail, so that it spins for a few microseconds only, less
-//! than it takes to wake up.
-//! Giving way costs little where nobody else wants the core. Who has given way for long enough sleeps until
-//! something comes.
+//! Spinning answers soonest, but where there are fewer cores than ranks a rank that spins takes the
+//! time that others need to send what it waits for: there it does not spin at all. And so does the
+//! kernel's part of a rail, so that it spins for a few microseconds only, less than it takes to
+//! wake up. Giving way costs little where nobody else wants the core. Who has given way for long
+//! enough sleeps until something comes.
 //!
-//! A rank for which there is a core may yet find itself on the same one as another: then they answer each other only when one of them gives way. Whoever notices that, by giving
-//! way again and again to somebody who took his time, moves on to another core.
+//! A rank for which there is a core may yet find itself on the same one as another: then they
+//! answer each other only when one of them gives way. Whoever notices that, by giving way again and
+//! again to somebody who took his time, moves on to another core.
 
 use std::cell::Cell;
 
@@ -24,7 +25,8 @@ const YIELD: Time = Time::from_ns(100_000);
 /// Who gives way for so long has given way to somebody.
 const ELSEWHERE: Time = Time::from_ns(5_000);
 
-/// How often within a while before it moves on, and how long it stays then. Ranks that meet differ in both: else they might meet again where they move to.
+/// How often within a while before it moves on, and how long it stays then. Ranks that meet differ
+/// in both: else they might meet again where they move to.
 const OFTEN: u32 = 8;
 const WHILE: Time = Time::from_ns(2_000_000);
 const STAY: Time = Time::from_ns(16_000_000);
@@ -80,7 +82,8 @@ impl Waiting {
         Waiting { spin, give_way: YIELD * u64::from(ranks_each), since: None }
     }
 
-    /// Nothing more is to be done at present. `came`: whether there was something before. What it has done.
+    /// Nothing more is to be done at present. `came`: whether there was something before. What it
+    /// has done.
     pub fn pass(&mut self, now: Time, came: bool, engine: &mut Engine) -> Pass {
         let passed = |since: Time| Time::from_ps(now.ps().saturating_sub(since.ps()));
         if came {
@@ -102,7 +105,8 @@ impl Waiting {
         Pass::GaveWay
     }
 
-    /// It gave way at this time; `clock` says how late it is. Who should have a core moves on if somebody else is always on it.
+    /// It gave way at this time; `clock` says how late it is. Who should have a core moves on if
+    /// somebody else is always on it.
     pub fn gave_way(
         &self,
         rank: usize,

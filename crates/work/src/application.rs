@@ -58,8 +58,8 @@ pub enum Input {
         /// The turn of what waited for this.
         turn: Turn,
     },
-    /// An operation is done: a message has left the sender, one is there that a receive has taken, a
-    /// computation is over.
+    /// An operation is done: a message has left the sender, one is there that a receive has taken,
+    /// a computation is over.
     Done {
         /// The rank.
         rank: Rank,
@@ -140,16 +140,17 @@ impl Action {
     }
 }
 
-/// A closed-loop application: told what has been done, it says what to send, receive and compute, and what to
-/// write down.
+/// A closed-loop application: told what has been done, it says what to send, receive and compute,
+/// and what to write down.
 ///
-/// One machine may play one rank or several; what it does for a rank depends on nothing but what that rank was
-/// told. So a simulator can have one machine for all of them, and every process of a real cluster one of its
-/// own.
+/// One machine may play one rank or several; what it does for a rank depends on nothing but what
+/// that rank was told. So a simulator can have one machine for all of them, and every process of a
+/// real cluster one of its own.
 ///
 /// Who drives it calls [`handle_timeout`](Machine::handle_timeout) when the time of
-/// [`poll_timeout`](Machine::poll_timeout) has come, and not before: to the picosecond where time is simulated, or in the
-/// first tick of the network from then on. Of what happens at that very time it may be told after.
+/// [`poll_timeout`](Machine::poll_timeout) has come, and not before: to the picosecond where time
+/// is simulated, or in the first tick of the network from then on. Of what happens at that very
+/// time it may be told after.
 pub trait Application: Machine<Input = Input, Action = Action> {
     /// The ranks that take part.
     fn ranks(&self) -> Vec<Rank>;

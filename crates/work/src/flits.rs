@@ -59,9 +59,10 @@ impl Flits {
     /// E[n] = q^p / (1 - q^p),    P(r > x) = (q^x - q^p) / (1 - q^p) for 0 <= x <= p
     /// ```
     ///
-    /// and the mean length of the last packet is the sum over k of `P(r + overhead > k flits)`. What
-    /// sizes beyond [`Size::LONGEST`] would add is taken off: after its a full packets and b bytes the
-    /// same law begins anew, so that is `q^(a p)` times the mean without what the first b bytes add to it.
+    /// and the mean length of the last packet is the sum over k of `P(r + overhead > k flits)`.
+    /// What sizes beyond [`Size::LONGEST`] would add is taken off: after its a full packets and
+    /// b bytes the same law begins anew, so that is `q^(a p)` times the mean without what the
+    /// first b bytes add to it.
     pub fn mean(&self, size: &Size) -> f64 {
         self.mean_up_to(Size::LONGEST, size)
     }

@@ -1,10 +1,11 @@
 //! What applications do, as machines without IO.
 //!
-//! Work is *open-loop* or *closed-loop*. Open-loop [`traffic`] starts messages whether or not the network
-//! keeps up. A closed-loop [`Application`] is a machine: told what was received and completed, it says what
-//! to send, receive and compute next, and what to write down. [`Ping`] and [`Stream`] are the two
-//! that every network is measured with first; a [`Player`] plays any schedule, and a [`Program`] is work that is written as
-//! code, such as the microbenchmarks of [`probe`]. A driver plays them on a simulated cluster or on a real one.
+//! Work is *open-loop* or *closed-loop*. Open-loop [`traffic`] starts messages whether or not the
+//! network keeps up. A closed-loop [`Application`] is a machine: told what was received and
+//! completed, it says what to send, receive and compute next, and what to write down. [`Ping`] and
+//! [`Stream`] are the two that every network is measured with first; a [`Player`] plays any
+//! schedule, and a [`Program`] is work that is written as code, such as the microbenchmarks of
+//! [`probe`]. A driver plays them on a simulated cluster or on a real one.
 
 mod application;
 mod flits;

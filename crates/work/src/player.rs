@@ -7,8 +7,9 @@ use crosstie_units::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Plays a schedule, once or several times. Every rank begins as soon as it is told to, and an iteration
-/// when it has done all of the one before; what an iteration took is written down by every rank.
+/// Plays a schedule, once or several times. Every rank begins as soon as it is told to, and an
+/// iteration when it has done all of the one before; what an iteration took is written down by
+/// every rank.
 pub struct Player {
     schedule: Arc<Schedule>,
     iterations: u64,
@@ -121,7 +122,8 @@ impl Player {
         self.advance(now, rank, turn);
     }
 
-    /// Goes on to the next iteration if a rank has done all of this one, and again if there is nothing in it.
+    /// Goes on to the next iteration if a rank has done all of this one, and again if there is
+    /// nothing in it.
     fn advance(&mut self, now: Time, rank: Rank, turn: Turn) {
         while self.ranks[rank.0 as usize].left == 0 {
             let progress = &mut self.ranks[rank.0 as usize];

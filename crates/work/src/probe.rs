@@ -8,10 +8,11 @@
 //! | [`Pairs`] | L, with the others | a packet between two of many pairs |
 //! | [`Burst`] | B_L | packets through the buffers of switches |
 //!
-//! Each becomes a [`Program`](crate::Program), which uses nothing but what a process can do: send, receive, compute, look at the clock and
-//! wait for a time. What it measures it [notes](crate::Note). Packets are sent raw: where messages have channels that
-//! send them again, buffers and gaps cannot be seen. A message of a probe is one packet if it is no longer than the payload
-//! of one.
+//! Each becomes a [`Program`](crate::Program), which uses nothing but what a process can do: send,
+//! receive, compute, look at the clock and wait for a time. What it measures it
+//! [notes](crate::Note). Packets are sent raw: where messages have channels that send them again,
+//! buffers and gaps cannot be seen. A message of a probe is one packet if it is no longer than the
+//! payload of one.
 
 mod barrier;
 mod burst;

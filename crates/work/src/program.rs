@@ -1,7 +1,8 @@
 //! Work that is written as code: each rank does one thing after the other.
 //!
-//! What a rank does is a future that waits for operations and for times. No executor is behind it: the machine
-//! polls the future of a rank whenever that rank is told something, and what it begins meanwhile are actions.
+//! What a rank does is a future that waits for operations and for times. No executor is behind it:
+//! the machine polls the future of a rank whenever that rank is told something, and what it begins
+//! meanwhile are actions.
 
 use crate::application::{Action, Application, Input, Request, Turn};
 use crate::note::Note;

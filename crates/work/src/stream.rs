@@ -37,9 +37,10 @@ const SENT: Request = Request(0);
 const RECEIVED: Request = Request(1);
 const ANSWERED: Request = Request(2);
 
-/// Pairs of two ranks. In an iteration one of them, or each, sends a window of messages back to back and waits for
-/// the answer of the other, which it gives when all of them have arrived. A rank that sends and receives
-/// begins the next iteration when it has both the answer and the other's messages.
+/// Pairs of two ranks. In an iteration one of them, or each, sends a window of messages back to
+/// back and waits for the answer of the other, which it gives when all of them have arrived. A rank
+/// that sends and receives begins the next iteration when it has both the answer and the other's
+/// messages.
 #[derive(Debug)]
 pub struct Stream {
     spec: StreamSpec,

@@ -5,8 +5,8 @@
 //!
 //! An experiment describes it as a [`TrafficSpec`]: a load, a law of arrivals, a law of sizes and a
 //! destination pattern, each declared here with its keys. On a fabric the destination becomes a
-//! [`Pattern`], and the four of them a [`Demand`] from which [`Traffic`] is drawn. The mean time between
-//! two messages of a host follows from the first three,
+//! [`Pattern`], and the four of them a [`Demand`] from which [`Traffic`] is drawn. The mean time
+//! between two messages of a host follows from the first three,
 //!
 //! ```text
 //! interval = E[bytes per message] / load

@@ -39,8 +39,8 @@ pub struct Cluster {
 /// How a box is made, where it matters.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The beginning of a command line that runs a program on another host, called as `ssh` would be;
-    /// hosts have it as `ssh` and `rsh`.
+    /// The beginning of a command line that runs a program on another host, called as `ssh` would
+    /// be; hosts have it as `ssh` and `rsh`.
     pub remote_shell: Option<String>,
     /// Whether programs are those of root in the box, and may change links and capture frames.
     pub root: bool,
@@ -49,8 +49,8 @@ pub struct Options {
 /// A host's number of the loopback device.
 const LOOPBACK: u32 = 1;
 
-/// The number of the device of a rail on a host. The two ends of a cable have different ones: where they are
-/// alike the kernel takes up to a second to tell everybody that a link is up.
+/// The number of the device of a rail on a host. The two ends of a cable have different ones: where
+/// they are alike the kernel takes up to a second to tell everybody that a link is up.
 fn nic(rail: usize, host: usize) -> u32 {
     10 + rail as u32 + MOST_RAILS * host as u32
 }
@@ -256,8 +256,8 @@ impl Cluster {
         }
     }
 
-    /// Makes something happen to a rail. What comes up carries frames when this returns, if its other end is
-    /// up as well.
+    /// Makes something happen to a rail. What comes up carries frames when this returns, if its
+    /// other end is up as well.
     pub fn apply(&self, occurrence: &Occurrence) -> Result<(), BoxError> {
         let Occurrence { rail, host, change, .. } = *occurrence;
         let members = self.spec.members(rail);
@@ -432,8 +432,8 @@ fn netlink(files: &mut impl Iterator<Item = OwnedFd>) -> Option<Netlink> {
     Some(Netlink::new(files.next()?, files.next()?))
 }
 
-/// Maps users into the namespace of a keeper: everybody to themselves where that is allowed, else the
-/// one who makes the box.
+/// Maps users into the namespace of a keeper: everybody to themselves where that is allowed, else
+/// the one who makes the box.
 fn map_users(keeper: Pid, root: bool) -> io::Result<()> {
     let file = |name: &str| format!("/proc/{keeper}/{name}");
     let (user, group) = (nix::unistd::geteuid(), nix::unistd::getegid());
@@ -512,7 +512,8 @@ pub(super) struct Count {
 struct Carried {
     buckets: Vec<(u32, Counters)>,
     links: Vec<(u32, Counters)>,
-    /// When it was read. The kernel may have let us wait before, as one may change links at a time.
+    /// When it was read. The kernel may have let us wait before, as one may change links at a
+    /// time.
     read: Instant,
 }
 

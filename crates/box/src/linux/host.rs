@@ -39,8 +39,8 @@ pub(super) fn serve(
     line: &OwnedFd,
     keeper: OwnedFd,
 ) -> Result<Infallible, Failed> {
-    // It must not outlive the keeper, and nothing of the host outlives it. One that has ended already sends
-    // no signal any more.
+    // It must not outlive the keeper, and nothing of the host outlives it. One that has ended
+    // already sends no signal any more.
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).doing("tie the host to its keeper")?;
     let mut ended = [PollFd::new(keeper.as_fd(), PollFlags::POLLIN)];
     if poll(&mut ended, PollTimeout::ZERO).doing("look after the keeper")? > 0 {
@@ -65,8 +65,8 @@ pub(super) fn serve(
     Reception::new(listener, variables).doing("watch for programs that end")?.serve()
 }
 
-/// Gives up what programs of the host do not have either: the kernel lets them through the door only
-/// of one that is not above them.
+/// Gives up what programs of the host do not have either: the kernel lets them through the door
+/// only of one that is not above them.
 #[allow(unsafe_code)]
 fn be_like_others() -> io::Result<()> {
     /// `struct __user_cap_header_struct` of the kernel, with the version that has two sets.
@@ -119,8 +119,8 @@ fn own_mounts() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Shows the devices of the host in `/sys`. Where that is forbidden, programs that look there see those
-/// of the machine; all else works.
+/// Shows the devices of the host in `/sys`. Where that is forbidden, programs that look there see
+/// those of the machine; all else works.
 #[allow(unsafe_code)]
 fn own_devices(flags: MsFlags) {
     const GROUPS: &CStr = c"/sys/fs/cgroup";
@@ -232,7 +232,8 @@ impl<'a> Reception<'a> {
     }
 }
 
-/// A child that has ended, and how. Signals are numbers here, because those in real time have no names.
+/// A child that has ended, and how. Signals are numbers here, because those in real time have no
+/// names.
 #[allow(unsafe_code)]
 fn next_death() -> Option<(Pid, Word)> {
     let mut status = 0;
@@ -252,7 +253,8 @@ fn next_death() -> Option<(Pid, Word)> {
     }
 }
 
-/// Sends a signal to a program and those of its group; to it alone while it has not made a group yet.
+/// Sends a signal to a program and those of its group; to it alone while it has not made a group
+/// yet.
 #[allow(unsafe_code)]
 fn send_signal(program: Pid, number: i32) {
     // SAFETY: signals are for processes of this host, which are others.
@@ -341,8 +343,8 @@ fn candidates(order: &Order) -> Vec<CString> {
     joined.filter_map(Result::ok).collect()
 }
 
-/// Turns this process into the program; returns only if that fails. All files but the standard ones are
-/// closed by it.
+/// Turns this process into the program; returns only if that fails. All files but the standard ones
+/// are closed by it.
 #[allow(unsafe_code)]
 fn become_program(order: &Order, paths: &[CString], files: [&OwnedFd; 3]) -> Errno {
     let prepared = || -> nix::Result<()> {
@@ -355,7 +357,8 @@ fn become_program(order: &Order, paths: &[CString], files: [&OwnedFd; 3]) -> Err
             }
         }
         if order.terminal {
-            // SAFETY: ignoring a signal runs nobody's code. Without it, asking for the terminal would stop us.
+            // SAFETY: ignoring a signal runs nobody's code. Without it, asking for the terminal
+            // would stop us.
             let _ = unsafe { signal(Signal::SIGTTOU, SigHandler::SigIgn) };
             let _ = nix::unistd::tcsetpgrp(files[0], nix::unistd::getpid());
         }

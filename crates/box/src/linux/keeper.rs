@@ -1,8 +1,8 @@
-//! The process that holds a box: it enters namespaces of its own, makes the first process of every host
-//! in further ones, and ends with whoever made it, and they with it.
+//! The process that holds a box: it enters namespaces of its own, makes the first process of every
+//! host in further ones, and ends with whoever made it, and they with it.
 //!
-//! It is forked from a program that may have threads, so that until it ends it only calls the kernel
-//! and allocates memory: no environment, no standard output, no locks of others.
+//! It is forked from a program that may have threads, so that until it ends it only calls the
+//! kernel and allocates memory: no environment, no standard output, no locks of others.
 
 use std::ffi::CString;
 use std::fs;
@@ -45,12 +45,13 @@ pub(super) const FOLDER: &str = "/dev/shm";
 /// The file for a host's table of names, in the folder of the box. No host can have such a name.
 pub(super) const TABLE: &str = ".hosts";
 
-/// What a keeper and its hosts tell the maker of the box while it is made. The first byte says which,
-/// the rest is a number or a text.
+/// What a keeper and its hosts tell the maker of the box while it is made. The first byte says
+/// which, the rest is a number or a text.
 pub(super) mod news {
     /// It has a user namespace, whose users the maker has to map.
     pub const ENTERED: u8 = b'u';
-    /// It has all that is not a host's; its netlink socket, network namespace and folder come with it.
+    /// It has all that is not a host's; its netlink socket, network namespace and folder come with
+    /// it.
     pub const KEPT: u8 = b'k';
     /// A host stands, number first; its netlink socket and network namespace come with it.
     pub const HOST: u8 = b'h';
@@ -88,7 +89,8 @@ pub(super) fn complain(line: BorrowedFd<'_>, failed: &Failed) {
     let _ = passing::send(line, &bytes, &[]);
 }
 
-/// Starts a keeper. Returns its process, and the line on which it tells its news; when that closes, it ends.
+/// Starts a keeper. Returns its process, and the line on which it tells its news; when that closes,
+/// it ends.
 #[allow(unsafe_code)]
 pub(super) fn start(plan: &Plan) -> io::Result<(Pid, OwnedFd)> {
     let (ours, theirs) = passing::pair()?;
@@ -107,7 +109,8 @@ pub(super) fn start(plan: &Plan) -> io::Result<(Pid, OwnedFd)> {
     }
 }
 
-/// Does what a new process is for, and ends it. Not even a panic gets back into the code of the old one.
+/// Does what a new process is for, and ends it. Not even a panic gets back into the code of the old
+/// one.
 #[allow(unsafe_code)]
 pub(super) fn never_return(work: impl FnOnce()) -> ! {
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
@@ -252,8 +255,8 @@ fn first_process(plan: &Plan, number: usize, line: &OwnedFd) -> Result<Pid, Fail
         | libc::CLONE_NEWIPC
         | libc::CLONE_NEWUTS
         | libc::SIGCHLD;
-    // SAFETY: without a stack of its own the child goes on as after `fork`. There is no other thread
-    // here, so that no lock can be held in the child; it never returns from this block.
+    // SAFETY: without a stack of its own the child goes on as after `fork`. There is no other
+    // thread here, so that no lock can be held in the child; it never returns from this block.
     let child = unsafe { libc::syscall(libc::SYS_clone, flags as libc::c_ulong, 0, 0, 0, 0) };
     match child {
         -1 => Err(io::Error::last_os_error()).doing("make the namespaces of a host"),

@@ -53,8 +53,8 @@ pub(super) struct LinkState {
     pub told: bool,
 }
 
-/// The network namespace of a host or of the switches: a netlink socket that was opened there, which
-/// may be used from anywhere.
+/// The network namespace of a host or of the switches: a netlink socket that was opened there,
+/// which may be used from anywhere.
 #[derive(Debug)]
 pub(super) struct Netlink {
     socket: OwnedFd,
@@ -67,7 +67,8 @@ const BUCKET: TcHandle = TcHandle { major: 1, minor: 0 };
 const CLASS: TcHandle = TcHandle { major: 1, minor: 1 };
 const QUEUE: TcHandle = TcHandle { major: 2, minor: 0 };
 
-/// `TCA_KIND`, `TCA_OPTIONS` and `TCA_STATS2` of the kernel, and in the latter `TCA_STATS_BASIC` and `TCA_STATS_QUEUE`.
+/// `TCA_KIND`, `TCA_OPTIONS` and `TCA_STATS2` of the kernel, and in the latter `TCA_STATS_BASIC`
+/// and `TCA_STATS_QUEUE`.
 const KIND: u16 = 1;
 const OPTIONS: u16 = 2;
 const STATISTICS: u16 = 7;

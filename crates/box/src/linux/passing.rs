@@ -29,8 +29,8 @@ pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((not_standard(one)?, not_standard(other)?))
 }
 
-/// The same file under a number that is not that of a standard one. Who has closed one of these gets its
-/// number for the next file that is opened, and programs would get that for their own.
+/// The same file under a number that is not that of a standard one. Who has closed one of these
+/// gets its number for the next file that is opened, and programs would get that for their own.
 pub(super) fn not_standard(file: OwnedFd) -> io::Result<OwnedFd> {
     match file.as_raw_fd() {
         0..3 => file.try_clone(),
@@ -74,7 +74,8 @@ pub(super) fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<Message>> {
                 let parts = message.cmsgs().map_err(|_| nix::errno::Errno::EMFILE)?;
                 for part in parts {
                     if let ControlMessageOwned::ScmRights(raw) = part {
-                        // SAFETY: the kernel has just opened these for us, and nobody else knows them.
+                        // SAFETY: the kernel has just opened these for us, and nobody else knows
+                        // them.
                         files.extend(raw.into_iter().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }));
                     }
                 }

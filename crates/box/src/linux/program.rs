@@ -243,7 +243,8 @@ pub fn here(host: &str, command: &Command) -> Result<Program, BoxError> {
 #[allow(unsafe_code)]
 pub fn take_terminal(terminal: BorrowedFd<'_>) -> io::Result<()> {
     use nix::sys::signal::{SigHandler, Signal, signal};
-    // SAFETY: ignoring a signal runs nobody's code. Without it, asking from the background would stop us.
+    // SAFETY: ignoring a signal runs nobody's code. Without it, asking from the background would
+    // stop us.
     let before = unsafe { signal(Signal::SIGTTOU, SigHandler::SigIgn) }?;
     let taken = nix::unistd::tcsetpgrp(terminal, nix::unistd::getpgrp());
     // SAFETY: puts back what was there.

@@ -1,5 +1,5 @@
-//! How a program is asked for: one message with its files, then signals; answered by how it began and
-//! how it ended.
+//! How a program is asked for: one message with its files, then signals; answered by how it began
+//! and how it ended.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -73,7 +73,8 @@ pub(super) struct Order {
 const LONGEST: u64 = 16 << 20;
 
 impl Order {
-    /// Puts variables of a host into the environment, and the program's own, in place of others of their names.
+    /// Puts variables of a host into the environment, and the program's own, in place of others of
+    /// their names.
     pub fn tell(&mut self, variables: &[(CString, CString)]) {
         for (name, value) in variables.iter().chain(&self.own) {
             let start = [name.as_bytes(), b"="].concat();

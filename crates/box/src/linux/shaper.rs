@@ -15,7 +15,8 @@ pub(super) struct Shaper {
     pub whole: bool,
 }
 
-/// `TCA_TBF_PARMS`, `TCA_TBF_RATE64`, `TCA_TBF_PRATE64`, `TCA_TBF_BURST` and `TCA_TBF_PBURST` of the kernel.
+/// `TCA_TBF_PARMS`, `TCA_TBF_RATE64`, `TCA_TBF_PRATE64`, `TCA_TBF_BURST` and `TCA_TBF_PBURST` of
+/// the kernel.
 const PARAMETERS: u16 = 1;
 const RATE_64: u16 = 4;
 const PEAK_64: u16 = 5;
@@ -31,23 +32,25 @@ const ETHERNET: u8 = 1;
 impl Shaper {
     /// How much may be made up for: what passes in five milliseconds.
     ///
-    /// Frames that wait are sent by a timer. The kernel puts off what the timer asks for when somebody else
-    /// waits for the core, until the next tick of its clock at the latest, which is 4 ms where that has
-    /// 250 Hz. What is left in the bucket then is made up for, a fiftieth faster than the rate ([`Shaper::peak`]):
-    /// more would be too fast for messages after a pause, which find the bucket full.
+    /// Frames that wait are sent by a timer. The kernel puts off what the timer asks for when
+    /// somebody else waits for the core, until the next tick of its clock at the latest, which
+    /// is 4 ms where that has 250 Hz. What is left in the bucket then is made up for, a
+    /// fiftieth faster than the rate ([`Shaper::peak`]): more would be too fast for messages
+    /// after a pause, which find the bucket full.
     pub fn burst(&self) -> u32 {
         self.at_least_what_passes(self.rate.bytes_per_second() / 200)
     }
 
-    /// How much passes at once, be the bucket ever so full: what passes in 55 microseconds, by which timers are
-    /// late on cores that are not busy. What devices with offloads take at once is cut into frames where it is
-    /// longer, which is below 10 Gbit/s, unless it is to pass whole.
+    /// How much passes at once, be the bucket ever so full: what passes in 55 microseconds, by
+    /// which timers are late on cores that are not busy. What devices with offloads take at
+    /// once is cut into frames where it is longer, which is below 10 Gbit/s, unless it is to
+    /// pass whole.
     pub fn peak_burst(&self) -> u32 {
         self.at_least_what_passes(self.rate.bytes_per_second() / 18_000)
     }
 
-    /// How fast is made up for: a fiftieth faster. Without such a limit, whatever fits into the bucket would
-    /// arrive at once on a rail that was idle.
+    /// How fast is made up for: a fiftieth faster. Without such a limit, whatever fits into the
+    /// bucket would arrive at once on a rail that was idle.
     pub fn peak(&self) -> u64 {
         let rate = self.rate.bytes_per_second();
         rate + rate / 50
@@ -79,7 +82,8 @@ impl Shaper {
     pub fn attributes(&self) -> Vec<(u16, Vec<u8>)> {
         let (rate, peak) = (self.rate.bytes_per_second(), self.peak());
         let short = |rate: u64| u32::try_from(rate).unwrap_or(u32::MAX);
-        // struct tc_tbf_qopt: two struct tc_ratespec, the limit, and two times that the bursts replace.
+        // struct tc_tbf_qopt: two struct tc_ratespec, the limit, and two times that the bursts
+        // replace.
         let mut parameters = Vec::with_capacity(36);
         for rate in [rate, peak] {
             parameters.extend([0, ETHERNET]);

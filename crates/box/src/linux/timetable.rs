@@ -59,8 +59,8 @@ impl Timetable {
         }
     }
 
-    /// Makes everything happen that the spec of a cluster says, each at its time, until the clock is
-    /// stopped; tells each.
+    /// Makes everything happen that the spec of a cluster says, each at its time, until the clock
+    /// is stopped; tells each.
     pub fn play(&self, cluster: &Cluster, mut tell: impl FnMut(&Applied)) -> Result<(), BoxError> {
         for occurrence in cluster.spec().occurrences() {
             let due = Duration::from_nanos(occurrence.at.ps() / 1000);

@@ -58,8 +58,8 @@ impl<'a> Trace<'a> {
         Ok(samples)
     }
 
-    /// Looks until the clock is stopped, and once more then. Where a look takes long, because there are
-    /// many hosts, looks are further apart: they take a tenth of one processor at most.
+    /// Looks until the clock is stopped, and once more then. Where a look takes long, because there
+    /// are many hosts, looks are further apart: they take a tenth of one processor at most.
     pub fn record(
         &mut self,
         clock: &Timetable,

@@ -40,8 +40,8 @@ impl fmt::Display for Change {
     }
 }
 
-/// Everything that happens, in order of time; what happens at the same time in the order of the file.
-/// What an event changed for a while goes back to what the rail began with.
+/// Everything that happens, in order of time; what happens at the same time in the order of the
+/// file. What an event changed for a while goes back to what the rail began with.
 pub(super) fn all(spec: &Spec) -> Vec<Occurrence> {
     let seed = spec.seed.unwrap_or(Seed(0));
     let rails = spec.rail_names();

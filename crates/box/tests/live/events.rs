@@ -59,7 +59,8 @@ const DOWN: u64 = 200;
 fn rails_go_down_and_up_in_time() {
     let _quiet = quiet();
     let rails = "[[rail]]\nrate = '1 Gbit/s'\nshape.cable = {}\n[[rail]]\nrate = '1 Gbit/s'\nshape.switch = {}\n";
-    // One after the other: all of a cable, one end of it; all of a switch, the ports of either host.
+    // One after the other: all of a cable, one end of it; all of a switch, the ports of either
+    // host.
     let moments = [(300, 0, ""), (600, 0, "host = 1\n"), (300, 1, ""), (600, 1, "host = 0\n")];
     let events = moments.map(|(at, rail, host)| {
         format!("[[event]]\nat = '{at} ms'\nrail = {rail}\n{host}down = true\nfor = '{DOWN} ms'\n")
@@ -131,8 +132,9 @@ fn rates_change_in_time() {
             .skip(1)
             .map(|rate| rate.parse::<f64>().unwrap() / 125_000.0);
         let rates: Vec<f64> = rates.collect();
-        // Windows begin with the first datagram, a little after the clock; those in which it changes are left out.
-        // The middle one of several is not one that the machine spoiled. How exact a rate is, others test.
+        // Windows begin with the first datagram, a little after the clock; those in which it
+        // changes are left out. The middle one of several is not one that the machine
+        // spoiled. How exact a rate is, others test.
         let near = |rates: &[f64], expected: f64| {
             let mut rates = rates.to_vec();
             rates.sort_by(f64::total_cmp);

@@ -1,7 +1,7 @@
 //! Boxes on real namespaces: what files promise is measured in them.
 //!
-//! On a machine that forbids namespaces every test passes, after it has said on stderr what was skipped
-//! and why. Programs on hosts are mostly this executable, run again (`parts`).
+//! On a machine that forbids namespaces every test passes, after it has said on stderr what was
+//! skipped and why. Programs on hosts are mostly this executable, run again (`parts`).
 
 #![cfg(target_os = "linux")]
 

@@ -35,7 +35,8 @@ pub fn unpack(words: &[&str]) -> i32 {
     0
 }
 
-/// Sends datagrams from one host to another, one on each of some rails; their lengths as they arrive.
+/// Sends datagrams from one host to another, one on each of some rails; their lengths as they
+/// arrive.
 fn deliver(cluster: &Cluster, from: usize, to: usize, what: &[(usize, usize)]) -> Vec<usize> {
     let mut receiver = start(cluster, to, part("unpack", &[&what.len()]));
     receiver.until("ready");

@@ -32,8 +32,8 @@ pub fn wait_for(words: &[&str]) -> i32 {
     0
 }
 
-/// Sends from one host to the other on a rail: what the sender saw, and whether it arrived within some
-/// milliseconds.
+/// Sends from one host to the other on a rail: what the sender saw, and whether it arrived within
+/// some milliseconds.
 fn attempt(cluster: &Cluster, rail: usize, from: usize, patience: u64) -> (String, bool) {
     let to = 1 - from;
     let mut receiver = start(cluster, to, part("await", &[&patience]));
@@ -69,8 +69,8 @@ fn who_sends_sees_only_its_own_end() {
             change(&cluster, rail, host, Change::Down);
             let (seen, arrived) = attempt(&cluster, rail, 0, 200);
             assert!(!arrived, "rail {rail}, {host:?}");
-            // The end of a cable is the host's own device; a port is the switch's, and the device has lost
-            // its carrier, which `send` does not tell.
+            // The end of a cable is the host's own device; a port is the switch's, and the device
+            // has lost its carrier, which `send` does not tell.
             match (rail, host) {
                 (CABLE, Some(0) | None) => {
                     assert!(seen.starts_with("ENETUNREACH"), "rail {rail}, {host:?}: {seen}");

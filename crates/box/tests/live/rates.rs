@@ -36,9 +36,9 @@ fn right(passed: &Passed, rate: u64) -> usize {
     rows.max().unwrap_or(0)
 }
 
-/// Measures until every way has had the rate for some windows in a row. A rail that is too slow or too
-/// fast never has; a machine that stands still spoils some windows, and senders that do not get the cores
-/// they need may spoil all: then the queue in front of the rail is empty.
+/// Measures until every way has had the rate for some windows in a row. A rail that is too slow or
+/// too fast never has; a machine that stands still spoils some windows, and senders that do not get
+/// the cores they need may spoil all: then the queue in front of the rail is empty.
 fn hold(cluster: &Cluster, rails: &[usize], handing: Handing, rate: u64, row: usize) {
     let mut held = vec![false; 2 * rails.len()];
     let mut attempts = 0;
@@ -52,7 +52,8 @@ fn hold(cluster: &Cluster, rails: &[usize], handing: Handing, rate: u64, row: us
         }
         let told = format!("rails {rails:?} at {rate} Mbit/s, {handing:?}");
         attempts += 1;
-        // A bucket makes up for 5 ms of a window of 60 ms; one that lets more pass has no queue either.
+        // A bucket makes up for 5 ms of a window of 60 ms; one that lets more pass has no queue
+        // either.
         let most = rate as f64 * 125_000.0 * 1.1;
         let slow = all.iter().all(|passed| passed.rates.iter().all(|rate| *rate < most));
         if attempts >= 4 && slow && empty > 0.1 {
@@ -63,7 +64,8 @@ fn hold(cluster: &Cluster, rails: &[usize], handing: Handing, rate: u64, row: us
     });
 }
 
-/// Does something, and tells how often a rail that carried something had nothing waiting in front of it.
+/// Does something, and tells how often a rail that carried something had nothing waiting in front
+/// of it.
 fn watched<T>(cluster: &Cluster, rails: &[usize], work: impl FnOnce() -> T) -> (T, f64) {
     let names: Vec<String> = rails.iter().map(|rail| cluster.spec().rail_name(*rail)).collect();
     let clock = Timetable::new();
@@ -117,8 +119,8 @@ fn rails_carry_1_gbit() {
     hold_all(&cluster, &[&[0], &[1], &[2], &[3]], 1000);
 }
 
-/// On busy cores timers are late, and senders do not get what they need: a rail may be slower then. What it makes
-/// up for must not show as a rate that it does not have.
+/// On busy cores timers are late, and senders do not get what they need: a rail may be slower then.
+/// What it makes up for must not show as a rate that it does not have.
 #[test]
 fn rails_are_not_faster_than_they_may_be_while_all_cores_are_busy() {
     let _quiet = quiet();

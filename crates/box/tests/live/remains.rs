@@ -25,8 +25,8 @@ fn boxed() -> Spec {
     spec("hosts = 3\n[[rail]]\nrate = '1 Gbit/s'\n[[rail]]\nshape.cable.between = [0, 1]")
 }
 
-/// A part: makes a box with programs that ignore signals and leave children behind, and waits for the
-/// end of that on one host; says how it ended and whether the box stands, and leaves it.
+/// A part: makes a box with programs that ignore signals and leave children behind, and waits for
+/// the end of that on one host; says how it ended and whether the box stands, and leaves it.
 pub fn make_one(words: &[&str]) -> i32 {
     let cluster = match Cluster::start(&boxed()) {
         Ok(cluster) => cluster,
@@ -51,7 +51,8 @@ pub fn make_one(words: &[&str]) -> i32 {
     0
 }
 
-/// A part: makes boxes in a row; says how many files it has open after the first and after the last.
+/// A part: makes boxes in a row; says how many files it has open after the first and after the
+/// last.
 pub fn make_many(words: &[&str]) -> i32 {
     let open = || fs::read_dir("/proc/self/fd").unwrap().count();
     let mounts = || fs::read_to_string("/proc/self/mountinfo").unwrap();
@@ -200,7 +201,8 @@ impl Drop for Maker {
     }
 }
 
-/// All processes but those that have ended, which the first process of a machine need not notice at once.
+/// All processes but those that have ended, which the first process of a machine need not notice at
+/// once.
 fn all_processes() -> impl Iterator<Item = i32> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let all = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -218,8 +220,8 @@ fn namespaces_of(pid: i32, into: &mut BTreeSet<String>) {
     }
 }
 
-/// Those of some namespaces that a process of this machine is in, or holds open. Their numbers are given
-/// again to those of other boxes, so nobody may make any meanwhile.
+/// Those of some namespaces that a process of this machine is in, or holds open. Their numbers are
+/// given again to those of other boxes, so nobody may make any meanwhile.
 fn held(namespaces: &BTreeSet<String>) -> Vec<String> {
     if namespaces.is_empty() {
         return Vec::new();

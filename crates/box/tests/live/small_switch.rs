@@ -11,8 +11,8 @@ use crate::traffic::PAYLOAD;
 
 const PORT: u16 = 7100;
 
-/// A part: keeps so many full frames under way to an address for some milliseconds; says how many were
-/// sent, and how many were acknowledged.
+/// A part: keeps so many full frames under way to an address for some milliseconds; says how many
+/// were sent, and how many were acknowledged.
 pub fn offer(words: &[&str]) -> i32 {
     let &[to, window, time] = words else { panic!("{words:?}") };
     let window: u64 = window.parse().unwrap();
@@ -54,8 +54,8 @@ pub fn acknowledge(_: &[&str]) -> i32 {
     0
 }
 
-/// Frames that were lost when eight senders of a window sent for a while: as the senders saw it, and as the
-/// switch did.
+/// Frames that were lost when eight senders of a window sent for a while: as the senders saw it,
+/// and as the switch did.
 fn lost(window: u64, time: u64) -> Option<(u64, u64)> {
     const SENDERS: usize = 8;
     let cluster = live(&example("small-switch"))?;

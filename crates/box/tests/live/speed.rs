@@ -32,7 +32,8 @@ fn two_hosts_with_a_rail_of_any_kind_come_and_go_at_once() {
     for shape in ["cable", "switch"] {
         for rate in ["", "rate = '1 Gbit/s'\n", "rate = '10 MB/s'\nqueue = '10 frames'\n"] {
             let spec = spec(&format!("hosts = 2\n[[rail]]\nshape.{shape} = {{}}\n{rate}"));
-            // The kernel tells of links at once if it has not done so for a second, so once is not enough.
+            // The kernel tells of links at once if it has not done so for a second, so once is not
+            // enough.
             for _ in 0..2 {
                 quick(&spec, Duration::from_millis(250));
             }

@@ -1,4 +1,5 @@
-//! What all tests need: a box or the reason for none, programs on its hosts, and quiet to measure in.
+//! What all tests need: a box or the reason for none, programs on its hosts, and quiet to measure
+//! in.
 
 use std::fs::File;
 use std::io::{PipeReader, Read, pipe};
@@ -76,8 +77,9 @@ pub fn quiet() -> Hold {
     Hold::new(FlockArg::LockExclusive)
 }
 
-/// Tries again what a machine that stands still for a while, as virtual ones do, can spoil. One that was
-/// without its cores for a two-hundredth of the time cannot tell, and says so: it is in short moments that rates are lost.
+/// Tries again what a machine that stands still for a while, as virtual ones do, can spoil. One
+/// that was without its cores for a two-hundredth of the time cannot tell, and says so: it is in
+/// short moments that rates are lost.
 pub fn patiently(times: usize, mut attempt: impl FnMut() -> Result<(), String>) {
     let (begin, before) = (Instant::now(), stolen());
     let mut why = Vec::new();

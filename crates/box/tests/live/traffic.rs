@@ -42,8 +42,8 @@ pub fn send(words: &[&str]) -> i32 {
     let to = (to.parse::<Ipv4Addr>().unwrap(), port.parse::<u16>().unwrap());
     let end = Instant::now() + Duration::from_millis(time.parse().unwrap());
     let segments = handing == "segments";
-    // As much as fits into a queue of 1.5 MB, so that senders sleep rather than lose: memory is counted,
-    // and a frame takes 2,304 bytes of it. What one socket may not have, others have.
+    // As much as fits into a queue of 1.5 MB, so that senders sleep rather than lose: memory is
+    // counted, and a frame takes 2,304 bytes of it. What one socket may not have, others have.
     let most: usize = if segments { 1_400_000 } else { 2_000_000 };
     std::thread::scope(|scope| {
         let mut charged = 0;
@@ -99,8 +99,9 @@ pub struct Passed {
     pub overflowed: u32,
 }
 
-/// Something that arrived: when, in nanoseconds of the kernel's clock, so that it does not matter when it
-/// is read; how long it was on the wire; how many before it found no room in the memory of the socket.
+/// Something that arrived: when, in nanoseconds of the kernel's clock, so that it does not matter
+/// when it is read; how long it was on the wire; how many before it found no room in the memory of
+/// the socket.
 struct Arrival {
     time: u64,
     bytes: usize,
@@ -147,8 +148,8 @@ fn listen(port: &str, mut enough: impl FnMut(Arrival) -> bool) {
     }
 }
 
-/// A part: counts what arrives at a port, from some milliseconds after the first datagram on, for some
-/// windows.
+/// A part: counts what arrives at a port, from some milliseconds after the first datagram on, for
+/// some windows.
 pub fn receive(words: &[&str]) -> i32 {
     let &[port, warm, windows] = words else { panic!("{words:?}") };
     let mut meter = Meter::new(warm.parse().unwrap(), windows.parse().unwrap());

@@ -68,8 +68,8 @@ pub fn refused(_: &[&str]) -> i32 {
     0
 }
 
-/// Runs a part in a user namespace of its own, without capabilities, where an administrator has switched off
-/// namespaces of some kind; what it says.
+/// Runs a part in a user namespace of its own, without capabilities, where an administrator has
+/// switched off namespaces of some kind; what it says.
 #[allow(unsafe_code)]
 fn where_switched_off(kind: &str) -> std::io::Result<String> {
     let (user, group) = (nix::unistd::geteuid(), nix::unistd::getegid());
@@ -86,7 +86,8 @@ fn where_switched_off(kind: &str) -> std::io::Result<String> {
         std::fs::write("/proc/self/gid_map", format!("1000 {group} 1"))?;
         std::fs::write(&setting, "0")
     };
-    // SAFETY: it calls the kernel and allocates memory, which is allowed between `fork` and `exec` here.
+    // SAFETY: it calls the kernel and allocates memory, which is allowed between `fork` and `exec`
+    // here.
     let output = unsafe { command.pre_exec(enter) }.output()?;
     Ok(parts::line(&String::from_utf8_lossy(&output.stdout)).to_owned())
 }

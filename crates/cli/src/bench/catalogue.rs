@@ -170,7 +170,8 @@ impl Benchmark {
         }
     }
 
-    /// How often real ranks do it: often enough to tell the usual from the exception, and not for long.
+    /// How often real ranks do it: often enough to tell the usual from the exception, and not for
+    /// long.
     pub fn live_iterations(self, size: u64) -> i64 {
         match (self, size) {
             (Benchmark::Collective(_), _) => COLLECTIVE_ITERATIONS,
@@ -183,7 +184,8 @@ impl Benchmark {
         }
     }
 
-    /// The work of an experiment; point to point, with a host at the other end. Real ranks do it more often.
+    /// The work of an experiment; point to point, with a host at the other end. Real ranks do it
+    /// more often.
     pub fn work(self, size: u64, algorithm: Option<&str>, peer: u32, live: bool) -> Toml {
         let mut keys = Toml::new();
         if self.sizes().is_some() {

@@ -120,7 +120,8 @@ impl Side {
         matches!(self.kind, Kind::Live { .. })
     }
 
-    /// What there is to say if so many ranks work at once: on one machine they may have to share cores.
+    /// What there is to say if so many ranks work at once: on one machine they may have to share
+    /// cores.
     pub fn crowd(&self, ranks: u32) -> Option<String> {
         let cores = cores();
         let told = || format!("{ranks} ranks share {cores} cores");
@@ -269,7 +270,8 @@ fn boxed(file: &Path, spec: &BoxSpec, arguments: &BenchArguments) -> Result<Side
     Ok(Side { name, machine, worlds: vec![LIVE.to_owned()], hosts, peer, kind, told })
 }
 
-/// Ranks on machines, this one or others: as many as asked for, else one for each core, but no more than the others have.
+/// Ranks on machines, this one or others: as many as asked for, else one for each core, but no more
+/// than the others have.
 fn here(
     names: &str,
     arguments: &BenchArguments,
@@ -296,7 +298,8 @@ fn here(
     Ok(Side { name, machine, worlds, hosts, peer: 1, kind, told })
 }
 
-/// The ranks of a launcher's job: as many as asked for, else all, but no more than the others have. Messages go to the last one.
+/// The ranks of a launcher's job: as many as asked for, else all, but no more than the others have.
+/// Messages go to the last one.
 fn launched(
     lead: &Lead,
     arguments: &BenchArguments,

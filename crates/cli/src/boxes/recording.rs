@@ -31,8 +31,8 @@ pub struct Log {
 }
 
 impl<'a> Recording<'a> {
-    /// Begins before the programs do, so that nothing is missed; returns who is to be told what happens
-    /// to the rails.
+    /// Begins before the programs do, so that nothing is missed; returns who is to be told what
+    /// happens to the rails.
     pub fn begin(
         cluster: &'a Cluster,
         folder: &Path,
@@ -51,7 +51,8 @@ impl<'a> Recording<'a> {
         Ok((Recording { trace, told, log }, tell))
     }
 
-    /// Records until the clock is stopped. What cannot be recorded is told at once; the run goes on.
+    /// Records until the clock is stopped. What cannot be recorded is told at once; the run goes
+    /// on.
     pub fn run(&mut self, clock: &Timetable) {
         let Recording { trace, told, log } = self;
         let looked = trace.record(clock, |samples| {

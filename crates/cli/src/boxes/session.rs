@@ -122,8 +122,8 @@ struct Crew {
 }
 
 impl Crew {
-    /// A program on one host, with standard files as they are; where stdout is for data of ours, it has
-    /// stderr instead.
+    /// A program on one host, with standard files as they are; where stdout is for data of ours, it
+    /// has stderr instead.
     fn on_one(
         cluster: &Cluster,
         host: usize,
@@ -161,8 +161,8 @@ impl Crew {
         Ok(crew)
     }
 
-    /// Waits until all that was said is printed, and takes the terminal back. Returns true if nobody
-    /// was left to read it.
+    /// Waits until all that was said is printed, and takes the terminal back. Returns true if
+    /// nobody was left to read it.
     fn fall_silent(&mut self) -> bool {
         let mut unread = false;
         for reader in self.readers.drain(..) {

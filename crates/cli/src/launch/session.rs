@@ -48,7 +48,8 @@ pub fn run(arguments: &LaunchArguments, console: &Console) -> Exit {
         unread |= reader.join().unwrap_or(false);
     }
     let mut outcome = outcome.map_err(refused)?;
-    // At a terminal ranks are told of Ctrl-C too, and may all have ended by it before they could be asked to.
+    // At a terminal ranks are told of Ctrl-C too, and may all have ended by it before they could be
+    // asked to.
     outcome.interrupted |= interrupted.load(Ordering::Relaxed);
     conclude(&outcome, unread, console)
 }

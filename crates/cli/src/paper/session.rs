@@ -30,7 +30,8 @@ pub struct Progress {
 }
 
 impl Session<'_> {
-    /// These parts without those of real ranks if this machine allows no boxes, and why it does not.
+    /// These parts without those of real ranks if this machine allows no boxes, and why it does
+    /// not.
     pub fn allowed(&self, parts: Vec<&'static Part>) -> (Vec<&'static Part>, Option<String>) {
         let is_live = |part: &Part| part.name.ends_with(crosstie_lab::paper::LIVE);
         if !parts.iter().any(|part| is_live(part)) {
@@ -153,8 +154,8 @@ fn take_over(
     Ok(())
 }
 
-/// The results in a folder, if they are those of all points of this very study. Anything else there,
-/// those of another revision or a part of the points, is no evidence.
+/// The results in a folder, if they are those of all points of this very study. Anything else
+/// there, those of another revision or a part of the points, is no evidence.
 fn finished(study: &Study, folder: &Path) -> Option<ResultSet> {
     let results = ResultSet::open(folder).ok()?;
     let whole = results.meta.finished == study.points().len();

@@ -1,4 +1,5 @@
-//! What has been measured so far: beside a spinner on a terminal, elsewhere a plain line now and then.
+//! What has been measured so far: beside a spinner on a terminal, elsewhere a plain line now and
+//! then.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -17,7 +17,8 @@ pub struct Spread {
     minimal_share: Range,
     mean_stops: Range,
     mean_links: Range,
-    /// Routes on the busiest channel between switches, over the mean; nothing without such channels.
+    /// Routes on the busiest channel between switches, over the mean; nothing without such
+    /// channels.
     busiest: Option<Range>,
 }
 

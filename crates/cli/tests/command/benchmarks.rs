@@ -32,7 +32,8 @@ fn collective_operations_have_a_column_for_each_algorithm_and_world() {
     assert!(one.starts_with("# barrier, dissemination, 64 ranks on loggops, ideal\n"), "{one}");
 }
 
-/// 256 MiB are 179,916 frames of 1492 B, each of which occupies Fast Ethernet for 123.04 us, and a rest.
+/// 256 MiB are 179,916 frames of 1492 B, each of which occupies Fast Ethernet for 123.04 us, and a
+/// rest.
 #[test]
 fn a_long_message_takes_what_its_frames_take() {
     let arguments = ["bench", "ping", "--sim", "fedp", "--sizes", "256MiB", "--json"];

@@ -1,4 +1,5 @@
-//! Verbs that want real ranks, started by a launcher: they take its ranks and start none of their own.
+//! Verbs that want real ranks, started by a launcher: they take its ranks and start none of their
+//! own.
 
 use std::fs;
 use std::path::Path;

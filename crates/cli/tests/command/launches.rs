@@ -131,7 +131,8 @@ fn mistakes_are_the_users() {
     }
 }
 
-/// A launcher that runs, and the processes of its ranks: those who have its mark in their environment.
+/// A launcher that runs, and the processes of its ranks: those who have its mark in their
+/// environment.
 struct Running {
     child: Child,
     mark: String,

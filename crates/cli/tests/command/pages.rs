@@ -1,11 +1,12 @@
 //! The pages of the documentation: what they print is what the commands print.
 //!
-//! A block that begins with `$ crosstie` is run, by a shell, in a folder of its page, and its output is
-//! compared: stdout, and stderr too if the command fails. A line of dots stands for any number of lines.
-//! Three comments, which readers do not see, may stand on the line before a block: `<!-- file: NAME -->`
-//! puts the block into that file, and checks it if it is an experiment; `<!-- before: COMMAND -->` runs a
-//! command before the block is; `<!-- live -->` says that real ranks have measured its numbers, so that other numbers do as
-//! well. Such a block is skipped where there are no boxes.
+//! A block that begins with `$ crosstie` is run, by a shell, in a folder of its page, and its
+//! output is compared: stdout, and stderr too if the command fails. A line of dots stands for any
+//! number of lines. Three comments, which readers do not see, may stand on the line before a block:
+//! `<!-- file: NAME -->` puts the block into that file, and checks it if it is an experiment; `<!--
+//! before: COMMAND -->` runs a command before the block is; `<!-- live -->` says that real ranks
+//! have measured its numbers, so that other numbers do as well. Such a block is skipped where there
+//! are no boxes.
 
 use std::fs;
 use std::path::Path;
@@ -85,8 +86,8 @@ fn is_printed(printed: &[&str], lines: &[&str]) -> bool {
     }
 }
 
-/// Lines without what real ranks may measure differently another time: numbers, the space that they take, and the
-/// remark that other programs had the cores meanwhile.
+/// Lines without what real ranks may measure differently another time: numbers, the space that they
+/// take, and the remark that other programs had the cores meanwhile.
 fn without_numbers(lines: &[&str]) -> Vec<String> {
     let word = |word: &str| match word.trim_end_matches(['%', ',']).replace(',', "").parse::<f64>()
     {

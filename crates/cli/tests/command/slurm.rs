@@ -1,4 +1,5 @@
-//! Verbs that want real ranks, started by Slurm: a cluster of two nodes, which are hosts of a box, so that nothing outside of it is used or changed.
+//! Verbs that want real ranks, started by Slurm: a cluster of two nodes, which are hosts of a box,
+//! so that nothing outside of it is used or changed.
 //!
 //! Where Slurm is not installed, or boxes are forbidden, the test passes after it has said so.
 
@@ -17,8 +18,8 @@ const BOX: &str = "hosts = 2\n[[rail]]\nrate = '1 Gbit/s'\n[[rail]]\nrate = '1 G
 /// What the script ends with if no cluster came up.
 const NO_CLUSTER: i32 = 77;
 
-/// Starts the daemons on both hosts, waits until both nodes are idle, and runs the words that come after the command and the folder as
-/// `srun` would. The daemons end with the box.
+/// Starts the daemons on both hosts, waits until both nodes are idle, and runs the words that come
+/// after the command and the folder as `srun` would. The daemons end with the box.
 const SCRIPT: &str = r#"
 crosstie=$1 folder=$2
 shift 2
@@ -78,7 +79,8 @@ fn is_there() -> bool {
     checked.code == 0
 }
 
-/// Has a new cluster run the command as so many ranks; `None`, after it has been said why, if there can be none.
+/// Has a new cluster run the command as so many ranks; `None`, after it has been said why, if there
+/// can be none.
 fn srun(ranks: &str, arguments: &[&str]) -> Option<End> {
     srun_with("pmi2", ranks, arguments)
 }

@@ -2,12 +2,15 @@
 //!
 //! A comment on the line before a table, which readers do not see, names the source:
 //!
-//! - `<!-- table: FILE NAME; KEY = VALUE; .. -->`: the table NAME of an experiment, on the sheet with these
-//!   values of further keys. Lines and columns are found by their names, and columns whose head
-//!   begins with `published` are left alone. FILE is one of the repository, or of a block of the page.
-//! - `<!-- columns: HEAD = FILE NAME / COLUMN / KEY = VALUE; .. -->`: each column from a table of its own.
-//! - `<!-- slow table: .. -->`, `<!-- slow columns: .. -->`: the same where the experiment takes more than a few seconds. Only
-//!   `cargo test -p crosstie-cli --test command tables -- --ignored` compares it.
+//! - `<!-- table: FILE NAME; KEY = VALUE; .. -->`: the table NAME of an experiment, on the sheet
+//!   with these values of further keys. Lines and columns are found by their names, and columns
+//!   whose head begins with `published` are left alone. FILE is one of the repository, or of a
+//!   block of the page.
+//! - `<!-- columns: HEAD = FILE NAME / COLUMN / KEY = VALUE; .. -->`: each column from a table of
+//!   its own.
+//! - `<!-- slow table: .. -->`, `<!-- slow columns: .. -->`: the same where the experiment takes
+//!   more than a few seconds. Only `cargo test -p crosstie-cli --test command tables -- --ignored`
+//!   compares it.
 //! - `<!-- measured: DATE; COMMAND -->`: by a clock on the wall, or in hours. It is not compared.
 //! - `<!-- reference -->`: nothing was measured: formulas, defaults.
 
@@ -19,7 +22,8 @@ use crate::invocation::repository;
 use crate::pages::{blocks, clone, names, shell};
 use serde_json::Value;
 
-/// A table of a page: its lines of cells, the first of which is the head, and the comment before it.
+/// A table of a page: its lines of cells, the first of which is the head, and the comment before
+/// it.
 struct Printed {
     line: usize,
     comment: String,
@@ -52,8 +56,8 @@ fn printed(page: &str) -> Vec<Printed> {
 }
 
 impl Printed {
-    /// Returns true if it shows numbers, and not keys with their defaults or files with their points, which
-    /// other tests hold to what they are.
+    /// Returns true if it shows numbers, and not keys with their defaults or files with their
+    /// points, which other tests hold to what they are.
     fn is_of_numbers(&self) -> bool {
         let cells = || self.lines.iter().skip(1).flat_map(|line| line.iter().skip(1));
         let numbers = cells().filter(|cell| number(cell).is_some()).count();
@@ -79,7 +83,8 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Where the numbers of a column of a page are: a file, a table, a column of it, and values of further keys.
+/// Where the numbers of a column of a page are: a file, a table, a column of it, and values of
+/// further keys.
 struct Source<'a> {
     file: &'a str,
     table: &'a str,

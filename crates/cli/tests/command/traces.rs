@@ -37,7 +37,8 @@ fn carried(folder: &Path, end: &str) -> u64 {
     lines.map(|line| line.split(',').nth(4).unwrap().parse::<u64>().unwrap()).sum()
 }
 
-/// Sends 500 datagrams of 1,000 bytes from host0 to host1, which is more than one look long. A file tells when host1 is there to receive them.
+/// Sends 500 datagrams of 1,000 bytes from host0 to host1, which is more than one look long. A file
+/// tells when host1 is there to receive them.
 const SEND: &str = "
 import os, socket, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

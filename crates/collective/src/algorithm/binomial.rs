@@ -1,8 +1,8 @@
 //! Binomial trees of ranks that are counted from the root.
 //!
-//! There are two of them. The *near* tree reaches 1, then 2, then 4 further ones: number n hangs below n less
-//! its highest bit. In the *far* tree whoever hangs below a number follows it without a gap: n hangs below n
-//! less its lowest bit.
+//! There are two of them. The *near* tree reaches 1, then 2, then 4 further ones: number n hangs
+//! below n less its highest bit. In the *far* tree whoever hangs below a number follows it without
+//! a gap: n hangs below n less its lowest bit.
 
 /// The number above another one than 0 in the near tree.
 pub(super) fn near_parent(number: u32) -> u32 {

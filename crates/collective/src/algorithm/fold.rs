@@ -1,8 +1,8 @@
-//! What halves and doubles takes a power of two. The ranks that are too many for it fold themselves into
-//! others: they hand over what they have, and are told the result.
+//! What halves and doubles takes a power of two. The ranks that are too many for it fold themselves
+//! into others: they hand over what they have, and are told the result.
 
-/// The core is the largest power of two that the ranks fill: ranks below are members, each other rank has
-/// one of them as its partner.
+/// The core is the largest power of two that the ranks fill: ranks below are members, each other
+/// rank has one of them as its partner.
 #[derive(Clone, Copy)]
 pub(super) struct Fold {
     ranks: u32,

@@ -14,8 +14,8 @@ pub(super) struct Place {
     pub behind: u32,
 }
 
-/// As many steps as there are others. Everybody first sends a block to the one behind, and then what it has
-/// just received. Number n begins with block n + `first`. The tags count on from `tag`.
+/// As many steps as there are others. Everybody first sends a block to the one behind, and then
+/// what it has just received. Number n begins with block n + `first`. The tags count on from `tag`.
 pub(super) fn steps(part: &mut Part<'_>, place: &Place, first: u32, access: Access, tag: u32) {
     let ranks = part.ranks();
     for step in 0..ranks - 1 {

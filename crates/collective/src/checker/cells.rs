@@ -27,8 +27,8 @@ impl Cells {
             blocks: Vec::new(),
             wanted: Vec::new(),
         };
-        // The cell of a block at this rank, and one more; what earlier ranks have left is below their first
-        // cell.
+        // The cell of a block at this rank, and one more; what earlier ranks have left is below
+        // their first cell.
         let mut slots = vec![0u32; count as usize];
         for rank in (0..ranks).map(Rank) {
             let begin = cells.blocks.len() as u32;

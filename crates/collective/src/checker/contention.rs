@@ -5,8 +5,8 @@ use crate::{Need, Rank, Schedule, Step, When};
 
 /// The most messages of a step that one rank has to do with.
 ///
-/// The step of a message is one more than that of the latest message for which its send must wait, sent or
-/// received by the same rank.
+/// The step of a message is one more than that of the latest message for which its send must wait,
+/// sent or received by the same rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contention {
     /// The step, counted from 1.

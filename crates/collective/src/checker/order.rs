@@ -127,8 +127,8 @@ pub(super) fn owners(schedule: &Schedule) -> Vec<u32> {
     owners
 }
 
-/// When a rank posts each of its operations if nothing takes time: those that wait for others after them,
-/// else in their order.
+/// When a rank posts each of its operations if nothing takes time: those that wait for others after
+/// them, else in their order.
 pub(super) fn turns(schedule: &Schedule, rank: Rank) -> Vec<u32> {
     let mut turns = vec![0; schedule.ops(rank).len()];
     for (turn, op) in sorted(schedule, rank).into_iter().enumerate() {
@@ -192,7 +192,8 @@ const MANY: usize = 1 << 14;
 pub(super) struct Ancestors<'a> {
     schedule: &'a Schedule,
     rank: Rank,
-    /// A bit for each operation that is done before, one row for each operation; empty if they are many.
+    /// A bit for each operation that is done before, one row for each operation; empty if they are
+    /// many.
     bits: Vec<u64>,
     width: usize,
 }

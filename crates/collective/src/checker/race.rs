@@ -6,7 +6,8 @@ use super::contributions::Set;
 use super::order::Ancestors;
 use crate::{Access, Collective, OpId, Rank, When};
 
-/// Refuses a rank two of whose operations touch the same block, unless it does not matter which comes first.
+/// Refuses a rank two of whose operations touch the same block, unless it does not matter which
+/// comes first.
 pub(super) fn check(collective: &Collective, cells: &Cells, rank: Rank) -> Result<(), Fault> {
     let Collective { schedule, cargo, .. } = collective;
     let places = schedule.places(rank);
@@ -18,7 +19,8 @@ pub(super) fn check(collective: &Collective, cells: &Cells, rank: Rank) -> Resul
     touched.sort_unstable();
     let ancestors = Ancestors::new(schedule, rank);
     let access = |op: OpId| cargo.access(places.start + op.0 as usize);
-    // A receive that combines does so when somebody who waits for it starts. Those must wait for the read.
+    // A receive that combines does so when somebody who waits for it starts. Those must wait for
+    // the read.
     let kept_apart = |read: OpId, receive: OpId| {
         let dependents = schedule.dependents(places.start + receive.0 as usize).iter();
         dependents

@@ -1,5 +1,5 @@
-//! Every algorithm does what it is for, has the messages and steps that theory gives it, and what is broken
-//! is refused.
+//! Every algorithm does what it is for, has the messages and steps that theory gives it, and what
+//! is broken is refused.
 
 mod broken;
 mod edit;

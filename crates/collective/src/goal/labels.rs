@@ -5,8 +5,8 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 
 /// Which operation has which label.
 ///
-/// Most texts label the operations of a rank `l1`, `l2` and so on: such labels have a table, which is never much
-/// longer than there are operations.
+/// Most texts label the operations of a rank `l1`, `l2` and so on: such labels have a table, which
+/// is never much longer than there are operations.
 #[derive(Default)]
 pub(super) struct Labels<'a> {
     /// Of label `l` with a number: the operation, and one more; 0: there is none.

@@ -9,8 +9,9 @@ pub struct Written<'a>(&'a Schedule);
 
 /// Writes a schedule, so that it reads back as an equal one.
 ///
-/// Computations are written in whole nanoseconds, rounded up. There is no word for a bound on outstanding
-/// sends, nor for some messages that name their rail beside others that do not: those are read as rail 0.
+/// Computations are written in whole nanoseconds, rounded up. There is no word for a bound on
+/// outstanding sends, nor for some messages that name their rail beside others that do not: those
+/// are read as rail 0.
 pub fn write(schedule: &Schedule) -> Written<'_> {
     Written(schedule)
 }
@@ -25,8 +26,8 @@ impl Display for Written<'_> {
                 continue;
             }
             writeln!(f, "rank {} {{", rank.0)?;
-            // Both labels of a dependency must stand above it: what waits for something that follows says so
-            // in the end.
+            // Both labels of a dependency must stand above it: what waits for something that
+            // follows says so in the end.
             let late = |op: usize| {
                 schedule.needs(places.start + op).iter().any(|need| need.op.0 as usize > op)
             };

@@ -2,8 +2,8 @@ use super::*;
 use crate::HostId;
 use proptest::prelude::*;
 
-/// Two switches joined by two cables, an adapter with both ports cabled, one with one, a router, and
-/// the aggregation node inside a switch.
+/// Two switches joined by two cables, an adapter with both ports cabled, one with one, a router,
+/// and the aggregation node inside a switch.
 const SUBNET: &str = "\
 #
 # Topology file: generated on Mon Jan  6 10:00:00 2025

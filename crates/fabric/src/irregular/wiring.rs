@@ -3,15 +3,15 @@
 //! A graph with the right degrees is laid out by rule, neighbours on a circle. Then random *swaps*
 //! shuffle it: two links a-b and c-d become a-d and c-b, unless that makes a loop or a second link
 //! between two switches. A swap and its reverse are equally likely and swaps lead from any graph to
-//! any other with the same degrees, so in the long run every graph is equally likely. [`SWAPS`] says
-//! how long the run is.
+//! any other with the same degrees, so in the long run every graph is equally likely. [`SWAPS`]
+//! says how long the run is.
 //!
 //! Three refinements keep it exact and quick:
 //!
 //! - A graph that came out in pieces is swapped on. That is rare from 3 links per switch on, and
 //!   with 2 the only connected graph is a ring, whose order is drawn directly.
-//! - Where more than half of all pairs are linked, the pairs that are *not* linked are swapped. It is
-//!   the same walk, with fewer swaps refused.
+//! - Where more than half of all pairs are linked, the pairs that are *not* linked are swapped. It
+//!   is the same walk, with fewer swaps refused.
 //! - Where one switch has a link less, which one is drawn first.
 
 use std::collections::HashSet;
@@ -22,8 +22,8 @@ use crosstie_units::{Seed, Stream};
 /// triangles no longer change after 2 to 4; the rest is margin, and cheap.
 const SWAPS: u64 = 64;
 
-/// How many links the switches have: `links` each, which is less than `switches`; one switch has one
-/// less if the ends do not come out even.
+/// How many links the switches have: `links` each, which is less than `switches`; one switch has
+/// one less if the ends do not come out even.
 #[derive(Debug, Clone, Copy)]
 pub struct Degree {
     pub switches: u32,
@@ -52,8 +52,8 @@ pub fn draw(degree: Degree, seed: Seed) -> Vec<(u32, u32)> {
 /// without.
 ///
 /// The links are put in random order. Those that join pieces when taken from the last to the first
-/// hold the network together; of the others, the first ones go. This leaves the same links as taking
-/// out one by one, from the first on, whatever can be spared.
+/// hold the network together; of the others, the first ones go. This leaves the same links as
+/// taking out one by one, from the first on, whatever can be spared.
 pub fn thin(links: &mut Vec<(u32, u32)>, switches: u32, left: usize, seed: Seed) {
     let mut order = links.clone();
     seed.stream("irregular links", 0).shuffle(&mut order);
@@ -137,7 +137,8 @@ impl Walk {
             (c, d) = (d, c);
         }
         let (first, second) = (ordered(a, d), ordered(c, b));
-        // Of links with a common switch, and of one link taken twice, the new ones are loops or old.
+        // Of links with a common switch, and of one link taken twice, the new ones are loops or
+        // old.
         let loops = a == d || c == b;
         if loops || self.linked.contains(&first) || self.linked.contains(&second) {
             return;

@@ -44,7 +44,8 @@ pub(super) fn rank_of(host: u32, pes: u32) -> u32 {
 }
 
 impl Rival {
-    /// Those in which this rank has a part, once all ranks of the job have come here. `rails` are their names.
+    /// Those in which this rank has a part, once all ranks of the job have come here. `rails` are
+    /// their names.
     pub fn meet(job: &mut Job, spec: &Spec, rails: &[&str]) -> Result<Vec<Rival>, RankError> {
         let mut rivals = Vec::new();
         for (number, competitor) in (0..).zip(&spec.competitors) {
@@ -66,7 +67,8 @@ impl Rival {
         Ok(rivals)
     }
 
-    /// Plays its part from a beginning on, until the work is over; what has crossed, if it receives.
+    /// Plays its part from a beginning on, until the work is over; what has crossed, if it
+    /// receives.
     pub fn play(mut self, begin: Instant, over: &AtomicBool) -> Result<Option<Crossed>, RankError> {
         match self.sends {
             true => self.send(begin, over).map(|()| None),

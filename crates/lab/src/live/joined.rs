@@ -1,7 +1,9 @@
-//! The job of a launcher that has started this program several times: rank 0 leads, the others do what it tells them.
+//! The job of a launcher that has started this program several times: rank 0 leads, the others do
+//! what it tells them.
 //!
-//! All ranks of a place are in one job then, point after point: what started a process for each rank elsewhere is a word here that
-//! the launcher carries. Whoever fails ends the job, since nobody knows where the others are.
+//! All ranks of a place are in one job then, point after point: what started a process for each
+//! rank elsewhere is a word here that the launcher carries. Whoever fails ends the job, since
+//! nobody knows where the others are.
 
 use crosstie_wire::start::Job;
 use serde::{Deserialize, Serialize};
@@ -16,7 +18,8 @@ use super::{Assignment, LiveError, RankError};
 /// How often it is looked whether ranks should end.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// For as long ranks wait for their leader, who may have much else to do: a launcher that has lost it ends them.
+/// For as long ranks wait for their leader, who may have much else to do: a launcher that has lost
+/// it ends them.
 const FOR_EVER: Duration = Duration::from_secs(100_000_000);
 
 /// What a process is in the job of a launcher.

@@ -1,4 +1,5 @@
-//! What else the machines of ranks did meanwhile: who measures while others take the cores measures them too.
+//! What else the machines of ranks did meanwhile: who measures while others take the cores measures
+//! them too.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,7 +16,8 @@ const DISTURBED: f64 = 0.05;
 pub(crate) struct Load {
     /// The machine: hosts of a box are on one.
     machine: String,
-    /// Those of all its cores, those that programs had, and those that other machines of the same hardware had.
+    /// Those of all its cores, those that programs had, and those that other machines of the same
+    /// hardware had.
     all: u64,
     programs: u64,
     stolen: u64,
@@ -70,8 +72,8 @@ impl Load {
     }
 }
 
-/// The share of the cores of a machine that others had while ranks worked there, of the machine where it was largest; `None` if it is not
-/// known or that was too short to tell.
+/// The share of the cores of a machine that others had while ranks worked there, of the machine
+/// where it was largest; `None` if it is not known or that was too short to tell.
 pub(crate) fn busy(loads: &[&Load]) -> Option<f64> {
     let mut machines: BTreeMap<&str, Load> = BTreeMap::new();
     for &load in loads {
@@ -90,7 +92,8 @@ pub(crate) fn busy(loads: &[&Load]) -> Option<f64> {
     shares.reduce(f64::max)
 }
 
-/// What there is to say of what was measured while others had such a share of the cores (the column `busy`).
+/// What there is to say of what was measured while others had such a share of the cores (the column
+/// `busy`).
 pub fn disturbance(busy: f64) -> Option<String> {
     let told = || format!("disturbed: others had {:.0} % of the cores", 100.0 * busy);
     (busy >= DISTURBED).then(told)

@@ -71,7 +71,8 @@ impl Device {
     }
 }
 
-/// The lines of `hosts.csv` of a point: hosts that are alike stand together. `rates` knows what devices of a box carry.
+/// The lines of `hosts.csv` of a point: hosts that are alike stand together. `rates` knows what
+/// devices of a box carry.
 pub(crate) fn rows(point: u32, machines: &[&Machine], rates: &[(String, String)]) -> Vec<HostRow> {
     let mut rows: Vec<(HostRow, Vec<usize>)> = Vec::new();
     for (rank, machine) in machines.iter().enumerate() {

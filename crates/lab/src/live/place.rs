@@ -83,14 +83,14 @@ impl<'a> Place<'a> {
         Place(Kind::Here)
     }
 
-    /// Wherever a launcher has started the ranks of the job that this one leads. Ranks are taken in their order, whatever
-    /// hosts they are wanted on, and those that are not wanted wait.
+    /// Wherever a launcher has started the ranks of the job that this one leads. Ranks are taken in
+    /// their order, whatever hosts they are wanted on, and those that are not wanted wait.
     pub fn of_job(lead: &'a Lead) -> Place<'a> {
         Place(Kind::Job(lead))
     }
 
-    /// The hosts of a box, which is made now. It stands until the place is dropped. What its file lets happen to rails happens
-    /// whenever ranks run, from their start on.
+    /// The hosts of a box, which is made now. It stands until the place is dropped. What its file
+    /// lets happen to rails happens whenever ranks run, from their start on.
     pub fn of_box(spec: &BoxSpec) -> Result<Place<'a>, LiveError> {
         #[cfg(target_os = "linux")]
         {
@@ -110,7 +110,8 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Machines by name: ranks are started by `mpiexec.hydra`, or by ourselves where `localhost` is the only one.
+    /// Machines by name: ranks are started by `mpiexec.hydra`, or by ourselves where `localhost` is
+    /// the only one.
     pub fn of_machines(names: &[impl AsRef<str>]) -> Result<Place<'a>, LiveError> {
         let names: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
         if names.iter().all(|name| name == Live::THIS) {
@@ -120,7 +121,8 @@ impl<'a> Place<'a> {
         Ok(Place(Kind::Machines(names)))
     }
 
-    /// Does something there, and tells how many frames the rails of a box dropped meanwhile; `None` elsewhere.
+    /// Does something there, and tells how many frames the rails of a box dropped meanwhile; `None`
+    /// elsewhere.
     pub(crate) fn counting<R>(&self, what: impl FnOnce() -> R) -> (R, Option<u64>) {
         #[cfg(target_os = "linux")]
         if let Kind::Box(cluster) = &self.0
@@ -134,7 +136,8 @@ impl<'a> Place<'a> {
         (what(), None)
     }
 
-    /// Runs ranks until all have ended: what each of them [reported](super::report), or `None` if they were told to end.
+    /// Runs ranks until all have ended: what each of them [reported](super::report), or `None` if
+    /// they were told to end.
     pub fn run<T: DeserializeOwned>(
         &self,
         company: &Company<'_>,
@@ -211,8 +214,8 @@ impl Company<'_> {
         }
     }
 
-    /// Whether somebody has told ranks to end. Ctrl-C reaches them and us at the same time, and they may have ended by it before we
-    /// were told.
+    /// Whether somebody has told ranks to end. Ctrl-C reaches them and us at the same time, and
+    /// they may have ended by it before we were told.
     fn is_cancelled(&self) -> bool {
         const MOMENT: Duration = Duration::from_millis(50);
         let begin = Instant::now();

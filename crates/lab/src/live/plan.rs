@@ -123,7 +123,8 @@ impl Site {
     }
 }
 
-/// How many ranks it takes: those from 0 to the last that has something to do, or is where a competitor is.
+/// How many ranks it takes: those from 0 to the last that has something to do, or is where a
+/// competitor is.
 fn ranks(spec: &Spec, script: Option<&Script>) -> u32 {
     let rivals = spec.competitors.iter().flat_map(|it| [it.from, it.to]);
     let beside = rivals.map(|host| rank_of(host, spec.cluster.pes) + 1).max().unwrap_or(0);
@@ -144,8 +145,8 @@ fn open(path: PathBuf) -> Result<BoxSpec, LabError> {
     })
 }
 
-/// A box like the machine of a spec: its hosts, and a rail for each of its rails. Where switches have their memory at outputs, those
-/// of the box have it too.
+/// A box like the machine of a spec: its hosts, and a rail for each of its rails. Where switches
+/// have their memory at outputs, those of the box have it too.
 fn own_box(spec: &Spec, hosts: u32) -> Result<BoxSpec, LabError> {
     let buffer = match &spec.frame.switch.memory {
         Memory::Output { capacity, .. } => Some(*capacity),

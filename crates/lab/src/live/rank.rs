@@ -8,7 +8,8 @@ use std::io::Write;
 use super::place::ASSIGNMENT;
 use super::{Assignment, RankError};
 
-/// What the verb `rank` does: the part of one rank in what [`Place::run`](super::Place::run) has all of them do.
+/// What the verb `rank` does: the part of one rank in what [`Place::run`](super::Place::run) has
+/// all of them do.
 ///
 /// # Errors
 /// Whoever started this rank reads what it prints, so that it should print them.
@@ -31,7 +32,8 @@ const TAG: u32 = crosstie_wire::comm::TAGS - 1;
 /// The longest report of a rank.
 const LONGEST: usize = 1 << 28;
 
-/// Tells what this rank has found: all ranks tell rank 0, which has a list of all reports in their order then.
+/// Tells what this rank has found: all ranks tell rank 0, which has a list of all reports in their
+/// order then.
 ///
 /// # Errors
 /// If a rank cannot be reached, or tells too much.

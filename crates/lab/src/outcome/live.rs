@@ -75,8 +75,9 @@ fn carried(point: &Point, found: &[Found]) -> Vec<Carried> {
     carried
 }
 
-/// Who did what when, in the order in which it ended. Of every message it is told when its receive was done: the first one of two ranks with the same tag is
-/// taken by the first receive. Ranks have begun together, but for what a barrier is off by.
+/// Who did what when, in the order in which it ended. Of every message it is told when its receive
+/// was done: the first one of two ranks with the same tag is taken by the first receive. Ranks have
+/// begun together, but for what a barrier is off by.
 fn episodes(found: &[Found]) -> Vec<Episode> {
     let mut taken: BTreeMap<(u32, u32, u32), VecDeque<u64>> = BTreeMap::new();
     for (rank, found) in (0..).zip(found) {
@@ -132,7 +133,8 @@ mod tests {
             Record { what, begin: 0, end }
         };
         let computed = Record { what: What::Computed, begin: 1, end: 2 };
-        // The second message was there before its sender knew that it had left; the third was never received.
+        // The second message was there before its sender knew that it had left; the third was never
+        // received.
         let ranks = [
             found(&[sent(0, 10), sent(10, 40), computed, sent(50, 60)]),
             found(&[received(4, 5), received(5, 20), received(5, 30)]),

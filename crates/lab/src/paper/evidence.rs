@@ -32,8 +32,9 @@ impl Evidence {
         self.barred = Some(why.into());
     }
 
-    /// What real ranks have found, as if the parts that they run were those that they are editions of; or why they have found nothing.
-    /// Times vary, so that what follows from them has an interval too.
+    /// What real ranks have found, as if the parts that they run were those that they are editions
+    /// of; or why they have found nothing. Times vary, so that what follows from them has an
+    /// interval too.
     pub(super) fn live(&self) -> Result<Evidence, String> {
         let parts = self.parts.iter().filter_map(|(name, rows)| {
             let rows = rows.iter().cloned().map(with_intervals).collect();
@@ -180,7 +181,8 @@ impl Evidence {
         }
     }
 
-    /// A column over the rows with these settings that have it, in their order; at least one row has.
+    /// A column over the rows with these settings that have it, in their order; at least one row
+    /// has.
     pub fn column(
         &self,
         part: &str,
@@ -211,8 +213,9 @@ impl Evidence {
     }
 }
 
-/// A row with the latency and the bandwidth of the median iteration, which one that lost its core does not change; and with the intervals that follow from that of the time
-/// of an iteration, or where iterations were too few for one, from the shortest of them and the 99th percentile.
+/// A row with the latency and the bandwidth of the median iteration, which one that lost its core
+/// does not change; and with the intervals that follow from that of the time of an iteration, or
+/// where iterations were too few for one, from the shortest of them and the 99th percentile.
 fn with_intervals(mut row: Row) -> Row {
     let Some(mean) = row.measured("time_mean") else { return row };
     let median = row.measured("time_p50").unwrap_or(mean);

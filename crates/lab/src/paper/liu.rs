@@ -1,4 +1,5 @@
-//! Liu, Vishnu and Panda, "Building Multirail InfiniBand Clusters: MPI-Level Designs and Performance Evaluation".
+//! Liu, Vishnu and Panda, "Building Multirail InfiniBand Clusters: MPI-Level Designs and
+//! Performance Evaluation".
 
 mod adaptation;
 mod collectives;
@@ -67,7 +68,8 @@ fn measure(claim: &Claim, evidence: &Evidence) -> Reading {
         .or_else(|| ways::measure(claim, evidence))
 }
 
-/// Real ranks tell of the shapes of Figures 17 to 20. Their rails have other rates than the paper's, so that they tell of no number.
+/// Real ranks tell of the shapes of Figures 17 to 20. Their rails have other rates than the
+/// paper's, so that they tell of no number.
 fn tells_live(id: &str) -> bool {
     let words: Vec<&str> = id.split('.').collect();
     matches!(words[..], ["fig17" | "fig18" | "fig19" | "fig20", "shape", ..])

@@ -58,8 +58,8 @@ impl Form {
         scale.into_iter().chain(reading).collect()
     }
 
-    /// The name of the folder of its results. Forms have different points: none may take the place of
-    /// another.
+    /// The name of the folder of its results. Forms have different points: none may take the place
+    /// of another.
     pub fn folder(self, paper: &str) -> String {
         let scale = self.scale.word().map(|word| format!("-{word}"));
         let reading = self.reading.map(|reading| format!("-reading-{}", reading.name));
@@ -108,8 +108,8 @@ impl Part {
 /// The key of a file of changes that lists, by dotted path, what to leave out.
 const REMOVE: &str = "remove";
 
-/// An experiment with changes: what `remove` lists is left out, then tables are merged key by key and
-/// everything else is replaced. Within a table, plain values come before tables: swept keys may
+/// An experiment with changes: what `remove` lists is left out, then tables are merged key by key
+/// and everything else is replaced. Within a table, plain values come before tables: swept keys may
 /// change places. The key named after the form says in words what changes; it ends the description.
 fn changed(experiment: &str, changes: &str, form: &str) -> Result<String, String> {
     let mut table: Table = experiment.parse().map_err(|e: toml::de::Error| e.to_string())?;

@@ -8,9 +8,9 @@ const CONFIDENCE: f64 = 0.95;
 
 /// The largest of several, and where that may lie.
 ///
-/// The largest of several noisy values is likely one that noise has raised. So intervals are widened
-/// until all of them hold at once with the confidence that one alone had (Bonferroni); then the
-/// largest is at least every low end, and at most the highest of the high ends.
+/// The largest of several noisy values is likely one that noise has raised. So intervals are
+/// widened until all of them hold at once with the confidence that one alone had (Bonferroni); then
+/// the largest is at least every low end, and at most the highest of the high ends.
 pub(super) fn largest(estimates: &[Estimate]) -> Estimate {
     let most = |part: fn(&Estimate) -> f64, of: &[Estimate]| {
         of.iter().map(part).fold(f64::NEG_INFINITY, f64::max)
@@ -40,8 +40,8 @@ fn simultaneous(estimates: &[Estimate]) -> Vec<Estimate> {
     estimates.iter().map(widened).collect()
 }
 
-/// The mean over a sample, such as several random networks: how far it may be from the mean over all of
-/// them (Student), and how far each value may be off.
+/// The mean over a sample, such as several random networks: how far it may be from the mean over
+/// all of them (Student), and how far each value may be off.
 pub(super) fn mean(sample: &[Estimate]) -> Estimate {
     let count = sample.len() as f64;
     let mean = |part: fn(&Estimate) -> f64| sample.iter().map(part).sum::<f64>() / count;
@@ -58,8 +58,9 @@ pub(super) fn mean(sample: &[Estimate]) -> Estimate {
     Estimate { value, low: mean(|e| e.low) - chance, high: mean(|e| e.high) + chance }
 }
 
-/// The middle one of a sample, and between which of its values the middle of all that there might be lies: whatever they are spread by, as
-/// many of them are above as below. Nothing if there are none.
+/// The middle one of a sample, and between which of its values the middle of all that there might
+/// be lies: whatever they are spread by, as many of them are above as below. Nothing if there are
+/// none.
 pub(super) fn middle(sample: &[f64]) -> Option<Estimate> {
     let mut sorted = sample.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -70,7 +71,8 @@ pub(super) fn middle(sample: &[f64]) -> Option<Estimate> {
     Some(Estimate { value, low: sorted[below], high: sorted[sorted.len() - 1 - below] })
 }
 
-/// How alike two lists of numbers are ordered [Spearman]: 1 if they are ordered alike, -1 if one is the other turned round.
+/// How alike two lists of numbers are ordered [Spearman]: 1 if they are ordered alike, -1 if one is
+/// the other turned round.
 pub(super) fn rank_correlation(one: &[f64], other: &[f64]) -> f64 {
     let (a, b) = (ranks(one), ranks(other));
     let middle = (a.len() as f64 + 1.0) / 2.0;

@@ -157,7 +157,8 @@ fn collective(
     Ok(all)
 }
 
-/// An operation by the names of it and of its algorithm; `None` if that cuts nothing into segments and is to.
+/// An operation by the names of it and of its algorithm; `None` if that cuts nothing into segments
+/// and is to.
 fn operation(name: &str, algorithm: &str, bytes: u64, segment: Option<Bytes>) -> Option<Operation> {
     let mut keys = Table::new();
     if let Some(segment) = segment {
@@ -209,7 +210,8 @@ fn slower_side(price: &Price) -> &'static str {
     if spent(What::Send) > spent(What::Receive) { "O_s" } else { "O_r + U_r" }
 }
 
-/// Whether NICs that send or that receive hold up for longer, on the critical path. Behind a wire it is those that receive.
+/// Whether NICs that send or that receive hold up for longer, on the critical path. Behind a wire
+/// it is those that receive.
 fn slower_nic(price: &Price) -> &'static str {
     let (mut sending, mut receiving, mut behind_wire) = (0, 0, false);
     for stretch in &price.path {

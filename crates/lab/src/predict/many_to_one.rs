@@ -103,7 +103,8 @@ impl FromStr for Losses {
 }
 
 impl ManyToOne {
-    /// Of blocks of so many bytes from all nodes but one; `None` if nobody knows what the router keeps.
+    /// Of blocks of so many bytes from all nodes but one; `None` if nobody knows what the router
+    /// keeps.
     pub(super) fn of(
         parameters: &Parameters,
         bytes: u64,

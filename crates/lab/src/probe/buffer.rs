@@ -14,8 +14,8 @@ use crosstie_work::{Note, Rank};
 pub struct Capacity {
     /// Bursts between so many sources and sinks, as far as anything of them was lost.
     pub bursts: Vec<Bursts>,
-    /// Between how many groups of sources and sinks there were bursts: none where too few hosts share a switch, and where
-    /// the network loses nothing.
+    /// Between how many groups of sources and sinks there were bursts: none where too few hosts
+    /// share a switch, and where the network loses nothing.
     pub tried: usize,
     /// Whether nodes have lost packets, too, for want of room.
     pub overflowed: bool,
@@ -23,7 +23,8 @@ pub struct Capacity {
     pub finding: Finding,
     /// What it is in truth, where that is known.
     pub truth: Option<Buffer>,
-    /// By how many frames a port may keep more or fewer, because nobody knows whether one that is leaving keeps its place.
+    /// By how many frames a port may keep more or fewer, because nobody knows whether one that is
+    /// leaving keeps its place.
     pub open: u32,
 }
 
@@ -38,7 +39,8 @@ pub struct Bursts {
     pub points: Vec<(u32, f64)>,
     /// rho over 1/k: its slope is how many packets wait, and its intercept R g_s / (S g_r).
     pub line: Line,
-    /// How many packets beside those that wait have a place, because they keep theirs until their last bit has left.
+    /// How many packets beside those that wait have a place, because they keep theirs until their
+    /// last bit has left.
     pub leaving: u32,
 }
 
@@ -65,7 +67,8 @@ impl Capacity {
         }
     }
 
-    /// The share by which the number of packets is off, if it was found, in the right place, and the truth is known.
+    /// The share by which the number of packets is off, if it was found, in the right place, and
+    /// the truth is known.
     pub fn error(&self) -> Option<f64> {
         match (&self.finding, self.truth) {
             (Finding::Resolved { buffer, .. }, Some(truth))
@@ -78,7 +81,8 @@ impl Capacity {
     }
 }
 
-/// Sources and sinks on one switch. One sink only tells memory at inputs from others: with several, heads of lines block each other there.
+/// Sources and sinks on one switch. One sink only tells memory at inputs from others: with several,
+/// heads of lines block each other there.
 const HERE: [(usize, usize); 8] = [(2, 1), (3, 1), (4, 1), (8, 1), (3, 2), (4, 2), (8, 2), (12, 3)];
 /// Sources behind other switches.
 const BEHIND: [(usize, usize); 5] = [(2, 1), (4, 1), (8, 1), (4, 2), (8, 2)];
@@ -157,7 +161,8 @@ impl Session<'_> {
             return Ok(None);
         }
         let (bursts, overflowed) = self.all_bursts(&cases, drain)?;
-        // They all come by one port, so that the place cannot be told from here: it is the one that hosts see.
+        // They all come by one port, so that the place cannot be told from here: it is the one that
+        // hosts see.
         let finding = match host.finding {
             Finding::Resolved { buffer: Buffer { architecture, .. }, .. } => {
                 by_one_port(&bursts, architecture)
@@ -168,7 +173,8 @@ impl Session<'_> {
         Ok(Some(Capacity::new((bursts, overflowed), cases.len(), finding, truth)))
     }
 
-    /// Bursts between several groups of hosts, as far as anything was lost; and whether nodes have lost any of it.
+    /// Bursts between several groups of hosts, as far as anything was lost; and whether nodes have
+    /// lost any of it.
     fn all_bursts(
         &self,
         cases: &[(Vec<Rank>, Vec<Rank>)],
@@ -222,8 +228,9 @@ impl Session<'_> {
         Ok((Some(Bursts { sources, sinks, points, line, leaving }), overflowed))
     }
 
-    /// The shares of bursts that come through, and whether nodes have lost any of the rest. Of a length that there is several
-    /// times it is the share below which a quarter of them lies: sources that had to wait for a core have sent one after the other, and lost less.
+    /// The shares of bursts that come through, and whether nodes have lost any of the rest. Of a
+    /// length that there is several times it is the share below which a quarter of them lies:
+    /// sources that had to wait for a core have sent one after the other, and lost less.
     fn shares(&self, burst: &Burst) -> Result<(Vec<(u32, f64)>, bool), Stop> {
         let Notes { notes, overflowed, .. } = self.bench.run(burst.clone())?;
         let mut lengths = burst.bursts.clone();

@@ -47,7 +47,8 @@ pub struct Fit {
     pub r_squared: f64,
     /// The largest distance from a measurement, in microseconds.
     pub residual: f64,
-    /// The largest distance from the truth as a share of it, over the measurements that were fitted.
+    /// The largest distance from the truth as a share of it, over the measurements that were
+    /// fitted.
     pub error: Option<f64>,
 }
 

@@ -51,10 +51,12 @@ const POOL: u32 = 4096;
 const ROUNDS: u32 = 15;
 const BURSTS: u32 = 9;
 
-/// Senders of a flood and packets of each: long, because a receiver may have to wait for a core now and then.
+/// Senders of a flood and packets of each: long, because a receiver may have to wait for a core now
+/// and then.
 const FLOOD: (u32, u32) = (3, 600);
 
-/// Frames of the transmit ring where it does not matter for what is measured; the system may allow fewer.
+/// Frames of the transmit ring where it does not matter for what is measured; the system may allow
+/// fewer.
 const LONG_RING: u32 = 1024;
 
 /// The longest burst.
@@ -66,11 +68,12 @@ const SETTLE: Time = Time::from_ns(20_000_000);
 /// How long a burst is waited for, beside what it takes: ranks may have to wait for a core.
 const REST: Time = Time::from_ns(50_000_000);
 
-/// What Ethernet, IP and UDP and the head of a raw frame add to what it carries, as a box counts it.
+/// What Ethernet, IP and UDP and the head of a raw frame add to what it carries, as a box counts
+/// it.
 const HEADS: u32 = 14 + 20 + 8 + crosstie_wire::datagram::HEAD as u32;
 
-/// Measures real ranks; `progress` is told what has been measured. `None` if it was cancelled. One thing is measured at a time, whatever the
-/// options say.
+/// Measures real ranks; `progress` is told what has been measured. `None` if it was cancelled. One
+/// thing is measured at a time, whatever the options say.
 pub fn probe_live(
     live: LiveProbe<'_>,
     options: ProbeOptions<'_>,

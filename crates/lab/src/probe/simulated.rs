@@ -17,8 +17,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Measures the machine of a spec, whatever its work is; `locate` tells where the paths in it lead, and `progress` is told what has been
-/// measured. `None` if it was cancelled.
+/// Measures the machine of a spec, whatever its work is; `locate` tells where the paths in it lead,
+/// and `progress` is told what has been measured. `None` if it was cancelled.
 pub fn probe(
     spec: &Spec,
     locate: &dyn Fn(&str) -> PathBuf,
@@ -45,7 +45,8 @@ pub fn probe(
     Session { bench, subject: subject(&spec, commodity, &world) }.found()
 }
 
-/// The same machine with one rail that sends nothing again, and with a transmit ring that can be full.
+/// The same machine with one rail that sends nothing again, and with a transmit ring that can be
+/// full.
 fn raw(spec: &Spec) -> Spec {
     let mut raw = spec.clone();
     let (size, from, to, iterations) = (Bytes::new(1), 0, 1, 1);

@@ -86,7 +86,8 @@ fn uplinks_of_the_thesis() {
 
 #[test]
 fn what_cannot_be_seen_is_not_guessed() {
-    // Two hosts: one switch, nothing to overflow it, and a NIC that is never slower than the processor.
+    // Two hosts: one switch, nothing to overflow it, and a NIC that is never slower than the
+    // processor.
     let machine = spec("interrupts = false\n[fabric.single]\nhosts = 2\n");
     let mut slow = machine.clone();
     slow.node.commodity.as_mut().unwrap().send = Cost::fixed(Time::from_ns(200_000));
@@ -107,7 +108,8 @@ fn what_cannot_be_seen_is_not_guessed() {
     assert_eq!(probe(&slow, &|path| path.into(), options, &|_| ()).unwrap(), None);
 }
 
-/// Each cost that is found is what it is, also of full packets; with four nodes bursts cannot tell where packets are kept.
+/// Each cost that is found is what it is, also of full packets; with four nodes bursts cannot tell
+/// where packets are kept.
 #[test]
 fn presets_of_the_thesis() {
     for preset in crate::Preset::ALL.iter().filter(|preset| preset.text.contains("node.commodity"))

@@ -117,8 +117,8 @@ impl<'a> Configured<'a> {
         Some(self.at(pickup, bytes) + system)
     }
 
-    /// Between so many pairs across the bisection. Those of one switch wait for its forwarding engine; where pairs share links,
-    /// nobody knows.
+    /// Between so many pairs across the bisection. Those of one switch wait for its forwarding
+    /// engine; where pairs share links, nobody knows.
     pub fn latency(&self, bytes: u32, pairs: u32) -> Option<f64> {
         let latency = || us(self.parameters.latency.at(bytes.into(), 2 * pairs));
         match self.spec.fabric {

@@ -18,8 +18,8 @@ pub enum Put {
     Word,
 }
 
-/// Everything happens at a multiple of so many picoseconds, and a rest that tells what it was: no two things happen at once by
-/// accident.
+/// Everything happens at a multiple of so many picoseconds, and a rest that tells what it was: no
+/// two things happen at once by accident.
 pub const STEP: u64 = 256;
 
 /// The first of the rests of packets, and of words.

@@ -70,7 +70,8 @@ impl Air for Wires {
     }
 }
 
-/// Lets ranks exchange messages; what the machines of their nodes were told and wanted, and until when.
+/// Lets ranks exchange messages; what the machines of their nodes were told and wanted, and until
+/// when.
 pub fn play(ranks: &Ranks<'_>, lines: Lines, messages: &[Message]) -> (Vec<Entry>, Time) {
     let air = Arc::new(Mutex::new(Wires { lines, flights: Flights::default() }));
     let policies = ranks.policy.policies(ranks.count.into(), ranks.rails).unwrap();

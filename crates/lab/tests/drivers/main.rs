@@ -1,22 +1,27 @@
-//! The simulated world and real rails are two drivers of the same machines: on the same inputs, both make them do the same.
+//! The simulated world and real rails are two drivers of the same machines: on the same inputs,
+//! both make them do the same.
 //!
-//! Ranks exchange messages over real rails' driver first, on lines of known length and rate in place of sockets. Whatever their nodes were given to
-//! send is then given to the nodes of the simulator at the same times, over the same lines. Every node must be told the same at
+//! Ranks exchange messages over real rails' driver first, on lines of known length and rate in
+//! place of sockets. Whatever their nodes were given to send is then given to the nodes of the
+//! simulator at the same times, over the same lines. Every node must be told the same at
 //! the same picosecond, and want the same: packets, control packets, deliveries, in the same order.
 //!
 //! Both have nodes of the same [`NodeSpec`]. Where drivers differ by intention:
 //!
-//! - A simulated network without channels acknowledges at the instant of arrival; real rails have a channel always, whose
-//!   acknowledgements then take no time here.
+//! - A simulated network without channels acknowledges at the instant of arrival; real rails have a
+//!   channel always, whose acknowledgements then take no time here.
 //! - The simulator can tell that a packet begins to arrive; sockets cannot, and these lines do not.
-//! - Ranks greet each other on a rail before they send data there; here all have done so before the first message.
-//! - Only a datagram that is a whole message carries the acknowledgement that all data of a channel carries in the simulator, and real rails tell
-//!   a node last what it was acknowledged. Where go-back-N acknowledges each packet at once, as here, data has nothing to say. Selective recovery
-//!   counts on data. And it finds that nobody has anything to send when it is asked for more in vain, which the simulator does after each packet, and
-//!   real rails after all that a node wants at once. So it is compared where data goes one way, one packet after the other: short messages, from lower
-//!   ranks to higher ones, of which only what is sent again meets others.
-//! - Real rails ask for numbers by which repetitions are noticed, whatever the network, and keep something ahead of rails, in packets that
-//!   grow; the simulator has neither.
+//! - Ranks greet each other on a rail before they send data there; here all have done so before the
+//!   first message.
+//! - Only a datagram that is a whole message carries the acknowledgement that all data of a channel
+//!   carries in the simulator, and real rails tell a node last what it was acknowledged. Where
+//!   go-back-N acknowledges each packet at once, as here, data has nothing to say. Selective
+//!   recovery counts on data. And it finds that nobody has anything to send when it is asked for
+//!   more in vain, which the simulator does after each packet, and real rails after all that a node
+//!   wants at once. So it is compared where data goes one way, one packet after the other: short
+//!   messages, from lower ranks to higher ones, of which only what is sent again meets others.
+//! - Real rails ask for numbers by which repetitions are noticed, whatever the network, and keep
+//!   something ahead of rails, in packets that grow; the simulator has neither.
 //!
 //! What is left out of the comparison besides is said in [`tape`].
 
@@ -124,7 +129,8 @@ impl Scene {
         }
     }
 
-    /// Plays it with both drivers and compares what machines were told and wanted; how many inputs there were.
+    /// Plays it with both drivers and compares what machines were told and wanted; how many inputs
+    /// there were.
     fn compare(
         &self,
         channel: ChannelSpec,

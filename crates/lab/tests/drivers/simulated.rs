@@ -26,7 +26,8 @@ struct Wired {
     lines: Lines,
     now: Time,
     departures: bool,
-    /// Bytes of a packet on the wire that are not those of a message; what is shorter is an acknowledgement of a channel or a control packet.
+    /// Bytes of a packet on the wire that are not those of a message; what is shorter is an
+    /// acknowledgement of a channel or a control packet.
     head: u32,
     /// Whether acknowledgements of channels go over it.
     channels: bool,
@@ -101,7 +102,8 @@ impl Listener for Nobody {
     fn delivered(&mut self, _receipt: &Receipt) {}
 }
 
-/// Gives nodes these messages at these times; what their machines were told and wanted until a time.
+/// Gives nodes these messages at these times; what their machines were told and wanted until a
+/// time.
 pub fn play(
     spec: &NodesSpec,
     count: u32,

@@ -1,4 +1,5 @@
-//! What a machine was told and what it wanted, in a form that does not depend on how its driver numbers messages.
+//! What a machine was told and what it wanted, in a form that does not depend on how its driver
+//! numbers messages.
 //!
 //! Drivers differ in what machines cannot see or do not use, and this is left out:
 //!

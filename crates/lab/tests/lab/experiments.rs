@@ -42,7 +42,8 @@ fn every_point_of_every_experiment_can_be_built() {
 
 #[test]
 fn every_experiment_on_irregular_networks_can_be_built() {
-    // The first point of each: routes of many large networks take long, and tests are not optimised.
+    // The first point of each: routes of many large networks take long, and tests are not
+    // optimised.
     let mut built = 0;
     for path in experiments(folder().join("flich")) {
         let study = Study::load(&path).unwrap_or_else(|mistake| panic!("{mistake}"));

@@ -14,7 +14,8 @@ fn points(part: &str) -> Vec<Point> {
     study.unwrap_or_else(|mistake| panic!("{mistake}")).points().to_vec()
 }
 
-/// Nothing is fitted to one figure: but for what a part is about, every part has the machine of the preset.
+/// Nothing is fitted to one figure: but for what a part is about, every part has the machine of the
+/// preset.
 #[test]
 fn every_part_has_the_machine_of_the_preset() {
     let text = Preset::find("infiniband-4x-pcix").unwrap().text;
@@ -178,7 +179,8 @@ fn agreements(evidence: &Evidence) -> Vec<(String, Agreement)> {
     findings.into_iter().map(|finding| (finding.claim.id.clone(), finding.agreement())).collect()
 }
 
-/// On rows that carry what the paper says, all that can be checked agrees, but for what a run without a program in it finds.
+/// On rows that carry what the paper says, all that can be checked agrees, but for what a run
+/// without a program in it finds.
 #[test]
 fn what_was_published_agrees_with_itself() {
     for (id, agreement) in agreements(&evidence(as_published)) {

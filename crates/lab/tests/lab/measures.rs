@@ -1,5 +1,5 @@
-//! How claims are measured: for each, rows on which it agrees, rows on which it differs, and rows that
-//! cannot tell. Rows are invented for every point of the paper, one column as a model has it.
+//! How claims are measured: for each, rows on which it agrees, rows on which it differs, and rows
+//! that cannot tell. Rows are invented for every point of the paper, one column as a model has it.
 
 use crosstie_lab::paper::{Evidence, Paper, Part, Scale};
 use crosstie_study::paper::{Agreement, Claim, Target};

@@ -87,7 +87,8 @@ fn every_claim_finds_its_evidence_whole_and_in_small() {
     }
 }
 
-/// How a claim stands that needs no rows: it is arithmetic, or told by probes, or nothing can tell it.
+/// How a claim stands that needs no rows: it is arithmetic, or told by probes, or nothing can tell
+/// it.
 fn arithmetic(id: &str) -> Option<Agreement> {
     let words: Vec<&str> = id.split('.').collect();
     let of_platforms = ["lat1", "uni", "fc", "bi"];
@@ -169,7 +170,8 @@ fn what_real_ranks_find_stands_beside_what_is_simulated() {
     }
 }
 
-/// What real ranks find of a claim if runs of one setting of `overflow-live` lose so many packets, and send so many again.
+/// What real ranks find of a claim if runs of one setting of `overflow-live` lose so many packets,
+/// and send so many again.
 fn of_losses(senders: u32, window: u32, runs: [(f64, f64); 3]) -> (Agreement, String) {
     let paper = Paper::named("tam-congestion").unwrap();
     let part = paper.part("overflow-live").unwrap();

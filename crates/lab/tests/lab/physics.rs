@@ -41,8 +41,8 @@ fn a_half_duplex_bus_carries_half_and_a_full_duplex_bus_more() {
     assert!(accepted("full", 0.6) > 0.55, "{}", accepted("full", 0.6));
 }
 
-/// Head-of-line blocking: 2 - sqrt 2 of the links where an input hands over one frame at a time, and
-/// sqrt 3 - 1 where it offers the next one at once; a little more with 64 ports than with many.
+/// Head-of-line blocking: 2 - sqrt 2 of the links where an input hands over one frame at a time,
+/// and sqrt 3 - 1 where it offers the next one at once; a little more with 64 ports than with many.
 #[test]
 fn memory_at_inputs_saturates_where_theory_says() {
     let rows = Bench::with(&[]).rows(

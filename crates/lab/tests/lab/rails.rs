@@ -76,7 +76,8 @@ fn rails_of_one_port_differ_in_their_way() {
              'frame.uplink.rate' = ['300 MB/s', '1000 MB/s']\n\
              'cluster.rails' = [1, [{{ port = 0 }}, {{ port = 0 }}], [{{ port = 0 }}, {{ port = 0 }}, {{ port = 0 }}]]"
         ));
-        // What a way carries beside its frames leaves less for three of them than the port could give.
+        // What a way carries beside its frames leaves less for three of them than the port could
+        // give.
         assert!(found[1] > 1.9 * found[0] && found[2] > 2.5 * found[0], "{routing}: {found:?}");
         near(found[4], found[3]);
         near(found[5], found[3]);
@@ -97,7 +98,8 @@ fn rails_that_differ_in_nothing_are_said_to() {
     assert!(!note("fabric.tree = { k = 2, n = 2 }").contains(words));
 }
 
-/// What is lost while a link is down is sent again by channels, and a link that is slow for a while costs that while.
+/// What is lost while a link is down is sent again by channels, and a link that is slow for a while
+/// costs that while.
 #[test]
 fn links_change_while_work_goes_on() {
     for world in ["ideal", "frame"] {
@@ -116,7 +118,8 @@ fn links_change_while_work_goes_on() {
     }
 }
 
-/// A competitor with as many packets under way takes half of the link while it is there, and what it carried is noted.
+/// A competitor with as many packets under way takes half of the link while it is there, and what
+/// it carried is noted.
 #[test]
 fn a_competitor_takes_its_share() {
     for world in ["ideal", "frame"] {

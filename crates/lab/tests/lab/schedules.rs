@@ -108,7 +108,8 @@ fn what_is_wrong_with_a_file_is_told_at_its_line() {
 
 #[test]
 fn a_receive_that_nothing_matches_is_named() {
-    // The first receive takes the first message: which one the other waits for, only a run can tell.
+    // The first receive takes the first message: which one the other waits for, only a run can
+    // tell.
     let goal = "num_ranks 2\nrank 0 {\nrecv 8b from -1 tag -1\nlate: recv 8b from 1 tag 3\n}\n\
                 rank 1 {\na: send 8b to 0 tag 3\nb: send 8b to 0 tag 4\nb requires a\n}\n";
     let bench = Bench::with(&[("trace.goal", goal)]);

@@ -11,14 +11,15 @@ fn study(part: &Part) -> Study {
     part.study(Scale::Usual).unwrap_or_else(|mistake| panic!("{mistake}"))
 }
 
-/// When the second to the last of 16 nodes have the first packet, with g = 2 and with g = 1, and what the next packet is
-/// behind.
+/// When the second to the last of 16 nodes have the first packet, with g = 2 and with g = 1, and
+/// what the next packet is behind.
 const FIRST: [[f64; 15]; 2] = [
     [13., 11., 18., 9., 18., 16., 23., 7., 18., 16., 23., 14., 23., 21., 28.],
     [10., 9., 16., 8., 16., 15., 22., 7., 16., 15., 22., 14., 22., 21., 28.],
 ];
 
-/// Figures 2.3 and 2.4. A node is done when it has sent the last packet on, which takes it a unit for each of its children.
+/// Figures 2.3 and 2.4. A node is done when it has sent the last packet on, which takes it a unit
+/// for each of its children.
 #[test]
 fn packets_go_down_the_trees_as_drawn() {
     let part = Paper::named("tam-model").unwrap().part("trees").unwrap();

@@ -71,8 +71,8 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// The keys of a pattern such as `hot-spot = { host = 0, share = 0.2 }`; its description may name more
-/// of them, such as `along = "up-down"`.
+/// The keys of a pattern such as `hot-spot = { host = 0, share = 0.2 }`; its description may name
+/// more of them, such as `along = "up-down"`.
 fn pattern(text: &str, description: &str) -> Vec<String> {
     let words: Vec<&str> =
         text.split([' ', '{', '}', ',']).filter(|word| !word.is_empty()).collect();

@@ -267,7 +267,8 @@ fn local(draw: &mut Draw, frame: &Frame) -> Vec<(&'static str, Value)> {
     [distance].into_iter().chain(written.map(|along| ("along", along))).collect()
 }
 
-/// Long packets, small buffers and minimal routes at high load: where there is a ring, they deadlock.
+/// Long packets, small buffers and minimal routes at high load: where there is a ring, they
+/// deadlock.
 fn crowd(frame: &Frame, file: &mut Experiment) {
     let Some(most) = frame.load.filter(|_| frame.settled && !frame.in_transit) else { return };
     for key in ["switch.flow", "policy", "scheme", "cluster.pes", "traffic.arrival"] {

@@ -1,7 +1,8 @@
 //! Random GOAL files with long messages and much that happens at once, on every simulated world.
 //!
-//! Each message has a tag of its own, so that it does not depend on time which receive takes it. Then a
-//! schedule that `check` accepts comes to its end in every world, and one that it refuses in none.
+//! Each message has a tag of its own, so that it does not depend on time which receive takes it.
+//! Then a schedule that `check` accepts comes to its end in every world, and one that it refuses in
+//! none.
 
 use crate::bench::Bench;
 use crate::draw::Draw;

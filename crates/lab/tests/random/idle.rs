@@ -1,15 +1,18 @@
-//! Random work of two nodes that have a network for themselves: every channel in every world, rails in both
-//! orders, with and without patience.
+//! Random work of two nodes that have a network for themselves: every channel in every world, rails
+//! in both orders, with and without patience.
 //!
 //! Nothing can be lost there, and all time-outs are as recommended, so that
 //!
-//! - nothing is sent again, and no rail is taken for dead; on frames, which might be lost, `selective` may send one in
-//!   [`PROBES`] packets again whose acknowledgement waits behind data that goes the other way;
-//! - a policy that goes by what rails show (`fastest`, `pull`) is not slower than the best rail alone by more than
-//!   [`OVERHEAD`] and two packets, in the median of its messages: some are sent to find out about the others;
-//! - no policy is slower than the slowest rail alone by more than that, unless it reserves or is told to give one
-//!   rail more than the others;
-//! - for those that cut evenly or go by what rails show, the order in which rails are listed does not matter.
+//! - nothing is sent again, and no rail is taken for dead; on frames, which might be lost,
+//!   `selective` may send one in [`PROBES`] packets again whose acknowledgement waits behind data
+//!   that goes the other way;
+//! - a policy that goes by what rails show (`fastest`, `pull`) is not slower than the best rail
+//!   alone by more than [`OVERHEAD`] and two packets, in the median of its messages: some are sent
+//!   to find out about the others;
+//! - no policy is slower than the slowest rail alone by more than that, unless it reserves or is
+//!   told to give one rail more than the others;
+//! - for those that cut evenly or go by what rails show, the order in which rails are listed does
+//!   not matter.
 
 use crate::bench::{Bench, get};
 use crate::draw::{Draw, choice};
@@ -22,8 +25,8 @@ use crosstie_units::{Rate, Seed};
 use std::sync::atomic::AtomicBool;
 use toml::{Table, Value};
 
-/// By how much more than the best rail alone takes several may take: envelopes on other rails, pieces that
-/// are cut, and acknowledgements.
+/// By how much more than the best rail alone takes several may take: envelopes on other rails,
+/// pieces that are cut, and acknowledgements.
 const OVERHEAD: f64 = 0.1;
 
 /// One packet in this number may be sent again where frames might be lost.
@@ -32,8 +35,8 @@ const PROBES: f64 = 1000.0;
 /// Rates of rails.
 const RATES: [&str; 5] = ["10 Mbit/s", "100 Mbit/s", "250 Mbit/s", "1 Gbit/s", "10 Gbit/s"];
 
-/// A case: its experiment, of which the last points are the rails and the same in reverse, and those before
-/// each rail alone.
+/// A case: its experiment, of which the last points are the rails and the same in reverse, and
+/// those before each rail alone.
 pub struct Idle {
     pub file: Experiment,
     policy: &'static str,

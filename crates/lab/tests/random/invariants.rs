@@ -334,7 +334,8 @@ fn ideal_ping(seen: &Observed<'_>) -> Finding {
     else {
         return Ok(());
     };
-    // Processors that take time, buses, channels and competitors take more, and rails that differ others.
+    // Processors that take time, buses, channels and competitors take more, and rails that differ
+    // others.
     let Spec { node, channel, cluster, events, competitors, .. } = seen.spec;
     let alone = cluster.rails.are_alike() && events.is_empty() && competitors.is_empty();
     if *node != Node::default() || !channel.is_default() || !alone {
@@ -359,8 +360,8 @@ fn ideal_ping(seen: &Observed<'_>) -> Finding {
     let full = (size - 1) / payload;
     let before = full * (wire(payload) + gap);
     let one_way = before + ideal.latency(link).ps() + wire(size - full * payload);
-    // A wire rests after a packet, which a packet back by the same rail does not meet, but the next one
-    // in the same direction may.
+    // A wire rests after a packet, which a packet back by the same rail does not meet, but the next
+    // one in the same direction may.
     if gap > one_way || seen.row.status != Status::Completed {
         return Ok(());
     }

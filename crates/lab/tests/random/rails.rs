@@ -10,7 +10,8 @@ pub const BOUND: [&str; 3] = ["world", "ideal.gap", "cluster.blocking"];
 
 const RATES: [&str; 4] = ["50 MB/s", "250 MB/s", "400 MB/s", "1 GB/s"];
 
-/// Puts the work of an experiment on rails that differ, on frames or on the ideal network; false if its world is on paper.
+/// Puts the work of an experiment on rails that differ, on frames or on the ideal network; false if
+/// its world is on paper.
 pub fn rails(draw: &mut Draw, kind: WorkKind, hosts: i64, file: &mut Experiment) -> bool {
     match file.choice("world") {
         Some("model") => return false,

@@ -19,8 +19,9 @@ pub(crate) const FIRST_G2: [u64; 15] = [13, 11, 18, 9, 18, 16, 23, 7, 18, 16, 23
 /// The same in figure 2.4.
 pub(crate) const FIRST_G1: [u64; 15] = [10, 9, 16, 8, 16, 15, 22, 7, 16, 15, 22, 14, 22, 21, 28];
 
-/// When every node has every packet, by the rules: a node receives a packet when it comes and the node is free,
-/// and sends it to its children, G apart. Nodes are counted from 0 without gaps below each other.
+/// When every node has every packet, by the rules: a node receives a packet when it comes and the
+/// node is free, and sends it to its children, G apart. Nodes are counted from 0 without gaps below
+/// each other.
 fn simulated(tree: &PacketTree) -> Vec<Vec<Time>> {
     let mut done = vec![Vec::new(); 1 << tree.levels];
     node(tree, &mut done, 0, tree.levels, None);

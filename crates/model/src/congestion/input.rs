@@ -24,9 +24,9 @@ pub struct Cycle {
 }
 
 impl Cycle {
-    /// Of P senders with windows of W packets, and B_L packets at each port. `None` if nothing is lost (W <= B_L), if
-    /// there are no two senders, who would disturb each other, or if the window is so large that nothing is left
-    /// of the third period.
+    /// Of P senders with windows of W packets, and B_L packets at each port. `None` if nothing is
+    /// lost (W <= B_L), if there are no two senders, who would disturb each other, or if the
+    /// window is so large that nothing is left of the third period.
     pub fn new(senders: u32, window: u32, frames: u32) -> Option<Cycle> {
         if window <= frames || senders < 2 {
             return None;
@@ -51,8 +51,8 @@ impl Cycle {
     }
 }
 
-/// T_Eff ~ (B_L + 1 - W/P) / (2 B_L + 2 - (B_L + 2)/P): the same for many senders [tam, 4.2]. `None` as for
-/// [`Cycle::new`].
+/// T_Eff ~ (B_L + 1 - W/P) / (2 B_L + 2 - (B_L + 2)/P): the same for many senders [tam, 4.2].
+/// `None` as for [`Cycle::new`].
 pub fn input_approximate(senders: u32, window: u32, frames: u32) -> Option<f64> {
     Cycle::new(senders, window, frames)?;
     let (p, w, b) = (f64::from(senders), f64::from(window), f64::from(frames));

@@ -59,8 +59,8 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// From the trace of a sender [tam, 4.11 to 4.13]. `None` if it tells nothing of one of them: without a Pack, a
-    /// loss after Packs or a time-out.
+    /// From the trace of a sender [tam, 4.11 to 4.13]. `None` if it tells nothing of one of them:
+    /// without a Pack, a loss after Packs or a time-out.
     pub fn of(trace: &Trace) -> Option<Loss> {
         let count = |event| {
             trace.events.iter().filter(|&&(e, _)| e == event).map(|&(_, n)| n).sum::<u64>() as f64
@@ -88,7 +88,8 @@ impl Loss {
         })
     }
 
-    /// The mean of S, in slots: how long a run of packets with the loss at its end takes [tam, 4.8].
+    /// The mean of S, in slots: how long a run of packets with the loss at its end takes [tam,
+    /// 4.8].
     pub fn sequence(&self, window: u32, frames: u32) -> f64 {
         let c = self.interrupted;
         (1.5 + (1.0 - c) / (c * f64::from(window))) * f64::from(frames)

@@ -14,7 +14,8 @@ pub struct Burst {
 }
 
 impl Burst {
-    /// From S sources to R sinks, with packets that leave and come as often as they can: A ~ S / g_s, D ~ R / g_r.
+    /// From S sources to R sinks, with packets that leave and come as often as they can: A ~ S /
+    /// g_s, D ~ R / g_r.
     pub fn new(sources: u32, sinks: u32, packet: &Packet, frames: f64) -> Burst {
         Burst {
             arrival: f64::from(sources) / packet.send_gap.seconds(),
@@ -33,8 +34,9 @@ impl Burst {
         self.full_after().map(|after| self.arrival * after)
     }
 
-    /// The share of k packets that comes through: rho = D/A + B~/k [tam, A.2], and 1 up to the longest burst of
-    /// which nothing is lost. The thesis has A.2 for all k > B~, which would give more than 1 between the two.
+    /// The share of k packets that comes through: rho = D/A + B~/k [tam, A.2], and 1 up to the
+    /// longest burst of which nothing is lost. The thesis has A.2 for all k > B~, which would
+    /// give more than 1 between the two.
     pub fn success(&self, packets: f64) -> f64 {
         match self.longest() {
             Some(longest) if packets > longest => {

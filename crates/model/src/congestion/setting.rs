@@ -4,8 +4,9 @@ use super::Architecture;
 use crosstie_units::Time;
 use std::f64::consts::E;
 
-/// Whether packets are lost when so many senders begin together, each with a full window [tam, 4.1]: at an input
-/// port if W > B_L, at an output port if W P > B_L. A shared buffer is taken for an output port with all of it.
+/// Whether packets are lost when so many senders begin together, each with a full window [tam,
+/// 4.1]: at an input port if W > B_L, at an output port if W P > B_L. A shared buffer is taken for
+/// an output port with all of it.
 pub fn loses(architecture: Architecture, window: u32, senders: u32, frames: u32) -> bool {
     match architecture {
         Architecture::Input => window > frames,
@@ -40,8 +41,8 @@ impl Timeouts {
     }
 }
 
-/// The time-outs that are recommended [tam, 4.3.4]: B_L e < TO <= B_L e^2 where buffers are at the output or
-/// shared, 2 B_L P <= TO <= 3 B_L P where they are at the input.
+/// The time-outs that are recommended [tam, 4.3.4]: B_L e < TO <= B_L e^2 where buffers are at the
+/// output or shared, 2 B_L P <= TO <= 3 B_L P where they are at the input.
 pub fn timeouts(architecture: Architecture, senders: u32, frames: u32) -> Timeouts {
     let (p, b) = (f64::from(senders), f64::from(frames));
     match architecture {

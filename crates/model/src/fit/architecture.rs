@@ -27,7 +27,8 @@ pub enum Finding {
     },
     /// Slopes do not decide.
     NotResolved {
-        /// Which would fit, the best first: several if S and R varied too little, none if none does.
+        /// Which would fit, the best first: several if S and R varied too little, none if none
+        /// does.
         candidates: Vec<Architecture>,
     },
 }
@@ -41,8 +42,9 @@ const MARGIN: f64 = 3.0;
 /// Errors below this are no better than others: a packet of a buffer of two hundred.
 const FINEST: f64 = 0.005;
 
-/// Which buffer gives such slopes: B_L S at the input whatever R, B_L R at the output whatever S, and B_L anyhow if it
-/// is shared. It is resolved if the mean error of the best is small, and the next best has several times as much.
+/// Which buffer gives such slopes: B_L S at the input whatever R, B_L R at the output whatever S,
+/// and B_L anyhow if it is shared. It is resolved if the mean error of the best is small, and the
+/// next best has several times as much.
 pub fn classify(slopes: &[Slope]) -> Finding {
     let mut fits: Vec<(f64, Architecture, f64)> = Architecture::ALL
         .into_iter()
@@ -60,8 +62,8 @@ pub fn classify(slopes: &[Slope]) -> Finding {
     }
 }
 
-/// The buffer of that kind that fits best, and the root mean square of the relative errors. Slopes count by their
-/// share, as they have about the same relative precision.
+/// The buffer of that kind that fits best, and the root mean square of the relative errors. Slopes
+/// count by their share, as they have about the same relative precision.
 fn fit(slopes: &[Slope], architecture: Architecture) -> Option<(f64, f64)> {
     let sound = |s: &Slope| s.sources > 0 && s.sinks > 0 && s.frames.is_finite() && s.frames > 0.0;
     if slopes.is_empty() || !slopes.iter().all(sound) {
@@ -94,7 +96,8 @@ mod tests {
         }
     }
 
-    /// What a slotted simulation of three routers gave: 43 at each input, 95 at each output, 200 shared.
+    /// What a slotted simulation of three routers gave: 43 at each input, 95 at each output, 200
+    /// shared.
     #[test]
     fn three_routers_are_told_apart() {
         let input = [(2, 1, 85.0), (4, 1, 171.0), (8, 1, 343.0), (15, 1, 644.0)];

@@ -1,8 +1,8 @@
 //! A mean that outliers do not move.
 
-/// The mean of the middle 80 %: sorted by value, a tenth is dropped at each end, rounded down [tam, 3.2]. The thesis
-/// does not say whether its first and last 10 % are so by value or by time. `None` if there is nothing, or
-/// something that is no finite number.
+/// The mean of the middle 80 %: sorted by value, a tenth is dropped at each end, rounded down [tam,
+/// 3.2]. The thesis does not say whether its first and last 10 % are so by value or by time. `None`
+/// if there is nothing, or something that is no finite number.
 pub fn trimmed_mean(values: &[f64]) -> Option<f64> {
     if values.is_empty() || !values.iter().all(|value| value.is_finite()) {
         return None;

@@ -43,8 +43,8 @@ pub struct Sample {
 /// A sum of terms that fits measurements best, in their unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plane {
-    /// The terms with their coefficients and the standard errors of these; infinite if there are no more
-    /// measurements than terms.
+    /// The terms with their coefficients and the standard errors of these; infinite if there are
+    /// no more measurements than terms.
     pub terms: Vec<(Term, f64, f64)>,
     /// The share of the variance that it explains.
     pub r_squared: f64,
@@ -111,7 +111,8 @@ pub fn plane(samples: &[Sample], terms: &[Term]) -> Result<Plane, FitError> {
     Ok(Plane { terms, r_squared, residuals })
 }
 
-/// The inverse of a small matrix with ones on its diagonal, by elimination; `None` if it has none worth the name.
+/// The inverse of a small matrix with ones on its diagonal, by elimination; `None` if it has none
+/// worth the name.
 fn inverse(mut of: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let k = of.len();
     let unit = |i: usize| (0..k).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();

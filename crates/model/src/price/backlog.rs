@@ -1,8 +1,8 @@
 //! How many packets wait in the router.
 //!
-//! A packet waits from when it could be at the receiver until it is delivered. Between the first and the last packet
-//! of a message they come and go at an even pace, so that the number of those that wait changes its slope only
-//! when a message begins or ends: there the peaks are.
+//! A packet waits from when it could be at the receiver until it is delivered. Between the first
+//! and the last packet of a message they come and go at an even pace, so that the number of those
+//! that wait changes its slope only when a message begins or ends: there the peaks are.
 
 use super::Congestion;
 use super::engine::{Log, Message};
@@ -10,7 +10,8 @@ use crate::{Architecture, Buffer};
 use crosstie_collective::Rank;
 use crosstie_units::Time;
 
-/// From a time on so many packets more wait at a port, and from then on so many more in every picosecond.
+/// From a time on so many packets more wait at a port, and from then on so many more in every
+/// picosecond.
 struct Change {
     port: u32,
     at: u64,

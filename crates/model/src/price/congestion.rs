@@ -11,8 +11,8 @@ use std::fmt;
 pub struct Congestion {
     /// Where packets wait.
     pub architecture: Architecture,
-    /// Who is at the port with the most: a sender if it keeps them at the input, a receiver if at the output.
-    /// `None` if all ports share a memory.
+    /// Who is at the port with the most: a sender if it keeps them at the input, a receiver if at
+    /// the output. `None` if all ports share a memory.
     #[serde(serialize_with = "perhaps_number")]
     pub port: Option<Rank>,
     /// When.

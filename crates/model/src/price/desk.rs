@@ -32,11 +32,12 @@ impl Beside {
     }
 }
 
-/// The processors and NICs of a rank, and the tasks that wait for them. Of those who can start, receptions go
-/// last, and otherwise the one goes first who came first.
+/// The processors and NICs of a rank, and the tasks that wait for them. Of those who can start,
+/// receptions go last, and otherwise the one goes first who came first.
 #[derive(Debug, Default)]
 pub(super) struct Desk {
-    /// When each processor is free, and the sending side of each NIC; those that are not listed are.
+    /// When each processor is free, and the sending side of each NIC; those that are not listed
+    /// are.
     cpus: Vec<Time>,
     out: Vec<Time>,
     /// When the receiving side of each NIC delivered its last packet, if it has.
@@ -61,8 +62,8 @@ struct Line {
 
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
-    /// When it came, and the place of its operation, or of a message's send: of those who came together, the one
-    /// goes first that the schedule has first.
+    /// When it came, and the place of its operation, or of a message's send: of those who came
+    /// together, the one goes first that the schedule has first.
     came: (Time, usize),
     task: Task,
     /// How long the processor is busy with it before it needs the NIC.
@@ -106,7 +107,8 @@ impl Desk {
         line.nic.map_or(Time::ZERO, |nic| less(at(&self.out, nic), first.lead))
     }
 
-    /// The lines in which somebody waits whose processor is free, and who may send if that is what it wants.
+    /// The lines in which somebody waits whose processor is free, and who may send if that is what
+    /// it wants.
     fn fit(&self, now: Time, most: u32) -> impl Iterator<Item = (usize, &Waiting)> {
         let fit = move |line: &Line| {
             at(&self.cpus, line.cpu) <= now && (line.nic.is_none() || self.going < most)
@@ -115,8 +117,8 @@ impl Desk {
         lines.filter_map(|(place, line)| Some((place, line.tasks.front()?)))
     }
 
-    /// Takes the task that can start now and came first, if at most so many sends may be under way. Also when its
-    /// processor became free.
+    /// Takes the task that can start now and came first, if at most so many sends may be under way.
+    /// Also when its processor became free.
     pub fn next(&mut self, now: Time, most: u32) -> Option<(Task, Time)> {
         let ready = self
             .fit(now, most)
@@ -156,7 +158,8 @@ impl Desk {
         self.going -= 1;
     }
 
-    /// When a NIC can deliver the first packet of a message that is there now, `gap` behind the one before.
+    /// When a NIC can deliver the first packet of a message that is there now, `gap` behind the one
+    /// before.
     pub fn delivers(&self, nic: u16, now: Time, gap: Time) -> Time {
         at(&self.into, nic).map_or(now, |last| now.max(last + gap))
     }

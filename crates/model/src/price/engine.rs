@@ -1,4 +1,5 @@
-//! The evaluation, in the order of time: one look at the agenda for each thing that happens to a message.
+//! The evaluation, in the order of time: one look at the agenda for each thing that happens to a
+//! message.
 
 use super::PriceError;
 use super::desk::{Beside, Desk, Task};
@@ -9,8 +10,8 @@ use crosstie_units::Time;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What happened, for those who look back. Operations and messages are told by their places and the places of
-/// their sends.
+/// What happened, for those who look back. Operations and messages are told by their places and the
+/// places of their sends.
 pub(super) struct Log {
     pub ops: Vec<Record>,
     pub messages: Vec<Message>,
@@ -65,7 +66,8 @@ impl Log {
     }
 }
 
-/// Something that comes at a known time. Of those that come together, what ends comes before what begins.
+/// Something that comes at a known time. Of those that come together, what ends comes before what
+/// begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A send or a computation is done.
@@ -334,7 +336,8 @@ impl Engine<'_> {
         self.plan(first, Event::Reached(number));
     }
 
-    /// The receiving NIC takes a message in its turn; all packets of it are delivered before the next one's.
+    /// The receiving NIC takes a message in its turn; all packets of it are delivered before the
+    /// next one's.
     fn reached(&mut self, number: u32) {
         let message = &mut self.log.messages[number as usize];
         let nic = self.schedule.all()[message.send as usize].nic.unwrap_or(0);

@@ -3,8 +3,8 @@
 use crosstie_collective::{Rank, Tag};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Who waits for what, and what waits for whom. A receive takes the oldest message that fits, a message the oldest
-/// receive that it fits. Both are told by their places in the schedule.
+/// Who waits for what, and what waits for whom. A receive takes the oldest message that fits, a
+/// message the oldest receive that it fits. Both are told by their places in the schedule.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     /// Receives that name sender and tag, and messages nobody has asked for.

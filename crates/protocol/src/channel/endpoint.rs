@@ -16,7 +16,8 @@ pub enum Input<T> {
         item: T,
         /// Its bytes on the wire, as far as a window counts them.
         bytes: u32,
-        /// Whether an acknowledgement can ride on it. What has no room for one repeats an old number, or none.
+        /// Whether an acknowledgement can ride on it. What has no room for one repeats an old
+        /// number, or none.
         rides: bool,
     },
     /// A frame has come.
@@ -30,7 +31,8 @@ pub enum Input<T> {
 pub enum Action<T> {
     /// Send a frame to the other end.
     Transmit(Frame<T>),
-    /// This has arrived, and is delivered once: in the order in which it was sent by go-back-N, as it comes by selective recovery.
+    /// This has arrived, and is delivered once: in the order in which it was sent by go-back-N, as
+    /// it comes by selective recovery.
     Deliver(T),
     /// The other end has this: it is not kept any longer. Said once, in the same order.
     Acknowledged(T),
@@ -105,8 +107,9 @@ impl<T: Clone> Endpoint<T> {
         }
     }
 
-    /// The number of the packet, and the one expected from the other end, with which so many bytes would be transmitted if they were sent now and were the
-    /// first thing that the endpoint wants done. `None`: they would not, or it is not known.
+    /// The number of the packet, and the one expected from the other end, with which so many bytes
+    /// would be transmitted if they were sent now and were the first thing that the endpoint
+    /// wants done. `None`: they would not, or it is not known.
     #[inline]
     pub fn foresee(&self, bytes: u32) -> Option<(Seq, Seq)> {
         match &self.0 {
@@ -115,8 +118,9 @@ impl<T: Clone> Endpoint<T> {
         }
     }
 
-    /// Whether a packet with this number, and the number that the other end expects, would be delivered if it came now, and there would be time to acknowledge
-    /// it. No also where it is not known.
+    /// Whether a packet with this number, and the number that the other end expects, would be
+    /// delivered if it came now, and there would be time to acknowledge it. No also where it is
+    /// not known.
     #[inline]
     pub fn foresee_arrival(&self, now: Time, seq: Seq, ack: Seq) -> bool {
         match &self.0 {

@@ -12,9 +12,10 @@
 //! | 12 to 15 | the CRC-32 of all other bytes |
 //! | from 16 | what a data packet carries; what a Sack says besides |
 //!
-//! A Sack says in four bytes each when the last packet came, for how long it has been held since, how many packets have come again, and how many
-//! after the one expected it says nothing of; and then in words of eight bytes which have come of the next 512, as many words as are
-//! needed: the last is not 0.
+//! A Sack says in four bytes each when the last packet came, for how long it has been held since,
+//! how many packets have come again, and how many after the one expected it says nothing of; and
+//! then in words of eight bytes which have come of the next 512, as many words as are needed: the
+//! last is not 0.
 //!
 //! Where a frame ends is known to the medium.
 
@@ -66,7 +67,8 @@ pub struct Sack {
     pub held: u32,
     /// How many packets have arrived that had arrived before; modulo 2^32.
     pub repeated: u32,
-    /// What has arrived, counted from this number of packets after the expected one, which has not.
+    /// What has arrived, counted from this number of packets after the expected one, which has
+    /// not.
     pub skipped: u32,
     /// See `skipped`.
     pub came: Arrivals,

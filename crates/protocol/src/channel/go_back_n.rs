@@ -1,5 +1,5 @@
-//! Go-back-N with fast retransmit and Stall, of Tam, "Performance Studies of High-Speed Communication on
-//! Commodity Cluster" (PhD thesis, 2001; cited as \[tam\]).
+//! Go-back-N with fast retransmit and Stall, of Tam, "Performance Studies of High-Speed
+//! Communication on Commodity Cluster" (PhD thesis, 2001; cited as \[tam\]).
 //!
 //! # Sender
 //!
@@ -33,7 +33,8 @@
 //! The thesis draws its states and describes them in prose. Where that is silent:
 //!
 //! - Nack(e) acknowledges everything before e.
-//! - In Stall, a Nack of a later packet is a lost Pack and a Nack; one of the same packet is old news.
+//! - In Stall, a Nack of a later packet is a lost Pack and a Nack; one of the same packet is old
+//!   news.
 //! - A Nack after which nothing is outstanding is a Pack: without a timer, Stall would have no end.
 //! - Old Packs and Nacks are ignored, and do not end a Stall.
 //! - A duplicate is answered by a Pack, at once in every style: its sender may have missed one.
@@ -41,12 +42,14 @@
 //!   never sent, are refused with all that their frame says.
 //! - A timer that expires in simple go-back-N is that of the oldest packet, since all are restarted
 //!   together.
-//! - All data carries an acknowledgement number, and is, where it has room for that, the acknowledgement of packets whose Pack is
-//!   still waiting; a Nack, and the Pack for a duplicate, are too.
+//! - All data carries an acknowledgement number, and is, where it has room for that, the
+//!   acknowledgement of packets whose Pack is still waiting; a Nack, and the Pack for a duplicate,
+//!   are too.
 //! - A whole window of packets in order has a Pack at once in every style: its sender is waiting.
-//! - A window says how much may be on its way to a node, and buffers are chosen by it. So no Pack is sent beside a full one if there is more to send:
-//!   Packs for less than half a window wait for room, as long as those of other styles at most, and go on the packet that goes next, or take the place
-//!   of one that cannot carry an acknowledgement.
+//! - A window says how much may be on its way to a node, and buffers are chosen by it. So no Pack
+//!   is sent beside a full one if there is more to send: Packs for less than half a window wait for
+//!   room, as long as those of other styles at most, and go on the packet that goes next, or take
+//!   the place of one that cannot carry an acknowledgement.
 //! - In the [`History`], P is any acknowledgement that lets the window slide, on data or not, and N
 //!   a Nack that is heeded.
 //!

@@ -54,7 +54,8 @@ impl History {
         share(failed, self.steps(Occurrence::Pack, Occurrence::Nack))
     }
 
-    /// f: how likely a retransmission after a time-out succeeds [tam, Eq. 4.13]. None without time-outs.
+    /// f: how likely a retransmission after a time-out succeeds [tam, Eq. 4.13]. None without
+    /// time-outs.
     pub fn recovery(&self) -> Option<f64> {
         let succeeded = self.steps(Occurrence::Timeout, Occurrence::Pack);
         share(succeeded, self.count(Occurrence::Timeout))

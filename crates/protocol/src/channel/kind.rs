@@ -38,8 +38,8 @@ pub enum ChannelKind {
         #[serde(default)]
         acknowledge: Acknowledge,
     },
-    /// Packets are delivered as they come, only what is missing is sent again, and the window finds itself from the rate of delivery
-    /// and the round trip.
+    /// Packets are delivered as they come, only what is missing is sent again, and the window finds
+    /// itself from the rate of delivery and the round trip.
     Selective {
         /// The least time-out; `None`: as is recommended.
         #[serde(default, deserialize_with = "own_time", skip_serializing_if = "Option::is_none")]
@@ -74,8 +74,8 @@ impl Recommended {
 }
 
 /// When packets in order are acknowledged. In every style, data that goes the other way carries an
-/// acknowledgement, and what was waiting for a Pack then needs none [tam, 4]; and no Pack goes beside a full
-/// window: it waits for room.
+/// acknowledgement, and what was waiting for a Pack then needs none [tam, 4]; and no Pack goes
+/// beside a full window: it waits for room.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Acknowledge {
@@ -91,8 +91,8 @@ pub enum Acknowledge {
         #[serde(default, deserialize_with = "own_time", skip_serializing_if = "Option::is_none")]
         after: Option<Time>,
     },
-    /// On data that goes the other way. There is a Pack where none goes: for a whole window, or when
-    /// packets have waited.
+    /// On data that goes the other way. There is a Pack where none goes: for a whole window, or
+    /// when packets have waited.
     Piggyback {
         /// How long they wait; `None`: a quarter of the time-out.
         #[serde(default, deserialize_with = "own_time", skip_serializing_if = "Option::is_none")]
@@ -200,7 +200,8 @@ impl ChannelKind {
         }
     }
 
-    /// What its channels are made of, where there are any. What the kind does not say is as recommended.
+    /// What its channels are made of, where there are any. What the kind does not say is as
+    /// recommended.
     pub fn spec(&self, recommended: &Recommended) -> Option<ChannelSpec> {
         let go_back_n = |window, timeout: Option<Time>, acknowledge, simple| {
             let (every, after) = match acknowledge {

@@ -2,7 +2,8 @@
 
 use crosstie_units::{Rate, Time};
 
-/// The way between the two ends of a channel on one rail, as the sender sees it. What it has not seen yet is `None`.
+/// The way between the two ends of a channel on one rail, as the sender sees it. What it has not
+/// seen yet is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Path {
     /// How long a packet and its acknowledgement take of late, smoothed.
@@ -13,8 +14,9 @@ pub struct Path {
     pub queue: Option<Time>,
     /// What the way delivers.
     pub rate: Option<Rate>,
-    /// What it carries of what is sent next. Who has little to send cannot see what the way would deliver of more, but how soon that little
-    /// is there. And the most bytes that have shown this, one after another.
+    /// What it carries of what is sent next. Who has little to send cannot see what the way would
+    /// deliver of more, but how soon that little is there. And the most bytes that have shown
+    /// this, one after another.
     pub carries: Option<(Rate, u64)>,
     /// Bytes that may be under way.
     pub window: u64,

@@ -1,49 +1,63 @@
-//! Selective recovery with a window that finds itself: for real paths, which lose single frames and have rates that nobody has told.
+//! Selective recovery with a window that finds itself: for real paths, which lose single frames and
+//! have rates that nobody has told.
 //!
 //! # Receiver
 //!
-//! It delivers every packet as it comes, once. What has come it tells in a [`Sack`]: the number expected, which of the next packets
-//! have come, how many have come again, and for how long it has held this back. It does so
+//! It delivers every packet as it comes, once. What has come it tells in a [`Sack`]: the number
+//! expected, which of the next packets have come, how many have come again, and for how long it has
+//! held this back. It does so
 //!
-//! - at once for the first packet after a pause, for every second one, and when a packet comes out of order, fills a gap or comes again;
-//! - otherwise when the packet has waited (`after`), unless data goes the other way before, which carries the number expected.
+//! - at once for the first packet after a pause, for every second one, and when a packet comes out
+//!   of order, fills a gap or comes again;
+//! - otherwise when the packet has waited (`after`), unless data goes the other way before, which
+//!   carries the number expected.
 //!
-//! What is due is made when it is asked for: who hands in a heap of frames and then asks what to do gets one Sack.
+//! What is due is made when it is asked for: who hands in a heap of frames and then asks what to do
+//! gets one Sack.
 //!
 //! # Sender
 //!
-//! It sends as much as the window allows (see below), in the order of numbers, and what is lost before what is new. Also this is decided
-//! when it is asked for.
+//! It sends as much as the window allows (see below), in the order of numbers, and what is lost
+//! before what is new. Also this is decided when it is asked for.
 //!
-//! *Losses* are found by order and time, in the spirit of RFC 8985. Every transmission has a turn. When one has come, those that were sent
-//! before it and are not acknowledged are lost, if it is as long since they were sent as the one that came took, and a margin for
-//! packets that overtake others. Where none has ever been overtaken, three turns later are enough. So only what is missing is sent
-//! again, and a packet sent again and lost again is found likewise.
+//! *Losses* are found by order and time, in the spirit of RFC 8985. Every transmission has a turn.
+//! When one has come, those that were sent before it and are not acknowledged are lost, if it is as
+//! long since they were sent as the one that came took, and a margin for packets that overtake
+//! others. Where none has ever been overtaken, three turns later are enough. So only what is
+//! missing is sent again, and a packet sent again and lost again is found likewise.
 //!
-//! *Silence* means that the last packets or their acknowledgements are lost: after about two round trips the last packet goes again,
-//! and then the oldest after a time-out that doubles, up to 25 ms, for ever. Nothing else is sent
-//! again until there is an answer. Perhaps it answers an earlier transmission, and the other end was only busy: for a round trip, and no longer
-//! than 25 ms, others may be answered as well. Then all that was sent before the probe is lost, as far as it should have come.
+//! *Silence* means that the last packets or their acknowledgements are lost: after about two round
+//! trips the last packet goes again, and then the oldest after a time-out that doubles, up to 25
+//! ms, for ever. Nothing else is sent again until there is an answer. Perhaps it answers an earlier
+//! transmission, and the other end was only busy: for a round trip, and no longer than 25 ms,
+//! others may be answered as well. Then all that was sent before the probe is lost, as far as it
+//! should have come.
 //!
-//! *Round trips* are measured with packets that were sent once, without the time for which the acknowledgement was held.
+//! *Round trips* are measured with packets that were sent once, without the time for which the
+//! acknowledgement was held.
 //!
 //! # Window
 //!
-//! What the way delivers in the smallest round trip and the time `ahead`, and a few packets. The files of this folder tell how it is found
-//! (`window.rs`, `delivery.rs`) and what bounds it.
+//! What the way delivers in the smallest round trip and the time `ahead`, and a few packets. The
+//! files of this folder tell how it is found (`window.rs`, `delivery.rs`) and what bounds it.
 //!
 //! # What the way carries
 //!
-//! Who sends less than the window does not see what the way would deliver of more. But packets that are sent one after another when
-//! nothing was before them tell it in the short time that they take (`trains.rs`): those who choose among several rails go by that.
+//! Who sends less than the window does not see what the way would deliver of more. But packets that
+//! are sent one after another when nothing was before them tell it in the short time that they take
+//! (`trains.rs`): those who choose among several rails go by that.
 //!
 //! # Readings
 //!
-//! - A Sack has room for 512 packets. Where more are after the one expected, every other Sack tells of those up to the packet that came last.
-//! - A Sack that speaks of packets that were never sent is refused, and so are a Pack and a Nack, which nobody sends here.
+//! - A Sack has room for 512 packets. Where more are after the one expected, every other Sack tells
+//!   of those up to the packet that came last.
+//! - A Sack that speaks of packets that were never sent is refused, and so are a Pack and a Nack,
+//!   which nobody sends here.
 //! - A Sack that is overtaken by another is believed as far as it says something new.
-//! - A Sack that says to have been held for longer than the packet is known to be under way tells no round trip.
-//! - In the [`History`], P is an acknowledgement of something new, N a packet or several found lost, TO a try after silence.
+//! - A Sack that says to have been held for longer than the packet is known to be under way tells
+//!   no round trip.
+//! - In the [`History`], P is an acknowledgement of something new, N a packet or several found
+//!   lost, TO a try after silence.
 
 mod backlog;
 mod delivery;
@@ -78,7 +92,8 @@ pub(super) struct Selective<T> {
     tally: Tally,
 }
 
-/// What an action says of a packet that nothing has to be done for any more. An action has room for more, and many wait here.
+/// What an action says of a packet that nothing has to be done for any more. An action has room for
+/// more, and many wait here.
 #[derive(Debug, Clone)]
 enum Done<T> {
     Delivered(T),

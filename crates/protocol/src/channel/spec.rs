@@ -32,13 +32,13 @@ pub struct GoBackNSpec {
 pub struct SelectiveSpec {
     /// The least time-out: as long as a host may well be busy with something else.
     pub least: Time,
-    /// The queue that is kept ahead of the rail, as the time that the rail takes for it: so long the sender may be busy with something
-    /// else without the rail's noticing.
+    /// The queue that is kept ahead of the rail, as the time that the rail takes for it: so long
+    /// the sender may be busy with something else without the rail's noticing.
     pub ahead: Time,
     /// How long a packet waits at most until it is acknowledged.
     pub after: Time,
-    /// How long a packet may be late on a network that is known to lose nothing: nothing is sent again before.
-    /// Zero on others.
+    /// How long a packet may be late on a network that is known to lose nothing: nothing is sent
+    /// again before. Zero on others.
     pub late: Time,
 }
 
@@ -120,15 +120,16 @@ impl SelectiveSpec {
     /// How many packets after the oldest outstanding one may be sent.
     pub const REACH: u32 = 8192;
 
-    /// The widest window, in packets: half of the reach, so that packets after a lost one can go on until that is made good.
+    /// The widest window, in packets: half of the reach, so that packets after a lost one can go on
+    /// until that is made good.
     pub const WIDEST: u32 = SelectiveSpec::REACH / 2;
 
     /// How many of the least time-outs a time-out is as long as no round trip has been measured.
     pub const UNMEASURED: u64 = 4;
 
-    /// Between real hosts. They are busy with something else for milliseconds at times, and come back to find everything that has come
-    /// meanwhile; acknowledgements that are a tenth of a millisecond late are of no account beside that, and then cover a whole
-    /// batch.
+    /// Between real hosts. They are busy with something else for milliseconds at times, and come
+    /// back to find everything that has come meanwhile; acknowledgements that are a tenth of a
+    /// millisecond late are of no account beside that, and then cover a whole batch.
     pub const LIVE: SelectiveSpec = SelectiveSpec {
         least: Time::from_ns(5_000_000),
         ahead: Time::from_ns(1_000_000),
@@ -136,7 +137,8 @@ impl SelectiveSpec {
         late: Time::ZERO,
     };
 
-    /// Between simulated hosts, whose processors are never busy with anything else than what is simulated.
+    /// Between simulated hosts, whose processors are never busy with anything else than what is
+    /// simulated.
     pub const SIMULATED: SelectiveSpec = SelectiveSpec {
         least: Time::from_ns(500_000),
         ahead: Time::ZERO,
@@ -144,8 +146,8 @@ impl SelectiveSpec {
         late: Time::ZERO,
     };
 
-    /// Between simulated hosts on a network where the first packets may take so long to be acknowledged, and
-    /// packets that are not lost may be so late, if nothing is lost there.
+    /// Between simulated hosts on a network where the first packets may take so long to be
+    /// acknowledged, and packets that are not lost may be so late, if nothing is lost there.
     pub fn simulated(first: Time, late: Time) -> SelectiveSpec {
         let fits = Time::from_ps(first.ps() / SelectiveSpec::UNMEASURED);
         let usual = SelectiveSpec::SIMULATED;

@@ -7,7 +7,8 @@ use std::ops::AddAssign;
 pub struct Tally {
     /// Data packets sent for the first time.
     pub first: u64,
-    /// Data packets sent again for a Nack, or because later ones were acknowledged: fast retransmissions.
+    /// Data packets sent again for a Nack, or because later ones were acknowledged: fast
+    /// retransmissions.
     pub fast: u64,
     /// Data packets sent again for a time-out.
     pub timeout: u64,

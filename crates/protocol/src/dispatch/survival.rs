@@ -1,4 +1,5 @@
-//! What a node does about ways that die: what was given to them goes again on others, and waits if there are none.
+//! What a node does about ways that die: what was given to them goes again on others, and waits if
+//! there are none.
 
 use std::collections::VecDeque;
 
@@ -62,8 +63,8 @@ impl Dispatch {
         ways.peers().into_iter().filter(lives).map(|to| (to, rail)).collect()
     }
 
-    /// Ways have died: what they had goes again on others or, where there are none, waits. Gives their rails on which
-    /// something had not left.
+    /// Ways have died: what they had goes again on others or, where there are none, waits. Gives
+    /// their rails on which something had not left.
     pub(crate) fn bury(&mut self, dead: &[(NodeId, RailId)]) -> RailSet {
         let (mut unsent, mut orphans) = (RailSet::EMPTY, Vec::new());
         for &(to, rail) in dead {
@@ -112,7 +113,8 @@ impl Dispatch {
         }
     }
 
-    /// Messages for a peer without a way wait apart, so that they hold up no others; nor does one that has not left.
+    /// Messages for a peer without a way wait apart, so that they hold up no others; nor does one
+    /// that has not left.
     fn hold_if_cut_off(&mut self, to: NodeId) {
         let Some(ways) = &mut self.ways else { return };
         if ways.reach(self.now, to, self.outbox.up()) != Reach::CutOff {
@@ -154,8 +156,9 @@ impl Dispatch {
         }
     }
 
-    /// What each rail takes of bytes that go again: so much that all finish together, by what they have shown; equal parts, if
-    /// none has. Who has shown nothing is taken for one like the others.
+    /// What each rail takes of bytes that go again: so much that all finish together, by what they
+    /// have shown; equal parts, if none has. Who has shown nothing is taken for one like the
+    /// others.
     fn shares(&mut self, outgoing: &Outgoing, bytes: u64, rails: RailSet) -> Vec<(RailId, f64)> {
         let to = outgoing.to;
         let pace = |rail| self.gauge(to, rail).pace_now(self.now, 0).filter(|&pace| pace > 0.0);

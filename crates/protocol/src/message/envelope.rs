@@ -7,14 +7,15 @@ pub struct Tag(pub u32);
 /// What one rank sends to another, in one piece or, if it is data, in several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Envelope {
-    /// Its number among those between two ranks, PSN; it wraps. Data has none: it goes to its place whenever it comes. Nor has a
-    /// probe, or the word of a rank that has left.
+    /// Its number among those between two ranks, PSN; it wraps. Data has none: it goes to its
+    /// place whenever it comes. Nor has a probe, or the word of a rank that has left.
     pub number: Option<u32>,
     /// What is in it.
     pub body: Body,
 }
 
-/// What can be in an envelope. Sends and receives are known by the numbers that their own rank gave them.
+/// What can be in an envelope. Sends and receives are known by the numbers that their own rank gave
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Body {
     /// A short message.
@@ -67,7 +68,8 @@ pub enum Body {
 }
 
 impl Body {
-    /// Whether it is numbered and opened in order; where that is not `strict`, only what is matched, and the credit for it.
+    /// Whether it is numbered and opened in order; where that is not `strict`, only what is
+    /// matched, and the credit for it.
     pub(super) fn is_numbered(&self, strict: bool) -> bool {
         match self {
             Body::Eager { .. } | Body::Rts { .. } | Body::Credit { .. } => true,

@@ -15,19 +15,20 @@ use crate::{Machine, Matching, RailId, RailSet, RankId};
 pub struct MessageSpec {
     /// The longest message that is sent without asking.
     pub eager: u64,
-    /// Bytes of eager messages that each rank keeps for each other rank before somebody asks for them; at least 4 KiB and twice
-    /// the longest eager message with its envelope. A sender without credit asks first (RTS), which takes none.
+    /// Bytes of eager messages that each rank keeps for each other rank before somebody asks for
+    /// them; at least 4 KiB and twice the longest eager message with its envelope. A sender
+    /// without credit asks first (RTS), which takes none.
     pub credit: u64,
-    /// Whether CTS and FIN are numbered and opened in order like all others, as Liu has it. Otherwise they are opened as they
-    /// come: order matters for what is matched only.
+    /// Whether CTS and FIN are numbered and opened in order like all others, as Liu has it.
+    /// Otherwise they are opened as they come: order matters for what is matched only.
     pub strict: bool,
-    /// Whether FINs tell that data are in place, as where a receiver does not see them come (RDMA). Otherwise the driver's word
-    /// is enough.
+    /// Whether FINs tell that data are in place, as where a receiver does not see them come
+    /// (RDMA). Otherwise the driver's word is enough.
     pub fins: bool,
     /// The number of the first envelope between two ranks.
     pub first: u32,
-    /// How often a rank that is waited for, and to which nothing is under way, is probed: who only waits would never learn that
-    /// it cannot be reached. `None`: never.
+    /// How often a rank that is waited for, and to which nothing is under way, is probed: who only
+    /// waits would never learn that it cannot be reached. `None`: never.
     pub probe: Option<Time>,
 }
 
@@ -132,7 +133,8 @@ pub enum Action {
         /// The send.
         request: RequestId,
     },
-    /// There is a place for the data of a long message: whatever comes for this receive of this rank goes there.
+    /// There is a place for the data of a long message: whatever comes for this receive of this
+    /// rank goes there.
     Place {
         /// The receive, as in [`Body::Data`].
         receive: u32,
@@ -155,7 +157,8 @@ pub enum Action {
         tag: Tag,
         /// The length of the message; more than there was room for if it was cut off.
         bytes: u64,
-        /// The number of the eager envelope whose bytes are to be put in place; `None`: they are there.
+        /// The number of the eager envelope whose bytes are to be put in place; `None`: they are
+        /// there.
         envelope: Option<u32>,
     },
     /// A send or a receive will not be done: the other rank cannot be reached.
@@ -211,8 +214,9 @@ struct Receiving {
     of: Option<u32>,
 }
 
-/// RTS to one rank that may be unanswered at once: what bounds the memory that a peer can fill. It is far more than programs have under
-/// way; a send beyond it waits until an earlier one is answered.
+/// RTS to one rank that may be unanswered at once: what bounds the memory that a peer can fill. It
+/// is far more than programs have under way; a send beyond it waits until an earlier one is
+/// answered.
 const MOST_ASKED: u32 = 1 << 20;
 
 /// What became of a request that was [cancelled](Messenger::cancel).
@@ -220,7 +224,8 @@ const MOST_ASKED: u32 = 1 << 20;
 pub enum Cancelled {
     /// It has had no effect: no message was taken, and none will be delivered.
     Withdrawn,
-    /// A send that the other rank knows of: it is delivered if that asks for it. Its bytes are needed until then.
+    /// A send that the other rank knows of: it is delivered if that asks for it. Its bytes are
+    /// needed until then.
     GoesOn,
     /// A receive whose message is coming: the message is dropped when it is there.
     Taken {
@@ -251,7 +256,8 @@ struct Peer {
     asked: u32,
     /// Sends that wait because there are too many of these.
     stalled: VecDeque<(RequestId, Tag, u64)>,
-    /// Credit to be given back, and what the other still has kept here: bytes of eager messages, and RTS.
+    /// Credit to be given back, and what the other still has kept here: bytes of eager messages,
+    /// and RTS.
     owed: u64,
     kept: u64,
     kept_asked: u32,
@@ -265,7 +271,8 @@ impl Peer {
         eager && !self.unreachable && self.stalled.is_empty()
     }
 
-    /// Whether the envelope with this number would be opened at once, with an eager message in it, and nothing would have to be said to that.
+    /// Whether the envelope with this number would be opened at once, with an eager message in it,
+    /// and nothing would have to be said to that.
     fn opens_at_once(&self, spec: &MessageSpec, bytes: u64, number: u32) -> bool {
         let (price, most) = (ENVELOPE.saturating_add(bytes), spec.credit);
         let fits = bytes <= spec.eager && self.kept + self.owed + price <= most;
@@ -376,16 +383,18 @@ impl Messenger {
         Some((from, tag, request))
     }
 
-    /// The number of the envelope in which a message of so many bytes would be posted, if it were sent now and would be the first thing that the
-    /// messenger wants done. `None`: it would not, or not at once, or it is not known.
+    /// The number of the envelope in which a message of so many bytes would be posted, if it were
+    /// sent now and would be the first thing that the messenger wants done. `None`: it would
+    /// not, or not at once, or it is not known.
     pub fn foresee(&self, to: RankId, bytes: u64) -> Option<u32> {
         let peer = self.peers.get(&to)?;
         let goes = self.actions.is_empty() && peer.sends_at_once(&self.spec, bytes);
         goes.then(|| peer.order.next())
     }
 
-    /// Sends a message where that is all there is to it: `carry` takes the envelope with this number to its receiver, as through memory. It comes to the
-    /// same as an [`Input::Send`] whose post has [landed](Input::Landed). Whether it was sent: not if it was not
+    /// Sends a message where that is all there is to it: `carry` takes the envelope with this
+    /// number to its receiver, as through memory. It comes to the same as an [`Input::Send`]
+    /// whose post has [landed](Input::Landed). Whether it was sent: not if it was not
     /// [foreseen](Messenger::foresee), and not if it could not be carried.
     pub fn send_at_once(
         &mut self,
@@ -406,8 +415,8 @@ impl Messenger {
         true
     }
 
-    /// The receive that an eager message would be for if it came now, in an envelope of this number, if that would be all that the messenger wants
-    /// done.
+    /// The receive that an eager message would be for if it came now, in an envelope of this
+    /// number, if that would be all that the messenger wants done.
     pub fn foresee_arrival(
         &self,
         from: RankId,
@@ -421,8 +430,9 @@ impl Messenger {
         Some(request)
     }
 
-    /// Gives an eager message to the receive that it is for, where that is all there is to it: what [`Messenger::foresee_arrival`] foresees is done with this,
-    /// as if [`Input::Arrived`] had told of it.
+    /// Gives an eager message to the receive that it is for, where that is all there is to it: what
+    /// [`Messenger::foresee_arrival`] foresees is done with this, as if [`Input::Arrived`] had
+    /// told of it.
     pub fn receive_at_once(
         &mut self,
         now: Time,
@@ -443,8 +453,8 @@ impl Messenger {
         Some(request)
     }
 
-    /// Gives up requests that nobody waits for any more; what became of each that was under way. A receive that waits takes no message
-    /// from now on.
+    /// Gives up requests that nobody waits for any more; what became of each that was under way. A
+    /// receive that waits takes no message from now on.
     pub fn cancel(&mut self, requests: &BTreeSet<RequestId>) -> Vec<(RequestId, Cancelled)> {
         let is_one = |request: &RequestId| requests.contains(request);
         let waiting = self.matching.cancel(|waiting| is_one(&waiting.request));
@@ -764,8 +774,8 @@ impl Messenger {
         }
     }
 
-    /// Everything that waits for another rank fails. What has come from it whole, and after nothing that has not, may still be
-    /// asked for.
+    /// Everything that waits for another rank fails. What has come from it whole, and after nothing
+    /// that has not, may still be asked for.
     fn unreachable(&mut self, id: RankId) {
         let is_asked = |message: &Unexpected| matches!(message, Unexpected::Rts { .. });
         let lost = self.matching.withdraw(id, is_asked);

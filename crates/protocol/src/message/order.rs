@@ -58,7 +58,8 @@ impl<T> Order<T> {
         self.expected = self.expected.wrapping_add(1);
     }
 
-    /// Something has come; false if it has come before, or cannot be. It is then to be asked for with [`Order::open`].
+    /// Something has come; false if it has come before, or cannot be. It is then to be asked for
+    /// with [`Order::open`].
     pub fn arrive(&mut self, number: u32, thing: T) -> bool {
         if number == self.expected {
             let is_new = self.due.is_none();

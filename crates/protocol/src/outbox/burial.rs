@@ -35,8 +35,8 @@ impl Sending {
 }
 
 impl Outbox {
-    /// A way has died: packets that were never transmitted are withdrawn, the others become ghosts, and the bytes of all are
-    /// orphans.
+    /// A way has died: packets that were never transmitted are withdrawn, the others become ghosts,
+    /// and the bytes of all are orphans.
     pub fn bury(&mut self, to: NodeId, rail: RailId, orders: &mut VecDeque<Order>) -> Burial {
         let mut burial = Burial::default();
         let dies = |sending: &Sending| {
@@ -99,8 +99,8 @@ impl Outbox {
         }
     }
 
-    /// There are more ways to a peer: packets that go again and have found no room in a window yet are withdrawn once more. Gives
-    /// what they were, and on which rails.
+    /// There are more ways to a peer: packets that go again and have found no room in a window yet
+    /// are withdrawn once more. Gives what they were, and on which rails.
     pub fn recall(&mut self, to: NodeId, orders: &mut VecDeque<Order>) -> Vec<(RailId, Orphan)> {
         let recalls = |sending: &Sending| {
             let waits = sending.again && !sending.ghost && sending.admitted < sending.packets;

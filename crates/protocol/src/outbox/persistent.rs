@@ -66,7 +66,8 @@ impl Outbox {
         }
     }
 
-    /// An orphan has been handed over in stripes, or need not be. The message, and who sent it, if that has left with it.
+    /// An orphan has been handed over in stripes, or need not be. The message, and who sent it, if
+    /// that has left with it.
     pub fn settle(&mut self, orphan: &Orphan) -> Option<(PeId, MessageId)> {
         let message = self.persistent(orphan.message).outgoing.message;
         let gone = if orphan.leaves { self.depart(orphan.message, message) } else { None };

@@ -39,8 +39,9 @@ impl Timeout {
         Some(Time::from_ps(now.ps().saturating_add(wait)))
     }
 
-    /// An attempt has ended without any grant. If answers take longer than the time-out, all of them
-    /// come late and are turned down: with ever the same time-out nothing would ever be sent.
+    /// An attempt has ended without any grant. If answers take longer than the time-out, all of
+    /// them come late and are turned down: with ever the same time-out nothing would ever be
+    /// sent.
     pub fn double(&mut self) {
         self.doublings = self.doublings.saturating_add(1);
     }

@@ -1,16 +1,18 @@
 //! Dynamic: both NICs are reserved before data flow [coll, algorithms 4 to 6].
 //!
-//! A PE asks all free NICs at once. Each asks the NIC of the receiver on its rail, and when all have
-//! answered (or its time is over) the PE sends on those that were granted and gives back what it
-//! does not need. Without any grant it tries again.
+//! A PE asks all free NICs at once. Each asks the NIC of the receiver on its rail, and when all
+//! have answered (or its time is over) the PE sends on those that were granted and gives back what
+//! it does not need. Without any grant it tries again.
 //!
 //! PEs that wait for a free NIC stand in line. A NIC that becomes free, for whatever reason, is
 //! given to the first in line together with all others that are free; a PE whose attempt has
 //! failed goes to the end. So a retry never comes sooner than an answer from the network.
 //!
-//! Where the node outlives its rails, an agreement ends with the way on which it was made: each side dissolves it for itself, and what one of
-//! them still says of it later is known to be late, because it comes from nobody that the NIC deals with. What was under way goes again without
-//! any agreement. As long as there is one, its words are repeated now and then, since only who is spoken to is seen to be dead.
+//! Where the node outlives its rails, an agreement ends with the way on which it was made: each
+//! side dissolves it for itself, and what one of them still says of it later is known to be late,
+//! because it comes from nobody that the NIC deals with. What was under way goes again without
+//! any agreement. As long as there is one, its words are repeated now and then, since only who is
+//! spoken to is seen to be dead.
 
 use std::collections::VecDeque;
 
@@ -38,7 +40,8 @@ pub struct Dynamic {
     begun: u64,
     pub(super) turn: Turn,
     waiting: VecDeque<PeId>,
-    /// What each NIC has said last to make an agreement: its request and its grant. Kept where the node outlives its rails.
+    /// What each NIC has said last to make an agreement: its request and its grant. Kept where the
+    /// node outlives its rails.
     words: Vec<[Option<Word>; 2]>,
     /// When they are repeated.
     reminder: Option<Time>,
@@ -62,8 +65,8 @@ fn next_reminder(now: Time, patience: Patience) -> Time {
 
 impl Dynamic {
     /// The policy of one node. The ratio says how many of the granted rails a message takes, the
-    /// time-out how long a PE waits for answers before it makes do with those it has (`None`: as long
-    /// as it takes); it doubles each time there are none.
+    /// time-out how long a PE waits for answers before it makes do with those it has (`None`: as
+    /// long as it takes); it doubles each time there are none.
     pub fn new(spec: &NodeSpec, ratio: StripingRatio, timeout: Option<Time>) -> Dynamic {
         Dynamic {
             ratio,
@@ -139,7 +142,8 @@ impl Dynamic {
         }
     }
 
-    /// Whether a control packet is about an agreement that was dissolved, or that cannot stand. Who waits for an answer has one.
+    /// Whether a control packet is about an agreement that was dissolved, or that cannot stand. Who
+    /// waits for an answer has one.
     fn is_late(
         &self,
         rail: RailId,
@@ -163,7 +167,8 @@ impl Dynamic {
         late
     }
 
-    /// Puts those in line in line again: what they had to send may wait for a way now, or have found one.
+    /// Puts those in line in line again: what they had to send may wait for a way now, or have
+    /// found one.
     fn line_up_again(&mut self, dispatch: &mut Dispatch) {
         let waiting = std::mem::take(&mut self.waiting);
         waiting.into_iter().for_each(|pe| self.line_up(pe, dispatch));

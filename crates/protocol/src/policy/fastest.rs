@@ -4,8 +4,8 @@ use super::Policy;
 use super::multiplex::named;
 use crate::{Dispatch, NodeId, NodeSpec, PeId, RailId, RailSet, Stripe, Turn};
 
-/// Every message takes one rail, whole: by what is ahead of it on each, and by what each has shown of its pace and latency.
-/// Of equals, in turn.
+/// Every message takes one rail, whole: by what is ahead of it on each, and by what each has shown
+/// of its pace and latency. Of equals, in turn.
 #[derive(Debug)]
 pub struct Fastest {
     turn: Turn,
@@ -13,8 +13,9 @@ pub struct Fastest {
     packet: u64,
 }
 
-/// A rail is tried again when it has not been used for so many times as long as it is expected to take; and before, when it has not been used
-/// for longer than it had been known, since first impressions may be wrong.
+/// A rail is tried again when it has not been used for so many times as long as it is expected to
+/// take; and before, when it has not been used for longer than it had been known, since first
+/// impressions may be wrong.
 const LONG: f64 = 64.0;
 
 impl Fastest {
@@ -24,8 +25,9 @@ impl Fastest {
         Fastest { turn: Turn::default(), packet }
     }
 
-    /// When so many more bytes would be there, in picoseconds from now. A rail whose pace is not known is expected to take no time for
-    /// bytes: so it is tried until it shows its pace, by not keeping up. And one that was not used for long may have become faster.
+    /// When so many more bytes would be there, in picoseconds from now. A rail whose pace is not
+    /// known is expected to take no time for bytes: so it is tried until it shows its pace, by
+    /// not keeping up. And one that was not used for long may have become faster.
     fn expected(&self, dispatch: &Dispatch, to: NodeId, rail: RailId, bytes: u64) -> f64 {
         let (now, gauge) = (dispatch.now(), dispatch.gauge(to, rail));
         let ahead = dispatch.under_way(rail);

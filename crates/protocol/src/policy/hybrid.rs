@@ -20,8 +20,8 @@ impl Dynamic {
     }
 
     /// Sends the next message of a PE, a short one, on one NIC: in turn among the free ones, or
-    /// among all if none is free. It leaves the status of the NIC as it is, and the receiver takes it
-    /// in any state. False if no rail is up.
+    /// among all if none is free. It leaves the status of the NIC as it is, and the receiver takes
+    /// it in any state. False if no rail is up.
     pub(super) fn send_short(&mut self, pe: PeId, bytes: u64, dispatch: &mut Dispatch) -> bool {
         let Some(head) = dispatch.head(pe) else { return false };
         let up = dispatch.up_to(head.to);

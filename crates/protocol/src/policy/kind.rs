@@ -31,7 +31,8 @@ pub enum PolicyKind {
     Static {},
     /// A message takes one rail, in turn, whatever the NICs are doing [coll, 3].
     Basic {},
-    /// A message takes rails whose NIC at the sender neither sends nor receives [coll, algorithm 3].
+    /// A message takes rails whose NIC at the sender neither sends nor receives [coll, algorithm
+    /// 3].
     LocalDynamic {
         /// The striping ratio, of the free rails.
         #[serde(default = "all", deserialize_with = "striping")]
@@ -59,9 +60,11 @@ pub enum PolicyKind {
         #[serde(default = "short", deserialize_with = "threshold")]
         threshold: Bytes,
     },
-    /// Each processing element has one rail for everything: the first has the first, and so on [liu, 4.4].
+    /// Each processing element has one rail for everything: the first has the first, and so on
+    /// [liu, 4.4].
     Binding {},
-    /// Messages to a node take rails in turn, a rail of weight w as often as w rails of weight 1 [liu, 4.4].
+    /// Messages to a node take rails in turn, a rail of weight w as often as w rails of weight 1
+    /// [liu, 4.4].
     WeightedRoundRobin {
         /// The weights of the rails; the last one goes for all further rails.
         #[serde(default = "equal", deserialize_with = "weights", serialize_with = "list")]
@@ -73,13 +76,15 @@ pub enum PolicyKind {
         #[serde(default = "several", deserialize_with = "window")]
         window: u32,
     },
-    /// Long messages are cut into equal stripes for all rails; short ones take rails in turn [liu, 4.4].
+    /// Long messages are cut into equal stripes for all rails; short ones take rails in turn [liu,
+    /// 4.4].
     EvenStriping {
         /// Messages of fewer bytes are short.
         #[serde(default = "worthwhile", deserialize_with = "threshold")]
         threshold: Bytes,
     },
-    /// Long messages are cut in proportion to fixed weights; short ones take rails in turn [liu, 4.4].
+    /// Long messages are cut in proportion to fixed weights; short ones take rails in turn [liu,
+    /// 4.4].
     WeightedStriping {
         /// As in [`PolicyKind::WeightedRoundRobin`].
         #[serde(default = "equal", deserialize_with = "weights", serialize_with = "list")]
@@ -104,11 +109,11 @@ pub enum PolicyKind {
         #[serde(default = "worthwhile", deserialize_with = "threshold")]
         threshold: Bytes,
     },
-    /// A message takes the rail on which it is expected to be there first, by what is ahead of it and by what each rail has
-    /// shown.
+    /// A message takes the rail on which it is expected to be there first, by what is ahead of it
+    /// and by what each rail has shown.
     Fastest {},
-    /// Rails take the next piece of a long message as they finish; short messages take the rail on which they are
-    /// expected to be there first.
+    /// Rails take the next piece of a long message as they finish; short messages take the rail on
+    /// which they are expected to be there first.
     Pull {},
 }
 
@@ -205,7 +210,8 @@ impl Default for PolicyKind {
 }
 
 impl PolicyKind {
-    /// The one that does best for messages between ranks, by measurement over rails that are equal, differ, change and die.
+    /// The one that does best for messages between ranks, by measurement over rails that are equal,
+    /// differ, change and die.
     pub fn recommended() -> PolicyKind {
         PolicyKind::Pull {}
     }
@@ -363,8 +369,9 @@ impl PolicyKind {
         }
     }
 
-    /// Whether nodes pace what they send: their processing elements each send on their own, and a NIC has only so many packets
-    /// under way. Otherwise a node sends as one, and hands everything to the network at once.
+    /// Whether nodes pace what they send: their processing elements each send on their own, and a
+    /// NIC has only so many packets under way. Otherwise a node sends as one, and hands
+    /// everything to the network at once.
     pub fn paces(&self) -> bool {
         self.pacing() != Pacing::AtOnce
     }
@@ -422,8 +429,8 @@ impl PolicyKind {
 pub enum Pacing {
     /// They hand everything to the network at once.
     AtOnce,
-    /// They send only so many stripes at once, and have only so many packets under way; processing elements may wait for a
-    /// message to leave.
+    /// They send only so many stripes at once, and have only so many packets under way; processing
+    /// elements may wait for a message to leave.
     Transfers,
     /// They send stripes one after another, and have only so many packets under way.
     InOrder,

@@ -18,8 +18,8 @@ pub enum Rule {
     Window(u32),
 }
 
-/// The weights of rails, as files give them: whole numbers, for at most [`Shares::MOST`] rails. Rails beyond those given have
-/// the weight of the last.
+/// The weights of rails, as files give them: whole numbers, for at most [`Shares::MOST`] rails.
+/// Rails beyond those given have the weight of the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shares {
     weights: [u16; Shares::MOST],
@@ -99,7 +99,8 @@ impl Multiplexer {
             }
             Rule::Weighted(shares) => {
                 place.behind.resize(self.rails as usize, 0);
-                // Who is behind most has its turn, and is then ahead of the others by all that they have gained.
+                // Who is behind most has its turn, and is then ahead of the others by all that they
+                // have gained.
                 let mut gained = 0;
                 for rail in up.iter() {
                     let weight = i64::from(shares.of(rail));
@@ -116,8 +117,9 @@ impl Multiplexer {
     }
 }
 
-/// Every message takes one rail, whole. Those that must not be cut take turns of their own: the requests for long messages, which
-/// alternate with these, would otherwise put all of them on the same rail.
+/// Every message takes one rail, whole. Those that must not be cut take turns of their own: the
+/// requests for long messages, which alternate with these, would otherwise put all of them on the
+/// same rail.
 #[derive(Debug)]
 pub struct Multiplex {
     multiplexers: [Multiplexer; 2],
@@ -201,7 +203,8 @@ mod tests {
         }
     }
 
-    /// Two rails of 5 and 8.5 us, a message every microsecond: how many have to wait for others before them.
+    /// Two rails of 5 and 8.5 us, a message every microsecond: how many have to wait for others
+    /// before them.
     #[test]
     fn longer_windows_put_fewer_messages_out_of_order() {
         let deferred = |length| {

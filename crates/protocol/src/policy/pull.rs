@@ -1,8 +1,9 @@
-//! Pull: rails take the next piece of a long message as they finish, so that no rail waits for another.
+//! Pull: rails take the next piece of a long message as they finish, so that no rail waits for
+//! another.
 //!
-//! What is ahead of each rail is bounded by the time that a packet is on its way: a rail that slows down keeps little. And a piece
-//! is never longer than lets all rails finish together, as far as they have shown how fast they are. Nothing has to be told or
-//! learned before.
+//! What is ahead of each rail is bounded by the time that a packet is on its way: a rail that slows
+//! down keeps little. And a piece is never longer than lets all rails finish together, as far as
+//! they have shown how fast they are. Nothing has to be told or learned before.
 
 use std::collections::VecDeque;
 
@@ -12,7 +13,8 @@ use super::{Feedback, Policy};
 use crate::level::finish;
 use crate::{Dispatch, Gauge, NodeId, NodeSpec, OpenId, PeId, RailId, Stripe};
 
-/// Long messages are handed over piece by piece; those of one packet take the rail on which they are expected to be there first.
+/// Long messages are handed over piece by piece; those of one packet take the rail on which they
+/// are expected to be there first.
 #[derive(Debug)]
 pub struct Pull {
     /// The bytes of a packet that has not grown: pieces are made of whole ones.
@@ -27,12 +29,14 @@ pub struct Pull {
 /// Where packets have no limit, pieces are made of so many bytes.
 const UNCUT: u64 = 8192;
 
-/// Packets that are given to a rail of which nothing is known: its pace shows in the second. Where several are acknowledged together,
-/// it does not, and it is given twice as many as it has been given so far.
+/// Packets that are given to a rail of which nothing is known: its pace shows in the second. Where
+/// several are acknowledged together, it does not, and it is given twice as many as it has been
+/// given so far.
 const FIRST: u64 = 2;
 
-/// Beside one packet, a rail has as much under way as it carries in so many times that a packet is on its way. Who had only as much as
-/// it takes to keep the rail busy would take a rail for slow that it has kept waiting, and keep it waiting longer.
+/// Beside one packet, a rail has as much under way as it carries in so many times that a packet is
+/// on its way. Who had only as much as it takes to keep the rail busy would take a rail for slow
+/// that it has kept waiting, and keep it waiting longer.
 const AHEAD: f64 = 2.0;
 
 /// And that is at least so many pieces, if it is as many packets.
@@ -41,7 +45,8 @@ const PIECES: f64 = 8.0;
 /// A round trip of this many picoseconds is long.
 const LONG: f64 = 8e9;
 
-/// The least that a byte takes, in picoseconds: even packets that are acknowledged at once took some time.
+/// The least that a byte takes, in picoseconds: even packets that are acknowledged at once took
+/// some time.
 const LEAST: f64 = 0.001;
 
 /// What is known of a rail that may take a piece.
@@ -115,7 +120,8 @@ impl Pull {
                 return Some((rail.rail, rest.min(bytes)));
             }
         }
-        // Less than a packet for each is left. And where nothing is under way nobody would ask again.
+        // Less than a packet for each is left. And where nothing is under way nobody would ask
+        // again.
         (idle || soonest.packets > 0).then_some((soonest.rail, rest.min(self.packet)))
     }
 }
@@ -130,7 +136,8 @@ fn candidate(
     let (pace, latency) = (pace.max(LEAST), gauge.latency());
     let (own, ahead) = (gauge.under_way() as f64, dispatch.under_way(rail) as f64);
     // A channel that has nothing waiting would not learn what its way can carry. On a long
-    // path that takes a piece: more is handed over when one is there, and its window grows by little more than that.
+    // path that takes a piece: more is handed over when one is there, and its window grows by
+    // little more than that.
     let most = match gauge.window() {
         Some(window) if latency > LONG => (window + window / PIECES as u64 + packet) as f64,
         Some(window) => (window + 2 * packet) as f64,

@@ -3,8 +3,9 @@
 use super::Policy;
 use crate::{Dispatch, PeId, Stripe, Turn};
 
-/// All PEs of a node share one turn: what it sends is spread evenly, whoever sends it. Messages that must not be cut have a turn
-/// of their own: the requests for long messages, which alternate with these, would otherwise put all of them on the same rail.
+/// All PEs of a node share one turn: what it sends is spread evenly, whoever sends it. Messages
+/// that must not be cut have a turn of their own: the requests for long messages, which alternate
+/// with these, would otherwise put all of them on the same rail.
 #[derive(Debug, Default)]
 pub struct RoundRobin {
     turns: [Turn; 2],

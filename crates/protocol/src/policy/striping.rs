@@ -95,7 +95,8 @@ impl Policy for Striping {
         }
     }
 
-    /// A message that has lost a stripe tells nothing of the others. A rail that is taken back has the weight that it had.
+    /// A message that has lost a stripe tells nothing of the others. A rail that is taken back has
+    /// the weight that it had.
     fn lives(&mut self, to: NodeId, rail: RailId, _lives: bool, _dispatch: &mut Dispatch) {
         let lost = |cut: &Cut| cut.to == to && cut.weights.iter().any(|&(other, _)| other == rail);
         self.cuts.retain(|_, cut| !lost(cut));

@@ -5,8 +5,8 @@ fn adaptation(alpha: f64, units: Option<u32>) -> Adaptation {
     Adaptation { alpha, floor: 0.0, units }
 }
 
-/// One message of so many bytes over rails of these rates (bytes per microsecond) and latencies; the weights behind
-/// it and what it achieved.
+/// One message of so many bytes over rails of these rates (bytes per microsecond) and latencies;
+/// the weights behind it and what it achieved.
 fn message(weights: &mut AdaptiveWeights, bytes: f64, rates: &[f64], latency: f64) -> f64 {
     let total: f64 = weights.get().iter().sum();
     let fared: Vec<Fared> = (0..)
@@ -152,7 +152,8 @@ fn who_looks_late_learns_less() {
     }
 }
 
-/// The limit of what late looks are good for: who sees one stripe and looks away takes the other for slow.
+/// The limit of what late looks are good for: who sees one stripe and looks away takes the other
+/// for slow.
 #[test]
 fn a_pause_between_two_looks_misleads() {
     for (alpha, expected) in [(1.0, [909.09, 90.91]), (0.5, [704.55, 295.45])] {

@@ -1,4 +1,5 @@
-//! Ranks over rails that lose packets, die and return: each a messenger over a node over reliable channels.
+//! Ranks over rails that lose packets, die and return: each a messenger over a node over reliable
+//! channels.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;

@@ -1,5 +1,5 @@
-//! Two ends of a channel, and a link between them that loses, repeats, delays, reorders and garbles.
-//! Every step is watched.
+//! Two ends of a channel, and a link between them that loses, repeats, delays, reorders and
+//! garbles. Every step is watched.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

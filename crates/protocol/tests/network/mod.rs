@@ -20,8 +20,8 @@ pub struct Wires {
     pub control: Range<u64>,
     /// Control packets from one NIC to another stay in order.
     pub in_order: bool,
-    /// From sending the first byte of a packet until it comes in, and from the last until the sender
-    /// knows.
+    /// From sending the first byte of a packet until it comes in, and from the last until the
+    /// sender knows.
     pub data: Range<u64>,
     /// Bytes that a rail carries in a nanosecond.
     pub bytes_per_ns: u64,

@@ -35,7 +35,8 @@ struct UnderWay {
     /// Whether it falls under the promise.
     counts: bool,
     begun_to_arrive: bool,
-    /// Packets that have not left, not arrived, and of which the sender does not know that they have.
+    /// Packets that have not left, not arrived, and of which the sender does not know that they
+    /// have.
     to_leave: u64,
     to_arrive: u64,
     to_acknowledge: u64,

@@ -1,6 +1,8 @@
-//! Two nodes and lines between them, with a reliable channel on each: what a policy makes of what channels find out.
+//! Two nodes and lines between them, with a reliable channel on each: what a policy makes of what
+//! channels find out.
 //!
-//! A line takes its time for every datagram, whichever node it is from, and each node has a line of its own on a rail. Hosts answer at once.
+//! A line takes its time for every datagram, whichever node it is from, and each node has a line of
+//! its own on a rail. Hosts answer at once.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +17,8 @@ const OVERHEAD: u64 = 66;
 /// How many times as long as a datagram packets may become.
 const MOST: u32 = 40;
 
-/// Bytes of a message that only asks or grants, and the most of one that is neither asked for nor cut.
+/// Bytes of a message that only asks or grants, and the most of one that is neither asked for nor
+/// cut.
 const SHORT: u64 = 40;
 pub const EAGER: u64 = 16 << 10;
 
@@ -43,7 +46,8 @@ impl Line {
     }
 }
 
-/// When the last byte of a message is there at best, if it is cut into two at any datagram, or not at all.
+/// When the last byte of a message is there at best, if it is cut into two at any datagram, or not
+/// at all.
 pub fn best_cut(lines: [Line; 2], bytes: u64) -> Time {
     let cuts = (0..if bytes > EAGER { bytes } else { 1 }).step_by(PAYLOAD as usize).chain([bytes]);
     let there = |line: Line, bytes| if bytes == 0 { Time::ZERO } else { line.alone(bytes) };

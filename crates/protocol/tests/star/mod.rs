@@ -1,9 +1,9 @@
-//! Hosts round one switch: a small network of frames with rates, delays and finite buffers, which loses, repeats, delays and garbles
-//! what it is told to, and hosts that are busy with something else at times. Reliable channels run over it, and everything that they
-//! deliver is watched.
+//! Hosts round one switch: a small network of frames with rates, delays and finite buffers, which
+//! loses, repeats, delays and garbles what it is told to, and hosts that are busy with something
+//! else at times. Reliable channels run over it, and everything that they deliver is watched.
 //!
-//! A frame waits at the NIC of its sender, takes its time on the wire to the switch, waits at the port of its receiver, if there is room,
-//! and takes its time on the wire from there.
+//! A frame waits at the NIC of its sender, takes its time on the wire to the switch, waits at the
+//! port of its receiver, if there is room, and takes its time on the wire from there.
 
 #![allow(dead_code, reason = "not everybody who has hosts needs everything")]
 
@@ -46,9 +46,11 @@ pub struct Plan {
     pub port_room: usize,
     /// From NIC to NIC, besides what the bytes take.
     pub delay: Time,
-    /// A frame takes up to so much longer, without overtaking others: else those who send regularly could keep others out.
+    /// A frame takes up to so much longer, without overtaking others: else those who send
+    /// regularly could keep others out.
     pub jitter: Time,
-    /// Of a hundred thousand frames, so many are lost, repeated, garbled, or delayed by up to so long.
+    /// Of a hundred thousand frames, so many are lost, repeated, garbled, or delayed by up to so
+    /// long.
     pub loss: u64,
     pub repetition: u64,
     pub garbling: u64,
@@ -298,7 +300,8 @@ impl Star {
         self.now = until;
     }
 
-    /// Lets everything happen, but not for longer than a time; then everything has been delivered, and nobody has anything to do.
+    /// Lets everything happen, but not for longer than a time; then everything has been delivered,
+    /// and nobody has anything to do.
     pub fn run_to_rest(&mut self, longest: Time) {
         while self.agenda.peek().is_some() {
             self.step();

@@ -1,12 +1,13 @@
-//! Two nodes and wires between them, each with a rate of its own that may change: what a policy makes of them.
+//! Two nodes and wires between them, each with a rate of its own that may change: what a policy
+//! makes of them.
 
 use std::collections::BTreeMap;
 
 use crosstie_protocol::*;
 use crosstie_units::Time;
 
-/// A wire: bytes per microsecond from given times on, and how long a packet is on its way besides. While it carries nothing it is dead:
-/// whoever sends on it sends again until it returns.
+/// A wire: bytes per microsecond from given times on, and how long a packet is on its way besides.
+/// While it carries nothing it is dead: whoever sends on it sends again until it returns.
 #[derive(Debug, Clone)]
 pub struct Wire {
     /// In microseconds, and bytes per microsecond; the first from the beginning.
@@ -53,7 +54,8 @@ impl Wire {
     }
 }
 
-/// When the last byte of a message would be there if all wires carried it all the time, from a time on.
+/// When the last byte of a message would be there if all wires carried it all the time, from a time
+/// on.
 pub fn best(wires: &[Wire], begin: f64, bytes: f64) -> f64 {
     let latency = wires.iter().map(|wire| wire.latency).fold(f64::INFINITY, f64::min);
     let (mut low, mut high) = (begin, begin + 1e9);

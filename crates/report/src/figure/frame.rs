@@ -134,7 +134,8 @@ impl ValueFormatter<f64> for Ticks {
     }
 }
 
-/// Every n-th tick, so that the labels do not run into each other, however close some of them stand.
+/// Every n-th tick, so that the labels do not run into each other, however close some of them
+/// stand.
 fn thinned(scale: &Scale, room: f64) -> Vec<Tick> {
     let half = |tick: &Tick| text::width(&text::cut(&tick.label), text::SMALL) / 2.0;
     let apart = |pair: &[&Tick]| {

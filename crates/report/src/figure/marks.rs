@@ -64,7 +64,8 @@ impl<'a> Marks<'a> {
             .filter(|(at, _)| (0.0..=1.0).contains(at))
             .map(|(at, mark)| (plot.left + at * (plot.right - plot.left), mark))
             .collect();
-        // From right to left: words stand right of their line, so that earlier ones rise above later ones.
+        // From right to left: words stand right of their line, so that earlier ones rise above
+        // later ones.
         inside.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         let mut placed: Vec<Placed<'a>> = Vec::with_capacity(inside.len());
         for (x, mark) in inside {

@@ -39,7 +39,8 @@ pub(crate) enum Look {
     Bars,
     /// As markers beside each other over the names along x, where no bar can begin at zero.
     Dots,
-    /// As a line: points are many, and follow each other. Lines of higher levels are wider and lie below.
+    /// As a line: points are many, and follow each other. Lines of higher levels are wider and lie
+    /// below.
     Plain(usize),
     /// As a thin line that others are compared with.
     Thin,
@@ -198,7 +199,8 @@ impl Curve<'_> {
             .filter(|(_, row)| stopped(row.status) && self.y(row).is_none())
             .filter_map(|(i, row)| {
                 let x = self.x(i)?;
-                // What is accepted may fall again beyond saturation: what was offered says where it began.
+                // What is accepted may fall again beyond saturation: what was offered says where it
+                // began.
                 let place = row.measured("offered").filter(|_| onward).unwrap_or(x);
                 Some((place, End { x, status: row.status, onward, tip: self.tip(row, None) }))
             })
@@ -250,7 +252,8 @@ impl Curve<'_> {
     }
 }
 
-/// Runs of one setting as one point: the middle one, with all of them between the ends of its interval.
+/// Runs of one setting as one point: the middle one, with all of them between the ends of its
+/// interval.
 fn together(mut runs: Vec<Point>) -> Option<Point> {
     runs.sort_by(|a, b| a.y.total_cmp(&b.y));
     let count = runs.len();

@@ -62,7 +62,8 @@ pub(crate) fn marker(i: usize, x: f64, y: f64, hollow: bool) -> String {
     }
 }
 
-/// A bar between left, top, right and bottom. Those that share a colour are told apart by how solid they are.
+/// A bar between left, top, right and bottom. Those that share a colour are told apart by how solid
+/// they are.
 pub(crate) fn bar((l, t, r, b): (f64, f64, f64, f64), dash: usize, hollow: bool) -> String {
     let solid = SOLID[dash % SOLID.len()];
     let fill = match hollow {

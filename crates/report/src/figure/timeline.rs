@@ -198,7 +198,8 @@ impl Picture<'_> {
         lanes.into_iter().flatten().collect()
     }
 
-    /// Gives bars that are under way at the same time their share of the lane; the others have all of it.
+    /// Gives bars that are under way at the same time their share of the lane; the others have all
+    /// of it.
     fn stack(&self, mut bars: &mut [Bar<'_>]) {
         while !bars.is_empty() {
             // Where each of the tracks is free again, and the track of each bar that meets another.
@@ -274,7 +275,8 @@ impl Bar<'_> {
     }
 }
 
-/// The attributes of bars: light, so that an arrow across them is seen, with a border that parts them.
+/// The attributes of bars: light, so that an arrow across them is seen, with a border that parts
+/// them.
 fn paint(colour: usize) -> String {
     let colour = stroke::colour(colour);
     format!(" fill=\"{colour}\" fill-opacity=\"0.5\" stroke=\"{colour}\" stroke-width=\"0.8\"")

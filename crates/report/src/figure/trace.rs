@@ -186,7 +186,8 @@ fn curve_of(
         label,
         colour: k / GREY * (GREY + 1) + k % GREY,
         dash: 0,
-        // A line of one point would not be seen. The first curve is the widest, and lies below the others.
+        // A line of one point would not be seen. The first curve is the widest, and lies below the
+        // others.
         look: if points.len() < 3 { Look::Marked } else { Look::Plain(levels - 1 - k % levels) },
         points,
         ends: Vec::new(),
@@ -226,8 +227,8 @@ impl Grain {
     }
 }
 
-/// A point in the middle of every reading. A last one that is short counts with the one before, since
-/// what a bucket lets through at once would look like a peak.
+/// A point in the middle of every reading. A last one that is short counts with the one before,
+/// since what a bucket lets through at once would look like a peak.
 fn as_read(readings: &[Reading], amount: Amount) -> Vec<(f64, f64)> {
     // Since when, until when, how much.
     let mut spans: Vec<(f64, f64, f64)> = Vec::new();
@@ -273,8 +274,8 @@ fn in_bins(readings: &[Reading], width: f64, amount: Amount) -> Vec<(f64, f64)> 
     bins.iter().enumerate().map(|(i, sum)| (place(i).min(last), sum / seconds(i))).collect()
 }
 
-/// What a rail as a whole carries at most, in bytes per second, in the course of time; empty if it has no
-/// rate. What happens to the port of one host alone is left out.
+/// What a rail as a whole carries at most, in bytes per second, in the course of time; empty if it
+/// has no rate. What happens to the port of one host alone is left out.
 fn line_rate(trace: &TraceFolder, rail: &str) -> Vec<(f64, f64)> {
     let number = trace.spec.rail_names().iter().position(|name| name == rail);
     let Some(rate) = number.and_then(|number| trace.spec.rails[number].rate) else {

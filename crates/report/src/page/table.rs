@@ -1,5 +1,5 @@
-//! The result table: one row per point, sortable by a click on a column's head. What was set and how it
-//! ended come first, so that they are in sight; measured columns scroll; notes come last.
+//! The result table: one row per point, sortable by a click on a column's head. What was set and
+//! how it ended come first, so that they are in sight; measured columns scroll; notes come last.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! Rows laid out by two keys. A sheet that is too wide goes without intervals; if that does not do, its
-//! columns go on below.
+//! Rows laid out by two keys. A sheet that is too wide goes without intervals; if that does not do,
+//! its columns go on below.
 
 use crosstie_study::{Head, Row, Sheet, Status, Table};
 

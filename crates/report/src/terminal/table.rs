@@ -33,8 +33,8 @@ pub(super) fn table(terminal: &Terminal, rows: &[Row]) -> String {
     text + &units(terminal, &columns)
 }
 
-/// The units that no head has: "offered, accepted: flits/cycle/host; latency, p99: cycles". On several
-/// lines if one is too short.
+/// The units that no head has: "offered, accepted: flits/cycle/host; latency, p99: cycles". On
+/// several lines if one is too short.
 fn units(terminal: &Terminal, columns: &[Column]) -> String {
     let mut units: Vec<(&str, Vec<&str>)> = Vec::new();
     for column in columns.iter().filter(|column| !column.setting) {
@@ -128,8 +128,8 @@ fn fit(columns: &mut Vec<Column>, rows: &[Row], terminal: &Terminal) {
     }
 }
 
-/// A line with its status in colour, which is laid round it after every width is settled: the status is
-/// the last cell.
+/// A line with its status in colour, which is laid round it after every width is settled: the
+/// status is the last cell.
 fn painted(terminal: &Terminal, line: String, status: Status) -> String {
     let words = status_words(status);
     match line.strip_suffix(words).filter(|_| terminal.colour) {

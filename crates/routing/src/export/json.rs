@@ -17,8 +17,8 @@ use crate::{Leg, Route, Routing};
 ///                                           {"steps": [[6], [1]], "stop": null}]}, ...]}
 /// ```
 ///
-/// `format` changes when a reader of the old form would go wrong. Hosts are numbered as in the list of their names. A step lists the ports that a switch may take,
-/// several if it has a choice.
+/// `format` changes when a reader of the old form would go wrong. Hosts are numbered as in the list
+/// of their names. A step lists the ports that a switch may take, several if it has a choice.
 pub fn json(fabric: &Fabric, routing: &dyn Routing, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &Document { fabric, routing }).map_err(io::Error::from)?;
     writeln!(out)

@@ -18,8 +18,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
     paper: None,
 };
 
-/// The most hosts for which routes are balanced pair by pair. With more of them, so many routes share
-/// each channel that routes drawn at random are nearly as even, and much sooner found.
+/// The most hosts for which routes are balanced pair by pair. With more of them, so many routes
+/// share each channel that routes drawn at random are nearly as even, and much sooner found.
 const MOST_BALANCED: usize = 1 << 9;
 
 /// The keys of `auto`.
@@ -32,9 +32,9 @@ pub struct Auto {
 }
 
 impl Auto {
-    /// The routes of a fabric, and the kind that made them: what is usual for its shape, and where that
-    /// is `auto`, the routing without stops that loads its busiest channel least, of those that are
-    /// proved free of deadlock.
+    /// The routes of a fabric, and the kind that made them: what is usual for its shape, and where
+    /// that is `auto`, the routing without stops that loads its busiest channel least, of those
+    /// that are proved free of deadlock.
     pub fn routes(
         self,
         fabric: &Fabric,
@@ -54,9 +54,9 @@ impl Auto {
 /// The routing that loads its busiest channel least, of those that are proved free of deadlock.
 ///
 /// Minimal routes come first, since no others put less load on the network as a whole. On fat trees
-/// they are free of deadlock, and nothing need be given up for it. Elsewhere the orders of up*/down*
-/// and DFS are compared. Routings with stops need NICs that pass packets on, and Smart, though it may
-/// be more even, takes too long to be tried unasked.
+/// they are free of deadlock, and nothing need be given up for it. Elsewhere the orders of
+/// up*/down* and DFS are compared. Routings with stops need NICs that pass packets on, and Smart,
+/// though it may be more even, takes too long to be tried unasked.
 fn most_even(fabric: &Fabric, seed: Seed) -> Result<(RoutingKind, RouteTable), RoutingError> {
     let pick = match fabric.hosts().len() {
         ..=MOST_BALANCED => Pick::Balanced,

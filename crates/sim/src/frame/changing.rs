@@ -1,7 +1,8 @@
 //! Links that change while frames are on them.
 //!
-//! Where links never change, a frame that is queued knows at once when it will start. Where they do, it waits for its turn, and
-//! finds out then how fast its link is, and whether it is there at all.
+//! Where links never change, a frame that is queued knows at once when it will start. Where they
+//! do, it waits for its turn, and finds out then how fast its link is, and whether it is there at
+//! all.
 
 use super::engine::Flight;
 use super::spec::Line;
@@ -45,8 +46,8 @@ impl<'a> Changing<'a> {
         }
     }
 
-    /// A frame starts on a channel at a time, and would have left it at another: when it has. One that a switch cuts through while
-    /// links change goes on no faster than it comes.
+    /// A frame starts on a channel at a time, and would have left it at another: when it has. One
+    /// that a switch cuts through while links change goes on no faster than it comes.
     pub fn start(
         &mut self,
         (at, left, wire): (Time, Time, Time),

@@ -16,11 +16,12 @@ impl<'a> Detours<'a> {
         Detours { fabric, search: Search::new(fabric), distances: BTreeMap::new() }
     }
 
-    /// Follows a shortest way between two hosts, and calls `visit` with the number of each channel and the channel; the number
-    /// of switches on the way.
+    /// Follows a shortest way between two hosts, and calls `visit` with the number of each channel
+    /// and the channel; the number of switches on the way.
     ///
-    /// Of the links that lead on from a switch, it takes the one so many places (`lane`) behind the routing's `own`, as long as
-    /// it is on the way of the routing; elsewhere the one so many places behind that of the number `drawn`.
+    /// Of the links that lead on from a switch, it takes the one so many places (`lane`) behind the
+    /// routing's `own`, as long as it is on the way of the routing; elsewhere the one so many
+    /// places behind that of the number `drawn`.
     pub fn follow(
         &mut self,
         (from, to): (HostId, HostId),

@@ -14,7 +14,8 @@ use crate::slab::Slab;
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node};
 use crosstie_units::Time;
 
-/// What happens, in the order in which it does at one instant. Each is entered with the channel that it is about.
+/// What happens, in the order in which it does at one instant. Each is entered with the channel
+/// that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 enum Step {
@@ -365,7 +366,8 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// When a switch that cuts through notices a frame that starts on its way there at one time, and is there at another.
+    /// When a switch that cuts through notices a frame that starts on its way there at one time,
+    /// and is there at another.
     fn noticed(&mut self, at: Time, there: Time, place: u32) -> Time {
         let flight = *self.flights.get(place);
         let next = self.behind(&flight);
@@ -426,7 +428,8 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// A frame is lost. A switch that knows the header only may drop what has not left its host yet; that is told first.
+    /// A frame is lost. A switch that knows the header only may drop what has not left its host
+    /// yet; that is told first.
     fn drop_frame(&mut self, place: u32, told: &mut Vec<Event>) {
         let flight = self.flights.get_mut(place);
         flight.dropped = true;

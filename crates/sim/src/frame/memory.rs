@@ -9,8 +9,9 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// One memory. Frames have their room until the last bit has left, which is known when they start.
 ///
-/// What has left is given free when that matters: while there is room enough for certain and no peak is in sight, `used` is
-/// an upper bound, and the times at which frames leave are not looked at.
+/// What has left is given free when that matters: while there is room enough for certain and no
+/// peak is in sight, `used` is an upper bound, and the times at which frames leave are not looked
+/// at.
 #[derive(Debug)]
 pub(super) struct Store {
     used: u64,
@@ -24,7 +25,8 @@ pub(super) struct Store {
     /// When rooms become free, and how much.
     leaving: Leaving,
     dropped: u64,
-    /// Since when there is no room for a frame of full size, and for how long there was none before.
+    /// Since when there is no room for a frame of full size, and for how long there was none
+    /// before.
     full_since: Option<Time>,
     full: Time,
     place: BufferPlace,
@@ -199,7 +201,8 @@ pub(super) struct Memories {
     pub stores: Vec<Store>,
     /// Where frames that come by a channel may have room.
     pub rooms: Vec<Rooms>,
-    /// The store of a channel that leaves a switch: its own, or its cap of what is shared; `NONE`: neither.
+    /// The store of a channel that leaves a switch: its own, or its cap of what is shared; `NONE`:
+    /// neither.
     pub out: Vec<u32>,
 }
 
@@ -217,8 +220,8 @@ impl Memories {
         self.stores.iter_mut().for_each(Store::expect_disorder);
     }
 
-    /// Finds room for a frame that has come by one channel and goes on by another: the stores that it has room in,
-    /// or `None` if it is dropped.
+    /// Finds room for a frame that has come by one channel and goes on by another: the stores that
+    /// it has room in, or `None` if it is dropped.
     #[inline]
     pub fn admit(&mut self, now: Time, by: u32, out: u32, bytes: u32) -> Option<[u32; 2]> {
         let out = self.out[out as usize];

@@ -56,8 +56,9 @@ impl<'a> Paths<'a> {
         Paths { fabric, routing, route: Route::default(), detours: None }
     }
 
-    /// Follows the route between two hosts, and calls `visit` with the number of each channel and the channel; the number of
-    /// switches on the way. Rails that share a port go on different lanes, the first of them on 0.
+    /// Follows the route between two hosts, and calls `visit` with the number of each channel and
+    /// the channel; the number of switches on the way. Rails that share a port go on different
+    /// lanes, the first of them on 0.
     #[inline]
     pub fn follow(
         &mut self,
@@ -99,8 +100,8 @@ impl<'a> Paths<'a> {
         detours.follow((HostId(from), HostId(to)), (lane, mix(from, to)), &own, visit)
     }
 
-    /// The channel by which the switch behind another obeys a tag; of several, the one so many places behind that of the number
-    /// drawn.
+    /// The channel by which the switch behind another obeys a tag; of several, the one so many
+    /// places behind that of the number drawn.
     #[inline]
     fn behind(&self, channel: ChannelId, tag: Tag, drawn: u32, lane: u32) -> ChannelId {
         let Node::Switch(switch) = self.fabric.channel(channel).to.node else {

@@ -69,15 +69,16 @@ impl Capacity {
 /// When an input of a switch offers its next frame to the outputs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum HandOver {
-    /// When the last bit of the previous one has been read: one frame at a time, at the speed of the
-    /// faster of the two links [tam, 5.2].
+    /// When the last bit of the previous one has been read: one frame at a time, at the speed of
+    /// the faster of the two links [tam, 5.2].
     #[default]
     LastBit,
     /// When the previous one starts: frames of one input leave by several outputs at once.
     FirstBit,
 }
 
-/// Where frames wait in a switch: B_L [tam, 2.2.3]. Ports to other switches (uplinks) may have more or less.
+/// Where frames wait in a switch: B_L [tam, 2.2.3]. Ports to other switches (uplinks) may have more
+/// or less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Memory {
     /// At the input by which they came.
@@ -102,8 +103,8 @@ pub enum Memory {
         all: Capacity,
         /// The most that one output may have of it; `None`: all.
         cap: Option<Capacity>,
-        /// What an input from a switch has beside it, for frames that find it full; `None`: nothing. Counted as
-        /// the shared memory is.
+        /// What an input from a switch has beside it, for frames that find it full; `None`:
+        /// nothing. Counted as the shared memory is.
         uplink: Option<Capacity>,
     },
 }

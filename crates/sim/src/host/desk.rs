@@ -174,9 +174,9 @@ impl<T: Copy> Desk<T> {
         Some((line.cpu, line.resource, task))
     }
 
-    /// When a receive is posted: when its processor is done with what it had begun by the moment that
-    /// freed the receive, or at once if that end is not known. What the processor has begun since
-    /// does not delay it.
+    /// When a receive is posted: when its processor is done with what it had begun by the moment
+    /// that freed the receive, or at once if that end is not known. What the processor has
+    /// begun since does not delay it.
     pub fn posts(&self, cpu: u16, moment: u64, now: Time) -> Time {
         match get(&self.cpus, cpu) {
             free if free != NEVER && get(&self.begun, cpu) <= moment => free.max(now),

@@ -1,8 +1,10 @@
-//! Ranks that exchange messages by the protocol of [`crosstie_protocol::message`]: eager or by rendezvous, over all rails.
+//! Ranks that exchange messages by the protocol of [`crosstie_protocol::message`]: eager or by
+//! rendezvous, over all rails.
 //!
-//! Each rank has a [`Messenger`], and is a processing element of its node. What a messenger posts goes through the node, as the
-//! policy of that says, or through memory to a rank of the same node. If sending and receiving take processors time
-//! ([`Overhead`]: o for each envelope and O for each byte behind the first), then
+//! Each rank has a [`Messenger`], and is a processing element of its node. What a messenger posts
+//! goes through the node, as the policy of that says, or through memory to a rank of the same node.
+//! If sending and receiving take processors time ([`Overhead`]: o for each envelope and O for each
+//! byte behind the first), then
 //!
 //! ```text
 //! an envelope is posted at t        the processor is busy until t + o, and (m-1) O longer if there is a short message in it
@@ -30,7 +32,8 @@ pub struct MessagingSpec {
     pub protocol: MessageSpec,
     /// Bytes of an envelope, beside those of a message in it.
     pub envelope: u32,
-    /// How fast a node copies what its ranks send to each other, and how long that is on its way besides.
+    /// How fast a node copies what its ranks send to each other, and how long that is on its way
+    /// besides.
     pub memory: Pace,
     /// See `memory`.
     pub latency: Time,
@@ -70,7 +73,8 @@ struct Open {
     request: Request,
     /// Of a receive whose message is being followed: the send.
     send: Option<u32>,
-    /// Of a send: who receives it, its length, whether somebody wants to know when it starts, and when it did.
+    /// Of a send: who receives it, its length, whether somebody wants to know when it starts, and
+    /// when it did.
     to: Rank,
     bytes: u32,
     watched: bool,
@@ -133,7 +137,8 @@ pub(crate) struct Messaging<'a> {
     /// Whether episodes are kept, and those that are over.
     records: bool,
     episodes: Vec<Episode>,
-    /// Where episodes are kept: short messages by sender, receiver and number, and places for long ones by receiver and receive.
+    /// Where episodes are kept: short messages by sender, receiver and number, and places for long
+    /// ones by receiver and receive.
     short: BTreeMap<(Rank, Rank, u32), u32>,
     places: BTreeMap<(Rank, u32), u32>,
     cut_off: Option<(Rank, Rank)>,

@@ -1,11 +1,13 @@
-//! The ideal network with rails that differ: wires of several speeds, wires that rails share, and wires that change.
+//! The ideal network with rails that differ: wires of several speeds, wires that rails share, and
+//! wires that change.
 //!
-//! The rules are those of [`Ideal`](super::Ideal). Every *port* of a host has one wire out and one wire in, and rails that have
-//! a port in common share them. A packet begins to cross a wire when it is its turn, and does so at the pace that the wire has
-//! then; where the wire in is faster than the wire out, the last byte comes in no sooner than `latency` after it has left.
+//! The rules are those of [`Ideal`](super::Ideal). Every *port* of a host has one wire out and one
+//! wire in, and rails that have a port in common share them. A packet begins to cross a wire when
+//! it is its turn, and does so at the pace that the wire has then; where the wire in is faster than
+//! the wire out, the last byte comes in no sooner than `latency` after it has left.
 //!
-//! A packet that is lost on a wire is told of when its first byte should have come to the other end, or its last, if the first
-//! has; and not before its last byte has left.
+//! A packet that is lost on a wire is told of when its first byte should have come to the other
+//! end, or its last, if the first has; and not before its last byte has left.
 
 use crate::network::{
     Blueprint, Change, Condition, Ends, Event, Fate, Grain, Interest, Network, Pace, Packet,
@@ -26,7 +28,8 @@ pub struct UnequalSpec {
     pub paces: Vec<Pace>,
     /// From the first byte sent to the first byte received.
     pub latency: Time,
-    /// What a wire takes for the last byte of a packet: g of LogGP. `None`: as long as for any other.
+    /// What a wire takes for the last byte of a packet: g of LogGP. `None`: as long as for any
+    /// other.
     pub gap: Option<Time>,
     /// The cycle that those who measure count in.
     pub cycle: Time,
@@ -34,7 +37,8 @@ pub struct UnequalSpec {
     pub changes: Vec<Change>,
 }
 
-/// What happens, in the order in which it does at one instant; each with the number of what it happens to.
+/// What happens, in the order in which it does at one instant; each with the number of what it
+/// happens to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     /// Wires change.
@@ -149,7 +153,8 @@ impl<'a> Unequal<'a> {
         self.call(wire);
     }
 
-    /// Sees to it that a wire takes the next packet as soon as it is free, or loses it if it is down.
+    /// Sees to it that a wire takes the next packet as soon as it is free, or loses it if it is
+    /// down.
     fn call(&mut self, number: usize) {
         let step = if number < self.wires.len() / 2 { Step::Send } else { Step::Take };
         let wire = &mut self.wires[number];
@@ -160,8 +165,8 @@ impl<'a> Unequal<'a> {
         }
     }
 
-    /// The next packet that a wire takes, and for how long it does, from its first byte to its last. What waits
-    /// for a wire that is down is lost.
+    /// The next packet that a wire takes, and for how long it does, from its first byte to its
+    /// last. What waits for a wire that is down is lost.
     fn next_of(&mut self, number: usize, told: &mut Vec<Event>) -> Option<(u64, Time)> {
         let now = self.now;
         self.wires[number].called = NEVER;
@@ -365,7 +370,8 @@ impl Network for Unequal<'_> {
         while let Some(&Reverse((at, step, number))) = self.agenda.peek()
             && at < until
         {
-            // Who hears that a packet begins to arrive does so before it is there, also if that is one byte.
+            // Who hears that a packet begins to arrive does so before it is there, also if that is
+            // one byte.
             let begins = |event: &Event| {
                 step == Step::Arrive
                     && event.fate == Fate::Arriving

@@ -4,9 +4,9 @@ use crosstie_units::Time;
 
 /// How an engine counts time: so many ticks to a cycle.
 ///
-/// Tick t begins at `floor(t cycle / ticks)` picoseconds. As long as a tick lasts a picosecond or more,
-/// every tick has a time of its own, and [`Grain::ticks`] finds it again: nothing is lost on the way to the
-/// seam and back.
+/// Tick t begins at `floor(t cycle / ticks)` picoseconds. As long as a tick lasts a picosecond or
+/// more, every tick has a time of its own, and [`Grain::ticks`] finds it again: nothing is lost on
+/// the way to the seam and back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grain {
     cycle: u64,

@@ -5,8 +5,8 @@ use crosstie_units::Time;
 
 /// Several networks side by side, of any kinds and rates: the first has the first rails, and so on.
 ///
-/// They take turns in order of time, so that whoever hears of something on one rail can act on another
-/// before anything later happens there. All of them must be built with the same
+/// They take turns in order of time, so that whoever hears of something on one rail can act on
+/// another before anything later happens there. All of them must be built with the same
 /// [`Interest`](super::Interest), and with [`Attention::AtOnce`](super::Attention::AtOnce) or
 /// [`Attention::Late`](super::Attention::Late).
 pub struct Joint<'a> {

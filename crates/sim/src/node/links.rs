@@ -6,8 +6,8 @@ use crosstie_protocol::channel::{ChannelSpec, Endpoint, History, Tally};
 use crosstie_protocol::{NodeId, RailId};
 use crosstie_units::Time;
 
-/// What a packet in a channel stands for, and its length on the wire. Many wait in a channel, so it is
-/// small.
+/// What a packet in a channel stands for, and its length on the wire. Many wait in a channel, so it
+/// is small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Item {
     id: u64,
@@ -51,8 +51,9 @@ pub(super) struct Link {
 /// No end.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// As many windows may be on their way at once. Whoever has more of its own packets under way than that waits with
-/// another copy, as a NIC whose ring is full makes it do: a time-out that is too short must not fill the memory.
+/// As many windows may be on their way at once. Whoever has more of its own packets under way than
+/// that waits with another copy, as a NIC whose ring is full makes it do: a time-out that is too
+/// short must not fill the memory.
 const MOST_AFLOAT: u32 = 8;
 
 impl Link {

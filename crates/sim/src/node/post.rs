@@ -1,5 +1,5 @@
-//! What is between machines and network where packets are not simply handed over: channels, and the processors, rings and
-//! pools of commodity nodes.
+//! What is between machines and network where packets are not simply handed over: channels, and the
+//! processors, rings and pools of commodity nodes.
 
 use super::identity::PacketId;
 use super::links::{Item, NONE};
@@ -126,8 +126,8 @@ impl Nodes {
         self.serve_link(network, link, None, listener);
     }
 
-    /// What stands for a packet. Where packets leave in order, its machine hears that those of a stripe have
-    /// left at the last one; where rails may die in between, at each.
+    /// What stands for a packet. Where packets leave in order, its machine hears that those of a
+    /// stripe have left at the last one; where rails may die in between, at each.
     fn item(&self, network: &dyn Network, packet: &network::Packet) -> Item {
         let id = PacketId::of(packet.id);
         let each = self.spec.outlives_rails() || !network.departs_in_order();

@@ -48,7 +48,8 @@ pub trait Listener {
     /// A message has left its node; told only to those who reply.
     fn completed(&mut self, _letter: &Letter) {}
 
-    /// The last piece of a message has been handed to a NIC, and these are the rails that it takes; told only to those who follow.
+    /// The last piece of a message has been handed to a NIC, and these are the rails that it takes;
+    /// told only to those who follow.
     fn handed_over(&mut self, _letter: &Letter, _rails: RailSet) {}
 
     /// The sender knows that the receiver has all of a message; told only to those who follow.

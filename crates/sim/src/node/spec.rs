@@ -29,12 +29,14 @@ pub struct NodesSpec {
     pub control: u32,
     /// How long the processor of a NIC takes to handle a control packet.
     pub response: Time,
-    /// The channels between nodes, which send again what a network loses; `None`: what is lost is lost.
+    /// The channels between nodes, which send again what a network loses; `None`: what is lost is
+    /// lost.
     pub channel: Option<ChannelSpec>,
-    /// How long nodes wait for the acknowledgements of channels: they outlive their rails. `None`, and where there are no channels: for
-    /// ever.
+    /// How long nodes wait for the acknowledgements of channels: they outlive their rails. `None`,
+    /// and where there are no channels: for ever.
     pub patience: Option<Patience>,
-    /// How fast the link of each rail carries payload, for nodes that outlive their rails. Empty: they do not know.
+    /// How fast the link of each rail carries payload, for nodes that outlive their rails. Empty:
+    /// they do not know.
     pub rates: Vec<Rate>,
     /// What packets take of processors, rings and pools; `None`: nothing.
     pub station: Option<StationSpec>,
@@ -51,7 +53,8 @@ pub enum Audience {
     Replies,
     /// The same, who also has to do with messages while they come in.
     Receives,
-    /// Somebody who sends because of what was delivered, and follows what he sends: which rails it takes, and whether it is there.
+    /// Somebody who sends because of what was delivered, and follows what he sends: which rails it
+    /// takes, and whether it is there.
     Follows,
 }
 

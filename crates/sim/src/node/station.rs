@@ -1,4 +1,5 @@
-//! A commodity node: a processor that packets occupy, NICs with rings, and a pool of packets received.
+//! A commodity node: a processor that packets occupy, NICs with rings, and a pool of packets
+//! received.
 //!
 //! With the symbols of \[tam, 2\], a packet of m bytes
 //!
@@ -10,11 +11,12 @@
 //! is picked up     the processor is busy for U_r(m); the node then has the packet
 //! ```
 //!
-//! What comes out of the memory of a node and goes into it takes a while longer, which keeps nobody busy (`outward`,
-//! `inward`). A packet that finds the ring of its NIC full waits, and the processor does something else; one that comes in and finds
-//! no place in the ring of the NIC or in the pool is lost. The processor writes before it picks up or computes, and does each of
-//! these in the order in which they came up. Where reception does not interrupt (`interrupts`), O_r is spent when the packet is
-//! picked up.
+//! What comes out of the memory of a node and goes into it takes a while longer, which keeps nobody
+//! busy (`outward`, `inward`). A packet that finds the ring of its NIC full waits, and the
+//! processor does something else; one that comes in and finds no place in the ring of the NIC or in
+//! the pool is lost. The processor writes before it picks up or computes, and does each of these in
+//! the order in which they came up. Where reception does not interrupt (`interrupts`), O_r is spent
+//! when the packet is picked up.
 
 use crosstie_units::{Cost, Seed, Stream, Time};
 use std::collections::VecDeque;
@@ -117,8 +119,8 @@ impl Station {
         self.others.push_back((Task::Compute(number), time));
     }
 
-    /// Takes up what there is to do, if the processor is idle: when it will be done. `packet` tells the rail and the length of a
-    /// packet.
+    /// Takes up what there is to do, if the processor is idle: when it will be done. `packet` tells
+    /// the rail and the length of a packet.
     pub fn work(
         &mut self,
         now: Time,
@@ -195,7 +197,8 @@ impl Station {
         self.interrupted
     }
 
-    /// A packet has been received, and will take so long to be picked up; false if there is no place for it.
+    /// A packet has been received, and will take so long to be picked up; false if there is no
+    /// place for it.
     pub fn received(&mut self, rail: u32, packet: u32, time: Time, most: Option<u32>) -> bool {
         self.into[rail as usize].ring -= 1;
         if most.is_some_and(|most| self.pool >= most) {

@@ -303,8 +303,8 @@ proptest! {
     }
 }
 
-/// Every PE of eight nodes always has messages to send; gives what the PE with the least and the one
-/// with the most got through, relative to the mean. About a hundred messages each leave them a
+/// Every PE of eight nodes always has messages to send; gives what the PE with the least and the
+/// one with the most got through, relative to the mean. About a hundred messages each leave them a
 /// tenth apart by chance.
 fn shares(policy: PolicyKind, to: impl Fn(u32, u64) -> u32) -> (f64, f64) {
     let fabric = tree(2, 3).unwrap();

@@ -44,8 +44,8 @@ impl BusSpec {
     }
 }
 
-/// A bus. It takes packets whole, first come, first served each way; where packets wait both ways and one is taken at a time,
-/// the ways take turns.
+/// A bus. It takes packets whole, first come, first served each way; where packets wait both ways
+/// and one is taken at a time, the ways take turns.
 #[derive(Debug, Clone)]
 pub(super) struct Bus {
     reads: VecDeque<u32>,

@@ -43,7 +43,8 @@ fn on_buses(bus: BusSpec, numbers: &[u32]) -> PremisesSpec {
     PremisesSpec { buses: Some((bus, numbers.to_vec())), competitors: Vec::new() }
 }
 
-/// Keeps so many packets under way for each rail and sender, and gives the bytes that each host has received at a time.
+/// Keeps so many packets under way for each rail and sender, and gives the bytes that each host has
+/// received at a time.
 fn stream(spec: &PremisesSpec, rails: u32, senders: &[u32], bytes: u32, until: Time) -> [u64; 2] {
     let blueprint = Equipped { network: Box::new(wires(rails)), premises: spec };
     let mut network = blueprint.build(INTEREST);

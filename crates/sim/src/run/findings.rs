@@ -56,8 +56,8 @@ pub struct Measured {
     pub network_mean: Option<f64>,
     /// The mean number of switches that they crossed.
     pub switches_mean: Option<f64>,
-    /// The most flits that were in the in-transit buffers of one virtual channel of a host, warm-up
-    /// included; `None` without such buffers.
+    /// The most flits that were in the in-transit buffers of one virtual channel of a host,
+    /// warm-up included; `None` without such buffers.
     pub pool_peak: Option<u32>,
     /// What each competitor has got across, from the beginning.
     pub carried: Vec<Carried>,

@@ -50,8 +50,8 @@ pub(super) struct Ledger {
     /// Latencies of messages in cycles, rounded up.
     pub log: LatencyLog,
     pub totals: Totals,
-    /// Flits of the longest that may go before others: a packet, or all packets of a message where nodes
-    /// pace them.
+    /// Flits of the longest that may go before others: a packet, or all packets of a message where
+    /// nodes pace them.
     pub longest: u64,
 }
 

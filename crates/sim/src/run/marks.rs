@@ -12,9 +12,9 @@ pub(super) struct Mark {
 
 /// At most 32 marks at equal distances; when they are used up, every other one is dropped.
 ///
-/// This is the rule of [`LatencyLog`](crosstie_measure::LatencyLog), so that histograms and counters
-/// can be cut at the same moment: a mark is always a border between two segments of a log whose
-/// segments started as long as the distance did.
+/// This is the rule of [`LatencyLog`](crosstie_measure::LatencyLog), so that histograms and
+/// counters can be cut at the same moment: a mark is always a border between two segments of a log
+/// whose segments started as long as the distance did.
 pub(super) struct Marks {
     marks: Vec<Mark>,
     distance: u64,

@@ -7,7 +7,8 @@ use crate::network::{Deadlock, Network};
 ///
 /// In every deadlock some header waits for an output for ever, so a network in which no header has
 /// waited for [`FIRST_LOOK`](Patience::FIRST_LOOK) cycles need not be searched. A search that finds
-/// nothing is repeated when the wait has doubled: headers behind long packets wait for good reasons.
+/// nothing is repeated when the wait has doubled: headers behind long packets wait for good
+/// reasons.
 pub(super) struct Patience {
     /// Cycles of waiting at which to look next.
     next: u64,
@@ -39,8 +40,8 @@ impl Patience {
         network.deadlock()
     }
 
-    /// The header that has waited longest, if that is suspicious where the longest that may go before it
-    /// has so many flits.
+    /// The header that has waited longest, if that is suspicious where the longest that may go
+    /// before it has so many flits.
     pub fn starving(network: &dyn Network, longest: u64) -> Option<Starvation> {
         let limit = Patience::STARVING.max(Patience::LONGEST_QUEUE * longest);
         longest_wait(network).filter(|wait| wait.cycles >= limit)

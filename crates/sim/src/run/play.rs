@@ -20,7 +20,8 @@ pub struct Play<'a> {
     pub blueprint: &'a dyn Blueprint,
     /// The nodes. A rank is a processing element: the first are those of the first node.
     pub nodes: &'a NodesSpec,
-    /// How ranks exchange messages; `None`: a message is handed to the node as it is, which then is one rank.
+    /// How ranks exchange messages; `None`: a message is handed to the node as it is, which then
+    /// is one rank.
     pub messaging: Option<MessagingSpec>,
     /// What hosts take for sending and receiving; `None`: no time.
     pub overhead: Option<Overhead>,
@@ -35,7 +36,8 @@ pub struct Play<'a> {
 pub struct Played {
     /// Why it failed; `None` if every rank has finished.
     pub failure: Option<String>,
-    /// What the iterations took, one after the other: each as long as for the rank for which it took longest.
+    /// What the iterations took, one after the other: each as long as for the rank for which it
+    /// took longest.
     pub iterations: Vec<Time>,
     /// What else ranks have measured, in the order in which they did.
     pub notes: Vec<(Rank, Note)>,
@@ -92,8 +94,8 @@ impl Delivery {
 const WATCHED: u32 = 4096;
 
 impl<'a> Play<'a> {
-    /// Lets an application run to its end. `watch` is told now and then how much time has been simulated, and
-    /// may break off; the answer is then `None`.
+    /// Lets an application run to its end. `watch` is told now and then how much time has been
+    /// simulated, and may break off; the answer is then `None`.
     ///
     /// # Panics
     /// If the policy does not fit the network; [`Nodes::new`] tells beforehand.
@@ -126,7 +128,8 @@ impl<'a> Play<'a> {
         (nodes, network)
     }
 
-    /// How messages get from host to host: over plain wires, where nodes and network do nothing else.
+    /// How messages get from host to host: over plain wires, where nodes and network do nothing
+    /// else.
     fn ways(&self) -> Ways<'a> {
         let packing = self.nodes.packing;
         match self.blueprint.wires() {

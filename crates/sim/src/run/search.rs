@@ -50,9 +50,10 @@ impl Trial<'_> {
     /// Finds the least load that the network does not carry, to an absolute precision, between the
     /// precision itself and 1. `watch` is called as in [`Trial::run`], with the cycles of all runs.
     ///
-    /// Each load is run until it is known whether it is carried, or the limit comes. If saturation is
-    /// not known to the precision then, the limit is doubled and the search goes on, until it is or
-    /// the budget is spent. The load at the limit is then run once more, until its means are known.
+    /// Each load is run until it is known whether it is carried, or the limit comes. If saturation
+    /// is not known to the precision then, the limit is doubled and the search goes on, until
+    /// it is or the budget is spent. The load at the limit is then run once more, until its
+    /// means are known.
     pub fn search(
         &self,
         spec: SearchSpec,

@@ -1,22 +1,24 @@
 //! One network under one open-loop traffic, until its means are steady.
 //!
-//! A [`Trial`] joins what is kept apart elsewhere: it hands the messages of a [`Traffic`] to [`Nodes`] on a
-//! [`Network`], feeds [`Steady`] window by window and stops when that is satisfied, when the limit comes, or
-//! when the network is deadlocked.
+//! A [`Trial`] joins what is kept apart elsewhere: it hands the messages of a [`Traffic`] to
+//! [`Nodes`] on a [`Network`], feeds [`Steady`] window by window and stops when that is satisfied,
+//! when the limit comes, or when the network is deadlocked.
 //!
 //! **Loads.** All processing elements of a node follow its destination pattern, and share its load
-//! evenly. Loads count per rail, in flits, and whole packets, overhead included, so that 1 is a full
-//! link. A message's latency runs from the cycle it is handed over to the delivery of its last flit.
+//! evenly. Loads count per rail, in flits, and whole packets, overhead included, so that 1 is a
+//! full link. A message's latency runs from the cycle it is handed over to the delivery of its last
+//! flit.
 //!
 //! **Time.** Cycles, counted from 0.
 //!
-//! **Windows.** A sixty-fourth of the least number of cycles, so that the first judgement comes when
-//! these are over. The least number of cycles is rounded up to windows where the greatest allows it,
-//! which is rounded down.
+//! **Windows.** A sixty-fourth of the least number of cycles, so that the first judgement comes
+//! when these are over. The least number of cycles is rounded up to windows where the greatest
+//! allows it, which is rounded down.
 //!
 //! **Deadlock.** Once per window: if some header has waited for 1000 cycles, all buffers are
-//! examined, and again when its wait has doubled; and always at the end. A wait of 20,000 cycles and
-//! of a hundred packets of the greatest length that is no deadlock is reported as [`Starvation`](super::Starvation).
+//! examined, and again when its wait has doubled; and always at the end. A wait of 20,000 cycles
+//! and of a hundred packets of the greatest length that is no deadlock is reported as
+//! [`Starvation`](super::Starvation).
 
 use super::ledger::{Ledger, Totals};
 use super::marks::Marks;

@@ -5,8 +5,8 @@ use super::plan::{Mux, Outlook, Plan, in_turn};
 use super::{NEVER, Tick};
 
 impl Engine<'_> {
-    /// The slot at or after `slots` (at least 1) in which a turn ends, if `streak` flits of the turn
-    /// had been sent before the plan.
+    /// The slot at or after `slots` (at least 1) in which a turn ends, if `streak` flits of the
+    /// turn had been sent before the plan.
     fn end_of_turn(&self, streak: u16, slots: u32) -> u32 {
         let (burst, slots) = (self.network.burst, slots.max(1));
         slots + (burst - (u32::from(streak) + slots) % burst) % burst

@@ -2,8 +2,8 @@
 
 use crosstie_protocol::{Flow, FlowError, InTransit, InTransitError};
 
-/// Bytes that a shared bus moves in one turn: the payload of a QsNet packet (Petrini, 2.2), so that one
-/// packet follows the other.
+/// Bytes that a shared bus moves in one turn: the payload of a QsNet packet (Petrini, 2.2), so that
+/// one packet follows the other.
 pub const BURST: u32 = 320;
 
 /// The bus between a NIC and the memory of its host.
@@ -31,8 +31,8 @@ pub struct Config {
     pub flow: Flow,
     /// Cycles from a header's arrival at the front of its buffer to its request for an output.
     pub routing_delay: u32,
-    /// Whether every switch takes off the flit that tells it the way. A packet then starts with one
-    /// flit more for every switch of its route.
+    /// Whether every switch takes off the flit that tells it the way. A packet then starts with
+    /// one flit more for every switch of its route.
     pub consumes_headers: bool,
     /// Cycles a flit spends on the wire, beyond the one cycle it takes to leave.
     pub wire: u32,
@@ -47,7 +47,8 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// QsNet as simulated by Coll: 2 VCs of 128 flits of 2 bytes, 6 cycles of routing, half-duplex bus.
+    /// QsNet as simulated by Coll: 2 VCs of 128 flits of 2 bytes, 6 cycles of routing, half-duplex
+    /// bus.
     fn default() -> Self {
         Self {
             virtual_channels: 2,

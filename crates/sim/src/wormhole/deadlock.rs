@@ -9,9 +9,9 @@ use crate::network::Deadlock;
 impl Engine<'_> {
     /// Looks for packets that will never move, whatever happens elsewhere.
     ///
-    /// A buffer can move if its front packet has a way on: space ahead, a free virtual channel among
-    /// those it may take, or one of these behind a buffer that can move. What cannot move by this
-    /// rule waits, directly or not, only for other such buffers.
+    /// A buffer can move if its front packet has a way on: space ahead, a free virtual channel
+    /// among those it may take, or one of these behind a buffer that can move. What cannot move
+    /// by this rule waits, directly or not, only for other such buffers.
     pub fn deadlock(&self) -> Option<Deadlock> {
         let occupied: Vec<u32> =
             (0..self.vcs.len() as u32).filter(|&vc| self.vcs[vc].front != NONE).collect();

@@ -52,12 +52,13 @@ pub trait Observer {
     fn head(&mut self, _packet: &Packet, _channel: u32, _vc: u32, _at: Tick) {}
     /// The last flit of a packet left on a channel. Told when it has left.
     fn tail(&mut self, _packet: &Packet, _channel: u32, _vc: u32, _at: Tick) {}
-    /// Whether it ever halts. If so, it is told of all deliveries of a tick in the first half of it.
+    /// Whether it ever halts. If so, it is told of all deliveries of a tick in the first half of
+    /// it.
     fn may_halt(&self) -> bool {
         false
     }
-    /// Whether the engine is to stop within the tick it is in, after packets were delivered and before
-    /// hosts start new ones.
+    /// Whether the engine is to stop within the tick it is in, after packets were delivered and
+    /// before hosts start new ones.
     fn halts(&self) -> bool {
         false
     }
@@ -78,8 +79,8 @@ impl Observer for Silent {}
 pub struct ChannelCount {
     /// Flits sent.
     pub flits: u64,
-    /// Ticks in which it sent nothing although a flit was ready, for want of a credit or because it
-    /// was told to stop.
+    /// Ticks in which it sent nothing although a flit was ready, for want of a credit or because
+    /// it was told to stop.
     pub blocked: u64,
     /// Ticks that headers at the end of this channel waited for an output, after their routing
     /// delay, summed over headers and counted when they got it.
@@ -107,7 +108,8 @@ pub(super) struct Vc {
     pub next: u32,
     /// Packets behind the front: first and last entry in `Engine::behind`.
     pub behind: (u32, u32),
-    /// When the next flit to be sent into it becomes ready at the feeder, if the multiplexer waits.
+    /// When the next flit to be sent into it becomes ready at the feeder, if the multiplexer
+    /// waits.
     pub arrives: Tick,
     /// When the front header may ask for an output.
     pub ready: Tick,
@@ -246,8 +248,8 @@ impl<'a> Engine<'a> {
                 latency: wire.latency,
             }
         };
-        // Events are at least a cycle apart. Where there is a gate, a flit matters to its sender until the
-        // signal it causes is back.
+        // Events are at least a cycle apart. Where there is a gate, a flit matters to its sender
+        // until the signal it causes is back.
         let count = network.wires.len() as u32 * network.vcs;
         let gates = gates(&network, config);
         let mut remembered = if gates.is_empty() { config.wire + 2 } else { 2 * config.wire + 2 };
@@ -332,8 +334,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Runs every tick before `until`, then stands at `until`; or stands within or after the tick in
-    /// which the observer halted or interrupted it.
+    /// Runs every tick before `until`, then stands at `until`; or stands within or after the tick
+    /// in which the observer halted or interrupted it.
     pub fn run_until(&mut self, until: Tick, observer: &mut impl Observer) {
         if self.halted {
             if self.now >= until {
@@ -358,7 +360,8 @@ impl<'a> Engine<'a> {
         self.now = self.now.max(until);
     }
 
-    /// A tick before which nothing happens unless a packet is injected; `None` if nothing ever does.
+    /// A tick before which nothing happens unless a packet is injected; `None` if nothing ever
+    /// does.
     pub fn next(&self) -> Option<Tick> {
         if self.halted { Some(self.now) } else { self.wheel.next() }
     }
@@ -447,8 +450,8 @@ impl<'a> Engine<'a> {
         self.due = due;
     }
 
-    /// The second half: hosts start packets, switches allocate, multiplexers plan. Whether the observer
-    /// then interrupts, in which case the tick is over.
+    /// The second half: hosts start packets, switches allocate, multiplexers plan. Whether the
+    /// observer then interrupts, in which case the tick is over.
     fn act(&mut self, observer: &mut impl Observer) -> bool {
         self.start_packets();
         self.allocate();

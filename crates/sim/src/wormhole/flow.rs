@@ -1,16 +1,17 @@
-//! Flow control by *stop* and *go*: what the sender into a buffer knows, and for how long it is certain.
+//! Flow control by *stop* and *go*: what the sender into a buffer knows, and for how long it is
+//! certain.
 //!
-//! The receiver looks at its buffer at the beginning of every tick: flits that have arrived, without
-//! those that left in earlier ticks. What it says crosses the wire, so a sender sees the filling of the
-//! buffer late: it sees a flit of its own again after the wire there and back, and a flit that leaves the
-//! buffer after the wire back. Both are questions to the two timelines of the buffer, and everything
-//! that happened before now is a fact there.
+//! The receiver looks at its buffer at the beginning of every tick: flits that have arrived,
+//! without those that left in earlier ticks. What it says crosses the wire, so a sender sees the
+//! filling of the buffer late: it sees a flit of its own again after the wire there and back, and a
+//! flit that leaves the buffer after the wire back. Both are questions to the two timelines of the
+//! buffer, and everything that happened before now is a fact there.
 //!
 //! More room than is known can only help: with the same flits sent, a buffer that empties sooner is
 //! stopped for less time. So what is certain stays certain unless departures are taken back.
 //!
-//! In-transit buffers push back in the same way. What is marked `cold` here is so for a network with
-//! credits, which must not pay for it.
+//! In-transit buffers push back in the same way. What is marked `cold` here is so for a network
+//! with credits, which must not pay for it.
 
 use super::engine::{Engine, Vc, grants, sends};
 use super::timeline::Timelines;
@@ -233,8 +234,8 @@ impl Engine<'_> {
         gate
     }
 
-    /// Brings the sender's view of a buffer up to now, before its timelines forget; says for how long
-    /// they must remember a flit that is sent.
+    /// Brings the sender's view of a buffer up to now, before its timelines forget; says for how
+    /// long they must remember a flit that is sent.
     #[cold]
     pub(super) fn settle(&mut self, vc: u32) -> u32 {
         let lines = self.known_lines(vc);
@@ -313,8 +314,8 @@ impl Engine<'_> {
         }
     }
 
-    /// How many of the flits planned last for a VC would meet a *stop*, now that departures from its
-    /// buffer have been taken back.
+    /// How many of the flits planned last for a VC would meet a *stop*, now that departures from
+    /// its buffer have been taken back.
     #[cold]
     pub(super) fn doubtful(&self, vc: u32) -> u64 {
         let lines = self.known_lines(vc);

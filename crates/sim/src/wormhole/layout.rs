@@ -3,7 +3,8 @@
 use crosstie_fabric::{ChannelId, Fabric, HostId};
 
 /// The numbering of channels: those of the fabric rail by rail, then (if buses are shared) three
-/// for every host of every rail: its bus for reading, its bus for writing, and its NIC's own intake.
+/// for every host of every rail: its bus for reading, its bus for writing, and its NIC's own
+/// intake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     channels: u32,

@@ -380,8 +380,8 @@ impl Engine<'_> {
         if self.plan_back_to_back(mux, observer) {
             return;
         }
-        // The first that can send now begins. The others join in if they are ready by their turn; of
-        // the rest, when does the first become ready, when does it have a flit?
+        // The first that can send now begins. The others join in if they are ready by their turn;
+        // of the rest, when does the first become ready, when does it have a flit?
         let Mux { active, last, .. } = self.muxes[mux as usize];
         let mut plan = Plan { start: now, counted: now, ..Plan::default() };
         let mut others = Outlook { arrives: NEVER, ready: NEVER };
@@ -613,7 +613,8 @@ impl Engine<'_> {
         }
     }
 
-    /// More is known about what a VC waits for; if it is not part of a plan, it may now have a time.
+    /// More is known about what a VC waits for; if it is not part of a plan, it may now have a
+    /// time.
     #[inline]
     fn look_again(&mut self, vc: u32) {
         let Vc { mux, planned, .. } = self.vcs[vc];

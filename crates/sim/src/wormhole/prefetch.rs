@@ -1,15 +1,16 @@
 //! Bringing the state that a tick needs into the cache before the tick is worked off.
 //!
-//! In a large network nearly every event of a tick finds its state in no cache, and waits for memory
-//! one line after the other. The events are known beforehand and independent of each other, so while
-//! one batch of them is worked off, the lines of the next ones are on their way. Nothing is changed
-//! and nothing is decided; a small network, whose state stays in the cache anyway, does without.
+//! In a large network nearly every event of a tick finds its state in no cache, and waits for
+//! memory one line after the other. The events are known beforehand and independent of each other,
+//! so while one batch of them is worked off, the lines of the next ones are on their way. Nothing
+//! is changed and nothing is decided; a small network, whose state stays in the cache anyway, does
+//! without.
 
 use super::engine::{Engine, Event, GROUP, STOP};
 use super::wiring::{NONE, Target};
 
-/// From this many virtual channels on (128 bytes each, and what belongs to them), the state outgrows
-/// a second-level cache of 2 MiB.
+/// From this many virtual channels on (128 bytes each, and what belongs to them), the state
+/// outgrows a second-level cache of 2 MiB.
 const LARGE: usize = 1 << 14;
 
 /// Events warmed at a time: enough to keep memory busy, few enough for their lines to be still

@@ -158,8 +158,8 @@ impl<W> Listener<W> {
         self.grain.time(tick - EPOCH)
     }
 
-    /// Where a channel leads, if it is an injection or ejection channel of a host, numbered as by the
-    /// engine.
+    /// Where a channel leads, if it is an injection or ejection channel of a host, numbered as by
+    /// the engine.
     #[inline]
     fn door(&self, channel: u32) -> Door {
         match self.layout.place(channel) {

@@ -164,8 +164,8 @@ impl Engine<'_> {
         true
     }
 
-    /// Says whether the packet that is given a VC stops at its end, if that is a host; for a free VC,
-    /// it does not.
+    /// Says whether the packet that is given a VC stops at its end, if that is a host; for a free
+    /// VC, it does not.
     #[cold]
     fn address(&mut self, to: u32, stops: bool) {
         match self.network.targets[self.vcs[to].channel as usize] {
@@ -234,8 +234,8 @@ impl Engine<'_> {
         self.vcs.before(grants(vc), visible) - self.vcs.before(sends(vc), self.now)
     }
 
-    /// Starts queued packets of hosts on free VCs: first those in transit, then those of the NIC, on
-    /// the link.
+    /// Starts queued packets of hosts on free VCs: first those in transit, then those of the NIC,
+    /// on the link.
     pub(super) fn start_packets(&mut self) {
         let mut todo = std::mem::take(&mut self.host_todo);
         for host in todo.drain(..) {

@@ -1,10 +1,11 @@
-//! Event times as runs: what happened at one end of a buffer, and what is already certain to happen.
+//! Event times as runs: what happened at one end of a buffer, and what is already certain to
+//! happen.
 //!
 //! Each virtual-channel buffer has two timelines, numbered by event: flits *sent* into it and
 //! credits *granted* for it. A timeline knows how many events it has in all; it remembers the
-//! times of the latest ones as [`Run`]s (`start, start + stride, ...`) and forgets those so old that
-//! their effect has reached the other end of the wire. The end of a timeline may lie in the future:
-//! those events are planned, and [`Timelines::cut`] takes back the last of them.
+//! times of the latest ones as [`Run`]s (`start, start + stride, ...`) and forgets those so old
+//! that their effect has reached the other end of the wire. The end of a timeline may lie in the
+//! future: those events are planned, and [`Timelines::cut`] takes back the last of them.
 
 use super::prefetch::fetch;
 use super::{NEVER, Tick};
@@ -302,8 +303,8 @@ impl<T> Timelines<T> {
         count
     }
 
-    /// How many events in a row, from `index` on and at most `limit`, have taken effect in time for a
-    /// beat.
+    /// How many events in a row, from `index` on and at most `limit`, have taken effect in time for
+    /// a beat.
     #[inline]
     pub fn in_time(&self, line: usize, index: u64, limit: u32, beat: Beat) -> u32 {
         let Line { known, latest, earlier } = *self.line(line);

@@ -40,8 +40,8 @@ pub(super) enum Origin {
 pub(super) struct Wire {
     /// Ticks for which one flit occupies the channel.
     pub cost: u32,
-    /// Ticks from the moment a flit leaves until it can leave the other end; also the time a credit
-    /// takes back.
+    /// Ticks from the moment a flit leaves until it can leave the other end; also the time a
+    /// credit takes back.
     pub latency: u32,
     /// The multiplexer that shares the channel among its virtual channels.
     pub mux: u32,
@@ -49,17 +49,17 @@ pub(super) struct Wire {
     pub bit: u8,
 }
 
-/// A copy of the fabric per rail, then (if the bus is shared) the buses and intakes of all hosts, as
-/// [`Layout`] numbers them. The NIC of a host with a shared bus is a switch with one input, the bus,
-/// and one output, the link; these follow the switches of the fabric. So does a NIC with in-transit
-/// buffers; its one input is the link from the switch.
+/// A copy of the fabric per rail, then (if the bus is shared) the buses and intakes of all hosts,
+/// as [`Layout`] numbers them. The NIC of a host with a shared bus is a switch with one input, the
+/// bus, and one output, the link; these follow the switches of the fabric. So does a NIC with
+/// in-transit buffers; its one input is the link from the switch.
 #[derive(Debug)]
 pub(super) struct Wiring {
     pub vcs: u32,
     pub depth: u32,
     pub routing: u32,
-    /// Ticks from the arrival of a header in an in-transit buffer until it may go on; `None` without
-    /// such buffers.
+    /// Ticks from the arrival of a header in an in-transit buffer until it may go on; `None`
+    /// without such buffers.
     pub in_transit: Option<u32>,
     /// Switches take off the flit that they have obeyed.
     pub consumes_headers: bool,

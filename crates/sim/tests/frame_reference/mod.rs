@@ -1,5 +1,5 @@
-//! The rules of the frame network written down as they are stated, without any thought of speed: at every instant
-//! everything is looked at.
+//! The rules of the frame network written down as they are stated, without any thought of speed: at
+//! every instant everything is looked at.
 
 use crosstie_fabric::{ChannelId, Fabric, Node, SwitchId};
 use crosstie_sim::frame::{Capacity, Forwarding, FrameSpec, HandOver, Memory, framing};
@@ -35,7 +35,8 @@ pub struct Reference<'a> {
     spec: FrameSpec<'a>,
     port: u32,
     pub frames: Vec<Frame>,
-    /// The input that each channel has served last: at the beginning the very first channel of all copies, wherever that is.
+    /// The input that each channel has served last: at the beginning the very first channel of all
+    /// copies, wherever that is.
     served: Vec<Option<u32>>,
     pub refused: Vec<(u64, Room)>,
 }
@@ -334,7 +335,8 @@ impl<'a> Reference<'a> {
         waiting
     }
 
-    /// When the last bit of a frame has been read from the input by which it came, once it has started.
+    /// When the last bit of a frame has been read from the input by which it came, once it has
+    /// started.
     fn read(&self, frame: &Frame, hop: usize) -> Option<u64> {
         let started = *frame.started.get(hop)?;
         let by = [frame.way[hop - 1], frame.way[hop]];
@@ -415,7 +417,8 @@ impl<'a> Reference<'a> {
         times.into_iter().filter(|&time| time > now).min()
     }
 
-    /// The most that was ever in a memory, and for how long there was no room for a frame of full size.
+    /// The most that was ever in a memory, and for how long there was no room for a frame of full
+    /// size.
     pub fn occupancy(&self, room: Room, capacity: Capacity) -> (u64, u64) {
         let mut times = Vec::new();
         for frame in &self.frames {

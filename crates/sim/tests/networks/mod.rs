@@ -15,8 +15,8 @@ pub enum Network {
     Line { switches: u16, hosts: u16, links: u16 },
     /// Leaves under spines; the leaf chooses the spine.
     Tree { leaves: u16, hosts: u16, spines: u16 },
-    /// Switches joined at random, with links to spare; packets go by any shortest path, whether that
-    /// deadlocks or not.
+    /// Switches joined at random, with links to spare; packets go by any shortest path, whether
+    /// that deadlocks or not.
     Irregular { switches: u16, hosts: u16, spare: u16, seed: u64 },
 }
 

@@ -266,7 +266,8 @@ impl Reference {
         }
     }
 
-    /// Receivers look at their buffers and say *stop* or *go*; senders hear what has crossed the wire.
+    /// Receivers look at their buffers and say *stop* or *go*; senders hear what has crossed the
+    /// wire.
     fn signals(&mut self) {
         let now = self.now;
         for number in 0..self.vcs.len() {

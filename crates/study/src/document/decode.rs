@@ -104,8 +104,8 @@ impl<'de> Deserializer<'de> for Value<'de> {
         Err(Fault::invalid_type(self.unexpected(), &expected.as_str()).at(self.value.span()))
     }
 
-    /// A choice is a table with one key, `{name = {...}}`; a choice without keys of its own may also
-    /// be written as its name alone.
+    /// A choice is a table with one key, `{name = {...}}`; a choice without keys of its own may
+    /// also be written as its name alone.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,

@@ -44,7 +44,8 @@ const FINISH_FIRST: Column =
 const FINISH_LAST: Column =
     c("finish_last", "end of the last rank", "us", "when the last rank was done");
 
-/// What a world knows beside: losses and what channels did about them, and what a price is spent on.
+/// What a world knows beside: losses and what channels did about them, and what a price is spent
+/// on.
 const BESIDE: [Column; 16] = [
     optional(
         "lost",

@@ -57,9 +57,9 @@ pub struct Missing(
 
 /// How a claim and its measurement stand to each other.
 ///
-/// One rule for numbers, ranges and shapes: a measurement is all that its intervals allow. If all of
-/// that is what was published, within the tolerance, the two agree; if none of it is, they differ; and
-/// if some of it is, the run does not resolve the claim.
+/// One rule for numbers, ranges and shapes: a measurement is all that its intervals allow. If all
+/// of that is what was published, within the tolerance, the two agree; if none of it is, they
+/// differ; and if some of it is, the run does not resolve the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Agreement {
     /// The measurement is what was published, within the tolerance.
@@ -118,7 +118,8 @@ pub struct Finding {
     pub claim: Claim,
     /// What was measured, or what it would take.
     pub outcome: Result<Measured, Missing>,
-    /// What real ranks have measured about it, or what that would take; nothing where it is not about what they can do.
+    /// What real ranks have measured about it, or what that would take; nothing where it is not
+    /// about what they can do.
     pub live: Option<Result<Measured, Missing>>,
     /// The reason or the open question where the two do not agree.
     pub remark: Option<String>,
@@ -161,8 +162,8 @@ impl Finding {
     }
 }
 
-/// One flat object: the keys of the claim's file, `measured` (a number), the ends `low` and `high` of
-/// its interval, `finding` (words), `agreement` and `remark`, null where there is none.
+/// One flat object: the keys of the claim's file, `measured` (a number), the ends `low` and `high`
+/// of its interval, `finding` (words), `agreement` and `remark`, null where there is none.
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Claim { id, source, says, kind, target, pattern, unit, tolerance, note } = &self.claim;

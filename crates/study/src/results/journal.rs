@@ -22,8 +22,8 @@ pub(super) struct Entry {
     pub status: Status,
     pub note: String,
     pub measured: Vec<(String, f64)>,
-    /// Where in the journal its line is; side tables are read from there when they are needed, since
-    /// those of a large study would not fit in memory.
+    /// Where in the journal its line is; side tables are read from there when they are needed,
+    /// since those of a large study would not fit in memory.
     line: Range<u64>,
 }
 

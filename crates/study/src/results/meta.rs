@@ -44,7 +44,8 @@ pub struct Meta {
     /// The columns of the tables beside the rows, in order, by file.
     #[serde(default)]
     pub side_tables: BTreeMap<String, Vec<ColumnMeaning>>,
-    /// Files the study refers to, copied into the folder, with the 128-bit FNV-1a hash of their content.
+    /// Files the study refers to, copied into the folder, with the 128-bit FNV-1a hash of their
+    /// content.
     pub inputs: BTreeMap<String, String>,
     /// How to compute the results again.
     pub rerun: String,

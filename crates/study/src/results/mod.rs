@@ -15,8 +15,8 @@
 //! | `journal.jsonl` | finished points as they came in; what lets a rerun skip them |
 //!
 //! None of them holds a time of day or anything else that would differ between two runs of the same
-//! study, and all but the journal are replaced as a whole or not at all. What was measured on real hosts (`world = "live"`) does
-//! differ, and `meta.json` says so.
+//! study, and all but the journal are replaced as a whole or not at all. What was measured on real
+//! hosts (`world = "live"`) does differ, and `meta.json` says so.
 
 mod buffer;
 mod channel;

@@ -1,7 +1,7 @@
 //! Which experiment file a folder of results belongs to.
 //!
-//! Whoever edits an experiment and runs it again means the same folder. Another file that happens to
-//! have the same name does not, unless it says the same.
+//! Whoever edits an experiment and runs it again means the same folder. Another file that happens
+//! to have the same name does not, unless it says the same.
 
 use std::fs;
 use std::io;
@@ -40,8 +40,8 @@ pub(super) fn write(folder: &Path, study: &Study) -> Result<(), ResultsError> {
     }
 }
 
-/// The way from a folder to a file, which stays the same when both are moved together; `None` if there
-/// is no file, or it is gone.
+/// The way from a folder to a file, which stays the same when both are moved together; `None` if
+/// there is no file, or it is gone.
 fn seen_from(folder: &Path, file: Option<&Path>) -> Option<String> {
     let (folder, file) = (folder.canonicalize().ok()?, file?.canonicalize().ok()?);
     let shared = folder.components().zip(file.components()).take_while(|(a, b)| a == b).count();

@@ -17,8 +17,8 @@ pub(super) fn write_json(rows: &[Row], to: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a head and one line per row, with the columns of all kinds of work there are, and at the end the
-/// numbers of settings that are quantities; what there is not is empty.
+/// Writes a head and one line per row, with the columns of all kinds of work there are, and at the
+/// end the numbers of settings that are quantities; what there is not is empty.
 pub(super) fn write_csv(
     keys: &[String],
     kinds: &[WorkKind],

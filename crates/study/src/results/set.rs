@@ -104,8 +104,8 @@ impl ResultSet {
     }
 }
 
-/// The rows of a study that is still running, or was broken off: those in the journal. `None` if it, or
-/// what the study refers to, cannot be read.
+/// The rows of a study that is still running, or was broken off: those in the journal. `None` if
+/// it, or what the study refers to, cannot be read.
 fn journalled(folder: &Path, meta: &Meta) -> Option<Vec<Row>> {
     let study = Study::load(folder.join(STUDY)).ok()?;
     let entries = Journal::look(folder, &|_, revision| meta.revisions.contains(revision)).ok()?;

@@ -1,7 +1,7 @@
 //! Tables beside the rows: what a point found that does not fit in one line.
 //!
-//! A further one is an arm of [`SideTable`] with its file and its columns, the type of its lines, and a
-//! field of [`SideTables`]; kinds of work say which of them they have.
+//! A further one is an arm of [`SideTable`] with its file and its columns, the type of its lines,
+//! and a field of [`SideTables`]; kinds of work say which of them they have.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -40,7 +40,8 @@ pub type Revision<'a> = &'a dyn Fn(&Spec) -> String;
 
 impl<'a> Store<'a> {
     /// Opens a folder for this version of Crosstie, making it if need be, and takes over the points
-    /// that the same revision has already finished there. A folder of another experiment is refused.
+    /// that the same revision has already finished there. A folder of another experiment is
+    /// refused.
     pub fn open(
         folder: impl Into<PathBuf>,
         study: &'a Study,
@@ -131,8 +132,8 @@ impl<'a> Store<'a> {
         self.journal.append(name, &self.revisions[index], &row, side)
     }
 
-    /// Writes the files that others read, from the points finished so far. Their bytes depend on the
-    /// study and on which points have finished, not on the order in which they did.
+    /// Writes the files that others read, from the points finished so far. Their bytes depend on
+    /// the study and on which points have finished, not on the order in which they did.
     pub fn publish(&self) -> Result<(), ResultsError> {
         let rows = self.rows();
         let revisions = self.revisions.iter().cloned().collect();

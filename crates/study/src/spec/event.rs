@@ -69,7 +69,8 @@ impl LinkEvent {
         Recurrence { at, lasts, every, times, random }
     }
 
-    /// When it happens. What is random about it follows from the seed and from its number among all events.
+    /// When it happens. What is random about it follows from the seed and from its number among all
+    /// events.
     pub fn moments(&self, seed: Seed, number: u64) -> Vec<Time> {
         self.recurrence().moments(seed.stream("event", number))
     }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::limits;
 
-/// Where the ranks of `world = "live"` run. What they do, by which policy and channel, the rest of the spec says; what it says of
-/// networks and nodes is not theirs, since those are what they are.
+/// Where the ranks of `world = "live"` run. What they do, by which policy and channel, the rest of
+/// the spec says; what it says of networks and nodes is not theirs, since those are what they are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Live {
@@ -17,10 +17,12 @@ pub struct Live {
         skip_serializing_if = "Option::is_none"
     )]
     pub boxed: Option<String>,
-    /// Whether they run in a box of the experiment's own: the hosts of `fabric`, with a rail for each of `cluster.rails`.
+    /// Whether they run in a box of the experiment's own: the hosts of `fabric`, with a rail for
+    /// each of `cluster.rails`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub own_box: bool,
-    /// The machines that they run on, by name, each in its turn for a host; `None`, without a box: this one for all.
+    /// The machines that they run on, by name, each in its turn for a host; `None`, without a box:
+    /// this one for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Vec<String>>,
     /// Whether ranks of one machine share memory; otherwise they talk by its rails.

@@ -19,8 +19,8 @@ pub struct Cluster {
     /// makes a difference under a [`PolicyKind`](crosstie_protocol::PolicyKind) that paces only.
     #[serde(deserialize_with = "limits::pes")]
     pub pes: u32,
-    /// Whether a processing element under a scheme waits until its message has left the node before
-    /// it starts the next one.
+    /// Whether a processing element under a scheme waits until its message has left the node
+    /// before it starts the next one.
     pub blocking: bool,
 }
 
@@ -75,7 +75,8 @@ impl Fabric {
         }
     }
 
-    /// What is known of its shape before it is built: nothing of a file, nor of a tree that cannot be.
+    /// What is known of its shape before it is built: nothing of a file, nor of a tree that cannot
+    /// be.
     pub fn shape(&self) -> Shape {
         match self {
             Fabric::Tree(Tree { k, n, hosts }) => {
@@ -167,8 +168,8 @@ pub struct Switch {
     /// Cycles to route a packet's head.
     #[serde(deserialize_with = "limits::routing_delay")]
     pub routing_delay: u32,
-    /// What keeps buffers from overflowing. Like the next key it is left out of a spec's text where
-    /// it is the default, so that results from before it existed are still known.
+    /// What keeps buffers from overflowing. Like the next key it is left out of a spec's text
+    /// where it is the default, so that results from before it existed are still known.
     #[serde(skip_serializing_if = "is_credits")]
     pub flow: Flow,
     /// Whether every switch takes off the flit that tells it the way; packets start with one more
@@ -284,8 +285,8 @@ pub struct Nic {
     /// Stripes of messages that a NIC sends at once under a scheme; the others wait in its queue.
     #[serde(deserialize_with = "limits::transfers")]
     pub transfers: u32,
-    /// Packets that a NIC has under way at once under a policy that paces; `None`: as many as its link has virtual channels, or
-    /// any number where links have none.
+    /// Packets that a NIC has under way at once under a policy that paces; `None`: as many as its
+    /// link has virtual channels, or any number where links have none.
     #[serde(deserialize_with = "limits::some_window", skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
     /// How long NICs wait for acknowledgements before they do without a rail; `None`: for ever.
@@ -334,7 +335,8 @@ pub struct InTransit {
 }
 
 impl InTransit {
-    /// The same in the units of a link. A time of more cycles than can be counted is as many as can.
+    /// The same in the units of a link. A time of more cycles than can be counted is as many as
+    /// can.
     pub fn on(&self, link: &Link) -> protocol::InTransit {
         let cycles = |time| u32::try_from(link.cycles(time)).unwrap_or(u32::MAX);
         protocol::InTransit {

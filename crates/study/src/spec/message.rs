@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::limits;
 
-/// The protocol between ranks, in closed-loop work: short messages are pushed, long ones asked for \[liu, 4\]. In a file it is the
-/// table `message`; without it, a message is handed to its node as it is.
+/// The protocol between ranks, in closed-loop work: short messages are pushed, long ones asked for
+/// \[liu, 4\]. In a file it is the table `message`; without it, a message is handed to its node as
+/// it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Message {
@@ -16,12 +17,14 @@ pub struct Message {
     /// Bytes of an envelope, beside those of a short message in it.
     #[serde(deserialize_with = "limits::control")]
     pub envelope: Bytes,
-    /// What a rank keeps for each other rank before somebody asks for it; `None`: room for 32 of the longest short messages.
+    /// What a rank keeps for each other rank before somebody asks for it; `None`: room for 32 of
+    /// the longest short messages.
     #[serde(deserialize_with = "limits::some_pool", skip_serializing_if = "Option::is_none")]
     pub credit: Option<Bytes>,
     /// Whether CTS and FIN are opened in order like all other envelopes.
     pub strict: bool,
-    /// Whether an envelope on each rail that carried data (FIN) tells that they are in place; otherwise the receiver sees them come.
+    /// Whether an envelope on each rail that carried data (FIN) tells that they are in place;
+    /// otherwise the receiver sees them come.
     pub fin: bool,
     /// How fast a node copies what its ranks send to each other.
     #[serde(deserialize_with = "limits::rate")]

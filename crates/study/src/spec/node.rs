@@ -5,20 +5,23 @@ use serde::{Deserialize, Serialize};
 
 use super::limits;
 
-/// What the processors of a node do for messages, in closed-loop work, and the buses between its memory and its NICs.
+/// What the processors of a node do for messages, in closed-loop work, and the buses between its
+/// memory and its NICs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Node {
     /// What sending and receiving takes them; `None`: no time, and no processor either.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Overhead>,
-    /// The longest message that a send does not wait for the receive of; `None`: there is no such limit.
+    /// The longest message that a send does not wait for the receive of; `None`: there is no such
+    /// limit.
     #[serde(deserialize_with = "limits::some_message", skip_serializing_if = "Option::is_none")]
     pub eager: Option<Bytes>,
     /// What packets take of a node of workstations; `None`: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commodity: Option<Commodity>,
-    /// The I/O buses that packets cross, on frames and on the ideal network; `None`: there are none.
+    /// The I/O buses that packets cross, on frames and on the ideal network; `None`: there are
+    /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bus: Option<NodeBus>,
 }
@@ -61,8 +64,9 @@ fn nothing() -> Time {
     Time::ZERO
 }
 
-/// What a packet takes of a commodity node, with the symbols of \[tam, 2\]. A cost is a time, or a table of what it
-/// takes `fixed`, for each `byte`, for each `node` of the cluster and for each `byte-node`.
+/// What a packet takes of a commodity node, with the symbols of \[tam, 2\]. A cost is a time, or a
+/// table of what it takes `fixed`, for each `byte`, for each `node` of the cluster and for each
+/// `byte-node`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Commodity {

@@ -22,7 +22,8 @@ pub struct Rail {
     /// The number of the I/O bus that its NIC sits on; NICs of one number share a bus.
     #[serde(deserialize_with = "limits::some_place", skip_serializing_if = "Option::is_none")]
     pub bus: Option<u32>,
-    /// The number of its port; rails of one number share its links, and differ in their way through the fabric.
+    /// The number of its port; rails of one number share its links, and differ in their way
+    /// through the fabric.
     #[serde(deserialize_with = "limits::some_place", skip_serializing_if = "Option::is_none")]
     pub port: Option<u32>,
 }
@@ -43,7 +44,8 @@ impl Rails {
         &self.0
     }
 
-    /// Whether each has links, a port and a bus of its own, and all links are those of a cluster whose rails are a number.
+    /// Whether each has links, a port and a bus of its own, and all links are those of a cluster
+    /// whose rails are a number.
     pub fn are_alike(&self) -> bool {
         *self == Rails::alike(self.count())
     }
@@ -75,7 +77,8 @@ impl Rails {
     }
 }
 
-/// Numbers things from 0 in the order in which they come: those of one name are one, those without are each their own.
+/// Numbers things from 0 in the order in which they come: those of one name are one, those without
+/// are each their own.
 fn numbered(names: impl Iterator<Item = Option<u32>>) -> Vec<u32> {
     let (mut known, mut next) = (Vec::new(), 0);
     let number = |name: Option<u32>| {

@@ -217,8 +217,8 @@ pub struct Ping {
     pub iterations: u32,
 }
 
-/// A rank that sends as fast as it can, or several that do at once. An iteration is a window of messages back to back, and an
-/// answer of 4 bytes when all of them have arrived.
+/// A rank that sends as fast as it can, or several that do at once. An iteration is a window of
+/// messages back to back, and an answer of 4 bytes when all of them have arrived.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Stream {

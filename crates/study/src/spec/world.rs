@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Link, limits};
 
-/// Where the work is done. What only one world knows has a table of its own, which is checked always
-/// and used when that world is chosen.
+/// Where the work is done. What only one world knows has a table of its own, which is checked
+/// always and used when that world is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum World {
@@ -68,9 +68,9 @@ impl World {
 }
 
 /// What only the ideal network knows. Every host has a wire of its own into and out of a network
-/// without contention, as LogGP says: of a packet of b bytes that starts at s the last byte leaves at
-/// s + (b - 1) / rate, the next one may start `gap` later, its first byte reaches the receiver's wire
-/// `latency` after s, and that wire takes one packet after the other.
+/// without contention, as LogGP says: of a packet of b bytes that starts at s the last byte leaves
+/// at s + (b - 1) / rate, the next one may start `gap` later, its first byte reaches the receiver's
+/// wire `latency` after s, and that wire takes one packet after the other.
 ///
 /// What is not written follows from the links, see [`Ideal::rate`] and its kin.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,7 +100,8 @@ impl Ideal {
         self.latency.unwrap_or(link.wire)
     }
 
-    /// Time from the last byte of a packet to the first of the next, if it is written; else that of a byte.
+    /// Time from the last byte of a packet to the first of the next, if it is written; else that of
+    /// a byte.
     pub fn own_gap(&self) -> Option<Time> {
         self.gap
     }

@@ -19,8 +19,8 @@ const REPORT: [&str; 2] = ["report.html", "figures"];
 
 /// A trace while it is recorded.
 ///
-/// Once something cannot be written, nothing more is: what is in the folder is whole up to there. What
-/// the run came to is kept in any case.
+/// Once something cannot be written, nothing more is: what is in the folder is whole up to there.
+/// What the run came to is kept in any case.
 #[derive(Debug)]
 pub struct TraceWriter {
     folder: PathBuf,
@@ -45,8 +45,8 @@ struct Ongoing {
 }
 
 impl TraceWriter {
-    /// Begins a trace in a folder, which is made if missing. A trace that is there is replaced; a folder
-    /// with anything else in it is refused.
+    /// Begins a trace in a folder, which is made if missing. A trace that is there is replaced; a
+    /// folder with anything else in it is refused.
     pub fn create(
         folder: impl Into<PathBuf>,
         box_file: &str,
@@ -116,8 +116,8 @@ impl TraceWriter {
         &self.folder
     }
 
-    /// Keeps what every end carried since the samples before. The first time that something cannot be
-    /// written is an error; from then on the run is only summed up.
+    /// Keeps what every end carried since the samples before. The first time that something cannot
+    /// be written is an error; from then on the run is only summed up.
     pub fn record(&mut self, samples: Vec<Sample>) -> Result<(), TraceError> {
         let mut lines = Vec::new();
         let mut guess = 0;

@@ -49,8 +49,8 @@ impl Ping {
     }
 }
 
-/// Datagrams of full frames from rank 0 to rank 1 on all rails for so many seconds, as many in a call as the kernel takes: bits in a second
-/// that have come.
+/// Datagrams of full frames from rank 0 to rank 1 on all rails for so many seconds, as many in a
+/// call as the kernel takes: bits in a second that have come.
 pub fn stream(seconds: usize) -> Result<(), Failed> {
     const DATAGRAM: usize = 1472;
     let comm = Comm::init()?;

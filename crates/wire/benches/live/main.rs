@@ -1,4 +1,5 @@
-//! What real rails give, in boxes, beside what is bare: `cargo bench -p crosstie-wire --bench live [-- NAME...]`.
+//! What real rails give, in boxes, beside what is bare: `cargo bench -p crosstie-wire --bench live
+//! [-- NAME...]`.
 //!
 //! The program starts itself again on the hosts of boxes, as the ranks of each scene.
 

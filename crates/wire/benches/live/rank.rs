@@ -31,7 +31,8 @@ pub fn run(words: &[String]) {
     }
 }
 
-/// Messages from rank 0 to rank 1, so many at once, for so many seconds: bits of payload in a second.
+/// Messages from rank 0 to rank 1, so many at once, for so many seconds: bits of payload in a
+/// second.
 fn stream(bytes: usize, window: usize, seconds: usize, both: bool) -> Result<(), Failed> {
     let comm = Comm::init()?;
     let other = 1 - comm.rank();
@@ -85,8 +86,9 @@ fn stream(bytes: usize, window: usize, seconds: usize, both: bool) -> Result<(),
     Ok(())
 }
 
-/// A stream of messages for so many seconds, each of which is checked: the longest time in which none came, in milliseconds, and the longest in which
-/// the one did not come whose turn it was; or the bits of payload in the last two seconds but one of them.
+/// A stream of messages for so many seconds, each of which is checked: the longest time in which
+/// none came, in milliseconds, and the longest in which the one did not come whose turn it was; or
+/// the bits of payload in the last two seconds but one of them.
 fn watch(bytes: usize, window: usize, seconds: usize, rate: usize) -> Result<(), Failed> {
     let comm = Comm::init()?;
     let other = 1 - comm.rank();
@@ -199,8 +201,9 @@ fn round_trips(comm: &Comm, times: usize, message: &mut [u8]) -> Result<Vec<Dura
     Ok(all)
 }
 
-/// Round trips of messages and of bare datagrams between spinning ranks, in turn: how many times as long messages take. It is the
-/// median of many turns, so that what disturbs a few of them does not count.
+/// Round trips of messages and of bare datagrams between spinning ranks, in turn: how many times as
+/// long messages take. It is the median of many turns, so that what disturbs a few of them does not
+/// count.
 fn ping_against_bare(bytes: usize, turns: usize, times: usize) -> Result<(), Failed> {
     let comm = Comm::init()?;
     let socket = bare::Ping::open(&comm, bytes)?;
@@ -247,7 +250,8 @@ fn print_rails(comm: &Comm) {
     }
 }
 
-/// The time of a collective operation, in microseconds: that of many in a row, and of the slowest rank.
+/// The time of a collective operation, in microseconds: that of many in a row, and of the slowest
+/// rank.
 fn collective(
     times: usize,
     operation: impl Fn(&Comm) -> Result<(), CommError>,

@@ -23,7 +23,8 @@ struct Scene {
     bare: &'static str,
     /// What happens to rails meanwhile.
     happens: Happens,
-    /// How often it is played, in turn with what is bare. The best counts, being the least disturbed.
+    /// How often it is played, in turn with what is bare. The best counts, being the least
+    /// disturbed.
     times: usize,
     held: Held,
     unit: &'static str,
@@ -42,8 +43,9 @@ enum Held {
     Bits(f64),
 }
 
-/// Two hosts and rails of these rates, in Mbit/s. Segments pass whole, as with NICs that cut them up themselves: two cores that cut
-/// them into frames have no time for anything else beyond 2 Gbit/s. What happens within a millisecond is not that of a slow rail then.
+/// Two hosts and rails of these rates, in Mbit/s. Segments pass whole, as with NICs that cut them
+/// up themselves: two cores that cut them into frames have no time for anything else beyond 2
+/// Gbit/s. What happens within a millisecond is not that of a slow rail then.
 fn rails(rates: &[u32], whole: bool) -> String {
     let rail = |rate: &u32| format!("[[rail]]\nrate = '{rate} Mbit/s'\nwhole = {whole}\n");
     format!("hosts = 2\n{}", rates.iter().map(rail).collect::<String>())
@@ -57,7 +59,8 @@ enum Happens {
     Slows,
     /// The second rail is down for five seconds.
     Fails,
-    /// So many random deaths, returns and changes of rate, 20 ms apart in the mean. One rail lives at any time.
+    /// So many random deaths, returns and changes of rate, 20 ms apart in the mean. One rail lives
+    /// at any time.
     Chaos(u32),
 }
 

@@ -30,7 +30,8 @@ impl Rank {
     }
 }
 
-/// Runs each measure on its number of ranks; those whose number is named in `CROSSTIE_BENCH_RANKS`, if that is set.
+/// Runs each measure on its number of ranks; those whose number is named in `CROSSTIE_BENCH_RANKS`,
+/// if that is set.
 pub fn run(measures: &[(usize, Measure)]) {
     let chosen = std::env::var("CROSSTIE_BENCH_RANKS").ok();
     match std::env::var("CROSSTIE_BENCH_PEER") {

@@ -1,5 +1,5 @@
-//! Two ranks over real sockets, with somebody between them who loses, repeats, holds back, changes, cuts and lengthens what they send, and
-//! adds what is not theirs.
+//! Two ranks over real sockets, with somebody between them who loses, repeats, holds back, changes,
+//! cuts and lengthens what they send, and adds what is not theirs.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -19,7 +19,8 @@ use crate::rail::{Rail, Udp};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Passes on to a rank what another one sends, as it likes: from the socket that the receiver takes for the other rank's.
+/// Passes on to a rank what another one sends, as it likes: from the socket that the receiver takes
+/// for the other rank's.
 fn meddle(way: UdpSocket, back: UdpSocket, to: SocketAddr, receiver: u16, done: Arc<AtomicBool>) {
     way.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     let mut random = Seed(u64::from(receiver)).stream("meddler", 0);

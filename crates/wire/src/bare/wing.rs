@@ -1,4 +1,5 @@
-//! Rails in memory, with a clock of their own: what goes from rank to rank, whatever happens to it on its way.
+//! Rails in memory, with a clock of their own: what goes from rank to rank, whatever happens to it
+//! on its way.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,7 +1,9 @@
-//! Collective operations: schedules of `crosstie-collective`, played by the player of `crosstie-work`, with the bytes that they move.
+//! Collective operations: schedules of `crosstie-collective`, played by the player of
+//! `crosstie-work`, with the bytes that they move.
 //!
-//! A schedule says who sends which blocks to whom, after what; its cargo says what becomes of them. Here blocks get their places: those of
-//! the caller's buffer, and others for what is only passed on.
+//! A schedule says who sends which blocks to whom, after what; its cargo says what becomes of them.
+//! Here blocks get their places: those of the caller's buffer, and others for what is only passed
+//! on.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -88,7 +90,8 @@ impl Comm {
         self.collective(operation, data, &mut |_, _| ())
     }
 
-    /// The root gets everybody's block: that of rank r is the r-th of `all`, which matters at the root only.
+    /// The root gets everybody's block: that of rank r is the r-th of `all`, which matters at the
+    /// root only.
     pub fn gather<T: Pod>(&self, root: usize, mine: &[T], all: &mut [T]) -> Result<(), CommError> {
         let size = self.elements(root, mine.len())?;
         let mut own = Vec::new();
@@ -103,7 +106,8 @@ impl Comm {
         self.collective(operation, data, &mut |_, _| ())
     }
 
-    /// Everybody gets a block of the root: rank r the r-th of `all`, which matters at the root only.
+    /// Everybody gets a block of the root: rank r the r-th of `all`, which matters at the root
+    /// only.
     pub fn scatter<T: Pod>(&self, root: usize, all: &[T], mine: &mut [T]) -> Result<(), CommError> {
         let size = self.elements(root, mine.len())?;
         let mut own = Vec::new();
@@ -128,7 +132,8 @@ impl Comm {
         self.collective(operation, all, &mut |_, _| ())
     }
 
-    /// Everybody gets a block of everybody: the s-th of `received` is the one that rank s has for this rank, its r-th with r this rank.
+    /// Everybody gets a block of everybody: the s-th of `received` is the one that rank s has for
+    /// this rank, its r-th with r this rank.
     pub fn all_to_all<T: Pod>(&self, sent: &[T], received: &mut [T]) -> Result<(), CommError> {
         let block = sent.len() / self.size;
         self.blocks(sent.len(), block, "a block for everybody, all of the same length")?;
@@ -145,7 +150,8 @@ impl Comm {
         Ok(())
     }
 
-    /// The root gets the combination of what all ranks have, element by element; `data` of others is left as it is. The order in which elements are combined is not told.
+    /// The root gets the combination of what all ranks have, element by element; `data` of others
+    /// is left as it is. The order in which elements are combined is not told.
     pub fn reduce<T: Pod>(
         &self,
         root: usize,
@@ -178,7 +184,8 @@ impl Comm {
         self.collective(operation, data, &mut each(combine))
     }
 
-    /// So many elements; schedules count in these. Messages without any go too, so that ranks that have some notice.
+    /// So many elements; schedules count in these. Messages without any go too, so that ranks that
+    /// have some notice.
     fn elements(&self, root: usize, count: usize) -> Result<Bytes, CommError> {
         self.peer(root)?;
         Ok(Bytes::new(count.max(1) as u64))
@@ -420,7 +427,8 @@ impl<T: Pod> Part<'_, T> {
         Ok(op)
     }
 
-    /// Returns true if a message is of this operation, and this rank does not receive it in this operation.
+    /// Returns true if a message is of this operation, and this rank does not receive it in this
+    /// operation.
     fn is_odd(&self, from: u16, message::Tag(tag): message::Tag) -> bool {
         let ours = |op: &Op| match op.step {
             Step::Receive { from: asked, tag: number, .. } => {
@@ -499,7 +507,8 @@ mod tests {
         (0..ranks).map(sends).collect()
     }
 
-    /// The most sends of a rank that follow each other are as many as its sends: each step waits for the one before.
+    /// The most sends of a rank that follow each other are as many as its sends: each step waits
+    /// for the one before.
     #[test]
     fn a_short_all_reduce_takes_a_logarithm_of_steps() {
         for ranks in 2..=70u32 {

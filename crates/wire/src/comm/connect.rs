@@ -14,7 +14,8 @@ use crate::rail::find::{self, Card, Offer};
 use crate::rail::{Rail, Udp};
 use crate::start::Job;
 
-/// How long a rail may be silent before its packets go again on others: longer than a rank that computes lets its peers wait.
+/// How long a rail may be silent before its packets go again on others: longer than a rank that
+/// computes lets its peers wait.
 const SILENCE: Time = Time::from_ns(20_000_000);
 
 /// What is kept ahead of rails: for so long a rank may be busy with something else.

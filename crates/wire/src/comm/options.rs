@@ -9,17 +9,21 @@ use super::CommError;
 /// How ranks reach each other. All ranks of a job should have the same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// The rails to be used, devices or addresses with commas between; `None`: all that there are. `CROSSTIE_RAILS`.
+    /// The rails to be used, devices or addresses with commas between; `None`: all that there are.
+    /// `CROSSTIE_RAILS`.
     pub rails: Option<String>,
     /// By which rule messages take rails. `CROSSTIE_POLICY`.
     pub policy: PolicyKind,
-    /// How what is lost is sent again. `CROSSTIE_CHANNEL`: `selective`, `go-back-n`, or `go-back-n:W` with a window of W packets.
+    /// How what is lost is sent again. `CROSSTIE_CHANNEL`: `selective`, `go-back-n`, or
+    /// `go-back-n:W` with a window of W packets.
     pub channel: ChannelKind,
     /// Whether ranks of one machine share memory. `CROSSTIE_MEMORY`: `on` or `off`.
     pub memory: bool,
-    /// After how long without any way to a rank that rank is given up. `CROSSTIE_PATIENCE`, in seconds.
+    /// After how long without any way to a rank that rank is given up. `CROSSTIE_PATIENCE`, in
+    /// seconds.
     pub patience: Duration,
-    /// The longest message that is sent before anybody has asked for it. `CROSSTIE_EAGER`, in bytes.
+    /// The longest message that is sent before anybody has asked for it. `CROSSTIE_EAGER`, in
+    /// bytes.
     pub eager: u64,
 }
 

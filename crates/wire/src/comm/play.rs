@@ -44,7 +44,8 @@ impl Memory {
 }
 
 impl Comm {
-    /// Does what an application has this rank do, until it says that the rank has finished. What messages carry has no meaning.
+    /// Does what an application has this rank do, until it says that the rank has finished. What
+    /// messages carry has no meaning.
     pub fn play(&self, application: &mut dyn Application) -> Result<Played, CommError> {
         let begin = Instant::now();
         let mut play = Play { comm: self, begin, under_way: Vec::new(), memory: Memory::default() };

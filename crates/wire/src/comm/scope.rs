@@ -12,7 +12,8 @@ use crate::engine::RequestKey;
 use crate::envelope::Context;
 use crate::lent::{Lent, LentMut};
 
-/// Where sends and receives are begun that go on together. What they use is lent for as long as the scope lasts.
+/// Where sends and receives are begun that go on together. What they use is lent for as long as the
+/// scope lasts.
 pub struct Scope<'scope, 'comm> {
     comm: &'comm Comm,
     begun: RefCell<SlotMap<BegunKey, RequestKey>>,
@@ -84,7 +85,8 @@ impl<'scope, 'comm> Scope<'scope, 'comm> {
     ) -> Result<Receiving<'a, 'scope, 'comm, T>, CommError> {
         let tag = tag.into().map(|tag| self.comm.tag(tag)).transpose()?;
         let place: *mut [T] = message;
-        // SAFETY: as above. Nobody else has it: the pointer is followed when the engine is done with it.
+        // SAFETY: as above. Nobody else has it: the pointer is followed when the engine is done
+        // with it.
         let lent = unsafe { LentMut::new(bytemuck::cast_slice_mut(&mut *place)) };
         let key = self.comm.begin_recv(Context::Program, from.into(), tag, lent)?.key;
         let key = self.begin(key);

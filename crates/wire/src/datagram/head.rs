@@ -1,7 +1,8 @@
 //! The head of a datagram, as three words.
 //!
-//! It is put together and looked at in registers. Were it done byte by byte in memory, each look would have to wait until all that was written before
-//! has got there: also the load of the datagram before this one.
+//! It is put together and looked at in registers. Were it done byte by byte in memory, each look
+//! would have to wait until all that was written before has got there: also the load of the
+//! datagram before this one.
 
 use crosstie_protocol::channel::Seq;
 
@@ -10,7 +11,8 @@ use super::{HEAD, NO_PLACE, Part, VERSION, kind};
 /// Bits of the tag, which are the last ones.
 pub const TAG_BITS: u32 = 40;
 
-/// Where the bits of a word are: those of the first one from `kind` to `seq`, of the second from `serial` to the first byte of `offset`.
+/// Where the bits of a word are: those of the first one from `kind` to `seq`, of the second from
+/// `serial` to the first byte of `offset`.
 #[derive(Debug, Clone, Copy)]
 pub struct Head([u64; 3]);
 

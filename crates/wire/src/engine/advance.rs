@@ -1,8 +1,10 @@
-//! A short message for which nothing is in the way goes before the machines are told of it: while it is on its way, there is time for that. And one for
-//! which a receive waits is handed out before they are told: whoever waits for it may have something to answer.
+//! A short message for which nothing is in the way goes before the machines are told of it: while
+//! it is on its way, there is time for that. And one for which a receive waits is handed out before
+//! they are told: whoever waits for it may have something to answer.
 //!
-//! What machines will do is *foreseen*: each is asked what it would do, without being told. Told afterwards, they do just that: what comes to the NIC
-//! in the end is the packet that has gone, and the receive that is done is the one that was.
+//! What machines will do is *foreseen*: each is asked what it would do, without being told. Told
+//! afterwards, they do just that: what comes to the NIC in the end is the packet that has gone, and
+//! the receive that is done is the one that was.
 
 use crosstie_protocol::channel::Seq;
 use crosstie_protocol::message::{self, Envelope, Tag};
@@ -49,7 +51,8 @@ impl Advance {
     }
 }
 
-/// A message that has come in one datagram: from whom on which rail, what the datagram said of it, and when it came.
+/// A message that has come in one datagram: from whom on which rail, what the datagram said of it,
+/// and when it came.
 #[derive(Debug)]
 pub(super) struct Whole {
     pub from: u16,
@@ -71,7 +74,8 @@ struct Foreseen {
 }
 
 impl Engine {
-    /// Sends a message of which no machine has been told, if it is one datagram and nothing is in its way.
+    /// Sends a message of which no machine has been told, if it is one datagram and nothing is in
+    /// its way.
     pub(super) fn send_in_advance(
         &mut self,
         now: Time,
@@ -131,7 +135,8 @@ impl Engine {
         Some(Foreseen { rail: rail as u8, number, body })
     }
 
-    /// Hands out a message of which no machine has been told, if a receive waits for it that it would be for. Whether it is so.
+    /// Hands out a message of which no machine has been told, if a receive waits for it that it
+    /// would be for. Whether it is so.
     pub(super) fn hand_out_in_advance(&mut self, whole: &Whole, load: &[u8]) -> bool {
         let Some((request, status, bytes)) = self.foresee_arrival(whole, load) else {
             return false;
@@ -142,7 +147,8 @@ impl Engine {
         true
     }
 
-    /// The receive that a message would be for, what it would be told of it, and its bytes, if that were all that came of it.
+    /// The receive that a message would be for, what it would be told of it, and its bytes, if that
+    /// were all that came of it.
     fn foresee_arrival<'a>(
         &mut self,
         whole: &Whole,

@@ -1,4 +1,5 @@
-//! The first words on a rail: whoever is to be sent data proves first that it is there now and knows the secret.
+//! The first words on a rail: whoever is to be sent data proves first that it is there now and
+//! knows the secret.
 
 use crosstie_units::Time;
 
@@ -81,8 +82,9 @@ impl Engine {
         }
     }
 
-    /// A greeting has come; it is answered at once, and returned: later, the answer to ours would have to pass by all that is under way by then, in a
-    /// switch that may have room for nothing else.
+    /// A greeting has come; it is answered at once, and returned: later, the answer to ours would
+    /// have to pass by all that is under way by then, in a switch that may have room for
+    /// nothing else.
     pub(super) fn greeted(&mut self, now: Time, rank: u16, rail: u8, nonce: u64) {
         let link = self.link(rank, rail);
         link.heard = true;

@@ -62,8 +62,8 @@ impl Engine {
             }
             return;
         }
-        // Where they are read and where they are used in one go: what came before is still being written, and whatever is put together in memory would
-        // have to wait for that.
+        // Where they are read and where they are used in one go: what came before is still being
+        // written, and whatever is put together in memory would have to wait for that.
         if let Some((data, load)) = opened.data() {
             count.received += 1;
             count.received_bytes += bytes.len() as u64;
@@ -232,14 +232,16 @@ impl Engine {
         self.link(from, rail).assemble(part, start..start + len as u64)
     }
 
-    /// A serial number of which only the lower half has come: the one that is nearest to the highest so far.
+    /// A serial number of which only the lower half has come: the one that is nearest to the
+    /// highest so far.
     pub(super) fn expand(&self, from: u16, serial: u32) -> u64 {
         let highest = self.peers[usize::from(from)].highest;
         let ahead = serial.wrapping_sub(highest as u32) as i32;
         highest.checked_add_signed(i64::from(ahead)).unwrap_or(u64::from(serial))
     }
 
-    /// Puts bytes of a long message where they belong, if the sender was granted that. Whether it was.
+    /// Puts bytes of a long message where they belong, if the sender was granted that. Whether it
+    /// was.
     fn put_in_place(
         &mut self,
         from: u16,

@@ -1,4 +1,5 @@
-//! A rank's end of one rail to one peer: the channel, and packets of several datagrams that are coming in.
+//! A rank's end of one rail to one peer: the channel, and packets of several datagrams that are
+//! coming in.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -30,15 +31,17 @@ pub(super) enum Item {
 
 /// A packet that is coming in.
 ///
-/// It may be sent again in parts of another length. Parts belong together if they have the same length, but for the last, and lie one behind
-/// the other: with the first that does not, it begins anew.
+/// It may be sent again in parts of another length. Parts belong together if they have the same
+/// length, but for the last, and lie one behind the other: with the first that does not, it begins
+/// anew.
 #[derive(Debug, Clone, Copy, Default)]
 struct Assembly {
     seq: u32,
     /// Which parts have come, and how many there are if that is known.
     came: u64,
     parts: u8,
-    /// Where it begins, and the length of all parts but the last; no length as long as none of those has come.
+    /// Where it begins, and the length of all parts but the last; no length as long as none of
+    /// those has come.
     start: u64,
     each: u64,
     /// Where the last part begins and ends, if it has come.

@@ -1,5 +1,5 @@
-//! Ranks of this machine: envelopes go through rings in shared memory, and data of long messages are read by their receiver where
-//! the system allows it, or go through the rings in pieces.
+//! Ranks of this machine: envelopes go through rings in shared memory, and data of long messages
+//! are read by their receiver where the system allows it, or go through the rings in pieces.
 //!
 //! | record | behind its kind |
 //! |---|---|
@@ -172,7 +172,8 @@ impl Engine {
         revoked.for_each(|lent| lent.grant.revoke());
     }
 
-    /// Messages that wait for room in the ring of a rank, and of which the program was told that they are sent.
+    /// Messages that wait for room in the ring of a rank, and of which the program was told that
+    /// they are sent.
     pub(super) fn waiting_locally(&self, rank: u16) -> usize {
         let Some(neighbours) = &self.memory else { return 0 };
         let Some(place) = neighbours.place(rank) else { return 0 };
@@ -235,7 +236,8 @@ impl Engine {
         }
     }
 
-    /// Puts a short message into the ring of a rank, if there is no more to it than that. Whether it is there.
+    /// Puts a short message into the ring of a rank, if there is no more to it than that. Whether
+    /// it is there.
     pub(super) fn send_at_once(
         &mut self,
         now: Time,
@@ -260,7 +262,8 @@ impl Engine {
         sent
     }
 
-    /// Gives a short message that has come to the receive that waits for it, if there is no more to it than that. Whether it is so.
+    /// Gives a short message that has come to the receive that waits for it, if there is no more to
+    /// it than that. Whether it is so.
     fn receive_at_once(&mut self, now: Time, from: u16, record: &[u8]) -> bool {
         let Some((context, envelope, bytes)) = envelope::decode(record) else { return false };
         let message::Body::Eager { tag, bytes: length } = envelope.body else { return false };
@@ -297,7 +300,8 @@ impl Engine {
         any
     }
 
-    /// Puts something into the ring of a rank, and tells its messenger. Whether there was room for all of it.
+    /// Puts something into the ring of a rank, and tells its messenger. Whether there was room for
+    /// all of it.
     fn try_local(&mut self, now: Time, place: usize, pending: &mut Pending) -> bool {
         let (room, landed) = self.push_local(place, pending);
         if let Some((context, post)) = landed {
@@ -310,7 +314,8 @@ impl Engine {
         room
     }
 
-    /// Puts something into the ring of a rank. Whether there was room for all of it, and the post that is there with it.
+    /// Puts something into the ring of a rank. Whether there was room for all of it, and the post
+    /// that is there with it.
     fn push_local(&mut self, place: usize, pending: &mut Pending) -> (bool, Option<Which>) {
         let Engine { memory: Some(neighbours), requests, .. } = self else { return (true, None) };
         let Neighbours { memory, ranks, lent, grants, .. } = &mut **neighbours;
@@ -418,7 +423,8 @@ impl Engine {
     fn read_and_look(&mut self, now: Time) {
         let Some(mut neighbours) = self.memory.take() else { return };
         for read in std::mem::take(&mut neighbours.reads) {
-            // Who names a place that was not granted, or no memory, gets no answer: no more of them wait than there were receives.
+            // Who names a place that was not granted, or no memory, gets no answer: no more of them
+            // wait than there were receives.
             let answer = match self.read_local(now, &neighbours, &read) {
                 Reading::Done => Pending::Landed(read.post),
                 Reading::Revoked => Pending::Again(read.post),

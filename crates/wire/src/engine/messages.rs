@@ -267,7 +267,8 @@ impl Engine {
         self.tell(now, context, message::Input::Arrived { from, envelope, bytes: length });
     }
 
-    /// The bytes of short messages that are kept for one peer at most: what it has credit for, in each context.
+    /// The bytes of short messages that are kept for one peer at most: what it has credit for, in
+    /// each context.
     pub(super) fn most_kept_of_a_peer(&self) -> usize {
         Context::ALL.len() * self.credit as usize
     }

@@ -72,7 +72,8 @@ impl Queue {
         self.packets.retain(|packet| packet.to != rank);
     }
 
-    /// Takes so many things out, the first ones; gives the stripes of packets that had not been sent before.
+    /// Takes so many things out, the first ones; gives the stripes of packets that had not been
+    /// sent before.
     fn take(&mut self, things: usize) -> impl Iterator<Item = StripeId> {
         let urgent = things.min(self.urgent.len());
         self.urgent.drain(..urgent);
@@ -98,7 +99,8 @@ struct Coupled {
 }
 
 impl Coupled {
-    /// Whether others that follow can go with them, if a train has so many datagrams and bytes at most.
+    /// Whether others that follow can go with them, if a train has so many datagrams and bytes at
+    /// most.
     fn takes(&self, next: &Coupled, (most, most_bytes): (usize, usize)) -> bool {
         let fits =
             self.count + next.count <= most && self.bytes.len() + next.bytes.len() <= most_bytes;
@@ -122,7 +124,8 @@ struct Sent {
     error: Option<io::Error>,
 }
 
-/// Datagrams that are made ready at once: as much as caches hold until it is copied, which is about as much as goes in a message.
+/// Datagrams that are made ready at once: as much as caches hold until it is copied, which is about
+/// as much as goes in a message.
 const BATCH: usize = 45;
 
 /// How long a rail that is down is left alone before it is tried again.
@@ -191,7 +194,8 @@ impl Engine {
     /// Does what channels want.
     pub(super) fn serve_links(&mut self, now: Time) {
         let mut next = 0;
-        // In the order in which the node asked for it: what goes first on a rail is not the driver's affair.
+        // In the order in which the node asked for it: what goes first on a rail is not the
+        // driver's affair.
         while let Some(&(rank, rail)) = self.touched.get(next) {
             next += 1;
             let touched = |engine: &mut Engine| {
@@ -299,7 +303,8 @@ impl Engine {
         }
     }
 
-    /// Sends what waits in front of NICs, as far as they take it. Whether machines are to be asked again.
+    /// Sends what waits in front of NICs, as far as they take it. Whether machines are to be asked
+    /// again.
     pub(super) fn flush(&mut self, now: Time) -> bool {
         let mut asked = false;
         for rail in 0..self.nics.len() {
@@ -331,7 +336,8 @@ impl Engine {
         }
     }
 
-    /// The first things in front of a NIC have left it, one way or another. Whether anybody was told.
+    /// The first things in front of a NIC have left it, one way or another. Whether anybody was
+    /// told.
     fn leaves(&mut self, now: Time, rail: usize, things: usize) -> bool {
         let Engine { nics, node, stirred, departures, .. } = self;
         let stripes = nics[rail].queue.take(things);
@@ -345,7 +351,8 @@ impl Engine {
         })
     }
 
-    /// Sends the only thing in front of a NIC, if it is one datagram: most often there is no more, and somebody waits for it.
+    /// Sends the only thing in front of a NIC, if it is one datagram: most often there is no more,
+    /// and somebody waits for it.
     fn send_only(&mut self, rail: usize) -> Option<Sent> {
         let Engine { nics, rails, posts, requests, rank, key, describes, departing, .. } = self;
         let (Nic { queue, count, .. }, driver) = (&mut nics[rail], &mut rails[rail]);

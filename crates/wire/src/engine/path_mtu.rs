@@ -1,16 +1,20 @@
-//! How long datagrams to a peer on a rail may be: as long as the rail takes them, or shorter where the path drops those.
+//! How long datagrams to a peer on a rail may be: as long as the rail takes them, or shorter where
+//! the path drops those.
 //!
-//! Nobody tells of a path that drops long datagrams, so they are tried, in the spirit of RFC 8899 (PLPMTUD):
+//! Nobody tells of a path that drops long datagrams, so they are tried, in the spirit of RFC 8899
+//! (PLPMTUD):
 //!
-//! - *Fall back*. When the oldest packet has been sent several times in long datagrams and is not acknowledged, it goes in short ones. If
-//!   that is answered at once three times in a row, and no packet in long datagrams was in between, the path drops these: all go in short ones.
-//! - *Search*. From then on a packet goes in the next longer datagrams now and then. If it is acknowledged without being sent again, these
-//!   pass.
+//! - *Fall back*. When the oldest packet has been sent several times in long datagrams and is not
+//!   acknowledged, it goes in short ones. If that is answered at once three times in a row, and no
+//!   packet in long datagrams was in between, the path drops these: all go in short ones.
+//! - *Search*. From then on a packet goes in the next longer datagrams now and then. If it is
+//!   acknowledged without being sent again, these pass.
 
 use crosstie_protocol::channel::Seq;
 use crosstie_units::Time;
 
-/// Bytes of a datagram that every path passes: with the headers of IP and UDP 1,200 bytes, as QUIC has it.
+/// Bytes of a datagram that every path passes: with the headers of IP and UDP 1,200 bytes, as QUIC
+/// has it.
 pub(super) const LEAST: usize = 1172;
 
 /// What is tried beside that and what the rail takes: packets of 1280, 1400 and 1500 bytes.
@@ -19,7 +23,8 @@ const STEPS: [usize; 3] = [1252, 1372, 1472];
 /// Datagrams longer than this would be cut into more than a packet may have.
 const MOST: usize = 60_000;
 
-/// How often the oldest packet goes in long datagrams before it goes in short ones; and if it was so with one before.
+/// How often the oldest packet goes in long datagrams before it goes in short ones; and if it was
+/// so with one before.
 const TRIES: u32 = 3;
 const TRIES_IN_DOUBT: u32 = 2;
 
@@ -39,7 +44,8 @@ pub(super) struct PathMtu {
     /// The oldest packet, if it has been sent more than once.
     stuck: Option<Stuck>,
     doubts: u32,
-    /// A packet in the longest datagrams, or in longer ones that are tried, which has been sent once.
+    /// A packet in the longest datagrams, or in longer ones that are tried, which has been sent
+    /// once.
     fresh: Option<(Seq, usize)>,
     /// When longer ones are tried, and how long that was waited for.
     next: Time,
@@ -191,7 +197,8 @@ mod tests {
     fn an_outage_and_losses_change_nothing() {
         let mut mtu = PathMtu::new(FULL);
         for outage in 0..10 {
-            // Nothing passes for so long that the oldest packet goes in short datagrams, and then everything does.
+            // Nothing passes for so long that the oldest packet goes in short datagrams, and then
+            // everything does.
             send(&mut mtu, 0, 100 * outage, LEAST);
             (1..100).for_each(|seq| assert_eq!(send(&mut mtu, 0, 100 * outage + seq, FULL), 1));
         }

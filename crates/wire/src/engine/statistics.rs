@@ -10,7 +10,8 @@ use crate::rail::Offloads;
 pub struct RailStatistics {
     /// Its name.
     pub name: String,
-    /// The most bytes of a datagram that passes to every peer: fewer than the rail takes if a path drops longer ones.
+    /// The most bytes of a datagram that passes to every peer: fewer than the rail takes if a path
+    /// drops longer ones.
     pub longest: usize,
     /// What the system does for it.
     pub offloads: Offloads,
@@ -39,7 +40,8 @@ pub struct RailCount {
     pub received: u64,
     /// See `received`.
     pub received_bytes: u64,
-    /// Datagrams ignored because they had the wrong tag or none: of strangers, of other jobs, damaged.
+    /// Datagrams ignored because they had the wrong tag or none: of strangers, of other jobs,
+    /// damaged.
     pub strangers: u64,
     /// Datagrams with the right tag that said what cannot be.
     pub odd: u64,

@@ -1,4 +1,5 @@
-//! Engines of several ranks over rails in memory that lose, repeat, reorder, damage, die and return, with a clock of their own.
+//! Engines of several ranks over rails in memory that lose, repeat, reorder, damage, die and
+//! return, with a clock of their own.
 
 use super::*;
 use crate::bare::wing::{Air, Flights, wings};
@@ -24,7 +25,8 @@ struct Storm {
     flights: Flights,
     random: crosstie_units::Stream,
     harm: Harm,
-    /// By rail: bytes that take a microsecond, and whether it carries anything; `None`: those who send are told that it does not.
+    /// By rail: bytes that take a microsecond, and whether it carries anything; `None`: those who
+    /// send are told that it does not.
     speed: Vec<u64>,
     works: Vec<Option<bool>>,
     /// By rail: the longest datagram that passes; and how long one takes, on all.
@@ -34,7 +36,8 @@ struct Storm {
     losses: Vec<u64>,
     /// When each line is free.
     free: BTreeMap<(u16, u16, u8), Time>,
-    /// When what is on its way between two ranks will be there, and how much of it there was at most.
+    /// When what is on its way between two ranks will be there, and how much of it there was at
+    /// most.
     under_way: BTreeMap<(u16, u16), (VecDeque<Time>, usize)>,
 }
 
@@ -159,7 +162,8 @@ impl Sky {
         self.air.lock().unwrap().flights.now
     }
 
-    /// Goes on to the next thing that happens, but no further than a time; false if there is nothing.
+    /// Goes on to the next thing that happens, but no further than a time; false if there is
+    /// nothing.
     fn step(&mut self, until: Time) -> bool {
         let deadlines = self.engines.iter().filter_map(Engine::deadline);
         let mut air = self.air.lock().unwrap();
@@ -197,7 +201,8 @@ fn message() -> impl Strategy<Value = Message> {
     })
 }
 
-/// Sends all messages and receives them, in the order of each pair and tag; whether all came, and by when.
+/// Sends all messages and receives them, in the order of each pair and tag; whether all came, and
+/// by when.
 #[allow(unsafe_code)] // The buffers outlive the engines.
 fn exchange(
     sky: &mut Sky,
@@ -258,8 +263,8 @@ fn policies() -> impl Strategy<Value = PolicyKind> {
     prop::sample::select(PolicyKind::all().to_vec())
 }
 
-/// Packets were to go again before a greeting was answered, and `local-dynamic` waited for departures that nobody
-/// told it of.
+/// Packets were to go again before a greeting was answered, and `local-dynamic` waited for
+/// departures that nobody told it of.
 #[test]
 fn what_goes_again_before_a_greeting_is_answered_departs() {
     let sizes =
@@ -385,7 +390,8 @@ fn what_comes_twice_is_a_duplicate() {
     assert!(rail.count.received >= 300 + rail.duplicates, "{rail:?}");
 }
 
-/// The most frames that were on their way from each rank to rank 0, when all send it such messages at once over a go-back-N with a window of 11.
+/// The most frames that were on their way from each rank to rank 0, when all send it such messages
+/// at once over a go-back-N with a window of 11.
 fn most_under_way(messages: u16, bytes: usize) -> Vec<usize> {
     let channel =
         GoBackNSpec { window: 11, timeout: ms(100), every: 1, after: ms(25), simple: false };
@@ -429,7 +435,8 @@ fn time_never_goes_back() {
     assert_eq!(engine.now(), ms(5));
 }
 
-/// A rail that carries nothing at the start keeps no message, and is used when it carries something.
+/// A rail that carries nothing at the start keeps no message, and is used when it carries
+/// something.
 #[test]
 fn a_rail_that_is_down_at_the_start_keeps_nothing_and_is_used_later() {
     for down in [None, Some(false)] {
@@ -461,7 +468,8 @@ fn a_rail_that_is_down_at_the_start_keeps_nothing_and_is_used_later() {
     }
 }
 
-/// Memory that another rank may read is given back at once, and what it has read by then is not believed.
+/// Memory that another rank may read is given back at once, and what it has read by then is not
+/// believed.
 #[cfg(target_os = "linux")]
 #[test]
 #[allow(unsafe_code)]
@@ -485,7 +493,8 @@ fn memory_is_given_back_while_another_rank_may_read_it() {
     });
     for reads_first in [false, true] {
         let (mut bytes, mut room) = (vec![7u8; 100_000], vec![0u8; 100_000]);
-        // SAFETY: nobody writes the bytes before they are taken back, and the room outlives its use.
+        // SAFETY: nobody writes the bytes before they are taken back, and the room outlives its
+        // use.
         let (out, into) = unsafe { (Lent::new(&bytes), LentMut::new(&mut room)) };
         let send = sender.send(ms(1), Context::Program, 1, Tag(1), Buffer::Out(out));
         let receive = receiver.receive(ms(1), Context::Program, Some(0), None, Buffer::In(into));

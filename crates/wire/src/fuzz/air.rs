@@ -95,7 +95,8 @@ impl Air {
         self.flights.put(self.flights.now + DELAY + late, to, rail, datagram);
     }
 
-    /// Sends something again that was sent before, to the same rank or to another, on the same rail or on another.
+    /// Sends something again that was sent before, to the same rank or to another, on the same rail
+    /// or on another.
     pub fn replay(&mut self, which: usize, to: u16, rail: u8) {
         let which = which % self.past.len().max(1);
         if let Some((_, _, datagram)) = self.past.get(which).cloned() {

@@ -1,6 +1,7 @@
 //! A rank whose only peer is on the same machine, and writes into its memory what it likes.
 //!
-//! It must not make the rank panic, write beside the memory of a message, or keep more than a bounded number of bytes or answers for it.
+//! It must not make the rank panic, write beside the memory of a message, or keep more than a
+//! bounded number of bytes or answers for it.
 
 use crosstie_protocol::PolicyKind;
 use crosstie_protocol::message::{Envelope, Tag};

@@ -1,9 +1,11 @@
 //! Two ranks, and everything that can happen to them.
 //!
-//! The first bytes choose the policy, the channel, the rails and what is eager; then each byte is something that happens. When there are no
-//! more, rails carry everything again. Then, unless a rank has died:
+//! The first bytes choose the policy, the channel, the rails and what is eager; then each byte is
+//! something that happens. When there are no more, rails carry everything again. Then, unless a
+//! rank has died:
 //!
-//! - every message is received, once, in order, whole and unchanged, and nothing was written beside it;
+//! - every message is received, once, in order, whole and unchanged, and nothing was written beside
+//!   it;
 //! - nobody has given the other up: there was a rail at all times.
 //!
 //! If a rank has died, the other is told for every request within the time that it was given.
@@ -26,7 +28,8 @@ pub(super) const SECRET: [u8; 16] = [9; 16];
 /// After how long a rank is given up.
 const GIVE_UP: Time = ms(4_000);
 
-/// Messages, happenings, and datagrams that come to harm, at most: time-outs double, and nobody is to be given up for what is not for ever.
+/// Messages, happenings, and datagrams that come to harm, at most: time-outs double, and nobody is
+/// to be given up for what is not for ever.
 const MOST_MESSAGES: usize = 48;
 const MOST_HAPPENINGS: usize = 600;
 const MOST_HARMS: usize = 200;

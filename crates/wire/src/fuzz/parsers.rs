@@ -5,7 +5,8 @@ use crate::envelope as envelopes;
 use crate::key::{Course, Key};
 use crate::rail::find;
 
-/// A datagram: as it is, which is a stranger's, and with the right tag. What is understood is written again as it was meant.
+/// A datagram: as it is, which is a stranger's, and with the right tag. What is understood is
+/// written again as it was meant.
 pub fn datagram(bytes: &[u8]) {
     let (key, course) = (Key::new([1; 16]), Course { to: 0, rail: 0 });
     let _ = Datagram::decode(bytes, &key, course);
@@ -38,7 +39,8 @@ pub fn envelope(bytes: &[u8]) {
     }
 }
 
-/// What three ranks say of their cards, one paragraph each; the first byte says which share a machine.
+/// What three ranks say of their cards, one paragraph each; the first byte says which share a
+/// machine.
 pub fn offers(bytes: &[u8]) {
     let (&first, rest) = bytes.split_first().unwrap_or((&0, &[]));
     let Ok(text) = str::from_utf8(rest) else { return };

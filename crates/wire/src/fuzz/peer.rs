@@ -1,6 +1,7 @@
 //! A rank whose only peer knows the secret and keeps to no rule.
 //!
-//! It must not make the rank panic, write beside the memory of a message, or keep more than a bounded number of bytes for it.
+//! It must not make the rank panic, write beside the memory of a message, or keep more than a
+//! bounded number of bytes for it.
 
 use crosstie_protocol::Control;
 use crosstie_protocol::NodeId;

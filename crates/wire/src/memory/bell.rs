@@ -1,7 +1,8 @@
 //! What wakes a rank that sleeps.
 //!
-//! A FIFO beside the segment: it works between any processes of one user, can be waited for by `poll` together with
-//! sockets, and needs no name once everybody has it open. From ringing to waking, between two cores and on one:
+//! A FIFO beside the segment: it works between any processes of one user, can be waited for by
+//! `poll` together with sockets, and needs no name once everybody has it open. From ringing to
+//! waking, between two cores and on one:
 //!
 //! | what can be waited for | two cores | one core |
 //! |---|---|---|
@@ -40,8 +41,8 @@ impl Bell {
         self.file.as_fd()
     }
 
-    /// Forgets all rings so far, and says whether there were any. Look at the rings of the memory after this, and not
-    /// only before.
+    /// Forgets all rings so far, and says whether there were any. Look at the rings of the memory
+    /// after this, and not only before.
     pub fn drain(&self) -> bool {
         let mut rung = false;
         let mut bytes = [0; 256];
@@ -72,7 +73,8 @@ impl Ringer {
         Ok(Ringer { file: open(path)? })
     }
 
-    /// Rings. A bell that is full of rings need not ring once more, and one of a rank that has died rings in vain.
+    /// Rings. A bell that is full of rings need not ring once more, and one of a rank that has died
+    /// rings in vain.
     #[cold]
     pub(super) fn ring(&self) {
         while let Err(error) = (&self.file).write(&[1]) {
@@ -83,8 +85,8 @@ impl Ringer {
     }
 }
 
-/// Both sides open a FIFO for reading and writing. The owner thus sees no end of it when nobody else has it open, and
-/// writing for a rank that has died raises no signal.
+/// Both sides open a FIFO for reading and writing. The owner thus sees no end of it when nobody
+/// else has it open, and writing for a rank that has died raises no signal.
 fn open(path: &Path) -> io::Result<File> {
     let flags = libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)?;

@@ -13,8 +13,9 @@ use crate::fuzz::Decisions;
 /// Where lines begin, behind the head.
 const AT: usize = 128;
 
-/// A ring into which records are pushed and out of which they are popped; now and then a peer writes what it must not. Until then they come out
-/// as they went in, and after that nothing worse happens than nonsense or a fault.
+/// A ring into which records are pushed and out of which they are popped; now and then a peer
+/// writes what it must not. Until then they come out as they went in, and after that nothing worse
+/// happens than nonsense or a fault.
 pub fn ring(bytes: &[u8]) {
     let mut decisions = Decisions::new(bytes);
     let lines = 4 << decisions.one_of(5);
@@ -65,8 +66,9 @@ pub fn ring(bytes: &[u8]) {
 /// How much of a file is written anew: its head, with the words by which ranks wake each other.
 const HEAD: usize = 512;
 
-/// The file of a peer: made as it should be, then changed by the bytes, and opened. What is opened can be written to, and read from, without
-/// harm. It has the right length from then on: whoever can change that may as well kill us.
+/// The file of a peer: made as it should be, then changed by the bytes, and opened. What is opened
+/// can be written to, and read from, without harm. It has the right length from then on: whoever
+/// can change that may as well kill us.
 pub fn segment(bytes: &[u8]) {
     let mut decisions = Decisions::new(bytes);
     let ranks = 2 + decisions.one_of(3);

@@ -18,8 +18,9 @@ pub(super) const SMALLEST_RING: usize = 64 << 10;
 /// The largest ring, in bytes.
 pub(super) const LARGEST_RING: usize = 4 << 20;
 
-/// The ring of few ranks, in bytes. Measured from 64 KiB to 1 MiB: smaller ones are slower (64 KiB: 40 ns instead of 28 for
-/// a record of 8 bytes, 8.7 GB/s instead of 10 in records of 16 KiB), and larger ones are not faster.
+/// The ring of few ranks, in bytes. Measured from 64 KiB to 1 MiB: smaller ones are slower (64 KiB:
+/// 40 ns instead of 28 for a record of 8 bytes, 8.7 GB/s instead of 10 in records of 16 KiB), and
+/// larger ones are not faster.
 const USUAL_RING: usize = 256 << 10;
 
 /// What rings of a segment may take together before they become smaller.
@@ -57,8 +58,9 @@ impl Layout {
         Ok(Layout { ranks, owner, ring })
     }
 
-    /// The usual size of a ring between so many ranks, where the folder of shared memory holds so many bytes. Those of all
-    /// ranks take half of it at most, as far as they can: containers often have very little.
+    /// The usual size of a ring between so many ranks, where the folder of shared memory holds so
+    /// many bytes. Those of all ranks take half of it at most, as far as they can: containers
+    /// often have very little.
     pub(super) fn usual_ring(ranks: usize, room: u64) -> usize {
         let mut ring = USUAL_RING;
         let of_one = |ring| ring * ranks.saturating_sub(1);
@@ -105,8 +107,9 @@ impl Layout {
         if slot < self.owner { slot } else { slot + 1 }
     }
 
-    /// Where the count of lines of a ring begins. Rings that nobody has used yet would otherwise all be looked at in
-    /// the same few lines of the caches, which hold no more than 12 or 16 at such distances.
+    /// Where the count of lines of a ring begins. Rings that nobody has used yet would otherwise
+    /// all be looked at in the same few lines of the caches, which hold no more than 12 or 16
+    /// at such distances.
     pub(super) fn start(&self, slot: usize) -> u32 {
         slot as u32 & (self.lines() - 1)
     }

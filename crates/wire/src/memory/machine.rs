@@ -5,14 +5,15 @@ use std::os::unix::fs::MetadataExt;
 
 use super::folder::{Name, folder};
 
-/// A text that is the same for two processes if they can share segments, and otherwise not: the running kernel, the
-/// folder of shared memory, and the user.
+/// A text that is the same for two processes if they can share segments, and otherwise not: the
+/// running kernel, the folder of shared memory, and the user.
 ///
-/// The folder is told by device and inode, so that containers with shared memory of their own, and the hosts of a box,
-/// are machines of their own, and ranks in several containers that share the folder are on one machine. Only opening a
-/// segment is proof: copies of one suspended virtual machine cannot be told apart, and users of different user
-/// namespaces may be different ones although their numbers are the same. A rank that cannot open the segment of a peer
-/// with the same text tells it so, and both use rails.
+/// The folder is told by device and inode, so that containers with shared memory of their own, and
+/// the hosts of a box, are machines of their own, and ranks in several containers that share the
+/// folder are on one machine. Only opening a segment is proof: copies of one suspended virtual
+/// machine cannot be told apart, and users of different user namespaces may be different ones
+/// although their numbers are the same. A rank that cannot open the segment of a peer with the same
+/// text tells it so, and both use rails.
 pub fn machine() -> String {
     let found = fs::metadata(folder()).ok().zip(kernel());
     match found {
@@ -28,7 +29,8 @@ pub fn machine() -> String {
     }
 }
 
-/// Whether two such texts are of processes that run on the same cores, whether or not they can share segments.
+/// Whether two such texts are of processes that run on the same cores, whether or not they can
+/// share segments.
 pub fn shares_cores(one: &str, other: &str) -> bool {
     one.split('/').next() == other.split('/').next()
 }
@@ -40,8 +42,8 @@ fn kernel() -> Option<String> {
     Some(text.trim().to_owned())
 }
 
-/// The machine by its name, where it has nothing better to tell. Segments of a machine before it was started again are
-/// gone, or nobody's.
+/// The machine by its name, where it has nothing better to tell. Segments of a machine before it
+/// was started again are gone, or nobody's.
 #[cfg(not(target_os = "linux"))]
 fn kernel() -> Option<String> {
     let found = nix::sys::utsname::uname().ok()?;

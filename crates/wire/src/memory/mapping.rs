@@ -18,8 +18,8 @@ pub(super) struct Mapping {
     release: fn(NonNull<u8>, usize),
 }
 
-// SAFETY: a mapping belongs to the process and not to a thread, and everything in it is reached through atomics, or copied
-// in and out by the ends of rings.
+// SAFETY: a mapping belongs to the process and not to a thread, and everything in it is reached
+// through atomics, or copied in and out by the ends of rings.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
@@ -29,11 +29,13 @@ impl Mapping {
     pub(super) fn of(file: &File, length: usize) -> io::Result<Mapping> {
         let bytes = NonZeroUsize::new(length).ok_or(io::ErrorKind::InvalidInput)?;
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        // SAFETY: the kernel chooses a place where nothing is, so that no memory of ours changes its meaning.
+        // SAFETY: the kernel chooses a place where nothing is, so that no memory of ours changes
+        // its meaning.
         let base = unsafe { mmap(None, bytes, access, MapFlags::MAP_SHARED, file, 0) }?;
         let release = |base: NonNull<u8>, length| {
-            // SAFETY: this was mapped above with this length, and who is dropped has no users any more. Nothing can be
-            // done about a failure, and nothing is lost by it but addresses.
+            // SAFETY: this was mapped above with this length, and who is dropped has no users any
+            // more. Nothing can be done about a failure, and nothing is lost by it but
+            // addresses.
             let _ = unsafe { munmap(base.cast(), length) };
         };
         Ok(Mapping { base: base.cast(), length, release })
@@ -57,8 +59,8 @@ impl Mapping {
         Mapping { base, length, release }
     }
 
-    /// Makes the pages of a part of it at once, to have no page faults in them later. Where the kernel does not know how,
-    /// they come one by one.
+    /// Makes the pages of a part of it at once, to have no page faults in them later. Where the
+    /// kernel does not know how, they come one by one.
     pub(super) fn touch(&self, at: usize, length: usize) {
         assert!(at <= self.length && length <= self.length - at, "a part of the mapping");
         #[cfg(target_os = "linux")]
@@ -75,8 +77,9 @@ impl Mapping {
     #[inline]
     pub(super) fn word(&self, at: usize) -> &AtomicU32 {
         assert!(at.is_multiple_of(4) && at < self.length && self.length - at >= 4, "a word");
-        // SAFETY: it is inside the mapping, which lives as long as we are borrowed; mappings begin at pages, so that it is
-        // aligned; and an atomic may be changed by anybody at any time.
+        // SAFETY: it is inside the mapping, which lives as long as we are borrowed; mappings begin
+        // at pages, so that it is aligned; and an atomic may be changed by anybody at any
+        // time.
         unsafe { self.base.add(at).cast().as_ref() }
     }
 
@@ -91,9 +94,9 @@ impl Mapping {
     #[inline]
     pub(super) fn write(&self, at: usize, bytes: &[u8]) {
         assert!(at <= self.length && bytes.len() <= self.length - at, "a part of the mapping");
-        // SAFETY: both are valid for these bytes, and slices of ours are not inside mappings. By the rules of rings
-        // nobody else uses this part now; a process that breaks them makes garbage of bytes that nobody believes, and
-        // nothing worse.
+        // SAFETY: both are valid for these bytes, and slices of ours are not inside mappings. By
+        // the rules of rings nobody else uses this part now; a process that breaks them
+        // makes garbage of bytes that nobody believes, and nothing worse.
         unsafe {
             let part = self.base.add(at).as_ptr();
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), part, bytes.len());

@@ -19,7 +19,8 @@ mod tests;
 /// The most records that are taken from one peer before others have their turn.
 const TURN: usize = 64;
 
-/// Shared memory with all other ranks of this machine. Ranks are numbered within the machine here, from 0.
+/// Shared memory with all other ranks of this machine. Ranks are numbered within the machine here,
+/// from 0.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -79,14 +80,14 @@ impl Memory {
     /// The most bytes of a record.
     pub const LONGEST: usize = LONGEST;
 
-    /// Makes the memory in which the other `ranks - 1` ranks of this machine write for this one, with rings of a size
-    /// that suits their number.
+    /// Makes the memory in which the other `ranks - 1` ranks of this machine write for this one,
+    /// with rings of a size that suits their number.
     pub fn create(rank: usize, ranks: usize) -> Result<Memory, MemoryError> {
         Memory::with_rings(rank, ranks, Layout::usual_ring(ranks, room(&folder())))
     }
 
-    /// As [`Memory::create`], with rings of so many bytes: a power of two from 64 KiB to 4 MiB. Where there is no room
-    /// for them, they are smaller.
+    /// As [`Memory::create`], with rings of so many bytes: a power of two from 64 KiB to 4 MiB.
+    /// Where there is no room for them, they are smaller.
     pub fn with_rings(rank: usize, ranks: usize, ring: usize) -> Result<Memory, MemoryError> {
         let layout = Layout::new(rank, ranks, ring)?;
         let folder = folder();
@@ -160,7 +161,8 @@ impl Memory {
         self.outbound.get(peer).is_some_and(Option::is_some)
     }
 
-    /// Takes the names of our files away. To be called when all peers have connected; dropping this does it too.
+    /// Takes the names of our files away. To be called when all peers have connected; dropping this
+    /// does it too.
     pub fn unlink(&mut self) {
         if std::mem::take(&mut self.bell_named) {
             let _ = std::fs::remove_file(self.name.bell(&self.folder));
@@ -168,8 +170,8 @@ impl Memory {
         self.segment.unlink();
     }
 
-    /// Writes a record for a peer, put together from its parts; `false` if there is no room now. It wakes the peer if
-    /// that sleeps.
+    /// Writes a record for a peer, put together from its parts; `false` if there is no room now. It
+    /// wakes the peer if that sleeps.
     ///
     /// # Panics
     /// If the peer is not connected, or the record is longer than [`Memory::LONGEST`].
@@ -180,8 +182,9 @@ impl Memory {
         pushed
     }
 
-    /// The same, but wakes nobody until [`Memory::wake`] is called, which has to be before long: to look whether somebody sleeps takes until what was
-    /// written is in memory, and there may be something to do meanwhile.
+    /// The same, but wakes nobody until [`Memory::wake`] is called, which has to be before long: to
+    /// look whether somebody sleeps takes until what was written is in memory, and there may be
+    /// something to do meanwhile.
     #[inline]
     pub fn push_quietly(&mut self, peer: usize, parts: &[&[u8]]) -> bool {
         let outbound = connected_mut(&mut self.outbound, peer);
@@ -217,8 +220,9 @@ impl Memory {
         !starving && self.segment.first_set(&self.watched).is_none()
     }
 
-    /// Shows all records that have come, with the peers they are from, and says how many these were. Those of a peer
-    /// come in the order in which it wrote them. A peer that writes without end does not keep others waiting.
+    /// Shows all records that have come, with the peers they are from, and says how many these
+    /// were. Those of a peer come in the order in which it wrote them. A peer that writes
+    /// without end does not keep others waiting.
     pub fn poll(&mut self, sink: &mut dyn FnMut(usize, &[u8])) -> usize {
         self.poll_turns(&mut |peer, record| {
             sink(peer, record);
@@ -226,8 +230,8 @@ impl Memory {
         })
     }
 
-    /// The same, but the turn of a peer is over when the sink says so: just to look whether there is another record takes until the line in which it
-    /// would be has come from its producer.
+    /// The same, but the turn of a peer is over when the sink says so: just to look whether there
+    /// is another record takes until the line in which it would be has come from its producer.
     #[inline]
     pub fn poll_turns(&mut self, sink: &mut dyn FnMut(usize, &[u8]) -> ControlFlow<()>) -> usize {
         let mut count = 0;
@@ -297,18 +301,19 @@ impl Memory {
         self.outbound.get(peer).and_then(Option::as_ref).is_some_and(|peer| peer.reader.is_some())
     }
 
-    /// Copies from the memory of a peer, from an address that it told. The peer must not change these bytes meanwhile.
+    /// Copies from the memory of a peer, from an address that it told. The peer must not change
+    /// these bytes meanwhile.
     ///
-    /// An error of the kind `Unsupported` means that this peer cannot be read; others, that it has ended or that there
-    /// is nothing at this address.
+    /// An error of the kind `Unsupported` means that this peer cannot be read; others, that it has
+    /// ended or that there is nothing at this address.
     pub fn read(&self, peer: usize, address: u64, into: &mut [u8]) -> io::Result<()> {
         let outbound = self.outbound.get(peer).and_then(Option::as_ref);
         let reader = outbound.and_then(|outbound| outbound.reader);
         reader.ok_or(io::ErrorKind::Unsupported)?.read(address, into)
     }
 
-    /// The same while the peer [grants](super::Grant) it, by an address and a number that it told; `false` if it does not any more: then
-    /// what was copied may be anything.
+    /// The same while the peer [grants](super::Grant) it, by an address and a number that it told;
+    /// `false` if it does not any more: then what was copied may be anything.
     pub fn read_granted(
         &self,
         peer: usize,
@@ -329,9 +334,9 @@ impl Memory {
         outbound.is_none_or(|outbound| outbound.segment.owner_lives())
     }
 
-    /// Says that this rank sleeps from now on. After this, call [`Memory::poll`] once more, and [`Memory::push`] for
-    /// whatever found no room; only if there is nothing in either, wait for [`Memory::bell`]. Then call
-    /// [`Memory::awake`].
+    /// Says that this rank sleeps from now on. After this, call [`Memory::poll`] once more, and
+    /// [`Memory::push`] for whatever found no room; only if there is nothing in either, wait
+    /// for [`Memory::bell`]. Then call [`Memory::awake`].
     pub fn about_to_sleep(&mut self) {
         sleep::announce(self.segment.word(Layout::asleep()));
         for outbound in self.outbound.iter().flatten().filter(|outbound| outbound.starved) {

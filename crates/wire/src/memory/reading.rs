@@ -1,9 +1,10 @@
 //! Reading the memory of another process: long messages by one copy.
 //!
-//! Whether the kernel allows it depends on users, namespaces and security modules, so it is tried: every rank has a
-//! *beacon*, a random word in memory of its own, and says in its segment where it is and what it says. Who can read it
-//! may read the rest. The beacon is read again with every piece of a message, by the same system call. If the peer has
-//! died and another process has its number now, the beacon is not there.
+//! Whether the kernel allows it depends on users, namespaces and security modules, so it is tried:
+//! every rank has a *beacon*, a random word in memory of its own, and says in its segment where it
+//! is and what it says. Who can read it may read the rest. The beacon is read again with every
+//! piece of a message, by the same system call. If the peer has died and another process has its
+//! number now, the beacon is not there.
 
 use std::io;
 
@@ -88,7 +89,8 @@ impl Reader {
 
 #[cfg(target_os = "linux")]
 impl Reader {
-    /// Copies what can be had by one system call: at least a byte. If that is all, the word at another address is copied after it.
+    /// Copies what can be had by one system call: at least a byte. If that is all, the word at
+    /// another address is copied after it.
     fn read_piece(
         &self,
         address: u64,
@@ -144,18 +146,20 @@ impl Reader {
     }
 }
 
-/// Allows peers to read our memory where the Yama security module keeps them from it, although they are of the same user.
+/// Allows peers to read our memory where the Yama security module keeps them from it, although they
+/// are of the same user.
 ///
-/// Yama's mode 1 lets nobody read a process but its ancestors, and those that it names itself. Peers are siblings and
-/// do not know each other yet, so any process of the user is allowed to, as it is without Yama. In mode 0 there is
-/// nothing to allow, and modes 2 and 3 do not ask us; there nothing is changed.
+/// Yama's mode 1 lets nobody read a process but its ancestors, and those that it names itself.
+/// Peers are siblings and do not know each other yet, so any process of the user is allowed to, as
+/// it is without Yama. In mode 0 there is nothing to allow, and modes 2 and 3 do not ask us; there
+/// nothing is changed.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn allow_readers() {
     let mode = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope");
     if mode.is_ok_and(|mode| mode.trim() == "1") {
-        // SAFETY: this changes who may look at this process, and nothing in it. Where it fails, peers find that they
-        // cannot read.
+        // SAFETY: this changes who may look at this process, and nothing in it. Where it fails,
+        // peers find that they cannot read.
         let _ = unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
     }
 }

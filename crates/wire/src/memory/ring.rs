@@ -1,6 +1,7 @@
 //! A ring of records between one producer and one consumer.
 //!
-//! A ring is a power of two of lines of 64 bytes. A record begins at a line, with its *mark*, and is contiguous:
+//! A ring is a power of two of lines of 64 bytes. A record begins at a line, with its *mark*, and
+//! is contiguous:
 //!
 //! ```text
 //!    line     head                                   tail
@@ -15,14 +16,16 @@
 //! | `u32::MAX` | the rest of the ring is skipped; the record is at line 0 |
 //! | n | a record of n - 1 bytes |
 //!
-//! The mark publishes the record, so that a short one costs the consumer a single cache line; there is no tail in
-//! shared memory. (Measured with a tail: 170 to 205 ns instead of 140 for a ping of 8 bytes, where a bare flag takes
-//! 130.) For that the mark at the end of a record has to be 0 before the record is published. The producer sees to it,
-//! and clears the mark after that one when it is done, because then the next short record needs nothing but its own
-//! line. Of a long record, the line with the mark is written last: it is the one that the consumer looks at.
+//! The mark publishes the record, so that a short one costs the consumer a single cache line; there
+//! is no tail in shared memory. (Measured with a tail: 170 to 205 ns instead of 140 for a ping of 8
+//! bytes, where a bare flag takes 130.) For that the mark at the end of a record has to be 0 before
+//! the record is published. The producer sees to it, and clears the mark after that one when it is
+//! done, because then the next short record needs nothing but its own line. Of a long record, the
+//! line with the mark is written last: it is the one that the consumer looks at.
 //!
-//! Neither end believes the other. The consumer copies a record out before anybody looks at it, so that nobody can
-//! change what has been checked; marks and heads that cannot be are *faults*, after which an end does nothing any more.
+//! Neither end believes the other. The consumer copies a record out before anybody looks at it, so
+//! that nobody can change what has been checked; marks and heads that cannot be are *faults*, after
+//! which an end does nothing any more.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -75,7 +78,8 @@ fn span(length: usize) -> u32 {
     (PREFIX + length).div_ceil(LINE) as u32
 }
 
-/// The most bytes of a record in a ring of so many lines. One of half the ring finds its place wherever the ring is.
+/// The most bytes of a record in a ring of so many lines. One of half the ring finds its place
+/// wherever the ring is.
 fn longest(lines: u32) -> usize {
     LONGEST.min(lines as usize / 2 * LINE - PREFIX)
 }

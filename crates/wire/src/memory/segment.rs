@@ -1,18 +1,21 @@
 //! The file in which the peers of a rank write their records.
 //!
-//! A segment holds the inbound rings of one rank, one for each peer. Its owner makes it, peers open it by its name, and
-//! when all have it open the name is taken away, so that nothing is left behind however the ranks end.
+//! A segment holds the inbound rings of one rank, one for each peer. Its owner makes it, peers open
+//! it by its name, and when all have it open the name is taken away, so that nothing is left behind
+//! however the ranks end.
 //!
-//! It is a file with a name, and not a `memfd` that peers open as `/proc/PID/fd/N`. A `memfd` can be sealed, so that
-//! nobody makes it shorter while others have it in memory, which would end them by a signal. But only processes that
-//! see each other's numbers find it, and that may look into each other: not those of several containers that share
-//! their memory, nor those with capabilities of their own; and other systems do not have it, so there would have to be
-//! files with names all the same. What a seal prevents can be done only by processes of the same user, which may end us
-//! by any signal they like; what happens by accident, that the folder is full when a page is touched, is prevented by
-//! taking all pages at once.
+//! It is a file with a name, and not a `memfd` that peers open as `/proc/PID/fd/N`. A `memfd` can
+//! be sealed, so that nobody makes it shorter while others have it in memory, which would end them
+//! by a signal. But only processes that see each other's numbers find it, and that may look into
+//! each other: not those of several containers that share their memory, nor those with capabilities
+//! of their own; and other systems do not have it, so there would have to be files with names all
+//! the same. What a seal prevents can be done only by processes of the same user, which may end us
+//! by any signal they like; what happens by accident, that the folder is full when a page is
+//! touched, is prevented by taking all pages at once.
 //!
-//! The owner holds a lock on the file as long as it lives. Peers see by it that it has died, and ranks of later jobs
-//! which files are nobody's: of ranks that were killed before the name was taken away.
+//! The owner holds a lock on the file as long as it lives. Peers see by it that it has died, and
+//! ranks of later jobs which files are nobody's: of ranks that were killed before the name was
+//! taken away.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -46,7 +49,8 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Makes the segment of a rank, with rings of the given size, or with smaller ones if there is no room for these.
+    /// Makes the segment of a rank, with rings of the given size, or with smaller ones if there is
+    /// no room for these.
     pub(super) fn create(
         folder: &Path,
         name: &Name,
@@ -270,8 +274,9 @@ fn take(file: &File, length: usize) -> io::Result<()> {
     file.set_len(length as u64)
 }
 
-/// Removes segments whose owners were killed before their names were taken away, and the bells beside them. A file that says what it is was
-/// locked by its owner before: if nobody has it locked, that is dead. Others may have been made this moment.
+/// Removes segments whose owners were killed before their names were taken away, and the bells
+/// beside them. A file that says what it is was locked by its owner before: if nobody has it
+/// locked, that is dead. Others may have been made this moment.
 pub(super) fn sweep(folder: &Path) {
     sweep_older(folder, Duration::from_secs(60));
 }

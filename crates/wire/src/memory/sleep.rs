@@ -1,12 +1,14 @@
 //! How a rank falls asleep without missing anything.
 //!
-//! Who wants to sleep says so, looks once more, and sleeps only if there is nothing. Who has written something looks
-//! whether its reader sleeps, and rings if so. Between what is said and what is looked at stands a fence on either
-//! side, so that not both can look too early: either the sleeper sees what was written, or the writer sees the sleeper.
-//! The one who takes back the word rings, and nobody else.
+//! Who wants to sleep says so, looks once more, and sleeps only if there is nothing. Who has
+//! written something looks whether its reader sleeps, and rings if so. Between what is said and
+//! what is looked at stands a fence on either side, so that not both can look too early: either the
+//! sleeper sees what was written, or the writer sees the sleeper. The one who takes back the word
+//! rings, and nobody else.
 //!
-//! A producer without room sleeps likewise: it says so, then says that it *wants* room and that somebody *starves*, and
-//! tries once more. A consumer asks for the latter whenever it polls, and before it sleeps itself.
+//! A producer without room sleeps likewise: it says so, then says that it *wants* room and that
+//! somebody *starves*, and tries once more. A consumer asks for the latter whenever it polls, and
+//! before it sleeps itself.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
@@ -27,8 +29,8 @@ pub(super) fn announce<W: Word>(asleep: &W) {
 /// Says that we want room in a ring, after we have said that we sleep, and before one more try.
 pub(super) fn starve<W: Word>(want: &W, starving: &W) {
     want.store(YES, Release);
-    // Several may starve at once: who reads the word of the last one has to see what all of them want, and swaps pass
-    // that on.
+    // Several may starve at once: who reads the word of the last one has to see what all of them
+    // want, and swaps pass that on.
     starving.swap(YES, AcqRel);
     W::fence();
 }

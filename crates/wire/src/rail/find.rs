@@ -1,8 +1,10 @@
-//! Which rails there are: every address of this host that the others can reach, or those that are named.
+//! Which rails there are: every address of this host that the others can reach, or those that are
+//! named.
 //!
-//! Each rank offers its *cards*. A rail is a network in which every rank has one. What hosts keep for themselves (the bridges of
-//! containers, say) is no rail: there several machines have the same address. Where ranks share no network, they are joined
-//! by routers: then the first cards of all are a rail, and the second ones if all ranks have named as many, and so on.
+//! Each rank offers its *cards*. A rail is a network in which every rank has one. What hosts keep
+//! for themselves (the bridges of containers, say) is no rail: there several machines have the same
+//! address. Where ranks share no network, they are joined by routers: then the first cards of all
+//! are a rail, and the second ones if all ranks have named as many, and so on.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -91,8 +93,9 @@ impl Card {
     }
 }
 
-/// The cards of this host: those that are named, by device or address, in this order; otherwise all that lead to others. A device that is
-/// down is a card too if it has an address: it may come up at any time.
+/// The cards of this host: those that are named, by device or address, in this order; otherwise all
+/// that lead to others. A device that is down is a card too if it has an address: it may come up at
+/// any time.
 pub fn cards(named: Option<&str>) -> Result<Vec<Card>, FindError> {
     let all = system::list()?;
     let chosen = match named.map(str::trim).filter(|named| !named.is_empty()) {
@@ -122,7 +125,8 @@ fn names(cards: &[Card]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-/// One card of every device that leads to others; those with addresses of version 4 if there are any.
+/// One card of every device that leads to others; those with addresses of version 4 if there are
+/// any.
 fn useful(all: &[Card]) -> Vec<Card> {
     let leads = |card: &&Card| match card.address {
         IpAddr::V4(address) => !address.is_loopback() && !address.is_link_local(),
@@ -207,7 +211,8 @@ pub fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<usize> {
         .collect()
 }
 
-/// The rails that join all ranks, from what each offers. All ranks find the same. `machines` tells ranks of one machine by equal numbers.
+/// The rails that join all ranks, from what each offers. All ranks find the same. `machines` tells
+/// ranks of one machine by equal numbers.
 pub fn agree(offers: &[Vec<Offer>], machines: &[usize]) -> Result<Vec<Agreed>, FindError> {
     let Some(first) = offers.first() else { return Ok(Vec::new()) };
     let agreed = |chosen: Vec<usize>| {

@@ -16,11 +16,13 @@ use crate::start::Job;
 /// How endpoints are made. All ranks of a job should have the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawOptions {
-    /// The rail, by device or address; of several with commas between, the first that joins all ranks. `None`: the first of all.
+    /// The rail, by device or address; of several with commas between, the first that joins all
+    /// ranks. `None`: the first of all.
     pub rails: Option<String>,
     /// How many frames the transmit ring holds.
     pub ring: u32,
-    /// How many frames the pool holds; fewer where frames are so long that it would have more than 256 MiB.
+    /// How many frames the pool holds; fewer where frames are so long that it would have more than
+    /// 256 MiB.
     pub pool: u32,
 }
 
@@ -79,7 +81,8 @@ impl Told {
 }
 
 impl Endpoint {
-    /// The endpoint of this rank, once all ranks of the job have come here. Its partner is the next rank.
+    /// The endpoint of this rank, once all ranks of the job have come here. Its partner is the next
+    /// rank.
     pub fn open(job: &mut Job, options: &RawOptions) -> Result<Endpoint, RawError> {
         options.check()?;
         let (rank, size) = (job.rank(), job.size());

@@ -51,7 +51,8 @@ fn nanoseconds() -> u64 {
     0
 }
 
-/// For so long a rank spins, and for so long it gives way after that before it sleeps, where every rank has a core and where not.
+/// For so long a rank spins, and for so long it gives way after that before it sleeps, where every
+/// rank has a core and where not.
 const SPIN: Time = Time::from_ns(10_000);
 const ALONE: Time = Time::from_ns(20_000_000);
 const CROWDED: Time = Time::from_ns(100_000);
@@ -85,8 +86,9 @@ impl Patience {
         self.since = None;
     }
 
-    /// The ring is full, and has room again after a frame or so. What takes frames out of it needs the core: who spins for long waits longer, and
-    /// who gives way on a busy machine gets the core back when the ring is empty. Who sleeps for a moment gets it at once.
+    /// The ring is full, and has room again after a frame or so. What takes frames out of it needs
+    /// the core: who spins for long waits longer, and who gives way on a busy machine gets the
+    /// core back when the ring is empty. Who sleeps for a moment gets it at once.
     pub fn hurry(&mut self, now: Time) {
         if now.ps().saturating_sub(self.since.get_or_insert(now).ps()) < SPIN.ps() {
             std::hint::spin_loop();
@@ -95,7 +97,8 @@ impl Patience {
         }
     }
 
-    /// Nothing can be done at present, and until a time nothing has to be. `listens`: whether a frame could change that.
+    /// Nothing can be done at present, and until a time nothing has to be. `listens`: whether a
+    /// frame could change that.
     pub fn pass(&mut self, now: Time, until: Option<Time>, listens: bool, socket: &RawSocket) {
         let less = |time: Time, other: Time| Time::from_ps(time.ps().saturating_sub(other.ps()));
         let waited = less(now, *self.since.get_or_insert(now));

@@ -1,8 +1,10 @@
 //! Work on raw endpoints: a message is a frame, and nothing is sent again.
 //!
-//! A send is done when the ring has taken its frame; while the ring is full it is tried again and again. A receive is done when a frame is
-//! there. Computing is keeping the processor busy: nobody looks at the socket meanwhile, only between computations. What
-//! the work calls now is when it was told of something. What it takes to tell it is part of what it measures: about a tenth of a microsecond each time.
+//! A send is done when the ring has taken its frame; while the ring is full it is tried again and
+//! again. A receive is done when a frame is there. Computing is keeping the processor busy: nobody
+//! looks at the socket meanwhile, only between computations. What the work calls now is when it was
+//! told of something. What it takes to tell it is part of what it measures: about a tenth of a
+//! microsecond each time.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -19,8 +21,8 @@ use crate::play::{self, Played, Player};
 const LIMIT: Duration = Duration::from_secs(10);
 
 impl Endpoint {
-    /// Does what an application has this rank do, until it says that the rank has finished. What frames carry has no meaning.
-    /// A rank that does not take part has finished at once.
+    /// Does what an application has this rank do, until it says that the rank has finished. What
+    /// frames carry has no meaning. A rank that does not take part has finished at once.
     pub fn play(&mut self, application: &mut dyn Application) -> Result<Played, RawError> {
         let ranks = application.ranks();
         let rank = Rank(self.rank.into());

@@ -1,4 +1,5 @@
-//! Bytes as letters that every launcher passes on unchanged: base64 with the alphabet of URLs, without padding.
+//! Bytes as letters that every launcher passes on unchanged: base64 with the alphabet of URLs,
+//! without padding.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

@@ -52,8 +52,9 @@ fn told(ending: Ending) -> String {
     }
 }
 
-/// Runs a program as the ranks of a job, each on a host of a box, until all have ended well. Their standard input is taken: it is by
-/// that that they find each other. After `limit`, or when one fails, all are ended.
+/// Runs a program as the ranks of a job, each on a host of a box, until all have ended well. Their
+/// standard input is taken: it is by that that they find each other. After `limit`, or when one
+/// fails, all are ended.
 pub fn run_in_box(
     cluster: &Cluster,
     hosts: &[usize],

@@ -1,6 +1,7 @@
 //! The machine of a rank: it is told wishes and the lines of a launcher, and says lines.
 //!
-//! One wish at a time, one request at a time: some launchers take what comes in one piece for one request.
+//! One wish at a time, one request at a time: some launchers take what comes in one piece for one
+//! request.
 
 use std::collections::BTreeSet;
 use std::{mem, vec};
@@ -185,7 +186,8 @@ impl Client {
         }
     }
 
-    /// Is told a line of the launcher, without its end. What has become of the wish, if that is known now.
+    /// Is told a line of the launcher, without its end. What has become of the wish, if that is
+    /// known now.
     pub fn hear(&mut self, text: &str) -> Result<Option<Outcome>, StartError> {
         let doing = self.state.doing();
         // Whatever goes wrong below, nobody knows then what the next line would mean.
@@ -270,7 +272,8 @@ impl Client {
         Ok(None)
     }
 
-    /// Takes one of the lines that say who we are: size, rank, and whether to be talkative, which is the last.
+    /// Takes one of the lines that say who we are: size, rank, and whether to be talkative, which
+    /// is the last.
     fn numbered(
         &mut self,
         answer: &Answer<'_>,
@@ -330,7 +333,8 @@ fn put(space: &str, key: &str, value: &str) -> String {
     format!("cmd=put kvsname={space} key={key} value={value}\n")
 }
 
-/// The key for a piece of what a rank puts under a name: letters that hydra may also take for the name of a value.
+/// The key for a piece of what a rank puts under a name: letters that hydra may also take for the
+/// name of a value.
 fn key(rank: usize, name: &str, piece: usize) -> String {
     format!("crosstie-{name}-{rank}-{piece}")
 }

@@ -15,7 +15,8 @@ use super::keeper::{News, order};
 use super::launcher::LaunchError;
 use super::server::{Event, Server};
 
-/// The ranks of a [`Launcher`](super::Launcher). They end when this is dropped, and everything below them with them.
+/// The ranks of a [`Launcher`](super::Launcher). They end when this is dropped, and everything
+/// below them with them.
 #[derive(Debug)]
 pub struct Crew {
     program: String,
@@ -182,7 +183,8 @@ impl Crew {
         self.wisher.try_clone().map(Ender)
     }
 
-    /// Serves the ranks until all have ended. When one fails the others are asked to end, and killed when their time is up.
+    /// Serves the ranks until all have ended. When one fails the others are asked to end, and
+    /// killed when their time is up.
     pub fn wait(mut self) -> Result<Outcome, LaunchError> {
         let watching = |cause| LaunchError::System { doing: "watch over ranks", cause };
         let mut endings: Vec<Option<RankEnd>> = vec![None; self.streams.len()];

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-/// All processes below one: its children, their children, and so on. Those whose parents have ended are below whoever has
-/// taken them over.
+/// All processes below one: its children, their children, and so on. Those whose parents have ended
+/// are below whoever has taken them over.
 pub(super) fn descendants(of: i32) -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
@@ -19,7 +19,8 @@ pub(super) fn descendants(of: i32) -> Vec<i32> {
     let mut found = Vec::new();
     let mut unseen = vec![of];
     while let Some(process) = unseen.pop() {
-        // Each has one parent, so that nobody is seen twice; a number that was taken anew meanwhile is not in the map.
+        // Each has one parent, so that nobody is seen twice; a number that was taken anew meanwhile
+        // is not in the map.
         for child in children.remove(&process).unwrap_or_default() {
             found.push(child);
             unseen.push(child);
@@ -28,13 +29,14 @@ pub(super) fn descendants(of: i32) -> Vec<i32> {
     found
 }
 
-/// The parent of a process, from a line such as `17 (name) S 1 ...`. A name may have anything in it, so that it ends at the
-/// last parenthesis.
+/// The parent of a process, from a line such as `17 (name) S 1 ...`. A name may have anything in
+/// it, so that it ends at the last parenthesis.
 fn parent(status: &[u8]) -> Option<i32> {
     let end = status.iter().rposition(|byte| *byte == b')')?;
     let rest = str::from_utf8(&status[end + 1..]).ok()?;
     let mut words = rest.split_ascii_whitespace();
-    // The state tells little: of a process whose first thread has ended it is that of one that has ended itself.
+    // The state tells little: of a process whose first thread has ended it is that of one that has
+    // ended itself.
     words.nth(1)?.parse().ok()
 }
 

@@ -10,7 +10,8 @@ use super::{MOST_RANKS, Secret, StartError};
 /// How long a rank waits for an answer unless it is told.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// By what launchers tell how many processes there are, if they were not asked to speak PMI or cannot; and who does.
+/// By what launchers tell how many processes there are, if they were not asked to speak PMI or
+/// cannot; and who does.
 const MUTE: [(&str, &str); 2] = [
     ("SLURM_STEP_NUM_TASKS", "`srun --mpi=pmi2`"),
     ("OMPI_COMM_WORLD_SIZE", "`mpiexec.hydra` or `crosstie launch`"),

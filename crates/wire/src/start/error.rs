@@ -30,7 +30,8 @@ pub enum StartError {
         /// The one that is there.
         beside: &'static str,
     },
-    /// A launcher has started several processes, and tells them nothing that is understood here: each would take itself for a job of its own.
+    /// A launcher has started several processes, and tells them nothing that is understood here:
+    /// each would take itself for a job of its own.
     #[error(
         "found {variable}={found} in the environment, but nothing that tells how to reach the other processes\n\
          help: start them by {by}, or take {variable} out of the environment"

@@ -31,8 +31,8 @@ pub fn environment(bytes: &[u8]) {
     }
 }
 
-/// A rank that joins, puts, waits at a fence, gets and leaves; the bytes are what its launcher says. The first of them chooses whether it knows
-/// who it is.
+/// A rank that joins, puts, waits at a fence, gets and leaves; the bytes are what its launcher
+/// says. The first of them chooses whether it knows who it is.
 pub fn client(bytes: &[u8]) {
     let mut decisions = Decisions::new(bytes);
     let id = (decisions.byte() % 2 == 1).then_some(3);
@@ -83,7 +83,8 @@ pub fn client(bytes: &[u8]) {
 /// The most that waits for a rank: it is not heard any more then.
 const MOST_UNREAD: usize = (1 << 20) + (1 << 13);
 
-/// Four ranks talk to a launcher: a byte says who, and whether it reads its answers first; another how much it says; bytes follow.
+/// Four ranks talk to a launcher: a byte says who, and whether it reads its answers first; another
+/// how much it says; bytes follow.
 pub fn server(bytes: &[u8]) {
     let mut decisions = Decisions::new(bytes);
     let mut server = Server::named(4, "board");
@@ -109,8 +110,8 @@ pub fn server(bytes: &[u8]) {
 #[cfg(test)]
 type Wish = fn(&mut Client) -> Result<(), super::StartError>;
 
-/// What a rank and a launcher say to each other from the beginning to the end: what the launcher hears, as [`server`] takes it, and what the
-/// rank does.
+/// What a rank and a launcher say to each other from the beginning to the end: what the launcher
+/// hears, as [`server`] takes it, and what the rank does.
 #[cfg(test)]
 pub fn conversation(knows: bool) -> (Vec<u8>, Vec<u8>) {
     let (mut says, mut hears) = (Vec::new(), Vec::new());

@@ -1,6 +1,7 @@
 //! Lines out of bytes as they come, never more than a line too long.
 
-/// No line is longer. Launchers and ranks keep to 1,024 bytes of each other's, and 8,192 of their newest kind.
+/// No line is longer. Launchers and ranks keep to 1,024 bytes of each other's, and 8,192 of their
+/// newest kind.
 const LONGEST: usize = 8192;
 
 /// Bytes that have come and are no whole line yet, and lines that nobody has taken.

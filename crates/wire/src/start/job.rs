@@ -11,9 +11,10 @@ use crate::key::Key;
 
 /// A rank's place in its job, and its conversation with the launcher.
 ///
-/// All ranks do the same in the same order: [`Job::fence`], [`Job::exchange`] and [`Job::secret`] wait for all of them. None of
-/// them waits for longer than `CROSSTIE_TIMEOUT` for an answer, 60 s unless that is set. After an error that is not the
-/// caller's own mistake the conversation cannot be taken up again; [`Job::abort`] still can be tried.
+/// All ranks do the same in the same order: [`Job::fence`], [`Job::exchange`] and [`Job::secret`]
+/// wait for all of them. None of them waits for longer than `CROSSTIE_TIMEOUT` for an answer, 60 s
+/// unless that is set. After an error that is not the caller's own mistake the conversation cannot
+/// be taken up again; [`Job::abort`] still can be tried.
 #[derive(Debug)]
 pub struct Job {
     client: Client,
@@ -56,7 +57,8 @@ impl Job {
         Ok(job)
     }
 
-    /// Whether the environment tells of a job of several ranks, or of one whose size only its launcher knows.
+    /// Whether the environment tells of a job of several ranks, or of one whose size only its
+    /// launcher knows.
     pub fn is_told_of() -> Result<bool, StartError> {
         Ok(match Environment::read(|name| std::env::var_os(name))?.place {
             Place::Open { size, .. } => size > 1,
@@ -85,8 +87,9 @@ impl Job {
         self.patience = patience;
     }
 
-    /// Puts some bytes under a name, [`LONGEST`](super::LONGEST) at most, for all ranks to get behind the next fence. A rank puts each name once:
-    /// up to 32 letters, digits, `_` and `-`.
+    /// Puts some bytes under a name, [`LONGEST`](super::LONGEST) at most, for all ranks to get
+    /// behind the next fence. A rank puts each name once: up to 32 letters, digits, `_` and
+    /// `-`.
     pub fn put(&mut self, name: &str, bytes: &[u8]) -> Result<(), StartError> {
         self.client.put(name, bytes)?;
         self.converse().map(drop)
@@ -137,18 +140,21 @@ impl Job {
         name
     }
 
-    /// A key by which ranks know each other's datagrams. It is another one each time something has been exchanged, so that nothing is
-    /// taken for new that was under way when ranks of the same job last spoke.
+    /// A key by which ranks know each other's datagrams. It is another one each time something has
+    /// been exchanged, so that nothing is taken for new that was under way when ranks of the
+    /// same job last spoke.
     pub(crate) fn key(&mut self) -> Result<Key, StartError> {
         let secret = self.secret()?;
         Ok(Key::numbered(*secret.bytes(), self.exchanges))
     }
 
-    /// The secret of the job, the same for all ranks and for no other job. The first time, all of them have to ask.
+    /// The secret of the job, the same for all ranks and for no other job. The first time, all of
+    /// them have to ask.
     ///
-    /// Rank 0 draws it and the launcher carries it, in the clear: whoever can read what goes between the launcher and its
-    /// ranks can read it. Those are root and the user on one machine, but with `srun` or `mpiexec` also whoever can read the
-    /// network between hosts. Where that is not to be trusted, give all ranks the same 32 hexadecimal digits as
+    /// Rank 0 draws it and the launcher carries it, in the clear: whoever can read what goes
+    /// between the launcher and its ranks can read it. Those are root and the user on one
+    /// machine, but with `srun` or `mpiexec` also whoever can read the network between hosts.
+    /// Where that is not to be trusted, give all ranks the same 32 hexadecimal digits as
     /// `CROSSTIE_SECRET`, in a way that is; then the launcher never sees it.
     pub fn secret(&mut self) -> Result<Secret, StartError> {
         if let Some(secret) = self.secret {
@@ -161,7 +167,8 @@ impl Job {
     fn agree_on_a_secret(&mut self) -> Result<Secret, StartError> {
         const NAME: &str = "secret";
         if self.rank() == 0 {
-            // With a secret of its own, it puts nothing in place of it, so that the others see whether all have one.
+            // With a secret of its own, it puts nothing in place of it, so that the others see
+            // whether all have one.
             let drawn = if self.given.is_some() { None } else { Some(Secret::random()?) };
             self.put(NAME, drawn.as_ref().map_or(&[], |secret| secret.bytes()))?;
             self.fence()?;
@@ -191,8 +198,8 @@ impl Job {
         self.converse().map(drop)
     }
 
-    /// Asks the launcher to end all ranks, this one too, with an exit code. It need not have done so when this returns:
-    /// end the process then. A job of one rank has nobody to ask.
+    /// Asks the launcher to end all ranks, this one too, with an exit code. It need not have done
+    /// so when this returns: end the process then. A job of one rank has nobody to ask.
     pub fn abort(mut self, code: i32, message: &str) -> Result<(), StartError> {
         let line = Client::abort_line(code, message);
         let said = self.link.say(&line, Instant::now() + self.patience);

@@ -1,11 +1,12 @@
 //! The process between a launcher and its ranks, with which all of them end.
 //!
-//! The launcher forks it, and it forks the ranks. It ends when the *line* to the launcher closes, because the launcher wants
-//! that or is gone, in whatever way; before, it kills everything below it. On Linux nothing escapes from being below it: what
-//! loses its parent becomes its own child. Ranks are tied to it in turn, should it be killed itself.
+//! The launcher forks it, and it forks the ranks. It ends when the *line* to the launcher closes,
+//! because the launcher wants that or is gone, in whatever way; before, it kills everything below
+//! it. On Linux nothing escapes from being below it: what loses its parent becomes its own child.
+//! Ranks are tied to it in turn, should it be killed itself.
 //!
-//! It is forked from a program that may have threads, so that until it ends it only calls the kernel and allocates memory: no
-//! environment, no standard output, no locks of others.
+//! It is forked from a program that may have threads, so that until it ends it only calls the
+//! kernel and allocates memory: no environment, no standard output, no locks of others.
 
 #![allow(unsafe_code)]
 
@@ -29,7 +30,8 @@ use nix::unistd::{ForkResult, Pid, fork};
 /// The number under which ranks find the socket to the launcher.
 pub(super) const PMI_FD: RawFd = 3;
 
-/// For how long what is left is killed before it is given up. Only what may not be killed is left then.
+/// For how long what is left is killed before it is given up. Only what may not be killed is left
+/// then.
 const PERSISTENCE: Duration = Duration::from_secs(5);
 
 /// What is to be started.
@@ -103,8 +105,8 @@ pub(super) fn start(plan: Plan) -> io::Result<(Pid, UnixStream)> {
     let (ours, theirs) = UnixStream::pair()?;
     let (ours, theirs) = (apart(ours.into())?, apart(theirs.into())?);
     let group = nix::unistd::getpgrp();
-    // SAFETY: the child only calls the kernel and allocates memory, which a child of a program with threads may do with the
-    // allocators of the systems at hand; it never returns.
+    // SAFETY: the child only calls the kernel and allocates memory, which a child of a program with
+    // threads may do with the allocators of the systems at hand; it never returns.
     match unsafe { fork() }? {
         ForkResult::Parent { child } => Ok((child, ours.into())),
         ForkResult::Child => never_return(|| {
@@ -126,7 +128,8 @@ pub(super) fn apart(file: OwnedFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
-/// Does what a new process is for, and ends it. Not even a panic gets back into the code of the old one.
+/// Does what a new process is for, and ends it. Not even a panic gets back into the code of the old
+/// one.
 fn never_return(work: impl FnOnce()) -> ! {
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
     // SAFETY: ends the process without running anything that was registered by others.
@@ -170,9 +173,11 @@ impl Keeper {
         kept.push(nothing.as_raw_fd());
         kept.sort_unstable();
         close_all_but(&kept);
-        // Ctrl-C at a terminal is for the launcher and its ranks, and what is meant for their group too.
+        // Ctrl-C at a terminal is for the launcher and its ranks, and what is meant for their group
+        // too.
         let _ = nix::unistd::setpgid(Pid::from_raw(0), Pid::from_raw(0));
-        // SAFETY: ignoring a signal runs nobody's code. A launcher that is gone is noticed in other ways.
+        // SAFETY: ignoring a signal runs nobody's code. A launcher that is gone is noticed in other
+        // ways.
         unsafe { signal(Signal::SIGPIPE, SigHandler::SigIgn) }?;
         let (bell, ringer) = io::pipe()?;
         for file in [bell.as_fd(), ringer.as_fd()] {
@@ -219,7 +224,8 @@ impl Keeper {
         }
     }
 
-    /// Turns this process into the program; returns only if that fails. All files but those of the rank close by it.
+    /// Turns this process into the program; returns only if that fails. All files but those of the
+    /// rank close by it.
     fn become_program(&self, recruit: &Recruit, keeper: Pid) -> Errno {
         let prepared = || -> nix::Result<()> {
             #[cfg(target_os = "linux")]
@@ -299,12 +305,13 @@ impl Keeper {
         }
     }
 
-    /// Takes note of children that have ended, and tells of ranks among them. Whether there are others.
+    /// Takes note of children that have ended, and tells of ranks among them. Whether there are
+    /// others.
     fn reap(&mut self) -> bool {
         let mut status = 0;
         loop {
-            // SAFETY: the kernel writes one number, which lives until the call returns. Signals are numbers here, because
-            // those in real time have no names.
+            // SAFETY: the kernel writes one number, which lives until the call returns. Signals are
+            // numbers here, because those in real time have no names.
             let who = match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
                 -1 if Errno::last() == Errno::EINTR => continue,
                 -1 => return false,

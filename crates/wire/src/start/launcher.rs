@@ -22,9 +22,10 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// Starts the ranks of a job.
 ///
-/// Each of them has a socket to this process as `PMI_FD`, so that it can [join](super::Job::join), or be a rank of MPICH. It has the
-/// environment of this process beside that, and no open files but those that it is given. When this process ends, in whatever
-/// way, so do the ranks and, on Linux, everything that they have started.
+/// Each of them has a socket to this process as `PMI_FD`, so that it can [join](super::Job::join),
+/// or be a rank of MPICH. It has the environment of this process beside that, and no open files but
+/// those that it is given. When this process ends, in whatever way, so do the ranks and, on Linux,
+/// everything that they have started.
 #[derive(Debug, Clone)]
 pub struct Launcher {
     size: usize,
@@ -127,8 +128,9 @@ impl Launcher {
         self
     }
 
-    /// Starts the ranks. `files` gives each of them its standard input, output and error; what is `None` is, for rank 0, that of
-    /// this process, and for the others nothing to read, but output and error of this process.
+    /// Starts the ranks. `files` gives each of them its standard input, output and error; what is
+    /// `None` is, for rank 0, that of this process, and for the others nothing to read, but
+    /// output and error of this process.
     pub fn start(
         &self,
         mut files: impl FnMut(usize) -> io::Result<[Option<OwnedFd>; 3]>,
@@ -168,7 +170,8 @@ impl Launcher {
             .map_err(|cause| LaunchError::System { doing: "watch over ranks", cause })
     }
 
-    /// What all ranks have in their environment: everything but what another launcher has told this process.
+    /// What all ranks have in their environment: everything but what another launcher has told this
+    /// process.
     fn environment(&self) -> Result<Vec<CString>, LaunchError> {
         let others = |name: &OsStr| {
             let name = name.as_bytes();

@@ -143,10 +143,12 @@ mod sockets {
 
     pub type Socket = OwnedFd;
 
-    /// A socket that is open under a number, under another number of our own. The first is left as it is: it may be
-    /// somebody's standard input, or be used by a library for MPI in the same process.
+    /// A socket that is open under a number, under another number of our own. The first is left as
+    /// it is: it may be somebody's standard input, or be used by a library for MPI in the same
+    /// process.
     pub fn duplicate(number: i32) -> io::Result<OwnedFd> {
-        // SAFETY: it is borrowed for two calls of the kernel, which say so if nothing is open under this number.
+        // SAFETY: it is borrowed for two calls of the kernel, which say so if nothing is open under
+        // this number.
         let given = unsafe { BorrowedFd::borrow_raw(number) };
         // Nothing must ever be written to a file that only happens to have this number.
         getsockopt(&given, sockopt::SockType)?;

@@ -1,6 +1,7 @@
 //! Bytes of any length as values of the protocol, each no longer than a launcher takes.
 //!
-//! The first value begins with the number of bytes and a dot; letters of base64 follow, and go on in further values.
+//! The first value begins with the number of bytes and a dot; letters of base64 follow, and go on
+//! in further values.
 
 use super::base64;
 

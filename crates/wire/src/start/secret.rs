@@ -6,8 +6,9 @@ use super::StartError;
 
 /// Sixteen random bytes by which ranks of a job know each other, and which nobody else should.
 ///
-/// It is as secret as the way by which ranks learn it: whoever can read what goes between a launcher and its ranks, or the
-/// environment of a rank, can read it. [`Job::secret`](super::Job::secret) has more.
+/// It is as secret as the way by which ranks learn it: whoever can read what goes between a
+/// launcher and its ranks, or the environment of a rank, can read it.
+/// [`Job::secret`](super::Job::secret) has more.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Secret([u8; Secret::LENGTH]);
 

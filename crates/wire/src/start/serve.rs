@@ -22,9 +22,10 @@ pub enum Served {
 }
 
 impl Server {
-    /// Serves ranks through stream sockets, one for each in their order, until all have closed them, something happens that
-    /// concerns all, or a deadline comes. Somebody else has started these ranks, with the other ends of the streams as
-    /// `PMI_FD`; no copies of those may stay open here, or their ends are never seen. Streams need not be non-blocking.
+    /// Serves ranks through stream sockets, one for each in their order, until all have closed
+    /// them, something happens that concerns all, or a deadline comes. Somebody else has
+    /// started these ranks, with the other ends of the streams as `PMI_FD`; no copies of those
+    /// may stay open here, or their ends are never seen. Streams need not be non-blocking.
     ///
     /// # Errors
     /// Where there are not as many streams as ranks, or the kernel cannot wait for them.
@@ -52,7 +53,8 @@ impl Server {
         }
     }
 
-    /// Waits once, and serves whom there is something to do for. Which of some other files can be read.
+    /// Waits once, and serves whom there is something to do for. Which of some other files can be
+    /// read.
     pub(super) fn turn<S: AsFd>(
         &mut self,
         streams: &[S],

@@ -1,7 +1,8 @@
-//! The machine that answers ranks: it is told the bytes that each of them says, and has bytes to say to each.
+//! The machine that answers ranks: it is told the bytes that each of them says, and has bytes to
+//! say to each.
 //!
-//! It keeps what ranks put on a board for all to get, and lets them go on from a fence when all have come. It keeps to what
-//! `mpiexec.hydra` answers, so that programs of MPICH run under it too.
+//! It keeps what ranks put on a board for all to get, and lets them go on from a fence when all
+//! have come. It keeps to what `mpiexec.hydra` answers, so that programs of MPICH run under it too.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -76,7 +77,8 @@ impl Server {
     /// # Panics
     /// Without a rank, or with more than [`MOST_RANKS`].
     pub fn new(size: usize) -> Server {
-        // MPICH names things of the job by it, so no two jobs should have the same. Without randomness they might.
+        // MPICH names things of the job by it, so no two jobs should have the same. Without
+        // randomness they might.
         let mut number = [0; 8];
         let _ = getrandom::fill(&mut number);
         Server::named(size, format!("crosstie_{:016x}", u64::from_ne_bytes(number)))
@@ -85,7 +87,8 @@ impl Server {
     /// The same with a certain name for the board: a word.
     ///
     /// # Panics
-    /// Without a rank, with more than [`MOST_RANKS`], or with a name that is no word of 255 letters at most.
+    /// Without a rank, with more than [`MOST_RANKS`], or with a name that is no word of 255 letters
+    /// at most.
     pub fn named(size: usize, name: impl Into<String>) -> Server {
         assert!((1..=MOST_RANKS).contains(&size), "a job of {size} ranks");
         let name = name.into();
@@ -103,7 +106,8 @@ impl Server {
         }
     }
 
-    /// With every rank on a host of its own, which programs of MPICH want to know: those on one host share memory.
+    /// With every rank on a host of its own, which programs of MPICH want to know: those on one
+    /// host share memory.
     #[must_use]
     pub fn on_hosts_of_their_own(mut self) -> Server {
         self.mapping = format!("(vector,(0,{},1))", self.size());

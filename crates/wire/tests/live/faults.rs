@@ -1,6 +1,8 @@
-//! Everything arrives once, in order and unchanged, whatever a cable does to what it carries; and soon again when it does no more.
+//! Everything arrives once, in order and unchanged, whatever a cable does to what it carries; and
+//! soon again when it does no more.
 //!
-//! With `CROSSTIE_FAULTS_MINUTES=30` in the environment, random faults last that long on one cable and on two.
+//! With `CROSSTIE_FAULTS_MINUTES=30` in the environment, random faults last that long on one cable
+//! and on two.
 
 use std::time::{Duration, Instant};
 
@@ -23,8 +25,9 @@ fn clock() -> Duration {
     nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).unwrap().into()
 }
 
-/// Both ranks send to each other for some milliseconds, and check what comes. Rank 1 tells how many rounds there were, how many milliseconds
-/// the longest took, how long datagrams are on each rail, and when rounds of more than a second began and ended.
+/// Both ranks send to each other for some milliseconds, and check what comes. Rank 1 tells how many
+/// rounds there were, how many milliseconds the longest took, how long datagrams are on each rail,
+/// and when rounds of more than a second began and ended.
 pub fn part(milliseconds: u64) -> Result<(), CommError> {
     let comm = Comm::init()?;
     let (own, other) = (comm.rank(), 1 - comm.rank());
@@ -163,8 +166,9 @@ fn nothing_is_lost_repeated_reordered_or_changed() {
     }
 }
 
-/// Random faults, and no pause of more than a second once a cable has been healthy for a second. If there is one, and the machine was busy
-/// with something else meanwhile, it has shown nothing: false.
+/// Random faults, and no pause of more than a second once a cable has been healthy for a second. If
+/// there is one, and the machine was busy with something else meanwhile, it has shown nothing:
+/// false.
 fn random_faults(cables: usize, seed: u64, milliseconds: u64) -> bool {
     let (mut draws, mut healthy) = (Seed(seed).stream("faults", 0), vec![Vec::new(); cables]);
     let found = checked(cables, seed, milliseconds, |relay| {
@@ -240,7 +244,8 @@ fn a_cable_that_is_healthy_again_is_used_within_a_second() {
     }
 }
 
-/// The rate of a stream over one cable, in Mbit/s, and for how long the machine was busy with something else meanwhile.
+/// The rate of a stream over one cable, in Mbit/s, and for how long the machine was busy with
+/// something else meanwhile.
 fn rate(faults: Faults) -> Option<(f64, Duration)> {
     let cluster = live(HOSTS)?;
     let relay = Relay::new(&cluster, 1, 1);

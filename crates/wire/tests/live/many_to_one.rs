@@ -1,5 +1,5 @@
-//! Many senders to one receiver through a switch with a small buffer: a window that fits loses nothing, one that does not loses and recovers
-//! [tam, 4.1].
+//! Many senders to one receiver through a switch with a small buffer: a window that fits loses
+//! nothing, one that does not loses and recovers [tam, 4.1].
 
 use crosstie_box::{End, Trace};
 use crosstie_model::Architecture;
@@ -19,8 +19,8 @@ const BYTES: usize = 1300;
 /// Messages that a sender has under way at once: more than any window.
 const BATCH: u64 = 64;
 
-/// A part: all others send so many messages to rank 0 with a window of so many packets; it checks them, and each sender says how many packets it has
-/// sent again.
+/// A part: all others send so many messages to rank 0 with a window of so many packets; it checks
+/// them, and each sender says how many packets it has sent again.
 pub fn part(messages: u64, window: u32) -> Result<(), CommError> {
     // In 122 us the port delivers a full frame.
     let slot = Time::from_ns(122_000);
@@ -56,7 +56,8 @@ pub fn part(messages: u64, window: u32) -> Result<(), CommError> {
     comm.finish()
 }
 
-/// Frames that the switch dropped on their way to host 0, and packets that senders sent again, with this window.
+/// Frames that the switch dropped on their way to host 0, and packets that senders sent again, with
+/// this window.
 fn lost(window: u32, messages: u64) -> Option<(u64, u64)> {
     let cluster = live(&format!(
         "hosts = {}\n[[rail]]\nrate = '100 Mbit/s'\nshape.switch.buffer = '{BUFFER} frames'",
@@ -77,8 +78,9 @@ fn lost(window: u32, messages: u64) -> Option<(u64, u64)> {
     Some((drops, lines.iter().map(number).sum()))
 }
 
-/// Whether it comes to pass in one of a few runs. Where ranks have to wait for a core for long, packets are sent again that are not lost; so they are where
-/// the kernel takes a queue from one core to another and two frames overtake each other. Then more wait than windows hold.
+/// Whether it comes to pass in one of a few runs. Where ranks have to wait for a core for long,
+/// packets are sent again that are not lost; so they are where the kernel takes a queue from one
+/// core to another and two frames overtake each other. Then more wait than windows hold.
 fn holds(window: u32, what: impl Fn(u64, u64) -> bool) {
     let mut seen = Vec::new();
     for _ in 0..6 {

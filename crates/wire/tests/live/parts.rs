@@ -105,7 +105,8 @@ fn exchange(rounds: u64, most: u64) -> Done {
     comm.finish()
 }
 
-/// Rank 0 sends messages of so many bytes to rank 1 for some milliseconds; checked, and the longest pause told.
+/// Rank 0 sends messages of so many bytes to rank 1 for some milliseconds; checked, and the longest
+/// pause told.
 fn stream(bytes: u64, milliseconds: u64) -> Done {
     let comm = Comm::init()?;
     let (begin, mut rounds) = (Instant::now(), 0u64);

@@ -1,4 +1,5 @@
-//! Raw endpoints in boxes: rings that are full, frames that find no room, and the microbenchmarks on them.
+//! Raw endpoints in boxes: rings that are full, frames that find no room, and the microbenchmarks
+//! on them.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +28,8 @@ pub fn part(words: &[&str]) {
     job.finish().unwrap();
 }
 
-/// Rank 0 writes until its ring is full, for frames of several lengths; says how many were taken, and how long the longest write took.
+/// Rank 0 writes until its ring is full, for frames of several lengths; says how many were taken,
+/// and how long the longest write took.
 fn fill(job: &mut Job, endpoint: &mut Endpoint) {
     for bytes in [endpoint.longest(), 64] {
         if job.rank() == 0 {
@@ -246,7 +248,8 @@ fn every_microbenchmark_notes_what_it_should() {
     // 8, 16, 24, 32, 64 and 128 frames, three times each.
     assert_eq!(written.len(), 6 * 3);
     assert!(written.iter().all(|note| note.0 == "written" && note.2 > 0));
-    // Beyond the ring frames take as long as the line does: 121 us, of which a bucket may make up for a part.
+    // Beyond the ring frames take as long as the line does: 121 us, of which a bucket may make up
+    // for a part.
     let took = |count| written.iter().filter(|note| note.1 == count).map(|note| note.2).min();
     let gap = (took(128).unwrap() - took(64).unwrap()) as f64 / 64.0 / 1e6;
     assert!(gap > 60.0, "{gap} us");

@@ -1,8 +1,10 @@
-//! A relay between two hosts of a box: a cable that delays, drops, corrupts, repeats, reorders and throttles what it carries.
+//! A relay between two hosts of a box: a cable that delays, drops, corrupts, repeats, reorders and
+//! throttles what it carries.
 //!
-//! Linux has `netem` for this, but not every kernel has that. Here each host gets a TUN device for each cable, and whatever it sends there
-//! comes to a thread of the test, which passes it on to the other host as well as it is told. Ranks use these devices like any
-//! other rail, if `CROSSTIE_RAILS` names them.
+//! Linux has `netem` for this, but not every kernel has that. Here each host gets a TUN device for
+//! each cable, and whatever it sends there comes to a thread of the test, which passes it on to the
+//! other host as well as it is told. Ranks use these devices like any other rail, if
+//! `CROSSTIE_RAILS` names them.
 #![allow(unsafe_code)] // Devices are made by ioctl, for which neither std nor nix has safe functions.
 
 use std::cmp::Reverse;
@@ -112,7 +114,8 @@ impl Relay {
         self.faults.lock().unwrap()[cable][host] = faults;
     }
 
-    /// The longest time for which this machine kept the relay waiting for a core: ranks waited likewise.
+    /// The longest time for which this machine kept the relay waiting for a core: ranks waited
+    /// likewise.
     pub fn starved(&self) -> Duration {
         Duration::from_millis(self.starved.load(Ordering::Relaxed))
     }
@@ -142,7 +145,8 @@ struct Direction {
     burst: u32,
 }
 
-/// Packets that are on their way: when they come, in which order they were sent, where, and their bytes.
+/// Packets that are on their way: when they come, in which order they were sent, where, and their
+/// bytes.
 type Underway = BinaryHeap<Reverse<(Instant, u64, (usize, usize), Vec<u8>)>>;
 
 struct Wires {
@@ -262,7 +266,8 @@ impl Wires {
         }
     }
 
-    /// Changes a byte behind the headers of IP and UDP, and takes the checksum away that would tell.
+    /// Changes a byte behind the headers of IP and UDP, and takes the checksum away that would
+    /// tell.
     fn corrupt(&mut self, cable: usize, host: usize, bytes: &mut [u8]) {
         const HEADERS: u64 = 28;
         let Some(room) = (bytes.len() as u64).checked_sub(HEADERS).filter(|&room| room > 0) else {
@@ -328,7 +333,8 @@ impl Request {
     }
 
     fn make(&mut self, file: &impl AsRawFd, request: libc::Ioctl) {
-        // SAFETY: these requests read and write a struct of this size and layout, which outlives the call.
+        // SAFETY: these requests read and write a struct of this size and layout, which outlives
+        // the call.
         let done = unsafe { libc::ioctl(file.as_raw_fd(), request, &raw mut *self) };
         assert_eq!(done, 0, "{request:#x}: {}", std::io::Error::last_os_error());
     }

@@ -11,8 +11,8 @@ use crosstie_wire::{Comm, CommError};
 use crate::parts::{content, say};
 use crate::stage::here;
 
-/// Ranks pass on messages in a ring on a rail of this machine while rank 0 also floods all with what is not theirs. Between two ranks alone the system would
-/// keep strangers away.
+/// Ranks pass on messages in a ring on a rail of this machine while rank 0 also floods all with
+/// what is not theirs. Between two ranks alone the system would keep strangers away.
 pub fn listen() -> Result<(), CommError> {
     let comm = Comm::init()?;
     let (rank, size) = (comm.rank(), comm.size());

@@ -18,7 +18,8 @@ pub const ARGUMENTS: [&str; 5] =
 /// A peer in a process of its own. It ends with us.
 pub struct Peer {
     pub process: Child,
-    /// What the harness of tests says at the end would otherwise be said to nobody, which is an error.
+    /// What the harness of tests says at the end would otherwise be said to nobody, which is an
+    /// error.
     _output: BufReader<ChildStdout>,
 }
 

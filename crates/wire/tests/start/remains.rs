@@ -1,7 +1,7 @@
 //! Nothing is left of ranks, however their launcher ends.
 //!
-//! Launchers are processes of their own here. A mark in their environment is inherited by all below them, so that others do
-//! not matter.
+//! Launchers are processes of their own here. A mark in their environment is inherited by all below
+//! them, so that others do not matter.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -68,7 +68,8 @@ impl Marked {
             .collect()
     }
 
-    /// Waits until so many processes have its mark; ranks say that they are up before they have started all.
+    /// Waits until so many processes have its mark; ranks say that they are up before they have
+    /// started all.
     fn number(&self, least: usize) {
         let begin = Instant::now();
         while self.processes().len() < least {
@@ -124,7 +125,8 @@ impl Drop for Marked {
 fn ranks_end_with_a_launcher_that_is_killed() {
     let mut launcher = Marked::start("launch said");
     launcher.up();
-    // A launcher, its keeper, and for each rank a shell, what it waits for, and what it has left behind.
+    // A launcher, its keeper, and for each rank a shell, what it waits for, and what it has left
+    // behind.
     launcher.number(2 + 3 * 2);
     launcher.kill();
     launcher.vanish();

@@ -4,8 +4,9 @@ use super::BARRIER;
 use crate::program::Process;
 use crosstie_collective::Rank;
 
-/// Waits until all of the ranks have come so far, by dissemination: in round i each tells the one 2^i behind it. All go on at
-/// nearly the same time, and none receives two messages at once. The network must be quiet, as nothing is sent again.
+/// Waits until all of the ranks have come so far, by dissemination: in round i each tells the one
+/// 2^i behind it. All go on at nearly the same time, and none receives two messages at once. The
+/// network must be quiet, as nothing is sent again.
 pub(super) async fn barrier(process: &Process, ranks: &[Rank]) {
     let place = ranks.iter().position(|&rank| rank == process.rank()).expect("it takes part");
     let mut distance = 1;

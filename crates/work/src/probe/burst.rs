@@ -7,11 +7,11 @@ use crosstie_collective::Rank;
 use crosstie_units::Time;
 use serde::{Deserialize, Serialize};
 
-/// Sources send bursts of k packets in all to sinks, as fast as they can, and sinks count what comes:
-/// rho = received / k.
+/// Sources send bursts of k packets in all to sinks, as fast as they can, and sinks count what
+/// comes: rho = received / k.
 ///
-/// Each source sends its share round robin, and each begins with another sink. Between two bursts all wait until what
-/// has not come is not going to.
+/// Each source sends its share round robin, and each begins with another sink. Between two bursts
+/// all wait until what has not come is not going to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Burst {
     /// Who sends: S of them.
@@ -22,7 +22,8 @@ pub struct Burst {
     pub bytes: u32,
     /// The lengths of the bursts, in packets: k.
     pub bursts: Vec<u32>,
-    /// How long all wait after a barrier, so that nothing of it is on its way any more and finds buffers full.
+    /// How long all wait after a barrier, so that nothing of it is on its way any more and finds
+    /// buffers full.
     pub settle: Time,
     /// How long a burst is waited for, for each of its packets.
     pub drain: Time,

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 
 /// Many senders flood a receiver, which times what comes: g_r = (t - t_0) / (C_t - C_0).
 ///
-/// The receiver takes everything as it comes. What comes before the flood is at its height it does not count, instead of
-/// leaving it in the pool and taking it all at once: the first packets it counts would be gathered too fast.
-/// Where receiving and picking up a packet takes the processor longer than the next takes to come, what is timed is the processor.
+/// The receiver takes everything as it comes. What comes before the flood is at its height it does
+/// not count, instead of leaving it in the pool and taking it all at once: the first packets it
+/// counts would be gathered too fast. Where receiving and picking up a packet takes the processor
+/// longer than the next takes to come, what is timed is the processor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inflow {
     /// Who sends.
@@ -22,7 +23,8 @@ pub struct Inflow {
     pub bytes: u32,
     /// How many each sends in a flood.
     pub packets: u32,
-    /// How long all wait after a barrier, so that nothing of it is on its way any more and finds buffers full.
+    /// How long all wait after a barrier, so that nothing of it is on its way any more and finds
+    /// buffers full.
     pub settle: Time,
     /// How long a flood takes to rise: alpha RTT.
     pub rise: Time,

@@ -42,8 +42,8 @@ impl Microbenchmark {
         ranks
     }
 
-    /// The same between ranks that have other numbers: those that take part are counted from 0, in the order of
-    /// [`ranks`](Microbenchmark::ranks).
+    /// The same between ranks that have other numbers: those that take part are counted from 0, in
+    /// the order of [`ranks`](Microbenchmark::ranks).
     pub fn among_themselves(mut self) -> Microbenchmark {
         let ranks = self.ranks();
         self.each_rank(|rank| {

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 
 /// Ping-pong of several pairs, all at once: L = RTT / 2 - O_s - O_r - U_r.
 ///
-/// Pairs that go on as soon as they can get out of each other's way: after the first round trips they come to what they share
-/// one after the other. With `every`, each round trip begins when the clock shows a multiple of it, for all pairs
-/// together, as in a step of a collective operation; clocks must agree as well as that is to hold.
+/// Pairs that go on as soon as they can get out of each other's way: after the first round trips
+/// they come to what they share one after the other. With `every`, each round trip begins when the
+/// clock shows a multiple of it, for all pairs together, as in a step of a collective operation;
+/// clocks must agree as well as that is to hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pairs {
     /// Who begins and times, and who echoes.

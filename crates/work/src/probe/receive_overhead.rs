@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 /// A master that sends packets to an echo, and looks at what receiving them takes.
 ///
 /// 1. RTT: the time of round trips.
-/// 2. U_r: it sends, computes for 2 RTT, or leaves the processor alone, and times the receive of what is there by then.
-/// 3. O_r: it sends, and computes in short segments until the echo is there. The longest is so much longer than
-///    the others because reception has stolen its processor: T2. What is not between 2 U_r and RTT / 2 is noise, and is
-///    noted as such.
+/// 2. U_r: it sends, computes for 2 RTT, or leaves the processor alone, and times the receive of
+///    what is there by then.
+/// 3. O_r: it sends, and computes in short segments until the echo is there. The longest is so much
+///    longer than the others because reception has stolen its processor: T2. What is not between 2
+///    U_r and RTT / 2 is noise, and is noted as such.
 ///
 /// Where reception does not interrupt, O_r is part of U_r, and no sample of the third kind is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +30,8 @@ pub struct ReceiveOverhead {
     pub iterations: u32,
     /// How long a segment of the computation is.
     pub segment: Time,
-    /// Whether the processor is left alone for 2 RTT: real systems may need it to bring the packet. Simulated ones use the time to pick it up.
+    /// Whether the processor is left alone for 2 RTT: real systems may need it to bring the
+    /// packet. Simulated ones use the time to pick it up.
     pub idle: bool,
 }
 
@@ -49,7 +51,8 @@ impl ReceiveOverhead {
     async fn measure(&self, process: &Process) {
         let ReceiveOverhead { master, slave, bytes, iterations, segment, idle } = *self;
         let mut sum = Time::ZERO;
-        // There is no other barrier: the echo would come to it, and be heard of, while the last answer is received.
+        // There is no other barrier: the echo would come to it, and be heard of, while the last
+        // answer is received.
         barrier(process, &[master, slave]).await;
         for _ in 0..iterations {
             let began = process.now();

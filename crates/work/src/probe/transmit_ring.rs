@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 
 /// Times msg_no packets sent one after the other, for more and more of them.
 ///
-/// As long as they fit in the ring of the NIC each takes O_s. Beyond the ring each further one takes g_s, so that
-/// the time of all over their number approaches g_s as 1 - Tx / msg_no; the difference between two numbers beyond the ring is g_s
-/// at once. Where g_s < O_s the ring never fills, and only O_s shows.
+/// As long as they fit in the ring of the NIC each takes O_s. Beyond the ring each further one
+/// takes g_s, so that the time of all over their number approaches g_s as 1 - Tx / msg_no; the
+/// difference between two numbers beyond the ring is g_s at once. Where g_s < O_s the ring never
+/// fills, and only O_s shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransmitRing {
     /// Who sends.
@@ -19,7 +20,8 @@ pub struct TransmitRing {
     pub to: Rank,
     /// The length of a packet: x.
     pub bytes: u32,
-    /// What the ring is thought to hold: Tx. Numbers of packets grow by 8 up to it, and then double.
+    /// What the ring is thought to hold: Tx. Numbers of packets grow by 8 up to it, and then
+    /// double.
     pub ring: u32,
     /// The most packets to send.
     pub most: u32,

@@ -1,10 +1,10 @@
-//! All destination patterns there are. This is the one place that lists them: a pattern is an arm of
-//! [`Destination`], and what it is stands in its own file.
+//! All destination patterns there are. This is the one place that lists them: a pattern is an arm
+//! of [`Destination`], and what it is stands in its own file.
 //!
-//! A pattern declares itself: its name, its keys with their defaults and ranges, and a sentence that
-//! describes it. It says whether it fits a number of hosts, and becomes a [`Pattern`] on a fabric.
-//! Every match that a new one has to answer is in this file and has no wildcard, so that the compiler
-//! asks for what is missing.
+//! A pattern declares itself: its name, its keys with their defaults and ranges, and a sentence
+//! that describes it. It says whether it fits a number of hosts, and becomes a [`Pattern`] on a
+//! fabric. Every match that a new one has to answer is in this file and has no wildcard, so that
+//! the compiler asks for what is missing.
 
 mod bit_complement;
 mod bit_reversal;

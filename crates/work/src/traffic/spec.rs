@@ -16,8 +16,8 @@ fn load<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TrafficSpec {
-    /// Flits per cycle and rail of every host that sends: 1 fills its links in one direction. `None`
-    /// where the saturation point is searched for.
+    /// Flits per cycle and rail of every host that sends: 1 fills its links in one direction.
+    /// `None` where the saturation point is searched for.
     #[serde(default, deserialize_with = "load", skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
     /// The time between messages of one host.

@@ -14,7 +14,8 @@ pub(super) fn write(score: Score) -> Score {
     score.each(|part| {
         let (rank, ranks) = (part.rank, part.ranks());
         for step in 0..(ranks - 1).ilog2() + 1 {
-            // The blocks that are at a rank after the steps before and go on in this one, by their way.
+            // The blocks that are at a rank after the steps before and go on in this one, by their
+            // way.
             let moving = |rank: u32| {
                 let ways = (0..ranks).filter(move |way| way >> step & 1 == 1);
                 ways.map(move |way| {

@@ -35,9 +35,9 @@ fn partner(rank: u32, round: u32, ranks: u32) -> Option<u32> {
     if ranks.is_power_of_two() {
         return Some(rank ^ round);
     }
-    // The circle method. All but the last sit in a circle of odd length, and those meet whose numbers add
-    // up to the round; who would meet itself meets the last. Among an odd number of ranks the last is
-    // nobody.
+    // The circle method. All but the last sit in a circle of odd length, and those meet whose
+    // numbers add up to the round; who would meet itself meets the last. Among an odd number of
+    // ranks the last is nobody.
     let circle = u64::from(rounds(ranks));
     let (rank, round) = (u64::from(rank), u64::from(round));
     let partner = if rank == circle {

@@ -66,7 +66,8 @@ fn broadcasts() {
         assert_eq!(size(chain, ranks), (4 * (p - 1), ranks + 2));
         let tree = Broadcast::SegmentedBinomial { segment: Bytes::new(1024) };
         let tree = Operation::Broadcast { algorithm: tree, root, size: BYTES };
-        // As deep as a number below p has ones; no send waits for another, so all segments go in a step.
+        // As deep as a number below p has ones; no send waits for another, so all segments go in a
+        // step.
         let depth = (1..ranks).map(u32::count_ones).max().unwrap();
         assert_eq!(size(tree, ranks), (4 * (p - 1), depth));
         assert_eq!(contention(tree, ranks), (4, 4 * log(ranks)));

@@ -230,8 +230,8 @@ fn beyond_saturation(e: &Evidence) -> Answer {
     Ok(Measured::shape(holds, text))
 }
 
-/// Over all settings in which both schemes were driven beyond saturation: the curves against the load
-/// at their highest, and the points of the parts that run at one high load.
+/// Over all settings in which both schemes were driven beyond saturation: the curves against the
+/// load at their highest, and the points of the parts that run at one high load.
 fn largest_gain(e: &Evidence, other: &str) -> Answer {
     let mut settings = Vec::new();
     for part in [SHORT, LONG] {
@@ -361,7 +361,8 @@ fn share_of(holds: &[Truth]) -> String {
 type Pairs = Vec<(f64, Estimate, Estimate)>;
 
 /// Where the first of two curves falls below the second for good, by interpolation; the interval
-/// reaches from the first place where that may be to the last. If it is nowhere, whether that is sure.
+/// reaches from the first place where that may be to the last. If it is nowhere, whether that is
+/// sure.
 fn crossing(points: &Pairs) -> Result<Estimate, Truth> {
     let value = falls_below(points, |ratio| ratio.value);
     // The curve of the least ratios crosses first, that of the largest last; beyond the ends of the

@@ -96,8 +96,8 @@ const PACKET: f64 = 512.0;
 /// Standard errors of a count on either side of a 95 % interval.
 const ERRORS: f64 = 1.96;
 
-/// A number in per cent for every channel between switches. What a channel does is as sure as a count of
-/// the packets that it carried.
+/// A number in per cent for every channel between switches. What a channel does is as sure as a
+/// count of the packets that it carried.
 fn links(
     e: &Evidence,
     load: &str,
@@ -121,8 +121,8 @@ fn utilisation(e: &Evidence, scheme: Scheme) -> Result<Vec<Estimate>, Missing> {
     links(e, LOW, scheme, |channel| channel.utilisation)
 }
 
-/// The share of links between two ends, in per cent: at least those that certainly are, at most those
-/// that may be.
+/// The share of links between two ends, in per cent: at least those that certainly are, at most
+/// those that may be.
 fn share(links: &[Estimate], min: f64, max: f64) -> Estimate {
     let percent = |fits: &dyn Fn(&Estimate) -> bool| {
         100.0 * links.iter().filter(|link| fits(link)).count() as f64 / links.len() as f64
@@ -134,8 +134,8 @@ fn share(links: &[Estimate], min: f64, max: f64) -> Estimate {
     }
 }
 
-/// Whether two schemes load channels alike: no share of channels below a utilisation differs by more
-/// than the tolerance.
+/// Whether two schemes load channels alike: no share of channels below a utilisation differs by
+/// more than the tolerance.
 fn alike(claim: &Claim, e: &Evidence, one: Scheme, other: Scheme) -> Answer {
     let tolerance = claim.tolerance.map_or(0.0, |tolerance| tolerance.around(0.0).1);
     let (one, other) = (utilisation(e, one)?, utilisation(e, other)?);

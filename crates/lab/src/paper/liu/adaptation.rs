@@ -1,4 +1,5 @@
-//! Measures of what section 4.5 says of weights that follow, by its equations, and of numbers that follow from others.
+//! Measures of what section 4.5 says of weights that follow, by its equations, and of numbers that
+//! follow from others.
 
 use crosstie_protocol::RailId;
 use crosstie_protocol::weights::{Adaptation, AdaptiveWeights, Fared};
@@ -20,7 +21,8 @@ pub(super) fn measure(id: &str) -> Option<Measured> {
 /// True times of two stripes of a message cut in half, in us.
 const TIMES: [f64; 2] = [500.0, 2000.0];
 
-/// How much longer the next message takes if nobody looks before some time: never, for one such time.
+/// How much longer the next message takes if nobody looks before some time: never, for one such
+/// time.
 fn delay() -> Measured {
     let slowest = |times: [f64; 2]| times[0].max(times[1]);
     let before = slowest(TIMES);

@@ -20,7 +20,8 @@ pub(super) fn line(
     Ok(if e.is_live() { together(&line) } else { line })
 }
 
-/// A line on which each size stands once: the middle one of several runs, and from the least to the largest of them.
+/// A line on which each size stands once: the middle one of several runs, and from the least to the
+/// largest of them.
 fn together(line: &[(f64, Estimate)]) -> Line {
     let middle = |runs: &[(f64, Estimate)]| match runs {
         [run] => *run,
@@ -65,7 +66,8 @@ pub(super) fn up_to(line: &[(f64, Estimate)], size: f64) -> Line {
     line.iter().copied().filter(|(at, _)| *at <= size).collect()
 }
 
-/// How far things that differ are apart at least, and things that are alike at most, as a claim has it.
+/// How far things that differ are apart at least, and things that are alike at most, as a claim has
+/// it.
 pub(super) fn margin(claim: &Claim) -> f64 {
     match claim.tolerance {
         Some(Tolerance::Rel(share)) => share,

@@ -26,7 +26,8 @@ pub(super) fn measure(claim: &Claim, e: &Evidence) -> Option<Answer> {
     })
 }
 
-/// Messages in a row: when the last was there, in us, and how fast they came behind those before, in MB/s.
+/// Messages in a row: when the last was there, in us, and how fast they came behind those before,
+/// in MB/s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Arrival {
     pub at: f64,
@@ -59,8 +60,9 @@ pub(super) fn times(is_live: bool) -> (f64, f64) {
     (microseconds(competitor.begin), microseconds(competitor.end))
 }
 
-/// What a design carries, in MB/s: the highest before the competitor, the middle one beside it, the last after it. Of real ranks it is the middle one
-/// always, after the competitor that of the later half.
+/// What a design carries, in MB/s: the highest before the competitor, the middle one beside it, the
+/// last after it. Of real ranks it is the middle one always, after the competitor that of the later
+/// half.
 struct Phases {
     before: Estimate,
     during: Estimate,

@@ -1,4 +1,5 @@
-//! Measures of what applications gain (section 6.2.3), by kernels that compute and exchange in turn.
+//! Measures of what applications gain (section 6.2.3), by kernels that compute and exchange in
+//! turn.
 
 use super::Answer;
 use super::comparison::margin;

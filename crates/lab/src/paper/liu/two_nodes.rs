@@ -1,4 +1,5 @@
-//! Measures of what two nodes do: latency and bandwidth, over rails that are alike and over rails of 4x and 1x.
+//! Measures of what two nodes do: latency and bandwidth, over rails that are alike and over rails
+//! of 4x and 1x.
 
 use super::comparison::{
     Line, above, alike, from, last, least, line, margin, peak, ratio, shape, under, up_to,
@@ -107,7 +108,8 @@ fn short_messages(e: &Evidence) -> Answer {
 /// What are still very few.
 const FEW: f64 = 0.05;
 
-/// Envelopes that had to wait for others, of all, in the streams of short and of long messages over two rails.
+/// Envelopes that had to wait for others, of all, in the streams of short and of long messages over
+/// two rails.
 fn out_of_order(e: &Evidence) -> Answer {
     let count = |name| line(e, "fig06-07", EVEN, ("work.stream.size", name));
     let shares = ratio(&count("deferred")?, &count("envelopes")?);

@@ -33,8 +33,8 @@ pub(super) fn tells_live(id: &str) -> bool {
     }
 }
 
-/// Frames that the switches keep: of the IBM 8275-416 and of the Cisco 2980G at an output, of the IBM 8275-326 at an
-/// input.
+/// Frames that the switches keep: of the IBM 8275-416 and of the Cisco 2980G at an output, of the
+/// IBM 8275-326 at an input.
 const IBM416: u32 = 95;
 const CISCO: u32 = 128;
 const IBM326: u32 = 43;

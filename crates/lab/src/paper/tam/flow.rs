@@ -141,7 +141,8 @@ impl Flow<'_> {
         self.rows.iter().filter_map(|row| row.measured("lost")).sum()
     }
 
-    /// Packets lost in each run. Where acknowledgements alone are lost, nothing is sent again, and nothing counts.
+    /// Packets lost in each run. Where acknowledgements alone are lost, nothing is sent again, and
+    /// nothing counts.
     pub fn losses(&self) -> Vec<f64> {
         let lost = |row: &&Row| match row.measured("resent") {
             Some(0.0) => 0.0,

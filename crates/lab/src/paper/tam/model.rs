@@ -1,4 +1,5 @@
-//! Chapters 2 and 3 and appendix A: the communication model, platforms, and the probes that tell its parameters.
+//! Chapters 2 and 3 and appendix A: the communication model, platforms, and the probes that tell
+//! its parameters.
 
 mod formulas;
 mod platforms;

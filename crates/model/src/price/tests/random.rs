@@ -15,7 +15,8 @@ struct Drawn {
     send: Option<usize>,
 }
 
-/// A schedule that ends: whoever waits waits for what was drawn before. No two operations share a processor.
+/// A schedule that ends: whoever waits waits for what was drawn before. No two operations share a
+/// processor.
 fn random(stream: &mut Stream, apart: bool) -> (Schedule, Vec<Drawn>) {
     let ranks = 2 + stream.below(5);
     let mut builder = Builder::new(ranks as u32);
@@ -80,7 +81,8 @@ fn without_gaps_the_longest_path_decides() {
         let mut stream = Seed(7).stream("paths", case);
         let mut on = drawn(&mut stream);
         (on.send_gap, on.receive_gap) = (Cost::default(), Cost::default());
-        // Sends of several processors would wait for each other at the NIC if one had a longer lead.
+        // Sends of several processors would wait for each other at the NIC if one had a longer
+        // lead.
         on.send.byte = Time::ZERO;
         let (schedule, all) = random(&mut stream, true);
         let expected = longest_path(&all, &on, schedule.ranks());
@@ -103,7 +105,8 @@ fn everybody_is_done_when_the_plain_rules_say() {
     }
 }
 
-/// Whatever the schedule, the critical path has no gap, and processors and NICs have time for what they do.
+/// Whatever the schedule, the critical path has no gap, and processors and NICs have time for what
+/// they do.
 #[test]
 fn prices_are_sound() {
     let mut schedules = Vec::new();

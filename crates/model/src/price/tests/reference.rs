@@ -24,7 +24,8 @@ struct Flight {
 }
 
 impl Flight {
-    /// When its last packet is delivered, and received by somebody who has nothing else to do: packet by packet.
+    /// When its last packet is delivered, and received by somebody who has nothing else to do:
+    /// packet by packet.
     fn taken(&self, begin: Time) -> (Time, Time) {
         let Cut { packets, full, last } = self.cut;
         let mut taken = (Time::ZERO, Time::ZERO);
@@ -40,7 +41,8 @@ impl Flight {
     }
 }
 
-/// When each operation is done, if every rank has one processor and one NIC, and no two messages have the same tag.
+/// When each operation is done, if every rank has one processor and one NIC, and no two messages
+/// have the same tag.
 pub(super) fn ends(schedule: &Schedule, on: &Parameters) -> Vec<Time> {
     let ranks = schedule.ranks() as usize;
     let count = schedule.all().len();

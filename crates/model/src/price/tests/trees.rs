@@ -23,7 +23,8 @@ fn both_figures_from_their_schedule() {
 #[test]
 fn every_node_has_its_packets_when_the_figures_say() {
     let finish = |g, k| priced(&in_packets(k, 16), &figure(g)).finish;
-    // Leaves send nothing on, and others are done when they have: their receives tell when they had it.
+    // Leaves send nothing on, and others are done when they have: their receives tell when they had
+    // it.
     let had = |g: f64, k: u64| -> Vec<Time> {
         let below = |node: u64| u64::from((node as u32).trailing_zeros().min(4));
         let sends = |node: u64| match below(node) {
@@ -49,8 +50,8 @@ fn every_node_has_its_packets_when_the_figures_say() {
     }
 }
 
-/// One packet goes down both trees in the same time; several go as the closed form says, unless a NIC keeps the
-/// disturbed child waiting.
+/// One packet goes down both trees in the same time; several go as the closed form says, unless a
+/// NIC keeps the disturbed child waiting.
 #[test]
 fn trees_take_what_their_forms_say() {
     let mut stream = Seed(28).stream("trees", 0);

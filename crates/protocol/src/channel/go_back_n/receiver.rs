@@ -24,7 +24,8 @@ impl Receiver {
         self.state
     }
 
-    /// Does with a packet what the table says; whether it was one that can be. The Pack for one in order waits if the window of this end is full.
+    /// Does with a packet what the table says; whether it was one that can be. The Pack for one in
+    /// order waits if the window of this end is full.
     #[inline]
     pub fn data<T>(
         &mut self,

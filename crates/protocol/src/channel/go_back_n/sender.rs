@@ -18,14 +18,16 @@ pub(super) struct Sender<T> {
     /// The oldest packet outstanding.
     base: Seq,
     outstanding: u32,
-    /// The packets outstanding from `base` on, and behind them those that wait; and whether an acknowledgement can ride on them.
+    /// The packets outstanding from `base` on, and behind them those that wait; and whether an
+    /// acknowledgement can ride on them.
     packets: VecDeque<(T, bool)>,
     /// The timers in the order in which they expire, which is that in which they were started: all
-    /// run equally long. Every packet outstanding has one; those of acknowledged packets may be left
-    /// behind one that runs, so there are fewer than two windows of them. The first one runs.
+    /// run equally long. Every packet outstanding has one; those of acknowledged packets may be
+    /// left behind one that runs, so there are fewer than two windows of them. The first one
+    /// runs.
     timers: VecDeque<(Seq, Time)>,
-    /// The packet that was sent after a Pack that takes a place in the window: when it is acknowledged the Pack is there as well, since frames do not
-    /// overtake each other.
+    /// The packet that was sent after a Pack that takes a place in the window: when it is
+    /// acknowledged the Pack is there as well, since frames do not overtake each other.
     after_pack: Option<Seq>,
     history: History,
 }
@@ -62,8 +64,9 @@ impl<T: Clone> Sender<T> {
         self.packets.len() - self.outstanding()
     }
 
-    /// Whether there is more to send than there is room for: packets wait here, or parts of something long are on their way, of which the others are
-    /// kept elsewhere until there is room. Such parts cannot carry acknowledgements.
+    /// Whether there is more to send than there is room for: packets wait here, or parts of
+    /// something long are on their way, of which the others are kept elsewhere until there is
+    /// room. Such parts cannot carry acknowledgements.
     #[inline]
     pub fn is_full(&self) -> bool {
         let parts = || self.packets.back().is_some_and(|&(_, rides)| !rides);
@@ -139,7 +142,8 @@ impl<T: Clone> Sender<T> {
                 self.slide(number, out);
                 self.proceed(now, out);
                 if self.queued() == 0 && out.acknowledgement.is_due() {
-                    // It has waited for room, and nothing is here that could go instead. What comes has less room.
+                    // It has waited for room, and nothing is here that could go instead. What comes
+                    // has less room.
                     self.after_pack.get_or_insert(self.base.plus(self.outstanding));
                     out.pack();
                 }
@@ -182,7 +186,8 @@ impl<T: Clone> Sender<T> {
         self.outstanding + u32::from(self.after_pack.is_some()) < self.window
     }
 
-    /// Sends a Pack that has waited for room before the packet whose turn it is, if that cannot carry it. It takes the place of one; one at a time does.
+    /// Sends a Pack that has waited for room before the packet whose turn it is, if that cannot
+    /// carry it. It takes the place of one; one at a time does.
     #[inline]
     fn let_pack_go(&mut self, out: &mut Output<T>) {
         let (_, rides) = self.packets[self.outstanding()];

@@ -6,16 +6,18 @@ use super::window::LONG;
 
 /// The queue on the way there, by the clocks of both ends.
 ///
-/// Nobody knows by how much the clocks differ, but the packet that seems to have taken the least time is one that has not waited, and
-/// others have waited by as much as they took longer. What remains of a round trip is not changed by what is sent: it has the queue of
-/// data that go the other way in it, and what hosts take to answer.
+/// Nobody knows by how much the clocks differ, but the packet that seems to have taken the least
+/// time is one that has not waited, and others have waited by as much as they took longer. What
+/// remains of a round trip is not changed by what is sent: it has the queue of data that go the
+/// other way in it, and what hosts take to answer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Backlog {
     /// The least time that a packet seemed to take, in nanoseconds modulo 2^32.
     least: Option<u32>,
     /// The same in this round.
     round: Option<u32>,
-    /// How long packets have waited of late, and what their round trips took besides, both smoothed; in picoseconds.
+    /// How long packets have waited of late, and what their round trips took besides, both
+    /// smoothed; in picoseconds.
     queue: u64,
     rest: u64,
     /// The slot of time of the other end's clock.
@@ -27,7 +29,8 @@ pub(super) struct Backlog {
 pub(super) struct Waited {
     /// How long it has waited, in picoseconds.
     pub queue: u64,
-    /// Whether there is a queue as a slot ends, which it does for everybody who sends to the same end at once.
+    /// Whether there is a queue as a slot ends, which it does for everybody who sends to the same
+    /// end at once.
     pub look: bool,
 }
 
@@ -41,8 +44,9 @@ const HARDLY: u64 = 16;
 const SLOWLY: u64 = 16;
 
 impl Backlog {
-    /// Takes note of a packet that was sent at a time by the clock of the one end, and came at one by that of the other, and whose round
-    /// trip took so long; and how long the smallest one took.
+    /// Takes note of a packet that was sent at a time by the clock of the one end, and came at one
+    /// by that of the other, and whose round trip took so long; and how long the smallest one
+    /// took.
     #[inline]
     pub fn note(&mut self, sent: Time, came: u32, trip: u64, smallest: u64) -> Waited {
         let took = came.wrapping_sub(nanoseconds(sent));
@@ -120,8 +124,8 @@ mod tests {
         Time::from_ns(1_000 * us)
     }
 
-    /// Packets that wait for so long, sent every 100 us on a way of 30 us there and 70 back, to somebody whose clock differs by so
-    /// much.
+    /// Packets that wait for so long, sent every 100 us on a way of 30 us there and 70 back, to
+    /// somebody whose clock differs by so much.
     fn after(waits: &[u64], offset: u32) -> Backlog {
         let mut backlog = Backlog::default();
         for (number, wait) in (0..).zip(waits) {

@@ -1,28 +1,36 @@
-//! What the way delivers: bytes acknowledged from the time a packet was sent until it was acknowledged.
+//! What the way delivers: bytes acknowledged from the time a packet was sent until it was
+//! acknowledged.
 
 use crosstie_units::{Rate, Time};
 
 /// The rate of delivery, measured with every acknowledgement.
 ///
-/// A packet remembers how much had been delivered, and when, as it was sent; when it is acknowledged, what has been delivered since, by
-/// that time, is what the way delivers. Acknowledgements may come in heaps, but no faster than packets were sent: the longer of the
-/// two times counts. And no less than the time `ahead` counts, nor is less than that looked at if there is more: a way may carry much
-/// at once that has carried nothing for a while, and hosts and NICs gather acknowledgements; what the way delivers then is not what it
-/// can go on to deliver. Who sends less than the window allows sees what it sends and not what the way could do, so this counts
-/// only if it is more than was known. A *round* ends when a packet is acknowledged that was sent after it began.
+/// A packet remembers how much had been delivered, and when, as it was sent; when it is
+/// acknowledged, what has been delivered since, by that time, is what the way delivers.
+/// Acknowledgements may come in heaps, but no faster than packets were sent: the longer of the
+/// two times counts. And no less than the time `ahead` counts, nor is less than that looked at if
+/// there is more: a way may carry much at once that has carried nothing for a while, and hosts and
+/// NICs gather acknowledgements; what the way delivers then is not what it can go on to deliver.
+/// Who sends less than the window allows sees what it sends and not what the way could do, so this
+/// counts only if it is more than was known. A *round* ends when a packet is acknowledged that was
+/// sent after it began.
 #[derive(Debug, Clone)]
 pub(super) struct Delivery {
     /// The least time over which anything is measured, in picoseconds.
     ahead: u64,
     last: Mark,
-    /// As it was at least for that time, if something has been under way for so long; and not so long ago.
+    /// As it was at least for that time, if something has been under way for so long; and not so
+    /// long ago.
     earlier: Mark,
     middle: Mark,
-    /// Who was sent before so much had been delivered was sent by somebody who had not more to send.
+    /// Who was sent before so much had been delivered was sent by somebody who had not more to
+    /// send.
     limited: u64,
-    /// The round is over when a packet is acknowledged that was sent after so much had been delivered.
+    /// The round is over when a packet is acknowledged that was sent after so much had been
+    /// delivered.
     round: u64,
-    /// The most of each of the last rounds in which something counted, in bytes per picosecond; and which one is this.
+    /// The most of each of the last rounds in which something counted, in bytes per picosecond;
+    /// and which one is this.
     most: [f64; ROUNDS],
     place: usize,
     /// The most of all of them.
@@ -32,13 +40,15 @@ pub(super) struct Delivery {
 /// How far deliveries were.
 #[derive(Debug, Clone, Copy, Default)]
 struct Mark {
-    /// Bytes delivered, when the last of them were known to be, and when the packet was sent by which that was known.
+    /// Bytes delivered, when the last of them were known to be, and when the packet was sent by
+    /// which that was known.
     delivered: u64,
     at: Time,
     sent: Time,
 }
 
-/// The rate is the largest of so many rounds: it is not that of a round in which a host was busy with something else.
+/// The rate is the largest of so many rounds: it is not that of a round in which a host was busy
+/// with something else.
 const ROUNDS: usize = 10;
 
 /// What is known of deliveries as a packet is sent.
@@ -108,8 +118,9 @@ impl Delivery {
         self.round = self.last.delivered;
     }
 
-    /// What is shown by the packet that was sent last of those that have just been acknowledged. What has taken less than the smallest
-    /// round trip was measured with a packet that had been sent before.
+    /// What is shown by the packet that was sent last of those that have just been acknowledged.
+    /// What has taken less than the smallest round trip was measured with a packet that had
+    /// been sent before.
     #[inline]
     pub fn measure(&mut self, now: Time, from: &Departure, sent: Time, smallest: u64) -> Step {
         let Departure { from: Mark { delivered, at, sent: before }, .. } = *from;
@@ -164,8 +175,8 @@ mod tests {
         Time::from_ns(1_000 * us)
     }
 
-    /// Sends packets of 1,000 bytes, so many every millisecond, which are acknowledged together half a millisecond later; whether it
-    /// could have sent more.
+    /// Sends packets of 1,000 bytes, so many every millisecond, which are acknowledged together
+    /// half a millisecond later; whether it could have sent more.
     fn rounds(delivery: &mut Delivery, from: u64, rounds: u64, packets: u64, limited: bool) -> u64 {
         let mut seen = 0;
         for round in from..from + rounds {

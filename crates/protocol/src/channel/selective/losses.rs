@@ -1,14 +1,17 @@
-//! What losses say about the way: how much more than it takes to keep the rail busy may be under way.
+//! What losses say about the way: how much more than it takes to keep the rail busy may be under
+//! way.
 
 /// The bound that losses set to what is under way beside rate times round trip: to the queue.
 ///
-/// Where buffers are short, packets are lost because there are too many: every few losses the bound is cut to seven tenths of what there
-/// was, and rises slowly. Since it bounds only the queue, a rail is kept busy all the same; and since everybody who loses cuts by the same
-/// part and rises by the same step, those who share a buffer come to share it evenly.
+/// Where buffers are short, packets are lost because there are too many: every few losses the bound
+/// is cut to seven tenths of what there was, and rises slowly. Since it bounds only the queue, a
+/// rail is kept busy all the same; and since everybody who loses cuts by the same part and rises by
+/// the same step, those who share a buffer come to share it evenly.
 ///
-/// Some ways lose packets for other reasons, however short the queue is. A buffer that is full delays the packets that it does not lose as
-/// long as it can: losses while packets come through sooner than they did of late are not its doing. After some of these, losses
-/// are taken for granted for a while.
+/// Some ways lose packets for other reasons, however short the queue is. A buffer that is full
+/// delays the packets that it does not lose as long as it can: losses while packets come through
+/// sooner than they did of late are not its doing. After some of these, losses are taken for
+/// granted for a while.
 #[derive(Debug, Clone)]
 pub(super) struct Losses {
     /// Bytes beside rate times round trip; `None`: as many as the window wants.
@@ -19,7 +22,8 @@ pub(super) struct Losses {
     pending: u32,
     /// Packets sent before this turn and lost belong to a cut that has been made.
     known: u64,
-    /// How long packets waited at least in the last round, and in the last rounds at most of these; in picoseconds.
+    /// How long packets waited at least in the last round, and in the last rounds at most of
+    /// these; in picoseconds.
     queue: u64,
     deepest: u64,
     /// Losses while the queue was short, less those while it was long.
@@ -28,7 +32,8 @@ pub(super) struct Losses {
     granted: u32,
 }
 
-/// So many deliveries make up for a loss, or so many if losses are taken for granted; and so many losses are too many.
+/// So many deliveries make up for a loss, or so many if losses are taken for granted; and so many
+/// losses are too many.
 const MAKE_UP: u32 = 512;
 const MAKE_UP_IF_GRANTED: u32 = 20;
 const TOO_MANY: u32 = 4;
@@ -43,7 +48,8 @@ const LEAST: u64 = 2;
 /// By which part the deepest queue is forgotten in a round.
 const FADING: u64 = 256;
 
-/// After so many losses while the queue was short, losses are taken for granted for so many packets.
+/// After so many losses while the queue was short, losses are taken for granted for so many
+/// packets.
 const SHALLOW: u32 = 8;
 const GRANTED: u32 = 20_000;
 
@@ -89,8 +95,8 @@ impl Losses {
         self.granted = self.granted.saturating_sub(packets);
     }
 
-    /// A round is over. What would be under way beside rate times round trip, the bytes of a packet, and how long packets have waited at
-    /// least.
+    /// A round is over. What would be under way beside rate times round trip, the bytes of a
+    /// packet, and how long packets have waited at least.
     pub fn round(&mut self, wanted: u64, packet: u64, queue: Option<u64>) {
         self.queue = queue.unwrap_or(self.queue);
         self.deepest = (self.deepest - self.deepest / FADING).max(self.queue);
@@ -105,8 +111,8 @@ impl Losses {
         }
     }
 
-    /// Packets have been lost, the last of them sent at a turn, when there have been so many turns and there was so much under way beside
-    /// rate times round trip.
+    /// Packets have been lost, the last of them sent at a turn, when there have been so many turns
+    /// and there was so much under way beside rate times round trip.
     pub fn lost(
         &mut self,
         packets: u32,
@@ -152,8 +158,8 @@ mod tests {
 
     const PACKET: u64 = 1_000;
 
-    /// Packets are sent, of which every so-manieth is lost, while they wait for so long, and 100 KB are under way beside what it takes; how
-    /// often that was too many.
+    /// Packets are sent, of which every so-manieth is lost, while they wait for so long, and 100 KB
+    /// are under way beside what it takes; how often that was too many.
     fn lose(losses: &mut Losses, turns: &mut u64, packets: u32, every: u32, queue: u64) -> u32 {
         let mut cuts = 0;
         for packet in 1..=packets {

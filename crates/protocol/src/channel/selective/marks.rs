@@ -2,7 +2,8 @@
 
 use crate::channel::{Arrivals, SelectiveSpec, Seq};
 
-/// A set of packets that are less than [`SelectiveSpec::REACH`] apart. It takes no memory before the first.
+/// A set of packets that are less than [`SelectiveSpec::REACH`] apart. It takes no memory before
+/// the first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Marks {
     /// The bit of a packet is that of its number modulo the reach.

@@ -25,7 +25,8 @@ pub(super) struct Receiver {
     /// Packets since the last Sack.
     unsaid: u32,
     deadline: Option<Time>,
-    /// Whether an acknowledgement is due now, and whether it must say more than the number expected.
+    /// Whether an acknowledgement is due now, and whether it must say more than the number
+    /// expected.
     due: bool,
     detailed: bool,
 }
@@ -41,8 +42,8 @@ pub(super) enum Arrival {
     Beyond,
 }
 
-/// Packets for which there is an acknowledgement at once; and if data waits to go the other way, which carries it. It may not wait for
-/// long: both ends might wait for each other.
+/// Packets for which there is an acknowledgement at once; and if data waits to go the other way,
+/// which carries it. It may not wait for long: both ends might wait for each other.
 const EVERY: u32 = 2;
 const EVERY_IF_DATA_WAITS: u32 = 4;
 
@@ -80,7 +81,8 @@ impl Receiver {
         paused && ride.is_none() || self.owed + 1 >= every || self.unsaid + 1 >= UNSAID
     }
 
-    /// Takes note of a packet. If data waits to go the other way, an acknowledgement may wait for it, for so long at least.
+    /// Takes note of a packet. If data waits to go the other way, an acknowledgement may wait for
+    /// it, for so long at least.
     #[inline]
     pub fn data(&mut self, now: Time, seq: Seq, ride: Option<Time>) -> Arrival {
         let ahead = seq.since(self.expected);

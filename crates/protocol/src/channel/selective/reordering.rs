@@ -4,8 +4,9 @@ use crate::channel::SelectiveSpec;
 
 /// The margin for packets that overtake others, in quarters of the smallest round trip.
 ///
-/// A way that has never let a packet overtake another needs none: once packets sent after it have come, it is lost. Where packets have been
-/// overtaken there is a margin, and it grows as often as a packet was sent again for nothing.
+/// A way that has never let a packet overtake another needs none: once packets sent after it have
+/// come, it is lost. Where packets have been overtaken there is a margin, and it grows as often as
+/// a packet was sent again for nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reordering {
     /// The least margin, in picoseconds, on a network that is known to lose nothing.

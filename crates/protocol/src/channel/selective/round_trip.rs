@@ -4,7 +4,8 @@ use crosstie_units::Time;
 
 use crate::channel::SelectiveSpec;
 
-/// Round trips as they are measured, in picoseconds; without the time for which the other end held an acknowledgement back.
+/// Round trips as they are measured, in picoseconds; without the time for which the other end held
+/// an acknowledgement back.
 #[derive(Debug, Clone)]
 pub(super) struct RoundTrip {
     spec: SelectiveSpec,
@@ -23,10 +24,12 @@ pub(super) struct Quickest {
     pub bytes: u32,
 }
 
-/// The most time between two tries to reach the other end, however long round trips seem to be, unless the least time-out is longer.
+/// The most time between two tries to reach the other end, however long round trips seem to be,
+/// unless the least time-out is longer.
 const MOST: Time = Time::from_ns(100_000_000);
 
-/// Tries become rarer up to this: a rail that returns is noticed soon, and perhaps it is the only one by then.
+/// Tries become rarer up to this: a rail that returns is noticed soon, and perhaps it is the only
+/// one by then.
 const RARE: Time = Time::from_ns(25_000_000);
 
 impl RoundTrip {
@@ -79,8 +82,8 @@ impl RoundTrip {
         self.quickest.map(|_| self.smoothed)
     }
 
-    /// How long after the last packet nothing heard means that it should be sent again. `serial`: what the rail
-    /// takes to transmit the packets that the next acknowledgement may be about.
+    /// How long after the last packet nothing heard means that it should be sent again. `serial`:
+    /// what the rail takes to transmit the packets that the next acknowledgement may be about.
     #[inline]
     pub fn probe(&self, serial: Time) -> Time {
         let spread = self.smoothed.max(self.variation.saturating_mul(4));
@@ -97,7 +100,8 @@ impl RoundTrip {
         (once * (1 << doublings)).min(RARE.max(once)).min(MOST.max(least).max(serial * 2))
     }
 
-    /// A round trip and so much, and the time for which the other end may hold an acknowledgement back.
+    /// A round trip and so much, and the time for which the other end may hold an acknowledgement
+    /// back.
     #[inline]
     fn plus_wait(&self, spread: u64) -> Time {
         if self.quickest.is_none() {

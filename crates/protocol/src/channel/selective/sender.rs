@@ -42,13 +42,15 @@ pub(super) enum Cause {
     Silence,
 }
 
-/// The transmission that is known to have come of those sent last: what was sent before it should have come, too.
+/// The transmission that is known to have come of those sent last: what was sent before it should
+/// have come, too.
 #[derive(Debug, Clone, Copy, Default)]
 struct Evidence {
     turn: u64,
     /// How long it took to be acknowledged, in picoseconds.
     trip: u64,
-    /// Whether it may have been an earlier transmission of the same packet: then nothing is lost before this time.
+    /// Whether it may have been an earlier transmission of the same packet: then nothing is lost
+    /// before this time.
     doubted: Option<Time>,
 }
 
@@ -64,7 +66,8 @@ pub(super) struct Sender<T> {
     open: u32,
     /// Those that wait, with their bytes, and whether an acknowledgement can ride on them.
     waiting: VecDeque<(T, u32, bool)>,
-    /// Transmissions in the order of their turns; of some the packet has been acknowledged, or sent again. The first one is neither.
+    /// Transmissions in the order of their turns; of some the packet has been acknowledged, or
+    /// sent again. The first one is neither.
     order: VecDeque<(Seq, u64)>,
     /// Those taken for lost, likewise.
     lost: VecDeque<(Seq, u64)>,
@@ -74,15 +77,17 @@ pub(super) struct Sender<T> {
     evidence: Evidence,
     /// When the next packet is to be taken for lost.
     overdue: Option<Time>,
-    /// When something was last acknowledged, or sent when nothing was under way; and when something was last sent.
+    /// When something was last acknowledged, or sent when nothing was under way; and when
+    /// something was last sent.
     heard: Time,
     sent: Time,
-    /// How often something has been sent since, only to hear of it; when that was last, and whether it is to be done now.
+    /// How often something has been sent since, only to hear of it; when that was last, and
+    /// whether it is to be done now.
     tries: u32,
     tried: Time,
     probe: bool,
-    /// What the other end said last of packets that have come again; and how many were sent again that it may be about, in this round and
-    /// the one before.
+    /// What the other end said last of packets that have come again; and how many were sent again
+    /// that it may be about, in this round and the one before.
     repeated: u32,
     suspects: [u32; 2],
     known: Knowledge,
@@ -91,7 +96,8 @@ pub(super) struct Sender<T> {
     history: History,
 }
 
-/// More transmissions than this are not remembered in order if their packets were sent again or acknowledged.
+/// More transmissions than this are not remembered in order if their packets were sent again or
+/// acknowledged.
 const REMEMBERED: usize = 4 * SelectiveSpec::WIDEST as usize;
 
 /// The most packets whose time on the rail counts until an acknowledgement comes.
@@ -153,7 +159,8 @@ impl<T: Clone> Sender<T> {
         self.open as usize
     }
 
-    /// If something waits for room, how long an acknowledgement may wait for it: a quarter of a round trip, if one is known.
+    /// If something waits for room, how long an acknowledgement may wait for it: a quarter of a
+    /// round trip, if one is known.
     #[inline]
     pub fn ride(&self) -> Option<Time> {
         let smoothed = self.known.trips.smoothed_if_known()?;
@@ -246,7 +253,8 @@ impl<T: Clone> Sender<T> {
         self.under_way == 0 || self.under_way + u64::from(bytes) <= self.window.limit()
     }
 
-    /// The packet to be sent only to hear of it: at first the one sent last, of which nobody would miss anything, later the oldest.
+    /// The packet to be sent only to hear of it: at first the one sent last, of which nobody would
+    /// miss anything, later the oldest.
     fn probed(&self) -> Option<usize> {
         let open = |place: &usize| self.flight[*place].item.is_some();
         match self.tries {
@@ -285,7 +293,8 @@ impl<T: Clone> Sender<T> {
         Some((seq, item, rides, Cause::First))
     }
 
-    /// Whether everything that was sent has come by now: it is acknowledged, or it is as long ago as that takes of late.
+    /// Whether everything that was sent has come by now: it is acknowledged, or it is as long ago
+    /// as that takes of late.
     #[inline]
     fn pauses(&self, now: Time) -> bool {
         let trip = self.known.trips.smoothed_if_known();

@@ -32,7 +32,8 @@ fn data(item: u32) -> Frame<u32> {
     Frame::Data { seq: FIRST.plus(item), ack: FIRST, item }
 }
 
-/// A Sack that arrives as soon as it is sent, of somebody with the same clock; the packet that came last took so long.
+/// A Sack that arrives as soon as it is sent, of somebody with the same clock; the packet that came
+/// last took so long.
 fn sack(expected: u32, came: &[u32], last: u32, at: Time) -> Sack {
     let mut sack = Sack {
         expected: FIRST.plus(expected),

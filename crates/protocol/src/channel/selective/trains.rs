@@ -1,22 +1,28 @@
-//! What the way carries of packets that find it empty: as much of a train as has come, by the time since it began.
+//! What the way carries of packets that find it empty: as much of a train as has come, by the time
+//! since it began.
 
 use crosstie_units::{Rate, Time};
 
 use super::delivery::Step;
 use super::round_trip::Quickest;
 
-/// The rate of trains, which tells what a way carries before [`Delivery`](super::delivery::Delivery) can.
+/// The rate of trains, which tells what a way carries before
+/// [`Delivery`](super::delivery::Delivery) can.
 ///
-/// A *train* begins with a packet that is sent after a pause, when there was nothing more to send, and lasts until the next one begins. The
-/// way had nothing else to do; but perhaps it had to wait for the sender, or an acknowledgement for a host. So it carries no less than the
-/// bytes that have been acknowledged, by the time since the train began; both without what the quickest packet ever had and took. And the
-/// most counts, of several trains.
+/// A *train* begins with a packet that is sent after a pause, when there was nothing more to send,
+/// and lasts until the next one begins. The way had nothing else to do; but perhaps it had to wait
+/// for the sender, or an acknowledgement for a host. So it carries no less than the bytes that have
+/// been acknowledged, by the time since the train began; both without what the quickest packet ever
+/// had and took. And the most counts, of several trains.
 ///
-/// - What has taken less time than the quickest packet is taken to have taken as much: that time is not the same for all.
-/// - A train of fewer bytes than the way carries in that time does not show that the way has become slower.
-/// - A way may carry some bytes at once. So what half as many bytes have shown, or fewer, does not count beside what more have: neither of one train
-///   nor of several.
-/// - Where there was always more to send, and for long enough, `Delivery` knows better. That replaces what trains have shown.
+/// - What has taken less time than the quickest packet is taken to have taken as much: that time is
+///   not the same for all.
+/// - A train of fewer bytes than the way carries in that time does not show that the way has become
+///   slower.
+/// - A way may carry some bytes at once. So what half as many bytes have shown, or fewer, does not
+///   count beside what more have: neither of one train nor of several.
+/// - Where there was always more to send, and for long enough, `Delivery` knows better. That
+///   replaces what trains have shown.
 #[derive(Debug, Clone)]
 pub(super) struct Trains {
     /// In picoseconds.
@@ -27,7 +33,8 @@ pub(super) struct Trains {
     /// Bytes that have been acknowledged of it, and whether it has shown something.
     bytes: u64,
     shows: bool,
-    /// What the last trains that have shown something have shown; which one was the last, and the most of all.
+    /// What the last trains that have shown something have shown; which one was the last, and the
+    /// most of all.
     trains: [Shown; TRAINS],
     place: usize,
     most: Shown,
@@ -40,7 +47,8 @@ struct Shown {
     bytes: u64,
 }
 
-/// The rate is the largest of so many trains: it is not that of one during which a host was busy with something else.
+/// The rate is the largest of so many trains: it is not that of one during which a host was busy
+/// with something else.
 const TRAINS: usize = 10;
 
 impl Trains {
@@ -72,7 +80,8 @@ impl Trains {
         }
     }
 
-    /// All that was acknowledged had come at a time. What that shows of deliveries, and the rate of these.
+    /// All that was acknowledged had come at a time. What that shows of deliveries, and the rate of
+    /// these.
     #[inline]
     pub fn acknowledged(&mut self, at: Time, quickest: Quickest, step: &Step, rate: f64) {
         let bytes = self.bytes;
@@ -154,7 +163,8 @@ mod tests {
         Step { round: false, limited: !full, full, rate: 0.0 }
     }
 
-    /// Sends a train of packets of so many bytes, which are acknowledged two at a time, each so much later than they might.
+    /// Sends a train of packets of so many bytes, which are acknowledged two at a time, each so
+    /// much later than they might.
     fn train(trains: &mut Trains, begin: u64, packets: &[u32], late: impl Fn(usize) -> u64) {
         trains.begin(Time::from_ps(begin), 1);
         let (mut free, mut heard) = (begin, begin);

@@ -13,10 +13,11 @@
 //! Three things bound it:
 //!
 //! - [`Losses`] bound the queue.
-//! - What is taken for a way without a queue must have none of our own. Twice in a second, if there is a queue, the window is drained for
-//!   a round, and what packets take then is what they take without a queue. All who send to the same end do so at once, for it is its
-//!   clock that says when: else they would take each other's queue for the way, and lengthen theirs. Whoever loses packets however short
-//!   the queue is bound to be, does so as well.
+//! - What is taken for a way without a queue must have none of our own. Twice in a second, if there
+//!   is a queue, the window is drained for a round, and what packets take then is what they take
+//!   without a queue. All who send to the same end do so at once, for it is its clock that says
+//!   when: else they would take each other's queue for the way, and lengthen theirs. Whoever loses
+//!   packets however short the queue is bound to be, does so as well.
 //! - 256 packets, or on paths of more than 2 ms what the way delivers in two of the smallest round
 //!   trips, up to 4,096 packets. Without that, two nodes that send to each other would take each
 //!   other's queue for the way, and lengthen theirs.
@@ -75,11 +76,13 @@ const FIRST: u64 = 10;
 /// Packets of the queue beside `ahead`: acknowledgements come for two at a time.
 const SPARE: u64 = 6;
 
-/// Where the smallest round trip takes longer than this, in picoseconds, there may be more packets than usual.
+/// Where the smallest round trip takes longer than this, in picoseconds, there may be more packets
+/// than usual.
 const WIDER: u64 = 2_000_000_000;
 
-/// A path whose smallest round trip is longer than this, in picoseconds, is long. There an eighth of what is beyond it is kept ahead, if that is
-/// more: the window grows by no more than that in a round.
+/// A path whose smallest round trip is longer than this, in picoseconds, is long. There an eighth
+/// of what is beyond it is kept ahead, if that is more: the window grows by no more than that in a
+/// round.
 pub(super) const LONG: u64 = 8_000_000_000;
 
 /// Packets of the narrowest window, and of one that is drained.
@@ -242,7 +245,8 @@ impl Window {
         let queue = self.queue.take();
         let rate = known.delivery.rate();
         if self.drain == Drain::Reached {
-            // Where many are lost, others fill the buffers, and what is measured has their queue in it.
+            // Where many are lost, others fill the buffers, and what is measured has their queue in
+            // it.
             if !self.losses.are_many() {
                 known.backlog.settle();
             }
@@ -265,7 +269,8 @@ impl Window {
         }
     }
 
-    /// Packets have been lost, the last of them sent at a turn, while so much was under way; and how many turns there were.
+    /// Packets have been lost, the last of them sent at a turn, while so much was under way; and
+    /// how many turns there were.
     pub fn lost(&mut self, packets: u32, last: u64, turns: u64, under_way: u64, known: &Knowledge) {
         let beside = under_way.saturating_sub(known.carried());
         let extent = self.losses.lost(packets, last, turns, beside, self.packet);

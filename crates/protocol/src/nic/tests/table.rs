@@ -4,8 +4,8 @@ use crate::livelock::Priority;
 use crate::nic::{Claim, Event, Mark, Nic, Reply, Rule, State, Step, Stimulus, Tally, cell};
 use crate::{Control, NodeId, PeId};
 
-/// The table of the paper (its Tables 1 and 2) as it has to be read: where it is damaged, and where it, the
-/// algorithms and the text disagree, the reading that neither hangs nor lets data meet.
+/// The table of the paper (its Tables 1 and 2) as it has to be read: where it is damaged, and where
+/// it, the algorithms and the text disagree, the reading that neither hangs nor lets data meet.
 const PAPER: &str = "\
 | Event | FREE | RECEIVING | SENDING | RESERVED | RX+RTS |
 | Local RTS | rRTS → RESERVED | lNACK → RECEIVING | lNACK → SENDING | lNACK → RESERVED | lNACK → RX+RTS |

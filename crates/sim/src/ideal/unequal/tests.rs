@@ -1,4 +1,5 @@
-//! Rails that differ against the ideal network, and against its rules written down packet by packet.
+//! Rails that differ against the ideal network, and against its rules written down packet by
+//! packet.
 
 use super::*;
 use crate::ideal::tests::{in_words, packet};
@@ -74,7 +75,8 @@ fn a_wire_that_goes_down_loses_what_is_on_it_and_what_comes_to_it() {
     let down = change(50, 0, Some(vec![0]), Condition::Down);
     let up = change(500, 0, None, Condition::Up);
     let spec = spec(&[0], &[10], vec![down, up]);
-    // On the wire, waiting for it, coming to it, and after all that; then one that comes from elsewhere.
+    // On the wire, waiting for it, coming to it, and after all that; then one that comes from
+    // elsewhere.
     let sent = [
         (0, 0, 0, 1, 41),
         (0, 0, 0, 1, 41),

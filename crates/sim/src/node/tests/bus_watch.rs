@@ -20,7 +20,8 @@ pub struct BusWatch {
     arriving: Crossings,
 }
 
-/// Stripes counted in the order in which they begin, by the numbers of their packets, which are used again.
+/// Stripes counted in the order in which they begin, by the numbers of their packets, which are
+/// used again.
 #[derive(Default)]
 pub struct Stripes {
     of: BTreeMap<u64, u64>,

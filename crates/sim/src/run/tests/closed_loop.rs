@@ -107,8 +107,8 @@ fn a_stream_on_the_ideal_network_takes_what_the_formula_says() {
         let data = (spec.pace.time_for(bytes - 1) + spec.gap) * u64::from(window) - spec.gap;
         let played = play(&spec, &nodes, stream(bytes, window, false));
         assert_eq!(each(&played), data + spec.latency + spec.latency + answer);
-        // Both ways the answer leaves when what has come in is complete, which is when the wire out has
-        // rested after the last message that went out.
+        // Both ways the answer leaves when what has come in is complete, which is when the wire out
+        // has rested after the last message that went out.
         let played = play(&spec, &nodes, stream(bytes, window, true));
         let leaves = (data + spec.latency).max(data + spec.gap);
         assert_eq!(each(&played), leaves + spec.latency + answer);
@@ -125,8 +125,8 @@ fn rails_share_a_stream() {
     assert!((3.9..4.0).contains(&ratio), "{ratio}");
 }
 
-/// But for policies that reserve: who is told sooner may ask sooner, be refused and ask once more, and so be
-/// done later.
+/// But for policies that reserve: who is told sooner may ask sooner, be refused and ask once more,
+/// and so be done later.
 #[test]
 fn no_network_is_faster_than_the_ideal_one() {
     let fabric = tree(2, 2).unwrap();

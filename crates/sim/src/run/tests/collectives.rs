@@ -83,8 +83,9 @@ impl Machine {
         self.o.max(self.g) + self.length(m)
     }
 
-    /// Steps of equal ranks, who all send and receive so much in a step. The next one begins when both are done
-    /// and the wire is free: the sum of max(L + 2o, g) + (m-1) G, but L + 2o + (m-1) G for the last one.
+    /// Steps of equal ranks, who all send and receive so much in a step. The next one begins when
+    /// both are done and the wire is free: the sum of max(L + 2o, g) + (m-1) G, but L + 2o +
+    /// (m-1) G for the last one.
     fn steps(&self, sizes: impl IntoIterator<Item = u64>) -> u64 {
         let (mut begin, mut end) = (0, 0);
         for m in sizes {
@@ -119,8 +120,8 @@ fn powers(p: u64) -> impl DoubleEndedIterator<Item = u64> + Clone {
     (0..u64::BITS - (p - 1).leading_zeros()).map(|k| 1 << k)
 }
 
-/// The sizes of the trees below the top of a binomial tree of s ranks, in which n hangs below n less its
-/// highest bit: below d = 1, 2, 4, ... hangs every 2d-th rank from d on.
+/// The sizes of the trees below the top of a binomial tree of s ranks, in which n hangs below n
+/// less its highest bit: below d = 1, 2, 4, ... hangs every 2d-th rank from d on.
 fn near(s: u64) -> Vec<u64> {
     powers(s).map(|d| (s - d).div_ceil(2 * d)).collect()
 }
@@ -130,10 +131,12 @@ fn far(s: u64) -> Vec<u64> {
     powers(s).map(|d| d.min(s - d)).collect()
 }
 
-/// When the top of a tree of s ranks has received everything, if a tree of c ranks sends bytes(c) up.
+/// When the top of a tree of s ranks has received everything, if a tree of c ranks sends bytes(c)
+/// up.
 ///
-/// Messages that come at a_1 <= a_2 <= ... and keep processor and wire for b_1, b_2, ... one after the other
-/// leave both free at max over i of a_i + b_i + b_i+1 + ...; and if g > o, the last is received g - o before.
+/// Messages that come at a_1 <= a_2 <= ... and keep processor and wire for b_1, b_2, ... one after
+/// the other leave both free at max over i of a_i + b_i + b_i+1 + ...; and if g > o, the last is
+/// received g - o before.
 fn up(on: &Machine, tree: fn(u64) -> Vec<u64>, s: u64, bytes: &dyn Fn(u64) -> u64) -> u64 {
     let come = |c| (up(on, tree, c, bytes) + on.o + on.L, on.receiving(bytes(c)));
     let come: Vec<(u64, u64)> = tree(s).into_iter().map(come).collect();
@@ -141,8 +144,8 @@ fn up(on: &Machine, tree: fn(u64) -> Vec<u64>, s: u64, bytes: &dyn Fn(u64) -> u6
     come.iter().map(busy).max().map_or(0, |free: u64| free - on.g.saturating_sub(on.o))
 }
 
-/// When the last rank of a tree has received, if its top sends bytes(c) to trees of c ranks, one send after the
-/// other, and so on below.
+/// When the last rank of a tree has received, if its top sends bytes(c) to trees of c ranks, one
+/// send after the other, and so on below.
 fn down(on: &Machine, tree: &dyn Fn(u64) -> Vec<u64>, s: u64, bytes: &dyn Fn(u64) -> u64) -> u64 {
     let (mut begin, mut end) = (0, 0);
     for c in tree(s) {
@@ -168,8 +171,8 @@ fn closed_form(on: &Machine, operation: Operation, p: u64) -> Option<u64> {
         Operation::Broadcast { algorithm, size, .. } => {
             let m = size.get();
             match algorithm {
-                // On the way to rank n, which is told by its binary digits, every 1 is a message, and every 0
-                // one that went elsewhere before: max over n < p of
+                // On the way to rank n, which is told by its binary digits, every 1 is a message,
+                // and every 0 one that went elsewhere before: max over n < p of
                 // ones(n) (L + 2o + (m-1) G) + zeros(n) max(o, g + (m-1) G).
                 Broadcast::Binomial {} => (1..p)
                     .map(|n| {
@@ -177,16 +180,18 @@ fn closed_form(on: &Machine, operation: Operation, p: u64) -> Option<u64> {
                         ones * on.hop(m) + (digits - ones) * on.sending(m)
                     })
                     .max(),
-                // Of k segments of m_1, ..., m_k bytes the longest holds up all others on all wires but one:
-                // (p-1) L + (k-1) g + the sum of (m_i - 1) G + (p-2) max (m_i - 1) G.
+                // Of k segments of m_1, ..., m_k bytes the longest holds up all others on all wires
+                // but one: (p-1) L + (k-1) g + the sum of (m_i - 1) G + (p-2) max
+                // (m_i - 1) G.
                 Broadcast::Chain { segment } => {
                     let k = m.div_ceil(segment.get());
                     let length = |i| on.length((i + 1) * m / k - i * m / k);
                     let (sum, most) = ((0..k).map(length).sum::<u64>(), (0..k).map(length).max()?);
                     (o == 0).then_some((p - 1) * L + (k - 1) * g + sum + (p - 2) * most)
                 }
-                // The root sends all segments before the last to its K children, and the last goes down the
-                // tree. Nobody else has as many to send to, so nobody is held up.
+                // The root sends all segments before the last to its K children, and the last goes
+                // down the tree. Nobody else has as many to send to, so nobody is
+                // held up.
                 Broadcast::SegmentedBinomial { segment } => {
                     let k = m.div_ceil(segment.get());
                     let size = |i: u64| ((i + 1) * m / k - i * m / k).max(1);
@@ -294,8 +299,8 @@ fn reversed(mut all: Vec<u64>) -> Vec<u64> {
     all
 }
 
-/// Who sends how much to whom in every round. What a rank sends and receives in a round waits until it has done
-/// its part of the round before.
+/// Who sends how much to whom in every round. What a rank sends and receives in a round waits until
+/// it has done its part of the round before.
 type Rounds = Vec<Vec<Option<(u64, u64)>>>;
 
 /// The rounds of what has no formula.
@@ -311,8 +316,8 @@ fn rounds(operation: Operation, p: u64) -> Option<Rounds> {
             round(&|n| Some(((n + 1) % p, bytes(m, p, part(n), 1))))
         })
     };
-    // In the first round, ranks beyond a power of two hand something to another one, and in the last they get
-    // something back. In between pairs exchange.
+    // In the first round, ranks beyond a power of two hand something to another one, and in the
+    // last they get something back. In between pairs exchange.
     let folded = |up: u64, pairs: Vec<Vec<Option<(u64, u64)>>>, back: u64| {
         let first = round(&|n| (n >= core).then(|| (n - core, up)));
         let last = round(&|n| (n + core < p).then_some((n + core, back)));
@@ -366,11 +371,13 @@ fn rounds(operation: Operation, p: u64) -> Option<Rounds> {
     }
 }
 
-/// How long rounds take on hosts that take no time: the rules of wires as equations, solved by going round until
-/// nothing changes. What happens depends on earlier things only, so there is one solution; where the search for
-/// it begins does not matter, but at what has been seen it is soon over.
+/// How long rounds take on hosts that take no time: the rules of wires as equations, solved by
+/// going round until nothing changes. What happens depends on earlier things only, so there is one
+/// solution; where the search for it begins does not matter, but at what has been seen it is soon
+/// over.
 ///
-/// The rules do not say which of two messages goes first that come at the same time: that is looked up.
+/// The rules do not say which of two messages goes first that come at the same time: that is looked
+/// up.
 fn solved(on: &Machine, rounds: &Rounds, root: u64, played: &Played) -> u64 {
     let p = rounds[0].len();
     let number = |rank: u32| (u64::from(rank) + p as u64 - root) as usize % p;
@@ -382,7 +389,8 @@ fn solved(on: &Machine, rounds: &Rounds, root: u64, played: &Played) -> u64 {
         seen[number(episode.rank.0) * p + number(to.0)].push(times);
     }
     seen.iter_mut().for_each(|times| times.sort_unstable_by_key(|&times| Reverse(times)));
-    // The messages of all rounds: its place, who sends it to whom, how much, and what was seen of it.
+    // The messages of all rounds: its place, who sends it to whom, how much, and what was seen of
+    // it.
     let mut messages = Vec::new();
     let mut sent = vec![vec![0; p]; rounds.len()];
     for (k, round) in rounds.iter().enumerate() {
@@ -474,8 +482,8 @@ fn long_segments_go_down_a_chain() {
     }
 }
 
-/// A gap shorter than the way, or longer; processors slower than their wires; a way that is longer than all that
-/// anybody sends.
+/// A gap shorter than the way, or longer; processors slower than their wires; a way that is longer
+/// than all that anybody sends.
 #[test]
 fn hosts_that_take_time_take_what_theory_says() {
     let machines = [
@@ -582,10 +590,11 @@ fn a_chain_of_busy_hosts_may_be_faster_on_a_slower_network() {
         let on = Machine { L: 65_000, g: gap, G: (5000, 2), o: 100_000 };
         on.play(&chain).time.ps()
     };
-    // The send of the second segment begins before the first is received: its place is before that of the
-    // send that this frees. With b = o + 63 G for a reception, o + L + 2b until the first is sent on, o + L, and 2b.
+    // The send of the second segment begins before the first is received: its place is before that
+    // of the send that this frees. With b = o + 63 G for a reception, o + L + 2b until the
+    // first is sent on, o + L, and 2b.
     assert_eq!(ps(2500), 2 * 165_000 + 4 * 257_500);
-    // With a gap of more than L it begins later, and the first is sent on before: o + L + b, o until the second is
-    // received, b, and o + L + b.
+    // With a gap of more than L it begins later, and the first is sent on before: o + L + b, o
+    // until the second is received, b, and o + L + b.
     assert_eq!(ps(105_000), 2 * 165_000 + 3 * 257_500 + 100_000);
 }

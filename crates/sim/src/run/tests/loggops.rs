@@ -1,4 +1,5 @@
-//! Hosts on the ideal network against the LogGOPS machine as LogGOPSim runs it: one list of entries.
+//! Hosts on the ideal network against the LogGOPS machine as LogGOPSim runs it: one list of
+//! entries.
 
 use super::schedules::{LIMIT, finish};
 use super::*;

@@ -1,4 +1,5 @@
-//! Many to one through a switch with finite memory: who loses, and what go-back-N makes of it [tam, 4].
+//! Many to one through a switch with finite memory: who loses, and what go-back-N makes of it [tam,
+//! 4].
 
 use super::*;
 use crate::frame::{Capacity, Forwarding, FrameSpec, HandOver, Line, Memory, SwitchSpec};

@@ -89,7 +89,8 @@ fn processors_take_their_time_over_envelopes_and_not_over_data() {
     // It is handed over at o; all of it is opened at the other end.
     let short = 70 + (300 + envelope + WAY) + 70 + 299;
     assert_eq!(one_way(1, EVEN, Some(overhead), 300), short);
-    // RTS, CTS and data are posted, and RTS, CTS and FIN opened; the FIN is posted while the data go.
+    // RTS, CTS and data are posted, and RTS, CTS and FIN opened; the FIN is posted while the data
+    // go.
     let asked = 2 * (70 + envelope + WAY + 70);
     assert_eq!(one_way(1, EVEN, Some(overhead), 8000), asked + 70 + 8000 + envelope + WAY + 70);
     // Two FINs are posted one after the other while the data go, and opened one after the other.
@@ -141,7 +142,8 @@ fn pairs_stream_at_once_and_crossed_ones_the_other_way() {
     }
 }
 
-/// Every rank sends messages of all kinds to every other, and asks for them in another order, with and without wildcards.
+/// Every rank sends messages of all kinds to every other, and asks for them in another order, with
+/// and without wildcards.
 fn all_kinds(ranks: u32) -> Schedule {
     let mut builder = Builder::new(ranks);
     let sizes = [0, 1, 999, 1000, 1001, 4567, 20_000];

@@ -345,16 +345,16 @@ fn bursts_tell_where_a_switch_keeps_packets_and_how_many() {
         let case = format!("{memory:?}, {sources} to {sinks}: {found:?}");
         assert_eq!(found[0].1, found[0].0, "nothing of a short burst is lost: {case}");
         for (length, received) in &found[1..] {
-            // A.2, rho = D/A + B~/k, counts those that wait: one more is leaving to each sink, and has its room until
-            // its last bit has left.
+            // A.2, rho = D/A + B~/k, counts those that wait: one more is leaving to each sink, and
+            // has its room until its last bit has left.
             let waiting = f64::from(*received) - share * f64::from(*length);
             near(waiting, f64::from(frames - sinks), 1e-6);
         }
     }
 }
 
-/// What writing a packet takes more at random is half its most on average. Only what is told by differences of a processor's
-/// own times stays exact.
+/// What writing a packet takes more at random is half its most on average. Only what is told by
+/// differences of a processor's own times stays exact.
 #[test]
 fn jitter_blurs_what_depends_on_writing_and_nothing_else() {
     let jitter = us(5.0);
@@ -383,7 +383,8 @@ fn jitter_blurs_what_depends_on_writing_and_nothing_else() {
     }
 }
 
-/// A rank that waits for a time goes on at that time, whatever the network, and nobody takes it for a standstill.
+/// A rank that waits for a time goes on at that time, whatever the network, and nobody takes it for
+/// a standstill.
 #[test]
 fn times_are_waited_for_where_nothing_else_happens() {
     let bench = Bench::new();

@@ -1,4 +1,5 @@
-//! Schedules on hosts that take time: the LogGOPS machine, and the same schedules through nodes and networks.
+//! Schedules on hosts that take time: the LogGOPS machine, and the same schedules through nodes and
+//! networks.
 
 use super::*;
 use crate::host::Overhead;

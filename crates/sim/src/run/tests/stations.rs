@@ -101,7 +101,8 @@ fn messages_take_what_the_formula_says() {
     for interrupts in [false, true] {
         let slow = StationSpec { interrupts, ..slow };
         let found = played(2, slow, message(10 * PAYLOAD)).finished[&Rank(1)];
-        // Interrupts go first: what has been received is picked up in between only if nothing comes in.
+        // Interrupts go first: what has been received is picked up in between only if nothing comes
+        // in.
         let between = Time::from_ns(12_500) + latency(1500) + us(150) * 10;
         let expected = between + us(7) * if interrupts { 1 } else { 10 };
         let most = between + us(7) * 10;
@@ -139,7 +140,8 @@ fn interrupts_stretch_what_a_processor_computes() {
         let played = played(2, station, builder.finish().unwrap());
         let computed = played.episodes.iter().find(|episode| episode.message.is_none()).unwrap();
         assert_eq!(computed.end - computed.begin, us(expected));
-        // What lies in the pool is picked up when it is asked for, and received then if it was not before.
+        // What lies in the pool is picked up when it is asked for, and received then if it was not
+        // before.
         let pickup = if interrupts { us(7) } else { us(27) };
         assert_eq!(played.finished[&Rank(1)], computed.end + pickup);
     }
@@ -231,7 +233,8 @@ fn packet_trees_go_step_by_step() {
         let (one, two) = (finish(gap, 1), finish(gap, 2));
         assert_eq!(one[1..], times, "gap {gap}");
         for node in 1..16 {
-            // Nodes from 9 on, as the thesis counts, are behind the first child of the root, which is disturbed.
+            // Nodes from 9 on, as the thesis counts, are behind the first child of the root, which
+            // is disturbed.
             let interval = if node < 8 { near } else { far };
             assert_eq!(two[node], one[node] + interval, "gap {gap}, node {}", node + 1);
         }

@@ -9,7 +9,8 @@ use crate::spec::Live;
 /// The longest message that real ranks send before anybody has asked for it.
 const MOST_EAGER: Bytes = Bytes::new(1 << 16);
 
-/// Checks all of it. Where ranks run is checked always, what they are asked for when that is their world.
+/// Checks all of it. Where ranks run is checked always, what they are asked for when that is their
+/// world.
 pub(super) fn check(spec: &Spec) -> Result<(), Clash> {
     place(&spec.live)?;
     if spec.world != World::Live {

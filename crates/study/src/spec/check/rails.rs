@@ -1,4 +1,5 @@
-//! Whether rails that differ, their buses, what happens to them and who else uses them fit the rest.
+//! Whether rails that differ, their buses, what happens to them and who else uses them fit the
+//! rest.
 
 use crosstie_units::Time;
 

@@ -1,6 +1,7 @@
 //! Seeds, made of what ranks say to each other, to launchers and into memory.
 //!
-//! `cargo test -p crosstie-wire --lib write_all_seeds -- --ignored` writes them anew; those with other names, which fuzzers have found, stay.
+//! `cargo test -p crosstie-wire --lib write_all_seeds -- --ignored` writes them anew; those with
+//! other names, which fuzzers have found, stay.
 
 use std::collections::BTreeMap;
 use std::fs;

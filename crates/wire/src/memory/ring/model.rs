@@ -41,7 +41,8 @@ impl<const WEAK: bool> Word for ModelWord<WEAK> {
     }
 }
 
-/// A line: its mark, and what follows it. The latter is watched by loom: no two threads may use it at once.
+/// A line: its mark, and what follows it. The latter is watched by loom: no two threads may use it
+/// at once.
 struct ModelLine<const WEAK: bool> {
     mark: ModelWord<WEAK>,
     body: UnsafeCell<u8>,

@@ -260,7 +260,8 @@ fn two_threads() {
             assert!(begin.elapsed() < Duration::from_secs(120), "it takes too long");
             std::thread::yield_now();
         };
-        // A busy machine, where who waits for room gives a whole slice of time away, may do with fewer.
+        // A busy machine, where who waits for room gives a whole slice of time away, may do with
+        // fewer.
         let count = &AtomicU32::new(most);
         let is_late = || begin.elapsed() > Duration::from_secs(10);
         let Stage { mut producer, mut consumer, mut copy, .. } = stage(lines, start);

@@ -1,4 +1,5 @@
-//! UDP with what Linux has for it: many datagrams in a call, and many in a packet (`UDP_SEGMENT`, `UDP_GRO`).
+//! UDP with what Linux has for it: many datagrams in a call, and many in a packet (`UDP_SEGMENT`,
+//! `UDP_GRO`).
 #![allow(unsafe_code)] // sendmmsg and recvmmsg with buffers that outlive their calls; std has neither.
 
 use std::io;
@@ -19,7 +20,8 @@ const SHORT: usize = 512;
 /// How often messages are taken in before somebody looks what to do about them.
 const ROUNDS: usize = 16;
 
-/// Messages from this length on are taken in one by one: each is looked at while it is still in the cache.
+/// Messages from this length on are taken in one by one: each is looked at while it is still in the
+/// cache.
 const LARGE: usize = 16 << 10;
 
 /// After so many short datagrams in a row the kernel need not put them together any more.
@@ -46,8 +48,8 @@ struct Name {
     length: libc::socklen_t,
 }
 
-/// Whether the kernel puts datagrams together. That helps with long ones only, and then it has to be asked of which length they are: a short
-/// one that is waited for comes sooner without.
+/// Whether the kernel puts datagrams together. That helps with long ones only, and then it has to
+/// be asked of which length they are: a short one that is waited for comes sooner without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Coalescing {
     /// This kernel cannot.
@@ -67,7 +69,8 @@ pub struct Udp {
     longest: usize,
     /// Whether the kernel cuts up messages.
     segments: bool,
-    /// The only peer, if it is one: then the kernel does not have to look for the way to it each time.
+    /// The only peer, if it is one: then the kernel does not have to look for the way to it each
+    /// time.
     only: Option<u16>,
     coalescing: Coalescing,
     buffers: Vec<u8>,
@@ -89,7 +92,8 @@ fn bind_ahead(address: IpAddr) -> io::Result<UdpSocket> {
 }
 
 impl Udp {
-    /// A rail from an address of this host, and by one device if that is named. `mtu` is the most that a packet of the network carries.
+    /// A rail from an address of this host, and by one device if that is named. `mtu` is the most
+    /// that a packet of the network carries.
     pub fn bind(name: &str, address: IpAddr, device: Option<&str>, mtu: usize) -> io::Result<Udp> {
         let (socket, down) = match UdpSocket::bind((address, 0)) {
             Ok(socket) => (socket, false),
@@ -159,7 +163,8 @@ impl Udp {
         }
     }
 
-    /// Sends each datagram of a train as a message of its own. As with all datagrams, some may be lost.
+    /// Sends each datagram of a train as a message of its own. As with all datagrams, some may be
+    /// lost.
     fn send_singly(&self, train: &Train<'_>) -> io::Result<()> {
         let name = self.name(train.to);
         for (place, datagram) in train.datagrams().enumerate() {
@@ -202,7 +207,8 @@ impl Udp {
             }
         }
         let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-        // SAFETY: all that the headers point to (names, slices and what these point to, extras) lives until the call returns.
+        // SAFETY: all that the headers point to (names, slices and what these point to, extras)
+        // lives until the call returns.
         let sent = unsafe {
             libc::sendmmsg(
                 self.socket.as_raw_fd(),
@@ -232,7 +238,8 @@ impl Udp {
             header.msg_controllen = size_of::<Extra>() as _;
         }
         let (socket, flags) = (self.socket.as_raw_fd(), libc::MSG_DONTWAIT);
-        // SAFETY: buffers, slices and extras live until the call returns, and each header has buffers of its own.
+        // SAFETY: buffers, slices and extras live until the call returns, and each header has
+        // buffers of its own.
         let count = unsafe {
             let none = std::ptr::null_mut();
             libc::recvmmsg(socket, headers.as_mut_ptr(), IN as libc::c_uint, flags as _, none)
@@ -277,8 +284,9 @@ impl Udp {
     fn receive_single(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<Came> {
         let buffer = &mut self.buffers[..MESSAGE];
         let (socket, flags) = (self.socket.as_raw_fd(), libc::MSG_DONTWAIT);
-        // Not by the function of libc, which is prepared for threads that are cancelled meanwhile: a rank that spins calls little else.
-        // SAFETY: the buffer lives until the call returns.
+        // Not by the function of libc, which is prepared for threads that are cancelled meanwhile:
+        // a rank that spins calls little else. SAFETY: the buffer lives until the call
+        // returns.
         let length = unsafe {
             let none = std::ptr::null_mut::<libc::c_void>();
             libc::syscall(
@@ -298,7 +306,8 @@ impl Udp {
         Ok(Came { messages: 1, datagrams: 1, longest: length })
     }
 
-    /// Takes in a message that is not long, as most are. With the first long one it is others that follow.
+    /// Takes in a message that is not long, as most are. With the first long one it is others that
+    /// follow.
     fn receive_short(&mut self, each: &mut dyn FnMut(&[u8])) -> io::Result<Came> {
         let Coalescing::On { short } = self.coalescing else {
             let came = self.receive_single(each)?;
@@ -309,8 +318,8 @@ impl Udp {
         };
         let came = self.receive_one(each)?;
         match came.messages {
-            // What is put together between this and the next call would be taken for a datagram, and lost. There is nothing to put
-            // together, though.
+            // What is put together between this and the next call would be taken for a datagram,
+            // and lost. There is nothing to put together, though.
             0 if short >= QUIET => self.coalesce(false),
             0 => {}
             _ => {
@@ -322,7 +331,8 @@ impl Udp {
     }
 }
 
-/// What a call has taken in: how many messages, how many datagrams in them, and the bytes of the longest.
+/// What a call has taken in: how many messages, how many datagrams in them, and the bytes of the
+/// longest.
 #[derive(Debug, Clone, Copy, Default)]
 struct Came {
     messages: usize,
@@ -501,7 +511,8 @@ unsafe fn segment_of(header: &libc::msghdr) -> Option<usize> {
     // SAFETY: promised by the caller.
     let mut message = unsafe { libc::CMSG_FIRSTHDR(header) };
     while !message.is_null() {
-        // SAFETY: these give pointers to whole control messages within those of the header, or none.
+        // SAFETY: these give pointers to whole control messages within those of the header, or
+        // none.
         unsafe {
             if (*message).cmsg_level == libc::SOL_UDP && (*message).cmsg_type == libc::UDP_GRO {
                 let length = libc::CMSG_DATA(message).cast::<libc::c_int>().read_unaligned();

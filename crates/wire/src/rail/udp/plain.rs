@@ -19,7 +19,8 @@ pub struct Udp {
 }
 
 impl Udp {
-    /// A rail from an address of this host; that decides by which device. `mtu` is the most that a packet of the network carries.
+    /// A rail from an address of this host; that decides by which device. `mtu` is the most that a
+    /// packet of the network carries.
     pub fn bind(name: &str, address: IpAddr, _device: Option<&str>, mtu: usize) -> io::Result<Udp> {
         let socket = UdpSocket::bind((address, 0))?;
         socket.set_nonblocking(true)?;

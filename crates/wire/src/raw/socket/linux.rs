@@ -70,7 +70,8 @@ impl RawSocket {
         self.socket.local_addr()
     }
 
-    /// How many frames of a length the ring holds: fewer than were asked for where the system allows no more.
+    /// How many frames of a length the ring holds: fewer than were asked for where the system
+    /// allows no more.
     pub fn ring(&mut self, length: usize) -> io::Result<Option<u32>> {
         let charge = self.set_ring(length)?;
         let mut buffer = [0; size_of::<libc::c_int>()];
@@ -142,7 +143,8 @@ impl RawSocket {
         let _ = ppoll(&mut files, Some(time.into()), None);
     }
 
-    /// Lets the send buffer hold as many frames of this length as the ring does; what one is charged.
+    /// Lets the send buffer hold as many frames of this length as the ring does; what one is
+    /// charged.
     fn set_ring(&mut self, length: usize) -> io::Result<u32> {
         let charge = self.charge(length)?;
         let half = (u64::from(self.frames) * u64::from(charge)).div_ceil(2);
@@ -172,7 +174,8 @@ impl RawSocket {
         let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
         for _ in 0..ERRORS {
             let (place, length) = (bytes.as_mut_ptr().cast(), bytes.len());
-            // SAFETY: the bytes live until the call returns, and it writes no more than their length.
+            // SAFETY: the bytes live until the call returns, and it writes no more than their
+            // length.
             if unsafe { libc::recv(self.socket.as_raw_fd(), place, length, flags) } < 0 {
                 break;
             }

@@ -39,7 +39,8 @@ impl RawSocket {
         }
     }
 
-    /// Takes a datagram in: its length, if there is one. What does not fit is cut off, or has not come.
+    /// Takes a datagram in: its length, if there is one. What does not fit is cut off, or has not
+    /// come.
     pub fn receive(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match self.socket.recv_from(into) {
             Ok((length, _)) => Ok(Some(length)),

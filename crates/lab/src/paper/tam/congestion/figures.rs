@@ -1,4 +1,5 @@
-//! The figures of chapter 4: efficiency by window, senders and time-out, simulated and by the formulas.
+//! The figures of chapter 4: efficiency by window, senders and time-out, simulated and by the
+//! formulas.
 
 use super::super::flow::{Flow, flows};
 use super::formulas::cell;

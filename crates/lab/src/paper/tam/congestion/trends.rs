@@ -80,7 +80,8 @@ impl Axis {
     }
 }
 
-/// Flows that differ along an axis alone, from its least value to its largest; lines of two and more.
+/// Flows that differ along an axis alone, from its least value to its largest; lines of two and
+/// more.
 pub(super) fn lines<'f, 'e>(
     flows: impl IntoIterator<Item = &'f Flow<'e>>,
     along: Axis,
@@ -149,7 +150,8 @@ fn overflow(e: &Evidence, part: &str, architecture: Architecture, frames: u32) -
         let losses = flow.losses();
         let (count, lost) = (losses.len(), losses.iter().filter(|lost| **lost > 0.0).count());
         (runs, lossy) = (runs + count, lossy + lost);
-        // Of simulated runs one that loses is enough: whether the last packet of a burst finds room, seeds may decide.
+        // Of simulated runs one that loses is enough: whether the last packet of a burst finds
+        // room, seeds may decide.
         let met = match (e.is_live(), expected) {
             (true, true) => lost,
             (true, false) => count - lost,

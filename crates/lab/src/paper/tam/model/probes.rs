@@ -1,4 +1,5 @@
-//! What the probes of appendix A find on the machines of the thesis: simulated when first asked for, without a part.
+//! What the probes of appendix A find on the machines of the thesis: simulated when first asked
+//! for, without a part.
 
 use crate::Preset;
 use crate::paper::{Drawing, drawing};
@@ -202,7 +203,8 @@ fn difference(symbol: &str) -> Measured {
     told(of("gedp-smp").and_then(|smp| Ok(smp - of("gedp-up")?)))
 }
 
-/// The signature of each platform of chapter 3: its parameters by the length of packets, as they were measured.
+/// The signature of each platform of chapter 3: its parameters by the length of packets, as they
+/// were measured.
 pub(super) fn signatures() -> Vec<Drawing> {
     let platforms = [("fedp", "FEDP"), ("gedp-up", "GEDP-UP"), ("gedp-smp", "GEDP-SMP")];
     platforms.into_iter().filter_map(|(preset, title)| signature(preset, title)).collect()

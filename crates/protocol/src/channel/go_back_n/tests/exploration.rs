@@ -1,5 +1,5 @@
-//! Everything that can happen to a few packets: any frame ever sent may come at any time, as often as
-//! it likes or never, and any timer may expire at any time.
+//! Everything that can happen to a few packets: any frame ever sent may come at any time, as often
+//! as it likes or never, and any timer may expire at any time.
 
 use std::collections::{BTreeSet, VecDeque};
 

@@ -278,7 +278,8 @@ fn what_has_no_room_for_an_acknowledgement_pays_for_none() {
     assert_eq!(timeout(&mut end, at(20)), (vec![], vec![Frame::Pack(FIRST.plus(1))]));
 }
 
-/// An end with a window of 8 packets outstanding and some that wait, on which acknowledgements ride or not.
+/// An end with a window of 8 packets outstanding and some that wait, on which acknowledgements ride
+/// or not.
 fn full(after: Time, rides: bool) -> Endpoint<u32> {
     let mut end = end(GoBackNSpec { after, ..spec(8) });
     (0..20).for_each(|item| end.handle(at(0), Input::Send { item, bytes: 1000, rides }));

@@ -82,7 +82,8 @@ fn data_that_goes_the_other_way_carries_the_number_if_nothing_is_missing() {
     assert_eq!((found.data, found.sacks), (vec![1], vec![sack(2, &[3], 3, us(3))]));
 }
 
-/// Who waits for room will soon send data: acknowledgements wait for that, but not for long, lest both ends wait for each other.
+/// Who waits for room will soon send data: acknowledgements wait for that, but not for long, lest
+/// both ends wait for each other.
 #[test]
 fn where_data_waits_acknowledgements_do_too() {
     let mut end = sender(12);

@@ -79,7 +79,8 @@ fn silence_is_broken_by_the_last_packet_and_then_by_the_oldest() {
     );
     assert_eq!(wait(&mut end, us(299)).data, []);
     assert_eq!(wait(&mut end, us(300)).data, [3], "nobody would miss anything after the last");
-    // After the least time-out the oldest is tried, less and less often, but at least every 25 ms, for ever.
+    // After the least time-out the oldest is tried, less and less often, but at least every 25 ms,
+    // for ever.
     let mut last = us(300);
     let mut waits = Vec::new();
     for _ in 0..10 {
@@ -90,7 +91,8 @@ fn silence_is_broken_by_the_last_packet_and_then_by_the_oldest() {
     }
     assert_eq!(waits, [5, 10, 20, 25, 25, 25, 25, 25, 25, 25]);
     assert_eq!((lost(&end), end.outstanding()), ((0, 11), 3));
-    // One answer tells what is missing, after a while in which the answers to what was sent first may come.
+    // One answer tells what is missing, after a while in which the answers to what was sent first
+    // may come.
     let found = hear(&mut end, last + us(60), Frame::Sack(sack(2, &[], 1, us(0))));
     assert_eq!((found.acknowledged, found.data), (vec![1], vec![]));
     let next = end.poll_timeout().expect("a packet is missing");
@@ -105,7 +107,8 @@ fn a_first_packet_without_an_answer_is_tried_again() {
     assert_eq!(end.poll_timeout(), Some(us(40_000)));
 }
 
-/// A peer that was busy finds everything that was sent meanwhile: nothing was lost, and one packet too many was sent.
+/// A peer that was busy finds everything that was sent meanwhile: nothing was lost, and one packet
+/// too many was sent.
 #[test]
 fn a_peer_that_was_busy_costs_a_packet() {
     let mut end = sender(10);
@@ -120,8 +123,8 @@ fn a_peer_that_was_busy_costs_a_packet() {
     assert_eq!(lost(&end), (0, 1));
 }
 
-/// Round trips were long before a burst of losses, and are short after it. The first answer tells of all that was sent before the probe, also
-/// where nothing more is sent.
+/// Round trips were long before a burst of losses, and are short after it. The first answer tells
+/// of all that was sent before the probe, also where nothing more is sent.
 #[test]
 fn a_burst_loss_after_long_round_trips_is_made_good_at_once() {
     // Perhaps none was short before.
@@ -155,7 +158,8 @@ fn a_burst_loss_after_long_round_trips_is_made_good_at_once() {
                     sent.extend(found.data);
                 }
             }
-            // A time-out of 100 ms, and as long as the answer is in doubt; where only long trips are known, these.
+            // A time-out of 100 ms, and as long as the answer is in doubt; where only long trips
+            // are known, these.
             let most = if short > 0 { 126_000 } else { 251_000 };
             assert!(now - begin < us(most), "{:?}: {open} are missing", now - begin);
         }
