@@ -23,7 +23,7 @@ mod scatter;
 
 pub use all_gather::AllGather;
 pub use all_reduce::AllReduce;
-pub use all_to_all::AllToAll;
+pub use all_to_all::{AllToAll, Pairs, Permutation};
 pub use barrier::Barrier;
 pub use broadcast::Broadcast;
 pub use gather::Gather;

@@ -53,8 +53,21 @@ pub fn check(collective: &Collective) -> Result<Report, Fault> {
         messages: schedule.all().iter().filter(|op| matches!(op.step, Step::Send { .. })).count()
             as u64,
         patient: order::events(schedule, &peers, Sends::Meet).is_ok(),
-        contention: contention::steps(schedule, &peers, &events),
+        contention: contention::steps(schedule, &peers, &events, u32::MAX),
     })
+}
+
+/// How many messages meet at a rank and at the uplink of a switch, step by step, with so many ranks
+/// at each switch: 0 to d - 1 at the first, and so on.
+///
+/// # Panics
+/// If there are no ranks at a switch.
+pub fn contention(collective: &Collective, per_switch: u32) -> Result<Vec<Contention>, Fault> {
+    assert!(per_switch > 0, "a switch has ranks");
+    let schedule = &collective.schedule;
+    let peers = matching::peers(collective)?;
+    let events = order::events(schedule, &peers, Sends::Leave)?;
+    Ok(contention::steps(schedule, &peers, &events, per_switch))
 }
 
 #[cfg(test)]

@@ -11,7 +11,9 @@ pub mod algorithm;
 mod cargo;
 pub mod checker;
 mod collective;
+mod global_window;
 pub mod goal;
+mod injection;
 mod operation;
 mod purpose;
 mod schedule;
@@ -20,6 +22,8 @@ mod stuck;
 
 pub use cargo::{Access, Block, Cargo};
 pub use collective::Collective;
+pub use global_window::{Reading, crossing, global_window};
+pub use injection::{Counting, Injection, Window};
 pub use operation::{Operation, OperationError};
 pub use purpose::{Purpose, Whose};
 pub use schedule::{Builder, CyclicRank, Need, Op, OpId, Rank, Schedule, Step, Tag, When};

@@ -140,6 +140,28 @@ pub enum OperationError {
     /// A segment has no length.
     #[error("found segments of 0 B, expected at least 1 B")]
     NoSegment,
+    /// Packets take turns in steps in which ranks would have to pause.
+    #[error(
+        "among {ranks} ranks some would rest in steps of this permutation, and packets do not; \
+         expected `shift`, `edge-colour` for an even number or `xor` for a power of two"
+    )]
+    Resting {
+        /// The number of ranks.
+        ranks: u32,
+    },
+    /// A group has no members.
+    #[error("found groups of 0 partners, expected at least 1")]
+    NoGroup,
+    /// Switches do not have the same number of ranks.
+    #[error(
+        "found {per_switch} hosts at a switch, expected a number that divides the {ranks} ranks"
+    )]
+    UnevenSwitches {
+        /// What was found.
+        per_switch: u32,
+        /// The number of ranks.
+        ranks: u32,
+    },
     /// A message is too long.
     #[error("a message would have {bytes} bytes, expected fewer than 4 GiB; ask for fewer bytes")]
     TooLong {
@@ -309,7 +331,7 @@ impl Operation {
                     return Err(OperationError::TooMany { most: crate::score::MOST_OPERATIONS });
                 }
                 let score = Score::new(ranks, Cut::Equal(bytes.get()), None);
-                algorithm.write(score).finish(Purpose::AllToAll)
+                algorithm.write(score)?.finish(Purpose::AllToAll)
             }
         }
     }

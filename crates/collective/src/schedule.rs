@@ -1,5 +1,6 @@
 //! The one kind of schedule.
 
+use crate::Injection;
 use crosstie_units::Time;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -87,6 +88,7 @@ pub struct Schedule {
     /// The other way round: who waits for an operation, and for what of it.
     dependents: Lists<Need>,
     outstanding: Option<u32>,
+    injection: Injection,
 }
 
 /// A list for each operation, one behind the other.
@@ -199,6 +201,21 @@ impl Schedule {
         Schedule { outstanding, ..self }
     }
 
+    /// How the packets of a rank follow each other.
+    pub fn injection(&self) -> Injection {
+        self.injection
+    }
+
+    /// The same with packets that follow each other in another way.
+    ///
+    /// # Panics
+    /// If there is a window of no packets.
+    pub fn with_injection(self, injection: Injection) -> Schedule {
+        let nothing = injection.window.is_some_and(|window| window.packets == 0);
+        assert!(!nothing, "a packet must be allowed to be outstanding");
+        Schedule { injection, ..self }
+    }
+
     /// The same among more ranks, most of whom do nothing: each rank becomes another, all different
     /// ones.
     pub fn placed(&self, places: &[Rank], ranks: u32) -> Schedule {
@@ -223,7 +240,7 @@ impl Schedule {
             }
         }
         let placed = builder.finish().expect("what waits for what is the same");
-        placed.with_outstanding(self.outstanding)
+        placed.with_outstanding(self.outstanding).with_injection(self.injection)
     }
 
     /// The same behind a computation: every rank that does something computes for so long first.
@@ -245,7 +262,7 @@ impl Schedule {
             }
         }
         let behind = builder.finish().expect("a computation waits for nothing");
-        behind.with_outstanding(self.outstanding)
+        behind.with_outstanding(self.outstanding).with_injection(self.injection)
     }
 
     /// The payload of all its messages.
@@ -273,6 +290,7 @@ pub struct CyclicRank {
 pub struct Builder {
     ranks: Vec<Draft>,
     outstanding: Option<u32>,
+    injection: Injection,
 }
 
 /// The operations of one rank in the making.
@@ -286,7 +304,13 @@ struct Draft {
 impl Builder {
     /// So many ranks with nothing to do.
     pub fn new(ranks: u32) -> Builder {
-        Builder { ranks: vec![Draft::default(); ranks as usize], outstanding: None }
+        let (ranks, injection) = (vec![Draft::default(); ranks as usize], Injection::default());
+        Builder { ranks, outstanding: None, injection }
+    }
+
+    /// Says how the packets of a rank follow each other.
+    pub fn inject(&mut self, injection: Injection) {
+        self.injection = injection;
     }
 
     /// Limits the sends of a rank that may be under way at once.
@@ -361,10 +385,11 @@ impl Builder {
         let needs = Lists::new(count, pairs, filler);
         let dependents = needs.turned(&first);
         let mut ops = Vec::with_capacity(count);
-        for draft in self.ranks {
-            ops.extend(draft.ops);
+        for draft in &self.ranks {
+            ops.extend_from_slice(&draft.ops);
         }
-        let schedule = Schedule { ops, first, needs, dependents, outstanding: self.outstanding };
+        let Builder { outstanding, injection, .. } = self;
+        let schedule = Schedule { ops, first, needs, dependents, outstanding, injection };
         match (0..schedule.ranks()).find_map(|rank| schedule.circle(Rank(rank))) {
             None => Ok(schedule),
             Some(cyclic) => Err(cyclic),

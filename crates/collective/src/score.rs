@@ -1,8 +1,8 @@
 //! The paper on which algorithms write: a schedule and its cargo in the making, rank by rank.
 
 use crate::{
-    Access, Block, Builder, Cargo, Collective, Need, Op, OpId, OperationError, Purpose, Rank, Step,
-    Tag, When,
+    Access, Block, Builder, Cargo, Collective, Injection, Need, Op, OpId, OperationError, Purpose,
+    Rank, Step, Tag, When,
 };
 use crosstie_units::{Bytes, Rate, Time};
 
@@ -53,6 +53,16 @@ impl Score {
     pub fn new(ranks: u32, cut: Cut, combine: Option<Rate>) -> Score {
         let (builder, cargo) = (Builder::new(ranks), Cargo::default());
         Score { ranks, builder, cargo, cut, combine, problem: None }
+    }
+
+    /// The number of ranks.
+    pub fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// Says how the packets of a rank follow each other.
+    pub fn inject(&mut self, injection: Injection) {
+        self.builder.inject(injection);
     }
 
     /// Writes what each rank does, unless one rank is alone.
@@ -174,6 +184,21 @@ impl Part<'_> {
     /// Lets an operation wait until another one is done.
     pub fn after(&mut self, op: OpId, other: OpId) {
         self.score.builder.after(Rank(self.rank), op, other);
+    }
+
+    /// What to wait for instead of all of these: a computation that takes no time and waits for them,
+    /// unless they are few.
+    pub fn join(&mut self, ops: Vec<OpId>) -> Vec<OpId> {
+        const FEW: usize = 2;
+        if ops.len() <= FEW {
+            return ops;
+        }
+        let gate = self.score.builder.compute(Rank(self.rank), Time::ZERO);
+        self.score.cargo.push(Access::Combine, []);
+        for op in ops {
+            self.after(gate, op);
+        }
+        vec![gate]
     }
 
     /// Lets an operation wait until another one has started.

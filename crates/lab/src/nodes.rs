@@ -3,9 +3,9 @@
 use crate::LabError;
 use crate::ethernet::pace;
 use crate::round_trip::RoundTrip;
-use crosstie_protocol::Packing;
 use crosstie_protocol::channel::ChannelSpec;
 use crosstie_protocol::message::MessageSpec;
+use crosstie_protocol::{Injection, Packing};
 use crosstie_sim::host::{MessagingSpec, Overhead};
 use crosstie_sim::node::{Audience, Nodes, NodesError, NodesSpec, StationSpec};
 use crosstie_study::{self as study, Commodity, Message, Node, Packet, Spec, World};
@@ -100,6 +100,7 @@ pub(crate) fn nodes(
     spec: &Spec,
     count: u32,
     round_trip: &RoundTrip<'_>,
+    injection: Injection,
 ) -> Result<NodesSpec, LabError> {
     let channel = spec.channel.spec(&round_trip.recommended());
     let nodes = NodesSpec {
@@ -117,6 +118,7 @@ pub(crate) fn nodes(
         patience: round_trip.patience(channel.as_ref()),
         rates: round_trip.rates(),
         station: spec.node.commodity.as_ref().map(station),
+        injection,
         seed: spec.seed,
     };
     Nodes::new(&nodes, count, Audience::Silent).map_err(|error| match error {

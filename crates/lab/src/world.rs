@@ -7,7 +7,7 @@ use crate::round_trip::RoundTrip;
 use crate::schedule::Script;
 use crate::{LabError, RoutedFabric, destination, hardware, nodes, rails};
 use crosstie_model::Parameters;
-use crosstie_protocol::Packing;
+use crosstie_protocol::{Injection, Pacing, Packing};
 use crosstie_sim::frame::FrameSpec;
 use crosstie_sim::host::{MessagingSpec, Overhead};
 use crosstie_sim::ideal::{IdealSpec, UnequalSpec};
@@ -19,7 +19,9 @@ use crosstie_sim::wormhole::{Config, WormholeSpec};
 use crosstie_study::{self as study, Goal, Packet, Spec, TrafficSpec, Work};
 use crosstie_units::{Bytes, Seed, Time};
 use crosstie_work::traffic::TrafficError;
-use crosstie_work::{Application, Flits, Ping, PingSpec, Rank, Stream, StreamSpec, Workload};
+use crosstie_work::{
+    self as work, Application, Flits, Ping, PingSpec, Rank, Stream, StreamSpec, Workload,
+};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -124,7 +126,9 @@ impl World {
             },
         };
         let longest = longest(spec, script.as_ref());
-        let nodes = nodes::nodes(spec, hosts, &RoundTrip::new(spec, &network.fabric, longest))?;
+        let injection = injection(spec, script.as_ref())?;
+        let round_trip = RoundTrip::new(spec, &network.fabric, longest);
+        let nodes = nodes::nodes(spec, hosts, &round_trip, injection)?;
         let task = match &spec.work {
             Work::Traffic(traffic) => open_loop(spec, traffic, &network, nodes.packing, locate)?,
             Work::Ping(study::Ping { size, from, to, .. }) => {
@@ -326,6 +330,49 @@ impl World {
             records,
         }
     }
+}
+
+/// How the packets of a node follow each other, refused where they could not.
+fn injection(spec: &Spec, script: Option<&Script>) -> Result<Injection, LabError> {
+    let injection =
+        script.map_or(Injection::default(), |script| work::injection(script.schedule()));
+    if injection.is_plain() {
+        return Ok(injection);
+    }
+    let Work::Collective(operation) = &spec.work else { return Ok(injection) };
+    let refused = |key: &str, problem: &str, help: &str| {
+        let name = operation.algorithm().name;
+        Err(LabError::setting(
+            key,
+            format!("with {problem}, packets of `{name}` cannot take turns"),
+            help,
+        ))
+    };
+    if spec.world == study::World::Live && injection.window.is_some_and(|window| window.by_received)
+    {
+        let key = format!("work.{}.algorithm", operation.name());
+        let problem =
+            "real ranks count packets that are not acknowledged: they receive others, too";
+        return Err(LabError::setting(&key, problem, "leave `counts = \"received\"` out"));
+    }
+    if spec.policy.pacing() == Pacing::Transfers {
+        return refused(
+            "policy",
+            &format!(
+                "the policy `{}`, which lets a NIC send one stripe after the other",
+                spec.policy.name()
+            ),
+            "choose `round-robin` or a striping policy, or another algorithm",
+        );
+    }
+    if spec.node.overhead.is_some() {
+        return refused(
+            "node.overhead",
+            "the overheads of LogGOPS, by which messages go whole",
+            "take `node.commodity`, which counts packets, or another algorithm",
+        );
+    }
+    Ok(injection)
 }
 
 /// The longest message.

@@ -325,7 +325,8 @@ impl Dispatch {
             outbox: Outbox::new(spec, departures),
             open: Slab::new(),
             gauges: gauges.then(|| Gauges::new(spec.rails)),
-            growth: Growth::new(spec).filter(|_| gauges),
+            // Where packets take turns, all have the same length.
+            growth: Growth::new(spec).filter(|_| gauges && spec.injection.is_plain()),
             ahead: spec.ahead.map_or(Time::ZERO, |ahead| ahead.time),
             reassembly: Reassembly::new(spec.patience.is_some()),
             serials: (spec.repeats || spec.patience.is_some()).then(Serials::default),
@@ -446,7 +447,7 @@ impl Dispatch {
     /// A packet has left the node. What has left whole with it: the rail of its stripe, and a PE
     /// that has waited for the message to leave and has more to send.
     pub(crate) fn left(&mut self, stripe: StripeId) -> Option<(RailId, Option<PeId>)> {
-        let Departure { rail, message } = match self.outbox.left(stripe) {
+        let Departure { rail, message } = match self.outbox.left(stripe, &mut self.orders) {
             Ok(departure) => departure?,
             Err(Stray) => {
                 self.stray();
@@ -544,8 +545,12 @@ impl Dispatch {
         };
         if whole == Whole::Known {
             self.repeated += 1;
-        } else if let Some(ways) = &mut self.ways {
-            ways.heard(self.now, from, packet.parcel.stripe.rail);
+        } else {
+            let rail = packet.parcel.stripe.rail;
+            self.outbox.received(rail, &mut self.orders);
+            if let Some(ways) = &mut self.ways {
+                ways.heard(self.now, from, rail);
+            }
         }
         if whole == Whole::Message {
             self.note(from, serial);

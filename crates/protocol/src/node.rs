@@ -9,8 +9,8 @@ use crate::nic::{Nic, Tally};
 use crate::policy::Policy;
 use crate::reassembly::{Stray, Whole};
 use crate::{
-    Ahead, Control, Machine, MessageId, NodeId, Packet, Packing, Patience, PeId, RailId, RailSet,
-    StripeId,
+    Ahead, Control, Injection, Machine, MessageId, NodeId, Packet, Packing, Patience, PeId, RailId,
+    RailSet, StripeId,
 };
 
 /// What a node is made of.
@@ -50,6 +50,8 @@ pub struct NodeSpec {
     /// What it keeps ahead of rails, if its policy asks what they have shown, or it outlives its
     /// rails. `None`: as little as keeps them busy, in packets that do not grow.
     pub ahead: Option<Ahead>,
+    /// How packets of all messages follow each other.
+    pub injection: Injection,
 }
 
 impl NodeSpec {
@@ -69,6 +71,7 @@ impl NodeSpec {
             repeats: false,
             patience: None,
             ahead: None,
+            injection: Injection::default(),
         }
     }
 }
@@ -287,12 +290,14 @@ impl Node {
         if spec.rails == 0 || spec.rails > RailSet::MOST {
             return Err(NodeError::Rails { rails: spec.rails });
         }
-        let limits = [Some(spec.pes), spec.transfers, spec.window, spec.packing.payload];
+        let outstanding = spec.injection.window.map(|window| window.packets);
+        let limits =
+            [Some(spec.pes), spec.transfers, spec.window, spec.packing.payload, outstanding];
         if limits.contains(&Some(0)) {
             return Err(NodeError::Nothing);
         }
         let asked = spec.transfers.is_some() || spec.blocking || spec.completions;
-        let departures = asked || policy.needs_departures();
+        let departures = asked || policy.needs_departures() || !spec.injection.is_plain();
         // A stripe whose way dies may never arrive whole.
         let arriving = policy.needs_arriving() && spec.patience.is_none();
         // What goes again is shared out by what rails have shown.

@@ -23,8 +23,8 @@ use crate::slab::Slab;
 use persistent::Persistent;
 
 use crate::{
-    MessageId, NodeId, NodeSpec, Outgoing, Packet, Packing, Parcel, PeId, RailId, RailSet, Stripe,
-    StripeId,
+    GlobalWindow, Injection, MessageId, NodeId, NodeSpec, Outgoing, Packet, Packing, Parcel, PeId,
+    RailId, RailSet, Stripe, StripeId,
 };
 
 /// A stripe on its way out.
@@ -81,8 +81,12 @@ struct SendQueue {
     transfers: u32,
     /// Those of them with packets that wait for room in the window.
     feed: VecDeque<StripeId>,
+    /// Where packets take turns: how many of those, the last ones, have had their turn.
+    served: usize,
     /// Packets that have had room, and have not been acknowledged.
     under_way: u32,
+    /// Packets that have had room, and have not left.
+    ahead: u32,
 }
 
 /// A message of which something is to be said.
@@ -151,6 +155,9 @@ pub(crate) struct Outbox {
     transfers: Option<u32>,
     window: Option<u32>,
     in_order: bool,
+    injection: Injection,
+    /// Packets that have had room less packets received, where that is the limit.
+    balance: i64,
     /// Whether it is told, and kept, what has left.
     departures: bool,
     /// Whether it is kept what has become of messages.
@@ -170,6 +177,8 @@ impl Outbox {
             transfers: spec.transfers,
             window: spec.window,
             in_order: spec.in_order,
+            injection: spec.injection,
+            balance: 0,
             departures,
             reports: spec.reports,
             persists: spec.patience.is_some(),
@@ -230,10 +239,16 @@ impl Outbox {
         self.departures || self.reports || self.persists
     }
 
+    /// Returns true if packets may have to wait for room.
+    #[inline]
+    fn is_limited(&self) -> bool {
+        self.window.is_some() || !self.injection.is_plain()
+    }
+
     /// Whether packets are transmitted as they are handed to a NIC.
     #[inline]
     pub fn is_at_once(&self, rail: RailId) -> bool {
-        self.transfers.is_none() && self.window.is_none() && self.up.contains(rail)
+        !self.is_limited() && self.transfers.is_none() && self.up.contains(rail)
     }
 
     /// Hands a stripe of a message to its NIC, in packets of so many bytes at most.
@@ -288,7 +303,8 @@ impl Outbox {
             }
             let Some(stripe) = queue.waiting.pop_front() else { return };
             queue.transfers += u32::from(self.transfers.is_some());
-            queue.feed.push_back(stripe);
+            // One that has not had its turn goes before those that have.
+            queue.feed.insert(queue.feed.len() - queue.served, stripe);
             self.feed(rail, orders);
         }
     }
@@ -299,6 +315,9 @@ impl Outbox {
     fn feed(&mut self, rail: RailId, orders: &mut VecDeque<Order>) {
         if !self.up.contains(rail) {
             return;
+        }
+        if !self.injection.is_plain() {
+            return self.inject(rail, orders);
         }
         let queue = &mut self.queues[rail.0 as usize];
         let at = |stripe: StripeId| stripe.0;
@@ -333,6 +352,59 @@ impl Outbox {
         }
     }
 
+    /// Transmits the next packet of a NIC when the one before has left, as far as the windows have
+    /// room.
+    fn inject(&mut self, rail: RailId, orders: &mut VecDeque<Order>) {
+        let outstanding = || self.queues.iter().map(|queue| queue.under_way).sum::<u32>();
+        let has_room = match self.injection.window {
+            None => true,
+            Some(GlobalWindow { packets, by_received: true }) => self.balance < packets.into(),
+            Some(GlobalWindow { packets, by_received: false }) => outstanding() < packets,
+        };
+        let queue = &mut self.queues[rail.0 as usize];
+        let is_free = queue.ahead == 0 && self.window.is_none_or(|window| queue.under_way < window);
+        if !(has_room && is_free) {
+            return;
+        }
+        if queue.served == queue.feed.len() {
+            queue.served = 0;
+        }
+        let Some(stripe) = queue.feed.pop_front() else { return };
+        let sending =
+            self.stripes.get_mut(stripe.0).expect("a stripe in a queue is on its way out");
+        let next = sending.admitted;
+        sending.admitted += 1;
+        queue.under_way += 1;
+        queue.ahead += 1;
+        self.balance += 1;
+        if sending.admitted < sending.packets {
+            if self.injection.interleaved {
+                queue.feed.push_back(stripe);
+                queue.served += 1;
+            } else {
+                queue.feed.push_front(stripe);
+            }
+        }
+        orders.push_back(Order::Transmit { stripe, next, end: next + 1 });
+    }
+
+    /// There may be room for packets of all NICs. The one of which that was heard comes first.
+    fn feed_all(&mut self, first: RailId, orders: &mut VecDeque<Order>) {
+        let rails = self.queues.len() as u32;
+        for rail in 0..rails {
+            self.feed(RailId((first.0 + rail) % rails), orders);
+        }
+    }
+
+    /// A packet has been received.
+    #[inline]
+    pub fn received(&mut self, rail: RailId, orders: &mut VecDeque<Order>) {
+        if self.injection.window.is_some_and(|window| window.by_received) {
+            self.balance -= 1;
+            self.feed_all(rail, orders);
+        }
+    }
+
     /// The most bytes of a packet that has not grown.
     #[inline]
     pub fn payload(&self) -> Option<u32> {
@@ -363,12 +435,22 @@ impl Outbox {
     }
 
     /// A packet of a stripe has left the node. Whether that makes the stripe one that has left.
-    pub fn left(&mut self, stripe: StripeId) -> Result<Option<Departure>, Stray> {
+    pub fn left(
+        &mut self,
+        stripe: StripeId,
+        orders: &mut VecDeque<Order>,
+    ) -> Result<Option<Departure>, Stray> {
         let sending = self.stripes.get_mut(stripe.0).ok_or(Stray)?;
         if !self.departures || sending.left == sending.transmitted {
             return Err(Stray);
         }
         sending.left += 1;
+        if !self.injection.is_plain() && !sending.ghost {
+            let rail = sending.parcel.stripe.rail;
+            self.queues[rail.0 as usize].ahead -= 1;
+            self.feed(rail, orders);
+        }
+        let sending = self.stripes.get(stripe.0).expect("it has been there");
         if sending.left < sending.packets {
             return Ok(None);
         }
@@ -462,9 +544,12 @@ impl Outbox {
                 self.stripes.remove(stripe.0);
             }
         }
-        if self.window.is_some() && !ghost {
+        if self.is_limited() && !ghost {
             self.queues[rail.0 as usize].under_way -= 1;
-            self.feed(rail, orders);
+            match self.injection.window {
+                None => self.feed(rail, orders),
+                Some(_) => self.feed_all(rail, orders),
+            }
         }
         Ok(Landed { rail, to, bytes, handed_over, ghost, feedback, message })
     }

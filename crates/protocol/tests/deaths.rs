@@ -545,7 +545,17 @@ fn plan(draws: &mut Stream, seed: u64) -> Plan {
         ..MessageSpec::new(eager)
     };
     let kind = kinds[draws.below(kinds.len() as u64) as usize];
+    let node = NodeSpec { injection: injection(draws), ..node };
     Plan { ranks, rails, outages: Vec::new(), node, kind, channel, message, seed }
+}
+
+/// Half of the time packets take turns, and half of those have a global window.
+fn injection(draws: &mut Stream) -> Injection {
+    let interleaved = draws.below(2) == 0;
+    let window = maybe(draws, 20).filter(|_| interleaved);
+    // What is received says something only where all send as much as they receive.
+    let window = window.map(|packets| GlobalWindow { packets, by_received: false });
+    Injection { interleaved, window }
 }
 
 /// Outages of all rails but the first, some of one direction or one pair only.

@@ -136,6 +136,7 @@ fn many_to_one(share: f64, station: Option<StationSpec>) -> Timing {
         patience: None,
         rates: Vec::new(),
         station,
+        injection: Default::default(),
         seed: Seed(1),
     };
     let mut builder = Builder::new(SENDERS + 1);

@@ -423,7 +423,10 @@ impl Nodes {
                     let protocol::Parcel { from, to, id: stripe, .. } = packet.parcel;
                     let id = DataId { from, stripe, number: packet.number }.encode();
                     let (rail, bytes) = (packet.parcel.stripe.rail.0, self.wire_bytes(&packet));
-                    let siblings = self.spec.packing.packets(packet.parcel.stripe.len()) as u32;
+                    let siblings = match self.spec.follows_packets() {
+                        true => 1,
+                        false => self.spec.packing.packets(packet.parcel.stripe.len()) as u32,
+                    };
                     let (from, to, departs, ends) = (from.0, to.0, true, Ends::Memories);
                     let packet = Packet { rail, from, to, bytes, id, siblings, departs, ends };
                     self.transmit(network, packet, listener);

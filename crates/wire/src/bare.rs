@@ -8,7 +8,7 @@ pub mod wing;
 
 use crosstie_protocol::channel::ChannelSpec;
 use crosstie_protocol::message::{MessageSpec, Tag};
-use crosstie_protocol::{NodeError, NodeSpec, Patience, Policies};
+use crosstie_protocol::{Injection, NodeError, NodeSpec, Patience, Policies};
 use crosstie_units::Time;
 use slotmap::SlotMap;
 
@@ -217,6 +217,16 @@ impl Bare {
 impl BareSpec {
     fn engine(&self) -> EngineSpec {
         let &BareSpec { rank, size, secret, channel, message, patience, ahead } = self;
-        EngineSpec { rank, size, key: Key::new(secret), channel, message, patience, ahead }
+        let injection = Injection::default();
+        EngineSpec {
+            rank,
+            size,
+            key: Key::new(secret),
+            channel,
+            message,
+            patience,
+            ahead,
+            injection,
+        }
     }
 }

@@ -29,8 +29,8 @@ use std::io;
 use crosstie_protocol::channel::{ChannelSpec, Seq};
 use crosstie_protocol::message::{self, Cancelled, MessageSpec, Messenger, RequestId, Tag};
 use crosstie_protocol::{
-    Action, Ahead, Input, Machine, Node, NodeError, NodeId, NodeSpec, Packing, Patience, Policies,
-    RankId, StripeId,
+    Action, Ahead, Injection, Input, Machine, Node, NodeError, NodeId, NodeSpec, Packing, Patience,
+    Policies, RankId, StripeId,
 };
 use crosstie_units::Time;
 use slotmap::{Key as _, KeyData, SlotMap, new_key_type};
@@ -68,6 +68,8 @@ pub(crate) struct EngineSpec {
     pub patience: Option<Patience>,
     /// What is kept ahead of rails.
     pub ahead: Time,
+    /// How the packets of this rank follow each other.
+    pub injection: Injection,
 }
 
 /// A message that is coming in.
@@ -216,6 +218,7 @@ impl Engine {
             reports: true,
             repeats: true,
             patience: spec.patience,
+            injection: spec.injection,
             ..NodeSpec::new(NodeId(spec.rank.into()), rails.len().max(1) as u32)
         };
         Engine::with_node(spec, node, policies, rails, memory)

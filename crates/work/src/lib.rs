@@ -23,7 +23,7 @@ pub use crosstie_collective::{Op, Rank, Step, Tag};
 pub use flits::Flits;
 pub use note::Note;
 pub use ping::{Ping, PingSpec};
-pub use player::Player;
+pub use player::{Player, injection};
 pub use program::Program;
 pub use stream::{ANSWER, Stream, StreamSpec};
 pub use workload::Workload;

@@ -1,8 +1,8 @@
 //! Any schedule as work.
 
 use crate::application::{Action, Application, Input, Request, Turn};
-use crosstie_collective::{OpId, Rank, Schedule, Step, When};
-use crosstie_protocol::Machine;
+use crosstie_collective::{self as collective, Counting, OpId, Rank, Schedule, Step, When};
+use crosstie_protocol::{GlobalWindow, Injection, Machine};
 use crosstie_units::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,6 +20,16 @@ pub struct Player {
     ranks: Vec<Progress>,
     actions: VecDeque<Action>,
     names: Option<Names>,
+}
+
+/// How the packets of a node follow each other while its rank plays a schedule.
+pub fn injection(schedule: &Schedule) -> Injection {
+    let collective::Injection { interleaved, window } = schedule.injection();
+    let window = window.map(|window| GlobalWindow {
+        packets: window.packets,
+        by_received: window.counts == Counting::Received,
+    });
+    Injection { interleaved, window }
 }
 
 /// What whoever wrote a schedule calls its operations.

@@ -3,10 +3,12 @@
 use super::order::{self, Event};
 use crate::{Need, Rank, Schedule, Step, When};
 
-/// The most messages of a step that one rank has to do with.
+/// The most messages of a step that one rank, or one switch, has to do with.
 ///
 /// The step of a message is one more than that of the latest message for which its send must wait,
-/// sent or received by the same rank.
+/// sent or received by the same rank. Where sends take turns packet by packet
+/// ([`Injection`](crate::Injection)), those of a rank that may go together follow each other, a
+/// step for each: a packet of each message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contention {
     /// The step, counted from 1.
@@ -15,15 +17,56 @@ pub struct Contention {
     pub into: u32,
     /// The most messages of one rank.
     pub out_of: u32,
+    /// The most messages from the ranks of one switch to those of others.
+    pub up: u32,
+    /// The most messages to the ranks of one switch from those of others.
+    pub down: u32,
 }
 
-/// All steps.
-pub(super) fn steps(schedule: &Schedule, peers: &[u32], events: &[Event]) -> Vec<Contention> {
+/// A message and its step.
+struct Sent {
+    step: u32,
+    from: u32,
+    to: u32,
+}
+
+/// All steps, with so many ranks at each switch.
+pub(super) fn steps(
+    schedule: &Schedule,
+    peers: &[u32],
+    events: &[Event],
+    per_switch: u32,
+) -> Vec<Contention> {
+    let mut sent = phases(schedule, peers, events);
+    if schedule.injection().interleaved {
+        take_turns(&mut sent);
+    }
+    let switch = |rank: u32| rank / per_switch;
+    let most_of = |key: &dyn Fn(&Sent) -> Option<u32>| {
+        most(sent.iter().map(|sent| (sent.step, key(sent))).collect())
+    };
+    let into = most_of(&|sent| Some(sent.to));
+    let out_of = most_of(&|sent| Some(sent.from));
+    let crosses = |sent: &&Sent| switch(sent.from) != switch(sent.to);
+    let up = most_of(&|sent| Some(sent).filter(crosses).map(|sent| switch(sent.from)));
+    let down = most_of(&|sent| Some(sent).filter(crosses).map(|sent| switch(sent.to)));
+    // All count the same messages, step by step.
+    let row = |place: usize| Contention {
+        step: place as u32 + 1,
+        into: into[place],
+        out_of: out_of[place],
+        up: up[place],
+        down: down[place],
+    };
+    (0..into.len()).map(row).collect()
+}
+
+/// All messages with the steps that dependencies give them, those of a rank in their order.
+fn phases(schedule: &Schedule, peers: &[u32], events: &[Event]) -> Vec<Sent> {
     let owners = order::owners(schedule);
     let count = schedule.all().len();
     // The step of the latest message before an operation starts, and before it is done.
     let (mut started, mut done) = (vec![0u32; count], vec![0u32; count]);
-    let (mut into, mut out_of) = (Vec::new(), Vec::new());
     for event in events {
         let place = event.place();
         if event.is_start() {
@@ -33,11 +76,6 @@ pub(super) fn steps(schedule: &Schedule, peers: &[u32], events: &[Event]) -> Vec
                 if need.when == When::Done { done[other] } else { started[other] }
             };
             started[place] = schedule.needs(place).iter().map(before).max().unwrap_or(0);
-            if let Step::Send { to, .. } = schedule.all()[place].step {
-                let step = started[place] + 1;
-                into.push((step, to.0));
-                out_of.push((step, owners[place]));
-            }
             continue;
         }
         done[place] = match schedule.all()[place].step {
@@ -49,21 +87,43 @@ pub(super) fn steps(schedule: &Schedule, peers: &[u32], events: &[Event]) -> Vec
             Step::Compute { .. } => started[place],
         };
     }
-    let (into, out_of) = (most(into), most(out_of));
-    // Both count the same messages, step by step.
-    let both = into.into_iter().zip(out_of).zip(1..);
-    both.map(|((into, out_of), step)| Contention { step, into, out_of }).collect()
+    let sends = (0..count).filter_map(|place| match schedule.all()[place].step {
+        Step::Send { to, .. } => {
+            Some(Sent { step: started[place] + 1, from: owners[place], to: to.0 })
+        }
+        Step::Receive { .. } | Step::Compute { .. } => None,
+    });
+    sends.collect()
 }
 
-/// For each step the most messages of one rank.
-fn most(mut messages: Vec<(u32, u32)>) -> Vec<u32> {
+/// Lets the messages of a rank that have the same step follow each other.
+fn take_turns(sent: &mut [Sent]) {
+    sent.sort_by_key(|sent| (sent.step, sent.from));
+    let mut ahead = 0;
+    for phase in sent.chunk_by_mut(|one, other| one.step == other.step) {
+        let mut widest = 0;
+        for of_rank in phase.chunk_by_mut(|one, other| one.from == other.from) {
+            for (turn, sent) in (1..).zip(of_rank) {
+                sent.step = ahead + turn;
+                widest = widest.max(turn);
+            }
+        }
+        ahead += widest;
+    }
+}
+
+/// For each step the most messages that have the same key.
+fn most(mut messages: Vec<(u32, Option<u32>)>) -> Vec<u32> {
     messages.sort_unstable();
     let mut most: Vec<u32> = Vec::new();
     for alike in messages.chunk_by(|one, other| one == other) {
-        // No step is left out: whoever sends in a step waits for a message of the step before.
-        most.resize(alike[0].0 as usize, 0);
-        let last = most.last_mut().expect("steps are counted from 1");
-        *last = (*last).max(alike.len() as u32);
+        let (step, key) = alike[0];
+        // No step is left out: a message that goes in a step waits for one of the step before.
+        most.resize(step as usize, 0);
+        if key.is_some() {
+            let last = most.last_mut().expect("steps are counted from 1");
+            *last = (*last).max(alike.len() as u32);
+        }
     }
     most
 }

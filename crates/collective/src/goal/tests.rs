@@ -311,7 +311,7 @@ fn no_text_is_too_odd() {
 fn algorithms_are_written_and_read() {
     let bytes = Bytes::new(100);
     for operation in [
-        Operation::AllToAll { algorithm: AllToAll::Pairwise {}, size: bytes },
+        Operation::AllToAll { algorithm: AllToAll::PAIRWISE, size: bytes },
         Operation::AllReduce { algorithm: AllReduce::Rabenseifner {}, size: bytes, combine: None },
     ] {
         let schedule = operation.collective(13).unwrap().schedule;

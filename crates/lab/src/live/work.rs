@@ -3,7 +3,7 @@
 use crosstie_study::{Spec, Work};
 use crosstie_wire::start::Job;
 use crosstie_wire::{Comm, CommError, Options, Played};
-use crosstie_work::{Application, Rank};
+use crosstie_work::{Application, Rank, injection};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,7 +63,7 @@ impl WorkPart {
         let mut application = application(&spec.work, script.as_ref(), spec.schedule.iterations);
         let rails: Vec<&str> = self.rails.iter().flat_map(|rails| rails.split(',')).collect();
         let rivals = Rival::meet(&mut job, &spec, &rails)?;
-        let comm = Comm::of(job, self.options(&spec))?;
+        let comm = Comm::of(job, self.options(&spec, script.as_ref()))?;
         let iterations = u64::from(spec.schedule.iterations);
         let is_short = script.as_ref().is_some_and(|script| script.is_short(iterations));
         comm.barrier()?;
@@ -106,7 +106,7 @@ impl WorkPart {
     }
 
     /// How ranks reach each other.
-    fn options(&self, spec: &Spec) -> Options {
+    fn options(&self, spec: &Spec, script: Option<&Script>) -> Options {
         let usual = Options::default();
         Options {
             rails: self.rails.clone(),
@@ -115,6 +115,7 @@ impl WorkPart {
             memory: spec.live.memory,
             patience: Duration::from_nanos(spec.live.patience.ps() / 1000),
             eager: spec.message.as_ref().map_or(usual.eager, |message| message.eager.get()),
+            injection: script.map_or(usual.injection, |script| injection(script.schedule())),
         }
     }
 }

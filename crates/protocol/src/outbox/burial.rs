@@ -56,6 +56,7 @@ impl Outbox {
         let running: Vec<bool> = all.iter().map(started).collect();
         queue.waiting.retain(|stripe| !is_buried(stripe));
         queue.feed.retain(|stripe| !is_buried(stripe));
+        queue.served = queue.served.min(queue.feed.len());
         orders.retain(|order| match order {
             Order::Transmit { stripe, .. } => !is_buried(stripe),
             _ => true,
@@ -64,15 +65,20 @@ impl Outbox {
             self.bury_stripe(stripe, running, &mut burial);
         }
         self.start(rail, orders);
-        self.feed(rail, orders);
+        self.feed_all(rail, orders);
         burial
     }
 
     fn bury_stripe(&mut self, stripe: StripeId, running: bool, burial: &mut Burial) {
         let sending = self.stripes.get_mut(stripe.0).expect("it is on its way out");
         let queue = &mut self.queues[sending.parcel.stripe.rail.0 as usize];
-        if self.window.is_some() {
+        if self.window.is_some() || !self.injection.is_plain() {
             queue.under_way -= sending.under_way();
+        }
+        if !self.injection.is_plain() {
+            queue.ahead -= sending.admitted - sending.left;
+            // It goes again, and then counts again.
+            self.balance -= i64::from(sending.under_way());
         }
         let unsent = self.departures && sending.left < sending.packets;
         if self.transfers.is_some() && running && unsent {
@@ -129,6 +135,7 @@ impl Outbox {
         let waited = queue.waiting.contains(&stripe);
         queue.waiting.retain(|other| *other != stripe);
         queue.feed.retain(|other| *other != stripe);
+        queue.served = queue.served.min(queue.feed.len());
         sending.packets = sending.admitted;
         let has_left = self.departures && sending.left == sending.packets;
         let followed = self.messages.get_mut(message).expect("the message has not landed");

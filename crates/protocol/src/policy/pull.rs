@@ -19,7 +19,10 @@ use crate::{Dispatch, Gauge, NodeId, NodeSpec, OpenId, PeId, RailId, Stripe};
 pub struct Pull {
     /// The bytes of a packet that has not grown: pieces are made of whole ones.
     packet: u64,
-    /// Messages of which pieces are still to be handed over, the oldest first.
+    /// True if messages take turns packet by packet.
+    interleaved: bool,
+    /// Messages of which pieces are still to be handed over: the oldest first, or the one whose turn
+    /// it is.
     open: VecDeque<OpenId>,
     short: Fastest,
     /// Room for the rails that may take a piece.
@@ -65,11 +68,28 @@ impl Pull {
     /// The policy of one node.
     pub fn new(spec: &NodeSpec) -> Pull {
         let packet = spec.packing.payload.map_or(UNCUT, u64::from);
-        Pull { packet, open: VecDeque::new(), short: Fastest::new(spec), candidates: Vec::new() }
+        let (interleaved, open, candidates) =
+            (spec.injection.interleaved, VecDeque::new(), Vec::new());
+        Pull { packet, interleaved, open, short: Fastest::new(spec), candidates }
+    }
+
+    /// Lets rails take a packet of each message in turn. One that no rail can take yet holds up
+    /// those behind it.
+    fn serve_in_turn(&mut self, dispatch: &mut Dispatch) {
+        while let Some(&open) = self.open.front() {
+            let Some((rail, bytes)) = self.next(open, dispatch) else { return };
+            self.open.pop_front();
+            if !dispatch.extend(open, rail, bytes.min(self.packet)) {
+                self.open.push_back(open);
+            }
+        }
     }
 
     /// Lets rails take pieces, of the oldest message first.
     fn serve(&mut self, dispatch: &mut Dispatch) {
+        if self.interleaved {
+            return self.serve_in_turn(dispatch);
+        }
         let mut place = 0;
         while let Some(&open) = self.open.get(place) {
             match self.next(open, dispatch) {

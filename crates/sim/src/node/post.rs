@@ -130,7 +130,7 @@ impl Nodes {
     /// stripe have left at the last one; where rails may die in between, at each.
     fn item(&self, network: &dyn Network, packet: &network::Packet) -> Item {
         let id = PacketId::of(packet.id);
-        let each = self.spec.outlives_rails() || !network.departs_in_order();
+        let each = self.spec.follows_packets() || !network.departs_in_order();
         let departures = match id {
             PacketId::Data(_) if each => 1,
             PacketId::Data(data) if data.number + 1 == packet.siblings => packet.siblings,

@@ -3,7 +3,7 @@
 use super::StationSpec;
 use crosstie_protocol::channel::{ChannelError, ChannelSpec};
 use crosstie_protocol::{
-    MatrixError, NodeError, NodeId, NodeSpec, Pacing, Packing, Patience, PolicyKind,
+    Injection, MatrixError, NodeError, NodeId, NodeSpec, Pacing, Packing, Patience, PolicyKind,
 };
 use crosstie_units::{Rate, Seed, Time};
 
@@ -40,6 +40,8 @@ pub struct NodesSpec {
     pub rates: Vec<Rate>,
     /// What packets take of processors, rings and pools; `None`: nothing.
     pub station: Option<StationSpec>,
+    /// How the packets of a node follow each other.
+    pub injection: Injection,
     /// What is random about nodes.
     pub seed: Seed,
 }
@@ -83,6 +85,11 @@ impl NodesSpec {
         self.channel.is_none() && self.station.is_none()
     }
 
+    /// Whether nodes are told of every packet that has left, and not of whole stripes only.
+    pub fn follows_packets(&self) -> bool {
+        self.outlives_rails() || !self.injection.is_plain()
+    }
+
     /// Whether nodes outlive their rails.
     pub fn outlives_rails(&self) -> bool {
         self.patience.is_some() && self.channel.is_some()
@@ -108,6 +115,7 @@ impl NodesSpec {
             repeats: false,
             patience: self.patience.filter(|_| self.outlives_rails()),
             ahead: None,
+            injection: self.injection,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod closed_loop;
 mod collectives;
+mod exchange;
 mod loggops;
 mod many_to_one;
 mod messaging;
@@ -63,6 +64,7 @@ fn plain_nodes(rails: u32, packing: Packing) -> NodesSpec {
         patience: None,
         rates: Vec::new(),
         station: None,
+        injection: Default::default(),
         seed: Seed(1),
     }
 }

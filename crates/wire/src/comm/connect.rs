@@ -122,6 +122,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
             ..Patience::default()
         }),
         ahead: AHEAD,
+        injection: options.injection,
     };
     Ok(Connected {
         engine: Engine::new(spec, &policies, used, memory)?,

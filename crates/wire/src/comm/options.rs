@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crosstie_protocol::{ChannelKind, PolicyKind};
+use crosstie_protocol::{ChannelKind, Injection, PolicyKind};
 
 use super::CommError;
 
@@ -25,6 +25,9 @@ pub struct Options {
     /// The longest message that is sent before anybody has asked for it. `CROSSTIE_EAGER`, in
     /// bytes.
     pub eager: u64,
+    /// How the packets of this rank follow each other on rails. Peers in shared memory are not
+    /// concerned.
+    pub injection: Injection,
 }
 
 impl Default for Options {
@@ -36,6 +39,7 @@ impl Default for Options {
             memory: true,
             patience: Duration::from_secs(5),
             eager: 16 << 10,
+            injection: Injection::default(),
         }
     }
 }

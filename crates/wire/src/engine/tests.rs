@@ -140,6 +140,7 @@ impl Sky {
             let spec = EngineSpec {
                 rank,
                 size: ranks,
+                injection: Default::default(),
                 key: Key::new([9; 16]),
                 channel,
                 message: MessageSpec {
@@ -486,7 +487,16 @@ fn memory_is_given_back_while_another_rank_may_read_it() {
     let [mut sender, mut receiver] = memory.map(|memory| {
         let message = MessageSpec { strict: false, fins: false, ..MessageSpec::new(8192) };
         let (key, channel, patience) = (Key::new([9; 16]), selective(), None);
-        let spec = EngineSpec { rank, size: 2, key, channel, message, patience, ahead: ms(1) };
+        let spec = EngineSpec {
+            rank,
+            size: 2,
+            key,
+            channel,
+            message,
+            patience,
+            ahead: ms(1),
+            injection: Default::default(),
+        };
         let places = (0..2).map(|other| (other != rank).then_some(usize::from(other))).collect();
         rank += 1;
         Engine::new(spec, &policies, Vec::new(), Some((memory, places))).unwrap()

@@ -1,10 +1,10 @@
 //! What is right passes.
 
 use super::{collective, operations};
-use crate::algorithm::Broadcast;
+use crate::algorithm::{AllToAll, Broadcast, Pairs, Permutation};
 use crate::checker::check;
 use crate::{Operation, Purpose, Step};
-use crosstie_units::{Bytes, Rate};
+use crosstie_units::{Bytes, Rate, Time};
 
 /// Slow enough to be seen.
 const COMBINING: Rate = Rate::from_bytes_per_second(1_000_000_000);
@@ -27,6 +27,48 @@ fn every_algorithm_does_what_it_is_for_among_any_number_of_ranks() {
     }
 }
 
+/// Groups of every size, every permutation and every number of hosts at a switch.
+#[test]
+fn every_exchange_does_what_it_is_for_whatever_its_keys() {
+    for ranks in 2u32..=64 {
+        let switches = (1..=ranks).filter(|&here| ranks.is_multiple_of(here)).map(Some);
+        let mut algorithms = Vec::new();
+        for hosts_per_switch in [None].into_iter().chain(switches) {
+            for pairs in [Pairs::Xor, Pairs::EdgeColour] {
+                algorithms.push(AllToAll::Pairwise { pairs: Some(pairs), hosts_per_switch });
+                let group = 1 + (ranks + hosts_per_switch.unwrap_or(0)) % ranks;
+                algorithms.push(AllToAll::GroupShuffle { group, pairs, hosts_per_switch });
+            }
+            for permutation in [Permutation::Shift, Permutation::Xor, Permutation::EdgeColour] {
+                let rests = match permutation {
+                    Permutation::Shift => false,
+                    Permutation::Xor => !ranks.is_power_of_two(),
+                    Permutation::EdgeColour => !ranks.is_multiple_of(2),
+                };
+                let algorithm = AllToAll::SynchronousShuffle {
+                    permutation: Some(permutation),
+                    hosts_per_switch,
+                    window: Some(ranks),
+                    counts: Default::default(),
+                };
+                let operation = Operation::AllToAll { algorithm, size: Bytes::new(1) };
+                assert_eq!(operation.collective(ranks).is_err(), rests);
+                algorithms.extend(Some(algorithm).filter(|_| !rests));
+            }
+        }
+        for algorithm in algorithms {
+            sound(Operation::AllToAll { algorithm, size: Bytes::new(1) }, ranks);
+        }
+    }
+    for ranks in 2..=33 {
+        for group in 1..=ranks {
+            let (pairs, hosts_per_switch) = (Pairs::EdgeColour, None);
+            let algorithm = AllToAll::GroupShuffle { group, pairs, hosts_per_switch };
+            sound(Operation::AllToAll { algorithm, size: Bytes::new(1) }, ranks);
+        }
+    }
+}
+
 #[test]
 fn every_root_will_do() {
     for ranks in (2..=17).chain([31, 33]) {
@@ -44,7 +86,8 @@ fn combining_may_take_its_time() {
     for ranks in 2..=40 {
         for operation in operations(ranks / 2, 12_345, Some(COMBINING)) {
             sound(operation, ranks);
-            let computed = |step: &Step| matches!(step, Step::Compute { .. });
+            let computed =
+                |step: &Step| matches!(step, Step::Compute { time } if *time > Time::ZERO);
             let combined = collective(operation, ranks);
             let steps = combined.schedule.all().iter().map(|op| op.step);
             let reduces =

@@ -2,10 +2,10 @@
 
 use super::collective;
 use crate::algorithm::{
-    AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, Scatter,
+    AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Pairs, Permutation, Reduce, Scatter,
 };
-use crate::checker::{Report, check};
-use crate::{Operation, Rank, Step};
+use crate::checker::{Report, check, contention as contended};
+use crate::{Collective, Counting, Operation, Rank, Step};
 use crosstie_units::Bytes;
 
 const BYTES: Bytes = Bytes::new(4096);
@@ -163,7 +163,7 @@ fn all_to_alls() {
         let shift = all_to_all(AllToAll::Shift {});
         assert_eq!(size(shift, ranks), (p * (p - 1), ranks - 1));
         assert_eq!(contention(shift, ranks), (1, 1));
-        let pairwise = all_to_all(AllToAll::Pairwise {});
+        let pairwise = all_to_all(AllToAll::PAIRWISE);
         assert_eq!(size(pairwise, ranks).0, p * (p - 1));
         if ranks.is_multiple_of(2) {
             assert_eq!(size(pairwise, ranks).1, ranks - 1);
@@ -173,6 +173,72 @@ fn all_to_alls() {
         assert_eq!(size(bruck, ranks), (p * u64::from(log(ranks)), log(ranks)));
         assert_eq!(contention(bruck, ranks), (1, 1));
     }
+}
+
+/// Rounds: how often all that a rank does waits for all that it did before.
+fn rounds(collective: &Collective) -> u32 {
+    let schedule = &collective.schedule;
+    let mut depth = vec![0u32; schedule.all().len()];
+    for rank in (0..schedule.ranks()).map(Rank) {
+        let places = schedule.places(rank);
+        for place in places.clone() {
+            let before =
+                schedule.needs(place).iter().map(|n| depth[places.start + n.op.0 as usize]);
+            let sends = matches!(schedule.all()[place].step, Step::Compute { .. });
+            depth[place] = before.max().unwrap_or(0) + u32::from(!sends);
+        }
+    }
+    depth.into_iter().max().unwrap()
+}
+
+/// Table 5.1 of Tam: rounds, between which the pipeline drains, and the fan-out.
+#[test]
+fn exchanges_by_packets() {
+    for ranks in RANKS {
+        let chi = if ranks % 2 == 0 { ranks - 1 } else { ranks };
+        let made = |algorithm| {
+            let operation = Operation::AllToAll { algorithm, size: BYTES };
+            (collective(operation, ranks), report(operation, ranks))
+        };
+        let (shuffle, found) = made(AllToAll::SYNCHRONOUS_SHUFFLE);
+        assert_eq!((rounds(&shuffle), found.contention.len() as u32), (1, ranks - 1));
+        // Every step is a permutation.
+        assert!(found.contention.iter().all(|step| (step.into, step.out_of) == (1, 1)));
+        for group in 1..=chi {
+            let (pairs, hosts_per_switch) = (Pairs::EdgeColour, None);
+            let (shuffle, found) = made(AllToAll::GroupShuffle { group, pairs, hosts_per_switch });
+            // In groups of one, a rank that rests goes on to its next round.
+            let colours = if group == 1 { ranks - 1 } else { chi };
+            assert_eq!(rounds(&shuffle), colours.div_ceil(group), "{group} of {ranks}");
+            if ranks % 2 == 0 {
+                assert_eq!(found.contention.len() as u32, ranks - 1);
+                assert!(found.contention.iter().all(|step| (step.into, step.out_of) == (1, 1)));
+            }
+        }
+        for algorithm in [AllToAll::Shift {}, AllToAll::PAIRWISE] {
+            assert_eq!(rounds(&made(algorithm).0), ranks - 1);
+        }
+    }
+}
+
+/// What crosses the uplinks in a step: plainly all of a switch at once, for many steps; renumbered,
+/// it is spread over the steps.
+#[test]
+fn uplinks_are_shared_out_by_renumbering() {
+    let found = |hosts_per_switch| {
+        let algorithm = AllToAll::SynchronousShuffle {
+            permutation: Some(Permutation::Xor),
+            hosts_per_switch,
+            window: None,
+            counts: Counting::Unacknowledged,
+        };
+        let operation = Operation::AllToAll { algorithm, size: BYTES };
+        let steps = contended(&collective(operation, 16), 4).unwrap();
+        assert!(steps.iter().all(|step| step.up == step.down && step.into == 1));
+        steps.iter().map(|step| step.up).collect::<Vec<_>>()
+    };
+    assert_eq!(found(None), [0, 0, 0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4]);
+    assert_eq!(found(Some(4)), [4, 4, 4, 0, 4, 4, 4, 0, 4, 4, 4, 0, 4, 4, 4]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ const fn cost(nanoseconds: u64) -> Cost {
     Cost::fixed(Time::from_ns(nanoseconds))
 }
 
-fn station() -> StationSpec {
+pub(super) fn station() -> StationSpec {
     StationSpec {
         send: cost(12_500),
         receive: cost(20_000),
@@ -30,9 +30,9 @@ fn station() -> StationSpec {
 }
 
 /// Packets that carry a full frame with their 8 bytes of header.
-const PAYLOAD: u32 = 1492;
+pub(super) const PAYLOAD: u32 = 1492;
 
-fn nodes(station: StationSpec) -> NodesSpec {
+pub(super) fn nodes(station: StationSpec) -> NodesSpec {
     let packing = Packing { payload: Some(PAYLOAD), overhead: 8 };
     NodesSpec { station: Some(station), ..plain_nodes(1, packing) }
 }
@@ -42,6 +42,11 @@ const LATENCY: Time = us(5);
 
 /// Plays a schedule on Fast Ethernet, through one switch with more memory than anybody needs.
 fn played(hosts: u32, station: StationSpec, schedule: Schedule) -> Played {
+    played_by(hosts, &nodes(station), schedule)
+}
+
+/// The same with these nodes.
+pub(super) fn played_by(hosts: u32, nodes: &NodesSpec, schedule: Schedule) -> Played {
     let fabric = crosstie_fabric::single(hosts).unwrap();
     let routing = Shortest::new(&fabric);
     let line = Line { pace: Pace { time: BYTE, bytes: 1 }, wire: Time::ZERO };
@@ -59,7 +64,7 @@ fn played(hosts: u32, station: StationSpec, schedule: Schedule) -> Played {
         cycle: BYTE,
         changes: &[],
     };
-    play(&blueprint, &nodes(station), schedule)
+    play(&blueprint, nodes, schedule)
 }
 
 fn play(blueprint: &dyn Blueprint, nodes: &NodesSpec, schedule: Schedule) -> Played {
@@ -78,11 +83,11 @@ fn message(bytes: u32) -> Schedule {
 }
 
 /// L of a frame that carries so much.
-fn latency(bytes: u64) -> Time {
+pub(super) fn latency(bytes: u64) -> Time {
     BYTE * ((bytes.max(46) + 26) * 2) + LATENCY
 }
 
-const GAP: Time = Time::from_ns(1538 * 80);
+pub(super) const GAP: Time = Time::from_ns(1538 * 80);
 
 #[test]
 fn messages_take_what_the_formula_says() {
