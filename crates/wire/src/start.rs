@@ -42,7 +42,7 @@
 //! | `launcher` | a program that is to be started as several ranks, found and checked |
 //! | `crew` | ranks that run, until all have ended |
 //! | `keeper` | the process between a launcher and its ranks, with which all of them end |
-//! | `descendants` | processes below a process |
+//! | `descendants` | processes below a process, and their end |
 //! | `ending` | how ranks end |
 //! | `line`, `inbox` | a line of the protocol; lines out of bytes |
 //! | `pieces`, `base64` | bytes of any length as values of the protocol |
@@ -80,6 +80,8 @@ mod server;
 pub use boxed::{BoxedError, run_in_box, run_in_box_until};
 #[cfg(unix)]
 pub use crew::{Crew, Ender, Failure, Outcome, RankEnd};
+#[cfg(target_os = "linux")]
+pub use descendants::kill_with_descendants;
 #[cfg(unix)]
 pub use ending::Ending;
 pub use error::StartError;

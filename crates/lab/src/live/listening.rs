@@ -61,7 +61,9 @@ impl<R: Read> Read for Lines<R> {
         for &byte in &bytes[..count] {
             match byte {
                 b'\n' => {
-                    let line = std::mem::take(&mut self.line);
+                    let mut line = std::mem::take(&mut self.line);
+                    // So end the lines of ssh.
+                    line.pop_if(|byte| *byte == b'\r');
                     // A rank that says too much at once is not waited for.
                     let _ = self.sender.try_send(String::from_utf8_lossy(&line).into_owned());
                 }
@@ -103,6 +105,14 @@ mod tests {
         let text = "x".repeat(1 << 20);
         assert_eq!(first(text.as_bytes(), 10), b"xxxxxxxxxx");
         assert_eq!(first(&b"few"[..], 10), b"few");
+    }
+
+    #[test]
+    fn lines_lose_their_ends() {
+        let (sender, lines) = mpsc::sync_channel(MOST_LINES);
+        let from = &b"a\r\nb\r\r\n\nc"[..];
+        first(Lines { from, line: Vec::new(), sender }, MOST_SAID);
+        assert_eq!(lines.try_iter().collect::<Vec<_>>(), ["a", "b\r", ""]);
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The processes below a process, as Linux shows them.
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use std::collections::BTreeMap;
-use std::fs;
+use std::process::{Child, ExitStatus};
+use std::{fs, io};
 
 /// All processes below one: its children, their children, and so on. Those whose parents have ended
 /// are below whoever has taken them over.
@@ -27,6 +30,17 @@ pub(super) fn descendants(of: i32) -> Vec<i32> {
         }
     }
     found
+}
+
+/// Kills a child and all processes below it, those in sessions of their own too.
+pub fn kill_with_descendants(child: &mut Child) -> io::Result<ExitStatus> {
+    // A child that stands still starts nothing new, and its dead children keep their numbers.
+    let _ = kill(Pid::from_raw(child.id() as i32), Signal::SIGSTOP);
+    for process in descendants(child.id() as i32) {
+        let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
+    }
+    child.kill()?;
+    child.wait()
 }
 
 /// The parent of a process, from a line such as `17 (name) S 1 ...`. A name may have anything in
@@ -75,10 +89,27 @@ mod tests {
         let below = descendants(std::process::id() as i32);
         let found = below.contains(&(shell.id() as i32)) && below.contains(&sleep);
         assert_eq!(descendants(shell.id() as i32), [sleep]);
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(sleep), nix::sys::signal::SIGKILL)
-            .unwrap();
+        kill(Pid::from_raw(sleep), Signal::SIGKILL).unwrap();
         shell.kill().unwrap();
         shell.wait().unwrap();
         assert!(found, "{below:?}");
+    }
+
+    #[test]
+    fn nobody_outlives_a_child_that_is_killed() {
+        // The pipe ends when the last of them has.
+        let line = "setsid sh -c 'trap \"\" TERM; sleep 100 & sleep 100' & echo; sleep 100";
+        let mut shell =
+            Command::new("/bin/sh").args(["-c", line]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = std::io::BufReader::new(shell.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut output, &mut String::new()).unwrap();
+        let begin = std::time::Instant::now();
+        while descendants(shell.id() as i32).len() < 4 && begin.elapsed().as_secs() < 20 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let status = kill_with_descendants(&mut shell).unwrap();
+        assert!(!status.success());
+        assert_eq!(io::Read::read(&mut output, &mut [0]).unwrap(), 0);
+        assert!(begin.elapsed().as_secs() < 50, "{:?}", begin.elapsed());
     }
 }
