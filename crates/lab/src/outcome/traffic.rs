@@ -7,6 +7,7 @@ use crosstie_measure::Saturation;
 use crosstie_routing::Summary;
 use crosstie_sim::run::{Effort, Ending, Findings, Measured, SearchSpec, Searched, Trial};
 use crosstie_study::{Goal, Point, Row, SideTables, Status};
+use crosstie_units::Time;
 use std::ops::ControlFlow;
 
 /// Runs a point; `None` if `watch` breaks it off.
@@ -139,11 +140,17 @@ fn search_note(
             " and not even the lowest load tried is carried: lower measure.saturation.precision"
                 .to_owned()
         }
-        (false, ..) => format!(
-            ", asked for to ±{precision}: runs of {longest} cycles are too short to tell loads in \
-             between; a larger measure.saturation.budget than {} allows longer ones",
-            spec.budget
-        ),
+        (false, ..) => {
+            let budget = match spec.budget {
+                // As people write it.
+                Time::ZERO => "0 s".to_owned(),
+                budget => budget.to_string(),
+            };
+            format!(
+                ", asked for to ±{precision}: runs of {longest} cycles are too short to tell loads \
+                 in between; a larger measure.saturation.budget than {budget} allows longer ones"
+            )
+        }
     };
     let longer = match *longest > effort.max_cycles {
         true => format!(" of up to {longest} cycles"),

@@ -78,6 +78,7 @@ fn a_few_long_messages_are_no_evidence() {
         assert!(low <= 0.45 && high >= 0.3, "{row:?}");
         assert_eq!(row.status, Status::NotConverged, "{row:?}");
         assert!(row.note.contains("runs of 1000000 cycles are too short"), "{}", row.note);
+        assert!(row.note.contains("measure.saturation.budget than 0 s allows"), "{}", row.note);
         assert_eq!(row.measured("saturation"), None, "the middle is no result");
     }
 }
