@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
+use clap::error::{ContextKind, ContextValue};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -145,6 +146,19 @@ pub enum Verb {
         #[arg(long, alias = "dir", value_name = "FOLDER")]
         out: Option<PathBuf>,
     },
+}
+
+/// A mistake with a better suggestion. What `--sim` takes is a preset, so that people write
+/// `--preset`: the name most similar to that is `--predict`, which is something else.
+pub fn better(mut mistake: clap::Error) -> clap::Error {
+    let says =
+        |kind, text| matches!(mistake.get(kind), Some(ContextValue::String(it)) if it == text);
+    if says(ContextKind::InvalidArg, "--preset") && says(ContextKind::SuggestedArg, "--predict") {
+        mistake.insert(ContextKind::SuggestedArg, ContextValue::String("--sim".to_owned()));
+        // It would show the former suggestion.
+        mistake.remove(ContextKind::Usage);
+    }
+    mistake
 }
 
 #[cfg(test)]

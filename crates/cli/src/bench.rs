@@ -8,8 +8,7 @@ mod table;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::builder::UnknownArgumentValueParser;
-use clap::{Arg, Args};
+use clap::Args;
 use crosstie_lab::live::Lead;
 use crosstie_lab::{Preset, RunOptions};
 use crosstie_study::{Row, Spec, Status, Study, World};
@@ -58,7 +57,7 @@ bibw go between the first and the last of them. Rank 0 prints the table.";
 
 /// Arguments of `crosstie bench`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, arg = no_preset())]
+#[command(after_help = EXAMPLES)]
 pub struct BenchArguments {
     /// What to measure: ping, bw, bibw, or a collective operation such as broadcast
     #[arg(value_name = "BENCHMARK", required_unless_present = "list")]
@@ -107,16 +106,6 @@ pub struct BenchArguments {
     #[arg(long)]
     #[arg(conflicts_with_all = ["benchmark", "sim", "boxed", "live", "predict", "algorithm", "ranks", "sizes", "world", "set"])]
     list: bool,
-}
-
-/// What people write for `--sim`, which takes a preset. The most similar name is `--predict`.
-fn no_preset() -> Arg {
-    Arg::new("preset")
-        .long("preset")
-        .hide(true)
-        .num_args(0..=1)
-        .default_missing_value("")
-        .value_parser(UnknownArgumentValueParser::suggest_arg("--sim"))
 }
 
 impl BenchArguments {

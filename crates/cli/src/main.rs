@@ -52,6 +52,7 @@ fn main() -> ExitCode {
     exit::conclude(|| {
         // Mistakes in the arguments end here, with exit code 2.
         let arguments = Arguments::try_parse().unwrap_or_else(|mistake| {
+            let mistake = arguments::better(mistake);
             // Of the ranks of a launcher, which all have the same arguments, one tells.
             match mistake.use_stderr() && joined::let_rank_0_speak() {
                 true => std::process::exit(mistake.exit_code()),
