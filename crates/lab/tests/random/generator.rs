@@ -8,7 +8,7 @@ use crate::draw::{Draw, choice};
 use crate::ethernet;
 use crate::experiment::{Experiment, Style, put, table};
 use crate::frame::{Frame, PERMUTATION};
-use crate::{live, rails};
+use crate::{exchange, live, rails};
 use crosstie_fabric::SwitchId;
 use crosstie_routing::{Need, Root, RoutingKind};
 use crosstie_study::{Operation, Study, WorkKind};
@@ -56,6 +56,8 @@ pub fn generate(case: u64) -> Experiment {
     if aside.chance(0.5) && ethernet::lossless(&mut aside, kind, &mut file) {
         bound.extend(ethernet::BOUND);
     }
+    let mut aside = Draw(Seed(case).stream("exchange", 0));
+    exchange::exchange(&mut aside, frame.hosts(), &mut file);
     let swept = sweep(&mut draw, &frame, (kind, &bound), &mut file);
     let (swept, values): (Vec<&str>, Vec<Value>) = swept.into_iter().unzip();
     figures(&mut draw, kind, (&swept, &values), &mut file);

@@ -10,6 +10,7 @@ mod bench;
 mod documented;
 mod draw;
 mod ethernet;
+mod exchange;
 mod experiment;
 mod frame;
 mod generator;
