@@ -68,7 +68,8 @@ fn switch(switch: &FrameSwitch) -> SwitchSpec {
         lookup,
         latency,
         memory: match memory {
-            study::Memory::Input { capacity, uplink, hand_over } => Memory::Input {
+            study::Memory::Input { capacity, uplink, hand_over, stage } => Memory::Input {
+                stage,
                 host: room(capacity),
                 uplink: room(uplink.unwrap_or(capacity)),
                 hand_over: match hand_over {

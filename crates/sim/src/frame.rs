@@ -38,9 +38,15 @@
 //! takes at the input's own speed. With [`HandOver::FirstBit`] an input offers the next frame
 //! as soon as the previous one starts, and frames of one input leave by several outputs at once.
 //!
+//! An output may keep a few frames beside (its *stage*) of those that come from faster links, so
+//! that a frame for a slow output that is busy does not keep those behind it waiting. An input that
+//! is faster than the output of its first frame hands it over to that stage as soon as there is
+//! room, at its own speed; a frame in a stage has no room in the memory any more. An output takes
+//! frames of its stage in turn with those of inputs, the stage behind the last input.
+//!
 //! At one instant frames are decided first, in the order of their channels, then inputs offer their
-//! next frames, and then outputs that are free take frames, in the order of their channels, until
-//! none can.
+//! next frames; then stages take frames, lower inputs first, and outputs that are free take frames,
+//! in the order of their channels, until none can.
 //!
 //! **Ways.** A frame takes the route of the routing. Where that leaves a choice among several
 //! ports, all frames from one host to another take the same, drawn from the two: as switches do

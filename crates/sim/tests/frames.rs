@@ -26,12 +26,14 @@ fn memories() -> impl Strategy<Value = Memory> {
         (
             capacities(),
             capacities(),
-            prop::sample::select(vec![HandOver::LastBit, HandOver::FirstBit])
+            prop::sample::select(vec![HandOver::LastBit, HandOver::FirstBit]),
+            0u32..3,
         )
-            .prop_map(|(host, uplink, hand_over)| Memory::Input {
+            .prop_map(|(host, uplink, hand_over, stage)| Memory::Input {
                 host,
                 uplink,
-                hand_over
+                hand_over,
+                stage
             }),
         pair().prop_map(|(host, uplink)| Memory::Output { host, uplink }),
         (1u32..10, prop::option::of(1u32..6), prop::option::of(1u32..4)).prop_map(
@@ -233,7 +235,7 @@ proptest! {
             let hops = way.len() - 1;
             references[ports[rail as usize] as usize].frames.push(Frame {
                 id, bytes, handed_over: at.ps(), way, started: Vec::new(),
-                noticed: vec![None; hops], decided: vec![None; hops], rooms: Vec::new(), dropped: None,
+                noticed: vec![None; hops], decided: vec![None; hops], rooms: Vec::new(), staged: vec![None; hops], dropped: None,
             });
         }
         while engine.next().is_some() {

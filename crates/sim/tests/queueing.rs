@@ -14,7 +14,7 @@ const ALL: Capacity = Capacity::Frames(u32::MAX);
 const OUTPUT: Memory = Memory::Output { host: ALL, uplink: ALL };
 
 fn input(hand_over: HandOver) -> Memory {
-    Memory::Input { host: ALL, uplink: ALL, hand_over }
+    Memory::Input { host: ALL, uplink: ALL, hand_over, stage: 0 }
 }
 
 /// The link on which a byte takes some nanoseconds.

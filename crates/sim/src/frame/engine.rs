@@ -33,11 +33,13 @@ enum Step {
     Decide,
     /// An input that has handed over a frame offers the next one.
     Offer,
+    /// The stage of an output takes frames, as long as it has room.
+    Stage,
     /// An output takes a frame, if it is free and one waits.
     Pick,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step::Change,
     Step::Leave,
     Step::Begin,
@@ -45,6 +47,7 @@ const STEPS: [Step; 8] = [
     Step::Notice,
     Step::Decide,
     Step::Offer,
+    Step::Stage,
     Step::Pick,
 ];
 
@@ -192,6 +195,11 @@ impl<'a> Frames<'a> {
             }
             frames.add_memories(spec, port);
         }
+        let has_stage =
+            |switch: &SwitchSpec| matches!(switch.memory, Memory::Input { stage: 1.., .. });
+        if switches.iter().any(has_stage) {
+            frames.inputs.add_stages();
+        }
         if !changes.is_empty() {
             frames.changing = Some(Box::new(Changing::new(changes, frames.lines.clone())));
             frames.memories.expect_disorder();
@@ -245,9 +253,9 @@ impl<'a> Frames<'a> {
                 Node::Host(_) => Rooms::None,
                 Node::Switch(switch) => match spec.switch(switch).memory {
                     Memory::Output { .. } => Rooms::Output,
-                    Memory::Input { host, uplink, hand_over } => {
+                    Memory::Input { host, uplink, hand_over, stage } => {
                         let room = if is_switch(from) { uplink } else { host };
-                        Rooms::Input { store: memories.add(input, room), hand_over }
+                        Rooms::Input { store: memories.add(input, room), hand_over, stage }
                     }
                     Memory::Shared { uplink, .. } => Rooms::Shared {
                         all: shared[switch.0 as usize].expect("it was made above"),
@@ -424,6 +432,7 @@ impl<'a> Frames<'a> {
                 }
             }
             Step::Offer => self.offer(channel),
+            Step::Stage => self.fill_stage(channel),
             Step::Pick => self.pick(channel, told),
         }
     }
@@ -474,8 +483,51 @@ impl<'a> Frames<'a> {
             return self.enter(at, Step::Offer, input, 0);
         }
         let output = self.flights.get(frame).channel();
+        if self.stage(input, output) > 0 {
+            self.inputs.want_stage(input, output);
+            return self.enter(self.now, Step::Stage, output, 0);
+        }
         self.inputs.want(input, output);
         self.wake(output);
+    }
+
+    /// How many frames of an input an output keeps beside.
+    fn stage(&self, input: u32, output: u32) -> u32 {
+        match self.memories.rooms[input as usize] {
+            Rooms::Input { stage, .. } if stage > 0 => {
+                let lines = self.changing.as_ref().map_or(&self.lines, |changing| &changing.own);
+                let is_faster = lines[input as usize].is_faster(&lines[output as usize]);
+                if is_faster { stage } else { 0 }
+            }
+            _ => 0,
+        }
+    }
+
+    /// Inputs hand frames over to the stage of an output, as long as that has room. They are read at
+    /// the speed of the input.
+    fn fill_stage(&mut self, output: u32) {
+        while let Some(room) = self.stage_room(output)
+            && self.inputs.staged(output) < room
+            && let Some((input, frame)) = self.inputs.next_to_stage(output)
+        {
+            let flight = self.flights.get_mut(frame);
+            let (stores, bytes) = (flight.stores, flight.bytes);
+            flight.stores = [NONE; 2];
+            let read = self.now + self.lines[input as usize].whole(bytes);
+            self.memories.leaves(stores, read, bytes);
+            let stage = self.inputs.stage(output);
+            if self.inputs.join(stage, frame) {
+                self.inputs.want(stage, output);
+                self.wake(output);
+            }
+            self.hand_over(input, input, bytes);
+        }
+    }
+
+    /// How many frames fit in the stage of an output, if any input wants it.
+    fn stage_room(&self, output: u32) -> Option<u32> {
+        let input = self.inputs.first_to_stage(output)?;
+        Some(self.stage(input, output))
     }
 
     /// An input has handed a frame over to an output, and offers its next one when it may.
@@ -516,6 +568,14 @@ impl<'a> Frames<'a> {
             false => self.start(frame),
         }
         match input {
+            Some(stage) if self.inputs.is_stage(stage) => {
+                if self.inputs.staged(output) > 0 {
+                    self.inputs.want(stage, output);
+                }
+                if self.inputs.first_to_stage(output).is_some() {
+                    self.enter(self.now, Step::Stage, output, 0);
+                }
+            }
             Some(input) if is_down => self.offer(input),
             Some(input) => self.hand_over(input, output, bytes),
             None => {}

@@ -186,7 +186,7 @@ impl Store {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rooms {
     /// At the input.
-    Input { store: u32, hand_over: HandOver },
+    Input { store: u32, hand_over: HandOver, stage: u32 },
     /// At the output: the store by the channel out.
     Output,
     /// In the memory for all, or beside it at the input; within the cap of the channel out.
@@ -253,9 +253,8 @@ impl Memories {
     /// A frame that was admitted will have left at a time.
     #[inline]
     pub fn leaves(&mut self, stores: [u32; 2], at: Time, bytes: u32) {
-        self.stores[stores[0] as usize].leaves(at, bytes);
-        if stores[1] != NONE {
-            self.stores[stores[1] as usize].leaves(at, bytes);
+        for store in stores.into_iter().filter(|&store| store != NONE) {
+            self.stores[store as usize].leaves(at, bytes);
         }
     }
 }

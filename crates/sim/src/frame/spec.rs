@@ -89,6 +89,8 @@ pub enum Memory {
         uplink: Capacity,
         /// When an input offers its next frame.
         hand_over: HandOver,
+        /// Frames that an output keeps beside, of those that come from faster links.
+        stage: u32,
     },
     /// At the output by which they leave.
     Output {

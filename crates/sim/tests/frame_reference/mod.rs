@@ -19,6 +19,8 @@ pub struct Frame {
     pub noticed: Vec<Option<u64>>,
     pub decided: Vec<Option<u64>>,
     pub rooms: Vec<Vec<Room>>,
+    /// When it was handed over to the stage of its next channel, by the switches before.
+    pub staged: Vec<Option<u64>>,
     pub dropped: Option<u64>,
 }
 
@@ -29,6 +31,9 @@ pub enum Room {
     Input(ChannelId),
     Output(ChannelId),
 }
+
+/// The number of a stage, behind those of all inputs.
+const STAGE: u32 = u32::MAX;
 
 /// One copy of a fabric.
 pub struct Reference<'a> {
@@ -173,7 +178,24 @@ impl<'a> Reference<'a> {
 
     /// When a frame leaves the memories before a channel, by it or because it is lost there.
     fn gone(&self, frame: &Frame, hop: usize) -> Option<u64> {
-        self.left(frame, hop).or(frame.dropped)
+        let staged = self.read_to_stage(frame, hop);
+        staged.or(self.left(frame, hop)).or(frame.dropped)
+    }
+
+    /// When a frame has been read into the stage of a channel, if it has.
+    fn read_to_stage(&self, frame: &Frame, hop: usize) -> Option<u64> {
+        let staged = frame.staged.get(hop.checked_sub(1)?).copied().flatten()?;
+        Some(staged + self.tau(frame.way[hop - 1], framing::whole(frame.bytes), staged))
+    }
+
+    /// How many frames the stage of a channel keeps of those that come by another.
+    fn stage(&self, by: ChannelId, out: ChannelId) -> usize {
+        let own = |channel: ChannelId| self.spec.lines[self.line(channel)];
+        let Some(switch) = self.switch_after(by) else { return 0 };
+        match self.spec.switches[switch.0 as usize].memory {
+            Memory::Input { stage, .. } if own(by).is_faster(&own(out)) => stage as usize,
+            _ => 0,
+        }
     }
 
     /// What is in a memory.
@@ -248,7 +270,12 @@ impl<'a> Reference<'a> {
         }
         self.look_up(now);
         self.decide(now);
-        while self.pick(now) {}
+        loop {
+            while self.move_to_stage(now) {}
+            if !self.pick(now) {
+                break;
+            }
+        }
     }
 
     /// Forwarding engines take what they have noticed, one after the other.
@@ -338,6 +365,9 @@ impl<'a> Reference<'a> {
     /// When the last bit of a frame has been read from the input by which it came, once it has
     /// started.
     fn read(&self, frame: &Frame, hop: usize) -> Option<u64> {
+        if let Some(read) = self.read_to_stage(frame, hop) {
+            return Some(read);
+        }
         let started = *frame.started.get(hop)?;
         let by = [frame.way[hop - 1], frame.way[hop]];
         by.map(|link| started + self.tau(link, framing::whole(frame.bytes), started))
@@ -353,6 +383,47 @@ impl<'a> Reference<'a> {
         })
     }
 
+    /// Of each input the first frame only, whatever its output.
+    fn is_first(&self, switch: SwitchId, decided: u64, by: ChannelId) -> bool {
+        self.fabric().out_channels(switch).all(|other| {
+            self.waiting(other).iter().all(|&(sooner, also, index)| {
+                also != by || sooner >= decided || self.is_staged(index)
+            })
+        })
+    }
+
+    /// Whether a frame that waits is in the stage of its channel.
+    fn is_staged(&self, index: usize) -> bool {
+        let frame = &self.frames[index];
+        frame.staged[frame.started.len() - 1].is_some()
+    }
+
+    /// A stage with room takes a frame; false if none can.
+    fn move_to_stage(&mut self, now: u64) -> bool {
+        for out in self.fabric().channels() {
+            let Node::Switch(switch) = self.fabric().channel(out).from.node else { continue };
+            let Memory::Input { hand_over, .. } = self.spec.switches[switch.0 as usize].memory
+            else {
+                continue;
+            };
+            let waiting = self.waiting(out);
+            let inside = waiting.iter().filter(|&&(_, _, index)| self.is_staged(index)).count();
+            let one_at_a_time = hand_over == HandOver::LastBit;
+            let found = waiting
+                .iter()
+                .filter(|&&(_, by, index)| self.stage(by, out) > inside && !self.is_staged(index))
+                .filter(|&&(decided, by, _)| self.is_first(switch, decided, by))
+                .filter(|&&(_, by, _)| !(one_at_a_time && self.is_taken(by, now)))
+                .min_by_key(|&&(_, by, _)| by);
+            if let Some(&(_, _, index)) = found {
+                let hop = self.frames[index].started.len();
+                self.frames[index].staged[hop - 1] = Some(now);
+                return true;
+            }
+        }
+        false
+    }
+
     /// The lowest channel that can take a frame takes one; false if none can.
     fn pick(&mut self, now: u64) -> bool {
         for out in self.fabric().channels() {
@@ -365,21 +436,28 @@ impl<'a> Reference<'a> {
             let taken = match self.spec.switches[switch.0 as usize].memory {
                 Memory::Input { hand_over, .. } => {
                     let one_at_a_time = hand_over == HandOver::LastBit;
-                    // Of each input only the first frame, whatever its output.
-                    let is_first = |&(decided, by, _): &(u64, ChannelId, usize)| {
-                        self.fabric().out_channels(switch).all(|other| {
-                            self.waiting(other)
-                                .iter()
-                                .all(|&(sooner, also, _)| also != by || sooner >= decided)
-                        })
+                    let heads = waiting.iter().copied().filter(|&(decided, by, index)| {
+                        !self.is_staged(index)
+                            && self.stage(by, out) == 0
+                            && self.is_first(switch, decided, by)
+                            && !(one_at_a_time && self.is_taken(by, now))
+                    });
+                    // By the number of the input; the stage comes behind all of them.
+                    let mut heads: Vec<_> = heads.map(|head| (head.1.0, head)).collect();
+                    let inside =
+                        waiting.iter().copied().filter(|&(.., index)| self.is_staged(index));
+                    let at = |index: usize| {
+                        let frame = &self.frames[index];
+                        frame.staged[frame.started.len() - 1]
                     };
-                    let is_offered = |&(_, by, _): &_| !(one_at_a_time && self.is_taken(by, now));
-                    let heads = waiting.iter().copied().filter(is_first).filter(is_offered);
-                    let mut heads: Vec<_> = heads.collect();
-                    heads.sort_unstable_by_key(|&(_, by, _)| by);
+                    let oldest = inside.min_by_key(|&(_, by, index)| (at(index), by));
+                    heads.extend(oldest.map(|head| (STAGE, head)));
+                    heads.sort_unstable();
                     let served = self.served[out.0 as usize];
-                    let behind = heads.iter().find(|&&(_, by, _)| Some(by.0) > served);
-                    behind.or(heads.first()).copied()
+                    let behind = heads.iter().find(|&&(number, _)| Some(number) > served);
+                    behind
+                        .or(heads.first())
+                        .map(|&(number, (_, _, index))| (0, ChannelId(number), index))
                 }
                 Memory::Output { .. } | Memory::Shared { .. } => waiting.first().copied(),
             };
@@ -406,6 +484,7 @@ impl<'a> Reference<'a> {
                 if hop > 0 {
                     times.extend(self.read(frame, hop));
                 }
+                times.extend(self.read_to_stage(frame, hop + 1));
                 if hop + 1 < frame.way.len() {
                     times.extend(self.notice(frame, hop));
                     let switch = self.switch_after(channel).unwrap();
@@ -438,7 +517,7 @@ impl<'a> Reference<'a> {
             frames
                 .filter(|&(frame, hop)| frame.decided[hop].unwrap() <= now)
                 .filter(|&(frame, hop)| {
-                    let left = self.left(frame, hop + 1);
+                    let left = self.read_to_stage(frame, hop + 1).or(self.left(frame, hop + 1));
                     let is_lost =
                         frame.dropped.is_some_and(|at| at < now || !before_losses && at == now);
                     left.map_or(!is_lost, |left| left > now)

@@ -95,6 +95,9 @@ pub enum Memory {
         /// When an input offers its next frame to the outputs.
         #[serde(default, rename = "hand-over")]
         hand_over: HandOver,
+        /// Frames that an output keeps beside, of those that come from faster links.
+        #[serde(default, deserialize_with = "limits::stage", skip_serializing_if = "is_none")]
+        stage: u32,
     },
     /// At the output by which they leave.
     Output {
@@ -115,6 +118,11 @@ pub enum Memory {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         uplink: Option<Capacity>,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_none(frames: &u32) -> bool {
+    *frames == 0
 }
 
 impl Default for Memory {

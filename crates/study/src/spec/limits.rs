@@ -27,6 +27,7 @@ wholes! {
     buffer: u32 = 1..=65_536;
     routing_delay: u32 = 1..=1000;
     response: u32 = 0..=1_000_000;
+    stage: u32 = 0..=1_000_000;
     transfers: u32 = 1..=64;
     round_trips: u32 = 1..=1_000_000;
     cycles: u64 = 100..=1_000_000_000_000;

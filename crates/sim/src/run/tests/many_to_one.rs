@@ -98,7 +98,7 @@ fn efficiency(senders: u32, packets: u32, played: &Played) -> f64 {
 
 fn input(frames: u32) -> Memory {
     let room = Capacity::Frames(frames);
-    Memory::Input { host: room, uplink: room, hand_over: HandOver::default() }
+    Memory::Input { host: room, uplink: room, hand_over: HandOver::default(), stage: 0 }
 }
 
 fn output(frames: u32) -> Memory {

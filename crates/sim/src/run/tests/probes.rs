@@ -312,7 +312,7 @@ fn bursts(cluster: &Cluster, sources: u32, sinks: u32, lengths: &[u32]) -> Vec<(
 
 fn input(frames: u32) -> Memory {
     let room = Capacity::Frames(frames);
-    Memory::Input { host: room, uplink: room, hand_over: HandOver::default() }
+    Memory::Input { host: room, uplink: room, hand_over: HandOver::default(), stage: 0 }
 }
 
 fn output(frames: u32) -> Memory {
