@@ -108,6 +108,15 @@ fn switch(draw: &mut Draw, key: &str, file: &mut Experiment) {
     }
 }
 
+/// Lets the outputs of switches with memory at their inputs keep frames of faster links.
+pub fn stage(draw: &mut Draw, file: &mut Experiment) {
+    for switch in ["frame.switch", "frame.core"] {
+        if file.choice(&format!("{switch}.memory")) == Some("input") && draw.chance(0.5) {
+            file.put(&format!("{switch}.memory.input.stage"), draw.one(&[0, 1, 4]));
+        }
+    }
+}
+
 /// Patience that outlasts every time-out, beside policies that do not reserve.
 fn patience(draw: &mut Draw, file: &mut Experiment) {
     let named = file.choice("policy").or(file.choice("scheme"));

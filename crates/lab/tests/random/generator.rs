@@ -56,6 +56,7 @@ pub fn generate(case: u64) -> Experiment {
     if aside.chance(0.5) && ethernet::lossless(&mut aside, kind, &mut file) {
         bound.extend(ethernet::BOUND);
     }
+    ethernet::stage(&mut Draw(Seed(case).stream("stage", 0)), &mut file);
     let mut aside = Draw(Seed(case).stream("exchange", 0));
     exchange::exchange(&mut aside, frame.hosts(), &mut file);
     let swept = sweep(&mut draw, &frame, (kind, &bound), &mut file);
