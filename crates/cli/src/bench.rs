@@ -160,6 +160,10 @@ pub fn bench(
     let mut lines: Vec<Line> = sizes.iter().map(line).collect();
     let mut failed = false;
     let mut remarks: Vec<String> = Vec::new();
+    if name == "all-to-all" && arguments.algorithm.as_deref() == Some("all") {
+        let names = catalogue::TAKES_TURNS.join(", ");
+        remarks.push(format!("without {names}, which are asked for by name"));
+    }
     for side in &sides {
         let text = text(side, benchmark, ranks, &sizes, &algorithms);
         let study = side.machine().understood(&text)?;

@@ -186,8 +186,8 @@ impl Part<'_> {
         self.score.builder.after(Rank(self.rank), op, other);
     }
 
-    /// What to wait for instead of all of these: a computation that takes no time and waits for them,
-    /// unless they are few.
+    /// Returns the operations to wait for instead of all of these: a computation that takes no time
+    /// and waits for them, unless they are few.
     pub fn join(&mut self, ops: Vec<OpId>) -> Vec<OpId> {
         const FEW: usize = 2;
         if ops.len() <= FEW {

@@ -37,6 +37,9 @@
 //! starts as late as it can, and those that come together go by their order in the schedule. Where
 //! processors or NICs are contended, the two may differ.
 //!
+//! Where packets of several messages take turns, they are priced as if messages followed each other.
+//! That is the same if in each step no two ranks send to one. A global window has no price.
+//!
 //! The price assumes that nothing is lost. [`Congestion`] says when that cannot be so.
 
 mod backlog;
@@ -94,8 +97,11 @@ pub fn price(
     Ok(Price { time, finish, path, shares, bottleneck, congestion })
 }
 
-/// Every message goes to somebody.
+/// Every message goes to somebody, and no packet waits for acknowledgements.
 fn check(schedule: &Schedule) -> Result<(), PriceError> {
+    if schedule.injection().window.is_some() {
+        return Err(PriceError::Window);
+    }
     let ranks = schedule.ranks();
     for rank in (0..ranks).map(Rank) {
         for (op, found) in schedule.ops(rank).iter().enumerate() {

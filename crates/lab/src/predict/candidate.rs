@@ -2,7 +2,7 @@
 
 use super::{PredictError, Question, Subject, as_us};
 use crosstie_collective::{Builder, Rank, Schedule, Tag};
-use crosstie_model::price::{Price, Resource, Shares, What, price};
+use crosstie_model::price::{Price, PriceError, Resource, Shares, What, price};
 use crosstie_model::{Parameters, Transfer};
 use crosstie_study::Operation;
 use crosstie_units::{Bytes, Time};
@@ -148,9 +148,14 @@ fn collective(
                 None => algorithm.to_owned(),
                 Some(segment) => format!("{algorithm}, segments of {} B", segment.get()),
             };
-            let price = price(&schedule, parameters, nodes).map_err(|error| {
-                PredictError::Price { what: format!("{name}, {called}"), error }
-            })?;
+            let price = match price(&schedule, parameters, nodes) {
+                // It is told to those who ask for it by name.
+                Err(PriceError::Window) if question.algorithm.is_none() => continue,
+                priced => priced.map_err(|error| PredictError::Price {
+                    what: format!("{name}, {called}"),
+                    error,
+                })?,
+            };
             all.push(candidate(question, called, &price));
         }
     }

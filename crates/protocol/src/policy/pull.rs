@@ -21,8 +21,8 @@ pub struct Pull {
     packet: u64,
     /// True if messages take turns packet by packet.
     interleaved: bool,
-    /// Messages of which pieces are still to be handed over: the oldest first, or the one whose turn
-    /// it is.
+    /// Messages of which pieces are still to be handed over. The oldest comes first; where they
+    /// take turns, the one whose turn it is.
     open: VecDeque<OpenId>,
     short: Fastest,
     /// Room for the rails that may take a piece.

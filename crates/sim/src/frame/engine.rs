@@ -503,8 +503,8 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// Inputs hand frames over to the stage of an output, as long as that has room. They are read at
-    /// the speed of the input.
+    /// Inputs hand frames over to the stage of an output, as long as that has room, each at the
+    /// speed of its own link.
     fn fill_stage(&mut self, output: u32) {
         while let Some(room) = self.stage_room(output)
             && self.inputs.staged(output) < room

@@ -134,7 +134,10 @@ impl<'a> Play<'a> {
         let packing = self.nodes.packing;
         match self.blueprint.wires() {
             Some(spec)
-                if packing.payload.is_none() && !self.nodes.paces() && self.nodes.is_plain() =>
+                if packing.payload.is_none()
+                    && !self.nodes.paces()
+                    && self.nodes.is_plain()
+                    && self.nodes.injection.is_plain() =>
             {
                 Ways::Wires(Wires::new(spec, packing.overhead))
             }
