@@ -2,7 +2,7 @@
 
 use crate::rails::changes;
 use crosstie_fabric::{Fabric, LinkId, Node};
-use crosstie_sim::frame::{Capacity, Forwarding, HandOver, Line, Memory, SwitchSpec};
+use crosstie_sim::frame::{Capacity, Circuit, Forwarding, HandOver, Line, Memory, SwitchSpec};
 use crosstie_sim::network::{Change, Pace};
 use crosstie_study::{self as study, FrameSwitch, Link, Spec};
 use crosstie_units::{Rate, Time};
@@ -13,6 +13,8 @@ pub(crate) struct Ethernet {
     pub ports: Vec<u32>,
     /// Links by number, those of each copy in turn, or once if all are alike.
     pub lines: Vec<Line>,
+    /// How fast hosts send, by copy and host, if not as their links carry.
+    pub clocks: Vec<Pace>,
     /// Switches by number, alike in all copies.
     pub switches: Vec<SwitchSpec>,
     /// What happens to links.
@@ -49,9 +51,35 @@ pub(crate) fn ethernet(spec: &Spec, fabric: &Fabric) -> Ethernet {
     Ethernet {
         ports: spec.cluster.rails.ports(),
         lines: lines.collect(),
+        clocks: clocks(spec, fabric),
         switches: switches.collect(),
         changes: changes(spec),
     }
+}
+
+/// How fast hosts send, if clocks are off: by up to so many parts per million, either way.
+fn clocks(spec: &Spec, fabric: &Fabric) -> Vec<Pace> {
+    let ppm = f64::from(spec.frame.clock_ppm);
+    if spec.frame.clock_ppm == 0 {
+        return Vec::new();
+    }
+    let rails = &spec.cluster.rails;
+    let (ports, rates) = (rails.ports(), rails.rates());
+    let copies = ports.iter().max().map_or(1, |last| last + 1);
+    let own = |copy: u32| {
+        let rail = ports.iter().position(|&port| port == copy).unwrap_or(0);
+        rates.get(rail).copied().flatten().unwrap_or(spec.link.rate)
+    };
+    let hosts = fabric.hosts().len() as u64;
+    (0..copies)
+        .flat_map(|copy| (0..hosts).map(move |host| (copy, host)))
+        .map(|(copy, host)| {
+            let Pace { time, bytes } = pace(own(copy));
+            let unit = spec.seed.stream("clocks", u64::from(copy) * hosts + host).unit();
+            let off = 1.0 + (2.0 * unit - 1.0) * ppm / 1e6;
+            Pace { time, bytes: ((bytes as f64 * off).round() as u64).max(1) }
+        })
+        .collect()
 }
 
 pub(crate) fn pace(rate: Rate) -> Pace {
@@ -68,8 +96,12 @@ fn switch(switch: &FrameSwitch) -> SwitchSpec {
         lookup,
         latency,
         memory: match memory {
-            study::Memory::Input { capacity, uplink, hand_over, stage } => Memory::Input {
+            study::Memory::Input { capacity, uplink, hand_over, stage, circuit } => Memory::Input {
                 stage,
+                circuit: circuit.map(|circuit| Circuit {
+                    inward: pace(circuit.inward),
+                    outward: pace(circuit.outward),
+                }),
                 host: room(capacity),
                 uplink: room(uplink.unwrap_or(capacity)),
                 hand_over: match hand_over {

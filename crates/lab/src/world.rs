@@ -280,6 +280,7 @@ impl World {
             rails: self.nodes.rails,
             ports: &ethernet.ports,
             lines: &ethernet.lines,
+            clocks: &ethernet.clocks,
             switches: &ethernet.switches,
             cycle: self.cycle,
             changes: &ethernet.changes,

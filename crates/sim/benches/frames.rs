@@ -106,7 +106,17 @@ fn spec<'a>(
     switches: &'a [SwitchSpec],
 ) -> FrameSpec<'a> {
     let cycle = lines[0].pace.time;
-    FrameSpec { fabric, routing, rails: 1, ports: &[], lines, switches, cycle, changes: &[] }
+    FrameSpec {
+        fabric,
+        routing,
+        rails: 1,
+        ports: &[],
+        lines,
+        clocks: &[],
+        switches,
+        cycle,
+        changes: &[],
+    }
 }
 
 /// F1: 32 hosts send to one through a switch that keeps 95 frames, go-back-N with a window of 12.

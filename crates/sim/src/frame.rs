@@ -44,6 +44,12 @@
 //! room, at its own speed; a frame in a stage has no room in the memory any more. An output takes
 //! frames of its stage in turn with those of inputs, the stage behind the last input.
 //!
+//! A port to another switch may have a [`Circuit`]: it passes one frame at a time, whichever way,
+//! and takes (m + 38) bytes at the rate of that way. A frame passes the circuit of the port that it
+//! leaves by when it starts there, and that of the port it came by when its input hands it over;
+//! the input is taken until then. Where frames of both ways could pass at one instant, the one that
+//! comes from the other switch goes first, unless the one before came from there too.
+//!
 //! At one instant frames are decided first, in the order of their channels, then inputs offer their
 //! next frames; then stages take frames, lower inputs first, and outputs that are free take frames,
 //! in the order of their channels, until none can.
@@ -65,6 +71,7 @@
 //! than it comes.
 
 mod changing;
+mod circuit;
 mod detour;
 mod engine;
 pub mod framing;
@@ -74,4 +81,4 @@ mod path;
 mod spec;
 
 pub use engine::Frames;
-pub use spec::{Capacity, Forwarding, FrameSpec, HandOver, Line, Memory, SwitchSpec};
+pub use spec::{Capacity, Circuit, Forwarding, FrameSpec, HandOver, Line, Memory, SwitchSpec};

@@ -6,7 +6,7 @@ mod networks;
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node, SwitchId};
 use crosstie_routing::{Route, Routing, Tag};
 use crosstie_sim::frame::{
-    Capacity, Forwarding, FrameSpec, Frames, HandOver, Line, Memory, SwitchSpec,
+    Capacity, Circuit, Forwarding, FrameSpec, Frames, HandOver, Line, Memory, SwitchSpec,
 };
 use crosstie_sim::network::{
     Attention, BufferPlace, Change, Condition, Ends, Event, Fate, Interest, Network, Pace, Packet,
@@ -20,6 +20,11 @@ fn capacities() -> impl Strategy<Value = Capacity> {
     prop_oneof![(1u32..6).prop_map(Capacity::Frames), (1600u64..8000).prop_map(Capacity::Bytes),]
 }
 
+fn circuits() -> impl Strategy<Value = Circuit> {
+    let rate = || prop::sample::select(vec![4u64, 8, 13, 50]).prop_map(pace);
+    (rate(), rate()).prop_map(|(inward, outward)| Circuit { inward, outward })
+}
+
 fn memories() -> impl Strategy<Value = Memory> {
     let pair = || (capacities(), capacities());
     prop_oneof![
@@ -28,12 +33,14 @@ fn memories() -> impl Strategy<Value = Memory> {
             capacities(),
             prop::sample::select(vec![HandOver::LastBit, HandOver::FirstBit]),
             0u32..3,
+            prop::option::of(circuits()),
         )
-            .prop_map(|(host, uplink, hand_over, stage)| Memory::Input {
+            .prop_map(|(host, uplink, hand_over, stage, circuit)| Memory::Input {
                 host,
                 uplink,
                 hand_over,
-                stage
+                stage,
+                circuit
             }),
         pair().prop_map(|(host, uplink)| Memory::Output { host, uplink }),
         (1u32..10, prop::option::of(1u32..6), prop::option::of(1u32..4)).prop_map(
@@ -189,6 +196,7 @@ proptest! {
         ports in rails(),
         slower in prop::sample::select(vec![80u64, 160, 320]),
         changes in changes(),
+        clocks in prop::option::of(prop::collection::vec(0u64..3, 64)),
     ) {
         let fabric = network.fabric();
         let table = network.routing(None);
@@ -199,6 +207,15 @@ proptest! {
         if copies > 1 && slower > 80 {
             all_lines.extend(lines(&fabric, slower, uplink, wire * 300));
         }
+        // Up to 2 parts in 1,000 slower than their links.
+        let clock = |(copy, host): (u32, u32)| {
+            let place = copy as usize * fabric.links().len() + fabric.host_out(HostId(host)).link().0 as usize;
+            let Pace { time, bytes } = all_lines[place % all_lines.len()].pace;
+            let part = clocks.iter().flatten().nth((copy * hosts + host) as usize % 64).copied();
+            Pace { time: time * (1000 + part.unwrap_or(0)), bytes: bytes * 1000 }
+        };
+        let all_hosts = (0..copies).flat_map(|copy| (0..hosts).map(move |host| (copy, host)));
+        let clocks: Vec<Pace> = if clocks.is_some() { all_hosts.map(clock).collect() } else { Vec::new() };
         let is_there = |change: &Change| {
             change.port < copies && change.hosts.iter().flatten().all(|&host| host < hosts)
         };
@@ -206,7 +223,7 @@ proptest! {
         changes.sort_by_key(|change| change.at);
         let switches: Vec<_> = fabric.switches().map(|s| kinds[s.0 as usize % kinds.len()]).collect();
         let spec = FrameSpec {
-            fabric: &fabric, routing: &routing, rails, ports: &ports, lines: &all_lines, switches: &switches,
+            fabric: &fabric, routing: &routing, rails, ports: &ports, lines: &all_lines, clocks: &clocks, switches: &switches,
             cycle: Time::from_ns(80), changes: &changes,
         };
         let mut sent: Vec<_> = sent

@@ -14,7 +14,7 @@ const ALL: Capacity = Capacity::Frames(u32::MAX);
 const OUTPUT: Memory = Memory::Output { host: ALL, uplink: ALL };
 
 fn input(hand_over: HandOver) -> Memory {
-    Memory::Input { host: ALL, uplink: ALL, hand_over, stage: 0 }
+    Memory::Input { host: ALL, uplink: ALL, hand_over, stage: 0, circuit: None }
 }
 
 /// The link on which a byte takes some nanoseconds.
@@ -44,6 +44,7 @@ fn on_a_switch<T>(
         rails: 1,
         ports: &[],
         lines: &links,
+        clocks: &[],
         switches: &[SwitchSpec { forwarding, lookup, latency, memory }],
         cycle: Time::from_ns(1),
         changes: &[],

@@ -135,8 +135,8 @@ impl<'a> Configured<'a> {
         let found = buffer(&memory);
         let frames = match memory {
             _ if !self.is_ethernet() => return None,
-            Memory::Input { uplink: Some(capacity), hand_over, stage, .. } if uplink => {
-                buffer(&Memory::Input { capacity, uplink: None, hand_over, stage }).frames
+            Memory::Input { uplink: Some(capacity), hand_over, stage, circuit, .. } if uplink => {
+                buffer(&Memory::Input { capacity, uplink: None, hand_over, stage, circuit }).frames
             }
             Memory::Shared { cap: None, uplink: Some(capacity), .. } if uplink => {
                 found.frames + buffer(&Memory::Shared { capacity, cap: None, uplink: None }).frames

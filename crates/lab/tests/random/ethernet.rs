@@ -117,6 +117,20 @@ pub fn stage(draw: &mut Draw, file: &mut Experiment) {
     }
 }
 
+/// Lets clocks be off, and both directions of an uplink share a circuit.
+pub fn clocks_and_circuits(draw: &mut Draw, file: &mut Experiment) {
+    if draw.chance(0.3) {
+        file.put("frame.clock-ppm", draw.one(&[1, 100, 1000]));
+    }
+    for switch in ["frame.switch", "frame.core"] {
+        if file.choice(&format!("{switch}.memory")) == Some("input") && draw.chance(0.5) {
+            let mut rate = || Value::from(draw.one(&["10 MB/s", "125 MB/s", "1 GB/s"]));
+            let circuit = Table::from_iter([("in".to_owned(), rate()), ("out".to_owned(), rate())]);
+            file.put(&format!("{switch}.memory.input.circuit"), circuit);
+        }
+    }
+}
+
 /// Patience that outlasts every time-out, beside policies that do not reserve.
 fn patience(draw: &mut Draw, file: &mut Experiment) {
     let named = file.choice("policy").or(file.choice("scheme"));

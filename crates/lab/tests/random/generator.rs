@@ -57,6 +57,7 @@ pub fn generate(case: u64) -> Experiment {
         bound.extend(ethernet::BOUND);
     }
     ethernet::stage(&mut Draw(Seed(case).stream("stage", 0)), &mut file);
+    ethernet::clocks_and_circuits(&mut Draw(Seed(case).stream("circuits", 0)), &mut file);
     let mut aside = Draw(Seed(case).stream("exchange", 0));
     exchange::exchange(&mut aside, frame.hosts(), &mut file);
     let swept = sweep(&mut draw, &frame, (kind, &bound), &mut file);

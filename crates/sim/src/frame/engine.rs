@@ -1,6 +1,7 @@
 //! The frame network at work.
 
 use super::changing::Changing;
+use super::circuit::{Circuits, Port, Way};
 use super::input::Inputs;
 use super::memory::{Memories, NONE, Rooms};
 use super::path::{AHEAD, Beginning, Beginnings, Paths};
@@ -31,6 +32,8 @@ enum Step {
     Notice,
     /// A switch decides on a frame.
     Decide,
+    /// The circuit of a port has passed a frame.
+    Free,
     /// An input that has handed over a frame offers the next one.
     Offer,
     /// The stage of an output takes frames, as long as it has room.
@@ -39,13 +42,14 @@ enum Step {
     Pick,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step::Change,
     Step::Leave,
     Step::Begin,
     Step::Arrive,
     Step::Notice,
     Step::Decide,
+    Step::Free,
     Step::Offer,
     Step::Stage,
     Step::Pick,
@@ -145,6 +149,7 @@ pub struct Frames<'a> {
     engines: Vec<Forwarder>,
     memories: Memories,
     inputs: Inputs,
+    circuits: Circuits,
     /// Links that change, where some do.
     changing: Option<Box<Changing<'a>>>,
     flights: Slab<Flight>,
@@ -177,6 +182,7 @@ impl<'a> Frames<'a> {
             engines: Vec::new(),
             memories: Memories::default(),
             inputs: Inputs::new(all),
+            circuits: Circuits::default(),
             changing: None,
             flights: Slab::default(),
             agenda: Agenda::default(),
@@ -215,7 +221,7 @@ impl<'a> Frames<'a> {
             Node::Switch(switch) => port * spec.switches.len() as u32 + switch.0,
             Node::Host(_) => NONE,
         };
-        let line = *spec.line(port, channel);
+        let line = spec.line(port, channel);
         self.lines.push(line);
         self.channels.push(Channel {
             free: Time::ZERO,
@@ -253,8 +259,12 @@ impl<'a> Frames<'a> {
                 Node::Host(_) => Rooms::None,
                 Node::Switch(switch) => match spec.switch(switch).memory {
                     Memory::Output { .. } => Rooms::Output,
-                    Memory::Input { host, uplink, hand_over, stage } => {
+                    Memory::Input { host, uplink, hand_over, stage, circuit } => {
                         let room = if is_switch(from) { uplink } else { host };
+                        if let Some(circuit) = circuit.filter(|_| is_switch(from)) {
+                            let back = first_channel + channel.reverse().0;
+                            self.circuits.add(circuit, (number, back), self.wakes.len());
+                        }
                         Rooms::Input { store: memories.add(input, room), hand_over, stage }
                     }
                     Memory::Shared { uplink, .. } => Rooms::Shared {
@@ -431,6 +441,7 @@ impl<'a> Frames<'a> {
                     self.drop_frame(place, told);
                 }
             }
+            Step::Free => self.retry_both(channel),
             Step::Offer => self.offer(channel),
             Step::Stage => self.fill_stage(channel),
             Step::Pick => self.pick(channel, told),
@@ -506,37 +517,90 @@ impl<'a> Frames<'a> {
     /// Inputs hand frames over to the stage of an output, as long as that has room, each at the
     /// speed of its own link.
     fn fill_stage(&mut self, output: u32) {
-        while let Some(room) = self.stage_room(output)
+        while let Some((input, room)) = self.next_to_stage(output)
             && self.inputs.staged(output) < room
-            && let Some((input, frame)) = self.inputs.next_to_stage(output)
         {
+            let frame = self.inputs.to_stage(input, output);
             let flight = self.flights.get_mut(frame);
             let (stores, bytes) = (flight.stores, flight.bytes);
             flight.stores = [NONE; 2];
-            let read = self.now + self.lines[input as usize].whole(bytes);
+            let passed = self.pass(Way::In, input, bytes);
+            let read = passed.max(self.now + self.lines[input as usize].whole(bytes));
             self.memories.leaves(stores, read, bytes);
             let stage = self.inputs.stage(output);
             if self.inputs.join(stage, frame) {
                 self.inputs.want(stage, output);
                 self.wake(output);
             }
-            self.hand_over(input, input, bytes);
+            self.hand_over(input, input, bytes, passed);
         }
     }
 
-    /// How many frames fit in the stage of an output, if any input wants it.
-    fn stage_room(&self, output: u32) -> Option<u32> {
-        let input = self.inputs.first_to_stage(output)?;
-        Some(self.stage(input, output))
+    /// The input that hands its frame over to the stage of an output next, and how many frames fit
+    /// there.
+    fn next_to_stage(&self, output: u32) -> Option<(u32, u32)> {
+        let may_pass = |&input: &u32| self.may_come_in(input);
+        let input = self.inputs.wanting_stage(output).iter().copied().find(may_pass)?;
+        Some((input, self.stage(input, output)))
+    }
+
+    /// A frame passes the circuit of a channel, if that has one. Returns when it has.
+    fn pass(&mut self, way: Way, channel: u32, bytes: u32) -> Time {
+        let Some(passed) = self.circuits.pass(way, channel, self.now, bytes) else {
+            return self.now;
+        };
+        if let Some(&Port { output, .. }) = self.circuits.port(way, channel) {
+            self.enter(passed, Step::Free, output, 0);
+        }
+        passed
+    }
+
+    /// Returns true if the first frame of an input may pass the circuit of its port: that is free,
+    /// and no frame that could leave by it has its turn.
+    fn may_come_in(&self, input: u32) -> bool {
+        self.circuits.is_free(Way::In, input, self.now)
+            && !self.circuits.rival(input).is_some_and(|output| self.could_start(output))
+    }
+
+    /// Returns true if a frame could start on an output with a circuit at this instant.
+    fn could_start(&self, output: u32) -> bool {
+        let may_pass = |&input: &u32| self.circuits.is_free(Way::In, input, self.now);
+        !self.is_down(output)
+            && self.channels[output as usize].free <= self.now
+            && self.inputs.wanting(output).iter().any(may_pass)
+    }
+
+    /// The circuit of a port has passed a frame: its output and its input try again.
+    fn retry_both(&mut self, output: u32) {
+        if self.inputs.is_wanted(output) {
+            self.wake(output);
+        }
+        self.retry(output);
+    }
+
+    /// The input of the port of an output tries again to pass their circuit, if they have one.
+    fn retry(&mut self, output: u32) {
+        if let Some(&Port { input, .. }) = self.circuits.port(Way::Out, output)
+            && self.circuits.is_free(Way::In, input, self.now)
+            && let Some(frame) = self.inputs.first(input)
+        {
+            let wanted = self.flights.get(frame).channel();
+            if self.stage(input, wanted) > 0 {
+                self.enter(self.now, Step::Stage, wanted, 0);
+            } else if self.inputs.is_wanted(wanted) {
+                self.wake(wanted);
+            }
+        }
     }
 
     /// An input has handed a frame over to an output, and offers its next one when it may.
-    fn hand_over(&mut self, input: u32, output: u32, bytes: u32) {
+    fn hand_over(&mut self, input: u32, output: u32, bytes: u32, passed: Time) {
         if let Rooms::Input { hand_over: HandOver::LastBit, .. } =
             self.memories.rooms[input as usize]
         {
             let whole = |channel: u32| self.lines[channel as usize].whole(bytes);
-            self.inputs.take(input, self.now + whole(input).min(whole(output)));
+            let read = self.now + whole(input).min(whole(output));
+            self.inputs.take(input, read.max(passed));
         }
         self.offer(input);
     }
@@ -561,7 +625,10 @@ impl<'a> Frames<'a> {
         if !is_down && self.channels[output as usize].free > self.now {
             return;
         }
-        let Some((frame, input)) = self.next_frame(output) else { return };
+        let Some((frame, input)) = self.next_frame(output, is_down) else {
+            // The input of its port may have waited for it.
+            return self.retry(output);
+        };
         let bytes = self.flights.get(frame).bytes;
         match is_down {
             true => self.lose_waiting(frame, told),
@@ -572,13 +639,19 @@ impl<'a> Frames<'a> {
                 if self.inputs.staged(output) > 0 {
                     self.inputs.want(stage, output);
                 }
-                if self.inputs.first_to_stage(output).is_some() {
+                if !self.inputs.wanting_stage(output).is_empty() {
                     self.enter(self.now, Step::Stage, output, 0);
                 }
             }
             Some(input) if is_down => self.offer(input),
-            Some(input) => self.hand_over(input, output, bytes),
+            Some(input) => {
+                let passed = self.pass(Way::In, input, bytes);
+                self.hand_over(input, output, bytes, passed);
+            }
             None => {}
+        }
+        if !is_down {
+            self.pass(Way::Out, output, bytes);
         }
         let is_waiting = |changing: &Changing<'_>| !changing.waiting[output as usize].is_empty();
         if self.inputs.is_wanted(output) || self.changing.as_deref().is_some_and(is_waiting) {
@@ -587,14 +660,18 @@ impl<'a> Frames<'a> {
     }
 
     /// The next frame of those that wait for an output, and the input whose queue it leaves.
-    fn next_frame(&mut self, output: u32) -> Option<(u32, Option<u32>)> {
+    fn next_frame(&mut self, output: u32, is_down: bool) -> Option<(u32, Option<u32>)> {
         if let Some(changing) = &mut self.changing
             && let Some(frame) = changing.waiting[output as usize].pop_front()
         {
             return Some((frame, None));
         }
-        let (input, frame) = self.inputs.next(output)?;
-        Some((frame, Some(input)))
+        if !is_down && !self.circuits.is_free(Way::Out, output, self.now) {
+            return None;
+        }
+        let may_pass = |input: u32| is_down || self.may_come_in(input);
+        let input = self.inputs.turn(output, may_pass)?;
+        Some((self.inputs.hand_over(input, output), Some(input)))
     }
 
     /// A frame that waits for a link that is down is lost, and its room is free.

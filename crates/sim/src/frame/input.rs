@@ -61,18 +61,21 @@ impl Inputs {
         wants.insert(place, input);
     }
 
-    /// The lowest input that wants the stage of an output, and its first frame, which leaves the
-    /// queue.
-    pub fn next_to_stage(&mut self, output: u32) -> Option<(u32, u32)> {
-        let wants = self.to_stage.get_mut(output as usize).filter(|wants| !wants.is_empty())?;
-        let input = wants.remove(0);
-        let frame = self.queues[input as usize].pop_front();
-        Some((input, frame.expect("an input that wants a stage has a frame")))
+    /// The inputs that want the stage of an output, in order.
+    pub fn wanting_stage(&self, output: u32) -> &[u32] {
+        self.to_stage.get(output as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The lowest input that wants the stage of an output.
-    pub fn first_to_stage(&self, output: u32) -> Option<u32> {
-        self.to_stage.get(output as usize)?.first().copied()
+    /// The first frame of an input that wants the stage of an output leaves the queue.
+    pub fn to_stage(&mut self, input: u32, output: u32) -> u32 {
+        Self::leave(&mut self.to_stage[output as usize], &mut self.queues, input)
+    }
+
+    /// The first frame of an input that wants something leaves the queue.
+    fn leave(wants: &mut Vec<u32>, queues: &mut [VecDeque<u32>], input: u32) -> u32 {
+        wants.retain(|&other| other != input);
+        let frame = queues[input as usize].pop_front();
+        frame.expect("an input that wants an output has a frame")
     }
 
     /// A frame joins the queue of an input. Returns true if it is the first in it.
@@ -109,18 +112,22 @@ impl Inputs {
         !self.wants[output as usize].is_empty()
     }
 
-    /// The next input whose turn it is at an output, and its first frame, which leaves the queue.
-    pub fn next(&mut self, output: u32) -> Option<(u32, u32)> {
-        let wants = &mut self.wants[output as usize];
+    /// The inputs whose first frame wants an output, in order.
+    pub fn wanting(&self, output: u32) -> &[u32] {
+        &self.wants[output as usize]
+    }
+
+    /// The next input whose turn it is at an output, of those that may have it.
+    pub fn turn(&self, output: u32, may: impl Fn(u32) -> bool) -> Option<u32> {
+        let wants = self.wanting(output);
         let served = self.served[output as usize];
-        let behind = wants.partition_point(|&input| input <= served);
-        let place = if behind < wants.len() { behind } else { 0 };
-        if wants.is_empty() {
-            return None;
-        }
-        let input = wants.remove(place);
+        let (before, behind) = wants.split_at(wants.partition_point(|&input| input <= served));
+        behind.iter().chain(before).copied().find(|&input| may(input))
+    }
+
+    /// An output serves an input: its first frame leaves the queue.
+    pub fn hand_over(&mut self, input: u32, output: u32) -> u32 {
         self.served[output as usize] = input;
-        let frame = self.queues[input as usize].pop_front();
-        Some((input, frame.expect("an input that wants an output has a frame")))
+        Self::leave(&mut self.wants[output as usize], &mut self.queues, input)
     }
 }

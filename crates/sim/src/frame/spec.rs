@@ -7,6 +7,10 @@ use crosstie_fabric::{ChannelId, Fabric, HostId, Node, SwitchId};
 use crosstie_routing::Routing;
 use crosstie_units::Time;
 
+/// The most that a clock may differ from its nominal rate, in parts per million.
+pub const CLOCKS: u32 = 1000;
+const MILLION: u64 = 1_000_000;
+
 /// A link, the same both ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
@@ -32,9 +36,12 @@ impl Line {
         self.pace.time_for(framing::HEAD)
     }
 
-    /// Whether bytes pass faster than on another.
+    /// Returns true if bytes pass faster than on another, by more than clocks differ.
     pub fn is_faster(&self, than: &Line) -> bool {
-        self.pace.is_faster(&than.pace)
+        let nominal = |pace: Pace, parts| u128::from(pace.bytes) * u128::from(MILLION + parts);
+        let cross = |bytes: u128, other: Pace| bytes * u128::from(other.time.ps());
+        let (ours, theirs) = (nominal(self.pace, 0), nominal(than.pace, 2 * u64::from(CLOCKS)));
+        cross(ours, than.pace) > cross(theirs, self.pace)
     }
 }
 
@@ -77,6 +84,15 @@ pub enum HandOver {
     FirstBit,
 }
 
+/// What ports to other switches carry, both ways together: one frame at a time, whichever way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Circuit {
+    /// How fast frames pass that come from the other switch.
+    pub inward: Pace,
+    /// How fast frames pass that go to it.
+    pub outward: Pace,
+}
+
 /// Where frames wait in a switch: B_L [tam, 2.2.3]. Ports to other switches (uplinks) may have more
 /// or less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +107,8 @@ pub enum Memory {
         hand_over: HandOver,
         /// Frames that an output keeps beside, of those that come from faster links.
         stage: u32,
+        /// What limits both directions of a port to a switch together; `None`: nothing.
+        circuit: Option<Circuit>,
     },
     /// At the output by which they leave.
     Output {
@@ -137,6 +155,8 @@ pub struct FrameSpec<'a> {
     pub ports: &'a [u32],
     /// The links of a copy, by number: those of one after the other, or once if all are alike.
     pub lines: &'a [Line],
+    /// How fast hosts send, by copy and host, if not as their links carry.
+    pub clocks: &'a [Pace],
     /// Its switches, by number.
     pub switches: &'a [SwitchSpec],
     /// The cycle that those who measure count in.
@@ -169,9 +189,22 @@ impl FrameSpec<'_> {
         way
     }
 
-    pub(super) fn line(&self, port: u32, channel: ChannelId) -> &Line {
+    /// The link of a channel.
+    fn link(&self, port: u32, channel: ChannelId) -> Line {
         let place = port as usize * self.fabric.links().len() + channel.link().0 as usize;
-        &self.lines[place % self.lines.len()]
+        self.lines[place % self.lines.len()]
+    }
+
+    /// A channel: a link as its sender's clock drives it.
+    pub(super) fn line(&self, port: u32, channel: ChannelId) -> Line {
+        let link = self.link(port, channel);
+        match self.fabric.channel(channel).from.node {
+            Node::Host(host) if !self.clocks.is_empty() => {
+                let place = port as usize * self.fabric.hosts().len() + host.0 as usize;
+                Line { pace: self.clocks[place], ..link }
+            }
+            Node::Host(_) | Node::Switch(_) => link,
+        }
     }
 
     /// Words for a copy of the fabric: its first rail.
@@ -201,7 +234,7 @@ impl Blueprint for FrameSpec<'_> {
     /// That of the fastest rail.
     fn pace(&self) -> Pace {
         let first = self.fabric.host_out(HostId(0));
-        let paces = (0..self.copies()).map(|port| self.line(port, first).pace);
+        let paces = (0..self.copies()).map(|port| self.link(port, first).pace);
         Pace::fastest(paces).expect("there is a rail")
     }
 

@@ -2,7 +2,7 @@
 //! every instant everything is looked at.
 
 use crosstie_fabric::{ChannelId, Fabric, Node, SwitchId};
-use crosstie_sim::frame::{Capacity, Forwarding, FrameSpec, HandOver, Memory, framing};
+use crosstie_sim::frame::{Capacity, Circuit, Forwarding, FrameSpec, HandOver, Memory, framing};
 use crosstie_sim::network::{Condition, Pace};
 
 /// What is known of a frame.
@@ -77,8 +77,18 @@ impl<'a> Reference<'a> {
         all
     }
 
+    /// The pace of a channel before any change.
+    fn own_pace(&self, channel: ChannelId) -> Pace {
+        let Node::Host(host) = self.fabric().channel(channel).from.node else {
+            return self.spec.lines[self.line(channel)].pace;
+        };
+        let place = self.port as usize * self.fabric().hosts().len() + host.0 as usize;
+        let own = self.spec.clocks.get(place).copied();
+        own.unwrap_or(self.spec.lines[self.line(channel)].pace)
+    }
+
     fn pace(&self, channel: ChannelId, now: u64) -> Pace {
-        let own = self.spec.lines[self.line(channel)].pace;
+        let own = self.own_pace(channel);
         let changes = self.changes(channel).into_iter().filter(|&(at, _)| at <= now);
         changes.fold(own, |pace, (_, to)| match to {
             Condition::Pace(other) => other,
@@ -166,7 +176,7 @@ impl<'a> Reference<'a> {
         let started = *frame.started.get(hop)?;
         let (channel, next) = (frame.way[hop], frame.way[hop + 1]);
         let switch = &self.spec.switches[self.switch_after(channel)?.0 as usize];
-        let faster = self.pace(next, started).is_faster(&self.pace(channel, started));
+        let faster = is_faster(self.pace(next, started), self.pace(channel, started));
         let seen = match switch.forwarding {
             Forwarding::CutThrough if !faster => {
                 started + self.tau(channel, framing::HEAD, started)
@@ -185,15 +195,96 @@ impl<'a> Reference<'a> {
     /// When a frame has been read into the stage of a channel, if it has.
     fn read_to_stage(&self, frame: &Frame, hop: usize) -> Option<u64> {
         let staged = frame.staged.get(hop.checked_sub(1)?).copied().flatten()?;
-        Some(staged + self.tau(frame.way[hop - 1], framing::whole(frame.bytes), staged))
+        let by = frame.way[hop - 1];
+        let read = staged + self.tau(by, framing::whole(frame.bytes), staged);
+        Some(read.max(staged + self.circuit_time(frame, by, by)))
+    }
+
+    /// The circuit of the port that a channel comes to, if it has one.
+    fn circuit(&self, input: ChannelId) -> Option<Circuit> {
+        let Node::Switch(_) = self.fabric().channel(input).from.node else { return None };
+        match self.spec.switches[self.switch_after(input)?.0 as usize].memory {
+            Memory::Input { circuit, .. } => circuit,
+            Memory::Output { .. } | Memory::Shared { .. } => None,
+        }
+    }
+
+    /// What a frame that passes by a channel takes of the circuit of the port that an input comes
+    /// to; 0 if there is none.
+    fn circuit_time(&self, frame: &Frame, input: ChannelId, channel: ChannelId) -> u64 {
+        let occupied = framing::occupied(frame.bytes);
+        self.circuit(input).map_or(0, |circuit| {
+            let pace = if channel == input { circuit.inward } else { circuit.outward };
+            pace.time_for(occupied).ps()
+        })
+    }
+
+    /// When frames started to pass the circuit of the port that an input comes to, when they had
+    /// passed, and whether they came from the other switch.
+    fn passages(&self, input: ChannelId) -> Vec<(u64, u64, bool)> {
+        let mut all = Vec::new();
+        for frame in &self.frames {
+            for (hop, &channel) in frame.way.iter().enumerate() {
+                let from = if channel == input {
+                    frame.staged.get(hop).copied().flatten().or(frame.started.get(hop + 1).copied())
+                } else if channel == input.reverse() {
+                    frame.started.get(hop).copied()
+                } else {
+                    None
+                };
+                let passes = |from| from + self.circuit_time(frame, input, channel);
+                all.extend(from.map(|from| (from, passes(from), channel == input)));
+            }
+        }
+        all.sort_unstable();
+        all
+    }
+
+    /// Returns true if the port that an input comes to has no circuit, or one that is free.
+    fn is_circuit_free(&self, input: ChannelId, now: u64) -> bool {
+        self.circuit(input).is_none()
+            || self.passages(input).iter().all(|&(_, until, _)| until <= now)
+    }
+
+    /// Returns true if the first frame of an input may pass the circuit of its port.
+    fn may_come_in(&self, input: ChannelId, now: u64) -> bool {
+        if self.circuit(input).is_none() {
+            return true;
+        }
+        let came_in = self.passages(input).last().is_some_and(|&(.., is_inward)| is_inward);
+        self.is_circuit_free(input, now) && !(came_in && self.could_start(input.reverse(), now))
+    }
+
+    /// Returns true if a frame of an input could start on a channel out of a switch, whoever's turn
+    /// the circuits of their inputs have.
+    fn could_start(&self, out: ChannelId, now: u64) -> bool {
+        let Node::Switch(switch) = self.fabric().channel(out).from.node else { return false };
+        !self.is_down(out, now)
+            && self.is_free(out, now)
+            && self.waiting(out).iter().any(|&(decided, by, index)| {
+                self.is_staged(index)
+                    || self.stage(by, out) == 0
+                        && self.is_offered(switch, (decided, by), now)
+                        && self.is_circuit_free(by, now)
+            })
+    }
+
+    /// Returns true if an input offers a frame that was decided at a time.
+    fn is_offered(&self, switch: SwitchId, (decided, by): (u64, ChannelId), now: u64) -> bool {
+        let Memory::Input { hand_over, .. } = self.spec.switches[switch.0 as usize].memory else {
+            return false;
+        };
+        let one_at_a_time = hand_over == HandOver::LastBit;
+        self.is_first(switch, decided, by) && !(one_at_a_time && self.is_taken(by, now))
     }
 
     /// How many frames the stage of a channel keeps of those that come by another.
     fn stage(&self, by: ChannelId, out: ChannelId) -> usize {
-        let own = |channel: ChannelId| self.spec.lines[self.line(channel)];
         let Some(switch) = self.switch_after(by) else { return 0 };
         match self.spec.switches[switch.0 as usize].memory {
-            Memory::Input { stage, .. } if own(by).is_faster(&own(out)) => stage as usize,
+            Memory::Input { stage, .. } if is_faster(self.own_pace(by), self.own_pace(out)) => {
+                stage as usize
+            }
             _ => 0,
         }
     }
@@ -370,9 +461,9 @@ impl<'a> Reference<'a> {
         }
         let started = *frame.started.get(hop)?;
         let by = [frame.way[hop - 1], frame.way[hop]];
-        by.map(|link| started + self.tau(link, framing::whole(frame.bytes), started))
-            .into_iter()
-            .min()
+        let read = by.map(|link| started + self.tau(link, framing::whole(frame.bytes), started));
+        let passed = started + self.circuit_time(frame, by[0], by[0]);
+        Some(read[0].min(read[1]).max(passed))
     }
 
     /// Returns true if an input is still handing over a frame.
@@ -402,18 +493,13 @@ impl<'a> Reference<'a> {
     fn move_to_stage(&mut self, now: u64) -> bool {
         for out in self.fabric().channels() {
             let Node::Switch(switch) = self.fabric().channel(out).from.node else { continue };
-            let Memory::Input { hand_over, .. } = self.spec.switches[switch.0 as usize].memory
-            else {
-                continue;
-            };
             let waiting = self.waiting(out);
             let inside = waiting.iter().filter(|&&(_, _, index)| self.is_staged(index)).count();
-            let one_at_a_time = hand_over == HandOver::LastBit;
             let found = waiting
                 .iter()
                 .filter(|&&(_, by, index)| self.stage(by, out) > inside && !self.is_staged(index))
-                .filter(|&&(decided, by, _)| self.is_first(switch, decided, by))
-                .filter(|&&(_, by, _)| !(one_at_a_time && self.is_taken(by, now)))
+                .filter(|&&(decided, by, _)| self.is_offered(switch, (decided, by), now))
+                .filter(|&&(_, by, _)| self.may_come_in(by, now))
                 .min_by_key(|&&(_, by, _)| by);
             if let Some(&(_, _, index)) = found {
                 let hop = self.frames[index].started.len();
@@ -434,13 +520,15 @@ impl<'a> Reference<'a> {
             }
             let waiting = self.waiting(out);
             let taken = match self.spec.switches[switch.0 as usize].memory {
-                Memory::Input { hand_over, .. } => {
-                    let one_at_a_time = hand_over == HandOver::LastBit;
+                Memory::Input { .. } => {
+                    if !is_down && !self.is_circuit_free(out.reverse(), now) {
+                        continue;
+                    }
                     let heads = waiting.iter().copied().filter(|&(decided, by, index)| {
                         !self.is_staged(index)
                             && self.stage(by, out) == 0
-                            && self.is_first(switch, decided, by)
-                            && !(one_at_a_time && self.is_taken(by, now))
+                            && self.is_offered(switch, (decided, by), now)
+                            && (is_down || self.may_come_in(by, now))
                     });
                     // By the number of the input; the stage comes behind all of them.
                     let mut heads: Vec<_> = heads.map(|head| (head.1.0, head)).collect();
@@ -484,6 +572,8 @@ impl<'a> Reference<'a> {
                 if hop > 0 {
                     times.extend(self.read(frame, hop));
                 }
+                times.extend(self.passages(channel).iter().map(|&(_, until, _)| until));
+                times.extend(self.passages(channel.reverse()).iter().map(|&(_, until, _)| until));
                 times.extend(self.read_to_stage(frame, hop + 1));
                 if hop + 1 < frame.way.len() {
                     times.extend(self.notice(frame, hop));
@@ -551,4 +641,11 @@ fn share(capacity: Capacity, bytes: u32) -> u64 {
         Capacity::Frames(_) => 1,
         Capacity::Bytes(_) => u64::from(framing::stored(bytes)),
     }
+}
+
+/// Returns true if bytes pass faster at one pace than at another, by more than clocks differ: 2 in
+/// 1,000.
+fn is_faster(pace: Pace, than: Pace) -> bool {
+    let rate = |pace: Pace| pace.bytes as f64 / pace.time.ps() as f64;
+    rate(pace) > 1.002 * rate(than) * (1.0 + 1e-12)
 }

@@ -12,6 +12,9 @@ pub struct Frame {
     /// The most that a frame carries.
     #[serde(deserialize_with = "limits::some_mtu", skip_serializing_if = "Option::is_none")]
     mtu: Option<Bytes>,
+    /// How far the clocks of hosts may be off, in parts per million.
+    #[serde(deserialize_with = "limits::clock_ppm", skip_serializing_if = "is_none")]
+    pub clock_ppm: u32,
     /// Links between switches.
     pub uplink: Uplink,
     /// The switches.
@@ -81,6 +84,18 @@ pub enum HandOver {
     FirstBit,
 }
 
+/// What a port to another switch carries, both ways together: one frame at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Circuit {
+    /// How fast frames pass that come from the other switch.
+    #[serde(rename = "in", deserialize_with = "limits::rate")]
+    pub inward: Rate,
+    /// How fast frames pass that go to it.
+    #[serde(rename = "out", deserialize_with = "limits::rate")]
+    pub outward: Rate,
+}
+
 /// Where frames wait in a switch, and how many: B_L \[tam, 2.2.3\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -98,6 +113,9 @@ pub enum Memory {
         /// Frames that an output keeps beside, of those that come from faster links.
         #[serde(default, deserialize_with = "limits::stage", skip_serializing_if = "is_none")]
         stage: u32,
+        /// What limits both directions of a port to another switch together.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        circuit: Option<Circuit>,
     },
     /// At the output by which they leave.
     Output {
@@ -121,8 +139,8 @@ pub enum Memory {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_none(frames: &u32) -> bool {
-    *frames == 0
+fn is_none(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Default for Memory {

@@ -28,6 +28,7 @@ wholes! {
     routing_delay: u32 = 1..=1000;
     response: u32 = 0..=1_000_000;
     stage: u32 = 0..=1_000_000;
+    clock_ppm: u32 = 0..=1000;
     transfers: u32 = 1..=64;
     round_trips: u32 = 1..=1_000_000;
     cycles: u64 = 100..=1_000_000_000_000;

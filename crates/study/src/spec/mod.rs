@@ -26,7 +26,7 @@ pub use crosstie_routing::RoutingKind;
 pub use crosstie_units::Capacity;
 pub use crosstie_work::traffic::{Arrival, Destination, Size, TrafficSpec};
 pub use event::{Competitor, LinkEvent};
-pub use frame::{Forwarding, Frame, FrameSwitch, HandOver, Memory, Uplink};
+pub use frame::{Circuit, Forwarding, Frame, FrameSwitch, HandOver, Memory, Uplink};
 pub use live::Live;
 pub use machine::{
     Bus, Cluster, Fabric, InTransit, Irregular, Link, Nic, Packet, Patience, Switch, Tree,

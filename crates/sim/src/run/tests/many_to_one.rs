@@ -57,6 +57,7 @@ fn many_to_one(
         rails: 1,
         ports: &[],
         lines: &lines,
+        clocks: &[],
         switches: &switches,
         cycle: BYTE,
         changes: &[],
@@ -98,7 +99,13 @@ fn efficiency(senders: u32, packets: u32, played: &Played) -> f64 {
 
 fn input(frames: u32) -> Memory {
     let room = Capacity::Frames(frames);
-    Memory::Input { host: room, uplink: room, hand_over: HandOver::default(), stage: 0 }
+    Memory::Input {
+        host: room,
+        uplink: room,
+        hand_over: HandOver::default(),
+        stage: 0,
+        circuit: None,
+    }
 }
 
 fn output(frames: u32) -> Memory {

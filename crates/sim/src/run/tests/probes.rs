@@ -80,6 +80,7 @@ impl Cluster {
             rails: 1,
             ports: &[],
             lines: &lines,
+            clocks: &[],
             switches: &switches,
             cycle: BYTE,
             changes: &[],
@@ -312,7 +313,13 @@ fn bursts(cluster: &Cluster, sources: u32, sinks: u32, lengths: &[u32]) -> Vec<(
 
 fn input(frames: u32) -> Memory {
     let room = Capacity::Frames(frames);
-    Memory::Input { host: room, uplink: room, hand_over: HandOver::default(), stage: 0 }
+    Memory::Input {
+        host: room,
+        uplink: room,
+        hand_over: HandOver::default(),
+        stage: 0,
+        circuit: None,
+    }
 }
 
 fn output(frames: u32) -> Memory {

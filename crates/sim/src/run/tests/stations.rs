@@ -60,6 +60,7 @@ pub(super) fn played_by(hosts: u32, nodes: &NodesSpec, schedule: Schedule) -> Pl
         rails: 1,
         ports: &[],
         lines: &lines,
+        clocks: &[],
         switches: &switches,
         cycle: BYTE,
         changes: &[],
