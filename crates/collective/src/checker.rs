@@ -57,8 +57,8 @@ pub fn check(collective: &Collective) -> Result<Report, Fault> {
     })
 }
 
-/// How many messages meet at a rank and at the uplink of a switch, step by step, with so many ranks
-/// at each switch: 0 to d - 1 at the first, and so on.
+/// How many messages meet at a rank and at the uplink of a switch, step by step. The first switch
+/// has ranks 0 to `per_switch` - 1, the second the next `per_switch`, and so on.
 ///
 /// # Panics
 /// If there are no ranks at a switch.

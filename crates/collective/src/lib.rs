@@ -1,4 +1,4 @@
-//! Who sends what to whom, after what: schedules of collective operations as values.
+//! Schedules of collective operations as values.
 //!
 //! A [`Schedule`] says for every rank which messages it sends and receives, what it computes, and
 //! which of these waits for which. It is played on simulated and real clusters, priced by a model,

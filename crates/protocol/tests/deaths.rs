@@ -752,7 +752,7 @@ fn all_rails_die(seed: u64) -> u64 {
         assert!(lone.is_none_or(|lone| rank == lone || peer == lone), "{rank} reaches {peer}");
     }
     // Nobody waits for what is half received without having been asked for, and credit bounds it.
-    // Who sends to a rank that has given it up learns so, and forgets that as well.
+    // A rank that sends to one that has given it up learns so, and forgets the message as well.
     let (end, mut told) = (cluster.now + us(10_000_000), BTreeSet::new());
     while !cluster.rests() {
         for pair in cluster.given_up.keys().copied().collect::<Vec<_>>() {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// What is streamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamSpec {
-    /// Who sends, and times the iterations.
+    /// The sender, which times the iterations.
     pub from: Rank,
     /// Who receives; both do, if the stream goes both ways.
     pub to: Rank,

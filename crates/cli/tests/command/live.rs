@@ -265,7 +265,7 @@ fn a_machine_that_cannot_be_reached_is_told_at_once() {
         let problem = format!("`mpiexec.hydra` cannot start ranks on nowhere: {said} (");
         assert!(end.stderr.contains(&problem), "{end:?}");
         let other = fs::read_to_string(number).unwrap();
-        // Who takes over the dead may be in no hurry to bury them.
+        // The new parent of the dead process may reap it late.
         let lives = || {
             let status = fs::read_to_string(format!("/proc/{}/stat", other.trim()));
             status.is_ok_and(|status| !status.contains(") Z "))

@@ -32,7 +32,7 @@ pub enum AllToAll {
     Shift {},
     /// Pairs exchange their blocks, and everybody meets everybody once.
     Pairwise {
-        /// Who meets whom; `None`: xor among a power of two, else an edge colouring.
+        /// How ranks are paired; `None`: xor among a power of two, else an edge colouring.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pairs: Option<Pairs>,
         /// d_1.
@@ -65,7 +65,7 @@ pub enum AllToAll {
         /// How many partners: omega.
         #[serde(default = "group", deserialize_with = "group_within")]
         group: u32,
-        /// Who meets whom.
+        /// How ranks are paired.
         #[serde(default = "edge_colour")]
         pairs: Pairs,
         /// d_1.

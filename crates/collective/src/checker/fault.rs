@@ -20,7 +20,7 @@ pub enum Fault {
     /// A rank sends to itself, or to nobody.
     #[error("operation {} of rank {} sends to rank {}, expected another rank", op.0, rank.0, to.0)]
     NoSuchReceiver {
-        /// Who sends.
+        /// The sender.
         rank: Rank,
         /// The send.
         op: OpId,
@@ -44,7 +44,7 @@ pub enum Fault {
         op.0, rank.0, told(*block), to.0, tag.0
     )]
     SendAlone {
-        /// Who sends.
+        /// The sender.
         rank: Rank,
         /// The send.
         op: OpId,
@@ -113,7 +113,7 @@ pub enum Fault {
         op: OpId,
         /// The first block that differs; `None`: the message should have ended.
         expected: Option<Block>,
-        /// Who sends.
+        /// The sender.
         sender: Rank,
         /// The send.
         sender_op: OpId,
@@ -132,7 +132,7 @@ pub enum Fault {
         op.0, rank.0, block.0
     )]
     NotYet {
-        /// Who sends.
+        /// The sender.
         rank: Rank,
         /// The send.
         op: OpId,

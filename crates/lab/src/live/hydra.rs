@@ -248,6 +248,7 @@ mod tests {
         assert_eq!(blocks(&names, &[0, 0, 1, 2, 3]), [("a", 2), ("b", 1), ("a", 1), ("b", 1)]);
         assert_eq!(blocks(&names[..1], &[0, 1, 2]), [("a", 3)]);
     }
+
     #[test]
     fn lines_of_ssh_are_told_from_others() {
         for line in [

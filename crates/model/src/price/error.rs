@@ -23,7 +23,7 @@ pub enum PriceError {
     /// A message goes to nobody.
     #[error("operation {} of rank {} sends to rank {}, expected a rank below {ranks}", op.0, rank.0, to.0)]
     NoSuchRank {
-        /// Who sends.
+        /// The sender.
         rank: Rank,
         /// The send.
         op: OpId,

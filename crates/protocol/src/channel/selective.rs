@@ -43,9 +43,9 @@
 //!
 //! # What the way carries
 //!
-//! Who sends less than the window does not see what the way would deliver of more. But packets that
-//! are sent one after another when nothing was before them tell it in the short time that they take
-//! (`trains.rs`): those who choose among several rails go by that.
+//! A sender that sends less than the window does not see what the path would deliver of more. A train
+//! of packets on an idle path shows it in a short time (`trains.rs`): policies that choose among rails
+//! go by that.
 //!
 //! # Readings
 //!

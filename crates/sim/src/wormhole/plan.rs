@@ -14,7 +14,7 @@ use super::{EPOCH, NEVER, Tick};
 /// sends every `period` ticks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Plan {
-    /// Who sends, one bit per VC of the multiplexer; 0 for no plan.
+    /// The VCs that send, one bit each; 0 for no plan.
     pub members: u32,
     pub first: u8,
     /// Ticks of the plan in which nothing is sent are blocked: a flit waits for a credit.

@@ -148,7 +148,7 @@ impl Engine {
         }
         let heard = self.link(from, rail).heard || !is_data;
         if !heard {
-            // Who sends data has greeted before.
+            // A peer that sends data has greeted before.
             self.nics[usize::from(rail)].count.odd += 1;
         }
         heard

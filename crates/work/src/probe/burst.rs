@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// all wait until what has not come is not going to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Burst {
-    /// Who sends: S of them.
+    /// The S senders.
     pub sources: Vec<Rank>,
     /// Who receives: R of them, none of whom sends.
     pub sinks: Vec<Rank>,

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// longer than the next takes to come, what is timed is the processor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inflow {
-    /// Who sends.
+    /// The sender.
     pub senders: Vec<Rank>,
     /// Who receives.
     pub receiver: Rank,

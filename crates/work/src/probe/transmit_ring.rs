@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// fills, and only O_s shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransmitRing {
-    /// Who sends.
+    /// The sender.
     pub from: Rank,
     /// To whom.
     pub to: Rank,

@@ -8,8 +8,8 @@ use std::iter::once;
 
 pub(super) const DECLARATION: Declaration = Declaration {
     name: "group-shuffle",
-    sentence: "Round after round, everybody exchanges with a group of so many others, a packet for each in \
-               turn: few packets meet at the inputs of switches, and few rounds drain the pipeline (Tam).",
+    sentence: "Ranks exchange with a group of partners at a time, one packet for each in turn: few packets \
+               meet at the inputs of switches, and few rounds drain the pipeline (Tam).",
 };
 
 pub(super) fn write(
@@ -26,7 +26,7 @@ pub(super) fn write(
     Ok(score.each(|part| {
         let (rank, ranks) = (part.rank, part.ranks());
         let mut before: Vec<OpId> = Vec::new();
-        // Both ends of a pair find it in the same round, whoever rests: rounds are cut by colours.
+        // A round is a range of colours, so that both ends of a pair find it in the same round.
         for first in (1..=steps.count()).step_by(group as usize) {
             let colours = first..=steps.count().min(first.saturating_add(group - 1));
             let partners: Vec<u32> = colours.filter_map(|colour| steps.to(rank, colour)).collect();

@@ -1,7 +1,7 @@
-//! Who sends to whom in which step of an exchange.
+//! The partners of each rank in each step of an exchange.
 //!
 //! In every step a rank sends to at most one other and receives from at most one, so that no two
-//! meet at a rank. After all steps everybody has met everybody once.
+//! meet at a rank. After all steps each rank has sent to each other rank once.
 
 use super::Pairs;
 use crate::OperationError;
@@ -39,8 +39,8 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// Those of a permutation, among ranks of which so many are at each switch if consecutive steps
-    /// are to lead to different switches.
+    /// The steps of a permutation. With `per_switch` hosts at each switch, ranks are renumbered so
+    /// that consecutive steps lead to different switches [tam, 6.3].
     pub fn new(
         permutation: Permutation,
         ranks: u32,

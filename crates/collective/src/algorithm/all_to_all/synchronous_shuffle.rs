@@ -12,8 +12,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
                packet to each: no two meet at a rank, and no rank waits for another (Tam).",
 };
 
-/// The permutation that an exchange among so many ranks has without being told: shift serves all
-/// ranks in p - 1 steps where an edge colouring takes p.
+/// The default permutation: an edge colouring for even p. For odd p, shift: it takes p - 1 steps,
+/// an edge colouring p.
 pub(super) fn usual(ranks: u32) -> Permutation {
     if ranks.is_multiple_of(2) { Permutation::EdgeColour } else { Permutation::Shift }
 }

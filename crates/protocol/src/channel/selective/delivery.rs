@@ -11,7 +11,7 @@ use crosstie_units::{Rate, Time};
 /// two times counts. And no less than the time `ahead` counts, nor is less than that looked at if
 /// there is more: a way may carry much at once that has carried nothing for a while, and hosts and
 /// NICs gather acknowledgements; what the way delivers then is not what it can go on to deliver.
-/// Who sends less than the window allows sees what it sends and not what the way could do, so this
+/// A sender that sends less than the window allows sees its own rate, not the path's, so this
 /// counts only if it is more than was known. A *round* ends when a packet is acknowledged that was
 /// sent after it began.
 #[derive(Debug, Clone)]
@@ -107,7 +107,7 @@ impl Delivery {
         self.last.delivered += u64::from(bytes);
     }
 
-    /// Who sends has nothing more to send, though it might, and so much is under way.
+    /// The sender has nothing more to send, though it may, with `under_way` bytes in flight.
     #[inline]
     pub fn limit(&mut self, under_way: u64) {
         self.limited = self.last.delivered + under_way.max(1);

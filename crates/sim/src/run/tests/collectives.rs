@@ -314,7 +314,7 @@ fn reversed(mut all: Vec<u64>) -> Vec<u64> {
     all
 }
 
-/// Who sends how much to whom in every round. What a rank sends and receives in a round waits until
+/// The bytes between ranks in every round. What a rank sends and receives in a round waits until
 /// it has done its part of the round before.
 type Rounds = Vec<Vec<Option<(u64, u64)>>>;
 
