@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::Args;
 use crosstie_lab::paper::{Evidence, Form, OtherReading, Paper, Part, Scale};
 use crosstie_report::{PaperPart, PaperReport};
-use crosstie_study::paper::{Agreement, Finding};
+use crosstie_study::paper::{Agreement, Claim, Finding, Role};
 use serde::Serialize;
 
 use crate::console::{self, Console};
@@ -66,7 +66,9 @@ pub struct PaperArguments {
 struct Document<'a> {
     paper: Header<'a>,
     parts: Vec<PartState<'a>>,
+    /// Of outcomes alone.
     counts: Counts,
+    apart: Apart,
     claims: &'a [Finding],
 }
 
@@ -94,6 +96,15 @@ struct Counts {
     not_resolved: usize,
     not_checkable: usize,
     missing: usize,
+}
+
+/// Claims that do not count.
+#[derive(Serialize)]
+struct Apart {
+    parameters: Counts,
+    arithmetic: Counts,
+    fitted: Counts,
+    restated: Counts,
 }
 
 /// Lists papers, or reproduces one.
@@ -168,7 +179,8 @@ pub fn paper(arguments: &PaperArguments, threads: Option<NonZeroUsize>, console:
                 report,
             },
             parts: parts.iter().map(PartState::of).collect(),
-            counts: Counts::of(&findings),
+            counts: Counts::of(findings.iter().filter(|f| f.claim.counts())),
+            apart: Apart::of(&findings),
             claims: &findings,
         })?;
     } else {
@@ -186,14 +198,31 @@ impl PartState<'_> {
 }
 
 impl Counts {
-    fn of(findings: &[Finding]) -> Counts {
-        let count = |agreement| findings.iter().filter(|f| f.agreement() == agreement).count();
+    fn of<'f>(findings: impl Iterator<Item = &'f Finding>) -> Counts {
+        let agreements: Vec<Agreement> = findings.map(Finding::agreement).collect();
+        let count = |agreement| agreements.iter().filter(|found| **found == agreement).count();
         Counts {
             agrees: count(Agreement::Agrees),
             differs: count(Agreement::Differs),
             not_resolved: count(Agreement::NotResolved),
             not_checkable: count(Agreement::NotCheckable),
             missing: count(Agreement::Missing),
+        }
+    }
+}
+
+impl Apart {
+    fn of(findings: &[Finding]) -> Apart {
+        let role = |role| Counts::of(findings.iter().filter(move |f| f.claim.role == role));
+        let outcomes = |is: fn(&Claim) -> bool| {
+            let outcomes = findings.iter().filter(|f| f.claim.role == Role::Outcome);
+            Counts::of(outcomes.filter(move |f| is(&f.claim)))
+        };
+        Apart {
+            parameters: role(Role::Parameter),
+            arithmetic: role(Role::Arithmetic),
+            fitted: outcomes(|claim| claim.fitted.is_some()),
+            restated: outcomes(|claim| claim.fitted.is_none() && claim.same_as.is_some()),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Published and measured in words: what the page and the terminal share.
 
 use crosstie_study::paper::{
-    Agreement, Certainty, Claim, Estimate, Finding, Measured, Missing, Target, Tolerance,
+    Agreement, Certainty, Claim, Estimate, Finding, Measured, Missing, Role, Series, Target,
+    Tolerance,
 };
 
 use crate::number;
@@ -14,6 +15,7 @@ pub(crate) fn published(claim: &Claim) -> String {
         Target::Value(value) => unit(number::chosen(*value)),
         Target::Range { min, max } => unit(range(*min, *max)),
         Target::Shape(shape) => shape.clone(),
+        Target::Series(series) => unit(column(series)),
     };
     match (&claim.pattern, claim.kind) {
         (Some(pattern), Certainty::Unreadable) => format!("{pattern}: {text}"),
@@ -21,8 +23,34 @@ pub(crate) fn published(claim: &Claim) -> String {
     }
 }
 
+/// A published column: "8x2 11.23, 8x3 8.23".
+fn column(series: &Series) -> String {
+    let pairs = series.labels.iter().zip(&series.values);
+    let words: Vec<String> =
+        pairs.map(|(label, value)| format!("{label} {}", number::chosen(*value))).collect();
+    words.join(", ")
+}
+
+/// What of a column counts as the same.
+fn criteria(series: &Series) -> String {
+    let mut words = Vec::new();
+    let mut add = |what: &str, bound: Option<f64>| {
+        words.extend(bound.map(|bound| format!("{what} {}", number::chosen(bound))));
+    };
+    add("rank correlation at least", series.rank_min);
+    add("mean distance at most", series.mean_abs_max);
+    add("mean relative distance at most", series.mean_rel_max);
+    add("largest over smallest at least", series.spread_min);
+    add("largest over smallest at most", series.spread_max);
+    words.extend(series.order.iter().map(|order| String::from(order.clone())));
+    words.join(", ")
+}
+
 /// What still agrees with a claim, where that is more than what was published.
 pub(crate) fn accepted(claim: &Claim) -> Option<String> {
+    if let Target::Series(series) = &claim.target {
+        return Some(criteria(series));
+    }
     if matches!(claim.tolerance, None | Some(Tolerance::Exact)) {
         return None;
     }
@@ -44,9 +72,7 @@ pub(crate) fn live(finding: &Finding) -> Option<String> {
 fn told(finding: &Finding, outcome: &Result<Measured, Missing>) -> String {
     match outcome {
         Ok(Measured::Number(number)) => estimate(*number, &finding.claim.unit),
-        Ok(Measured::Shape { text, .. }) => text.clone(),
-        Ok(Measured::Beyond { why }) => why.clone(),
-        Err(missing) => missing.to_string(),
+        other => finding.words(other).unwrap_or_default(),
     }
 }
 
@@ -97,8 +123,24 @@ pub(crate) fn alike(
     groups
 }
 
-/// How many findings agree, differ and so on: "41 agree, 3 differ".
+/// How many outcomes agree, differ and so on, and what is listed apart: "41 agree, 3 differ; apart: arithmetic: 20
+/// agree".
 pub(crate) fn count(findings: &[Finding]) -> String {
+    let counted: Vec<&Finding> = findings.iter().filter(|f| f.claim.counts()).collect();
+    let apart: Vec<String> = Apart::ALL
+        .into_iter()
+        .filter_map(|apart| {
+            let there: Vec<&Finding> = apart.of(findings).collect();
+            (!there.is_empty()).then(|| format!("{}: {}", apart.words(), totals(&there)))
+        })
+        .collect();
+    match apart.is_empty() {
+        true => totals(&counted),
+        false => format!("{}; apart: {}", totals(&counted), apart.join("; ")),
+    }
+}
+
+fn totals(findings: &[&Finding]) -> String {
     let counts = Agreement::ALL.map(|agreement| {
         let count = findings.iter().filter(|finding| finding.agreement() == agreement).count();
         (agreement, count)
@@ -109,6 +151,65 @@ pub(crate) fn count(findings: &[Finding]) -> String {
         .map(|(agreement, count)| format!("{count} {}", verb(agreement, count)))
         .collect();
     words.join(", ")
+}
+
+/// Claims that do not count in totals, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Apart {
+    /// They restate others.
+    Restated,
+    /// Experiments were fitted to them.
+    Fitted,
+    /// They follow from other published numbers.
+    Arithmetic,
+    /// They are inputs.
+    Parameters,
+}
+
+impl Apart {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Apart; 4] =
+        [Apart::Restated, Apart::Fitted, Apart::Arithmetic, Apart::Parameters];
+
+    /// The words for a list of them.
+    pub fn words(self) -> &'static str {
+        match self {
+            Apart::Restated => "restated",
+            Apart::Fitted => "fitted",
+            Apart::Arithmetic => "arithmetic",
+            Apart::Parameters => "parameters",
+        }
+    }
+
+    /// What makes them so, in a sentence.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Apart::Restated => "Claims that restate others, which count once.",
+            Apart::Fitted => {
+                "Outcomes to which something of the experiments was fitted: that they agree says \
+                 nothing."
+            }
+            Apart::Arithmetic => "Numbers that follow from other published numbers, recomputed.",
+            Apart::Parameters => {
+                "Inputs of the machine and of the experiments: the experiments carry them, so that \
+                 they are not reproduced."
+            }
+        }
+    }
+
+    /// Those of them among the findings.
+    pub fn of(self, findings: &[Finding]) -> impl Iterator<Item = &Finding> {
+        findings.iter().filter(move |finding| Apart::why(&finding.claim) == Some(self))
+    }
+
+    fn why(claim: &Claim) -> Option<Apart> {
+        match claim.role {
+            Role::Parameter => Some(Apart::Parameters),
+            Role::Arithmetic => Some(Apart::Arithmetic),
+            Role::Outcome if claim.fitted.is_some() => Some(Apart::Fitted),
+            Role::Outcome => claim.same_as.is_some().then_some(Apart::Restated),
+        }
+    }
 }
 
 fn verb(agreement: Agreement, count: usize) -> &'static str {
@@ -174,6 +275,21 @@ mod tests {
     }
 
     #[test]
+    fn a_column_in_words() {
+        let series = claim(
+            "kind = 'stated'\nunit = 'MB/s'\nseries = { labels = ['a', 'b'], values = [2, 1.5], \
+             rank-min = 1, order = ['a > b'], mean-rel-max = 0.04 }",
+        );
+        assert_eq!(published(&series), "a 2, b 1.5 MB/s");
+        let same = "rank correlation at least 1, mean relative distance at most 0.04, a > b";
+        assert_eq!(accepted(&series).as_deref(), Some(same));
+        let outcome = Ok(Measured::Series(vec![Estimate::exact(2.0), Estimate::exact(1.5)]));
+        let finding = Finding { claim: series, outcome, live: None, remark: None };
+        assert_eq!(finding.agreement(), Agreement::Agrees);
+        assert!(measured(&finding).starts_with("a 2.000, b 1.500: rank correlation 1.00"));
+    }
+
+    #[test]
     fn intervals_in_words() {
         let words = |value, low, high| estimate(Estimate { value, low, high }, "%");
         assert_eq!(words(15.0, -37.0, 67.0), "15 ± 52%");
@@ -203,6 +319,28 @@ mod tests {
         assert_eq!(count(&open), "0 agree, 1 not resolved");
         let reason = |i: usize| Finding { remark: Some("noise".into()), ..findings[i].clone() };
         let differing = [reason(1), findings[2].clone(), reason(2), findings[0].clone()];
+        let with = |rest: &str| {
+            let text = format!(
+                "[[claim]]\nid = 'x'\nsource = 'Table 1'\nsays = 'gain'\nkind = 'stated'\n{rest}\n\
+                 [[claim]]\nid = 'y'\nsource = 'Table 1'\nsays = 'gain'\nkind = 'stated'\nshape = 'up'"
+            );
+            let claim = Published::parse("x", &text).unwrap().claims.remove(0);
+            Finding { claim, ..findings[0].clone() }
+        };
+        let number = "value = 44\ntolerance = { abs = 9 }";
+        let apart = [
+            findings[1].clone(),
+            with(&format!("{number}\nrole = 'arithmetic'")),
+            with(&format!("{number}\nrole = 'parameter'")),
+            with(&format!("{number}\nrole = 'parameter'")),
+            with(&format!("{number}\nfitted = 'jitter'")),
+            with(&format!("{number}\nsame-as = 'y'")),
+        ];
+        assert_eq!(
+            count(&apart),
+            "0 agree, 1 differs; apart: restated: 1 agrees; fitted: 1 agrees; arithmetic: 1 agrees; \
+             parameters: 2 agree"
+        );
         let groups: Vec<_> = alike(&differing, Agreement::Differs)
             .into_iter()
             .map(|(why, alike)| (why, alike.len()))

@@ -71,27 +71,6 @@ pub(super) fn middle(sample: &[f64]) -> Option<Estimate> {
     Some(Estimate { value, low: sorted[below], high: sorted[sorted.len() - 1 - below] })
 }
 
-/// How alike two lists of numbers are ordered [Spearman]: 1 if they are ordered alike, -1 if one is
-/// the other turned round.
-pub(super) fn rank_correlation(one: &[f64], other: &[f64]) -> f64 {
-    let (a, b) = (ranks(one), ranks(other));
-    let middle = (a.len() as f64 + 1.0) / 2.0;
-    let sum = |of: &dyn Fn(f64, f64) -> f64| {
-        a.iter().zip(&b).map(|(x, y)| of(x - middle, y - middle)).sum::<f64>()
-    };
-    sum(&|x, y| x * y) / (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt()
-}
-
-/// The place of each number among all, from 1; equal ones share theirs.
-fn ranks(numbers: &[f64]) -> Vec<f64> {
-    let rank = |x: &f64| {
-        let less = numbers.iter().filter(|&y| y < x).count() as f64;
-        let equal = numbers.iter().filter(|&y| y == x).count() as f64;
-        less + (equal + 1.0) / 2.0
-    };
-    numbers.iter().map(rank).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,15 +104,5 @@ mod tests {
         let many: Vec<f64> = (0..100).map(f64::from).collect();
         assert_eq!(middle(&many), Some(Estimate { value: 50.0, low: 40.0, high: 59.0 }));
         assert_eq!(middle(&[]), None);
-    }
-
-    #[test]
-    fn orders_are_alike_or_not() {
-        let up = [1.0, 2.0, 4.0, 8.0];
-        assert_eq!(rank_correlation(&up, &[0.1, 0.2, 0.3, 0.9]), 1.0);
-        assert_eq!(rank_correlation(&up, &[4.0, 3.0, 2.0, 1.0]), -1.0);
-        // Ranks 1, 2.5, 2.5, 4 against 1, 2, 3, 4: 4.5 / sqrt(4.5 * 5).
-        let tied = rank_correlation(&up, &[1.0, 2.0, 2.0, 3.0]);
-        assert!((tied - (0.9f64).sqrt()).abs() < 1e-12, "{tied}");
     }
 }

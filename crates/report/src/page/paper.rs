@@ -7,7 +7,7 @@ use crosstie_study::{Figure, ResultSet, Row};
 
 use super::table::{head, table, text_cell};
 use super::{document, fact, figure, figures};
-use crate::comparison;
+use crate::comparison::{self, Apart};
 use crate::escape::{escape, one_line, paragraph, prose};
 use crate::number;
 
@@ -56,7 +56,8 @@ pub fn paper_page(paper: &PaperReport<'_>) -> String {
     for grid in paper.grids {
         self::grid(&mut body, grid, paper.findings);
     }
-    claims(&mut body, paper.findings);
+    outcomes(&mut body, paper.findings);
+    apart(&mut body, paper.findings);
     drawings(&mut body, paper.drawings);
     parts(&mut body, paper.parts);
     parameters(&mut body, paper.parameters);
@@ -88,7 +89,8 @@ fn header(html: &mut String, title: &str, paper: &PaperReport<'_>) {
     }
     html.push_str("<dl class=\"facts\">\n");
     for agreement in Agreement::ALL {
-        let count = paper.findings.iter().filter(|f| f.agreement() == agreement).count();
+        let counted = paper.findings.iter().filter(|f| f.claim.counts());
+        let count = counted.filter(|f| f.agreement() == agreement).count();
         fact(html, agreement.words(), &number::measured(count as f64), agreement.word());
     }
     let run = paper.parts.iter().filter(|part| part.results.is_some()).count();
@@ -206,13 +208,43 @@ fn drawings(html: &mut String, drawings: &[(Figure, Vec<Row>)]) {
     html.push_str("</div>\n</section>\n");
 }
 
-fn claims(html: &mut String, findings: &[Finding]) {
+/// What counts in totals.
+fn outcomes(html: &mut String, findings: &[Finding]) {
     html.push_str(
         "<section id=\"claims\">\n<h2>Published and measured</h2>\n<p class=\"hint\">Stated: legible \
          in the paper. Inferred: it follows from something stated. Unreadable: digits are lost, d \
-         stands for one, and only bounds are compared. Click a head to sort.</p>\n\
-         <div class=\"scroll whole\" tabindex=\"0\" role=\"region\" aria-label=\"Claims\">\n\
-         <table class=\"results\">\n<thead><tr>",
+         stands for one, and only bounds are compared. Click a head to sort.</p>\n",
+    );
+    let counted: Vec<&Finding> = findings.iter().filter(|f| f.claim.counts()).collect();
+    claims(html, &counted, "Claims");
+    html.push_str("</section>\n");
+}
+
+/// What does not, and why.
+fn apart(html: &mut String, findings: &[Finding]) {
+    for apart in Apart::ALL {
+        let there: Vec<&Finding> = apart.of(findings).collect();
+        if there.is_empty() {
+            continue;
+        }
+        let (title, count) = (apart.words(), number::count(there.len(), "claim"));
+        let _ = writeln!(
+            html,
+            "<section id=\"{title}\">\n<h2>Apart from the totals: {title}</h2>\n<p \
+             class=\"hint\">{}</p>\n<details>\n<summary>{count}</summary>",
+            apart.meaning()
+        );
+        claims(html, &there, title);
+        html.push_str("</details>\n</section>\n");
+    }
+}
+
+/// A table of claims.
+fn claims(html: &mut String, findings: &[&Finding], label: &str) {
+    let _ = write!(
+        html,
+        "<div class=\"scroll whole\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">\n\
+         <table class=\"results\">\n<thead><tr>"
     );
     let has_live = findings.iter().any(|finding| finding.live.is_some());
     for (name, meaning) in [
@@ -264,11 +296,14 @@ fn claims(html: &mut String, findings: &[Finding]) {
             let live = live.map(|(text, agreement)| format!("{text}: {agreement}"));
             text_cell(html, "words", &live.unwrap_or_default());
         }
-        let texts = [finding.remark.as_deref(), claim.note.as_deref()];
+        let fitted = claim.fitted.as_deref().map(|what| format!("fitted to it: {what}"));
+        let same = claim.same_as.as_deref().map(|other| format!("the same as {other}"));
+        let texts =
+            [finding.remark.as_deref(), fitted.as_deref(), same.as_deref(), claim.note.as_deref()];
         let texts: Vec<String> = texts.into_iter().flatten().map(prose).collect();
         let _ = writeln!(html, "<td class=\"note\">{}</td></tr>", texts.join("<br/>"));
     }
-    html.push_str("</tbody>\n</table>\n</div>\n</section>\n");
+    html.push_str("</tbody>\n</table>\n</div>\n");
 }
 
 fn parts(html: &mut String, parts: &[PaperPart]) {

@@ -1,9 +1,9 @@
-//! Claims beside measurements: a line each, and in full where they differ.
+//! Claims beside measurements: a line each, outcomes first, and in full where they differ.
 
 use crosstie_study::paper::{Agreement, Finding};
 
 use super::Terminal;
-use crate::comparison;
+use crate::comparison::{self, Apart};
 use crate::escape::one_line;
 
 /// Space between columns.
@@ -12,6 +12,21 @@ const GAP: usize = 2;
 const LEAST: usize = 12;
 
 pub(super) fn claims(terminal: &Terminal, findings: &[Finding]) -> String {
+    let counted: Vec<&Finding> = findings.iter().filter(|f| f.claim.counts()).collect();
+    let mut text = table(terminal, &counted);
+    for apart in Apart::ALL {
+        let there: Vec<&Finding> = apart.of(findings).collect();
+        if !there.is_empty() {
+            text += &format!("\napart from the totals: {}\n", apart.words());
+            text += &table(terminal, &there);
+        }
+    }
+    let live = live(terminal, findings);
+    text + &differences(terminal, findings) + &live + "\n" + &comparison::count(findings) + "\n"
+}
+
+/// A line for each claim.
+fn table(terminal: &Terminal, findings: &[&Finding]) -> String {
     let cells = |cell: &dyn Fn(&Finding) -> String, head: &str| -> Vec<String> {
         let spell = |text: String| terminal.spell(&one_line(&text));
         std::iter::once(head.to_owned()).chain(findings.iter().map(|f| spell(cell(f)))).collect()
@@ -20,8 +35,8 @@ pub(super) fn claims(terminal: &Terminal, findings: &[Finding]) -> String {
         cells(&|finding| finding.claim.id.clone(), "claim"),
         cells(&|finding| finding.claim.kind.word().to_owned(), "kind"),
         cells(&|finding| comparison::published(&finding.claim), "published"),
-        cells(&comparison::measured, "measured"),
-        cells(&comparison::ratio, "ratio"),
+        cells(&|finding| comparison::measured(finding), "measured"),
+        cells(&|finding| comparison::ratio(finding), "ratio"),
     ];
     let width = |cells: &[String]| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
     let agreement = Agreement::ALL.map(|agreement| agreement.words().len());
@@ -57,8 +72,7 @@ pub(super) fn claims(terminal: &Terminal, findings: &[Finding]) -> String {
         };
         text += &format!("{start}{end}\n");
     }
-    let live = live(terminal, findings);
-    text + &differences(terminal, findings) + &live + "\n" + &comparison::count(findings) + "\n"
+    text
 }
 
 /// What real ranks have measured, claim by claim.

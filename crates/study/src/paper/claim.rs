@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::series::{self, Series};
 use crate::document::Fault;
 
 /// How sure it is what a paper says.
@@ -23,6 +24,30 @@ impl Certainty {
             Certainty::Stated => "stated",
             Certainty::Inferred => "inferred",
             Certainty::Unreadable => "unreadable",
+        }
+    }
+}
+
+/// What a published number is to a reproduction. Only an outcome can be reproduced: the others are listed apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// It is what experiments are judged by.
+    #[default]
+    Outcome,
+    /// It follows from other published numbers, and is recomputed.
+    Arithmetic,
+    /// It is an input of the machine or of the experiments.
+    Parameter,
+}
+
+impl Role {
+    /// The word used in files and tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Role::Outcome => "outcome",
+            Role::Arithmetic => "arithmetic",
+            Role::Parameter => "parameter",
         }
     }
 }
@@ -82,6 +107,8 @@ pub enum Target {
     },
     /// A property in words.
     Shape(String),
+    /// A column that is judged as a whole.
+    Series(Series),
 }
 
 /// One published fact.
@@ -95,6 +122,12 @@ pub struct Claim {
     pub says: String,
     /// How sure it is.
     pub kind: Certainty,
+    /// What it is to a reproduction.
+    pub role: Role,
+    /// What the experiments fitted to it, if anything.
+    pub fitted: Option<String>,
+    /// The claim that it restates, if any: both count once.
+    pub same_as: Option<String>,
     /// What was published.
     pub target: Target,
     /// How a damaged number looks; `d` is a lost digit.
@@ -109,7 +142,12 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The least and the largest number that agrees with the claim; none for a shape.
+    /// Returns true if the claim counts in totals: it is an outcome that nothing was fitted to, and no other claim is the same.
+    pub fn counts(&self) -> bool {
+        self.role == Role::Outcome && self.fitted.is_none() && self.same_as.is_none()
+    }
+
+    /// The least and the largest number that agrees with the claim; none for a shape or a series.
     pub fn accepted(&self) -> Option<(f64, f64)> {
         let tolerance = self.tolerance.unwrap_or(Tolerance::Exact);
         match self.target {
@@ -118,7 +156,7 @@ impl Claim {
                 min.map_or(f64::NEG_INFINITY, |min| tolerance.around(min).0),
                 max.map_or(f64::INFINITY, |max| tolerance.around(max).1),
             )),
-            Target::Shape(_) => None,
+            Target::Shape(_) | Target::Series(_) => None,
         }
     }
 }
@@ -131,10 +169,15 @@ pub(super) struct Draft {
     source: String,
     says: String,
     kind: Certainty,
+    #[serde(default)]
+    role: Role,
+    fitted: Option<String>,
+    same_as: Option<String>,
     value: Option<f64>,
     min: Option<f64>,
     max: Option<f64>,
     shape: Option<String>,
+    series: Option<series::Draft>,
     pattern: Option<String>,
     unit: Option<String>,
     tolerance: Option<Tolerance>,
@@ -146,11 +189,14 @@ impl Draft {
     pub fn checked(self) -> Result<Claim, Fault> {
         let id = &self.id;
         let unfit = |label: &str| Err(Fault::new(format!("claim `{id}`"), label));
-        let target = match (self.value, self.min, self.max, self.shape) {
-            (Some(value), None, None, None) => Target::Value(value),
-            (None, None, None, Some(shape)) => Target::Shape(shape),
-            (None, min, max, None) if min.is_some() || max.is_some() => Target::Range { min, max },
-            _ => return unfit("expected one of `value`, `min` and `max`, or `shape`"),
+        let target = match (self.value, self.min, self.max, self.shape, self.series) {
+            (Some(value), None, None, None, None) => Target::Value(value),
+            (None, None, None, Some(shape), None) => Target::Shape(shape),
+            (None, None, None, None, Some(series)) => Target::Series(series.checked(id)?),
+            (None, min, max, None, None) if min.is_some() || max.is_some() => {
+                Target::Range { min, max }
+            }
+            _ => return unfit("expected one of `value`, `min` and `max`, `shape`, or `series`"),
         };
         let numbers = [self.value, self.min, self.max];
         if numbers.into_iter().flatten().any(|number| !number.is_finite()) {
@@ -170,11 +216,20 @@ impl Draft {
         if self.tolerance.is_some_and(|tolerance| !tolerance.is_sound()) {
             return unfit("expected a tolerance of at least 0, a factor of at least 1");
         }
+        if matches!(target, Target::Series(_)) && self.tolerance.is_some() {
+            return unfit("found a `tolerance` beside `series`, whose criteria say what agrees");
+        }
+        if self.fitted.is_some() && self.role != Role::Outcome {
+            return unfit("found `fitted` at what is no outcome");
+        }
         Ok(Claim {
             id: self.id,
             source: self.source,
             says: self.says,
             kind: self.kind,
+            role: self.role,
+            fitted: self.fitted,
+            same_as: self.same_as,
             target,
             pattern: self.pattern,
             unit: self.unit.unwrap_or_default(),

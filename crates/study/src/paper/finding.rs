@@ -23,6 +23,8 @@ pub enum Measured {
         /// Why, in numbers.
         text: String,
     },
+    /// A number for each label of a claim with a series, in their order.
+    Series(Vec<Estimate>),
     /// Nothing that this laboratory can measure.
     Beyond {
         /// Why not.
@@ -139,6 +141,10 @@ impl Finding {
     fn agreement_of(&self, outcome: &Result<Measured, Missing>) -> Agreement {
         let holds = match (outcome, self.claim.accepted()) {
             (Err(_), _) => return Agreement::Missing,
+            (Ok(Measured::Series(found)), _) => match &self.claim.target {
+                Target::Series(series) => series.judge(found).0,
+                _ => return Agreement::NotCheckable,
+            },
             (Ok(Measured::Shape { holds, .. }), _) => *holds,
             (Ok(Measured::Number(number)), Some((min, max))) => number.within(min, max),
             (Ok(_), _) => return Agreement::NotCheckable,
@@ -147,6 +153,18 @@ impl Finding {
             Truth::Holds => Agreement::Agrees,
             Truth::Fails => Agreement::Differs,
             Truth::Open => Agreement::NotResolved,
+        }
+    }
+
+    /// What was measured, in words, where it is no number: a shape, a series, why nothing was.
+    pub fn words(&self, outcome: &Result<Measured, Missing>) -> Option<String> {
+        match (outcome, &self.claim.target) {
+            (Ok(Measured::Number(_)), _) => None,
+            (Ok(Measured::Shape { text, .. }), _) => Some(text.clone()),
+            (Ok(Measured::Series(found)), Target::Series(series)) => Some(series.judge(found).1),
+            (Ok(Measured::Series(found)), _) => Some(format!("{} values", found.len())),
+            (Ok(Measured::Beyond { why }), _) => Some(why.clone()),
+            (Err(missing), _) => Some(missing.to_string()),
         }
     }
 
@@ -163,30 +181,35 @@ impl Finding {
 }
 
 /// One flat object: the keys of the claim's file, `measured` (a number), the ends `low` and `high`
-/// of its interval, `finding` (words), `agreement` and `remark`, null where there is none.
+/// of its interval, `finding` (words), `agreement` and `remark`, null where there is none. Of a series also
+/// `measured_series`, its values.
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Claim { id, source, says, kind, target, pattern, unit, tolerance, note } = &self.claim;
+        let Claim { id, source, says, kind, role, target, pattern, unit, tolerance, note, .. } =
+            &self.claim;
         let mut object = to.serialize_map(None)?;
         let mut text = |key, text: Option<&str>| object.serialize_entry(key, &text);
         text("id", Some(id))?;
         text("source", Some(source))?;
         text("says", Some(says))?;
         text("kind", Some(kind.word()))?;
+        text("role", Some(role.word()))?;
+        text("fitted", self.claim.fitted.as_deref())?;
+        text("same_as", self.claim.same_as.as_deref())?;
         let (value, min, max, shape) = match target {
             Target::Value(value) => (Some(*value), None, None, None),
             Target::Range { min, max } => (None, *min, *max, None),
             Target::Shape(shape) => (None, None, None, Some(shape.as_str())),
+            Target::Series(_) => (None, None, None, None),
         };
         text("shape", shape)?;
         text("pattern", pattern.as_deref())?;
         text("unit", Some(unit))?;
-        let (measured, words) = match &self.outcome {
-            Ok(Measured::Number(number)) => (Some(number), None),
-            Ok(Measured::Shape { text, .. }) => (None, Some(text.clone())),
-            Ok(Measured::Beyond { why }) => (None, Some(why.clone())),
-            Err(missing) => (None, Some(missing.to_string())),
+        let measured = match &self.outcome {
+            Ok(Measured::Number(number)) => Some(number),
+            _ => None,
         };
+        let words = self.words(&self.outcome);
         for (key, number) in [
             ("value", value),
             ("min", min),
@@ -199,6 +222,13 @@ impl Serialize for Finding {
         }
         object.serialize_entry("ratio", &self.ratio().and_then(row::number))?;
         object.serialize_entry("tolerance", tolerance)?;
+        if let Target::Series(series) = target {
+            object.serialize_entry("series", series)?;
+            if let Ok(Measured::Series(found)) = &self.outcome {
+                let found: Vec<_> = found.iter().map(|found| row::number(found.value)).collect();
+                object.serialize_entry("measured_series", &found)?;
+            }
+        }
         let mut text = |key, text: Option<&str>| object.serialize_entry(key, &text);
         text("finding", words.as_deref())?;
         text("agreement", Some(self.agreement().word()))?;
@@ -206,12 +236,10 @@ impl Serialize for Finding {
         text("remark", self.remark.as_deref())?;
         if let Some(live) = &self.live {
             let words = match live {
-                Ok(Measured::Number(number)) => number.value.to_string(),
-                Ok(Measured::Shape { text, .. }) => text.clone(),
-                Ok(Measured::Beyond { why }) => why.clone(),
-                Err(missing) => missing.to_string(),
+                Ok(Measured::Number(number)) => Some(number.value.to_string()),
+                other => self.words(other),
             };
-            text("live", Some(&words))?;
+            text("live", words.as_deref())?;
             text("live_agreement", self.live_agreement().map(Agreement::word))?;
         }
         object.end()
@@ -220,7 +248,7 @@ impl Serialize for Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::claim::{Certainty, Tolerance};
+    use super::super::claim::{Certainty, Role, Tolerance};
     use super::*;
 
     fn finding(target: Target, tolerance: Option<Tolerance>, measured: Measured) -> Finding {
@@ -229,6 +257,9 @@ mod tests {
             source: "Figure 12".into(),
             says: "gain".into(),
             kind: Certainty::Stated,
+            role: Role::Outcome,
+            fitted: None,
+            same_as: None,
             target,
             pattern: None,
             unit: "%".into(),

@@ -63,6 +63,14 @@ impl Published {
                 Ok(claim)
             })
             .collect::<Result<Vec<Claim>, Fault>>()?;
+        for (claim, item) in claims.iter().zip(list(&root, "claim")?) {
+            if let Some(other) =
+                claim.same_as.as_deref().filter(|o| *o == claim.id || !ids.contains(*o))
+            {
+                let label = format!("restates `{other}`, which is no other claim");
+                return Err(Fault::new(format!("claim `{}`", claim.id), label).at(item.span()));
+            }
+        }
         let parameters = list(&root, "parameter")?
             .iter()
             .map(|item| {
@@ -124,7 +132,7 @@ mod tests {
     #[test]
     fn mistakes_are_told_with_their_claim() {
         for (rest, words) in [
-            ("", "expected one of `value`, `min` and `max`, or `shape`"),
+            ("", "expected one of `value`, `min` and `max`, `shape`, or `series`"),
             ("value = 1\nshape = 'rises'", "expected one of"),
             ("value = 1\nmin = 1", "expected one of"),
             ("value = 1", "expected a `tolerance` beside `value`"),
@@ -134,6 +142,13 @@ mod tests {
             ("value = 1\ntolerance = { about = 1 }", "unknown choice `about`"),
             ("min = 2\nmax = 1", "found `min` above `max`"),
             ("shape = 'x'\nvalues = 1", "unknown key `values`"),
+            ("shape = 'x'\nrole = 'parameter'\nfitted = 'jitter'", "at what is no outcome"),
+            ("shape = 'x'\nrole = 'income'", "unknown choice `income`"),
+            ("shape = 'x'\nsame-as = 'b'", "restates `b`, which is no other claim"),
+            (
+                "series = { labels = ['a'], values = [1, 2], rank-min = 1 }",
+                "found 1 `labels` and 2 `values`",
+            ),
             ("shape = 'x'\n[[clame]]\n", "unknown key `clame`"),
             ("shape = 'x'\n[parameter]\nid = 'x'", "a list, headed `[[parameter]]`"),
         ] {

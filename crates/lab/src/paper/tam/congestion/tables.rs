@@ -1,35 +1,24 @@
 //! Measures of the cells of Tables 4.1, 4.2 and 4.4.
 
 use super::super::flow::{at, flows};
-use super::formulas::cell;
-use super::{Answer, after, average, one, switch, table_4_1};
+use super::{Answer, after, switch, table_4_1};
 use crate::paper::Evidence;
-use crate::paper::statistic::rank_correlation;
-use crosstie_study::paper::{Grid, GridRow, Measured, Missing};
+use crosstie_study::paper::{Claim, Estimate, Grid, GridRow, Measured, Missing, Target};
 
 /// Measures a claim; nothing if it is not about these tables.
-pub(super) fn measure(id: &str, e: &Evidence) -> Option<Answer> {
-    let words: Vec<&str> = id.split('.').collect();
+pub(super) fn measure(claim: &Claim, e: &Evidence) -> Option<Answer> {
+    let words: Vec<&str> = claim.id.split('.').collect();
     Some(match words[..] {
+        ["t4", table, "series", what] => column_of(claim, table, what, e)?,
         ["t4", "1", p, w, to, what] => {
             let place = (after(p, "p")?, after(w, "w")?, after(to, "to")?);
-            measured(e, "output", place, what)
+            measured(e, "output", place, what).map(Measured::Number)
         }
         ["t4", _, name, p, w, to, "measured"] => {
             let (part, _) = switch(name)?;
             let place = (after(p, "p")?, after(w, "w")?, after(to, "to")?);
-            measured(e, part, place, "measured")
+            measured(e, part, place, "measured").map(Measured::Number)
         }
-        ["ours", "t41", "rank"] => columns(e, "measured").map(|(simulated, published)| {
-            Measured::exact(rank_correlation(&simulated, &published))
-        }),
-        ["ours", "t41", "difference"] => columns(e, "measured").map(|(simulated, published)| {
-            let apart = simulated.iter().zip(&published).map(|(a, b)| (a - b).abs());
-            Measured::exact(average(&apart.collect::<Vec<f64>>()))
-        }),
-        ["ours", "t41", "rank", what] => columns(e, what).map(|(simulated, published)| {
-            Measured::exact(rank_correlation(&simulated, &published))
-        }),
         _ => return None,
     })
 }
@@ -43,36 +32,41 @@ fn column(what: &str) -> &'static str {
     }
 }
 
-fn measured(e: &Evidence, part: &str, place: (u32, u32, u32), what: &str) -> Answer {
+fn measured(
+    e: &Evidence,
+    part: &str,
+    place: (u32, u32, u32),
+    what: &str,
+) -> Result<Estimate, Missing> {
     let all = flows(e, part)?;
     let flow = at(&all, part, place)?;
     if what == "measured" {
-        return Ok(Measured::Number(flow.efficiency()));
+        return Ok(flow.efficiency());
     }
     let (column, (senders, window, slots)) = (column(what), place);
-    let found = flow.column(column).ok_or_else(|| {
+    flow.column(column).ok_or_else(|| {
         Missing(format!(
             "{part} measured no {column} with {senders} senders, window {window}, time-out {slots} slots"
         ))
-    })?;
-    Ok(Measured::Number(found))
+    })
 }
 
-/// A column of Table 4.1: simulated and published.
-fn columns(e: &Evidence, what: &str) -> Result<(Vec<f64>, Vec<f64>), Missing> {
-    let (mut simulated, mut published) = (Vec::new(), Vec::new());
-    for place in table_4_1() {
-        let found = match what {
-            "measured" => one(e, "output", place)?,
-            _ => match measured(e, "output", place, what)? {
-                Measured::Number(found) => found.value,
-                _ => continue,
-            },
+/// A whole column of a table: its cells, in the order of the labels.
+fn column_of(claim: &Claim, table: &str, what: &str, e: &Evidence) -> Option<Answer> {
+    let Target::Series(series) = &claim.target else { return None };
+    let cell = |label: &String| {
+        let words: Vec<&str> = label.split('.').collect();
+        let (part, place) = match (table, &words[..]) {
+            ("1", place) => ("output", place),
+            (_, [name, place @ ..]) => (switch(name)?.0, place),
+            _ => return None,
         };
-        simulated.push(found);
-        published.extend(cell(place, what));
-    }
-    Ok((simulated, published))
+        let &[p, w, to] = place else { return None };
+        let place = (after(p, "p")?, after(w, "w")?, after(to, "to")?);
+        Some(measured(e, part, place, what))
+    };
+    let cells: Option<Vec<Result<Estimate, Missing>>> = series.labels.iter().map(cell).collect();
+    Some(cells?.into_iter().collect::<Result<_, _>>().map(Measured::Series))
 }
 
 /// Tables 4.1, 4.2 and 4.4, laid out as the thesis has them.
