@@ -103,6 +103,12 @@ impl Machine {
         })
     }
 
+    /// The same with a channel, if it names none.
+    pub fn with_channel(mut self, channel: Toml) -> Machine {
+        self.keys.entry("channel").or_insert(channel.into());
+        self
+    }
+
     /// Returns true if it says where real ranks run.
     pub fn has_live(&self) -> bool {
         self.keys.contains_key("live")

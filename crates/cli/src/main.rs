@@ -71,7 +71,9 @@ fn main() -> ExitCode {
                 joined::led(|lead| bench::bench(&bench, arguments.global.threads, lead, &console))
             }
             Verb::Bench(bench) => bench::bench(&bench, arguments.global.threads, None, &console),
-            Verb::Predict(predict) => predict::predict(&predict, &console),
+            Verb::Predict(predict) => {
+                predict::predict(&predict, arguments.global.threads, &console)
+            }
             Verb::Probe(probe) if probe.is_live() => {
                 joined::led(|lead| probe::probe(&probe, arguments.global.threads, lead, &console))
             }

@@ -1,15 +1,18 @@
 //! `crosstie predict`: what communication takes, on paper.
 
+mod exchange;
 mod layout;
 mod table;
 
 use std::fs;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgGroup, Args};
 use crosstie_lab::predict::{
-    self as paper, Cluster, FlowQuestion, Losses, Patience, PredictError, Prediction, Question,
-    Subject,
+    self as paper, Choice, Cluster, FlowQuestion, Losses, Patience, PredictError, Prediction,
+    Question, Subject,
 };
 use crosstie_study::{World, nearest};
 use serde::Serialize;
@@ -26,6 +29,10 @@ Examples:
       one line for each size
   crosstie predict exchange --sim gedp-smp --sizes 64KiB --path
       the critical path too
+  crosstie predict exchange --sim p733-ibm-8275-326 --sizes 64KiB
+      which algorithm a complete exchange should take, and why
+  crosstie predict exchange --sim p733-ibm-8275-326 --sizes 64KiB --simulate
+      and what each takes on the frame network
   crosstie predict broadcast --sim p450-ibm-8275-416 --sizes 64KiB
   crosstie predict all-to-all --sim p450-ibm-8275-326 --ranks 8 --json
   crosstie predict gather --sim p733-ibm-8275-326 --window 50 --sizes 1MiB
@@ -36,7 +43,9 @@ Examples:
 
 What is predicted, with the numbers of the equations in Tam's thesis:
   transfer    a message from one node to another (2.6, 3.1)
-  exchange    two nodes send each other a message at the same time (2.7)
+  exchange    two nodes send each other a message at the same time (2.7); among
+              more nodes, every node has a block for every other: the algorithms
+              of chapters 5 and 6, the best first (5.1, 6.2, 6.4)
   broadcast, gather, all-to-all, scatter, all-gather, reduce, all-reduce,
   barrier
               collective operations among all ranks, every algorithm priced; the
@@ -77,7 +86,7 @@ pub struct PredictArguments {
     #[arg(long, alias = "size", value_name = "SIZES")]
     sizes: Option<Sizes>,
 
-    /// The nodes that take part: p [default: 2 between two nodes, else all]
+    /// The nodes that take part: p [default: 2 of a transfer, else all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     ranks: Option<u32>,
 
@@ -101,6 +110,15 @@ pub struct PredictArguments {
     /// Print the critical path too, of the fastest way
     #[arg(long, visible_alias = "verbose")]
     path: bool,
+
+    /// Of an exchange among several nodes: add what each algorithm takes on the frame network
+    #[arg(long, conflicts_with = "model")]
+    simulate: bool,
+
+    /// Of an exchange among several nodes: add what each algorithm takes on the hosts of a box,
+    /// which is made for it; a file as for `crosstie box`
+    #[arg(long = "box", value_name = "FILE", id = "boxed")]
+    boxed: Option<PathBuf>,
 }
 
 /// Names that others know an operation by.
@@ -135,14 +153,35 @@ struct Document<'a> {
 }
 
 /// Predicts, and prints what was found.
-pub fn predict(arguments: &PredictArguments, console: &Console) -> Exit {
+pub fn predict(
+    arguments: &PredictArguments,
+    threads: Option<NonZeroUsize>,
+    console: &Console,
+) -> Exit {
     let subject = subject(&arguments.what);
     check(arguments, subject)?;
-    let Asked { name: machine, title, cluster, remarks } = asked(arguments)?;
-    let nodes = nodes(arguments, subject, &cluster)?;
-    for remark in &remarks {
-        console.remark(format_args!("{machine}: {remark}"));
+    let asked = asked(arguments)?;
+    let nodes = nodes(arguments, subject, &asked.cluster)?;
+    for remark in &asked.remarks {
+        console.remark(format_args!("{}: {remark}", asked.name));
     }
+    if subject == Subject::Exchange && nodes > 2 {
+        return exchange::advise(arguments, asked, nodes, threads, console);
+    }
+    for (flag, is_given) in [
+        ("--simulate", arguments.simulate),
+        ("--box", arguments.boxed.is_some()),
+        ("--algorithm", subject == Subject::Exchange && arguments.algorithm.is_some()),
+    ] {
+        if is_given {
+            let name = subject.name();
+            return Err(Failure::user(format!(
+                "{flag}: found {name} with {nodes} nodes, expected an exchange among 3 or more\n  \
+                 help: --ranks N says how many take part"
+            )));
+        }
+    }
+    let Asked { name: machine, title, cluster, remarks, .. } = asked;
     let flow = arguments.window.map(|window| FlowQuestion {
         window,
         timeout: arguments.timeout,
@@ -200,7 +239,10 @@ fn check(arguments: &PredictArguments, subject: Subject) -> Result<(), Failure> 
         return Err(Failure::user(problem));
     }
     let Some(asked) = arguments.algorithm.as_deref() else { return Ok(()) };
-    let known = subject.algorithms();
+    let known = match subject {
+        Subject::Exchange => Choice::NAMES.to_vec(),
+        subject => subject.algorithms(),
+    };
     if known.is_empty() {
         let problem = format!("--algorithm: {name} has no algorithms to choose from");
         return Err(Failure::user(problem));
@@ -220,6 +262,8 @@ struct Asked {
     cluster: Cluster,
     /// What a reader of predictions should know.
     remarks: Vec<String>,
+    /// What it was read from, if that says more than the parameters.
+    machine: Option<Machine>,
 }
 
 fn asked(arguments: &PredictArguments) -> Result<Asked, Failure> {
@@ -236,7 +280,8 @@ fn asked(arguments: &PredictArguments) -> Result<Asked, Failure> {
             ))
         })?;
         let title = "parameters from a model file".to_owned();
-        return Ok(Asked { name: file.clone(), title, cluster, remarks: Vec::new() });
+        let (name, remarks) = (file.clone(), Vec::new());
+        return Ok(Asked { name, title, cluster, remarks, machine: None });
     }
     let Some(name) = arguments.sim.as_ref().or(arguments.file.as_ref()) else {
         unreachable!("the command line asks for one of them")
@@ -247,7 +292,8 @@ fn asked(arguments: &PredictArguments) -> Result<Asked, Failure> {
     let cluster = Cluster::of(&point.spec, &|path| machine.locate(path))?;
     let unpriced = World::Model.does_not_use(&study.unpriced(point));
     let remarks = cluster.remark().map(str::to_owned).into_iter().chain(unpriced).collect();
-    Ok(Asked { name: name.clone(), title: machine.title().to_owned(), cluster, remarks })
+    let (name, title) = (name.clone(), machine.title().to_owned());
+    Ok(Asked { name, title, cluster, remarks, machine: Some(machine) })
 }
 
 /// How many nodes take part.
@@ -264,6 +310,7 @@ fn nodes(
             Err(Failure::user(format!("--ranks: found {ranks}, expected at least 2")))
         }
         (Some(ranks), _) => Ok(ranks),
+        (None, Some(nodes)) if subject == Subject::Exchange => Ok(nodes.max(2)),
         (None, _) if !subject.is_collective() => Ok(2),
         (None, Some(nodes)) => Ok(nodes),
         (None, None) => Err(Failure::user(

@@ -1,13 +1,13 @@
 //! The parameters of the model, from a file or from the machine that a spec describes.
 
-use crate::ethernet::{Ethernet, ethernet};
+use crate::ethernet::{Ethernet, ethernet, pace};
 use crate::{LabError, RoutedFabric, nodes};
-use crosstie_fabric::{ChannelId, HostId, Node, SwitchId};
-use crosstie_model::{Architecture, Buffer, Parameters};
+use crosstie_fabric::{ChannelId, HostId, LinkId, Node, SwitchId};
+use crosstie_model::{Architecture, Buffer, Parameters, Uplink};
 use crosstie_routing::{Route, Tag};
 use crosstie_sim::frame::{Forwarding, Line, SwitchSpec, framing};
-use crosstie_study::{Capacity, Commodity, Memory, Model, Spec};
-use crosstie_units::{Bytes, Cost, Time};
+use crosstie_study::{self as study, Capacity, Commodity, Memory, Model, Spec};
+use crosstie_units::{Bytes, Cost, Rate, Time};
 use std::path::PathBuf;
 
 /// The parameters of a spec: those that it names, or those that follow from its links, switches and
@@ -82,7 +82,49 @@ pub(crate) fn derive(spec: &Spec, network: &RoutedFabric) -> Parameters {
         pickup: of_payload(pickup),
         copy: None,
         buffer: Some(buffer(&spec.frame.switch.memory)),
+        uplink: uplink(spec, network, &ethernet).map(|uplink| Uplink {
+            outward: of_payload(uplink.outward),
+            inward: of_payload(uplink.inward),
+            ..uplink
+        }),
     }
+}
+
+/// The uplinks of two levels of switches, with the costs of packets with their headers.
+fn uplink(spec: &Spec, network: &RoutedFabric, ethernet: &Ethernet) -> Option<Uplink> {
+    let study::Fabric::TwoLevel { leaves: 2.., hosts_per_leaf } = spec.fabric else { return None };
+    let fabric = &network.fabric;
+    let is_switch = |node| matches!(node, Node::Switch(_));
+    let joins_switches = |link: &LinkId| {
+        let channel = fabric.channel(link.channels()[0]);
+        is_switch(channel.from.node) && is_switch(channel.to.node)
+    };
+    let line = ethernet.lines[fabric.links().find(joins_switches)?.0 as usize];
+    let memory = &spec.frame.switch.memory;
+    let circuit = match memory {
+        Memory::Input { circuit, .. } => *circuit,
+        Memory::Output { .. } | Memory::Shared { .. } => None,
+    };
+    let beside = framing::occupied(framing::MINIMUM) - framing::MINIMUM;
+    let passes = |own: Option<Rate>| {
+        let circuit = own.map(|rate| Line { pace: pace(rate), ..line });
+        let costs = [Some(line), circuit].map(|line| line.map(|line| on_line(&line, beside, true)));
+        let slower = costs.into_iter().flatten().max_by_key(|cost| cost.at(1500, 0));
+        slower.expect("a line takes time")
+    };
+    Some(Uplink {
+        hosts: hosts_per_leaf,
+        outward: passes(circuit.map(|circuit| circuit.outward)),
+        inward: passes(circuit.map(|circuit| circuit.inward)),
+        shared: circuit.is_some(),
+        frames: Some(match *memory {
+            Memory::Input { capacity, uplink, .. } | Memory::Output { capacity, uplink } => {
+                frames(uplink.unwrap_or(capacity))
+            }
+            Memory::Shared { .. } => buffer(memory).frames,
+        }),
+        core: Some(buffer(&spec.frame.core().memory)),
+    })
 }
 
 fn sum<const N: usize>(costs: [Cost; N]) -> Cost {
@@ -215,12 +257,16 @@ pub(crate) fn buffer(memory: &Memory) -> Buffer {
         Memory::Shared { cap: Some(cap), .. } => *cap,
         _ => memory.capacity(),
     };
-    let frames = match capacity {
+    Buffer { architecture, frames: frames(capacity) }
+}
+
+/// So much memory in full frames, at least one.
+fn frames(capacity: Capacity) -> u32 {
+    match capacity {
         Capacity::Frames(frames) => frames,
         Capacity::Bytes(bytes) => {
             let full = u64::from(framing::stored(1500));
             u32::try_from(bytes.get() / full).unwrap_or(u32::MAX).max(1)
         }
-    };
-    Buffer { architecture, frames }
+    }
 }

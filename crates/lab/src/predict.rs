@@ -9,6 +9,7 @@
 
 mod candidate;
 mod cluster;
+mod exchange;
 mod form;
 mod many_to_one;
 mod packet;
@@ -16,6 +17,7 @@ mod subject;
 
 pub use candidate::{Bottleneck, Candidate, PathStep};
 pub use cluster::Cluster;
+pub use exchange::{Advice, Choice, ExchangeQuestion, Limit, Risk, USUAL_WINDOW, advise};
 pub use form::{Form, Rule};
 pub use many_to_one::{Flow, Losses, ManyToOne, Patience};
 pub use packet::{Duplex, PacketCosts};

@@ -182,6 +182,7 @@ impl Session<'_> {
                 Finding::Resolved { buffer, .. } => Some(buffer),
                 Finding::NotResolved { .. } => None,
             },
+            uplink: None,
         };
         let (nodes, truth) = (self.hosts(), self.subject.truth.parameters());
         Ok(Probe { nodes, parameters, costs, buffer, uplink, truth })

@@ -2,7 +2,7 @@
 //!
 //! [`Parameters`] say what a packet takes, stage by stage, as functions of its length and of the
 //! number of nodes. From them follow closed forms, as in chapter 2 of Tam's thesis: of a
-//! [`Transfer`] and of a [`PacketTree`]. The rest of the crate goes on where these end:
+//! [`Transfer`], of a [`PacketTree`] and of a complete [`Exchange`]. The rest of the crate goes on where these end:
 //!
 //! - [`price`] evaluates any schedule of `crosstie-collective` under the same parameters and says
 //!   what the time is spent on;
@@ -38,6 +38,7 @@
 
 mod broadcast;
 pub mod congestion;
+mod exchange;
 pub mod fit;
 mod packet;
 mod parameters;
@@ -45,10 +46,13 @@ pub mod price;
 #[cfg(test)]
 mod testing;
 mod transfer;
+mod uplink;
 
 pub use broadcast::{Form, PacketTree};
 pub use congestion::Architecture;
 pub use crosstie_units::Cost;
+pub use exchange::Exchange;
 pub use packet::{Packet, Stage};
 pub use parameters::{Bandwidth, Buffer, Copies, Parameters, ethernet_gap};
 pub use transfer::{Cut, Transfer, printed_2_6, printed_3_1};
+pub use uplink::Uplink;

@@ -1,6 +1,6 @@
 //! What a cluster takes for a packet, stage by stage [tam, ch. 2].
 
-use crate::{Architecture, Cost, Packet, Stage};
+use crate::{Architecture, Cost, Packet, Stage, Uplink};
 use crosstie_units::{Bytes, Rate, Time, quantities, wholes};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,9 @@ pub struct Parameters {
     /// What the router can keep: B_L. `None`: as much as anybody sends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Buffer>,
+    /// Two levels of switches. `None`: nothing but nodes limits what the network carries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uplink: Option<Uplink>,
 }
 
 quantities! {
@@ -59,6 +62,7 @@ impl Default for Parameters {
             pickup: none,
             copy: None,
             buffer: None,
+            uplink: None,
         }
     }
 }

@@ -37,23 +37,29 @@
 //! starts as late as it can, and those that come together go by their order in the schedule. Where
 //! processors or NICs are contended, the two may differ.
 //!
-//! Where packets of several messages take turns, they are priced as if messages followed each other.
-//! That is the same if in each step no two ranks send to one. A global window has no price.
+//! Where packets of several messages take turns, and where there are uplinks, each packet is followed
+//! as a message of its own; of very many, a few together. A global window holds a packet back until
+//! there is room in it ([`feedback`](feedback())). An uplink passes one packet after the other, in
+//! the order in which they come: what it takes for one alone is in L, and those behind it wait.
 //!
 //! The price assumes that nothing is lost. [`Congestion`] says when that cannot be so.
 
 mod backlog;
 mod congestion;
+mod crossing;
 mod desk;
 mod engine;
 mod error;
+mod feedback;
 mod inbox;
 mod path;
 mod pattern;
 mod stretch;
+mod turns;
 
-pub use congestion::Congestion;
+pub use congestion::{Congestion, Place};
 pub use error::PriceError;
+pub use feedback::{feedback, pace};
 pub use pattern::{both_ways, ping, stream};
 pub use stretch::{Resource, Shares, Stretch, What};
 
@@ -87,21 +93,25 @@ pub fn price(
     nodes: u32,
 ) -> Result<Price, PriceError> {
     check(schedule)?;
-    let log = engine::run(schedule, parameters, nodes)?;
+    let taken_apart = turns::by_packets(schedule, parameters);
+    let log = match &taken_apart {
+        // What never ends does not end packet by packet either, and is told by its operations.
+        Some(packets) => engine::run(packets, parameters, nodes)
+            .or_else(|_| engine::run(schedule, parameters, nodes))?,
+        None => engine::run(schedule, parameters, nodes)?,
+    };
+    let schedule = taken_apart.as_ref().unwrap_or(schedule);
     let path = path::critical(schedule, &log);
     let shares = Shares::of(&path);
-    let congestion = parameters.buffer.and_then(|buffer| backlog::overflow(&log, buffer));
+    let congestion = backlog::overflow(&log, parameters);
     let bottleneck = if congestion.is_some() { Resource::Buffer } else { shares.most() };
     let finish = log.finish(schedule);
     let time = finish.iter().copied().max().unwrap_or(Time::ZERO);
     Ok(Price { time, finish, path, shares, bottleneck, congestion })
 }
 
-/// Every message goes to somebody, and no packet waits for acknowledgements.
+/// Every message goes to somebody.
 fn check(schedule: &Schedule) -> Result<(), PriceError> {
-    if schedule.injection().window.is_some() {
-        return Err(PriceError::Window);
-    }
     let ranks = schedule.ranks();
     for rank in (0..ranks).map(Rank) {
         for (op, found) in schedule.ops(rank).iter().enumerate() {

@@ -25,6 +25,17 @@ pub(crate) fn fast_ethernet() -> Parameters {
     }
 }
 
+/// The cut-through IBM 8275-326 with the gaps as stated [tam, table 5.2].
+pub(crate) fn cut_through() -> Parameters {
+    Parameters { send_gap: fixed(122.0), ..fast_ethernet() }
+}
+
+/// The store-and-forward IBM 8275-416 [tam, table 5.2].
+pub(crate) fn store_and_forward() -> Parameters {
+    let latency = Cost { fixed: us(264.0), node: us(0.3413), ..Cost::default() };
+    Parameters { latency, ..cut_through() }
+}
+
 /// Figures 2.3 (g = 2) and 2.4 (g = 1), with microseconds for units and packets of a byte.
 pub(crate) fn figure(g: f64) -> Parameters {
     Parameters {

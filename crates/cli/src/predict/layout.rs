@@ -21,7 +21,7 @@ pub fn rate(bytes: u64, time: Time) -> String {
 }
 
 /// So many of something, in words.
-fn counted(count: u64, noun: &str) -> String {
+pub fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
@@ -53,7 +53,8 @@ pub fn one(subject: Subject, prediction: &Prediction) -> String {
     text + &port(subject, prediction) + &path(prediction)
 }
 
-fn parameters(packet: &PacketCosts) -> String {
+/// What a packet takes.
+pub fn parameters(packet: &PacketCosts) -> String {
     let mut text = format!("\na packet of {} B\n", packet.bytes);
     for (symbol, meaning, time) in [
         ("O_s", "processor, to send", packet.send),
@@ -143,7 +144,8 @@ fn ranked(ranking: &[Candidate]) -> String {
     text
 }
 
-fn formula(form: &Form) -> String {
+/// A formula and what it gives.
+pub fn formula(form: &Form) -> String {
     let Form { equation, expression, of, time, rule } = form;
     let mut text = format!("formula {equation:<6} {} = {expression}, {of}\n", us(*time));
     if let Some(Rule { left, left_time, sign, right, right_time }) = rule {

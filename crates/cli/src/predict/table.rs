@@ -10,26 +10,31 @@ pub fn by_size(subject: Subject, predictions: &[Prediction]) -> String {
         true => collective(predictions),
         false => between_two(predictions),
     };
-    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max()
-    };
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-    let mut text = String::from("# times in us\n");
-    for (number, line) in lines.iter().enumerate() {
-        text += if number == 0 { "# " } else { "  " };
-        let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-            // Words stand to the left, numbers to the right.
-            if column + 1 == columns { cell.clone() } else { format!("{cell:>width$}") }
-        });
-        text += &cells.collect::<Vec<_>>().join("  ");
-        text.push('\n');
-    }
+    let mut text = String::from("# times in us\n") + &aligned(&lines);
     for prediction in predictions {
         text += &path(prediction);
     }
     // The last has most to say: windows and time-outs are the same for all.
     text + &predictions.last().map_or(String::new(), |last| port(subject, last))
+}
+
+/// Lines of cells under a head: words of the last column stand to the left, numbers to the right.
+pub fn aligned(lines: &[Vec<String>]) -> String {
+    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max()
+    };
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for (number, line) in lines.iter().enumerate() {
+        text += if number == 0 { "# " } else { "  " };
+        let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+            if column + 1 == columns { cell.clone() } else { format!("{cell:>width$}") }
+        });
+        text += &cells.collect::<Vec<_>>().join("  ");
+        text.push('\n');
+    }
+    text
 }
 
 fn between_two(predictions: &[Prediction]) -> Vec<Vec<String>> {

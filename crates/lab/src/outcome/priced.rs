@@ -56,7 +56,14 @@ pub(super) fn of(
         ("wire_share", price::Resource::Wire),
         ("compute_share", price::Resource::Compute),
     ];
-    let shares = columns.map(|(name, resource)| (name.to_owned(), price.shares.share(resource)));
+    // Waiting for an uplink is part of the way.
+    let share = |resource| match resource {
+        price::Resource::Wire => {
+            price.shares.share(resource) + price.shares.share(price::Resource::Uplink)
+        }
+        _ => price.shares.share(resource),
+    };
+    let shares = columns.map(|(name, resource)| (name.to_owned(), share(resource)));
     let played = played(&price, count, moved);
     let beside = Beside { columns: shares.to_vec(), notes: vec![note(&price)] };
     Ok(iterations::of(point, world, script, confidence, played, beside))

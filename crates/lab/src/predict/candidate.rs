@@ -2,7 +2,7 @@
 
 use super::{PredictError, Question, Subject, as_us};
 use crosstie_collective::{Builder, Rank, Schedule, Tag};
-use crosstie_model::price::{Price, PriceError, Resource, Shares, What, price};
+use crosstie_model::price::{Price, Resource, Shares, What, price};
 use crosstie_model::{Parameters, Transfer};
 use crosstie_study::Operation;
 use crosstie_units::{Bytes, Time};
@@ -26,6 +26,9 @@ pub struct Candidate {
     /// What the way through the network has of it.
     #[serde(serialize_with = "as_us")]
     pub wire: Time,
+    /// What waiting for uplinks between switches has of it.
+    #[serde(serialize_with = "as_us", skip_serializing_if = "is_none")]
+    pub uplink: Time,
     /// What processors have of it, that compute.
     #[serde(serialize_with = "as_us")]
     pub compute: Time,
@@ -36,10 +39,15 @@ pub struct Candidate {
     pub path: Option<Vec<PathStep>>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_none(time: &Time) -> bool {
+    *time == Time::ZERO
+}
+
 /// What holds something up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Bottleneck {
-    /// The resource: host, gap, wire, compute or buffer.
+    /// The resource: host, gap, wire, uplink, compute or buffer.
     pub resource: &'static str,
     /// The stage, as the thesis writes it.
     pub stage: &'static str,
@@ -85,7 +93,7 @@ fn between_two(parameters: &Parameters, question: &Question, bytes: u64) -> Cand
         false => Transfer::one_way(parameters, bytes, nodes),
         true => Transfer::exchange(parameters, bytes, nodes),
     };
-    let shares = Shares { host, gap, wire, compute: Time::ZERO };
+    let shares = Shares { host, gap, wire, ..Shares::default() };
     let most = [Resource::Host, Resource::Gap, Resource::Wire];
     let most = most.into_iter().max_by(|a, b| shares.share(*a).total_cmp(&shares.share(*b)));
     let resource = most.expect("there are three");
@@ -104,6 +112,7 @@ fn between_two(parameters: &Parameters, question: &Question, bytes: u64) -> Cand
         host,
         gap,
         wire,
+        uplink: Time::ZERO,
         compute: Time::ZERO,
         bottleneck: Bottleneck { resource: resource.name(), stage, congestion: None },
         path,
@@ -148,14 +157,9 @@ fn collective(
                 None => algorithm.to_owned(),
                 Some(segment) => format!("{algorithm}, segments of {} B", segment.get()),
             };
-            let price = match price(&schedule, parameters, nodes) {
-                // It is told to those who ask for it by name.
-                Err(PriceError::Window) if question.algorithm.is_none() => continue,
-                priced => priced.map_err(|error| PredictError::Price {
-                    what: format!("{name}, {called}"),
-                    error,
-                })?,
-            };
+            let price = price(&schedule, parameters, nodes).map_err(|error| {
+                PredictError::Price { what: format!("{name}, {called}"), error }
+            })?;
             all.push(candidate(question, called, &price));
         }
     }
@@ -182,11 +186,12 @@ fn table(key: &str, value: Table) -> Table {
 }
 
 fn candidate(question: &Question, algorithm: String, price: &Price) -> Candidate {
-    let Shares { host, gap, wire, compute } = price.shares;
+    let Shares { host, gap, wire, uplink, compute } = price.shares;
     let stage = match price.bottleneck {
         Resource::Host => slower_side(price),
         Resource::Gap => slower_nic(price),
         Resource::Wire => "L",
+        Resource::Uplink => "c_2",
         Resource::Compute => "computing",
         Resource::Buffer => "B_L",
     };
@@ -196,6 +201,7 @@ fn candidate(question: &Question, algorithm: String, price: &Price) -> Candidate
         host,
         gap,
         wire,
+        uplink,
         compute,
         bottleneck: Bottleneck {
             resource: price.bottleneck.name(),
@@ -242,6 +248,7 @@ fn steps(price: &Price) -> Vec<PathStep> {
             What::Gap => "packets follow each other: g",
             What::AwaitGap => "waits for its NIC",
             What::Wire => "a packet is on its way: L",
+            What::AwaitUplink => "waits for an uplink: c_2",
         },
         resource: stretch.what.resource().name(),
         from: stretch.from,

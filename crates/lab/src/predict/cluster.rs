@@ -4,7 +4,7 @@ use crate::parameters::{from_text, parameters};
 use crate::{LabError, RoutedFabric};
 use crosstie_model::Parameters;
 use crosstie_routing::Need;
-use crosstie_study::{Spec, World};
+use crosstie_study::{ChannelKind, Spec, World};
 use std::path::PathBuf;
 
 /// A machine of which the parameters of the model are known.
@@ -13,6 +13,8 @@ pub struct Cluster {
     parameters: Parameters,
     nodes: Option<u32>,
     remark: Option<String>,
+    /// W_FC of its channel, if it says so.
+    window: Option<u32>,
 }
 
 impl Cluster {
@@ -28,7 +30,14 @@ impl Cluster {
             Some(_) => None,
             None => Cluster::taken_for_ethernet(spec.world),
         };
-        Ok(Cluster { parameters, nodes: Some(network.fabric.hosts().len() as u32), remark })
+        let window = match spec.channel {
+            ChannelKind::GoBackN { window, .. } | ChannelKind::SimpleGoBackN { window, .. } => {
+                Some(window)
+            }
+            ChannelKind::Raw {} | ChannelKind::Selective { .. } => None,
+        };
+        let nodes = Some(network.fabric.hosts().len() as u32);
+        Ok(Cluster { parameters, nodes, remark, window })
     }
 
     /// What to say of the price of a machine that was made for a world.
@@ -45,12 +54,18 @@ impl Cluster {
     /// A model file: the parameters, and nothing else. What is wrong with it is said with its line.
     pub fn read(text: &str) -> Result<Cluster, String> {
         let parameters = from_text(text)?;
-        Ok(Cluster { parameters, nodes: None, remark: None })
+        Ok(Cluster { parameters, nodes: None, remark: None, window: None })
     }
 
     /// How many nodes it has, if that is known.
     pub fn nodes(&self) -> Option<u32> {
         self.nodes
+    }
+
+    /// The packets that it lets be outstanding between two nodes, W_FC, if its channel has such a
+    /// window.
+    pub fn window(&self) -> Option<u32> {
+        self.window
     }
 
     /// What a reader of predictions should know.

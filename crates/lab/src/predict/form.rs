@@ -2,7 +2,7 @@
 
 use super::{Subject, as_us};
 use crosstie_model as model;
-use crosstie_model::{Cut, PacketTree, Parameters, Stage, Transfer};
+use crosstie_model::{Cut, Exchange, PacketTree, Parameters, Stage, Transfer};
 use crosstie_units::Time;
 use serde::Serialize;
 
@@ -126,4 +126,21 @@ fn complete(parameters: &Parameters, bytes: u64, nodes: u32) -> Form {
     let time = packet.send + packet.gap() * (packets - 1) + packet.latency + packet.receive;
     let expression = "O_s + (k (p-1) - 1) g + L + O_r + U_r";
     Form { equation: "5.1", expression, of: "the least it can take", time, rule: None }
+}
+
+/// What no algorithm of a complete exchange can beat: nodes, and uplinks if there are any.
+pub(super) fn exchange_among(parameters: &Parameters, bytes: u64, nodes: u32) -> Vec<Form> {
+    let mut forms = vec![complete(parameters, bytes, nodes)];
+    if let Some(uplink) = parameters.uplink.filter(|uplink| uplink.hosts < nodes) {
+        let payload = bytes.clamp(parameters.least.get(), parameters.packet.get());
+        let packets = Cut::new(parameters, bytes, nodes).packets;
+        let time = Exchange { ranks: nodes, packets }.of_uplinks(&uplink, payload);
+        let expression = match uplink.shared {
+            true => "2 k (p-d_1) d_1 b / c_2, c_2 both ways together",
+            false => "k (p-d_1) d_1 b / c_2, c_2 each way",
+        };
+        let of = "the least that uplinks take";
+        forms.push(Form { equation: "6.4", expression, of, time, rule: None });
+    }
+    forms
 }

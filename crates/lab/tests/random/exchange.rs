@@ -11,8 +11,6 @@ pub fn exchange(draw: &mut Draw, hosts: i64, file: &mut Experiment) {
     }
     let ranks = file.get("schedule.ranks").and_then(Value::as_integer).unwrap_or(hosts);
     let is_live = file.choice("world") == Some("live");
-    // A global window has no price.
-    let is_priced = file.choice("world") == Some("model");
     let mut keys = Table::new();
     let mut put = |draw: &mut Draw, key: &str, value: Value| {
         if draw.chance(0.7) {
@@ -23,7 +21,7 @@ pub fn exchange(draw: &mut Draw, hosts: i64, file: &mut Experiment) {
     let here = draw.one(&even);
     put(draw, "hosts-per-switch", here.into());
     let names = ["pairwise", "synchronous-shuffle", "group-shuffle", "modified-shuffle"];
-    let name = draw.one(if is_priced { &names[..3] } else { &names });
+    let name = draw.one(&names);
     if ["pairwise", "group-shuffle"].contains(&name) {
         let pairs = draw.one(&["xor", "edge-colour"]);
         put(draw, "pairs", pairs.into());
@@ -40,7 +38,7 @@ pub fn exchange(draw: &mut Draw, hosts: i64, file: &mut Experiment) {
     }
     let number = |draw: &mut Draw, most| Value::from(draw.one(&[1, 2, 9, 40, most]));
     match name {
-        "synchronous-shuffle" if !is_priced => {
+        "synchronous-shuffle" => {
             let window = number(draw, 1 << 20);
             put(draw, "window", window);
         }

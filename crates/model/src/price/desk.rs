@@ -44,6 +44,12 @@ pub(super) struct Desk {
     into: Vec<Option<Time>>,
     /// How many sends are under way.
     going: u32,
+    /// How many packets are outstanding: eta, which may be negative; and how many may be.
+    outstanding: i64,
+    room: i64,
+    /// When packets were let go last without which nothing could have been sent, and the message
+    /// that did it.
+    released: Option<(Time, u32)>,
     lines: Vec<Line>,
     /// When somebody looks next, if that is to come.
     look: Time,
@@ -87,6 +93,29 @@ fn less(time: Time, other: Time) -> Time {
 }
 
 impl Desk {
+    /// Nothing waits; so many packets may be outstanding.
+    pub fn new(room: i64) -> Desk {
+        Desk { room, ..Desk::default() }
+    }
+
+    /// So many packets more are outstanding.
+    pub fn hold(&mut self, packets: u64) {
+        self.outstanding += packets as i64;
+    }
+
+    /// So many packets are outstanding no more.
+    pub fn let_go(&mut self, packets: u64, by: (Time, u32)) {
+        if self.outstanding >= self.room {
+            self.released = Some(by);
+        }
+        self.outstanding -= packets as i64;
+    }
+
+    /// The message whose feedback made room now, if there was none before.
+    pub fn released(&self, now: Time) -> Option<u32> {
+        self.released.filter(|&(at, _)| at == now).map(|(_, message)| message)
+    }
+
     /// A task comes.
     pub fn queue(&mut self, came: (Time, usize), cpu: u16, beside: Beside, task: Task) {
         let lead = if let Beside::Nic(_, lead) = beside { lead } else { Time::ZERO };
@@ -111,7 +140,8 @@ impl Desk {
     /// it wants.
     fn fit(&self, now: Time, most: u32) -> impl Iterator<Item = (usize, &Waiting)> {
         let fit = move |line: &Line| {
-            at(&self.cpus, line.cpu) <= now && (line.nic.is_none() || self.going < most)
+            let may_send = self.going < most && self.outstanding < self.room;
+            at(&self.cpus, line.cpu) <= now && (line.nic.is_none() || may_send)
         };
         let lines = self.lines.iter().enumerate().filter(move |(_, line)| fit(line));
         lines.filter_map(|(place, line)| Some((place, line.tasks.front()?)))
@@ -177,7 +207,7 @@ mod tests {
     #[test]
     fn who_came_first_goes_first_among_those_who_can() {
         let ns = Time::from_ns;
-        let mut desk = Desk::default();
+        let mut desk = Desk::new(i64::MAX);
         desk.queue((ns(0), 0), 0, Beside::Inbound, Task::Receive(0));
         desk.queue((ns(0), 1), 0, Beside::Nic(0, ns(1)), Task::Send(1));
         desk.queue((ns(0), 2), 0, Beside::Nic(0, ns(1)), Task::Send(2));

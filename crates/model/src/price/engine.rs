@@ -2,10 +2,12 @@
 //! message.
 
 use super::PriceError;
+use super::crossing::{Uplinks, Wait, Way};
 use super::desk::{Beside, Desk, Task};
+use super::feedback;
 use super::inbox::Inbox;
 use crate::{Cut, Parameters};
-use crosstie_collective::{Need, OpId, Rank, Schedule, Step, When};
+use crosstie_collective::{Counting, Need, OpId, Rank, Schedule, Step, When, Window};
 use crosstie_units::Time;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -17,6 +19,8 @@ pub(super) struct Log {
     pub messages: Vec<Message>,
     /// The number of the message that a send sends or a receive takes; [`NONE`] of others.
     pub message: Vec<u32>,
+    /// What waited at uplinks.
+    pub waits: Vec<Wait>,
 }
 
 /// No such message.
@@ -33,6 +37,9 @@ pub(super) struct Record {
     pub end: Time,
     /// When the processor became free on which it started.
     pub free: Time,
+    /// The message whose feedback let it start, if it waited for the global window last;
+    /// [`NONE`] otherwise.
+    pub released: u32,
     pub done: bool,
 }
 
@@ -47,6 +54,8 @@ pub(super) struct Message {
     /// When its first packet was handed to the NIC, and was at the receiver.
     pub handed: Time,
     pub first: Time,
+    /// How long it was held up at uplinks.
+    pub queued: Time,
     /// When its last packet would be there if nobody were in the way.
     pub alone: Time,
     /// When its first and its last packet were delivered.
@@ -74,6 +83,10 @@ enum Event {
     Done(u32),
     /// A message has been received.
     Received(u32),
+    /// The acknowledgement of a message is there.
+    Acknowledged(u32),
+    /// The first packet of a message is at an uplink.
+    Crosses(u32, Way),
     /// The first packet of a message is at its receiver.
     Reached(u32),
     /// A reception could start.
@@ -85,8 +98,8 @@ enum Event {
 impl Event {
     fn order(self) -> u8 {
         match self {
-            Event::Done(_) | Event::Received(_) => 0,
-            Event::Reached(_) | Event::Ready(_) => 1,
+            Event::Done(_) | Event::Received(_) | Event::Acknowledged(_) => 0,
+            Event::Reached(_) | Event::Ready(_) | Event::Crosses(..) => 1,
             Event::Wake(_) => 2,
         }
     }
@@ -98,6 +111,9 @@ struct Engine<'a> {
     nodes: u32,
     /// How many sends of a rank may be under way.
     most: u32,
+    /// How many packets of a rank may be outstanding.
+    window: Option<Window>,
+    uplinks: Option<Uplinks>,
     /// The rank of each operation.
     rank: Vec<u32>,
     /// How much each operation still waits for.
@@ -125,17 +141,33 @@ pub(super) fn run(
     let owned = |rank| std::iter::repeat_n(rank, schedule.places(Rank(rank)).len());
     let count = schedule.all().len();
     let (zero, start) = (Time::ZERO, None);
-    let record =
-        Record { cause: start, ready: zero, start: zero, end: zero, free: zero, done: false };
+    let record = Record {
+        cause: start,
+        ready: zero,
+        start: zero,
+        end: zero,
+        free: zero,
+        released: NONE,
+        done: false,
+    };
+    let window = schedule.injection().window;
+    let room = window.map_or(i64::MAX, |window| window.packets.into());
     let mut engine = Engine {
         schedule,
         parameters,
         nodes,
         most: schedule.outstanding().unwrap_or(u32::MAX),
+        window,
+        uplinks: Uplinks::of(parameters, nodes, ranks),
         rank: (0..ranks).flat_map(owned).collect(),
         missing: (0..count).map(|place| schedule.needs(place).len() as u32).collect(),
-        log: Log { ops: vec![record; count], messages: Vec::new(), message: vec![NONE; count] },
-        desks: (0..ranks).map(|_| Desk::default()).collect(),
+        log: Log {
+            ops: vec![record; count],
+            messages: Vec::new(),
+            message: vec![NONE; count],
+            waits: Vec::new(),
+        },
+        desks: (0..ranks).map(|_| Desk::new(room)).collect(),
         inboxes: (0..ranks).map(|_| Inbox::default()).collect(),
         agenda: BinaryHeap::new(),
         count: 0,
@@ -155,6 +187,7 @@ pub(super) fn run(
         }
         engine.serve();
     }
+    engine.log.waits = engine.uplinks.take().map_or(Vec::new(), |uplinks| uplinks.waits);
     match engine.log.ops.iter().position(|op| !op.done) {
         None => Ok(engine.log),
         Some(_) => Err(engine.unmatched()),
@@ -166,7 +199,9 @@ impl Engine<'_> {
         self.count += 1;
         // Messages that reach a rank together come in the order of their sends in the schedule.
         let turn = match event {
-            Event::Reached(number) => self.log.messages[number as usize].send.into(),
+            Event::Reached(number) | Event::Crosses(number, _) => {
+                self.log.messages[number as usize].send.into()
+            }
             _ => self.count,
         };
         self.agenda.push(Reverse((at, event.order(), turn, event)));
@@ -184,6 +219,11 @@ impl Engine<'_> {
             Event::Wake(rank) => self.look_at(rank),
             Event::Ready(message) => self.receivable(message),
             Event::Reached(message) => self.reached(message),
+            Event::Crosses(message, way) => self.crosses(message, way),
+            Event::Acknowledged(number) => {
+                let Message { from, .. } = self.log.messages[number as usize];
+                self.feedback(from, number);
+            }
             Event::Done(place) => {
                 let rank = self.rank[place as usize];
                 if let Step::Send { .. } = self.schedule.all()[place as usize].step {
@@ -195,6 +235,14 @@ impl Engine<'_> {
             Event::Received(number) => {
                 let Message { send, from, to, .. } = self.log.messages[number as usize];
                 self.look_at(to.0);
+                match self.window.map(|window| window.counts) {
+                    Some(Counting::Received) => self.feedback(to, number),
+                    Some(Counting::Unacknowledged) => {
+                        let back = feedback::acknowledgement(self.parameters, self.nodes);
+                        self.plan(self.now + back, Event::Acknowledged(number));
+                    }
+                    None => {}
+                }
                 let Step::Send { tag, .. } = self.schedule.all()[send as usize].step else {
                     return;
                 };
@@ -205,6 +253,13 @@ impl Engine<'_> {
                 }
             }
         }
+    }
+
+    /// Packets of a rank are outstanding no more, or as good as that.
+    fn feedback(&mut self, rank: Rank, number: u32) {
+        let packets = self.log.messages[number as usize].cut.packets;
+        self.desks[rank.0 as usize].let_go(packets, (self.now, number));
+        self.look_at(rank.0);
     }
 
     /// An operation is done.
@@ -288,6 +343,12 @@ impl Engine<'_> {
             }
             Task::Send(place) => {
                 begin(&mut self.log.ops[place]);
+                let released = self.desks[self.rank[place] as usize].released(now);
+                if let Some(number) = released
+                    && self.log.ops[place].ready < now
+                {
+                    self.log.ops[place].released = number;
+                }
                 self.send(place);
                 self.tell(place, When::Started);
             }
@@ -314,6 +375,7 @@ impl Engine<'_> {
         desk.occupy(op.cpu, busy);
         let every = cut.full.departure();
         desk.take(op.nic.unwrap_or(0), handed + cut.spread(every, every) + cut.last.send_gap);
+        desk.hold(cut.packets);
         let (first, alone) = (handed + cut.first().latency, handed + cut.arrival());
         let number = self.log.messages.len() as u32;
         self.log.message[place] = number;
@@ -325,6 +387,7 @@ impl Engine<'_> {
             cut,
             handed,
             first,
+            queued: zero,
             alone,
             begin: zero,
             last: zero,
@@ -333,7 +396,31 @@ impl Engine<'_> {
             end: zero,
         });
         self.plan(busy, Event::Done(place as u32));
-        self.plan(first, Event::Reached(number));
+        match &self.uplinks {
+            Some(uplinks) if uplinks.are_between(from, to) => {
+                self.plan(handed, Event::Crosses(number, Way::Out));
+            }
+            _ => self.plan(first, Event::Reached(number)),
+        }
+    }
+
+    /// An uplink takes a message in its turn. What it takes for a message alone is in L.
+    fn crosses(&mut self, number: u32, way: Way) {
+        let message = &mut self.log.messages[number as usize];
+        let Some(uplinks) = &mut self.uplinks else { return };
+        let Step::Send { bytes, .. } = self.schedule.all()[message.send as usize].step else {
+            return;
+        };
+        let ends = (message.from, message.to);
+        let late = uplinks.pass(way, self.now, ends, (&message.cut, bytes));
+        message.queued = message.queued + late;
+        message.first = message.first + late;
+        message.alone = message.alone + late;
+        let first = message.first;
+        match way {
+            Way::Out => self.plan(self.now + late, Event::Crosses(number, Way::In)),
+            Way::In => self.plan(first, Event::Reached(number)),
+        }
     }
 
     /// The receiving NIC takes a message in its turn; all packets of it are delivered before the
@@ -343,10 +430,10 @@ impl Engine<'_> {
         let nic = self.schedule.all()[message.send as usize].nic.unwrap_or(0);
         let (desk, cut) = (&mut self.desks[message.to.0 as usize], &message.cut);
         message.begin = desk.delivers(nic, self.now, cut.first().receive_gap);
-        message.last = cut.delivered(message.handed, message.begin);
+        message.last = cut.delivered(message.handed + message.queued, message.begin);
         desk.delivered(nic, message.last);
         // Late enough not to wait for packets, and no later.
-        let end = cut.received(message.handed, message.begin);
+        let end = cut.received(message.handed + message.queued, message.begin);
         message.ready = end - cut.sum(|packet| packet.receive);
         let ready = message.ready;
         if ready == self.now {

@@ -17,9 +17,6 @@ pub enum PriceError {
         /// The tag it asks for.
         tag: Option<u32>,
     },
-    /// Packets wait for acknowledgements, which have no price.
-    #[error("a global window is not priced: the model has no acknowledgements")]
-    Window,
     /// A message goes to nobody.
     #[error("operation {} of rank {} sends to rank {}, expected a rank below {ranks}", op.0, rank.0, to.0)]
     NoSuchRank {

@@ -47,7 +47,16 @@ pub(super) fn critical(schedule: &Schedule, log: &Log) -> Vec<Stretch> {
             (Step::Send { .. }, When::Done) => path.back(rank, What::Send, record.start),
             (Step::Compute { .. }, When::Done) => path.back(rank, What::Compute, record.start),
         }
-        let record = log.ops[place];
+        let mut record = log.ops[place];
+        while record.released != NONE {
+            // Nothing could be sent before an acknowledgement was back, or a packet received.
+            let message = &log.messages[record.released as usize];
+            path.back(message.to, What::Wire, message.end);
+            flight(&mut path, message);
+            (place, rank) = (message.send as usize, message.from);
+            record = log.ops[place];
+            path.back(rank, What::Send, record.start);
+        }
         // All of the waiting counts for what was free last.
         let host = record.free == record.start;
         path.back(rank, if host { What::AwaitHost } else { What::AwaitGap }, record.ready);
@@ -73,6 +82,8 @@ fn owner(schedule: &Schedule, place: usize) -> Rank {
 /// From the end of a reception to the hand-over of the first packet.
 fn flight(path: &mut Path, message: &Message) {
     let Message { from, to, cut, .. } = *message;
+    // As if it had been handed over when the uplinks let it pass.
+    let passed = message.handed + message.queued;
     let late = message.start > message.ready;
     if !late && message.ready > message.begin {
         // The processor waited for the last packet.
@@ -81,7 +92,7 @@ fn flight(path: &mut Path, message: &Message) {
             let less =
                 |time: Time, other: Time| Time::from_ps(time.ps().saturating_sub(other.ps()));
             let every = cut.full.departure();
-            let own = message.handed + cut.spread(every, every);
+            let own = passed + cut.spread(every, every);
             let wired = if own + cut.last.latency == message.last {
                 own
             } else {
@@ -89,9 +100,10 @@ fn flight(path: &mut Path, message: &Message) {
                 path.back(to, What::Gap, less(message.last, cut.last.receive_gap));
                 less(path.at, cut.full.latency)
             };
-            path.back(from, What::Wire, wired.max(message.handed));
+            path.back(from, What::Wire, wired.max(passed));
             let slow = cut.full.send > cut.full.send_gap;
-            path.back(from, if slow { What::Send } else { What::Gap }, message.handed);
+            path.back(from, if slow { What::Send } else { What::Gap }, passed);
+            path.back(from, What::AwaitUplink, message.handed);
             return;
         }
     } else {
@@ -100,5 +112,6 @@ fn flight(path: &mut Path, message: &Message) {
     }
     path.back(to, What::Gap, message.begin);
     path.back(to, What::AwaitGap, message.first);
-    path.back(from, What::Wire, message.handed);
+    path.back(from, What::Wire, passed);
+    path.back(from, What::AwaitUplink, message.handed);
 }

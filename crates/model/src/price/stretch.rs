@@ -15,6 +15,8 @@ pub enum Resource {
     Gap,
     /// The way through the network: L.
     Wire,
+    /// Uplinks between switches, where packets wait for others.
+    Uplink,
     /// Processors that compute.
     Compute,
     /// The buffer of the router: B_L. It takes no time, but what it cannot keep is lost.
@@ -28,6 +30,7 @@ impl Resource {
             Resource::Host => "host",
             Resource::Gap => "gap",
             Resource::Wire => "wire",
+            Resource::Uplink => "uplink",
             Resource::Compute => "compute",
             Resource::Buffer => "buffer",
         }
@@ -58,6 +61,8 @@ pub enum What {
     AwaitGap,
     /// A packet is on its way: L.
     Wire,
+    /// Nothing, until an uplink is free.
+    AwaitUplink,
 }
 
 impl What {
@@ -68,6 +73,7 @@ impl What {
             What::Send | What::Receive | What::AwaitHost => Resource::Host,
             What::Gap | What::AwaitGap => Resource::Gap,
             What::Wire => Resource::Wire,
+            What::AwaitUplink => Resource::Uplink,
         }
     }
 }
@@ -99,6 +105,8 @@ pub struct Shares {
     pub gap: Time,
     /// The way through the network.
     pub wire: Time,
+    /// Uplinks between switches.
+    pub uplink: Time,
     /// Processors that compute.
     pub compute: Time,
 }
@@ -110,6 +118,7 @@ impl Shares {
             let share = match stretch.what.resource() {
                 Resource::Gap => &mut shares.gap,
                 Resource::Wire => &mut shares.wire,
+                Resource::Uplink => &mut shares.uplink,
                 Resource::Compute => &mut shares.compute,
                 Resource::Host | Resource::Buffer => &mut shares.host,
             };
@@ -124,10 +133,11 @@ impl Shares {
             Resource::Host => self.host,
             Resource::Gap => self.gap,
             Resource::Wire => self.wire,
+            Resource::Uplink => self.uplink,
             Resource::Compute => self.compute,
             Resource::Buffer => Time::ZERO,
         };
-        let whole = self.host + self.gap + self.wire + self.compute;
+        let whole = self.host + self.gap + self.wire + self.uplink + self.compute;
         time.ps() as f64 / whole.ps().max(1) as f64
     }
 
@@ -137,6 +147,7 @@ impl Shares {
         let others = [
             (Resource::Gap, self.gap),
             (Resource::Wire, self.wire),
+            (Resource::Uplink, self.uplink),
             (Resource::Compute, self.compute),
         ];
         for other in others {

@@ -1,6 +1,7 @@
 //! Prices against closed forms, against the longest path, and what must hold for all.
 
 mod congestion;
+mod exchange;
 mod forms;
 mod random;
 mod reference;

@@ -26,7 +26,7 @@ fn many_to_one_needs_room() {
     }
     let price = priced(&schedule, &with(Architecture::Output, 95));
     let congestion = price.congestion.unwrap();
-    assert_eq!(congestion.port, Some(Rank(0)));
+    assert_eq!(congestion.place, Place::Rank(Rank(0)));
     assert_eq!(
         congestion.to_string(),
         "120 packets would wait at the output port of rank 0 at 2501209.6 ns, which keeps 95; \

@@ -5,7 +5,7 @@ use crosstie_units::Seed;
 use proptest::prelude::*;
 
 fn parts(way: Transfer) -> Shares {
-    Shares { host: way.host, gap: way.gap, wire: way.wire, compute: Time::ZERO }
+    Shares { host: way.host, gap: way.gap, wire: way.wire, ..Shares::default() }
 }
 
 /// Costs that do not change with the packet, so that a last one that is short is like the others.

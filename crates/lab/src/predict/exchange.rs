@@ -1,0 +1,252 @@
+//! Which algorithm a complete exchange should take, and why.
+//!
+//! Every direct algorithm of the thesis is priced, with the keys that fit the machine: omega of the
+//! group shuffle, and W_g and the map of the modified shuffle. The price assumes that nothing is
+//! lost, so each is also asked what it may lose ([`Risk`]). Those that lose nothing stand first,
+//! then those that may, then those that do; of these, the fastest first.
+
+mod candidates;
+mod risk;
+
+pub use risk::Risk;
+
+use super::{Cluster, Form, PacketCosts, PredictError, as_us};
+use candidates::Candidates;
+use crosstie_collective::algorithm::AllToAll;
+use crosstie_collective::{Counting, Window};
+use crosstie_model::price::{Price, pace, price};
+use crosstie_model::{Cut, Exchange, Parameters};
+use crosstie_study::Operation;
+use crosstie_units::{Bytes, Time};
+use serde::Serialize;
+use toml::{Table, Value};
+
+/// The window between two nodes of a machine that names no channel, W_FC, as in the thesis.
+pub const USUAL_WINDOW: u32 = 32;
+
+/// An exchange to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExchangeQuestion<'a> {
+    /// The size of a block.
+    pub bytes: u64,
+    /// How many nodes take part: p, at least 2.
+    pub nodes: u32,
+    /// Packets outstanding between two nodes at most, W_FC. `None`: any number.
+    pub window: Option<u32>,
+    /// The only algorithm that is wanted; `None`: all there are.
+    pub algorithm: Option<&'a str>,
+}
+
+/// The algorithms of an exchange, the best first. Times are microseconds in JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Advice {
+    /// The size of a block.
+    pub size: u64,
+    /// How many nodes take part: p.
+    pub nodes: u32,
+    /// Packets of a block: k.
+    pub packets: u64,
+    /// What the first of them takes.
+    pub packet: PacketCosts,
+    /// The least time of nodes (5.1), and of uplinks (6.4) if there are any.
+    pub forms: Vec<Form>,
+    /// The algorithms, the best first.
+    pub ranking: Vec<Choice>,
+    /// What a reader should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+}
+
+/// An algorithm with its keys, and what it takes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Choice {
+    /// The algorithm as experiment files have it.
+    pub algorithm: AllToAll,
+    /// Its name.
+    pub name: &'static str,
+    /// Partners at a time, of a group shuffle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub omega: Option<u32>,
+    /// The global window, if it has one.
+    #[serde(rename = "W_g", skip_serializing_if = "Option::is_none")]
+    pub window: Option<u32>,
+    /// Hosts at each switch, if consecutive steps lead to different switches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts_per_switch: Option<u32>,
+    /// When the last node is done.
+    #[serde(serialize_with = "as_us")]
+    pub time: Time,
+    /// What holds it up.
+    pub bottleneck: Limit,
+    /// What it may lose.
+    pub risk: Option<Risk>,
+}
+
+impl Choice {
+    /// The names of all algorithms.
+    pub const NAMES: [&str; 5] =
+        ["modified-shuffle", "synchronous-shuffle", "group-shuffle", "pairwise", "shift"];
+
+    /// What experiment files call this exchange of blocks of so many bytes. Real ranks count
+    /// packets that are not acknowledged for the global window.
+    ///
+    /// # Panics
+    /// Never: an algorithm is a value of TOML.
+    pub fn work(&self, bytes: u64, is_live: bool) -> Table {
+        let algorithm = match self.algorithm {
+            AllToAll::ModifiedShuffle {
+                hosts_per_switch,
+                buffer,
+                reading,
+                permutation,
+                counts: _,
+            } if is_live => AllToAll::ModifiedShuffle {
+                hosts_per_switch,
+                buffer,
+                reading,
+                permutation,
+                counts: Counting::Unacknowledged,
+            },
+            algorithm => algorithm,
+        };
+        let algorithm = Value::try_from(algorithm).expect("an algorithm is a value of TOML");
+        let size = ("size".to_owned(), format!("{bytes} B").into());
+        let keys = Table::from_iter([size, ("algorithm".to_owned(), algorithm)]);
+        Table::from_iter([("all-to-all".to_owned(), keys.into())])
+    }
+}
+
+/// What limits an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// The link of a node: k (p-1) g.
+    NodeLink,
+    /// The processor of a node: k (p-1) (O_s + O_r + U_r).
+    Processor,
+    /// The uplink of a switch: 6.4.
+    Uplink,
+    /// The feedback that the global window waits for: k (p-1) F / W_g.
+    GlobalWindow,
+    /// Rounds that wait for each other, and the way through the network: n T_w.
+    Latency,
+    /// The memory of a port, or of a switch, which cannot keep what waits.
+    Memory,
+}
+
+impl Limit {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::NodeLink => "node link",
+            Limit::Processor => "processor",
+            Limit::Uplink => "uplink",
+            Limit::GlobalWindow => "global window",
+            Limit::Latency => "latency",
+            Limit::Memory => "memory of the port",
+        }
+    }
+}
+
+/// Ranks all algorithms of an exchange, or the one that was asked for.
+pub fn advise(cluster: &Cluster, question: &ExchangeQuestion<'_>) -> Result<Advice, PredictError> {
+    let &ExchangeQuestion { bytes, nodes, algorithm: asked, .. } = question;
+    let parameters = cluster.parameters();
+    let packets = Cut::new(parameters, bytes, nodes).packets;
+    let exchange = Exchange { ranks: nodes, packets };
+    let candidates = Candidates::new(parameters, exchange, question);
+    let mut ranking = Vec::new();
+    for algorithm in candidates.all() {
+        let name = algorithm.declaration().name;
+        if asked.is_none_or(|asked| asked == name) {
+            ranking.push(choice(parameters, &candidates, question, algorithm)?);
+        }
+    }
+    let level = |choice: &Choice| choice.risk.as_ref().map_or(0, Risk::level);
+    // A stable sort: of those that are equal, the one that bears most stands first.
+    ranking.sort_by_key(|choice| (level(choice), choice.time));
+    Ok(Advice {
+        size: bytes,
+        nodes,
+        packets,
+        packet: PacketCosts::of(parameters, bytes, nodes),
+        forms: super::form::exchange_among(parameters, bytes, nodes),
+        ranking,
+        remarks: candidates.remarks(),
+    })
+}
+
+fn choice(
+    parameters: &Parameters,
+    candidates: &Candidates<'_>,
+    question: &ExchangeQuestion<'_>,
+    algorithm: AllToAll,
+) -> Result<Choice, PredictError> {
+    let &ExchangeQuestion { bytes, nodes, .. } = question;
+    let operation = Operation::AllToAll { algorithm, size: Bytes::new(bytes) };
+    let schedule = operation
+        .collective(nodes)
+        .map_err(|error| PredictError::Operation { what: "exchange", error })?
+        .schedule;
+    let name = algorithm.declaration().name;
+    let price = price(&schedule, parameters, nodes)
+        .map_err(|error| PredictError::Price { what: format!("exchange, {name}"), error })?;
+    let window = schedule.injection().window;
+    let risk = match price.congestion {
+        Some(congestion) => Some(Risk::Overflows(congestion.to_string())),
+        None => risk::of(parameters, candidates.exchange(), question.window, algorithm, window),
+    };
+    let omega = match algorithm {
+        AllToAll::GroupShuffle { group, .. } => Some(group),
+        _ => None,
+    };
+    let hosts_per_switch = match algorithm {
+        AllToAll::ModifiedShuffle { hosts_per_switch, .. } => hosts_per_switch,
+        _ => None,
+    };
+    Ok(Choice {
+        algorithm,
+        name,
+        omega,
+        window: window.map(|window| window.packets),
+        hosts_per_switch,
+        time: price.time,
+        bottleneck: bottleneck(parameters, question, window, &price),
+        risk,
+    })
+}
+
+/// What takes most of the time of a price: the largest of the bounds, or what they do not explain.
+fn bottleneck(
+    parameters: &Parameters,
+    question: &ExchangeQuestion<'_>,
+    window: Option<Window>,
+    price: &Price,
+) -> Limit {
+    if price.congestion.is_some() {
+        return Limit::Memory;
+    }
+    let &ExchangeQuestion { bytes, nodes, .. } = question;
+    let cut = Cut::new(parameters, bytes, nodes);
+    let all = u64::from(nodes - 1);
+    let of_all = |full: Time, last: Time| (full * (cut.packets - 1) + last) * all;
+    let busy = |packet: crosstie_model::Packet| packet.send + packet.receive;
+    let mut bounds = vec![
+        (of_all(cut.full.gap(), cut.last.gap()), Limit::NodeLink),
+        (of_all(busy(cut.full), busy(cut.last)), Limit::Processor),
+    ];
+    if let Some(uplink) = parameters.uplink.filter(|uplink| uplink.hosts < nodes) {
+        let exchange = Exchange { ranks: nodes, packets: cut.packets };
+        let payload = bytes.min(parameters.packet.get());
+        bounds.push((exchange.of_uplinks(&uplink, payload), Limit::Uplink));
+    }
+    if let Some(window) = window {
+        bounds.push((pace(parameters, nodes, window) * (cut.packets * all), Limit::GlobalWindow));
+    }
+    // Of equal ones the first.
+    let (most, limit) = bounds
+        .into_iter()
+        .reduce(|most, next| if next.0 > most.0 { next } else { most })
+        .expect("a node has a link");
+    if price.time.ps().saturating_sub(most.ps()) > most.ps() { Limit::Latency } else { limit }
+}

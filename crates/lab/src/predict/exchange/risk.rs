@@ -1,0 +1,159 @@
+//! What an exchange may lose.
+//!
+//! The price of a schedule follows packets of nodes that begin together and never wait: nodes are
+//! *in step*, and in each step no two packets go to one port. Then only uplinks make packets wait,
+//! and whether a memory overflows is known. Nodes fall out of step when a window between two nodes
+//! is full (k > W_FC), since an acknowledgement then decides when the next packet goes. From then on
+//! packets of different steps meet:
+//!
+//! | memory | of omega senders at a time | is too small if |
+//! |---|---|---|
+//! | at outputs | one packet of each may be at a port | B_L < omega |
+//! | shared | the same at each of p ports | B_L < p omega |
+//! | at inputs | an input passes a share s(omega) of what comes, and k omega (1 - s) packets wait | that is more than B_L |
+//!
+//! s is the throughput of saturated input queues: a packet at the head that waits for its port holds
+//! up those behind it [Karol, Hluchyj and Morgan, 1987]. A global window keeps nodes in step, as a
+//! node that is ahead waits for the others.
+//!
+//! Packets of two senders never meet to the picosecond: a port needs room for one that leaves and
+//! one that comes. What losses cost is not predicted.
+
+use crosstie_collective::Window;
+use crosstie_collective::algorithm::AllToAll;
+use crosstie_model::{Architecture, Exchange, Parameters};
+use serde::Serialize;
+use std::fmt;
+
+/// What an algorithm may lose, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Risk {
+    /// A port has no room for a packet that leaves and one that comes.
+    Narrow {
+        /// Packets that a port keeps.
+        frames: u32,
+    },
+    /// Nodes out of step fill a memory: more packets may meet than it keeps.
+    OutOfStep {
+        /// Packets that may wait at a port.
+        waiting: u64,
+        /// Packets that it keeps.
+        frames: u32,
+        /// The share that an input passes, where packets hold up those behind them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        passes: Option<f64>,
+    },
+    /// A memory overflows even if nodes are in step.
+    Overflows(String),
+}
+
+impl Risk {
+    /// Higher where losses are surer.
+    pub fn level(&self) -> u8 {
+        match self {
+            Risk::Narrow { .. } | Risk::OutOfStep { .. } => 1,
+            Risk::Overflows(_) => 2,
+        }
+    }
+}
+
+impl fmt::Display for Risk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Risk::Narrow { frames } => write!(
+                f,
+                "may lose packets: a port keeps {frames}, and has no room for one that leaves and one that comes"
+            ),
+            Risk::OutOfStep { waiting, frames, passes } => {
+                write!(f, "may lose packets: out of step, ")?;
+                if let Some(passes) = passes {
+                    write!(f, "inputs pass {:.0} % and ", passes * 100.0)?;
+                }
+                write!(f, "{waiting} may wait at a port that keeps {frames}")
+            }
+            Risk::Overflows(what) => {
+                write!(f, "loses packets: {}", what.split(';').next().unwrap_or(what))
+            }
+        }
+    }
+}
+
+/// What an algorithm may lose on a machine with windows between two nodes of W_FC, if nothing
+/// overflows in step.
+pub(super) fn of(
+    parameters: &Parameters,
+    exchange: Exchange,
+    between: Option<u32>,
+    algorithm: AllToAll,
+    window: Option<Window>,
+) -> Option<Risk> {
+    let omega = match algorithm {
+        AllToAll::Shift {} | AllToAll::Pairwise { .. } => 1,
+        AllToAll::GroupShuffle { group, .. } => group.min(exchange.colours()),
+        _ => exchange.ranks - 1,
+    };
+    match window {
+        Some(window) => {
+            let alone = window.packets == 1;
+            narrow(parameters, exchange, omega).filter(|_| !alone)
+        }
+        None => of_fan_out(parameters, exchange, between, omega),
+    }
+}
+
+/// The frames that a port keeps, if that is known: of shared memory its part.
+fn per_port(parameters: &Parameters, exchange: Exchange) -> Option<(Architecture, u32)> {
+    let buffer = parameters.buffer?;
+    let ports = parameters.uplink.map_or(exchange.ranks, |uplink| uplink.hosts.min(exchange.ranks));
+    let frames = match buffer.architecture {
+        Architecture::Input | Architecture::Output => buffer.frames,
+        Architecture::Shared => buffer.frames / ports,
+    };
+    Some((buffer.architecture, frames))
+}
+
+/// Whether a port has no room for two packets where it needs it: where two senders meet, and behind
+/// a switch that stores, where packets of one sender follow each other.
+fn narrow(parameters: &Parameters, exchange: Exchange, omega: u32) -> Option<Risk> {
+    let (architecture, frames) = per_port(parameters, exchange)?;
+    let follow = exchange.packets > 1 && architecture != Architecture::Input;
+    (frames < 2 && (omega > 1 || follow)).then_some(Risk::Narrow { frames })
+}
+
+/// What so many senders at a time may lose without a global window.
+pub(super) fn of_fan_out(
+    parameters: &Parameters,
+    exchange: Exchange,
+    between: Option<u32>,
+    omega: u32,
+) -> Option<Risk> {
+    if let Some(risk) = narrow(parameters, exchange, omega) {
+        return Some(risk);
+    }
+    let (architecture, frames) = per_port(parameters, exchange)?;
+    let in_step = between.is_none_or(|window| exchange.packets <= u64::from(window));
+    if in_step || omega == 1 {
+        return None;
+    }
+    let (waiting, passes) = match architecture {
+        Architecture::Output | Architecture::Shared => (u64::from(omega), None),
+        Architecture::Input => {
+            let passes = saturation(omega);
+            let all = exchange.packets * u64::from(omega);
+            ((all as f64 * (1.0 - passes)).ceil() as u64, Some(passes))
+        }
+    };
+    (waiting > u64::from(frames)).then_some(Risk::OutOfStep { waiting, frames, passes })
+}
+
+/// What inputs pass of all they could, if packets for so many outputs wait at each, in order: head
+/// of line blocking. 2 - sqrt(2) for very many.
+fn saturation(outputs: u32) -> f64 {
+    /// For 1 to 8 outputs [Karol, Hluchyj and Morgan, 1987, table I].
+    const FEW: [f64; 8] = [1.0, 0.75, 0.6825, 0.6553, 0.6399, 0.6302, 0.6234, 0.6184];
+    match FEW.get(outputs.max(1) as usize - 1) {
+        Some(passes) => *passes,
+        None => 2.0 - std::f64::consts::SQRT_2,
+    }
+}

@@ -1,0 +1,121 @@
+//! Schedules packet by packet: where packets of several messages take turns, or where packets of
+//! several ranks take turns at an uplink.
+//!
+//! Each message becomes messages of a packet each, or of a few if there are very many. Those of
+//! sends that take turns follow each other round by round; what waited for a message waits for the
+//! last of its packets, and each of its packets waits for what it waited for.
+
+use crate::Parameters;
+use crosstie_collective::{Builder, Tag};
+use crosstie_collective::{Need, Op, OpId, Rank, Schedule, Step, When};
+use std::collections::BTreeMap;
+
+/// The most messages that a schedule is taken apart into.
+const MOST: u64 = 1 << 17;
+
+/// Windows are this many times longer than what takes a turn, or longer still.
+const FINE: u32 = 8;
+
+/// The same schedule with packets for messages, if it matters how packets follow each other, and if
+/// receives say which message they take.
+pub(super) fn by_packets(schedule: &Schedule, parameters: &Parameters) -> Option<Schedule> {
+    if schedule.injection().is_plain() && parameters.uplink.is_none() || !is_named(schedule) {
+        return None;
+    }
+    let length = piece(schedule, parameters);
+    let mut builder = Builder::new(schedule.ranks());
+    for rank in (0..schedule.ranks()).map(Rank) {
+        take_apart(schedule, rank, length, &mut builder);
+    }
+    builder.inject(schedule.injection());
+    let pieces = builder.finish().expect("packets wait for what their message waited for");
+    Some(pieces.with_outstanding(schedule.outstanding()))
+}
+
+/// Returns true if every receive names a message of its own length.
+fn is_named(schedule: &Schedule) -> bool {
+    let mut messages: BTreeMap<(Rank, Rank, Tag), (Vec<u32>, Vec<u32>)> = BTreeMap::new();
+    for rank in (0..schedule.ranks()).map(Rank) {
+        for op in schedule.ops(rank) {
+            match op.step {
+                Step::Send { to, tag, bytes } => {
+                    messages.entry((rank, to, tag)).or_default().0.push(bytes);
+                }
+                Step::Receive { from: Some(from), tag: Some(tag), bytes } => {
+                    messages.entry((from, rank, tag)).or_default().1.push(bytes);
+                }
+                Step::Receive { .. } => return false,
+                Step::Compute { .. } => {}
+            }
+        }
+    }
+    messages.values().all(|(sent, received)| sent == received)
+}
+
+/// How many bytes take a turn: those of a packet, or of as many as keep it short.
+fn piece(schedule: &Schedule, parameters: &Parameters) -> u64 {
+    let packet = parameters.packet.get().max(1);
+    let packets = |op: &Op| match op.step {
+        Step::Send { bytes, .. } => u64::from(bytes).div_ceil(packet).max(1),
+        Step::Receive { .. } | Step::Compute { .. } => 0,
+    };
+    let all: u64 = schedule.all().iter().map(packets).sum();
+    let coarse = all.div_ceil(MOST).max(1);
+    let most = schedule
+        .injection()
+        .window
+        .map_or(u64::MAX, |window| u64::from(window.packets / FINE).max(1));
+    packet * coarse.min(most)
+}
+
+/// The lengths of the pieces of a message. Even nothing takes a packet.
+fn pieces(bytes: u32, length: u64) -> impl Iterator<Item = u32> {
+    let bytes = u64::from(bytes);
+    let count = bytes.div_ceil(length).max(1);
+    (0..count).map(move |number| (bytes - number * length).min(length) as u32)
+}
+
+/// Adds what a rank does, packet by packet.
+fn take_apart(schedule: &Schedule, rank: Rank, length: u64, builder: &mut Builder) {
+    let first = schedule.places(rank).start;
+    let ops = schedule.ops(rank);
+    // Of each piece: its turn, its operation, and itself.
+    let mut turns: Vec<(usize, usize, Op)> = Vec::new();
+    for (number, &op) in ops.iter().enumerate() {
+        let is_send = matches!(op.step, Step::Send { .. });
+        let takes_turns = is_send && schedule.injection().interleaved;
+        match op.step {
+            Step::Send { bytes, .. } | Step::Receive { bytes, .. } => {
+                for (turn, bytes) in pieces(bytes, length).enumerate() {
+                    let turn = if takes_turns { turn } else { 0 };
+                    turns.push((turn, number, Op { step: with_length(op.step, bytes), ..op }));
+                }
+            }
+            Step::Compute { .. } => turns.push((0, number, op)),
+        }
+    }
+    // Stable: those of a message stay in order.
+    turns.sort_by_key(|&(turn, number, _)| (turn, number));
+    let mut parts: Vec<Vec<OpId>> = vec![Vec::new(); ops.len()];
+    for (_, number, op) in turns {
+        parts[number].push(builder.add(rank, op));
+    }
+    for (number, own) in parts.iter().enumerate() {
+        for need in schedule.needs(first + number) {
+            let other = &parts[need.op.0 as usize];
+            let op = *if need.when == When::Done { other.last() } else { other.first() }
+                .expect("every operation has a part");
+            for &part in own {
+                builder.need(rank, part, Need { op, when: need.when });
+            }
+        }
+    }
+}
+
+fn with_length(step: Step, bytes: u32) -> Step {
+    match step {
+        Step::Send { to, tag, .. } => Step::Send { to, tag, bytes },
+        Step::Receive { from, tag, .. } => Step::Receive { from, tag, bytes },
+        compute @ Step::Compute { .. } => compute,
+    }
+}
