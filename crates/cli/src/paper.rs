@@ -151,6 +151,7 @@ pub fn paper(arguments: &PaperArguments, threads: Option<NonZeroUsize>, console:
             rerun: &rerun,
             findings: &findings,
             parameters: &published.parameters,
+            checks: &published.checks,
             drawings: &(paper.drawings)(&evidence),
             grids: &(paper.grids)(),
             parts: &parts,

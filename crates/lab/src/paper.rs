@@ -92,7 +92,8 @@ pub struct Paper {
 }
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[coll::PAPER, flich::PAPER, liu::PAPER, tam::CONGESTION, tam::MODEL];
+pub const PAPERS: &[Paper] =
+    &[coll::PAPER, flich::PAPER, liu::PAPER, tam::CONGESTION, tam::EXCHANGE, tam::MODEL];
 
 impl Paper {
     /// The paper of that name.

@@ -62,6 +62,12 @@ says = 'rails where nothing else is said'
 kind = 'stated'
 published = '4'
 used = '4'
+
+[[check]]
+id = 'check.1'
+asks = 'gain is shown'
+claims = ['headline']
+tests = ['crates/report/tests/papers.rs the_page_has_claims_parts_and_parameters']
 ";
 
 fn published() -> Published {
@@ -104,6 +110,7 @@ fn html(findings: &[Finding], parameters: &[Parameter], parts: &[PaperPart], tex
         rerun: text,
         findings,
         parameters,
+        checks: &published().checks,
         drawings: &[(samples::latency_figure(), samples::load_curves())],
         grids: &[Grid {
             title: "Table 1".to_owned(),
@@ -150,6 +157,8 @@ fn the_page_has_claims_parts_and_parameters() {
         "<li>loss from 32 to 128 nodes (Figure 12). Published: d%: 2 to 9%. Measured: 14%.</li>\n</ul>\n\
          <p class=\"remark\">the topology is a guess</p>",
         "<h2>Further figures</h2>",
+        "<h2>What a reproduction must show</h2>",
+        "headline: agrees",
         "<tr><td>128</td><td class=\"number cell\">49%</td><td class=\"number status agrees\"><span>41.2 ± \
          2.5%</span></td><td class=\"number\">0.84</td><td class=\"number cell\">–</td>",
     ] {
@@ -171,6 +180,7 @@ fn the_page_is_written_into_its_folder() {
         rerun: "crosstie paper coll-multirail",
         findings: &findings,
         parameters: &[],
+        checks: &[],
         drawings: &[],
         grids: &[],
         parts: &parts,

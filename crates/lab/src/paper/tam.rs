@@ -1,7 +1,8 @@
 //! Tam, "Performance Studies of High-Speed Communication on Commodity Cluster": a thesis, of which
-//! chapter 4 is one paper here, and chapters 2 and 3 and appendix A another.
+//! chapter 4 is one paper here, chapters 5 and 6 another, and chapters 2 and 3 and appendix A a third.
 
 mod congestion;
+mod exchange;
 mod flow;
 mod model;
 
@@ -40,6 +41,35 @@ pub(super) const CONGESTION: Paper = Paper {
     published: text!("tam/published-congestion"),
     measure: congestion::measure,
     remark: congestion::remark,
+};
+
+/// Chapters 5 and 6.
+pub(super) const EXCHANGE: Paper = Paper {
+    name: "tam-exchange",
+    title: "Complete exchange on non-blocking and hierarchical networks",
+    citation: CITATION,
+    parts: parts![
+        "tam":
+        "exchange-order",
+        "exchange-length",
+        "exchange-omega",
+        "exchange-long",
+        "exchange-hol",
+        "exchange-readings",
+        "exchange-16x1",
+        "exchange-uplink",
+        "exchange-modified",
+        "exchange-pairwise",
+        "exchange-open",
+    ],
+    readings: &[],
+    live: &[],
+    tells_live: |_| false,
+    drawings: exchange::drawings,
+    grids: exchange::grids,
+    published: text!("tam/published-exchange"),
+    measure: exchange::measure,
+    remark: exchange::remark,
 };
 
 /// Chapters 2 and 3, appendix A.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crosstie_study::paper::{Agreement, Finding, Grid, Parameter};
+use crosstie_study::paper::{Agreement, Check, Finding, Grid, Parameter};
 use crosstie_study::{Figure, ResultSet, Row};
 
 use super::table::{head, table, text_cell};
@@ -28,6 +28,8 @@ pub struct PaperReport<'a> {
     pub findings: &'a [Finding],
     /// What the experiments take from it.
     pub parameters: &'a [Parameter],
+    /// What a reproduction must show, and where it does.
+    pub checks: &'a [Check],
     /// Its figures that no part draws, each from rows made for it.
     pub drawings: &'a [(Figure, Vec<Row>)],
     /// Its tables, whose cells are claims.
@@ -61,6 +63,7 @@ pub fn paper_page(paper: &PaperReport<'_>) -> String {
     drawings(&mut body, paper.drawings);
     parts(&mut body, paper.parts);
     parameters(&mut body, paper.parameters);
+    checks(&mut body, paper.checks, paper.findings);
     let _ = writeln!(
         body,
         "<section id=\"rerun\">\n<h2>How to rerun</h2>\n<p>With Crosstie {}:</p>\n\
@@ -365,6 +368,41 @@ fn parameters(html: &mut String, parameters: &[Parameter]) {
         text_cell(html, "words", &parameter.published);
         text_cell(html, "words", &parameter.used);
         text_cell(html, "note", parameter.note.as_deref().unwrap_or_default());
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</tbody>\n</table>\n</div>\n</section>\n");
+}
+
+/// What a reproduction must show: claims with how they stand, and tests.
+fn checks(html: &mut String, checks: &[Check], findings: &[Finding]) {
+    if checks.is_empty() {
+        return;
+    }
+    html.push_str(
+        "<section id=\"checks\">\n<h2>What a reproduction must show</h2>\n<p class=\"hint\">Where each \
+         item is held: by claims above, and by tests of the program.</p>\n<div class=\"scroll\" \
+         tabindex=\"0\" role=\"region\" aria-label=\"Checks\">\n<table class=\"results\">\n<thead><tr>",
+    );
+    for (name, meaning) in [
+        ("item", "its number"),
+        ("asks", "what is asked for"),
+        ("claims", "claims that tell of it, and how they stand"),
+        ("tests", "tests that hold it, by file"),
+    ] {
+        head(html, "", name, "", meaning);
+    }
+    html.push_str("</tr></thead>\n<tbody>\n");
+    for check in checks {
+        let stands = |id: &String| {
+            let found = findings.iter().find(|finding| finding.claim.id == *id);
+            let agreement = found.map_or("not asked", |found| found.agreement().words());
+            format!("{id}: {agreement}")
+        };
+        html.push_str("<tr>");
+        text_cell(html, "", check.id.strip_prefix("check.").unwrap_or(&check.id));
+        text_cell(html, "words", &check.asks);
+        text_cell(html, "words", &check.claims.iter().map(stands).collect::<Vec<_>>().join("; "));
+        text_cell(html, "words", &check.tests.join("; "));
         html.push_str("</tr>\n");
     }
     html.push_str("</tbody>\n</table>\n</div>\n</section>\n");

@@ -17,6 +17,6 @@ pub use claim::{Certainty, Claim, Role, Target, Tolerance};
 pub use estimate::Estimate;
 pub use finding::{Agreement, Finding, Measured, Missing};
 pub use grid::{Grid, GridRow};
-pub use published::{Parameter, Published};
+pub use published::{Check, Parameter, Published};
 pub use series::{Order, Series, rank_correlation};
 pub use truth::Truth;

@@ -31,6 +31,22 @@ pub struct Parameter {
     pub note: Option<String>,
 }
 
+/// Something that a reproduction must show, and where it does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Check {
+    /// Its name, unique within the paper.
+    pub id: String,
+    /// What is asked for.
+    pub asks: String,
+    /// Claims that tell of it.
+    #[serde(default)]
+    pub claims: Vec<String>,
+    /// Tests that hold it: a file, and the name of a test in it.
+    #[serde(default)]
+    pub tests: Vec<String>,
+}
+
 /// Everything that is held against a paper.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Published {
@@ -38,17 +54,19 @@ pub struct Published {
     pub claims: Vec<Claim>,
     /// What the experiments take from it.
     pub parameters: Vec<Parameter>,
+    /// What a reproduction must show.
+    pub checks: Vec<Check>,
 }
 
 impl Published {
-    /// Reads a file of `[[claim]]` and `[[parameter]]`; `name` stands for it in error messages.
+    /// Reads a file of `[[claim]]`, `[[parameter]]` and `[[check]]`; `name` stands for it in error messages.
     pub fn parse(name: &str, text: &str) -> Result<Published, Diagnostic> {
         Published::read(text).map_err(|fault| Diagnostic::in_text(name, text, fault))
     }
 
     fn read(text: &str) -> Result<Published, Fault> {
         let root = document::parse(text)?;
-        let known = ["claim", "parameter"];
+        let known = ["claim", "parameter", "check"];
         if let Some(key) = root.keys().find(|key| !known.contains(&key.get_ref().as_ref())) {
             let fault = Fault::unknown("key", key.get_ref(), known.into_iter());
             return Err(fault.at(key.span()));
@@ -80,7 +98,30 @@ impl Published {
                 Ok(parameter)
             })
             .collect::<Result<Vec<Parameter>, Fault>>()?;
-        Ok(Published { claims, parameters })
+        let checks = list(&root, "check")?
+            .iter()
+            .map(|item| {
+                let check: Check = document::decode(item).map_err(|fault| fault.within("check"))?;
+                unique(&mut ids, &check.id).map_err(|fault| fault.at(item.span()))?;
+                check.checked(&claims).map_err(|fault| fault.at(item.span()))?;
+                Ok(check)
+            })
+            .collect::<Result<Vec<Check>, Fault>>()?;
+        Ok(Published { claims, parameters, checks })
+    }
+}
+
+impl Check {
+    /// Fails if it is held nowhere, or by what is no claim.
+    fn checked(&self, claims: &[Claim]) -> Result<(), Fault> {
+        let unfit = |label: String| Err(Fault::new(format!("check `{}`", self.id), label));
+        if self.claims.is_empty() && self.tests.is_empty() {
+            return unfit("expected `claims` or `tests` that hold it".to_owned());
+        }
+        match self.claims.iter().find(|id| claims.iter().all(|claim| claim.id != **id)) {
+            Some(id) => unfit(format!("found `{id}`, which is no claim")),
+            None => Ok(()),
+        }
     }
 }
 
@@ -150,6 +191,8 @@ mod tests {
                 "found 1 `labels` and 2 `values`",
             ),
             ("shape = 'x'\n[[clame]]\n", "unknown key `clame`"),
+            ("shape = 'x'\n[[check]]\nid = 'c'\nasks = 'y'", "expected `claims` or `tests`"),
+            ("shape = 'x'\n[[check]]\nid = 'c'\nasks = 'y'\nclaims = ['b']", "which is no claim"),
             ("shape = 'x'\n[parameter]\nid = 'x'", "a list, headed `[[parameter]]`"),
         ] {
             let mistake = Published::parse("x", &format!("{CLAIM}{rest}")).unwrap_err();

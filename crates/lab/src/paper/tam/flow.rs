@@ -1,4 +1,4 @@
-//! Rows of chapter 4: at each setting, what flows carried over the seeds.
+//! Rows of chapters 4 to 6: at each setting, what flows carried over the seeds.
 
 use super::super::Evidence;
 use super::super::evidence::estimate;
@@ -73,7 +73,8 @@ impl Flow<'_> {
         settings.iter().find(|(key, _)| key.ends_with(ending)).map(|(_, setting)| setting)
     }
 
-    fn number(&self, ending: &str) -> Option<f64> {
+    /// A swept key that is a number or a quantity.
+    pub fn number(&self, ending: &str) -> Option<f64> {
         self.setting(ending)?.number()
     }
 
