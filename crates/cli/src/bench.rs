@@ -2,7 +2,7 @@
 //! ranks, and on paper.
 
 mod catalogue;
-mod side;
+pub mod side;
 mod table;
 
 use std::num::NonZeroUsize;

@@ -38,7 +38,8 @@
 //! processors or NICs are contended, the two may differ.
 //!
 //! Where packets of several messages take turns, and where there are uplinks, each packet is followed
-//! as a message of its own; of very many, a few together. A global window holds a packet back until
+//! as a message of its own; of very many, a few together. A processor writes one while its NIC is
+//! busy with the one before. A global window holds a packet back until
 //! there is room in it ([`feedback`](feedback())). An uplink passes one packet after the other, in
 //! the order in which they come: what it takes for one alone is in L, and those behind it wait.
 //!
@@ -93,14 +94,14 @@ pub fn price(
     nodes: u32,
 ) -> Result<Price, PriceError> {
     check(schedule)?;
-    let taken_apart = turns::by_packets(schedule, parameters);
+    let taken_apart = turns::by_packets(schedule, parameters, nodes);
     let log = match &taken_apart {
         // What never ends does not end packet by packet either, and is told by its operations.
-        Some(packets) => engine::run(packets, parameters, nodes)
-            .or_else(|_| engine::run(schedule, parameters, nodes))?,
-        None => engine::run(schedule, parameters, nodes)?,
+        Some((packets, paced)) => engine::run(packets, paced, nodes, true)
+            .or_else(|_| engine::run(schedule, parameters, nodes, false))?,
+        None => engine::run(schedule, parameters, nodes, false)?,
     };
-    let schedule = taken_apart.as_ref().unwrap_or(schedule);
+    let schedule = taken_apart.as_ref().map_or(schedule, |(packets, _)| packets);
     let path = path::critical(schedule, &log);
     let shares = Shares::of(&path);
     let congestion = backlog::overflow(&log, parameters);

@@ -62,13 +62,11 @@ impl Side {
             sides.push(simulated(sim, arguments)?);
         }
         if let Some(file) = &arguments.boxed {
-            let colour = console.colours_messages();
-            let spec = box_file::load(file)
-                .map_err(|mistake| Failure::rendered(mistake.render(colour)))?;
+            let spec = read(file, console)?;
             if arguments.predict && sides.is_empty() {
                 sides.push(on_paper(file, &spec, arguments)?);
             }
-            sides.push(boxed(file, &spec, arguments)?);
+            sides.push(boxed(file, &spec, arguments.ranks, &arguments.set)?);
         }
         if let Some(hosts) = &arguments.live {
             if arguments.predict && sides.is_empty() {
@@ -84,6 +82,20 @@ impl Side {
             });
         }
         Ok(sides)
+    }
+
+    /// Real ranks on the hosts of a box, one on each.
+    pub fn on_box(file: &Path, ranks: u32, console: &Console) -> Result<Side, Failure> {
+        let spec = read(file, console)?;
+        let hosts = spec.hosts.count() as u32;
+        if hosts < ranks {
+            let name = file.display();
+            return Err(Failure::user(format!(
+                "--box: found {hosts} hosts in `{name}`, expected {ranks}, one for each node\n  \
+                 help: --ranks {hosts} takes as many nodes as the box has hosts"
+            )));
+        }
+        boxed(file, &spec, Some(ranks), &[])
     }
 
     /// The preset, or the file of the box, or the names of machines.
@@ -248,7 +260,13 @@ fn on_paper(file: &Path, spec: &BoxSpec, arguments: &BenchArguments) -> Result<S
     Ok(Side { name, machine, worlds, hosts, peer: hosts - 1, kind, told })
 }
 
-fn boxed(file: &Path, spec: &BoxSpec, arguments: &BenchArguments) -> Result<Side, Failure> {
+/// Reads a box file.
+fn read(file: &Path, console: &Console) -> Result<BoxSpec, Failure> {
+    let colour = console.colours_messages();
+    box_file::load(file).map_err(|mistake| Failure::rendered(mistake.render(colour)))
+}
+
+fn boxed(file: &Path, spec: &BoxSpec, ranks: Option<u32>, set: &[String]) -> Result<Side, Failure> {
     let (name, hosts) = (file.display().to_string(), spec.hosts.count() as u32);
     if hosts < 2 {
         let problem = format!("--box: found {hosts} host in `{name}`, expected 2 or more");
@@ -259,11 +277,11 @@ fn boxed(file: &Path, spec: &BoxSpec, arguments: &BenchArguments) -> Result<Side
     let path = Value::String(path.to_string_lossy().into_owned());
     keys.insert("live".to_owned(), one("box", path).into());
     let told = environment(&mut keys)?;
-    let pes = arguments.ranks.map_or(1, |ranks| ranks.div_ceil(hosts).max(1));
+    let pes = ranks.map_or(1, |ranks| ranks.div_ceil(hosts).max(1));
     if let Some(Value::Table(cluster)) = keys.get_mut("cluster") {
         cluster.insert("pes".to_owned(), i64::from(pes).into());
     }
-    let machine = Machine::of("--box", &name, keys).with(&arguments.set)?;
+    let machine = Machine::of("--box", &name, keys).with(set)?;
     // Ranks of one host stand together.
     let peer = hosts * pes - 1;
     let kind = Kind::Live { alone: true };

@@ -15,6 +15,7 @@ use toml::Table as Toml;
 use super::layout::{counted, formula, parameters, rate, us};
 use super::table::aligned;
 use super::{Asked, PredictArguments};
+use crate::bench::side::Side;
 use crate::console::Console;
 use crate::exit::{Answer, Exit, Failure};
 use crate::machine::{Machine, one};
@@ -102,11 +103,22 @@ pub fn advise(
     told.dedup();
     told.iter().for_each(|remark| console.remark(format_args!("{name}: {remark}")));
     remarks.append(&mut told);
+    let boxed = match &arguments.boxed {
+        Some(file) => Some(Side::on_box(file, nodes, console)?),
+        None => None,
+    };
     if arguments.simulate {
         let machine = machine.expect("the command line asks for a machine to simulate");
-        let simulated = Simulated { machine, nodes };
-        match simulated.found(&sheets, threads, console)? {
+        let (machine, text) = simulated(machine, nodes, &sheets);
+        match run_all(&machine, &text, "exchange, simulated", threads, console)? {
             Some(found) => keep(&mut sheets, "simulated", found),
+            None => return Ok(Answer::Interrupted),
+        }
+    }
+    if let Some(side) = boxed {
+        let text = measured(&side, nodes, &sheets);
+        match run_all(side.machine(), &text, "exchange, measured", threads, console)? {
+            Some(found) => keep(&mut sheets, "measured", found),
             None => return Ok(Answer::Interrupted),
         }
     }
@@ -151,36 +163,34 @@ fn keep(sheets: &mut [Sheet], how: &'static str, found: Vec<Found>) {
     }
 }
 
-/// A machine on which exchanges are simulated, frame by frame.
-struct Simulated {
-    machine: Machine,
-    nodes: u32,
+/// How often real ranks repeat an exchange.
+const REPEATED: i64 = 20;
+
+/// What each choice of each sheet is called in experiments.
+fn work(sheets: &[Sheet], is_live: bool) -> Vec<Toml> {
+    let each = |sheet: &Sheet| -> Vec<Toml> {
+        let size = sheet.advice.size;
+        sheet.advice.ranking.iter().map(|choice| choice.work(size, is_live)).collect()
+    };
+    sheets.iter().flat_map(each).collect()
 }
 
-impl Simulated {
-    /// What each choice of each sheet takes; `None` if it was interrupted.
-    fn found(
-        self,
-        sheets: &[Sheet],
-        threads: Option<NonZeroUsize>,
-        console: &Console,
-    ) -> Result<Option<Vec<Found>>, Failure> {
-        // What is lost goes again, and acknowledgements ride on data.
-        let window = i64::from(USUAL_WINDOW);
-        let mut keys = one("window", window);
-        keys.insert("acknowledge".to_owned(), one("piggyback", Toml::new()).into());
-        let machine = self.machine.with_channel(one("go-back-n", keys));
-        let schedule = one("ranks", i64::from(self.nodes));
-        let work = || {
-            let each = |sheet: &Sheet| -> Vec<Toml> {
-                let size = sheet.advice.size;
-                sheet.advice.ranking.iter().map(|choice| choice.work(size, false)).collect()
-            };
-            sheets.iter().flat_map(each).collect()
-        };
-        let text = machine.experiment(schedule, &["frame".to_owned()], work);
-        run_all(&machine, &text, "exchange", threads, console)
-    }
+/// A machine on which exchanges are simulated, frame by frame, and the experiment: what is lost goes
+/// again, and acknowledgements ride on data, unless the machine has a channel of its own.
+fn simulated(machine: Machine, nodes: u32, sheets: &[Sheet]) -> (Machine, String) {
+    let mut keys = one("window", i64::from(USUAL_WINDOW));
+    keys.insert("acknowledge".to_owned(), one("piggyback", Toml::new()).into());
+    let machine = machine.with_channel(one("go-back-n", keys));
+    let schedule = one("ranks", i64::from(nodes));
+    let text = machine.experiment(schedule, &["frame".to_owned()], || work(sheets, false));
+    (machine, text)
+}
+
+/// The experiment of real ranks on the hosts of a box.
+fn measured(side: &Side, nodes: u32, sheets: &[Sheet]) -> String {
+    let mut schedule = one("ranks", i64::from(nodes));
+    schedule.insert("iterations".to_owned(), REPEATED.into());
+    side.machine().experiment(schedule, side.worlds(), || work(sheets, true))
 }
 
 /// Runs the points of an experiment; what they found, in order.

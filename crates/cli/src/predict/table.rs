@@ -18,18 +18,27 @@ pub fn by_size(subject: Subject, predictions: &[Prediction]) -> String {
     text + &predictions.last().map_or(String::new(), |last| port(subject, last))
 }
 
-/// Lines of cells under a head: words of the last column stand to the left, numbers to the right.
+/// Lines of cells under a head: numbers stand to the right, words in the first and the last column to
+/// the left.
 pub fn aligned(lines: &[Vec<String>]) -> String {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max()
     };
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let is_word = |line: &Vec<String>| line[0].starts_with(|first: char| first.is_alphabetic());
+    let words = lines.iter().skip(1).all(is_word);
     let mut text = String::new();
     for (number, line) in lines.iter().enumerate() {
         text += if number == 0 { "# " } else { "  " };
         let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-            if column + 1 == columns { cell.clone() } else { format!("{cell:>width$}") }
+            if column + 1 == columns {
+                cell.clone()
+            } else if column == 0 && words {
+                format!("{cell:<width$}")
+            } else {
+                format!("{cell:>width$}")
+            }
         });
         text += &cells.collect::<Vec<_>>().join("  ");
         text.push('\n');

@@ -157,6 +157,40 @@ fn a_gather_tells_of_windows() {
 }
 
 #[test]
+fn an_exchange_among_many_names_its_algorithm() {
+    let ask = ["predict", "exchange", "--preset", "p733-ibm-8275-326", "--ranks", "16"];
+    let text = run(&[&ask[..], &["--size", "298400"]].concat()).expect(0).stdout;
+    for words in [
+        "# exchange, 16 nodes on p733-ibm-8275-326\n",
+        "# 298400 B for each other node: 200 packets, times in us\n",
+        "\nsynchronous-shuffle: may lose packets: out of step, inputs pass 59 % and ",
+        "\nformula 5.1 ",
+        "\nbest           modified-shuffle, W_g = 21\n",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let several = run(&[&ask[..], &["--sizes", "1492,59680"]].concat()).expect(0).stdout;
+    assert_eq!(several.matches("  modified-shuffle  ").count(), 2, "{several}");
+    // What is simulated stands beside what is predicted.
+    let ask = ["predict", "exchange", "--sim", "p733-ibm-8275-326", "--ranks", "4", "--simulate"];
+    let document = run(&[&ask[..], &["--sizes", "5968", "--json"]].concat()).expect(0).json();
+    let sheet = &document["predictions"][0];
+    assert_eq!((&sheet["nodes"], &sheet["packets"]), (&json!(4), &json!(4)));
+    let (ranking, trials) =
+        (sheet["ranking"].as_array().unwrap(), sheet["trials"].as_array().unwrap());
+    assert_eq!((ranking.len(), trials.len()), (5, 5));
+    for (choice, trial) in ranking.iter().zip(trials) {
+        assert_eq!(choice["name"], trial["algorithm"]);
+        let (predicted, found) = (&choice["time"], &trial["simulated"]["time"]);
+        let ratio = found.as_f64().unwrap() / predicted.as_f64().unwrap();
+        assert!((0.95..1.05).contains(&ratio), "{choice}: {trial}");
+        assert_eq!(trial["simulated"]["lost"], json!(0.0));
+    }
+    let one = run(&[&ask[..], &["--algorithm", "pairwise"]].concat()).expect(0).stdout;
+    assert!(one.contains("  simulated  ") && !one.contains("shift"), "{one}");
+}
+
+#[test]
 fn machines_are_files_too_and_can_be_changed() {
     let folder = tempdir().unwrap();
     let text = "title = 'Mine'\nseed = 1\nworld = 'frame'\nfabric.single.hosts = 4\n\
@@ -241,6 +275,12 @@ fn mistakes_say_what_was_found_and_expected() {
         (&["transfer", "--sim", "fedp", "--sizes", "0"], "expected 1 B to 1 GiB"),
         (&["transfer", "--sim", "fedp", "--window", "3"], "expected gather"),
         (&["transfer", "--sim", "fedp", "--algorithm", "ring"], "has no algorithms"),
+        (&["exchange", "--sim", "fedp", "--simulate"], "expected an exchange among 3 or more"),
+        (&["exchange", "--sim", "fedp", "--algorithm", "shift"], "found exchange with 2 nodes"),
+        (&["transfer", "--sim", "fedp", "--box", "x.toml"], "--box: found transfer with 2 nodes"),
+        (&["exchange", "--model", "326.toml", "--ranks", "4", "--simulate"], "cannot be used with"),
+        (&["exchange", "--model", "326.toml", "--ranks", "4", "--path"], "expected 2"),
+        (&["exchange", "--model", "326.toml", "--algorithm", "shfit"], "did you mean `shift`?"),
         (&["bcast", "--sim", "fedp", "--algorithm", "chian"], "did you mean `chain`?"),
         (&["gather", "--sim", "fedp", "--loss", "1,1,1"], "--window <PACKETS>"),
         (&["gather", "--sim", "fedp", "--window", "3", "--loss", "1,2"], "c,1-a,f from 0 to 1"),

@@ -1,5 +1,6 @@
 //! Studies run from end to end, as the command runs them.
 
+mod advice;
 mod bench;
 mod deaths;
 mod experiments;

@@ -242,6 +242,12 @@ fn parameters(draw: &mut Draw, file: &mut Experiment) {
         keys.insert("copy".to_owned(), table([("ctm", "1 us")]).into());
     }
     if draw.chance(0.3) {
+        let mut uplink = table([("outward", cost(draw)), ("inward", cost(draw))]);
+        uplink.insert("hosts".to_owned(), draw.one(&[1, 2, 3]).into());
+        uplink.insert("shared".to_owned(), draw.chance(0.5).into());
+        keys.insert("uplink".to_owned(), uplink.into());
+    }
+    if draw.chance(0.3) {
         file.files.insert("cluster.model".to_owned(), keys.to_string());
         file.put("model.file.path", "cluster.model");
     } else {

@@ -183,6 +183,11 @@ impl Desk {
         set(&mut self.out, nic, until);
     }
 
+    /// When the sending side of a NIC is free.
+    pub fn sends(&self, nic: u16) -> Time {
+        at(&self.out, nic)
+    }
+
     /// A send is done.
     pub fn sent(&mut self) {
         self.going -= 1;

@@ -111,6 +111,8 @@ struct Engine<'a> {
     nodes: u32,
     /// How many sends of a rank may be under way.
     most: u32,
+    /// True if messages are packets that take turns.
+    takes_turns: bool,
     /// How many packets of a rank may be outstanding.
     window: Option<Window>,
     uplinks: Option<Uplinks>,
@@ -131,11 +133,13 @@ struct Engine<'a> {
     changed: VecDeque<u32>,
 }
 
-/// Evaluates a schedule in which every message goes to somebody.
+/// Evaluates a schedule in which every message goes to somebody, and may be a packet that takes a
+/// turn.
 pub(super) fn run(
     schedule: &Schedule,
     parameters: &Parameters,
     nodes: u32,
+    takes_turns: bool,
 ) -> Result<Log, PriceError> {
     let ranks = schedule.ranks();
     let owned = |rank| std::iter::repeat_n(rank, schedule.places(Rank(rank)).len());
@@ -157,6 +161,7 @@ pub(super) fn run(
         parameters,
         nodes,
         most: schedule.outstanding().unwrap_or(u32::MAX),
+        takes_turns,
         window,
         uplinks: Uplinks::of(parameters, nodes, ranks),
         rank: (0..ranks).flat_map(owned).collect(),
@@ -312,7 +317,10 @@ impl Engine<'_> {
                 self.look_at(rank);
             }
             Step::Send { bytes, .. } => {
-                let lead = Cut::new(self.parameters, bytes.into(), self.nodes).first().send;
+                let first = Cut::new(self.parameters, bytes.into(), self.nodes).first();
+                // One that takes a turn is written while the NIC is busy with the one before.
+                let ahead = if self.takes_turns { first.departure() } else { Time::ZERO };
+                let lead = first.send + ahead;
                 let nic = Beside::Nic(op.nic.unwrap_or(0), lead);
                 desk.queue((self.now, place), op.cpu, nic, Task::Send(place));
                 self.look_at(rank);
@@ -370,8 +378,8 @@ impl Engine<'_> {
         let from = Rank(self.rank[place]);
         let cut = Cut::new(self.parameters, bytes.into(), self.nodes);
         let busy = now + cut.sum(|packet| packet.send);
-        let handed = now + cut.first().send;
         let desk = &mut self.desks[from.0 as usize];
+        let handed = (now + cut.first().send).max(desk.sends(op.nic.unwrap_or(0)));
         desk.occupy(op.cpu, busy);
         let every = cut.full.departure();
         desk.take(op.nic.unwrap_or(0), handed + cut.spread(every, every) + cut.last.send_gap);

@@ -13,7 +13,7 @@
 //!
 //! With `received` that holds for exchanges, in which a rank receives as many as it sends.
 
-use crate::{Packet, Parameters};
+use crate::{Cost, Packet, Parameters};
 use crosstie_collective::{Counting, Window};
 use crosstie_units::Time;
 
@@ -38,4 +38,12 @@ pub fn pace(parameters: &Parameters, nodes: u32, window: Window) -> Time {
     let full = parameters.packet_of(parameters.packet.get(), nodes);
     let feedback = feedback(parameters, nodes, window.counts);
     full.gap().max(Time::from_ps(feedback.ps().div_ceil(window.packets.max(1).into())))
+}
+
+/// The same cluster with NICs that send so much slower that no packet waits for a window.
+pub(super) fn paced(parameters: &Parameters, nodes: u32, window: Window) -> Parameters {
+    let own = parameters.packet_of(parameters.packet.get(), nodes).send_gap;
+    let more = pace(parameters, nodes, window).ps().saturating_sub(own.ps());
+    let fixed = parameters.send_gap.fixed + Time::from_ps(more);
+    Parameters { send_gap: Cost { fixed, ..parameters.send_gap }, ..*parameters }
 }

@@ -41,7 +41,7 @@ pub(super) fn critical(schedule: &Schedule, log: &Log) -> Vec<Stretch> {
                 flight(&mut path, message);
                 place = message.send as usize;
                 rank = message.from;
-                path.back(rank, What::Send, log.ops[place].start);
+                written(&mut path, message, log.ops[place].start);
             }
             (Step::Receive { .. }, _) | (_, When::Started) => {}
             (Step::Send { .. }, When::Done) => path.back(rank, What::Send, record.start),
@@ -55,7 +55,7 @@ pub(super) fn critical(schedule: &Schedule, log: &Log) -> Vec<Stretch> {
             flight(&mut path, message);
             (place, rank) = (message.send as usize, message.from);
             record = log.ops[place];
-            path.back(rank, What::Send, record.start);
+            written(&mut path, message, record.start);
         }
         // All of the waiting counts for what was free last.
         let host = record.free == record.start;
@@ -77,6 +77,13 @@ fn owner(schedule: &Schedule, place: usize) -> Rank {
         }
     }
     Rank(low)
+}
+
+/// From the hand-over of the first packet to the start of its send.
+fn written(path: &mut Path, message: &Message, start: Time) {
+    // It is written before the NIC takes it.
+    path.back(message.from, What::AwaitGap, start + message.cut.first().send);
+    path.back(message.from, What::Send, start);
 }
 
 /// From the end of a reception to the hand-over of the first packet.

@@ -5,6 +5,7 @@
 //! sends that take turns follow each other round by round; what waited for a message waits for the
 //! last of its packets, and each of its packets waits for what it waited for.
 
+use super::feedback;
 use crate::Parameters;
 use crosstie_collective::{Builder, Tag};
 use crosstie_collective::{Need, Op, OpId, Rank, Schedule, Step, When};
@@ -16,20 +17,41 @@ const MOST: u64 = 1 << 17;
 /// Windows are this many times longer than what takes a turn, or longer still.
 const FINE: u32 = 8;
 
+/// The most that it is taken apart into for the sake of a window.
+const MOST_HELD: u64 = 1 << 20;
+
 /// The same schedule with packets for messages, if it matters how packets follow each other, and if
-/// receives say which message they take.
-pub(super) fn by_packets(schedule: &Schedule, parameters: &Parameters) -> Option<Schedule> {
+/// receives say which message they take; and the parameters that go with it. Where it is too long
+/// to hold back each packet, packets follow each other evenly, as often as the window lets them on
+/// average.
+pub(super) fn by_packets(
+    schedule: &Schedule,
+    parameters: &Parameters,
+    nodes: u32,
+) -> Option<(Schedule, Parameters)> {
     if schedule.injection().is_plain() && parameters.uplink.is_none() || !is_named(schedule) {
         return None;
     }
-    let length = piece(schedule, parameters);
+    let all = packets(schedule, parameters);
+    let (mut injection, mut parameters) = (schedule.injection(), *parameters);
+    let mut length = all.div_ceil(MOST).max(1);
+    if let Some(window) = injection.window {
+        let fine = length.min(u64::from(window.packets / FINE).max(1));
+        if all / fine <= MOST_HELD {
+            length = fine;
+        } else {
+            parameters = feedback::paced(&parameters, nodes, window);
+            injection.window = None;
+        }
+    }
+    let length = length * parameters.packet.get().max(1);
     let mut builder = Builder::new(schedule.ranks());
     for rank in (0..schedule.ranks()).map(Rank) {
         take_apart(schedule, rank, length, &mut builder);
     }
-    builder.inject(schedule.injection());
+    builder.inject(injection);
     let pieces = builder.finish().expect("packets wait for what their message waited for");
-    Some(pieces.with_outstanding(schedule.outstanding()))
+    Some((pieces.with_outstanding(schedule.outstanding()), parameters))
 }
 
 /// Returns true if every receive names a message of its own length.
@@ -52,20 +74,14 @@ fn is_named(schedule: &Schedule) -> bool {
     messages.values().all(|(sent, received)| sent == received)
 }
 
-/// How many bytes take a turn: those of a packet, or of as many as keep it short.
-fn piece(schedule: &Schedule, parameters: &Parameters) -> u64 {
+/// The packets of all messages.
+fn packets(schedule: &Schedule, parameters: &Parameters) -> u64 {
     let packet = parameters.packet.get().max(1);
     let packets = |op: &Op| match op.step {
         Step::Send { bytes, .. } => u64::from(bytes).div_ceil(packet).max(1),
         Step::Receive { .. } | Step::Compute { .. } => 0,
     };
-    let all: u64 = schedule.all().iter().map(packets).sum();
-    let coarse = all.div_ceil(MOST).max(1);
-    let most = schedule
-        .injection()
-        .window
-        .map_or(u64::MAX, |window| u64::from(window.packets / FINE).max(1));
-    packet * coarse.min(most)
+    schedule.all().iter().map(packets).sum()
 }
 
 /// The lengths of the pieces of a message. Even nothing takes a packet.

@@ -8,8 +8,8 @@
 //!
 //! | memory | of omega senders at a time | is too small if |
 //! |---|---|---|
-//! | at outputs | one packet of each may be at a port | B_L < omega |
-//! | shared | the same at each of p ports | B_L < p omega |
+//! | at outputs | a packet of each of two rounds may wait for one that leaves | B_L <= 2 omega, or p - 1 |
+//! | shared | the same at each of p ports | B_L / p is |
 //! | at inputs | an input passes a share s(omega) of what comes, and k omega (1 - s) packets wait | that is more than B_L |
 //!
 //! s is the throughput of saturated input queues: a packet at the head that waits for its port holds
@@ -88,11 +88,7 @@ pub(super) fn of(
     algorithm: AllToAll,
     window: Option<Window>,
 ) -> Option<Risk> {
-    let omega = match algorithm {
-        AllToAll::Shift {} | AllToAll::Pairwise { .. } => 1,
-        AllToAll::GroupShuffle { group, .. } => group.min(exchange.colours()),
-        _ => exchange.ranks - 1,
-    };
+    let omega = fan_out(exchange, algorithm);
     match window {
         Some(window) => {
             let alone = window.packets == 1;
@@ -100,6 +96,21 @@ pub(super) fn of(
         }
         None => of_fan_out(parameters, exchange, between, omega),
     }
+}
+
+/// Partners at a time.
+fn fan_out(exchange: Exchange, algorithm: AllToAll) -> u32 {
+    match algorithm {
+        AllToAll::Shift {} | AllToAll::Pairwise { .. } => 1,
+        AllToAll::GroupShuffle { group, .. } => group.min(exchange.colours()),
+        _ => exchange.ranks - 1,
+    }
+}
+
+/// Senders whose packets may meet at a port: two if a global window keeps nodes in step.
+pub(super) fn meeting(exchange: Exchange, algorithm: AllToAll, window: Option<Window>) -> u32 {
+    let omega = fan_out(exchange, algorithm);
+    if window.is_some() { omega.min(2) } else { omega }
 }
 
 /// The frames that a port keeps, if that is known: of shared memory its part.
@@ -137,7 +148,10 @@ pub(super) fn of_fan_out(
         return None;
     }
     let (waiting, passes) = match architecture {
-        Architecture::Output | Architecture::Shared => (u64::from(omega), None),
+        // A node that is ahead by a round meets those of the round before; and one leaves.
+        Architecture::Output | Architecture::Shared => {
+            (u64::from((2 * omega).min(exchange.ranks - 1)) + 1, None)
+        }
         Architecture::Input => {
             let passes = saturation(omega);
             let all = exchange.packets * u64::from(omega);

@@ -161,3 +161,17 @@ fn packets_may_go_together() {
         assert_eq!(found, exchange.time(&on, rounds));
     }
 }
+
+/// Where a window would have to hold back very many packets, they follow each other evenly.
+#[test]
+fn very_many_packets_are_spread_over_the_feedback() {
+    let (on, ranks, packets) = (store_and_forward(), 40, 700);
+    let full = on.packet_of(1492, ranks);
+    let window = Window { packets: 2, counts: Counting::Received };
+    let algorithm = shuffle(None, Some((window.packets, window.counts)));
+    let found = priced(&all_to_all(algorithm, block(packets), ranks), &on).time;
+    let all = packets * u64::from(ranks - 1);
+    let pace = pace(&on, ranks, window);
+    assert!(pace > full.gap(), "it limits");
+    assert_eq!(found, pace * (all - 1) + full.send + full.latency + full.receive);
+}
