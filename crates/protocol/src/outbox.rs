@@ -303,8 +303,11 @@ impl Outbox {
             }
             let Some(stripe) = queue.waiting.pop_front() else { return };
             queue.transfers += u32::from(self.transfers.is_some());
-            // One that has not had its turn goes before those that have.
-            queue.feed.insert(queue.feed.len() - queue.served, stripe);
+            match queue.served {
+                0 => queue.feed.push_back(stripe),
+                // One that has not had its turn goes before those that have.
+                served => queue.feed.insert(queue.feed.len() - served, stripe),
+            }
             self.feed(rail, orders);
         }
     }
@@ -353,7 +356,8 @@ impl Outbox {
     }
 
     /// Transmits the next packet of a NIC when the one before has left, as far as the windows have
-    /// room.
+    /// room. Not inlined: few nodes need it, and [`feed`](Self::feed) is hot.
+    #[inline(never)]
     fn inject(&mut self, rail: RailId, orders: &mut VecDeque<Order>) {
         let outstanding = || self.queues.iter().map(|queue| queue.under_way).sum::<u32>();
         let has_room = match self.injection.window {
@@ -388,7 +392,8 @@ impl Outbox {
         orders.push_back(Order::Transmit { stripe, next, end: next + 1 });
     }
 
-    /// There may be room for packets of all NICs. The one of which that was heard comes first.
+    /// Feeds all NICs, beginning with `first`.
+    #[inline(never)]
     fn feed_all(&mut self, first: RailId, orders: &mut VecDeque<Order>) {
         let rails = self.queues.len() as u32;
         for rail in 0..rails {
