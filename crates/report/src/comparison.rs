@@ -123,8 +123,8 @@ pub(crate) fn alike(
     groups
 }
 
-/// How many outcomes agree, differ and so on, and what is listed apart: "41 agree, 3 differ; apart: arithmetic: 20
-/// agree".
+/// How many outcomes agree, differ and so on, and what is listed apart: "41 agree, 3 differ; apart:
+/// arithmetic: 20 agree".
 pub(crate) fn count(findings: &[Finding]) -> String {
     let counted: Vec<&Finding> = findings.iter().filter(|f| f.claim.counts()).collect();
     let apart: Vec<String> = Apart::ALL

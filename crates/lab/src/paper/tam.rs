@@ -1,5 +1,6 @@
 //! Tam, "Performance Studies of High-Speed Communication on Commodity Cluster": a thesis, of which
-//! chapter 4 is one paper here, chapters 5 and 6 another, and chapters 2 and 3 and appendix A a third.
+//! chapter 4 is one paper here, chapters 5 and 6 another, and chapters 2 and 3 and appendix A a
+//! third.
 
 mod congestion;
 mod exchange;

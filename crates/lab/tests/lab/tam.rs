@@ -196,7 +196,7 @@ fn exchanged(id: &str, model: Model) -> Agreement {
     }
     let claims = paper.published().unwrap().claims;
     let claim = claims.iter().find(|claim| claim.id == id).unwrap_or_else(|| panic!("no {id}"));
-    paper.findings(&[claim.clone()], &evidence, Scale::Usual)[0].agreement()
+    paper.findings(std::slice::from_ref(claim), &evidence, Scale::Usual)[0].agreement()
 }
 
 /// The modified shuffle as published: in 8x2, 8x3, 6x4 and 8x4.
@@ -285,7 +285,8 @@ fn measures_of_exchanges_agree_and_differ() {
         let other = exchanged(id, flat);
         assert!([Agreement::Differs, Agreement::NotResolved].contains(&other), "{id}: {other:?}");
     }
-    // Of long exchanges the limit is only known to lie beyond the last that was tried, or between two.
+    // Of long exchanges the limit is only known to lie beyond the last that was tried, or between
+    // two.
     assert_ne!(exchanged("fig5.6.group.limit", on_inputs), Agreement::Differs);
     assert_eq!(exchanged("fig5.6.shape", on_inputs), Agreement::Agrees);
     assert_eq!(exchanged("fig5.6.shape", flat), Agreement::Differs);

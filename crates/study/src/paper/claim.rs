@@ -28,7 +28,8 @@ impl Certainty {
     }
 }
 
-/// What a published number is to a reproduction. Only an outcome can be reproduced: the others are listed apart.
+/// What a published number is to a reproduction. Only an outcome can be reproduced: the others are
+/// listed apart.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -142,7 +143,8 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Returns true if the claim counts in totals: it is an outcome that nothing was fitted to, and no other claim is the same.
+    /// Returns true if the claim counts in totals: it is an outcome that nothing was fitted to, and
+    /// no other claim is the same.
     pub fn counts(&self) -> bool {
         self.role == Role::Outcome && self.fitted.is_none() && self.same_as.is_none()
     }

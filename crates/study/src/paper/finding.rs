@@ -181,8 +181,8 @@ impl Finding {
 }
 
 /// One flat object: the keys of the claim's file, `measured` (a number), the ends `low` and `high`
-/// of its interval, `finding` (words), `agreement` and `remark`, null where there is none. Of a series also
-/// `measured_series`, its values.
+/// of its interval, `finding` (words), `agreement` and `remark`, null where there is none. Of a
+/// series also `measured_series`, its values.
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Claim { id, source, says, kind, role, target, pattern, unit, tolerance, note, .. } =

@@ -59,7 +59,8 @@ pub struct Published {
 }
 
 impl Published {
-    /// Reads a file of `[[claim]]`, `[[parameter]]` and `[[check]]`; `name` stands for it in error messages.
+    /// Reads a file of `[[claim]]`, `[[parameter]]` and `[[check]]`; `name` stands for it in error
+    /// messages.
     pub fn parse(name: &str, text: &str) -> Result<Published, Diagnostic> {
         Published::read(text).map_err(|fault| Diagnostic::in_text(name, text, fault))
     }

@@ -1,7 +1,8 @@
 //! A published column that is judged as a whole.
 //!
-//! Single cells of a table say little: a wrong mechanism may hit some of them by chance. A series asks for what the
-//! column as a whole says: how its values are ordered, how far they lie apart, and how near they are on average.
+//! Single cells of a table say little: a wrong mechanism may hit some of them by chance. A series
+//! asks for what the column as a whole says: how its values are ordered, how far they lie apart,
+//! and how near they are on average.
 
 use serde::{Deserialize, Serialize};
 
@@ -162,7 +163,8 @@ impl Order {
 }
 
 impl Series {
-    /// Compares a measurement, in the order of the labels: whether every criterion holds, and how it stands with each in words.
+    /// Compares a measurement, in the order of the labels: whether every criterion holds, and how
+    /// it stands with each in words.
     pub fn judge(&self, measured: &[Estimate]) -> (Truth, String) {
         if measured.len() != self.values.len() {
             let text = format!("{} of {} values were measured", measured.len(), self.values.len());
@@ -225,7 +227,8 @@ impl Series {
         format!("{}: ", words.join(", "))
     }
 
-    /// The rank correlation, and where it may lie if any one of the values moves within its interval.
+    /// The rank correlation, and where it may lie if any one of the values moves within its
+    /// interval.
     fn rank(&self, measured: &[Estimate]) -> Estimate {
         let mut values: Vec<f64> = measured.iter().map(|found| found.value).collect();
         let value = rank_correlation(&self.values, &values);
@@ -271,8 +274,8 @@ fn spread(measured: &[Estimate]) -> Estimate {
     ends.map_or(Estimate::exact(f64::NAN), |(most, least)| most.over_independent(*least))
 }
 
-/// How alike two lists of numbers are ordered [Spearman]: 1 if they are ordered alike, -1 if one is the other turned
-/// round; not a number if one of them is a constant.
+/// How alike two lists of numbers are ordered [Spearman]: 1 if they are ordered alike, -1 if one is
+/// the other turned round; not a number if one of them is a constant.
 pub fn rank_correlation(one: &[f64], other: &[f64]) -> f64 {
     let (a, b) = (ranks(one), ranks(other));
     let middle = (a.len() as f64 + 1.0) / 2.0;

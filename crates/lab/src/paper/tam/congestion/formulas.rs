@@ -28,7 +28,8 @@ pub(super) fn prediction(row: (u32, u32, u32)) -> Option<f64> {
     Some(loss.efficiency(senders, window, IBM416, f64::from(slots)))
 }
 
-/// The mean distance of the predicted from the measured column, over the rows whose claims begin so.
+/// The mean distance of the predicted from the measured column, over the rows whose claims begin
+/// so.
 fn printed_error(begin: &str) -> f64 {
     let rows = PUBLISHED.keys().filter(|id| id.starts_with(begin));
     let error = |id: &String| {

@@ -68,7 +68,8 @@ pub(super) fn group(nodes: u32) -> u32 {
     if nodes == 8 { 4 } else { 5 }
 }
 
-/// Eq. 6.4 in MB/s for a node: what a switch exchanges with others goes through its uplink both ways.
+/// Eq. 6.4 in MB/s for a node: what a switch exchanges with others goes through its uplink both
+/// ways.
 pub(super) fn best(hierarchy: Hierarchy) -> f64 {
     let (nodes, here) = (f64::from(hierarchy.nodes()), f64::from(hierarchy.here));
     (nodes - 1.0) * published("ch6.uplink.capacity") / (2.0 * (nodes - here) * here)
@@ -124,7 +125,8 @@ pub(super) fn measure(id: &str) -> Option<Measured> {
         }
         ["ch6", "fig6", "3", "nu"] => crossing(four_by_four) / 15.0,
         ["ch6", "fig6", "3", "Wg"] => window(four_by_four, 30, Reading::Data),
-        // The window is full with the packet of the step in which the block is, and one for each further step.
+        // The window is full with the packet of the step in which the block is, and one for each
+        // further step.
         ["ch6", "fig6", "3", "detect"] => window(four_by_four, 30, Reading::Data) - 1.0,
         ["ch6", "shape", "fig6", "3"] => return plain_and_mapped(),
         ["ch6", "eta", "onschedule", switch] => {
@@ -177,7 +179,8 @@ fn cell(algorithm: &str, nodes: u32, what: &str) -> Option<u32> {
     })
 }
 
-/// Table 5.1 for every even number of nodes up to 32 and every size of groups, counted in schedules and by its formulas.
+/// Table 5.1 for every even number of nodes up to 32 and every size of groups, counted in schedules
+/// and by its formulas.
 fn table_5_1() -> Measured {
     let (mut count, mut wrong) = (0, Vec::new());
     for nodes in (2..=32).step_by(2) {
@@ -263,8 +266,8 @@ fn steps(mapped: bool) -> Vec<Vec<u32>> {
     (0..16).map(sends).collect()
 }
 
-/// Section 6.2.2: from step 4 on nothing gets through to switch 3. How many packets for it others add before their
-/// windows are full, and how many consecutive steps go to one other switch.
+/// Section 6.2.2: from step 4 on nothing gets through to switch 3. How many packets for it others
+/// add before their windows are full, and how many consecutive steps go to one other switch.
 fn plain_and_mapped() -> Option<Measured> {
     let (blocked, first) = (3, 4);
     let window = global_window(16, 4, 30, Reading::Data) as usize;

@@ -258,7 +258,8 @@ fn early(e: &Evidence) -> Answer {
     ])
 }
 
-/// Whether frames are lost at a later length than in 8x3, and bandwidth rises from its lowest to the end.
+/// Whether frames are lost at a later length than in 8x3, and bandwidth rises from its lowest to
+/// the end.
 fn from_medium(e: &Evidence) -> Answer {
     let plain = of(e, Way::Pairwise, PAIR_6X4)?;
     let (first, other) = (first_loss(&plain), first_loss(&of(e, Way::Pairwise, PAIR_8X3)?));

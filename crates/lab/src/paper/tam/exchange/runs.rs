@@ -99,7 +99,8 @@ pub(super) fn peak(line: &[&Run<'_>]) -> f64 {
 /// What is nearly as much as the best.
 pub(super) const NEARLY: f64 = 0.9;
 
-/// The longest exchange before the first that carries clearly less than the best one, and the first that does.
+/// The longest exchange before the first that carries clearly less than the best one, and the first
+/// that does.
 pub(super) fn limit(line: &[&Run<'_>]) -> (Option<u32>, Option<u32>) {
     let best = line.iter().position(|run| run.bandwidth().value >= peak(line)).unwrap_or(0);
     let falls = |run: &&&Run<'_>| run.bandwidth().value < NEARLY * peak(line);

@@ -78,7 +78,8 @@ fn bests(e: &Evidence) -> Answer {
     Ok(Measured::Series(found.collect::<Result<_, _>>()?))
 }
 
-/// Share of Eq. 5.1 with 4 packets to each on the IBM 8275-416, to whose latency the published numbers fit.
+/// Share of Eq. 5.1 with 4 packets to each on the IBM 8275-416, to whose latency the published
+/// numbers fit.
 fn short(e: &Evidence, algorithm: &str) -> Result<Estimate, Missing> {
     let all = runs(e, LENGTH)?;
     let run = at(&line(&all, algorithm, OUTPUTS)?, 4)?;
@@ -161,7 +162,8 @@ fn rise(times: &[(&str, Estimate)]) -> (Truth, String) {
     (Truth::all(holds.collect::<Vec<_>>()), words.join(", "))
 }
 
-/// The exchanges of part `exchange-order` among so many nodes, from the best that the thesis found to the worst.
+/// The exchanges of part `exchange-order` among so many nodes, from the best that the thesis found
+/// to the worst.
 pub(super) fn ordered<'r, 'e>(
     all: &'r [Run<'e>],
     nodes: u32,
