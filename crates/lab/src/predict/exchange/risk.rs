@@ -44,7 +44,8 @@ pub enum Risk {
         #[serde(skip_serializing_if = "Option::is_none")]
         passes: Option<f64>,
     },
-    /// A memory overflows even if nodes are in step.
+    /// A memory overflows even if nodes are in step, unless windows between two nodes, which have no
+    /// price, hold packets back.
     Overflows(String),
 }
 
@@ -73,7 +74,8 @@ impl fmt::Display for Risk {
                 write!(f, "{waiting} may wait at a port that keeps {frames}")
             }
             Risk::Overflows(what) => {
-                write!(f, "loses packets: {}", what.split(';').next().unwrap_or(what))
+                let what = what.split(';').next().unwrap_or(what);
+                write!(f, "loses packets unless windows between nodes hold them back: {what}")
             }
         }
     }
