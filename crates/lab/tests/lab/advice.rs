@@ -6,6 +6,7 @@
 use crosstie_lab::predict::{Advice, Cluster, ExchangeQuestion, USUAL_WINDOW, advise};
 use crosstie_lab::{RunOptions, Silent, rows};
 use crosstie_study::{Row, Status, Study};
+use crosstie_units::Time;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -190,7 +191,15 @@ fn the_first_choice_wins() {
     println!("{table}{:.1} % won of {}", won * 100.0, points.len());
     assert!(won >= 0.9, "{won}: {lost:?}\n{table}");
     assert!(lost.iter().all(|(cost, _)| *cost < 0.05), "{lost:?}\n{table}");
-    assert!(points.iter().any(|point| point.packets == 1 && point.cost() == 0.0));
+    // Long blocks take no less than nodes and uplinks need, but for clocks that are fast; and the
+    // first choice takes what was predicted.
+    for point in points.iter().filter(|point| point.packets == 40) {
+        let seconds = |time: Time| time.seconds() * 1e6;
+        let least = point.advice.forms.iter().map(|form| seconds(form.time)).fold(0.0, f64::max);
+        let (predicted, found) = (seconds(point.advice.ranking[0].time), point.time(0));
+        assert!(found > 0.999 * least, "{}: {found} us, at least {least}", point.name);
+        assert!((found / predicted - 1.0).abs() < 0.08, "{}: {found}, {predicted}", point.name);
+    }
 }
 
 /// The same where it is weakest: odd and few hosts, long blocks, switches that keep next to nothing.
