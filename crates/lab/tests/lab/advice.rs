@@ -6,6 +6,7 @@
 use crosstie_lab::predict::{Advice, Cluster, ExchangeQuestion, USUAL_WINDOW, advise};
 use crosstie_lab::{RunOptions, Silent, rows};
 use crosstie_study::{Row, Status, Study};
+use crosstie_units::Time;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -101,10 +102,11 @@ struct Point {
 }
 
 impl Point {
+    /// What a choice took; without an end if losses kept it from coming to its own.
     fn time(&self, choice: usize) -> f64 {
         let row = &self.rows[choice];
-        assert_eq!(row.status, Status::Completed, "{}: {}", self.name, row.note);
-        row.measured("time_p50").unwrap()
+        let time = row.measured("time_p50").filter(|_| row.status == Status::Completed);
+        time.unwrap_or(f64::INFINITY)
     }
 
     /// How much longer the first choice takes than the winner.
@@ -189,7 +191,15 @@ fn the_first_choice_wins() {
     println!("{table}{:.1} % won of {}", won * 100.0, points.len());
     assert!(won >= 0.9, "{won}: {lost:?}\n{table}");
     assert!(lost.iter().all(|(cost, _)| *cost < 0.05), "{lost:?}\n{table}");
-    assert!(points.iter().any(|point| point.packets == 1 && point.cost() == 0.0));
+    // Long blocks take no less than nodes and uplinks need, but for clocks that are fast; and the
+    // first choice takes what was predicted.
+    for point in points.iter().filter(|point| point.packets == 40) {
+        let seconds = |time: Time| time.seconds() * 1e6;
+        let least = point.advice.forms.iter().map(|form| seconds(form.time)).fold(0.0, f64::max);
+        let (predicted, found) = (seconds(point.advice.ranking[0].time), point.time(0));
+        assert!(found > 0.999 * least, "{}: {found} us, at least {least}", point.name);
+        assert!((found / predicted - 1.0).abs() < 0.08, "{}: {found}, {predicted}", point.name);
+    }
 }
 
 /// The same where it is weakest: odd and few hosts, long blocks, switches that keep next to nothing.
@@ -198,19 +208,14 @@ fn the_first_choice_wins() {
 #[ignore = "takes minutes"]
 fn the_first_choice_wins_on_a_large_grid() {
     let mut machines = Vec::new();
-    for hosts in [3, 4, 5, 7, 8, 9, 16, 24] {
+    for hosts in [3, 5, 8, 16, 24] {
         machines.push(single("in 43", hosts, FAST, &input(43, 45, "")));
         machines.push(single("out 95", hosts, FAST, &output(95)));
         machines.push(single("shared 650", hosts, FAST, &shared(650)));
         machines.push(single("10G shared", hosts, TEN, &modern("shared.capacity = '4 MiB'")));
         machines.push(single("10G in 64K", hosts, TEN, &modern("input.capacity = '64 KiB'")));
     }
-    for (frames, hosts) in [(1, 3), (1, 8), (2, 8), (4, 8), (8, 16), (16, 16)] {
-        machines.push(single(&format!("in {frames}"), hosts, FAST, &input(frames, frames, "")));
-        machines.push(single(&format!("out {frames}"), hosts, FAST, &output(frames)));
-        let all = frames * hosts;
-        machines.push(single(&format!("shared {all}"), hosts, FAST, &shared(all)));
-    }
+    let roomy = machines.len();
     for sizes in [(8, 2), (8, 3), (6, 4), (8, 4), (4, 4), (3, 3), (3, 2), (5, 3)] {
         machines.push(two_level("circuit", sizes, FAST, &input(43, 45, CIRCUIT), "1 Gbit/s"));
         machines.push(two_level("input", sizes, FAST, &input(43, 45, ", stage = 4"), "1 Gbit/s"));
@@ -221,16 +226,18 @@ fn the_first_choice_wins_on_a_large_grid() {
         machines.push(two_level("10G to 10G", sizes, TEN, &memory, "10 Gbit/s"));
         machines.push(two_level("10G to 40G", sizes, TEN, &memory, "40 Gbit/s"));
     }
+    for (frames, hosts) in [(1, 3), (1, 8), (2, 8), (4, 8), (8, 16), (16, 16)] {
+        machines.push(single(&format!("in {frames}"), hosts, FAST, &input(frames, frames, "")));
+        machines.push(single(&format!("out {frames}"), hosts, FAST, &output(frames)));
+        let all = frames * hosts;
+        machines.push(single(&format!("shared {all}"), hosts, FAST, &shared(all)));
+    }
     let mut points = Vec::new();
-    for machine in &machines {
-        for packets in [1, 2, 4, 12, 40, 200] {
-            points.push(point(machine, packets));
-        }
-        if machine.hosts <= 16 {
-            points.push(point(machine, 1000));
-        }
-        let (_, _, table) = judge(&points[points.len().saturating_sub(7)..]);
-        println!("{table}");
+    for (number, machine) in machines.iter().enumerate() {
+        let long = (number < roomy && machine.hosts <= 16).then_some(1000);
+        let before = points.len();
+        points.extend([1, 4, 12, 40, 200].into_iter().chain(long).map(|k| point(machine, k)));
+        println!("{}", judge(&points[before..]).2);
     }
     let (won, lost, _) = judge(&points);
     println!("{:.1} % won of {}; lost: {lost:#?}", won * 100.0, points.len());

@@ -56,7 +56,9 @@ pub(super) fn by_packets(
 
 /// Returns true if every receive names a message of its own length.
 fn is_named(schedule: &Schedule) -> bool {
-    let mut messages: BTreeMap<(Rank, Rank, Tag), (Vec<u32>, Vec<u32>)> = BTreeMap::new();
+    /// The lengths of the messages from one rank to another with a tag, as sent and as received.
+    type Lengths = BTreeMap<(Rank, Rank, Tag), (Vec<u32>, Vec<u32>)>;
+    let mut messages = Lengths::new();
     for rank in (0..schedule.ranks()).map(Rank) {
         for op in schedule.ops(rank) {
             match op.step {

@@ -81,7 +81,7 @@ const USES: &[(&str, &[Ground])] = &[
     ("frame.uplink", &[Frame, Derived]),
     ("frame.switch", &[Frame, Derived]),
     ("frame.switch.memory", &[Frame, Derived, OwnBox]),
-    ("frame.switch.memory.input.circuit", &[Frame]),
+    ("frame.switch.memory.input.circuit", &[Frame, Derived]),
     ("frame.switch.memory.input.stage", &[Frame]),
     ("frame.core", &[Frame, Derived]),
     ("ideal", &[Ideal]),

@@ -12,6 +12,10 @@
 //! | shared | the same at each of p ports | B_L / p is |
 //! | at inputs | an input passes a share s(omega) of what comes, and k omega (1 - s) packets wait | that is more than B_L |
 //!
+//! With one partner at a time it takes longer until they meet: a node that is ahead by a round sends to
+//! one that another still sends to, and W_FC packets may wait at a port (k > 2 W_FC). At an uplink
+//! with memory at inputs, those for all d_1 hosts wait in one queue.
+//!
 //! s is the throughput of saturated input queues: a packet at the head that waits for its port holds
 //! up those behind it [Karol, Hluchyj and Morgan, 1987]. A global window keeps nodes in step, as a
 //! node that is ahead waits for the others.
@@ -44,7 +48,8 @@ pub enum Risk {
         #[serde(skip_serializing_if = "Option::is_none")]
         passes: Option<f64>,
     },
-    /// A memory overflows even if nodes are in step.
+    /// A memory overflows even if nodes are in step, unless windows between two nodes, which have no
+    /// price, hold packets back.
     Overflows(String),
 }
 
@@ -73,7 +78,8 @@ impl fmt::Display for Risk {
                 write!(f, "{waiting} may wait at a port that keeps {frames}")
             }
             Risk::Overflows(what) => {
-                write!(f, "loses packets: {}", what.split(';').next().unwrap_or(what))
+                let what = what.split(';').next().unwrap_or(what);
+                write!(f, "loses packets unless windows between nodes hold them back: {what}")
             }
         }
     }
@@ -142,9 +148,12 @@ pub(super) fn of_fan_out(
     if let Some(risk) = narrow(parameters, exchange, omega) {
         return Some(risk);
     }
+    if omega == 1 {
+        return of_pairs(parameters, exchange, between?);
+    }
     let (architecture, frames) = per_port(parameters, exchange)?;
     let in_step = between.is_none_or(|window| exchange.packets <= u64::from(window));
-    if in_step || omega == 1 {
+    if in_step {
         return None;
     }
     let (waiting, passes) = match architecture {
@@ -159,6 +168,25 @@ pub(super) fn of_fan_out(
         }
     };
     (waiting > u64::from(frames)).then_some(Risk::OutOfStep { waiting, frames, passes })
+}
+
+/// What rounds of one partner at a time may lose: a node that is ahead by a round sends to one that
+/// another still sends to, and what a window lets out waits. An uplink keeps what comes for all hosts
+/// of its switch in one queue.
+fn of_pairs(parameters: &Parameters, exchange: Exchange, between: u32) -> Option<Risk> {
+    let (architecture, own) = per_port(parameters, exchange)?;
+    let between = u64::from(between);
+    if exchange.packets <= 2 * between {
+        return None;
+    }
+    let behind = parameters.uplink.filter(|uplink| uplink.hosts < exchange.ranks);
+    let (waiting, frames) = match (architecture, behind) {
+        (Architecture::Input, Some(uplink)) => {
+            (between * u64::from(uplink.hosts), uplink.frames.unwrap_or(own))
+        }
+        _ => (between, own),
+    };
+    (waiting > u64::from(frames)).then_some(Risk::OutOfStep { waiting, frames, passes: None })
 }
 
 /// What inputs pass of all they could, if packets for so many outputs wait at each, in order: head

@@ -93,6 +93,9 @@ fn what_may_be_lost_is_told() {
     let met = Some(Risk::OutOfStep { waiting: 16, frames: 8, passes: None });
     assert_eq!(risk(&buffer("output", 8), 200, "synchronous-shuffle"), met);
     assert_eq!(risk(&buffer("shared", 8 * 16), 200, "synchronous-shuffle"), met);
+    let met = Some(Risk::OutOfStep { waiting: 32, frames: 8, passes: None });
+    assert_eq!(risk(&buffer("input", 8), 200, "pairwise"), met, "a round apart");
+    assert_eq!(risk(&buffer("input", 8), 64, "pairwise"), None);
     let narrow = Some(Risk::Narrow { frames: 1 });
     assert_eq!(risk(&buffer("input", 1), 1, "synchronous-shuffle"), narrow);
     assert_eq!(risk(&buffer("input", 1), 9, "pairwise"), None);
