@@ -93,6 +93,9 @@ fn two_level(
 /// Both ways through an uplink of Tam's switches share a circuit.
 const CIRCUIT: &str = ", stage = 4, circuit = { in = '720 Mbit/s', out = '1040 Mbit/s' }";
 
+/// Times that are no further apart tie: what one packet jitters moves them as far.
+const TIE: f64 = 1e-4;
+
 /// What came of a point.
 struct Point {
     name: String,
@@ -158,7 +161,7 @@ fn judge(points: &[Point]) -> (f64, Vec<(f64, &str)>, String) {
     }
     let lost: Vec<(f64, &str)> = points
         .iter()
-        .filter(|point| point.cost() > 0.0)
+        .filter(|point| point.cost() > TIE)
         .map(|point| (point.cost(), point.name.as_str()))
         .collect();
     let won = 1.0 - lost.len() as f64 / points.len() as f64;
@@ -203,6 +206,7 @@ fn the_first_choice_wins() {
 }
 
 /// The same where it is weakest: odd and few hosts, long blocks, switches that keep next to nothing.
+/// There the first choice may cost much more than the winner; the table that is printed says where.
 /// It takes minutes.
 #[test]
 #[ignore = "takes minutes"]
