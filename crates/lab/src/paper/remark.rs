@@ -8,8 +8,8 @@ use crosstie_study::paper::Agreement;
 pub struct Remark {
     /// The words.
     pub text: &'static str,
-    /// What it explains: claims that differ, or claims that are not resolved.
-    agreement: Agreement,
+    /// What it explains: claims that differ, claims that are not resolved, or with `None` both.
+    agreement: Option<Agreement>,
     /// The smallest scale it is true of.
     least: Scale,
 }
@@ -17,22 +17,31 @@ pub struct Remark {
 impl Remark {
     /// Why a claim differs at any scale.
     pub const fn always(text: &'static str) -> Remark {
-        Remark { text, agreement: Agreement::Differs, least: Scale::Quick }
+        Remark { text, agreement: Some(Agreement::Differs), least: Scale::Quick }
     }
 
     /// Why a claim differs, in words that rest on what the usual scale and larger ones measure.
     pub const fn measured(text: &'static str) -> Remark {
-        Remark { text, agreement: Agreement::Differs, least: Scale::Usual }
+        Remark { text, agreement: Some(Agreement::Differs), least: Scale::Usual }
     }
 
     /// Why the usual scale and larger ones do not resolve a claim.
     pub const fn unresolved(text: &'static str) -> Remark {
-        Remark { text, agreement: Agreement::NotResolved, least: Scale::Usual }
+        Remark { text, agreement: Some(Agreement::NotResolved), least: Scale::Usual }
+    }
+
+    /// Why a claim differs or is not resolved, at any scale.
+    pub const fn either(text: &'static str) -> Remark {
+        Remark { text, agreement: None, least: Scale::Quick }
     }
 
     /// Whether it is true of a finding at this scale.
     pub fn fits(self, agreement: Agreement, scale: Scale) -> bool {
-        agreement == self.agreement && scale >= self.least
+        let explains = match self.agreement {
+            Some(explained) => agreement == explained,
+            None => matches!(agreement, Agreement::Differs | Agreement::NotResolved),
+        };
+        explains && scale >= self.least
     }
 }
 
@@ -51,5 +60,8 @@ mod tests {
         assert_eq!(fits(Remark::measured("by 7 %"), open), [false, false, false]);
         assert_eq!(fits(Remark::unresolved("too small"), open), [false, true, true]);
         assert_eq!(fits(Remark::always("x"), Agreement::Agrees), [false, false, false]);
+        for (agreement, stands) in [(differs, true), (open, true), (Agreement::Agrees, false)] {
+            assert_eq!(fits(Remark::either("by chance"), agreement), [stands; 3]);
+        }
     }
 }

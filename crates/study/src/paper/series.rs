@@ -18,7 +18,7 @@ pub struct Series {
     pub labels: Vec<String>,
     /// What was published.
     pub values: Vec<f64>,
-    /// Least rank correlation [Spearman] with the published values. A constant has none and fails.
+    /// Least rank correlation (Spearman) with the published values. A constant has none and fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank_min: Option<f64>,
     /// Orders that must hold.
@@ -274,7 +274,7 @@ fn spread(measured: &[Estimate]) -> Estimate {
     ends.map_or(Estimate::exact(f64::NAN), |(most, least)| most.over_independent(*least))
 }
 
-/// How alike two lists of numbers are ordered [Spearman]: 1 if they are ordered alike, -1 if one is
+/// How alike two lists of numbers are ordered (Spearman): 1 if they are ordered alike, -1 if one is
 /// the other turned round; not a number if one of them is a constant.
 pub fn rank_correlation(one: &[f64], other: &[f64]) -> f64 {
     let (a, b) = (ranks(one), ranks(other));

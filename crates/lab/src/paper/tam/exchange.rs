@@ -142,7 +142,7 @@ pub(super) fn remark(id: &str) -> Option<Remark> {
             "the circuit is set so that ten streams go up, seven come down and both directions carry about 103 MB/s; what flows \
              carry of it depends a little on how many packets each has",
         ),
-        ["fig5", "3", "best", ..] => Remark::always(
+        ["fig5", "3", "best", ..] => Remark::either(
             "here acknowledgements ride on data and cost nothing while there is data to ride on. With one of their own for two \
              packets nodes carry less than the thesis says (part `exchange-readings`): its acknowledgements, which it does not \
              state, lie between the two",
@@ -166,7 +166,7 @@ pub(super) fn remark(id: &str) -> Option<Remark> {
             "synchronous shuffle falls sharply, as published, but earlier; groups lose frames too and fall less; pairwise loses none, \
              and carries less in long runs, for acknowledgements of their own wait behind data",
         ),
-        ["ch5", "shape", "order"] => Remark::always(
+        ["ch5", "shape", "order"] => Remark::either(
             "synchronous before group before pairwise at every number of nodes on both switches. Pairwise and shift are equal where \
              neither waits for the other direction: on the output-buffered switch, and among few nodes",
         ),
@@ -190,13 +190,13 @@ pub(super) fn remark(id: &str) -> Option<Remark> {
             "on the cut-through switch pairwise is far ahead of shift in long exchanges. Where frames are stored both take nearly the \
              same time: here a window of 32 packets lets shift's acknowledgements wait for the data of a later round",
         ),
-        ["ch5", "hol", "n8"] => Remark::unresolved(
+        ["ch5", "hol", "n8"] => Remark::either(
             "hosts send to 7 others and never to themselves, which lifts the throughput of 8 ports by about 0.015; that of 16 and \
              24 agrees",
         ),
         ["ch6", "8x2" | "8x3" | "6x4", "efficiency"]
         | ["ch6", "8x4", "achieved"]
-        | ["ch6", "efficiency" | "achieved", "series"] => Remark::always(
+        | ["ch6", "efficiency" | "achieved", "series"] => Remark::either(
             "the order is as published, and 8x3, 6x4 and 8x4 reach all that Eq. 6.4 allows: every acknowledgement rides on data, so \
              that nothing but payload goes through the uplinks. The thesis's nodes reached 88 to 93 % of it; what control \
              traffic or pauses took the rest is not published",
@@ -205,7 +205,7 @@ pub(super) fn remark(id: &str) -> Option<Remark> {
             "with acknowledgements on data and 5 us of jitter nothing but the first and the last packet keeps a node from the \
              formula; the thesis does not state what kept its nodes from it",
         ),
-        ["ch6", "fig6", "6", "flows"] => Remark::always(
+        ["ch6", "fig6", "6", "flows"] => Remark::either(
             "from 14 flows on the sum is within 1 % of its peak; where in that plateau the peak lies is decided by little",
         ),
         ["ch6", "shape", "best"] => Remark::always(
