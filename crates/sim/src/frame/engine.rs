@@ -520,7 +520,7 @@ impl<'a> Frames<'a> {
         while let Some((input, room)) = self.next_to_stage(output)
             && self.inputs.staged(output) < room
         {
-            let frame = self.inputs.to_stage(input, output);
+            let frame = self.inputs.leave_for_stage(input, output);
             let flight = self.flights.get_mut(frame);
             let (stores, bytes) = (flight.stores, flight.bytes);
             flight.stores = [NONE; 2];

@@ -67,7 +67,7 @@ impl Inputs {
     }
 
     /// The first frame of an input that wants the stage of an output leaves the queue.
-    pub fn to_stage(&mut self, input: u32, output: u32) -> u32 {
+    pub fn leave_for_stage(&mut self, input: u32, output: u32) -> u32 {
         Self::leave(&mut self.to_stage[output as usize], &mut self.queues, input)
     }
 
