@@ -1,10 +1,11 @@
 //! The papers of Tam's thesis: trees step by step, and measures on rows that agree and differ.
 
 use crate::bench::Bench;
-use crosstie_lab::Silent;
 use crosstie_lab::paper::{Evidence, Paper, Part, Scale};
+use crosstie_lab::{RunOptions, Silent, rows};
 use crosstie_study::paper::{Agreement, Target};
 use crosstie_study::{Point, ResultSet, Row, Setting, Status, Study};
+use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
 fn study(part: &Part) -> Study {
@@ -295,4 +296,49 @@ fn measures_of_exchanges_agree_and_differ() {
     assert_eq!(exchanged("ch5.shape.pairhol", flat), Agreement::Agrees);
     assert_eq!(exchanged("ch5.shape.pairhol", noisy), Agreement::Differs);
     assert_eq!(exchanged("ch6.shape.loss", noisy), Agreement::Differs);
+}
+
+/// What each node sends of blocks of 100 packets, in MB/s, as a share of Eq. 6.4: `here` nodes at each of two
+/// switches, and uplinks that carry `share` of what those of chapter 6 do.
+fn of_uplinks(here: u32, share: f64) -> f64 {
+    let part = include_str!("../../../../experiments/tam/exchange-modified.toml");
+    let mut file: toml::Table = part.parse().expect("the part is TOML");
+    ["sweep", "table"].map(|key| file.remove(key).expect("the part sweeps"));
+    let circuit = |rate: f64| toml::Value::from(format!("{} Mbit/s", rate * share));
+    let rates = toml::Table::from_iter([
+        ("in".to_owned(), circuit(720.0)),
+        ("out".to_owned(), circuit(1040.0)),
+    ]);
+    file["frame"]["switch"]["memory"]["input"]["circuit"] = rates.into();
+    file["fabric"]["two-level"]["hosts-per-leaf"] = i64::from(here).into();
+    let keys = format!(
+        "hosts-per-switch = {here}, buffer = 45, reading = 'published', counts = 'received'"
+    );
+    let algorithm: toml::Table =
+        toml::from_str(&format!("modified-shuffle = {{ {keys} }}")).unwrap();
+    file["work"]["all-to-all"]["size"] = "149200 B".into();
+    file["work"]["all-to-all"]
+        .as_table_mut()
+        .expect("the work has keys")
+        .insert("algorithm".to_owned(), algorithm.into());
+    let study =
+        Study::parse("uplinks", &file.to_string()).unwrap_or_else(|fault| panic!("{fault}"));
+    let cancel = AtomicBool::new(false);
+    let threads = NonZeroUsize::MIN;
+    let options = RunOptions { threads, cancel: &cancel, executable: None, lead: None };
+    let rows = rows(&study, options, &Silent).unwrap().expect("nobody interrupts");
+    let nodes = f64::from(2 * here);
+    assert_eq!(rows[0].measured("lost"), Some(0.0));
+    let each = rows[0].measured("bandwidth").expect("it completes") / nodes;
+    let (here, all) = (f64::from(here), nodes);
+    each / ((all - 1.0) * 103.0 * share / (2.0 * (all - here) * here))
+}
+
+/// Item 19 of the checklist of chapter 6.
+#[test]
+fn slower_uplinks_and_more_nodes_at_a_switch_cost_what_equation_6_4_says() {
+    for (here, share) in [(8, 1.0), (8, 0.75), (8, 0.5), (12, 1.0)] {
+        let found = of_uplinks(here, share);
+        assert!((0.93..1.02).contains(&found), "{here}x2, {share} of an uplink: {found} of 6.4");
+    }
 }

@@ -562,9 +562,12 @@ impl<'a> Frames<'a> {
             && !self.circuits.rival(input).is_some_and(|output| self.could_start(output))
     }
 
-    /// Returns true if a frame could start on an output with a circuit at this instant.
+    /// Returns true if a frame could start on an output with a circuit at this instant. One whose
+    /// own input has had the last turn of its circuit does not count: two might wait for each other.
     fn could_start(&self, output: u32) -> bool {
-        let may_pass = |&input: &u32| self.circuits.is_free(Way::In, input, self.now);
+        let may_pass = |&input: &u32| {
+            self.circuits.is_free(Way::In, input, self.now) && self.circuits.rival(input).is_none()
+        };
         !self.is_down(output)
             && self.channels[output as usize].free <= self.now
             && self.inputs.wanting(output).iter().any(may_pass)

@@ -251,12 +251,18 @@ impl<'a> Reference<'a> {
         if self.circuit(input).is_none() {
             return true;
         }
-        let came_in = self.passages(input).last().is_some_and(|&(.., is_inward)| is_inward);
-        self.is_circuit_free(input, now) && !(came_in && self.could_start(input.reverse(), now))
+        self.is_circuit_free(input, now)
+            && !(self.had_last_turn(input) && self.could_start(input.reverse(), now))
     }
 
-    /// Returns true if a frame of an input could start on a channel out of a switch, whoever's turn
-    /// the circuits of their inputs have.
+    /// Returns true if the last frame that passed the circuit of a port came in.
+    fn had_last_turn(&self, input: ChannelId) -> bool {
+        self.circuit(input).is_some()
+            && self.passages(input).last().is_some_and(|&(.., is_inward)| is_inward)
+    }
+
+    /// Returns true if a frame could start on a channel out of a switch, of an input that has not
+    /// had the last turn.
     fn could_start(&self, out: ChannelId, now: u64) -> bool {
         let Node::Switch(switch) = self.fabric().channel(out).from.node else { return false };
         !self.is_down(out, now)
@@ -266,6 +272,7 @@ impl<'a> Reference<'a> {
                     || self.stage(by, out) == 0
                         && self.is_offered(switch, (decided, by), now)
                         && self.is_circuit_free(by, now)
+                        && !self.had_last_turn(by)
             })
     }
 

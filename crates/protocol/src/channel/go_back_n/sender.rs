@@ -64,12 +64,12 @@ impl<T: Clone> Sender<T> {
         self.packets.len() - self.outstanding()
     }
 
-    /// Whether there is more to send than there is room for: packets wait here, or parts of
-    /// something long are on their way, of which the others are kept elsewhere until there is
-    /// room. Such parts cannot carry acknowledgements.
+    /// Returns true if there is more to send than there is room for: packets wait here, or the
+    /// window is full of parts of something long, of which the others are kept elsewhere until
+    /// there is room. Such parts cannot carry acknowledgements.
     #[inline]
     pub fn is_full(&self) -> bool {
-        let parts = || self.packets.back().is_some_and(|&(_, rides)| !rides);
+        let parts = || !self.has_room() && self.packets.back().is_some_and(|&(_, rides)| !rides);
         (self.queued() > 0 || parts()) && self.state != SenderState::Stall
     }
 

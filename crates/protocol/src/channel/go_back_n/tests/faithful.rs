@@ -333,6 +333,16 @@ fn it_waits_as_well_if_the_rest_of_something_long_is_not_here_yet() {
     assert_eq!(answer(&mut end, at(4), pack(2)).0, [8]);
 }
 
+/// As in an exchange whose packets take turns: both ends have a part under way, and no more follows
+/// before it is acknowledged.
+#[test]
+fn nothing_waits_if_parts_of_something_long_leave_room() {
+    let mut end = end(GoBackNSpec { after: at(50), ..spec(8) });
+    end.handle(at(0), Input::Send { item: 0, bytes: 1000, rides: false });
+    actions(&mut end, at(0));
+    assert_eq!(answer(&mut end, at(1), data(0)), (vec![], vec![pack(1)]));
+}
+
 #[test]
 fn packs_wait_for_room_no_longer_than_told_and_not_for_half_a_window() {
     let mut end = full(at(50), true);
