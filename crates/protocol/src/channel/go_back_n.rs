@@ -158,7 +158,11 @@ impl<T: Clone> GoBackN<T> {
             return;
         }
         // Received first, so that what is sent next acknowledges it.
+        let packs = output.tally.packs;
         let possible = receiver.data(now, seq, item, sender.is_full(), output);
+        if output.tally.packs > packs {
+            sender.pack_goes();
+        }
         // Where nothing goes the other way, every packet repeats the same number.
         if possible && ack != sender.base() {
             sender.act(now, sender.pack(ack), ack, output);

@@ -26,9 +26,9 @@ pub(super) struct Sender<T> {
     /// left behind one that runs, so there are fewer than two windows of them. The first one
     /// runs.
     timers: VecDeque<(Seq, Time)>,
-    /// The packet that was sent after a Pack that takes a place in the window: when it is
-    /// acknowledged the Pack is there as well, since frames do not overtake each other.
-    after_pack: Option<Seq>,
+    /// For each Pack that takes a place in the window, the packet that was sent after it: when that
+    /// is acknowledged the Pack is there as well, since frames do not overtake each other.
+    after_packs: VecDeque<Seq>,
     history: History,
 }
 
@@ -42,7 +42,7 @@ impl<T: Clone> Sender<T> {
             outstanding: 0,
             packets: VecDeque::new(),
             timers: VecDeque::new(),
-            after_pack: None,
+            after_packs: VecDeque::new(),
             history: History::default(),
         }
     }
@@ -69,8 +69,22 @@ impl<T: Clone> Sender<T> {
     /// there is room. Such parts cannot carry acknowledgements.
     #[inline]
     pub fn is_full(&self) -> bool {
-        let parts = || !self.has_room() && self.packets.back().is_some_and(|&(_, rides)| !rides);
+        let parts = || !self.has_room() && self.has_parts();
         (self.queued() > 0 || parts()) && self.state != SenderState::Stall
+    }
+
+    /// Returns true if parts of something long are on their way.
+    #[inline]
+    fn has_parts(&self) -> bool {
+        self.packets.back().is_some_and(|&(_, rides)| !rides)
+    }
+
+    /// A Pack has gone. Beside parts of something long, it takes a place in the window.
+    #[inline]
+    pub fn pack_goes(&mut self) {
+        if self.has_parts() && self.has_room() {
+            self.after_packs.push_back(self.base.plus(self.outstanding));
+        }
     }
 
     pub fn history(&self) -> &History {
@@ -144,7 +158,9 @@ impl<T: Clone> Sender<T> {
                 if self.queued() == 0 && out.acknowledgement.is_due() {
                     // It has waited for room, and nothing is here that could go instead. What comes
                     // has less room.
-                    self.after_pack.get_or_insert(self.base.plus(self.outstanding));
+                    if self.after_packs.is_empty() {
+                        self.after_packs.push_back(self.base.plus(self.outstanding));
+                    }
                     out.pack();
                 }
             }
@@ -183,7 +199,7 @@ impl<T: Clone> Sender<T> {
 
     #[inline]
     fn has_room(&self) -> bool {
-        self.outstanding + u32::from(self.after_pack.is_some()) < self.window
+        self.outstanding + (self.after_packs.len() as u32) < self.window
     }
 
     /// Sends a Pack that has waited for room before the packet whose turn it is, if that cannot
@@ -191,9 +207,9 @@ impl<T: Clone> Sender<T> {
     #[inline]
     fn let_pack_go(&mut self, out: &mut Output<T>) {
         let (_, rides) = self.packets[self.outstanding()];
-        let waits = !rides && out.acknowledgement.is_due() && self.after_pack.is_none();
+        let waits = !rides && out.acknowledgement.is_due() && self.after_packs.is_empty();
         if waits && self.has_room() && self.state != SenderState::Stall {
-            self.after_pack = Some(self.base.plus(self.outstanding));
+            self.after_packs.push_back(self.base.plus(self.outstanding));
             out.pack();
         }
     }
@@ -207,7 +223,9 @@ impl<T: Clone> Sender<T> {
             self.base = self.base.plus(1);
             self.outstanding -= 1;
         }
-        self.after_pack = self.after_pack.filter(|after| !after.is_before(self.base));
+        while self.after_packs.front().is_some_and(|after| after.is_before(self.base)) {
+            self.after_packs.pop_front();
+        }
         self.forget_timers();
     }
 
