@@ -177,7 +177,7 @@ fn an_interrupt_ends_it_without_a_file() {
 fn hosts_of_a_box_are_measured() {
     let folder = tempdir().unwrap();
     let file = folder.path().join("small.toml");
-    let text = "title = 'Three hosts'\nhosts = 3\n[[rail]]\nrate = '1 Gbit/s'\nshape.switch.buffer = '20 frames'\n";
+    let text = "title = 'Three hosts'\nhosts = 3\n[[rail]]\nrate = '100 Mbit/s'\nshape.switch.buffer = '20 frames'\n";
     std::fs::write(&file, text).unwrap();
     let few = ["--box", "small.toml", "--iterations", "20"];
     if !command(&["box", "--check"]).output().is_ok_and(|output| output.status.success()) {
@@ -202,7 +202,7 @@ fn hosts_of_a_box_are_measured() {
     }
     // What a frame takes on the line.
     let gap = cost(&document, "g_s");
-    assert!((gap["configured"].as_f64().unwrap() - 12.112).abs() < 1e-6, "{gap}");
+    assert!((gap["configured"].as_f64().unwrap() - 121.12).abs() < 1e-6, "{gap}");
     assert!(cost(&document, "O_s")["spread"][1].as_f64().unwrap() > 0.0);
     // Two sources and a sink do not tell where frames are kept, but that some are.
     let buffer = &document["buffer"];
