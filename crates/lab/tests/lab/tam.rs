@@ -303,7 +303,9 @@ fn measures_of_exchanges_agree_and_differ() {
 fn of_uplinks(here: u32, share: f64) -> f64 {
     let part = include_str!("../../../../experiments/tam/exchange-modified.toml");
     let mut file: toml::Table = part.parse().expect("the part is TOML");
-    ["sweep", "table"].map(|key| file.remove(key).expect("the part sweeps"));
+    for key in ["sweep", "table"] {
+        file.remove(key).expect("the part sweeps");
+    }
     let circuit = |rate: f64| toml::Value::from(format!("{} Mbit/s", rate * share));
     let rates = toml::Table::from_iter([
         ("in".to_owned(), circuit(720.0)),
