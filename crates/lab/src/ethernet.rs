@@ -57,7 +57,8 @@ pub(crate) fn ethernet(spec: &Spec, fabric: &Fabric) -> Ethernet {
     }
 }
 
-/// How fast hosts send, if clocks are off: by up to so many parts per million, either way.
+/// The pace at which each host sends, drawn with the seed: its clock is off by at most
+/// `frame.clock-ppm`, either way.
 fn clocks(spec: &Spec, fabric: &Fabric) -> Vec<Pace> {
     let ppm = f64::from(spec.frame.clock_ppm);
     if spec.frame.clock_ppm == 0 {

@@ -259,7 +259,7 @@ pub(crate) fn buffer(memory: &Memory) -> Buffer {
     Buffer { architecture, frames: frames(capacity) }
 }
 
-/// So much memory in full frames, at least one.
+/// A memory in full frames, at least one.
 fn frames(capacity: Capacity) -> u32 {
     match capacity {
         Capacity::Frames(frames) => frames,

@@ -2,7 +2,8 @@
 //!
 //! [`Parameters`] say what a packet takes, stage by stage, as functions of its length and of the
 //! number of nodes. From them follow closed forms, as in chapter 2 of Tam's thesis: of a
-//! [`Transfer`], of a [`PacketTree`] and of a complete [`Exchange`]. The rest of the crate goes on where these end:
+//! [`Transfer`], of a [`PacketTree`] and of a complete [`Exchange`]. The rest of the crate goes on
+//! where these end:
 //!
 //! - [`price`] evaluates any schedule of `crosstie-collective` under the same parameters and says
 //!   what the time is spent on;

@@ -37,11 +37,11 @@
 //! starts as late as it can, and those that come together go by their order in the schedule. Where
 //! processors or NICs are contended, the two may differ.
 //!
-//! Where packets of several messages take turns, and where there are uplinks, each packet is followed
-//! as a message of its own; of very many, a few together. A processor writes one while its NIC is
-//! busy with the one before. A global window holds a packet back until
-//! there is room in it ([`feedback`](feedback())). An uplink passes one packet after the other, in
-//! the order in which they come: what it takes for one alone is in L, and those behind it wait.
+//! Where packets of several messages take turns, and where there are uplinks, each packet is
+//! followed as a message of its own; of very many, a few together. A processor writes one while its
+//! NIC is busy with the one before. A global window holds a packet back until there is room in it
+//! ([`feedback`](feedback())). An uplink passes one packet after the other, in the order in which
+//! they come: what it takes for one alone is in L, and those behind it wait.
 //!
 //! The price assumes that nothing is lost. [`Congestion`] says when that cannot be so.
 

@@ -175,8 +175,8 @@ fn work(sheets: &[Sheet], is_live: bool) -> Vec<Toml> {
     sheets.iter().flat_map(each).collect()
 }
 
-/// A machine on which exchanges are simulated, frame by frame, and the experiment: what is lost goes
-/// again, and acknowledgements ride on data, unless the machine has a channel of its own.
+/// A machine on which exchanges are simulated, frame by frame, and the experiment: what is lost
+/// goes again, and acknowledgements ride on data, unless the machine has a channel of its own.
 fn simulated(machine: Machine, nodes: u32, sheets: &[Sheet]) -> (Machine, String) {
     let mut keys = one("window", i64::from(USUAL_WINDOW));
     keys.insert("acknowledge".to_owned(), one("piggyback", Toml::new()).into());

@@ -18,8 +18,8 @@ pub fn by_size(subject: Subject, predictions: &[Prediction]) -> String {
     text + &predictions.last().map_or(String::new(), |last| port(subject, last))
 }
 
-/// Lines of cells under a head: numbers stand to the right, words in the first and the last column to
-/// the left.
+/// Lines of cells under a head: numbers stand to the right, words in the first and the last column
+/// to the left.
 pub fn aligned(lines: &[Vec<String>]) -> String {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

@@ -2,9 +2,9 @@
 //!
 //! Every direct algorithm of the thesis is priced, with the keys that fit the machine: omega of the
 //! group shuffle, and W_g and the map of the modified shuffle. The price assumes that nothing is
-//! lost, so each is also asked what it may lose ([`Risk`]). Those that lose nothing stand first, the
-//! fastest before the others (within 1 %, the one that bears most); then those that may, and those that do, in the order of how many
-//! senders meet at a port.
+//! lost, so each is also asked what it may lose ([`Risk`]). Those that lose nothing stand first,
+//! the fastest before the others (within 1 %, the one that bears most); then those that may, and
+//! those that do, in the order of how many senders meet at a port.
 
 mod candidates;
 mod risk;
@@ -90,8 +90,8 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The names of all algorithms. The first ones bear more: a global window keeps nodes in step, and
-    /// who has fewer rounds waits for less; acknowledgements of pairs ride on data.
+    /// The names of all algorithms. The first ones bear more: a global window keeps nodes in step,
+    /// and who has fewer rounds waits for less; acknowledgements of pairs ride on data.
     pub const NAMES: [&str; 5] =
         ["modified-shuffle", "synchronous-shuffle", "group-shuffle", "pairwise", "shift"];
 

@@ -1,7 +1,7 @@
 //! The advisor of exchanges against the frame network: does the first choice win?
 //!
-//! A grid of sizes, hosts, buffers and networks. At each point all algorithms that the advisor ranks
-//! are simulated with the keys it gives them.
+//! A grid of sizes, hosts, buffers and networks. At each point all algorithms that the advisor
+//! ranks are simulated with the keys it gives them.
 
 use crosstie_lab::predict::{Advice, Cluster, ExchangeQuestion, USUAL_WINDOW, advise};
 use crosstie_lab::{RunOptions, Silent, rows};
@@ -26,8 +26,8 @@ const FAST: &str = "link = { flit = '1 B', rate = '100 Mbit/s', wire = '0 ps' }
 const TEN: &str = "link = { flit = '1 B', rate = '10 Gbit/s', wire = '100 ns' }
     node.commodity = { send = '300 ns', receive = '300 ns', pickup = '100 ns', jitter = '300 ns' }";
 
-/// What all have: clocks as far off as Ethernet allows, and go-back-N whose acknowledgements ride on
-/// data.
+/// What all have: clocks as far off as Ethernet allows, and go-back-N whose acknowledgements ride
+/// on data.
 const ALL: &str = "title = 'Advice'
     seed = 1
     world = 'frame'
@@ -143,8 +143,8 @@ fn point(machine: &Machine, packets: u64) -> Point {
     Point { name: format!("{}, k {packets}", machine.name), packets, advice, rows }
 }
 
-/// What came of all points, as a table, and how often the first choice won and what it cost where it
-/// did not.
+/// What came of all points, as a table, and how often the first choice won and what it cost where
+/// it did not.
 fn judge(points: &[Point]) -> (f64, Vec<(f64, &str)>, String) {
     let mut table = String::new();
     for point in points {
@@ -205,9 +205,9 @@ fn the_first_choice_wins() {
     }
 }
 
-/// The same where it is weakest: odd and few hosts, long blocks, switches that keep next to nothing.
-/// There the first choice may cost much more than the winner; the table that is printed says where.
-/// It takes minutes.
+/// The same where it is weakest: odd and few hosts, long blocks, switches that keep next to
+/// nothing. There the first choice may cost much more than the winner; the table that is printed
+/// says where. It takes minutes.
 #[test]
 #[ignore = "takes minutes"]
 fn the_first_choice_wins_on_a_large_grid() {

@@ -298,8 +298,8 @@ fn measures_of_exchanges_agree_and_differ() {
     assert_eq!(exchanged("ch6.shape.loss", noisy), Agreement::Differs);
 }
 
-/// What each node sends of blocks of 100 packets, in MB/s, as a share of Eq. 6.4: `here` nodes at each of two
-/// switches, and uplinks that carry `share` of what those of chapter 6 do.
+/// What each node sends of blocks of 100 packets, in MB/s, as a share of Eq. 6.4: `here` nodes at
+/// each of two switches, and uplinks that carry `share` of what those of chapter 6 do.
 fn of_uplinks(here: u32, share: f64) -> f64 {
     let part = include_str!("../../../../experiments/tam/exchange-modified.toml");
     let mut file: toml::Table = part.parse().expect("the part is TOML");

@@ -3,12 +3,12 @@
 //! A packet is outstanding from when its processor begins to send it until its *feedback*:
 //!
 //! ```text
-//! unacknowledged   F = O_s + L + O_r + U_r + L(0)    its acknowledgement is there
-//! received         F = O_s + L + O_r + U_r           a packet sent at the same time is received here
+//! unacknowledged   F = O_s + L + O_r + U_r + L(0)   its acknowledgement is there
+//! received         F = O_s + L + O_r + U_r          a packet sent at the same time is received
 //! ```
 //!
-//! An acknowledgement has the latency of an empty packet and takes no processor: it rides on data or
-//! is handled on arrival. W_g packets in F is the most that a rank sends, so packets follow each
+//! An acknowledgement has the latency of an empty packet and takes no processor: it rides on data
+//! or is handled on arrival. W_g packets in F is the most that a rank sends, so packets follow each
 //! other every max(g, F / W_g). A window limits nothing if W_g g >= F.
 //!
 //! With `received` that holds for exchanges, in which a rank receives as many as it sends.

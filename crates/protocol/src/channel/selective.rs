@@ -43,9 +43,9 @@
 //!
 //! # What the way carries
 //!
-//! A sender that sends less than the window does not see what the path would deliver of more. A train
-//! of packets on an idle path shows it in a short time (`trains.rs`): policies that choose among rails
-//! go by that.
+//! A sender that sends less than the window does not see what the path would deliver of more. A
+//! train of packets on an idle path shows it in a short time (`trains.rs`): policies that choose
+//! among rails go by that.
 //!
 //! # Readings
 //!

@@ -563,7 +563,8 @@ impl<'a> Frames<'a> {
     }
 
     /// Returns true if a frame could start on an output with a circuit at this instant. One whose
-    /// own input has had the last turn of its circuit does not count: two might wait for each other.
+    /// own input has had the last turn of its circuit does not count: two might wait for each
+    /// other.
     fn could_start(&self, output: u32) -> bool {
         let may_pass = |&input: &u32| {
             self.circuits.is_free(Way::In, input, self.now) && self.circuits.rival(input).is_none()

@@ -3,22 +3,22 @@
 //! The price of a schedule follows packets of nodes that begin together and never wait: nodes are
 //! *in step*, and in each step no two packets go to one port. Then only uplinks make packets wait,
 //! and whether a memory overflows is known. Nodes fall out of step when a window between two nodes
-//! is full (k > W_FC), since an acknowledgement then decides when the next packet goes. From then on
-//! packets of different steps meet:
+//! is full (k > W_FC), since an acknowledgement then decides when the next packet goes. From then
+//! on packets of different steps meet:
 //!
 //! | memory | of omega senders at a time | is too small if |
 //! |---|---|---|
-//! | at outputs | a packet of each of two rounds may wait for one that leaves | B_L <= 2 omega, or p - 1 |
+//! | at outputs | a packet of each of two rounds may wait | B_L <= 2 omega, or p - 1 |
 //! | shared | the same at each of p ports | B_L / p is |
-//! | at inputs | an input passes a share s(omega) of what comes, and k omega (1 - s) packets wait | that is more than B_L |
+//! | at inputs | an input passes a share s(omega), and the rest waits | B_L < k omega (1 - s) |
 //!
-//! With one partner at a time it takes longer until they meet: a node that is ahead by a round sends to
-//! one that another still sends to, and W_FC packets may wait at a port (k > 2 W_FC). At an uplink
-//! with memory at inputs, those for all d_1 hosts wait in one queue.
+//! With one partner at a time it takes longer until they meet: a node that is ahead by a round
+//! sends to one that another still sends to, and W_FC packets may wait at a port (k > 2 W_FC). At
+//! an uplink with memory at inputs, those for all d_1 hosts wait in one queue.
 //!
-//! s is the throughput of saturated input queues: a packet at the head that waits for its port holds
-//! up those behind it [Karol, Hluchyj and Morgan, 1987]. A global window keeps nodes in step, as a
-//! node that is ahead waits for the others.
+//! s is the throughput of saturated input queues: a packet at the head that waits for its port
+//! holds up those behind it [Karol, Hluchyj and Morgan, 1987]. A global window keeps nodes in step,
+//! as a node that is ahead waits for the others.
 //!
 //! Packets of two senders never meet to the picosecond: a port needs room for one that leaves and
 //! one that comes. What losses cost is not predicted.
@@ -48,8 +48,8 @@ pub enum Risk {
         #[serde(skip_serializing_if = "Option::is_none")]
         passes: Option<f64>,
     },
-    /// A memory overflows even if nodes are in step, unless windows between two nodes, which have no
-    /// price, hold packets back.
+    /// A memory overflows even if nodes are in step, unless windows between two nodes, which have
+    /// no price, hold packets back.
     Overflows(String),
 }
 
@@ -171,8 +171,8 @@ pub(super) fn of_fan_out(
 }
 
 /// What rounds of one partner at a time may lose: a node that is ahead by a round sends to one that
-/// another still sends to, and what a window lets out waits. An uplink keeps what comes for all hosts
-/// of its switch in one queue.
+/// another still sends to, and what a window lets out waits. An uplink keeps what comes for all
+/// hosts of its switch in one queue.
 fn of_pairs(parameters: &Parameters, exchange: Exchange, between: u32) -> Option<Risk> {
     let (architecture, own) = per_port(parameters, exchange)?;
     let between = u64::from(between);

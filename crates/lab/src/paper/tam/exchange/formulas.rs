@@ -30,7 +30,7 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Table 5.2, among so many nodes on the IBM 8275-326 or the IBM 8275-416.
+    /// Table 5.2 for p nodes on the IBM 8275-326 or the IBM 8275-416.
     pub fn of_table_5_2(switch: &str, nodes: u32) -> Cluster {
         let value = |what: &str| published(&format!("t5.2.{what}"));
         let latency = |what: &str| value(&format!("L{switch}.{what}"));
@@ -46,7 +46,7 @@ impl Cluster {
         self.ends + self.latency - self.gap
     }
 
-    /// Eqs. 5.1 to 5.4: k packets to each of p - 1 others, in so many rounds.
+    /// Eqs. 5.1 to 5.4: the time of an exchange of k packets with each of p - 1 nodes.
     pub fn time(self, packets: u32, nodes: u32, rounds: u32) -> f64 {
         let packets = f64::from(packets) * f64::from(nodes - 1);
         packets * self.gap + f64::from(rounds) * self.wait()
@@ -227,7 +227,7 @@ fn played(algorithm: AllToAll, nodes: u32) -> Collective {
     exchange.collective(nodes).expect("an exchange among an even number of ranks")
 }
 
-/// Whom rank 0 sends to, in turn, by rounds: sends of a round wait for the same operations.
+/// The peers to which rank 0 sends, by rounds: sends of a round wait for the same operations.
 fn rounds_of(collective: &Collective) -> Vec<Vec<u32>> {
     let schedule = &collective.schedule;
     let first = Rank(0);
@@ -245,7 +245,7 @@ fn rounds_of(collective: &Collective) -> Vec<Vec<u32>> {
     rounds.into_iter().map(|(_, peers)| peers).collect()
 }
 
-/// To whom each of 16 nodes at four switches sends in each step of an XOR shuffle.
+/// The peer to which each of 16 nodes at four switches sends in each step of an XOR shuffle.
 fn steps(mapped: bool) -> Vec<Vec<u32>> {
     let shuffle = AllToAll::SynchronousShuffle {
         permutation: Some(Permutation::Xor),

@@ -241,7 +241,7 @@ fn rise_and_fall(e: &Evidence) -> Answer {
     ])
 }
 
-/// Whether frames are lost at an earlier length than in 8x2, and whether the map helps.
+/// Holds if frames are lost at an earlier length than in 8x2, and the map helps.
 fn early(e: &Evidence) -> Answer {
     let (plain, mapped) = (of(e, Way::Pairwise, PAIR_8X3)?, of(e, Way::Mapped, PAIR_8X3)?);
     let (first, other) = (first_loss(&plain), first_loss(&of(e, Way::Pairwise, PAIR_8X2)?));
@@ -258,7 +258,7 @@ fn early(e: &Evidence) -> Answer {
     ])
 }
 
-/// Whether frames are lost at a later length than in 8x3, and bandwidth rises from its lowest to
+/// Holds if frames are lost at a later length than in 8x3, and bandwidth rises from its lowest to
 /// the end.
 fn from_medium(e: &Evidence) -> Answer {
     let plain = of(e, Way::Pairwise, PAIR_6X4)?;
@@ -273,7 +273,7 @@ fn from_medium(e: &Evidence) -> Answer {
     ])
 }
 
-/// What can be told of 8x4 without MPI: whether the map helps.
+/// Holds if the map helps in 8x4: all of the claim that needs no MPI.
 fn tight(e: &Evidence) -> Answer {
     let (plain, mapped) = (of(e, Way::Pairwise, PAIR_8X4)?, of(e, Way::Mapped, PAIR_8X4)?);
     demanded(vec![

@@ -83,7 +83,7 @@ pub(super) fn line<'r, 'e>(
     }
 }
 
-/// The run of a line with so many packets to each.
+/// Returns the run of a line with k packets to each node.
 pub(super) fn at<'r, 'e>(line: &[&'r Run<'e>], packets: u32) -> Result<&'r Run<'e>, Missing> {
     line.iter().copied().find(|run| run.packets == packets).ok_or_else(|| {
         let name = line.first().map_or("the part", |run| run.algorithm.as_str());

@@ -154,7 +154,7 @@ fn leaves(e: &Evidence, ports: u32, memory: &str) -> Result<Estimate, Missing> {
     Ok(accepted.scaled(1538.0 / 1492.0))
 }
 
-/// Whether times rise from the first to the last, and by how much in words.
+/// Holds if times rise from the first to the last. Returns the times in words, too.
 fn rise(times: &[(&str, Estimate)]) -> (Truth, String) {
     let holds = times.windows(2).map(|pair| pair[1].1.above_independent(pair[0].1));
     let words: Vec<String> =
@@ -162,8 +162,7 @@ fn rise(times: &[(&str, Estimate)]) -> (Truth, String) {
     (Truth::all(holds.collect::<Vec<_>>()), words.join(", "))
 }
 
-/// The exchanges of part `exchange-order` among so many nodes, from the best that the thesis found
-/// to the worst.
+/// The exchanges of part `exchange-order` among p nodes, in the thesis's order of merit.
 pub(super) fn ordered<'r, 'e>(
     all: &'r [Run<'e>],
     nodes: u32,

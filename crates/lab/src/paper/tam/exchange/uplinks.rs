@@ -32,7 +32,7 @@ pub(super) fn sums(e: &Evidence, fabric: &str) -> Result<Vec<(u32, Estimate)>, M
     }
 }
 
-/// So many flows carry most through the uplinks, and what they carry.
+/// The number of flows that carry most through the uplinks, and their bandwidth.
 fn peak(e: &Evidence) -> Result<(u32, Estimate), Missing> {
     let sums = sums(e, HIERARCHY)?;
     let most = sums.iter().max_by(|a, b| a.1.value.total_cmp(&b.1.value));
