@@ -9,16 +9,16 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
+use crosstie_lab::Preset;
 use crosstie_lab::live::Lead;
-use crosstie_lab::{Preset, RunOptions};
 use crosstie_study::{Row, Spec, Status, Study, World};
 use toml::Table as Toml;
 
 use crate::console::Console;
 use crate::exit::{Answer, Exit, Failure};
 use crate::progress::Meter;
+use crate::run;
 use crate::sizes::Sizes;
-use crate::{interrupt, run};
 use catalogue::{Benchmark, Quantity};
 use side::Side;
 use table::{Column, Line, Table};
@@ -146,14 +146,7 @@ pub fn bench(
     let sides = Side::all(arguments, benchmark, lead, console)?;
     // The same number everywhere, so that columns can be compared.
     let ranks = arguments.ranks.or_else(|| sides.iter().map(Side::hosts).min()).unwrap_or(2);
-    let interrupted = interrupt::watch()?;
-    let executable = run::executable();
-    let options = RunOptions {
-        threads: run::threads(threads),
-        cancel: &interrupted,
-        executable: executable.as_deref(),
-        lead,
-    };
+    let runner = run::Runner::new(threads, lead)?;
     let mut columns: Vec<Column> = Vec::new();
     let has_sizes = benchmark.sizes().is_some();
     let line = |&size: &u64| Line { size: has_sizes.then_some(size), ..Line::default() };
@@ -168,7 +161,7 @@ pub fn bench(
         let text = text(side, benchmark, ranks, &sizes, &algorithms);
         let study = side.machine().understood(&text)?;
         let meter = Meter::new(&format!("{name}, {}", side.name()), study.points().len(), console);
-        let rows = crosstie_lab::rows(&study, options, &meter);
+        let rows = crosstie_lab::rows(&study, runner.options(), &meter);
         meter.close();
         let Some(rows) = rows? else { return Ok(Answer::Interrupted) };
         remarks.extend(doubts(side, benchmark, &study, arguments));

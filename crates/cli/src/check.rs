@@ -6,14 +6,13 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crosstie_box::Spec;
-use crosstie_lab::RunOptions;
 use crosstie_study::{Point, Setting, Study, WorkKind, World, box_file};
 use serde::{Serialize, Serializer};
 
 use crate::console::Console;
 use crate::exit::{Answer, Exit, Failure};
 use crate::progress::Meter;
-use crate::{boxes, experiment, interrupt, run};
+use crate::{boxes, experiment, run};
 
 /// Shown under the help of the verb.
 pub const EXAMPLES: &str = "\
@@ -68,18 +67,11 @@ pub fn check(files: &[PathBuf], threads: Option<NonZeroUsize>, console: &Console
     let specs = boxes.iter().map(|file| boxes::load(file, console).map(|read| read.spec));
     let specs = specs.collect::<Result<Vec<Spec>, Failure>>()?;
     let studies = experiment::load_all(&files, console)?;
-    let interrupted = interrupt::watch()?;
-    let executable = run::executable();
-    let options = RunOptions {
-        threads: run::threads(threads),
-        cancel: &interrupted,
-        executable: executable.as_deref(),
-        lead: None,
-    };
+    let runner = run::Runner::new(threads, None)?;
     for (file, study) in files.iter().zip(&studies) {
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         let meter = Meter::new(&name, study.points().len(), console);
-        let checked = crosstie_lab::check(study, options, &meter);
+        let checked = crosstie_lab::check(study, runner.options(), &meter);
         meter.close();
         if !checked.map_err(|error| experiment::refused(study, error, console))? {
             return Ok(Answer::Interrupted);

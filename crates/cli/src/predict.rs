@@ -140,7 +140,7 @@ fn parser() -> PossibleValuesParser {
 
 /// Everything that is predicted, for programs.
 #[derive(Serialize)]
-struct Document<'a> {
+struct Document<'a, P> {
     what: &'static str,
     machine: &'a str,
     title: &'a str,
@@ -149,7 +149,7 @@ struct Document<'a> {
     /// What a reader should know.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     remarks: &'a [String],
-    predictions: &'a [Prediction],
+    predictions: &'a [P],
 }
 
 /// Predicts, and prints what was found.

@@ -5,6 +5,8 @@ mod glance;
 use std::ffi::OsStr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use clap::builder::FalseyValueParser;
@@ -88,21 +90,14 @@ pub fn run(
     let fresh = arguments.results.fresh;
     let stores = studies.iter().zip(&folders).map(|(study, folder)| open(study, folder, fresh));
     let stores = stores.collect::<Result<Vec<Store<'_>>, Failure>>()?;
-    let interrupted = interrupt::watch()?;
-    let executable = executable();
-    let options = RunOptions {
-        threads: self::threads(threads),
-        cancel: &interrupted,
-        executable: executable.as_deref(),
-        lead,
-    };
+    let runner = Runner::new(threads, lead)?;
     let mut answer = Answer::Yes;
     let experiments = arguments.files.iter().zip(&studies).zip(&folders);
     for (((file, study), folder), store) in experiments.zip(stores) {
         experiment::warn(file, study, console);
         let points = study.points().len();
         let experiment = Experiment { title: &study.title, file, folder, points };
-        let summary = simulate(study, store, &experiment, options, console)?;
+        let summary = simulate(study, store, &experiment, runner.options(), console)?;
         let page = match arguments.no_report {
             true => None,
             false => {
@@ -207,6 +202,35 @@ pub fn threads(wanted: Option<NonZeroUsize>) -> NonZeroUsize {
 /// This very program, which real ranks are too; `None` where the system does not tell.
 pub fn executable() -> Option<PathBuf> {
     std::env::current_exe().ok()
+}
+
+/// What all runs of a command share.
+pub struct Runner<'a> {
+    threads: NonZeroUsize,
+    /// The flag that Ctrl-C sets.
+    interrupted: Arc<AtomicBool>,
+    executable: Option<PathBuf>,
+    lead: Option<&'a Lead>,
+}
+
+impl<'a> Runner<'a> {
+    /// Watches for Ctrl-C from now on.
+    pub fn new(
+        wanted: Option<NonZeroUsize>,
+        lead: Option<&'a Lead>,
+    ) -> Result<Runner<'a>, Failure> {
+        let (threads, executable) = (threads(wanted), executable());
+        Ok(Runner { threads, interrupted: interrupt::watch()?, executable, lead })
+    }
+
+    pub fn options(&self) -> RunOptions<'_> {
+        RunOptions {
+            threads: self.threads,
+            cancel: &self.interrupted,
+            executable: self.executable.as_deref(),
+            lead: self.lead,
+        }
+    }
 }
 
 /// Opens the folder of a study's results; a fresh one knows no finished points.

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use crosstie_lab::RunOptions;
 use crosstie_lab::paper::{Form, Paper, Part};
 use crosstie_report::PaperPart;
 use crosstie_study::{Fingerprint, ResultSet, Row, SideTables, Store, Study};
@@ -12,7 +11,7 @@ use crosstie_study::{Fingerprint, ResultSet, Row, SideTables, Store, Study};
 use crate::console::Console;
 use crate::exit::Failure;
 use crate::progress::Meter;
-use crate::{experiment, interrupt, report, run};
+use crate::{experiment, report, run};
 
 /// A paper, in which form, and where its results are.
 pub struct Session<'a> {
@@ -79,14 +78,7 @@ impl Session<'_> {
                  them again"
             )),
         }
-        let interrupted = interrupt::watch()?;
-        let executable = run::executable();
-        let options = RunOptions {
-            threads: run::threads(threads),
-            cancel: &interrupted,
-            executable: executable.as_deref(),
-            lead: None,
-        };
+        let runner = run::Runner::new(threads, None)?;
         let meter = Meter::new(name, left, self.console);
         let mut progress = Progress { points, finished: 0, cancelled: false };
         let mut known = BTreeMap::new();
@@ -97,7 +89,7 @@ impl Session<'_> {
             }
             meter.rename(&format!("{name} {}", part.name));
             take_over(&mut store, &known, &meter)?;
-            let summary = crosstie_lab::run(study, store, options, &meter);
+            let summary = crosstie_lab::run(study, store, runner.options(), &meter);
             let summary = summary.inspect_err(|_| meter.close())?;
             progress.finished += summary.rows.len();
             progress.cancelled = summary.cancelled;

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 
-use crosstie_lab::RunOptions;
 use crosstie_lab::predict::{
     Advice, Choice, ExchangeQuestion, PredictError, USUAL_WINDOW, advise as ask,
 };
@@ -14,14 +13,14 @@ use toml::Table as Toml;
 
 use super::layout::{counted, formula, parameters, rate, us};
 use super::table::aligned;
-use super::{Asked, PredictArguments};
+use super::{Asked, Document, PredictArguments};
 use crate::bench::side::Side;
 use crate::console::Console;
 use crate::exit::{Answer, Exit, Failure};
 use crate::machine::{Machine, one};
 use crate::progress::Meter;
+use crate::run;
 use crate::sizes::Sizes;
-use crate::{interrupt, run};
 
 /// Everything that is known of one size.
 #[derive(Serialize)]
@@ -53,19 +52,6 @@ struct Found {
     time: Option<f64>,
     /// Packets lost, where that is known.
     lost: Option<f64>,
-}
-
-/// Everything, for programs.
-#[derive(Serialize)]
-struct Document<'a> {
-    what: &'static str,
-    machine: &'a str,
-    title: &'a str,
-    /// Of all times.
-    unit: &'static str,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    remarks: &'a [String],
-    predictions: &'a [Sheet],
 }
 
 /// Ranks the algorithms, and tries them if that is wanted.
@@ -202,16 +188,9 @@ fn run_all(
     console: &Console,
 ) -> Result<Option<Vec<Found>>, Failure> {
     let study = machine.understood(text)?;
-    let interrupted = interrupt::watch()?;
-    let executable = run::executable();
-    let options = RunOptions {
-        threads: run::threads(threads),
-        cancel: &interrupted,
-        executable: executable.as_deref(),
-        lead: None,
-    };
+    let runner = run::Runner::new(threads, None)?;
     let meter = Meter::new(name, study.points().len(), console);
-    let rows = crosstie_lab::rows(&study, options, &meter);
+    let rows = crosstie_lab::rows(&study, runner.options(), &meter);
     meter.close();
     let Some(rows) = rows? else { return Ok(None) };
     for row in rows.iter().filter(|row| row.status != Status::Completed) {
