@@ -49,7 +49,8 @@
 //! - A window says how much may be on its way to a node, and buffers are chosen by it. So no Pack
 //!   is sent beside a full one if there is more to send: Packs for less than half a window wait for
 //!   room, as long as those of other styles at most, and go on the packet that goes next, or take
-//!   the place of one that cannot carry an acknowledgement.
+//!   the place of one that cannot carry an acknowledgement. A style that acknowledges at once has
+//!   no time to wait, and its Packs take no place.
 //! - In the [`History`], P is any acknowledgement that lets the window slide, on data or not, and N
 //!   a Nack that is heeded.
 //!
@@ -160,7 +161,7 @@ impl<T: Clone> GoBackN<T> {
         // Received first, so that what is sent next acknowledges it.
         let packs = output.tally.packs;
         let possible = receiver.data(now, seq, item, sender.is_full(), output);
-        if output.tally.packs > packs {
+        if output.tally.packs > packs && output.acknowledgement.may_wait() {
             sender.pack_goes();
         }
         // Where nothing goes the other way, every packet repeats the same number.

@@ -31,14 +31,14 @@ impl Acknowledgement {
         self.expected
     }
 
-    /// Takes note of the packet expected; whether a Pack goes at once. Where the window of this end
+    /// Takes note of the packet expected; returns true if a Pack goes at once. Where the window of this end
     /// is full it waits for room, of which the other end will soon tell. Less than half a
     /// window waits so, lest both ends wait for each other.
     #[inline]
     pub fn note(&mut self, now: Time, full: bool) -> bool {
         self.expected = self.expected.plus(1);
         self.owed += 1;
-        let waits = full && self.owed < self.half && self.after > Time::ZERO;
+        let waits = full && self.owed < self.half && self.may_wait();
         if self.is_due() && !waits {
             return true;
         }
@@ -46,7 +46,13 @@ impl Acknowledgement {
         false
     }
 
-    /// Whether a Pack would have gone, had the window not been full.
+    /// Returns true if the style has time for a Pack to wait.
+    #[inline]
+    pub fn may_wait(&self) -> bool {
+        self.after > Time::ZERO
+    }
+
+    /// Returns true if a Pack would have gone, had the window not been full.
     #[inline]
     pub fn is_due(&self) -> bool {
         self.owed >= self.every.max(1)

@@ -79,7 +79,8 @@ impl<T: Clone> Sender<T> {
         self.packets.back().is_some_and(|&(_, rides)| !rides)
     }
 
-    /// A Pack has gone. Beside parts of something long, it takes a place in the window.
+    /// A Pack has gone, of a style whose Packs may wait. Beside parts of something long, it takes a
+    /// place in the window, as it does if it has waited.
     #[inline]
     pub fn pack_goes(&mut self) {
         if self.has_parts() && self.has_room() {
