@@ -198,8 +198,10 @@ fn uniform(share: f64, k: u16, frame_times: u64) -> Timing {
     };
     let mut traffic = Traffic::new(Seed(1), &demand).expect("valid traffic");
     let attention = Attention::Late;
-    let mut network =
-        Frames::new(&blueprint, Interest { departures: false, arriving: false, attention });
+    let mut network = Frames::new(
+        &blueprint,
+        Interest { departures: false, arriving: false, acknowledges: false, attention },
+    );
     let (mut told, mut arrived, mut latency) = (Vec::new(), 0u64, 0u64);
     let cycle = lines[0].pace.time;
     let mut run_to = |until: u64, arrived: &mut u64, latency: &mut u64| {

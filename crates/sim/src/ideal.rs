@@ -224,8 +224,12 @@ pub(crate) mod tests {
     use crate::network::Attention;
     use proptest::prelude::*;
 
-    const INTEREST: Interest =
-        Interest { departures: true, arriving: true, attention: Attention::AtOnce };
+    const INTEREST: Interest = Interest {
+        departures: true,
+        arriving: true,
+        acknowledges: false,
+        attention: Attention::AtOnce,
+    };
 
     fn spec() -> IdealSpec {
         IdealSpec {
@@ -253,6 +257,7 @@ pub(crate) mod tests {
             Fate::Left => "left",
             Fate::Arriving => "arriving",
             Fate::Arrived(_) => "arrived",
+            Fate::Acknowledged => "acknowledged",
             Fate::Dropped => "dropped",
         };
         told.iter().map(|event| (event.at.ps() / 1000, event.id, word(event))).collect()

@@ -1,7 +1,8 @@
 //! The seam between nodes and networks.
 //!
 //! A [`Network`] moves packets between the hosts of its rails and tells what becomes of them: a
-//! packet has *left* its host, is *arriving*, has *arrived*, was *dropped*. Whoever stands above it
+//! packet has *left* its host, is *arriving*, has *arrived*, was *dropped*, and in some networks was
+//! *acknowledged*. Whoever stands above it
 //! (nodes, work, measurement) knows nothing else of it, and counts time in [`Time`]. An engine
 //! keeps its own ticks; how long they are is its [`Grain`], and the conversion is exact.
 //!
@@ -81,12 +82,16 @@ pub struct Event {
 /// What can become of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// Its last byte has left the host that sends it.
+    /// Its last byte has left the host that sends it; of a circuit, the last before its
+    /// End-Of-Packet token.
     Left,
     /// Its first byte comes in at the host it goes to.
     Arriving,
     /// It has arrived whole.
     Arrived(Passage),
+    /// The acknowledge of the host it went to is back at the host that sent it. Told by networks
+    /// of circuits ([`Config::circuits`](crate::wormhole::Config::circuits)).
+    Acknowledged,
     /// It is lost.
     Dropped,
 }
@@ -107,6 +112,8 @@ pub struct Interest {
     pub departures: bool,
     /// That packets are arriving.
     pub arriving: bool,
+    /// That packets are acknowledged.
+    pub acknowledges: bool,
     /// How soon.
     pub attention: Attention,
 }

@@ -149,6 +149,7 @@ impl Nodes {
                 && (spec.paces()
                     || audience == Audience::Receives
                     || nodes.first().is_some_and(Node::needs_arriving)),
+            acknowledges: false,
             attention: match (spec.paces(), audience) {
                 (true, _) => Attention::Soon,
                 (false, Audience::Replies | Audience::Receives | Audience::Follows) => {
@@ -358,7 +359,8 @@ impl Nodes {
                 self.lost += 1;
                 self.controls.take(control);
             }
-            (PacketId::Control(_), Fate::Left | Fate::Arriving) => {}
+            (PacketId::Control(_), Fate::Left | Fate::Arriving)
+            | (PacketId::Data(_) | PacketId::Control(_), Fate::Acknowledged) => {}
         }
     }
 

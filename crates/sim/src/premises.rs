@@ -63,9 +63,11 @@ impl Blueprint for Equipped<'_> {
     }
 
     fn build(&self, interest: Interest) -> Box<dyn Network + '_> {
-        // Whoever stands in between reacts at once, and knows itself when packets come in.
+        // Whoever stands in between reacts at once, and knows itself when packets come in. Beyond
+        // its bus an acknowledge would say nothing.
         let arriving = interest.arriving && self.premises.buses.is_none();
-        let within = Interest { arriving, attention: Attention::AtOnce, ..interest };
+        let attention = Attention::AtOnce;
+        let within = Interest { arriving, acknowledges: false, attention, ..interest };
         Box::new(Premises::new(self, self.network.build(within), interest))
     }
 
@@ -251,6 +253,7 @@ impl<'a> Premises<'a> {
         match event.fate {
             Fate::Left | Fate::Arriving if competitor.is_some() => {}
             Fate::Left | Fate::Arriving => told.push(Event { id: packet.id, ..event }),
+            Fate::Acknowledged => unreachable!("nobody asked to be told"),
             Fate::Arrived(passage) => {
                 self.passing.get_mut(place).passage = passage;
                 if !self.wait(Way::Write, place, told) {

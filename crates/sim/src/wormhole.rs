@@ -34,6 +34,12 @@
 //! coming in. A pool that has room for no more than what is on the wire says *stop*, and *go* when
 //! a flit has left. Packets for the host itself never wait for it.
 //!
+//! With [`Config::circuits`] the last flit of a packet is its End-Of-Packet token (EOP). A packet
+//! is delivered when the flit before it has reached memory. The destination acknowledges it then,
+//! and the acknowledge is back after `acknowledge` cycles for each channel of the way; it takes no
+//! bandwidth and never waits. The source sends the EOP in that tick at the earliest. Until the EOP
+//! has passed, the packet holds its VCs.
+//!
 //! A host with a full-duplex bus takes every flit as it comes. With a shared bus (half duplex or
 //! asymmetric) a packet crosses the bus into the NIC's sending buffers before it goes on the link,
 //! and at its destination waits in the NIC's receiving buffers to cross the bus into memory. Both
@@ -54,6 +60,7 @@
 //! model that simply executes them.
 
 mod bus;
+mod circuit;
 mod config;
 mod counting;
 mod deadlock;
@@ -68,7 +75,7 @@ mod timeline;
 mod wheel;
 mod wiring;
 
-pub use config::{BURST, Bus, Config, ConfigError};
+pub use config::{BURST, Bus, Circuits, Config, ConfigError};
 pub use crosstie_protocol::{Flow, InTransit};
 pub use engine::{ChannelCount, Delivery, Engine, MOST_PORTS, Observer, Packet, Silent};
 pub use layout::{Layout, Place};

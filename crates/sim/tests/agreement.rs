@@ -6,13 +6,14 @@ mod reference;
 use crosstie_routing::Routing;
 use crosstie_sim::network::Ends;
 use crosstie_sim::wormhole::{
-    Bus, Config, Delivery, EPOCH, Engine, Flow, InTransit, Observer, Packet, Tick,
+    Bus, Circuits, Config, Delivery, EPOCH, Engine, Flow, InTransit, Observer, Packet, Tick,
 };
 use networks::networks;
 use proptest::prelude::*;
 use reference::{Event, Reference};
 
-/// Writes down what the engine does, and answers some packets in the very tick of their delivery.
+/// Writes down what the engine does, answers some packets in the very tick of their delivery, and
+/// follows up others in that of their acknowledge.
 #[derive(Default)]
 struct Log {
     events: Vec<(Tick, Event)>,
@@ -55,6 +56,15 @@ impl Observer for Log {
             self.ready.push(Packet { from, to, id, ..packet });
         }
     }
+    fn left(&mut self, packet: &Packet, at: Tick) {
+        self.events.push((at, Event::Left { id: packet.id }));
+    }
+    fn acknowledged(&mut self, packet: &Packet, at: Tick) {
+        self.events.push((at, Event::Acknowledged { id: packet.id }));
+        if self.answers && packet.id < ANSWER && packet.id.is_multiple_of(3) {
+            self.ready.push(Packet { id: packet.id + ANSWER, ..*packet });
+        }
+    }
     fn may_halt(&self) -> bool {
         self.answers
     }
@@ -88,8 +98,10 @@ fn configs() -> impl Strategy<Value = Config> {
     ];
     // Recognition, set-up, and what a pool holds beyond what the wire needs.
     let in_transit = prop::option::of((0u32..12, 1u32..5, prop_oneof![1u32..9, 1u32..200]));
-    (1u8..4, (buffer, marks), (0u32..7, any::<bool>()), 0u32..5, bus, burst, in_transit).prop_map(
-        |(virtual_channels, (buffer, marks), switch, wire, (ticks, shared), burst, in_transit)| {
+    let circuits = prop_oneof![2 => Just(None), 1 => (1u32..30).prop_map(Some)];
+    let extra = (in_transit, circuits);
+    (1u8..4, (buffer, marks), (0u32..7, any::<bool>()), 0u32..5, bus, burst, extra).prop_map(
+        |(virtual_channels, (buffer, marks), switch, wire, (ticks, shared), burst, extra)| {
             let (routing_delay, consumes_headers) = switch;
             let (buffer, flow) = match marks {
                 None => (buffer, Flow::Credits),
@@ -98,9 +110,16 @@ fn configs() -> impl Strategy<Value = Config> {
                     (stop + 2 * wire + slack, Flow::StopAndGo { stop, go })
                 }
             };
-            let (bus, in_transit) = match (shared, in_transit) {
-                (Some((r, w)), None) => (Bus::Shared { read: ticks + r, write: ticks + w }, None),
-                (_, in_transit) => (Bus::Full, in_transit),
+            // What goes with a full-duplex bus alone, and not together.
+            let (in_transit, circuits) = match extra {
+                (_, Some(acknowledge)) => (None, Some(Circuits { acknowledge })),
+                (in_transit, None) => (in_transit, None),
+            };
+            let bus = match shared {
+                Some((r, w)) if in_transit.is_none() && circuits.is_none() => {
+                    Bus::Shared { read: ticks + r, write: ticks + w }
+                }
+                _ => Bus::Full,
             };
             let in_transit = in_transit.map(|(recognition, setup, room)| {
                 let pool = u32::from(virtual_channels) * (2 * wire + room);
@@ -114,6 +133,7 @@ fn configs() -> impl Strategy<Value = Config> {
                 consumes_headers,
                 wire,
                 in_transit,
+                circuits,
                 bus,
                 burst,
                 ticks,
@@ -152,6 +172,8 @@ proptest! {
             at += gap;
             let from = from % hosts;
             let to = (from + 1 + offset % (hosts - 1)) % hosts;
+            // A circuit has a flit before its EOP.
+            let flits = if config.circuits.is_some() { flits.max(2) } else { flits };
             let packet = Packet { from, to, flits, id: id as u64, ends };
             log.run_until(at, &mut engine, &mut reference, &routing);
             engine.inject(at, packet);

@@ -236,7 +236,9 @@ proptest! {
             })
             .collect();
         sent.sort_unstable();
-        let interest = Interest { departures: true, arriving: true, attention: Attention::AtOnce };
+        let attention = Attention::AtOnce;
+        let interest =
+            Interest { departures: true, arriving: true, acknowledges: false, attention };
         let mut engine = Frames::new(&spec, interest);
         let mut references: Vec<_> = (0..copies).map(|port| Reference::new(spec, port)).collect();
         let mut told: Vec<Event> = Vec::new();

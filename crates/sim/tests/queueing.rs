@@ -49,7 +49,12 @@ fn on_a_switch<T>(
         cycle: Time::from_ns(1),
         changes: &[],
     };
-    let interest = Interest { departures: false, arriving: false, attention: Attention::Late };
+    let interest = Interest {
+        departures: false,
+        arriving: false,
+        acknowledges: false,
+        attention: Attention::Late,
+    };
     work(&fabric, &mut Frames::new(&spec, interest))
 }
 

@@ -292,7 +292,7 @@ impl Nodes {
                 let posted = *self.post().packets.get(packet);
                 self.left(network, &posted, listener);
             }
-            Fate::Arriving => {}
+            Fate::Arriving | Fate::Acknowledged => {}
             Fate::Arrived(passage) if self.spec.station.is_some() => {
                 self.post().packets.get_mut(packet).came = Some((at, passage));
                 self.reach(network, packet, listener);

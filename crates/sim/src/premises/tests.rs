@@ -5,8 +5,12 @@ use crate::ideal::{Ideal, IdealSpec, UnequalSpec};
 use crosstie_protocol::Packing;
 use proptest::prelude::*;
 
-const INTEREST: Interest =
-    Interest { departures: true, arriving: true, attention: Attention::AtOnce };
+const INTEREST: Interest = Interest {
+    departures: true,
+    arriving: true,
+    acknowledges: false,
+    attention: Attention::AtOnce,
+};
 const LATENCY: Time = Time::from_ns(1000);
 
 /// So many megabytes in a second.

@@ -76,8 +76,10 @@ mod tests {
             cycle,
         };
         let attention = Attention::Late;
-        let mut network =
-            Wormhole::new(&spec, Interest { departures: false, arriving: false, attention });
+        let mut network = Wormhole::new(
+            &spec,
+            Interest { departures: false, arriving: false, acknowledges: false, attention },
+        );
         let packet = |from, bytes| Packet {
             rail: 0,
             from,

@@ -20,6 +20,13 @@ pub enum Bus {
     },
 }
 
+/// How a packet holds its way until its destination has acknowledged it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Circuits {
+    /// Cycles that an acknowledge takes for each channel of the way, at least 1.
+    pub acknowledge: u32,
+}
+
 /// Everything about the hardware that the topology does not say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -38,6 +45,9 @@ pub struct Config {
     pub wire: u32,
     /// In-transit buffers in all NICs, or none; with them the bus must be [`Bus::Full`].
     pub in_transit: Option<InTransit>,
+    /// Whether packets end with a token that waits for an acknowledge; the bus must be
+    /// [`Bus::Full`] then, without in-transit buffers.
+    pub circuits: Option<Circuits>,
     /// The bus of every host.
     pub bus: Bus,
     /// Flits that a shared bus moves in one go before another packet has its turn, at least 1.
@@ -58,6 +68,7 @@ impl Default for Config {
             consumes_headers: false,
             wire: 0,
             in_transit: None,
+            circuits: None,
             bus: Bus::Shared { read: 1, write: 1 },
             burst: BURST / 2,
             ticks: 1,
@@ -100,6 +111,15 @@ pub enum ConfigError {
     /// A buffer that may overflow.
     #[error(transparent)]
     Flow(#[from] FlowError),
+    /// Circuits and something that packets wait in on their way.
+    #[error(
+        "found circuits and {found}: a circuit leads from NIC to NIC without a stop; take a \
+         full-duplex bus without in-transit buffers"
+    )]
+    Circuits {
+        /// What packets would wait in.
+        found: &'static str,
+    },
     /// NICs that cannot pass packets on.
     #[error(transparent)]
     InTransit(#[from] InTransitError),
@@ -126,6 +146,17 @@ impl Config {
             }
         }
         self.flow.check(self.buffer, self.wire)?;
+        if let Some(Circuits { acknowledge }) = self.circuits {
+            if acknowledge == 0 {
+                return Err(ConfigError::Nothing { of: "cycles of acknowledge per channel" });
+            }
+            if self.bus != Bus::Full {
+                return Err(ConfigError::Circuits { found: "a shared bus" });
+            }
+            if self.in_transit.is_some() {
+                return Err(ConfigError::Circuits { found: "in-transit buffers" });
+            }
+        }
         if let Some(in_transit) = self.in_transit {
             in_transit.check(self.bus == Bus::Full, self.virtual_channels, self.wire)?;
         }
@@ -179,6 +210,8 @@ mod tests {
         }
     }
 
+    const CIRCUITS: Option<Circuits> = Some(Circuits { acknowledge: 10 });
+
     #[test]
     fn what_cannot_be_built_is_named() {
         let default = Config::default;
@@ -197,6 +230,12 @@ mod tests {
             (Config { bus: default().bus, ..myrinet() }, "in-transit buffers and a shared bus"),
             (with_pool(44, 32), "found 16 flits of in-transit pool"),
             (with_pool(0, 33), "in-transit packets that take no time"),
+            (Config { circuits: CIRCUITS, ..default() }, "found circuits and a shared bus"),
+            (Config { circuits: CIRCUITS, ..myrinet() }, "found circuits and in-transit buffers"),
+            (
+                Config { circuits: Some(Circuits { acknowledge: 0 }), ..default() },
+                "found 0 cycles of acknowledge",
+            ),
         ];
         for (config, expected) in cases {
             let message = config.check().unwrap_err().to_string();

@@ -96,6 +96,10 @@ impl Engine<'_> {
         if state.ahead.is_end() || state.front == NONE || movable[way.vc as usize] {
             return true;
         }
+        if self.holding.is_some() {
+            // Room for flits does not help a circuit: it is released when it has got through.
+            return !way.held && state.packet == NONE;
+        }
         match (way.held, state.packet) {
             (true, _) => self.takes(way.vc, 1),
             (false, NONE) => true,

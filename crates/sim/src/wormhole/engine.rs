@@ -1,5 +1,6 @@
 //! The engine's state, its clock, and what it shows to the outside.
 
+use super::circuit::Holding;
 use super::flow::{Ahead, Gate, gates};
 use super::plan::Mux;
 use super::prefetch::{BATCH, PASSES};
@@ -38,7 +39,8 @@ pub struct Delivery {
     pub queued: Tick,
     /// When its first flit left the source.
     pub injected: Tick,
-    /// When its last flit reached the memory of the destination.
+    /// When its last flit reached the memory of the destination; of a circuit, the last before
+    /// the EOP.
     pub delivered: Tick,
     /// Switches crossed.
     pub switches: u32,
@@ -52,6 +54,11 @@ pub trait Observer {
     fn head(&mut self, _packet: &Packet, _channel: u32, _vc: u32, _at: Tick) {}
     /// The last flit of a packet left on a channel. Told when it has left.
     fn tail(&mut self, _packet: &Packet, _channel: u32, _vc: u32, _at: Tick) {}
+    /// The last flit before the EOP left the source, which keeps the EOP until the acknowledge is
+    /// back. Told of circuits alone, when that flit has left.
+    fn left(&mut self, _packet: &Packet, _at: Tick) {}
+    /// The acknowledge of a packet is back at the source. Told of circuits alone.
+    fn acknowledged(&mut self, _packet: &Packet, _at: Tick) {}
     /// Whether it ever halts. If so, it is told of all deliveries of a tick in the first half of
     /// it.
     fn may_halt(&self) -> bool {
@@ -155,8 +162,10 @@ pub(super) enum Event {
     Header(u32),
     /// A host has something new to send.
     Host(u32),
-    /// A packet's last flit reaches memory.
+    /// A packet's last flit reaches memory; of a circuit, the last before the EOP.
     Delivered(u32),
+    /// The acknowledge of a packet is back.
+    Acknowledged(u32),
 }
 
 /// A wormhole network in motion.
@@ -166,6 +175,8 @@ pub struct Engine<'a> {
     pub(super) vcs: Timelines<Vc>,
     /// What senders know of buffers whose receivers say *stop* and *go*; empty if there are none.
     pub(super) gates: Vec<Gate>,
+    /// What sources and destinations keep of circuits.
+    pub(super) holding: Option<Box<Holding>>,
     pub(super) muxes: Vec<Mux>,
     pub(super) switches: Vec<Switch>,
     /// Free VCs per channel, one bit each.
@@ -266,6 +277,7 @@ impl<'a> Engine<'a> {
             routing,
             vcs,
             gates,
+            holding: Holding::of(config),
             muxes: vec![Mux::default(); network.wires.len()],
             switches: vec![Switch::default(); network.first_port.len() - 1],
             free: vec![((1u16 << config.virtual_channels) - 1) as u8; network.wires.len()],
@@ -319,10 +331,13 @@ impl<'a> Engine<'a> {
     /// Queues a packet at its source; the source may start it at tick `at`.
     ///
     /// # Panics
-    /// If `at` is over, the packet has no flits, or its ends are the same host or on two rails.
+    /// If `at` is over, the packet has no flits (of a circuit: fewer than one and the EOP), or its
+    /// ends are the same host or on two rails.
     pub fn inject(&mut self, at: Tick, packet: Packet) {
         assert!(at >= self.now, "a packet for tick {at} came at tick {}", self.now);
         assert!(packet.flits > 0, "a packet has at least one flit");
+        let is_circuit = self.holding.is_some();
+        assert!(packet.flits > 1 || !is_circuit, "a circuit has at least one flit and its EOP");
         let rail = |host: u32| host / self.hosts_per_rail;
         assert!(rail(packet.from) == rail(packet.to), "a packet cannot change rail");
         assert!(packet.from != packet.to, "a packet needs another host to go to");
@@ -375,7 +390,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Packets between their first flit sent and their last flit delivered.
+    /// Packets between their first flit sent and their last flit delivered; circuits until they
+    /// are closed.
     pub fn in_flight(&self) -> usize {
         self.worms.len() - self.spare_worms.len()
     }
@@ -444,6 +460,7 @@ impl<'a> Engine<'a> {
                     Event::Header(vc) => self.header_routed(vc),
                     Event::Host(host) => self.host_todo.push(host),
                     Event::Delivered(worm) => self.deliver(worm, observer),
+                    Event::Acknowledged(worm) => self.acknowledged(worm, observer),
                 }
             }
         }
@@ -521,7 +538,11 @@ impl<'a> Engine<'a> {
     pub(super) fn deliver(&mut self, id: u32, observer: &mut impl Observer) {
         let worm = self.worms[id as usize];
         self.flits_delivered += u64::from(worm.packet.flits);
-        self.spare_worms.push(id);
+        if self.holding.is_some() {
+            self.acknowledge(id);
+        } else {
+            self.spare_worms.push(id);
+        }
         observer.delivered(&Delivery {
             packet: worm.packet,
             queued: worm.queued,

@@ -80,6 +80,8 @@ struct Listener<W> {
     layout: Layout,
     interest: Interest,
     grain: Grain,
+    /// Packets hold circuits.
+    circuits: bool,
     told: Vec<Event>,
     /// Packets that belong together and have not all left or arrived, by what their numbers share.
     groups: BTreeMap<u64, Group>,
@@ -130,6 +132,7 @@ impl<'a, W: Observer> Wormhole<'a, W> {
             layout: Layout::new(fabric, rails),
             interest,
             grain,
+            circuits: config.circuits.is_some(),
             told: Vec::new(),
             groups: BTreeMap::new(),
             watch,
@@ -176,6 +179,23 @@ impl<W> Listener<W> {
         let at = self.time(at);
         self.told.push(Event { at, id, fate });
     }
+
+    /// The last flit of a packet began to leave its source.
+    fn departed(&mut self, packet: &Packet, at: Tick) {
+        if !self.interest.departures || packet.ends != Ends::Memories {
+            return;
+        }
+        let times = match self.groups.get_mut(&(packet.id >> NUMBER)) {
+            None => 1,
+            Some(group) => {
+                group.left += 1;
+                if group.left == group.size { group.size } else { 0 }
+            }
+        };
+        for _ in 0..times {
+            self.tell(at + self.grain.ticks_per_cycle(), packet.id, Fate::Left);
+        }
+    }
 }
 
 impl<W: Observer> Observer for Listener<W> {
@@ -211,19 +231,22 @@ impl<W: Observer> Observer for Listener<W> {
     fn tail(&mut self, packet: &Packet, channel: u32, vc: u32, at: Tick) {
         self.watch.tail(packet, channel, vc, at);
         if self.interest.departures
-            && packet.ends == Ends::Memories
+            && !self.circuits
             && matches!(self.door(channel), Door::Out { host } if host == packet.from)
         {
-            let times = match self.groups.get_mut(&(packet.id >> NUMBER)) {
-                None => 1,
-                Some(group) => {
-                    group.left += 1;
-                    if group.left == group.size { group.size } else { 0 }
-                }
-            };
-            for _ in 0..times {
-                self.tell(at + self.grain.ticks_per_cycle(), packet.id, Fate::Left);
-            }
+            self.departed(packet, at);
+        }
+    }
+
+    fn left(&mut self, packet: &Packet, at: Tick) {
+        self.watch.left(packet, at);
+        self.departed(packet, at);
+    }
+
+    fn acknowledged(&mut self, packet: &Packet, at: Tick) {
+        self.watch.acknowledged(packet, at);
+        if self.interest.acknowledges {
+            self.tell(at, packet.id, Fate::Acknowledged);
         }
     }
 
@@ -260,7 +283,8 @@ impl<W: Observer> Network for Wormhole<'_, W> {
             self.listener.groups.entry(id >> NUMBER).or_insert(new);
         }
         let host = |host: u32| rail * self.listener.layout.hosts() + host;
-        let flits = bytes.div_ceil(self.flit);
+        let least = if self.listener.circuits { 2 } else { 1 };
+        let flits = bytes.div_ceil(self.flit).max(least);
         let packet = Packet { from: host(from), to: host(to), flits, id, ends };
         self.engine.inject(self.engine.now(), packet);
     }

@@ -269,6 +269,7 @@ impl Engine<'_> {
     }
 
     /// Gives output VC `to` to a packet whose flits come from `from`.
+    #[inline(always)]
     fn connect(&mut self, packet: u32, from: u32, to: u32) {
         let Worm { packet: Packet { flits, .. }, headers, .. } = self.worms[packet as usize];
         let vc = &mut self.vcs[to];
@@ -278,11 +279,17 @@ impl Engine<'_> {
         if from != NONE {
             self.vcs[from].next = to;
         }
+        if self.holding.is_some() {
+            self.part_eop(to);
+        }
         self.activate(to);
     }
 
     /// The tail of the packet in output VC `vc` has left.
     pub(super) fn release(&mut self, vc: u32, observer: &mut impl Observer) {
+        if self.holding.is_some() && self.holds(vc, observer) {
+            return;
+        }
         let Vc { packet, feeder, channel, cost, latency, ahead, .. } = self.vcs[vc];
         let number = vc - channel * self.network.vcs;
         self.vcs[vc].packet = NONE;
@@ -299,19 +306,28 @@ impl Engine<'_> {
             Origin::Nobody => {}
         }
         if ahead.is_end() {
-            let at = left + u64::from(latency);
-            // Over a bus, or without a wire, it is there in this very tick, whose events have been
-            // taken already: it would be told after the second half.
-            if at <= self.now && observer.may_halt() {
-                self.deliver(packet, observer);
+            if self.holding.is_some() {
+                self.spare_worms.push(packet);
             } else {
-                self.wheel.push(at, Event::Delivered(packet));
+                self.arrive(packet, left + u64::from(latency), observer);
             }
         } else if ahead == Ahead::StopAndGo && self.network.in_transit.is_some() {
             self.address(vc, false);
         }
         if feeder != NONE {
             self.next_in_buffer(feeder);
+        }
+    }
+
+    /// The last flit of a packet that is to be delivered reaches memory at tick `at`.
+    #[inline]
+    pub(super) fn arrive(&mut self, packet: u32, at: Tick, observer: &mut impl Observer) {
+        // Over a bus, or without a wire, it is there in this very tick, whose events have been
+        // taken already: it would be told after the second half.
+        if at <= self.now && observer.may_halt() {
+            self.deliver(packet, observer);
+        } else {
+            self.wheel.push(at, Event::Delivered(packet));
         }
     }
 

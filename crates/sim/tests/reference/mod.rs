@@ -4,7 +4,7 @@
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node, Port};
 use crosstie_routing::{Route, Routing, Tag};
 use crosstie_sim::network::Ends;
-use crosstie_sim::wormhole::{Bus, ChannelCount, Config, EPOCH, Flow, Packet, Tick};
+use crosstie_sim::wormhole::{Bus, ChannelCount, Circuits, Config, EPOCH, Flow, Packet, Tick};
 use std::collections::VecDeque;
 
 /// Something that can be compared with the engine.
@@ -13,6 +13,8 @@ pub enum Event {
     Head { id: u64, channel: usize, vc: usize },
     Tail { id: u64, channel: usize, vc: usize },
     Delivered { id: u64 },
+    Left { id: u64 },
+    Acknowledged { id: u64 },
 }
 
 #[derive(Clone, Copy)]
@@ -115,6 +117,8 @@ pub struct Reference {
     /// Per packet: the hosts at which it stops, and how many switches it has crossed by then.
     stops: Vec<Vec<(usize, HostId)>>,
     hop: Vec<usize>,
+    /// Per packet: when its acknowledge is back, once that is known.
+    acknowledges: Vec<Option<Tick>>,
     pub events: Vec<(Tick, Event)>,
     pub counts: Vec<ChannelCount>,
     /// The fullest any buffer has been.
@@ -198,6 +202,7 @@ impl Reference {
             packets: Vec::new(),
             tags: Vec::new(),
             hop: Vec::new(),
+            acknowledges: Vec::new(),
             events: Vec::new(),
             fullest: 0,
             pool_peaks: vec![0; config.in_transit.map_or(0, |_| fabric.hosts().len())],
@@ -222,6 +227,7 @@ impl Reference {
         }
         self.stops.push(stops);
         self.hop.push(0);
+        self.acknowledges.push(None);
     }
 
     pub fn run_until(&mut self, until: Tick) {
@@ -497,6 +503,11 @@ impl Reference {
             return false;
         }
         match self.vcs[vc].from {
+            // A circuit keeps its last flit until the acknowledge is back.
+            None if self.vcs[vc].sent + 1 == self.vcs[vc].length => {
+                let back = self.acknowledges[packet].is_some_and(|at| at <= self.now);
+                self.config.circuits.is_none() || back
+            }
             None => true,
             Some(from) => self.vcs[from]
                 .buffer
@@ -593,9 +604,20 @@ impl Reference {
         if index + 1 == self.vcs[vc].length {
             self.events.push((now, Event::Tail { id, channel: vc / v, vc: vc % v }));
             self.vcs[vc].tail_gone = Some(now + Tick::from(cost));
-            if ends {
-                self.events.push((arrives, Event::Delivered { id }));
+        }
+        // A packet is delivered with its last flit, a circuit with the one before.
+        let circuits = self.config.circuits;
+        if ends && index + 1 + u32::from(circuits.is_some()) == self.vcs[vc].length {
+            self.events.push((arrives, Event::Delivered { id }));
+            if let Some(Circuits { acknowledge }) = circuits {
+                let channels = self.hop[packet] as u32 + 1;
+                let back = arrives + Tick::from(channels * acknowledge * self.config.ticks);
+                self.acknowledges[packet] = Some(back);
+                self.events.push((back, Event::Acknowledged { id }));
             }
+        }
+        if circuits.is_some() && self.vcs[vc].from.is_none() && index + 2 == self.vcs[vc].length {
+            self.events.push((now, Event::Left { id }));
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::network::Attention;
 use proptest::prelude::*;
 
 const INTEREST: Interest =
-    Interest { departures: true, arriving: true, attention: Attention::Late };
+    Interest { departures: true, arriving: true, acknowledges: false, attention: Attention::Late };
 const HOSTS: u32 = 4;
 const LATENCY: Time = Time::from_ns(100);
 const GAP: Time = Time::from_ns(7);
@@ -253,7 +253,7 @@ proptest! {
             let ended: Vec<_> = of_it().filter_map(|event| match event.fate {
                 Fate::Arrived(_) => Some(Ok(event.at)),
                 Fate::Dropped => Some(Err(event.at)),
-                Fate::Left | Fate::Arriving => None,
+                Fate::Left | Fate::Arriving | Fate::Acknowledged => None,
             }).collect();
             prop_assert_eq!(ended, vec![expected], "packet {}", id);
             let left: Vec<_> = of_it().filter(|event| event.fate == Fate::Left).collect();
