@@ -112,7 +112,7 @@ fn configs() -> impl Strategy<Value = Config> {
             };
             // What goes with a full-duplex bus alone, and not together.
             let (in_transit, circuits) = match extra {
-                (_, Some(acknowledge)) => (None, Some(Circuits { acknowledge })),
+                (_, Some(acknowledge)) => (None, Some(Circuits { acknowledge, withheld: false })),
                 (in_transit, None) => (in_transit, None),
             };
             let bus = match shared {

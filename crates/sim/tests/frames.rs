@@ -338,7 +338,8 @@ fn a_frame_handed_over_as_the_link_comes_up_waits_for_the_one_before() {
         cycle: Time::from_ns(80),
         changes: &changes,
     };
-    let interest = Interest { departures: true, arriving: false, attention: Attention::Late };
+    let attention = Attention::Late;
+    let interest = Interest { departures: true, arriving: false, acknowledges: false, attention };
     let (mut engine, mut told) = (Frames::new(&spec, interest), Vec::new());
     for (id, ns) in [(0, 0), (1, 100_000)] {
         engine.run_until(Time::from_ns(ns), &mut told);

@@ -8,6 +8,7 @@
 use super::engine::{Engine, Event, Observer, Vc};
 use super::wiring::NONE;
 use super::{Circuits, Config, NEVER, Tick};
+use std::collections::BTreeMap;
 
 /// What sources and destinations keep of circuits.
 #[derive(Debug)]
@@ -16,6 +17,9 @@ pub(super) struct Holding {
     acknowledge: Tick,
     /// Of each worm, by its number.
     circuits: Vec<Circuit>,
+    /// Where NICs decide when they acknowledge: the worms delivered that wait for it, by the
+    /// numbers of their packets.
+    withheld: Option<BTreeMap<u64, u32>>,
 }
 
 /// The circuit of a packet.
@@ -30,9 +34,10 @@ struct Circuit {
 impl Holding {
     /// No circuit yet; `None` where packets do not wait for acknowledges.
     pub fn of(config: &Config) -> Option<Box<Holding>> {
-        let Circuits { acknowledge } = config.circuits?;
+        let Circuits { acknowledge, withheld } = config.circuits?;
         let acknowledge = Tick::from(acknowledge) * Tick::from(config.ticks);
-        Some(Box::new(Holding { acknowledge, circuits: Vec::new() }))
+        let withheld = withheld.then(BTreeMap::new);
+        Some(Box::new(Holding { acknowledge, circuits: Vec::new(), withheld }))
     }
 
     fn circuit(&mut self, worm: u32) -> &mut Circuit {
@@ -85,8 +90,30 @@ impl Engine<'_> {
         true
     }
 
-    /// A body has reached memory: the destination acknowledges it, channel by channel.
-    pub(super) fn acknowledge(&mut self, worm: u32) {
+    /// A body has reached memory: the destination acknowledges it at once, unless its NIC decides.
+    pub(super) fn body_delivered(&mut self, worm: u32) {
+        let id = self.worms[worm as usize].packet.id;
+        match &mut self.holding().withheld {
+            Some(withheld) => {
+                let before = withheld.insert(id, worm);
+                assert!(before.is_none(), "circuits have numbers of their own");
+            }
+            None => self.send_acknowledge(worm),
+        }
+    }
+
+    /// The NIC of its destination acknowledges a packet that has been delivered, now.
+    ///
+    /// # Panics
+    /// If NICs do not decide, or no packet of this number waits for it.
+    pub fn acknowledge(&mut self, id: u64) {
+        let withheld = self.holding().withheld.as_mut().expect("NICs acknowledge packets");
+        let worm = withheld.remove(&id).expect("a packet is acknowledged once");
+        self.send_acknowledge(worm);
+    }
+
+    /// An acknowledge goes back, channel by channel.
+    fn send_acknowledge(&mut self, worm: u32) {
         let channels = Tick::from(self.worms[worm as usize].hop + 1);
         let at = self.now + channels * self.holding().acknowledge;
         self.wheel.push(at, Event::Acknowledged(worm));

@@ -25,6 +25,9 @@ pub enum Bus {
 pub struct Circuits {
     /// Cycles that an acknowledge takes for each channel of the way, at least 1.
     pub acknowledge: u32,
+    /// True if the NIC of the destination decides when it acknowledges a packet
+    /// ([`Engine::acknowledge`](super::Engine::acknowledge)); false if it does so at once.
+    pub withheld: bool,
 }
 
 /// Everything about the hardware that the topology does not say.
@@ -146,7 +149,7 @@ impl Config {
             }
         }
         self.flow.check(self.buffer, self.wire)?;
-        if let Some(Circuits { acknowledge }) = self.circuits {
+        if let Some(Circuits { acknowledge, .. }) = self.circuits {
             if acknowledge == 0 {
                 return Err(ConfigError::Nothing { of: "cycles of acknowledge per channel" });
             }
@@ -210,7 +213,7 @@ mod tests {
         }
     }
 
-    const CIRCUITS: Option<Circuits> = Some(Circuits { acknowledge: 10 });
+    const CIRCUITS: Option<Circuits> = Some(Circuits { acknowledge: 10, withheld: false });
 
     #[test]
     fn what_cannot_be_built_is_named() {
@@ -233,7 +236,7 @@ mod tests {
             (Config { circuits: CIRCUITS, ..default() }, "found circuits and a shared bus"),
             (Config { circuits: CIRCUITS, ..myrinet() }, "found circuits and in-transit buffers"),
             (
-                Config { circuits: Some(Circuits { acknowledge: 0 }), ..default() },
+                Config { circuits: Some(Circuits { acknowledge: 0, withheld: true }), ..default() },
                 "found 0 cycles of acknowledge",
             ),
         ];

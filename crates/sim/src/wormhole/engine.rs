@@ -539,7 +539,7 @@ impl<'a> Engine<'a> {
         let worm = self.worms[id as usize];
         self.flits_delivered += u64::from(worm.packet.flits);
         if self.holding.is_some() {
-            self.acknowledge(id);
+            self.body_delivered(id);
         } else {
             self.spare_worms.push(id);
         }

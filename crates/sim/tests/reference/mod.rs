@@ -609,7 +609,7 @@ impl Reference {
         let circuits = self.config.circuits;
         if ends && index + 1 + u32::from(circuits.is_some()) == self.vcs[vc].length {
             self.events.push((arrives, Event::Delivered { id }));
-            if let Some(Circuits { acknowledge }) = circuits {
+            if let Some(Circuits { acknowledge, .. }) = circuits {
                 let channels = self.hop[packet] as u32 + 1;
                 let back = arrives + Tick::from(channels * acknowledge * self.config.ticks);
                 self.acknowledges[packet] = Some(back);
