@@ -3,7 +3,7 @@
 use super::mmu::{Grant, Memory, Process, Stretch, TlbSpec};
 use super::network::{Elans, everything};
 use super::{ElanSpec, Format, PciSpec, WithElans};
-use crate::network::{Attention, Blueprint, Ends, Event, Fate, Interest, Network, Packet};
+use crate::network::{Attention, Ends, Event, Fate, Interest, Network, Packet};
 use crate::wormhole::{Bus, Circuits, Config, WormholeSpec};
 use crosstie_fabric::{Fabric, tree};
 use crosstie_routing::{Routing, TreeAdaptive};
