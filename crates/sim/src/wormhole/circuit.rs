@@ -4,16 +4,22 @@
 //! acknowledge is back, and so the packet keeps its virtual channels. At either end of the way the
 //! flits before the EOP, the *body*, are a stretch of sending by itself: a plan ends with it. On
 //! all channels between, the EOP is a flit that has not come yet.
+//!
+//! What is marked `cold` is so for a network without circuits, which must not pay for them.
 
-use super::engine::{Engine, Event, Observer, Vc};
+use super::engine::{Engine, Event, Observer, Vc, Worm};
 use super::wiring::NONE;
-use super::{Circuits, Config, NEVER, Tick};
+use super::{Circuits, Config, Errors, NEVER, Tick};
+use crosstie_units::Seed;
 
 /// What sources and destinations keep of circuits.
 #[derive(Debug)]
 pub(super) struct Holding {
     /// Ticks that an acknowledge takes for each channel.
     acknowledge: Tick,
+    errors: Option<Errors>,
+    /// Packets that each host has started, where there are errors.
+    started: Vec<u64>,
     /// Of each worm, by its number.
     circuits: Vec<Circuit>,
 }
@@ -23,16 +29,36 @@ pub(super) struct Holding {
 struct Circuit {
     /// The virtual channel by which it leaves its source.
     source: u32,
-    /// The acknowledge is back.
+    /// The acknowledge is back, positive or negative.
     acknowledged: bool,
+    /// What decides where it is garbled.
+    seed: Seed,
+    /// It has been garbled on a channel.
+    garbled: bool,
 }
 
 impl Holding {
     /// No circuit yet; `None` where packets do not wait for acknowledges.
     pub fn of(config: &Config) -> Option<Box<Holding>> {
-        let Circuits { acknowledge } = config.circuits?;
+        let Circuits { acknowledge, errors } = config.circuits?;
         let acknowledge = Tick::from(acknowledge) * Tick::from(config.ticks);
-        Some(Box::new(Holding { acknowledge, circuits: Vec::new() }))
+        let (started, circuits) = (Vec::new(), Vec::new());
+        Some(Box::new(Holding { acknowledge, errors, started, circuits }))
+    }
+
+    /// A host starts a packet.
+    fn begin(&mut self, worm: u32, host: u32, source: u32) {
+        let seed = self.errors.map_or(Seed(0), |errors| {
+            let place = host as usize;
+            self.started.resize(self.started.len().max(place + 1), 0);
+            let number = self.started[place];
+            self.started[place] += 1;
+            errors.of_packet(host, number)
+        });
+        let circuit = Circuit { source, acknowledged: false, seed, garbled: false };
+        let place = worm as usize;
+        self.circuits.resize(self.circuits.len().max(place + 1), circuit);
+        self.circuits[place] = circuit;
     }
 
     fn circuit(&mut self, worm: u32) -> &mut Circuit {
@@ -47,16 +73,17 @@ impl Engine<'_> {
 
     /// A packet has been given a virtual channel. At either end of its way, the EOP is sent by
     /// itself.
-    #[inline(never)]
-    pub(super) fn part_eop(&mut self, vc: u32) {
-        let Vc { packet, feeder, ahead, .. } = self.vcs[vc];
+    #[cold]
+    pub(super) fn extend(&mut self, vc: u32) {
+        let Vc { packet, feeder, ahead, channel, .. } = self.vcs[vc];
+        let host = self.worms[packet as usize].packet.from;
+        let holding = self.holding();
         if feeder == NONE {
-            let circuit = Circuit { source: vc, acknowledged: false };
-            let circuits = &mut self.holding().circuits;
-            if circuits.len() <= packet as usize {
-                circuits.resize(packet as usize + 1, circuit);
-            }
-            circuits[packet as usize] = circuit;
+            holding.begin(packet, host, vc);
+        }
+        if let Some(errors) = holding.errors {
+            let circuit = holding.circuit(packet);
+            circuit.garbled |= errors.garbles(circuit.seed, channel);
         }
         if feeder == NONE || ahead.is_end() {
             self.vcs[vc].remaining -= 1;
@@ -65,7 +92,7 @@ impl Engine<'_> {
 
     /// All that was to be sent into a virtual channel has left. Returns true if that was the body:
     /// the packet keeps the channel.
-    #[inline(never)]
+    #[cold]
     pub(super) fn holds(&mut self, vc: u32, observer: &mut impl Observer) -> bool {
         let Vc { packet, feeder, ahead, cost, latency, mux, bit, .. } = self.vcs[vc];
         if self.holding().circuit(packet).acknowledged {
@@ -85,21 +112,29 @@ impl Engine<'_> {
         true
     }
 
-    /// A body has reached memory: the destination acknowledges it, channel by channel.
-    pub(super) fn acknowledge(&mut self, worm: u32) {
+    /// A body has reached its destination, which answers it, channel by channel. Returns true if
+    /// it is as it was sent.
+    #[cold]
+    pub(super) fn answer(&mut self, worm: u32) -> bool {
         let channels = Tick::from(self.worms[worm as usize].hop + 1);
         let at = self.now + channels * self.holding().acknowledge;
         self.wheel.push(at, Event::Acknowledged(worm));
+        !self.holding().circuit(worm).garbled
     }
 
-    /// The acknowledge is back: the source may send the EOP.
-    #[inline(never)]
+    /// The acknowledge is back, positive or negative: the source may send the EOP.
+    #[cold]
     pub(super) fn acknowledged(&mut self, worm: u32, observer: &mut impl Observer) {
         let circuit = self.holding().circuit(worm);
         circuit.acknowledged = true;
-        let vc = circuit.source;
+        let Circuit { source: vc, garbled, .. } = *circuit;
         (self.vcs[vc].remaining, self.vcs[vc].arrives) = (1, NEVER);
         self.activate(vc);
-        observer.acknowledged(&self.worms[worm as usize].packet, self.now);
+        let Worm { packet, .. } = &self.worms[worm as usize];
+        if garbled {
+            observer.refused(packet, self.now);
+        } else {
+            observer.acknowledged(packet, self.now);
+        }
     }
 }
