@@ -12,7 +12,7 @@
 //!   sends it on a circuit; the other virtual channel carries the packet before       circuits
 //! the inputter takes the packet as soon as it has room, and acknowledges it          input, buffers
 //!   writes it to memory: over the bus, or to the NIC's own                           path, pci.write
-//!   of the last packet the acknowledge leaves when all of the put is in memory
+//!   of the last packet, and those behind it, the acknowledge leaves when it is in memory
 //! an event is set at the source when all packets are acknowledged,                   event
 //!   and at the destination when all are in memory
 //!   its block is copied to main memory, where the process polls it                   copy, pci.write, notice

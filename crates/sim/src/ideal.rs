@@ -258,6 +258,7 @@ pub(crate) mod tests {
             Fate::Arriving => "arriving",
             Fate::Arrived(_) => "arrived",
             Fate::Acknowledged => "acknowledged",
+            Fate::Refused => "refused",
             Fate::Dropped => "dropped",
         };
         told.iter().map(|event| (event.at.ps() / 1000, event.id, word(event))).collect()

@@ -2,7 +2,7 @@
 //!
 //! A [`Network`] moves packets between the hosts of its rails and tells what becomes of them: a
 //! packet has *left* its host, is *arriving*, has *arrived*, was *dropped*, and in some networks was
-//! *acknowledged*. Whoever stands above it
+//! *acknowledged* or *refused*. Whoever stands above it
 //! (nodes, work, measurement) knows nothing else of it, and counts time in [`Time`]. An engine
 //! keeps its own ticks; how long they are is its [`Grain`], and the conversion is exact.
 //!
@@ -92,6 +92,9 @@ pub enum Fate {
     /// The acknowledge of the host it went to is back at the host that sent it. Told by networks
     /// of circuits ([`Config::circuits`](crate::wormhole::Config::circuits)).
     Acknowledged,
+    /// It was garbled on its way and has not arrived; the host that sent it hears so. Told by
+    /// networks of circuits, to all who stand above.
+    Refused,
     /// It is lost.
     Dropped,
 }

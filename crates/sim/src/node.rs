@@ -351,11 +351,11 @@ impl Nodes {
             (PacketId::Posted(packet), fate) => {
                 self.hear_of_post(network, packet, event.at, fate, listener);
             }
-            (PacketId::Data(data), Fate::Dropped) => {
+            (PacketId::Data(data), Fate::Dropped | Fate::Refused) => {
                 self.lost += 1;
                 self.tell(network, data.from, data.acknowledged(), listener);
             }
-            (PacketId::Control(control), Fate::Dropped) => {
+            (PacketId::Control(control), Fate::Dropped | Fate::Refused) => {
                 self.lost += 1;
                 self.controls.take(control);
             }

@@ -260,7 +260,7 @@ impl<'a> Premises<'a> {
                     self.arrived(place, told);
                 }
             }
-            Fate::Dropped => {
+            Fate::Dropped | Fate::Refused => {
                 self.passing.take(place);
                 match competitor {
                     None => told.push(Event { id: packet.id, ..event }),

@@ -38,7 +38,10 @@
 //! is delivered when the flit before it has reached memory. The destination acknowledges it then,
 //! and the acknowledge is back after `acknowledge` cycles for each channel of the way; it takes no
 //! bandwidth and never waits. The source sends the EOP in that tick at the earliest. Until the EOP
-//! has passed, the packet holds its VCs.
+//! has passed, the packet holds its VCs. With [`Circuits::errors`] a packet may be garbled on each
+//! channel. Such a packet is not delivered: the destination refuses it when it would have delivered
+//! it, the source hears that when it would have heard the acknowledge, and sends the EOP. Whether to
+//! send the packet again is the business of those above.
 //!
 //! A host with a full-duplex bus takes every flit as it comes. With a shared bus (half duplex or
 //! asymmetric) a packet crosses the bus into the NIC's sending buffers before it goes on the link,
@@ -75,7 +78,7 @@ mod timeline;
 mod wheel;
 mod wiring;
 
-pub use config::{BURST, Bus, Circuits, Config, ConfigError};
+pub use config::{BURST, Bus, Circuits, Config, ConfigError, Errors};
 pub use crosstie_protocol::{Flow, InTransit};
 pub use engine::{ChannelCount, Delivery, Engine, MOST_PORTS, Observer, Packet, Silent};
 pub use layout::{Layout, Place};

@@ -6,8 +6,9 @@ mod reference;
 use crosstie_routing::Routing;
 use crosstie_sim::network::Ends;
 use crosstie_sim::wormhole::{
-    Bus, Circuits, Config, Delivery, EPOCH, Engine, Flow, InTransit, Observer, Packet, Tick,
+    Bus, Circuits, Config, Delivery, EPOCH, Engine, Errors, Flow, InTransit, Observer, Packet, Tick,
 };
+use crosstie_units::Seed;
 use networks::networks;
 use proptest::prelude::*;
 use reference::{Event, Reference};
@@ -65,6 +66,9 @@ impl Observer for Log {
             self.ready.push(Packet { id: packet.id + ANSWER, ..*packet });
         }
     }
+    fn refused(&mut self, packet: &Packet, at: Tick) {
+        self.events.push((at, Event::Refused { id: packet.id }));
+    }
     fn may_halt(&self) -> bool {
         self.answers
     }
@@ -98,7 +102,9 @@ fn configs() -> impl Strategy<Value = Config> {
     ];
     // Recognition, set-up, and what a pool holds beyond what the wire needs.
     let in_transit = prop::option::of((0u32..12, 1u32..5, prop_oneof![1u32..9, 1u32..200]));
-    let circuits = prop_oneof![2 => Just(None), 1 => (1u32..30).prop_map(Some)];
+    let errors = prop_oneof![Just(0.0), Just(0.1), Just(0.5)];
+    let circuit = (1u32..30, prop::option::of((errors, any::<u64>())));
+    let circuits = prop_oneof![2 => Just(None), 1 => circuit.prop_map(Some)];
     let extra = (in_transit, circuits);
     (1u8..4, (buffer, marks), (0u32..7, any::<bool>()), 0u32..5, bus, burst, extra).prop_map(
         |(virtual_channels, (buffer, marks), switch, wire, (ticks, shared), burst, extra)| {
@@ -112,7 +118,10 @@ fn configs() -> impl Strategy<Value = Config> {
             };
             // What goes with a full-duplex bus alone, and not together.
             let (in_transit, circuits) = match extra {
-                (_, Some(acknowledge)) => (None, Some(Circuits { acknowledge, withheld: false })),
+                (_, Some((acknowledge, errors))) => {
+                    let of = |(probability, seed)| Errors { probability, seed: Seed(seed) };
+                    (None, Some(Circuits { acknowledge, errors: errors.map(of), withheld: false }))
+                }
                 (in_transit, None) => (in_transit, None),
             };
             let bus = match shared {

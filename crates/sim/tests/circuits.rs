@@ -4,8 +4,8 @@ use crosstie_fabric::{End, Fabric, FabricBuilder, HostId, Port, Shape, single, t
 use crosstie_routing::{Route, Routing, Shortest, Tag, TreeAdaptive};
 use crosstie_sim::network::{self, Attention, Ends, Fate, Interest, Network};
 use crosstie_sim::wormhole::{
-    Bus, Circuits, Config, Delivery, EPOCH, Engine, Observer, Packet, Silent, Tick, Wormhole,
-    WormholeSpec,
+    Bus, Circuits, Config, Delivery, EPOCH, Engine, Errors, Observer, Packet, Silent, Tick,
+    Wormhole, WormholeSpec,
 };
 use crosstie_units::{Seed, Time};
 
@@ -17,7 +17,7 @@ fn qsnet(virtual_channels: u8) -> Config {
         virtual_channels,
         routing_delay: 6,
         wire: 3,
-        circuits: Some(Circuits { acknowledge: 10, withheld: false }),
+        circuits: Some(Circuits { acknowledge: 10, errors: None, withheld: false }),
         bus: Bus::Full,
         ..Config::default()
     }
@@ -25,6 +25,12 @@ fn qsnet(virtual_channels: u8) -> Config {
 
 fn packet(from: u32, to: u32, flits: u32) -> Packet {
     Packet { from, to, flits, id: 0, ends: Ends::Memories }
+}
+
+/// Packet 7 from host 0 to host 1, as it is handed over at the seam.
+fn sent_by_nic(bytes: u32) -> network::Packet {
+    let (departs, ends) = (true, Ends::Memories);
+    network::Packet { rail: 0, from: 0, to: 1, bytes, id: 7, siblings: 1, departs, ends }
 }
 
 /// What happens to packets, as (tick, word).
@@ -56,7 +62,7 @@ impl Observer for Log {
 fn a_nic_may_withhold_the_acknowledge() {
     let fabric = single(3).unwrap();
     let routing = Shortest::new(&fabric);
-    let circuits = Some(Circuits { acknowledge: 10, withheld: true });
+    let circuits = Some(Circuits { acknowledge: 10, errors: None, withheld: true });
     let mut engine = Engine::new(&fabric, &routing, 1, &Config { circuits, ..qsnet(1) });
     let mut log = Log::default();
     engine.inject(EPOCH, packet(0, 1, 20));
@@ -183,6 +189,101 @@ fn every_circuit_of_a_busy_tree_is_closed() {
     assert!(engine.is_at_rest());
 }
 
+/// A NIC that sends a packet again until it gets through.
+#[derive(Default)]
+struct Stubborn {
+    refused: Vec<Packet>,
+    deliveries: Vec<u64>,
+    acknowledged: Vec<u64>,
+    refusals: u64,
+}
+
+impl Observer for Stubborn {
+    fn delivered(&mut self, delivery: &Delivery) {
+        self.deliveries.push(delivery.packet.id);
+    }
+    fn acknowledged(&mut self, packet: &Packet, _: Tick) {
+        self.acknowledged.push(packet.id);
+    }
+    fn refused(&mut self, packet: &Packet, _: Tick) {
+        self.refused.push(*packet);
+        self.refusals += 1;
+    }
+    fn interrupts(&self) -> bool {
+        !self.refused.is_empty()
+    }
+}
+
+/// Errors lose nothing and repeat nothing: whoever sends what was refused again gets every packet
+/// across once. A packet over c channels is refused with probability 1 - (1 - p)^c.
+#[test]
+fn what_is_refused_and_sent_again_arrives_once() {
+    let fabric = tree(4, 2).unwrap();
+    let routing = TreeAdaptive::new(&fabric).unwrap();
+    let probability = 0.05;
+    let mut seen_with = Vec::new();
+    for seed in [1, 1, 2] {
+        let errors = Some(Errors { probability, seed: Seed(seed) });
+        let circuits = Some(Circuits { acknowledge: 10, errors, withheld: false });
+        let mut engine = Engine::new(&fabric, &routing, 1, &Config { circuits, ..qsnet(2) });
+        let mut nic = Stubborn::default();
+        let count = 4000;
+        for id in 0..count {
+            // To the other side of the tree: three switches, four channels.
+            let from = id as u32 % 16;
+            engine.inject(EPOCH, Packet { id, ..packet(from, (from + 8) % 16, 20) });
+        }
+        while engine.in_flight() + engine.queued() > 0 {
+            engine.run_until(engine.now() + 1000, &mut nic);
+            for packet in nic.refused.drain(..) {
+                engine.inject(engine.now(), packet);
+            }
+        }
+        assert!(engine.is_at_rest());
+        nic.deliveries.sort_unstable();
+        nic.acknowledged.sort_unstable();
+        assert!(nic.deliveries.iter().copied().eq(0..count));
+        assert_eq!(nic.acknowledged, nic.deliveries);
+        assert_eq!(engine.flits_delivered(), 20 * count);
+        let (tries, p) = ((count + nic.refusals) as f64, 1.0 - (1.0 - probability).powi(4));
+        let (mean, deviation) = (tries * p, (tries * p * (1.0 - p)).sqrt());
+        let refusals = nic.refusals as f64;
+        assert!((refusals - mean).abs() < 4.0 * deviation, "{refusals}, expected {mean}");
+        seen_with.push((nic.refusals, engine.now()));
+    }
+    assert_eq!(seen_with[0], seen_with[1], "the same seed");
+    assert_ne!(seen_with[0], seen_with[2], "another seed");
+}
+
+/// A refusal takes as long as an acknowledge, and the seam tells of it without being asked.
+#[test]
+fn the_seam_tells_of_refusals() {
+    let fabric = single(2).unwrap();
+    let routing = Shortest::new(&fabric);
+    let errors = Some(Errors { probability: 1.0, seed: Seed(1) });
+    let config = Config {
+        circuits: Some(Circuits { acknowledge: 10, errors, withheld: false }),
+        ..qsnet(2)
+    };
+    let cycle = Time::from_ns(5);
+    let spec = WormholeSpec {
+        fabric: &fabric,
+        routing: &routing,
+        rails: 1,
+        config: &config,
+        flit: 2,
+        cycle,
+    };
+    let attention = Attention::Late;
+    let interest = Interest { departures: false, arriving: false, acknowledges: false, attention };
+    let mut network = Wormhole::new(&spec, interest);
+    network.inject(sent_by_nic(40));
+    let mut told = Vec::new();
+    network.run_until(cycle * 1000, &mut told);
+    let told: Vec<_> = told.iter().map(|e| (e.at, e.id, e.fate)).collect();
+    assert_eq!(told, [(cycle * 52, 7, Fate::Refused)]);
+}
+
 /// Four switches in a ring with a host each; packets go clockwise.
 struct Ring;
 
@@ -240,17 +341,7 @@ fn the_seam_tells_of_acknowledges() {
         let attention = Attention::AtOnce;
         let interest = Interest { departures: true, arriving: false, acknowledges, attention };
         let mut network = Wormhole::new(&spec, interest);
-        let (departs, ends) = (true, Ends::Memories);
-        network.inject(network::Packet {
-            rail: 0,
-            from: 0,
-            to: 1,
-            bytes: 40,
-            id: 7,
-            siblings: 1,
-            departs,
-            ends,
-        });
+        network.inject(sent_by_nic(40));
         let mut told = Vec::new();
         while network.next().is_some() {
             network.run_until(cycle * 1000, &mut told);

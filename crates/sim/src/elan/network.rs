@@ -233,7 +233,11 @@ impl<'a> Elans<'a> {
                 };
                 self.tell(source, input);
             }
-            Fate::Dropped => unreachable!("the network of Elans loses nothing"),
+            Fate::Refused => {
+                self.packets.take(place);
+                self.tell(source, Input::Garbled(packet));
+            }
+            Fate::Dropped => unreachable!("a network of circuits loses nothing"),
         }
     }
 }

@@ -38,8 +38,8 @@ pub(super) struct Put {
     unwritten: u32,
     /// True once its first packet has come in.
     is_arriving: bool,
-    /// The arrival of its last packet, whose acknowledge says that all is in memory.
-    last: Option<(u64, Packet)>,
+    /// True once its last packet has been taken.
+    has_last: bool,
     /// Why a packet of it was refused.
     violation: Option<Violation>,
 }
@@ -54,7 +54,7 @@ impl Put {
             is_read: false,
             unwritten: bytes,
             is_arriving: false,
-            last: None,
+            has_last: false,
             violation: None,
         }
     }
@@ -66,8 +66,11 @@ pub(super) struct Packet {
     pub put: u32,
     pub offset: u32,
     pub bytes: u32,
-    /// True of the last one of a put: its acknowledge says that all is in memory.
     pub is_last: bool,
+    /// True if its acknowledge says that it is in memory, and not only that the inputter has it:
+    /// that of the last one, and of those that come behind it because they were garbled, or were on
+    /// the other virtual channel. So all of a put is in memory when all packets are acknowledged.
+    confirms: bool,
 }
 
 /// What comes next in a NIC, at a time of its own.
@@ -121,6 +124,8 @@ pub(super) enum Input {
     Arrived(u64, Packet),
     /// The acknowledge of a packet is back.
     Acknowledged(Packet),
+    /// A packet was garbled on its way, and goes again.
+    Garbled(Packet),
     /// A packet was refused, since what it wants is not granted.
     Refused(Packet, Violation),
     /// The time of a step has come.
@@ -228,6 +233,13 @@ impl Nic {
                 self.acknowledged(now, packet.put, puts, out);
                 self.send(out);
             }
+            Input::Garbled(packet) => {
+                // The NIC keeps data until they are acknowledged.
+                self.circuits -= 1;
+                self.ahead += 1;
+                self.ready.push_front(packet);
+                self.send(out);
+            }
             Input::Refused(packet, violation) => {
                 self.circuits -= 1;
                 puts.get_mut(packet.put).violation = Some(violation);
@@ -320,7 +332,8 @@ impl Nic {
         put.unread -= bytes;
         put.unacknowledged += 1;
         put.is_read = put.unread == 0;
-        let packet = Packet { put: turn.put, offset, bytes, is_last: put.is_read };
+        let is_last = put.is_read;
+        let packet = Packet { put: turn.put, offset, bytes, is_last, confirms: is_last };
         if !put.is_read {
             turn.left -= 1;
             match turn.left {
@@ -430,7 +443,9 @@ impl Nic {
                 out.push(Action::Arriving(packet.put));
             }
             self.taken += 1;
-            if !packet.is_last {
+            put.has_last |= packet.is_last;
+            let packet = Packet { confirms: put.has_last, ..packet };
+            if !packet.confirms {
                 out.push(Action::Acknowledge(id, Ok(())));
             }
             let time = self.spec.input + self.mmu.translate(to, stretch);
@@ -450,15 +465,12 @@ impl Nic {
     ) {
         let put = puts.get_mut(packet.put);
         put.unwritten -= packet.bytes;
-        if packet.is_last {
-            put.last = Some((id, packet));
-        }
-        // Packets of the other virtual channel may be behind the last one.
-        if put.unwritten == 0
-            && let Some((id, last)) = put.last.take()
-        {
+        let is_whole = put.unwritten == 0 && put.has_last;
+        if packet.confirms {
             out.push(Action::Acknowledge(id, Ok(())));
-            self.set(now, last.put, End::Destination, out);
+        }
+        if is_whole {
+            self.set(now, packet.put, End::Destination, out);
         }
     }
 

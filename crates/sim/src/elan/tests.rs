@@ -4,10 +4,10 @@ use super::mmu::{Grant, Memory, Process, Stretch, TlbSpec};
 use super::network::{Elans, everything};
 use super::{ElanSpec, Format, PciSpec, WithElans};
 use crate::network::{Attention, Ends, Event, Fate, Interest, Network, Packet};
-use crate::wormhole::{Bus, Circuits, Config, WormholeSpec};
+use crate::wormhole::{Bus, Circuits, Config, Errors, WormholeSpec};
 use crosstie_fabric::{Fabric, tree};
 use crosstie_routing::{Routing, TreeAdaptive};
-use crosstie_units::{Rate, Time};
+use crosstie_units::{Rate, Seed, Time};
 use proptest::prelude::*;
 
 const MB: u64 = 1_000_000;
@@ -48,13 +48,13 @@ fn elan3(source: Memory, destination: Memory) -> ElanSpec {
 }
 
 /// QsNet with links of 400 MB/s, flits of 2 bytes, and 50 ns for each hop, there and back.
-fn config() -> Config {
+fn config(errors: Option<Errors>) -> Config {
     Config {
         virtual_channels: 2,
         buffer: 128,
         routing_delay: 6,
         wire: 3,
-        circuits: Some(Circuits { acknowledge: 10, withheld: true }),
+        circuits: Some(Circuits { acknowledge: 10, errors, withheld: true }),
         bus: Bus::Full,
         ..Config::default()
     }
@@ -62,19 +62,20 @@ fn config() -> Config {
 
 /// Runs puts (when, from, to, bytes), each with its place as number: what is told of them.
 fn run(elan: ElanSpec, puts: &[(u64, u32, u32, u32)]) -> Vec<Event> {
-    run_with(elan, puts, &everything)
+    run_with(elan, puts, None, &everything)
 }
 
-/// The same where processes grant what is said.
+/// The same where links have errors, and processes grant what is said.
 fn run_with(
     elan: ElanSpec,
     puts: &[(u64, u32, u32, u32)],
+    errors: Option<Errors>,
     grants: &dyn Fn(Process) -> Vec<Grant>,
 ) -> Vec<Event> {
     let fabric: Fabric = tree(4, 2).unwrap();
     let routing = TreeAdaptive::new(&fabric).unwrap();
     let routing: &dyn Routing = &routing;
-    let config = config();
+    let config = config(errors);
     let (rails, flit, cycle) = (1, 2, Time::from_ns(5));
     let network = WormholeSpec { fabric: &fabric, routing, rails, config: &config, flit, cycle };
     let elans = WithElans { network: Box::new(network), elan };
@@ -236,6 +237,22 @@ fn every_pair_gets_through_when_all_put_to_all() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+    /// Whatever CRCs find, each put is delivered once and acknowledged once.
+    #[test]
+    fn garbled_packets_go_again(
+        puts in prop::collection::vec((0..20_000u64, 0..16u32, 1..16u32, 0..3000u32), 1..20),
+        probability in 0.0..0.4f64, seed: u64,
+    ) {
+        let mut puts: Vec<_> =
+            puts.into_iter().map(|(at, from, step, bytes)| (at, from, (from + step) % 16, bytes)).collect();
+        puts.sort_unstable();
+        let errors = Some(Errors { probability, seed: Seed(seed) });
+        let told = run_with(elan3(Memory::Elan, Memory::Main), &puts, errors, &everything);
+        for id in 0..puts.len() as u64 {
+            prop_assert!(arrived(&told, id) > 0.0 && acknowledged(&told, id) > 0.0);
+        }
+    }
+
     /// A put is delivered if and only if its sender may read and its receiver lets it write; all
     /// others end in an error, once, and hinder nobody.
     #[test]
@@ -254,7 +271,7 @@ proptest! {
             let stretch = Stretch { bytes, ..own.stretch };
             partners.map(|partners| Grant { stretch, partners, read, write, ..own.clone() }).to_vec()
         };
-        let told = run_with(elan3(Memory::Main, Memory::Main), &puts, &granted);
+        let told = run_with(elan3(Memory::Main, Memory::Main), &puts, None, &granted);
         for (id, &(_, from, to, bytes)) in (0..).zip(&puts) {
             let (source, destination) = (grants[from as usize], grants[to as usize]);
             let may_read = source.2 && bytes <= source.0;

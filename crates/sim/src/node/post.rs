@@ -298,7 +298,7 @@ impl Nodes {
                 self.reach(network, packet, listener);
             }
             Fate::Arrived(passage) => self.open(network, packet, (at, passage), listener),
-            Fate::Dropped => {
+            Fate::Dropped | Fate::Refused => {
                 self.lost += 1;
                 self.lose(network, packet, listener);
             }

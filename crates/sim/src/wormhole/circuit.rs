@@ -4,10 +4,13 @@
 //! acknowledge is back, and so the packet keeps its virtual channels. At either end of the way the
 //! flits before the EOP, the *body*, are a stretch of sending by itself: a plan ends with it. On
 //! all channels between, the EOP is a flit that has not come yet.
+//!
+//! What is marked `cold` is so for a network without circuits, which must not pay for them.
 
-use super::engine::{Engine, Event, Observer, Vc};
+use super::engine::{Engine, Event, Observer, Vc, Worm};
 use super::wiring::NONE;
-use super::{Circuits, Config, NEVER, Tick};
+use super::{Circuits, Config, Errors, NEVER, Tick};
+use crosstie_units::Seed;
 use std::collections::BTreeMap;
 
 /// What sources and destinations keep of circuits.
@@ -15,6 +18,9 @@ use std::collections::BTreeMap;
 pub(super) struct Holding {
     /// Ticks that an acknowledge takes for each channel.
     acknowledge: Tick,
+    errors: Option<Errors>,
+    /// Packets that each host has started, where there are errors.
+    started: Vec<u64>,
     /// Of each worm, by its number.
     circuits: Vec<Circuit>,
     /// Where NICs decide when they acknowledge: the worms delivered that wait for it, by the
@@ -27,17 +33,37 @@ pub(super) struct Holding {
 struct Circuit {
     /// The virtual channel by which it leaves its source.
     source: u32,
-    /// The acknowledge is back.
+    /// The acknowledge is back, positive or negative.
     acknowledged: bool,
+    /// What decides where it is garbled.
+    seed: Seed,
+    /// It has been garbled on a channel.
+    garbled: bool,
 }
 
 impl Holding {
     /// No circuit yet; `None` where packets do not wait for acknowledges.
     pub fn of(config: &Config) -> Option<Box<Holding>> {
-        let Circuits { acknowledge, withheld } = config.circuits?;
+        let Circuits { acknowledge, errors, withheld } = config.circuits?;
         let acknowledge = Tick::from(acknowledge) * Tick::from(config.ticks);
+        let (started, circuits) = (Vec::new(), Vec::new());
         let withheld = withheld.then(BTreeMap::new);
-        Some(Box::new(Holding { acknowledge, circuits: Vec::new(), withheld }))
+        Some(Box::new(Holding { acknowledge, errors, started, circuits, withheld }))
+    }
+
+    /// A host starts a packet.
+    fn begin(&mut self, worm: u32, host: u32, source: u32) {
+        let seed = self.errors.map_or(Seed(0), |errors| {
+            let place = host as usize;
+            self.started.resize(self.started.len().max(place + 1), 0);
+            let number = self.started[place];
+            self.started[place] += 1;
+            errors.of_packet(host, number)
+        });
+        let circuit = Circuit { source, acknowledged: false, seed, garbled: false };
+        let place = worm as usize;
+        self.circuits.resize(self.circuits.len().max(place + 1), circuit);
+        self.circuits[place] = circuit;
     }
 
     fn circuit(&mut self, worm: u32) -> &mut Circuit {
@@ -52,16 +78,17 @@ impl Engine<'_> {
 
     /// A packet has been given a virtual channel. At either end of its way, the EOP is sent by
     /// itself.
-    #[inline(never)]
-    pub(super) fn part_eop(&mut self, vc: u32) {
-        let Vc { packet, feeder, ahead, .. } = self.vcs[vc];
+    #[cold]
+    pub(super) fn extend(&mut self, vc: u32) {
+        let Vc { packet, feeder, ahead, channel, .. } = self.vcs[vc];
+        let host = self.worms[packet as usize].packet.from;
+        let holding = self.holding();
         if feeder == NONE {
-            let circuit = Circuit { source: vc, acknowledged: false };
-            let circuits = &mut self.holding().circuits;
-            if circuits.len() <= packet as usize {
-                circuits.resize(packet as usize + 1, circuit);
-            }
-            circuits[packet as usize] = circuit;
+            holding.begin(packet, host, vc);
+        }
+        if let Some(errors) = holding.errors {
+            let circuit = holding.circuit(packet);
+            circuit.garbled |= errors.garbles(circuit.seed, channel);
         }
         if feeder == NONE || ahead.is_end() {
             self.vcs[vc].remaining -= 1;
@@ -70,7 +97,7 @@ impl Engine<'_> {
 
     /// All that was to be sent into a virtual channel has left. Returns true if that was the body:
     /// the packet keeps the channel.
-    #[inline(never)]
+    #[cold]
     pub(super) fn holds(&mut self, vc: u32, observer: &mut impl Observer) -> bool {
         let Vc { packet, feeder, ahead, cost, latency, mux, bit, .. } = self.vcs[vc];
         if self.holding().circuit(packet).acknowledged {
@@ -90,16 +117,21 @@ impl Engine<'_> {
         true
     }
 
-    /// A body has reached memory: the destination acknowledges it at once, unless its NIC decides.
-    pub(super) fn body_delivered(&mut self, worm: u32) {
+    /// A body has reached its destination. Returns true if it is as it was sent. It is answered at
+    /// once, unless it is delivered and the NIC decides when.
+    #[cold]
+    pub(super) fn answer(&mut self, worm: u32) -> bool {
         let id = self.worms[worm as usize].packet.id;
-        match &mut self.holding().withheld {
-            Some(withheld) => {
+        let holding = self.holding();
+        let garbled = holding.circuit(worm).garbled;
+        match &mut holding.withheld {
+            Some(withheld) if !garbled => {
                 let before = withheld.insert(id, worm);
                 assert!(before.is_none(), "circuits have numbers of their own");
             }
-            None => self.send_acknowledge(worm),
+            _ => self.send_answer(worm),
         }
+        !garbled
     }
 
     /// The NIC of its destination acknowledges a packet that has been delivered, now.
@@ -109,24 +141,29 @@ impl Engine<'_> {
     pub fn acknowledge(&mut self, id: u64) {
         let withheld = self.holding().withheld.as_mut().expect("NICs acknowledge packets");
         let worm = withheld.remove(&id).expect("a packet is acknowledged once");
-        self.send_acknowledge(worm);
+        self.send_answer(worm);
     }
 
     /// An acknowledge goes back, channel by channel.
-    fn send_acknowledge(&mut self, worm: u32) {
+    fn send_answer(&mut self, worm: u32) {
         let channels = Tick::from(self.worms[worm as usize].hop + 1);
         let at = self.now + channels * self.holding().acknowledge;
         self.wheel.push(at, Event::Acknowledged(worm));
     }
 
-    /// The acknowledge is back: the source may send the EOP.
-    #[inline(never)]
+    /// The acknowledge is back, positive or negative: the source may send the EOP.
+    #[cold]
     pub(super) fn acknowledged(&mut self, worm: u32, observer: &mut impl Observer) {
         let circuit = self.holding().circuit(worm);
         circuit.acknowledged = true;
-        let vc = circuit.source;
+        let Circuit { source: vc, garbled, .. } = *circuit;
         (self.vcs[vc].remaining, self.vcs[vc].arrives) = (1, NEVER);
         self.activate(vc);
-        observer.acknowledged(&self.worms[worm as usize].packet, self.now);
+        let Worm { packet, .. } = &self.worms[worm as usize];
+        if garbled {
+            observer.refused(packet, self.now);
+        } else {
+            observer.acknowledged(packet, self.now);
+        }
     }
 }

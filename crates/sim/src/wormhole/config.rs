@@ -1,6 +1,7 @@
 //! The parameters of switches, links and buses.
 
 use crosstie_protocol::{Flow, FlowError, InTransit, InTransitError};
+use crosstie_units::Seed;
 
 /// Bytes that a shared bus moves in one turn: the payload of a QsNet packet (Petrini, 2.2), so that
 /// one packet follows the other.
@@ -21,17 +22,41 @@ pub enum Bus {
 }
 
 /// How a packet holds its way until its destination has acknowledged it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Circuits {
     /// Cycles that an acknowledge takes for each channel of the way, at least 1.
     pub acknowledge: u32,
     /// True if the NIC of the destination decides when it acknowledges a packet
     /// ([`Engine::acknowledge`](super::Engine::acknowledge)); false if it does so at once.
     pub withheld: bool,
+    /// Packets that come with a wrong CRC, or none.
+    pub errors: Option<Errors>,
+}
+
+/// Packets that are garbled on their way, as their CRC shows at the destination.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Errors {
+    /// The probability that a packet is garbled on a channel, from 0 to 1.
+    pub probability: f64,
+    /// From which it follows which packets these are.
+    pub seed: Seed,
+}
+
+impl Errors {
+    /// What decides about the packet that a host starts after `number` others: hosts as in
+    /// [`Packet::from`](super::Packet::from).
+    pub(super) fn of_packet(self, host: u32, number: u64) -> Seed {
+        self.seed.child("host", u64::from(host)).child("packet", number)
+    }
+
+    /// Whether that packet is garbled on a channel.
+    pub(super) fn garbles(self, packet: Seed, channel: u32) -> bool {
+        packet.stream("channel", u64::from(channel)).chance(self.probability)
+    }
 }
 
 /// Everything about the hardware that the topology does not say.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// Virtual channels per channel, 1 to 8.
     pub virtual_channels: u8,
@@ -80,7 +105,7 @@ impl Default for Config {
 }
 
 /// Why parameters were refused. Every case is the describer's to mend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum ConfigError {
     /// Too many virtual channels, or none.
     #[error("found {found} virtual channels per channel, expected 1 to 8")]
@@ -114,6 +139,12 @@ pub enum ConfigError {
     /// A buffer that may overflow.
     #[error(transparent)]
     Flow(#[from] FlowError),
+    /// No probability.
+    #[error("found {found} as the probability of an error per channel, expected 0 to 1")]
+    Probability {
+        /// The number.
+        found: f64,
+    },
     /// Circuits and something that packets wait in on their way.
     #[error(
         "found circuits and {found}: a circuit leads from NIC to NIC without a stop; take a \
@@ -149,7 +180,11 @@ impl Config {
             }
         }
         self.flow.check(self.buffer, self.wire)?;
-        if let Some(Circuits { acknowledge, .. }) = self.circuits {
+        if let Some(Circuits { acknowledge, errors, .. }) = self.circuits {
+            let found = errors.map_or(0.0, |errors| errors.probability);
+            if !(0.0..=1.0).contains(&found) {
+                return Err(ConfigError::Probability { found });
+            }
             if acknowledge == 0 {
                 return Err(ConfigError::Nothing { of: "cycles of acknowledge per channel" });
             }
@@ -213,12 +248,20 @@ mod tests {
         }
     }
 
-    const CIRCUITS: Option<Circuits> = Some(Circuits { acknowledge: 10, withheld: false });
+    const CIRCUITS: Option<Circuits> =
+        Some(Circuits { acknowledge: 10, errors: None, withheld: false });
+
+    fn with_errors(probability: f64) -> Config {
+        let errors = Some(Errors { probability, seed: Seed(1) });
+        let circuits = Some(Circuits { acknowledge: 1, errors, withheld: false });
+        Config { circuits, bus: Bus::Full, ..Config::default() }
+    }
 
     #[test]
     fn what_cannot_be_built_is_named() {
         let default = Config::default;
         assert_eq!(myrinet().check(), Ok(()));
+        assert_eq!(with_errors(1.0).check(), Ok(()));
         let with_pool = |recognition, pool| {
             let in_transit = Some(InTransit { recognition, setup: 0, pool });
             Config { virtual_channels: 2, in_transit, ..myrinet() }
@@ -236,9 +279,14 @@ mod tests {
             (Config { circuits: CIRCUITS, ..default() }, "found circuits and a shared bus"),
             (Config { circuits: CIRCUITS, ..myrinet() }, "found circuits and in-transit buffers"),
             (
-                Config { circuits: Some(Circuits { acknowledge: 0, withheld: true }), ..default() },
+                Config {
+                    circuits: Some(Circuits { acknowledge: 0, errors: None, withheld: true }),
+                    ..default()
+                },
                 "found 0 cycles of acknowledge",
             ),
+            (with_errors(1.5), "found 1.5 as the probability"),
+            (with_errors(f64::NAN), "found NaN as the probability"),
         ];
         for (config, expected) in cases {
             let message = config.check().unwrap_err().to_string();

@@ -59,6 +59,9 @@ pub trait Observer {
     fn left(&mut self, _packet: &Packet, _at: Tick) {}
     /// The acknowledge of a packet is back at the source. Told of circuits alone.
     fn acknowledged(&mut self, _packet: &Packet, _at: Tick) {}
+    /// A packet was garbled on its way and is not delivered; the source hears of it now. Told of
+    /// circuits alone.
+    fn refused(&mut self, _packet: &Packet, _at: Tick) {}
     /// Whether it ever halts. If so, it is told of all deliveries of a tick in the first half of
     /// it.
     fn may_halt(&self) -> bool {
@@ -164,7 +167,7 @@ pub(super) enum Event {
     Host(u32),
     /// A packet's last flit reaches memory; of a circuit, the last before the EOP.
     Delivered(u32),
-    /// The acknowledge of a packet is back.
+    /// The acknowledge of a packet is back, positive or negative.
     Acknowledged(u32),
 }
 
@@ -335,9 +338,8 @@ impl<'a> Engine<'a> {
     /// ends are the same host or on two rails.
     pub fn inject(&mut self, at: Tick, packet: Packet) {
         assert!(at >= self.now, "a packet for tick {at} came at tick {}", self.now);
-        assert!(packet.flits > 0, "a packet has at least one flit");
-        let is_circuit = self.holding.is_some();
-        assert!(packet.flits > 1 || !is_circuit, "a circuit has at least one flit and its EOP");
+        let least = 1 + u32::from(self.holding.is_some());
+        assert!(packet.flits >= least, "a packet has a flit, and a circuit its EOP besides");
         let rail = |host: u32| host / self.hosts_per_rail;
         assert!(rail(packet.from) == rail(packet.to), "a packet cannot change rail");
         assert!(packet.from != packet.to, "a packet needs another host to go to");
@@ -537,12 +539,12 @@ impl<'a> Engine<'a> {
 
     pub(super) fn deliver(&mut self, id: u32, observer: &mut impl Observer) {
         let worm = self.worms[id as usize];
-        self.flits_delivered += u64::from(worm.packet.flits);
-        if self.holding.is_some() {
-            self.body_delivered(id);
-        } else {
+        if self.holding.is_none() {
             self.spare_worms.push(id);
+        } else if !self.answer(id) {
+            return;
         }
+        self.flits_delivered += u64::from(worm.packet.flits);
         observer.delivered(&Delivery {
             packet: worm.packet,
             queued: worm.queued,

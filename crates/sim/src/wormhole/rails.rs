@@ -250,6 +250,11 @@ impl<W: Observer> Observer for Listener<W> {
         }
     }
 
+    fn refused(&mut self, packet: &Packet, at: Tick) {
+        self.watch.refused(packet, at);
+        self.tell(at, packet.id, Fate::Refused);
+    }
+
     #[inline]
     fn may_halt(&self) -> bool {
         self.interest.attention == Attention::AtOnce
@@ -278,7 +283,8 @@ impl<W: Observer> Network for Wormhole<'_, W> {
     fn inject(&mut self, packet: network::Packet) {
         let network::Packet { rail, from, to, bytes, id, siblings, ends, .. } = packet;
         let Interest { departures, arriving, .. } = self.listener.interest;
-        if siblings > 1 && (departures || arriving) {
+        // A circuit may be refused and come again: each is told of by itself.
+        if siblings > 1 && (departures || arriving) && !self.listener.circuits {
             let new = Group { size: siblings, left: 0, arrived: 0, arriving: false };
             self.listener.groups.entry(id >> NUMBER).or_insert(new);
         }

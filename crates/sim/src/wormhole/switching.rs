@@ -44,18 +44,21 @@ impl Engine<'_> {
                 self.line_up(self.network.nic(host), vc);
                 self.host_todo.push(host);
             }
-            // The way on has a VC for every VC of the link; it is free whenever a new packet is at
-            // the front.
-            Target::ReceivingNic(host) => {
-                let packet = self.vcs[vc].front;
-                let channel = match self.worms[packet as usize].packet.ends {
-                    Ends::Memories => self.network.host_write[host as usize],
-                    Ends::Nics => self.network.host_intake[host as usize],
-                };
-                self.connect(packet, vc, channel * self.network.vcs + vc % self.network.vcs);
-            }
+            Target::ReceivingNic(host) => self.take_in(host, vc),
             Target::End => unreachable!("an end takes flits without looking at headers"),
         }
+    }
+
+    /// A header is at the front of a receiving buffer. The way on has a VC for every VC of the link;
+    /// it is free whenever a new packet is at the front.
+    #[inline(never)]
+    fn take_in(&mut self, host: u32, vc: u32) {
+        let packet = self.vcs[vc].front;
+        let channel = match self.worms[packet as usize].packet.ends {
+            Ends::Memories => self.network.host_write[host as usize],
+            Ends::Nics => self.network.host_intake[host as usize],
+        };
+        self.connect(packet, vc, channel * self.network.vcs + vc % self.network.vcs);
     }
 
     /// Where the line of waiting headers of a switch begins; it has room for every input.
@@ -269,6 +272,7 @@ impl Engine<'_> {
     }
 
     /// Gives output VC `to` to a packet whose flits come from `from`.
+    // For every hop of every packet: a call would show.
     #[inline(always)]
     fn connect(&mut self, packet: u32, from: u32, to: u32) {
         let Worm { packet: Packet { flits, .. }, headers, .. } = self.worms[packet as usize];
@@ -280,7 +284,7 @@ impl Engine<'_> {
             self.vcs[from].next = to;
         }
         if self.holding.is_some() {
-            self.part_eop(to);
+            self.extend(to);
         }
         self.activate(to);
     }

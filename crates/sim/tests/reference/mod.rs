@@ -15,6 +15,7 @@ pub enum Event {
     Delivered { id: u64 },
     Left { id: u64 },
     Acknowledged { id: u64 },
+    Refused { id: u64 },
 }
 
 #[derive(Clone, Copy)]
@@ -119,6 +120,11 @@ pub struct Reference {
     hop: Vec<usize>,
     /// Per packet: when its acknowledge is back, once that is known.
     acknowledges: Vec<Option<Tick>>,
+    /// Per packet: how many its host started before it, and the channels it has been given.
+    numbers: Vec<u64>,
+    ways: Vec<Vec<usize>>,
+    /// Per host: packets that it has started.
+    started: Vec<u64>,
     pub events: Vec<(Tick, Event)>,
     pub counts: Vec<ChannelCount>,
     /// The fullest any buffer has been.
@@ -203,6 +209,9 @@ impl Reference {
             tags: Vec::new(),
             hop: Vec::new(),
             acknowledges: Vec::new(),
+            numbers: Vec::new(),
+            ways: Vec::new(),
+            started: vec![0; fabric.hosts().len()],
             events: Vec::new(),
             fullest: 0,
             pool_peaks: vec![0; config.in_transit.map_or(0, |_| fabric.hosts().len())],
@@ -228,6 +237,8 @@ impl Reference {
         self.stops.push(stops);
         self.hop.push(0);
         self.acknowledges.push(None);
+        self.numbers.push(0);
+        self.ways.push(Vec::new());
     }
 
     pub fn run_until(&mut self, until: Tick) {
@@ -434,9 +445,28 @@ impl Reference {
             }
             _ => false,
         };
-        if let Some(from) = from {
-            self.vcs[from].to = Some(to);
+        match from {
+            Some(from) => self.vcs[from].to = Some(to),
+            None => {
+                let host = self.packets[packet].from as usize;
+                self.numbers[packet] = self.started[host];
+                self.started[host] += 1;
+            }
         }
+        let channel = to / self.v();
+        self.ways[packet].push(channel);
+    }
+
+    /// Whether a packet has been garbled on any channel of its way.
+    fn is_garbled(&self, packet: usize) -> bool {
+        let Some(errors) = self.config.circuits.and_then(|circuits| circuits.errors) else {
+            return false;
+        };
+        let host = u64::from(self.packets[packet].from);
+        let seed = errors.seed.child("host", host).child("packet", self.numbers[packet]);
+        let garbles =
+            |&channel: &usize| seed.stream("channel", channel as u64).chance(errors.probability);
+        self.ways[packet].iter().any(garbles)
     }
 
     fn start_packets(&mut self) {
@@ -608,12 +638,17 @@ impl Reference {
         // A packet is delivered with its last flit, a circuit with the one before.
         let circuits = self.config.circuits;
         if ends && index + 1 + u32::from(circuits.is_some()) == self.vcs[vc].length {
-            self.events.push((arrives, Event::Delivered { id }));
+            let garbled = self.is_garbled(packet);
+            if !garbled {
+                self.events.push((arrives, Event::Delivered { id }));
+            }
             if let Some(Circuits { acknowledge, .. }) = circuits {
                 let channels = self.hop[packet] as u32 + 1;
                 let back = arrives + Tick::from(channels * acknowledge * self.config.ticks);
                 self.acknowledges[packet] = Some(back);
-                self.events.push((back, Event::Acknowledged { id }));
+                let answer =
+                    if garbled { Event::Refused { id } } else { Event::Acknowledged { id } };
+                self.events.push((back, answer));
             }
         }
         if circuits.is_some() && self.vcs[vc].from.is_none() && index + 2 == self.vcs[vc].length {

@@ -252,7 +252,7 @@ proptest! {
             let of_it = || told.iter().filter(|event| event.id == id);
             let ended: Vec<_> = of_it().filter_map(|event| match event.fate {
                 Fate::Arrived(_) => Some(Ok(event.at)),
-                Fate::Dropped => Some(Err(event.at)),
+                Fate::Dropped | Fate::Refused => Some(Err(event.at)),
                 Fate::Left | Fate::Arriving | Fate::Acknowledged => None,
             }).collect();
             prop_assert_eq!(ended, vec![expected], "packet {}", id);
