@@ -7,7 +7,7 @@ use crosstie_routing::Routing;
 use crosstie_sim::network::{Ends, Priority};
 use crosstie_sim::wormhole::{
     Bus, Circuits, Config, Delivery, EPOCH, Engine, Errors, Flow, InTransit, Observer, Packet,
-    Priorities, Tick,
+    Priorities, Silent, Tick,
 };
 use crosstie_units::Seed;
 use networks::networks;
@@ -197,6 +197,8 @@ proptest! {
             engine.inject(at, packet);
             reference.inject(at, packet, &routing);
         }
+        // What is found in the middle of it lasts.
+        let stuck = engine.deadlock().is_some();
         let until = at + 2000;
         log.run_until(until, &mut engine, &mut reference, &routing);
         reference.run_until(until);
@@ -229,5 +231,9 @@ proptest! {
             let share = pool / u32::from(config.virtual_channels);
             prop_assert!(engine.pool_peaks().into_iter().all(|peak| peak <= share));
         }
+        // In the end everything has come and gone, or the engine says why not.
+        engine.drain(&mut Silent);
+        prop_assert_eq!(engine.deadlock().is_none(), engine.is_at_rest());
+        prop_assert!(!stuck || !engine.is_at_rest());
     }
 }
