@@ -9,7 +9,7 @@ use crosstie_protocol::channel::GoBackNSpec;
 use crosstie_protocol::{Packing, PolicyKind};
 use crosstie_routing::{Routing, Shortest, TreeAdaptive};
 use crosstie_sim::frame::{Capacity, Forwarding, FrameSpec, Frames, Line, Memory, SwitchSpec};
-use crosstie_sim::network::{Attention, Ends, Interest, Network, Pace, Packet};
+use crosstie_sim::network::{Attention, Ends, Interest, Network, Pace, Packet, Priority};
 use crosstie_sim::node::{NodesSpec, StationSpec};
 use crosstie_sim::run::Play;
 use crosstie_units::{Bytes, Cost, Seed, Time};
@@ -221,6 +221,7 @@ fn uniform(share: f64, k: u16, frame_times: u64) -> Timing {
                 siblings: 1,
                 departs: true,
                 ends,
+                priority: Priority::Low,
             });
             for event in told.drain(..) {
                 *arrived += 1;

@@ -4,7 +4,7 @@
 use cpu_time::ThreadTime;
 use crosstie_fabric::{Fabric, Node, tree};
 use crosstie_routing::TreeAdaptive;
-use crosstie_sim::network::Ends;
+use crosstie_sim::network::{Ends, Priority};
 use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Engine, Flow, Observer, Packet};
 use crosstie_units::{Bytes, Seed};
 use crosstie_work::traffic::{Arrival, Demand, Destination, Size, Traffic};
@@ -92,6 +92,7 @@ fn run_to(until: u64, engine: &mut Engine<'_>, traffic: &mut Traffic, seen: &mut
             flits: message.bytes,
             id: 0,
             ends: Ends::Memories,
+            priority: Priority::Low,
         };
         engine.inject(at, packet);
     }

@@ -221,7 +221,7 @@ impl Network for Ideal {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::network::Attention;
+    use crate::network::{Attention, Priority};
     use proptest::prelude::*;
 
     const INTEREST: Interest = Interest {
@@ -248,7 +248,8 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn packet(id: u64, rail: u32, from: u32, to: u32, bytes: u32) -> Packet {
-        Packet { rail, from, to, bytes, id, siblings: 1, departs: true, ends: Ends::Memories }
+        let (siblings, departs, ends) = (1, true, Ends::Memories);
+        Packet { rail, from, to, bytes, id, siblings, departs, ends, priority: Priority::Low }
     }
 
     /// What became of packets, as (nanoseconds, packet, fate).

@@ -50,6 +50,8 @@ pub struct Packet {
     pub departs: bool,
     /// Where it begins and ends.
     pub ends: Ends,
+    /// Before which others it goes, in a network that heeds it.
+    pub priority: Priority,
 }
 
 impl Packet {
@@ -66,6 +68,17 @@ pub enum Ends {
     /// In NICs, which make and take it themselves. Nobody is told that it leaves or begins to
     /// arrive.
     Nics,
+}
+
+/// Whether a packet goes before others. Only a wormhole network with
+/// [`priorities`](crate::wormhole::Config::priorities) heeds it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Priority {
+    /// After those of high priority, unless it has waited for long.
+    #[default]
+    Low,
+    /// Before those of low priority.
+    High,
 }
 
 /// What became of a packet, and when.

@@ -25,7 +25,7 @@ pub use spec::{Audience, NodesError, NodesSpec};
 pub use station::{Overflows, StationSpec};
 
 use crate::agenda::{Agenda, Entry};
-use crate::network::{Attention, Ends, Event, Fate, Interest, Network, Packet, Passage};
+use crate::network::{Attention, Ends, Event, Fate, Interest, Network, Packet, Passage, Priority};
 use crate::slab::Slab;
 use crosstie_protocol::channel::{History, Tally};
 use crosstie_protocol::{
@@ -430,7 +430,9 @@ impl Nodes {
                         false => self.spec.packing.packets(packet.parcel.stripe.len()) as u32,
                     };
                     let (from, to, departs, ends) = (from.0, to.0, true, Ends::Memories);
-                    let packet = Packet { rail, from, to, bytes, id, siblings, departs, ends };
+                    let priority = Priority::Low;
+                    let packet =
+                        Packet { rail, from, to, bytes, id, siblings, departs, ends, priority };
                     self.transmit(network, packet, listener);
                 }
                 Action::Control { rail, to, packet, serial } => {
@@ -438,7 +440,9 @@ impl Nodes {
                     let id = PacketId::Control(self.controls.put(control)).id();
                     let (from, to, bytes) = (node.0, to.0, self.spec.control);
                     let (rail, siblings, departs, ends) = (rail.0, 1, false, Ends::Nics);
-                    let packet = Packet { rail, from, to, bytes, id, siblings, departs, ends };
+                    let priority = Priority::Low;
+                    let packet =
+                        Packet { rail, from, to, bytes, id, siblings, departs, ends, priority };
                     self.transmit(network, packet, listener);
                 }
                 Action::Deliver { message, .. } => {

@@ -21,7 +21,7 @@ pub use competitor::{Carried, CompetitorSpec};
 use crate::agenda::{Agenda, Entry};
 use crate::network::{
     Attention, Blueprint, BufferTally, ChannelTally, Deadlock, Ends, Event, Fate, Grain, Interest,
-    Network, Pace, Packet, Passage,
+    Network, Pace, Packet, Passage, Priority,
 };
 use crate::slab::Slab;
 use bus::{Bus, Way};
@@ -233,8 +233,9 @@ impl<'a> Premises<'a> {
         }
         let payload = competitor.next_payload();
         let bytes = packing.wire_bytes(u64::from(payload)) as u32;
-        let (id, siblings, departs, ends) = (0, 1, false, Ends::Memories);
-        let packet = Packet { rail, from, to, bytes, id, siblings, departs, ends };
+        let (id, siblings, departs) = (0, 1, false);
+        let (ends, priority) = (Ends::Memories, Priority::Low);
+        let packet = Packet { rail, from, to, bytes, id, siblings, departs, ends, priority };
         self.send(packet, Some((number, payload)), told);
     }
 

@@ -34,6 +34,11 @@
 //! coming in. A pool that has room for no more than what is on the wire says *stop*, and *go* when
 //! a flit has left. Packets for the host itself never wait for it.
 //!
+//! With [`Config::priorities`] a switch serves waiting headers of high priority before those of low
+//! priority; a header that has waited for `age` cycles counts as of high priority. Among those of
+//! one level the order is as above: who has waited longest is first. So a host starts its queued
+//! packets too.
+//!
 //! With [`Config::circuits`] the last flit of a packet is its End-Of-Packet token (EOP). A packet
 //! is delivered when the flit before it has reached memory. The destination acknowledges it then,
 //! and the acknowledge is back after `acknowledge` cycles for each channel of the way; it takes no
@@ -72,13 +77,14 @@ mod flow;
 mod layout;
 mod plan;
 mod prefetch;
+mod priority;
 mod rails;
 mod switching;
 mod timeline;
 mod wheel;
 mod wiring;
 
-pub use config::{BURST, Bus, Circuits, Config, ConfigError, Errors};
+pub use config::{BURST, Bus, Circuits, Config, ConfigError, Errors, Priorities};
 pub use crosstie_protocol::{Flow, InTransit};
 pub use engine::{ChannelCount, Delivery, Engine, MOST_PORTS, Observer, Packet, Silent};
 pub use layout::{Layout, Place};

@@ -4,9 +4,10 @@ mod networks;
 mod reference;
 
 use crosstie_routing::Routing;
-use crosstie_sim::network::Ends;
+use crosstie_sim::network::{Ends, Priority};
 use crosstie_sim::wormhole::{
-    Bus, Circuits, Config, Delivery, EPOCH, Engine, Errors, Flow, InTransit, Observer, Packet, Tick,
+    Bus, Circuits, Config, Delivery, EPOCH, Engine, Errors, Flow, InTransit, Observer, Packet,
+    Priorities, Silent, Tick,
 };
 use crosstie_units::Seed;
 use networks::networks;
@@ -105,7 +106,8 @@ fn configs() -> impl Strategy<Value = Config> {
     let errors = prop_oneof![Just(0.0), Just(0.1), Just(0.5)];
     let circuit = (1u32..30, prop::option::of((errors, any::<u64>())));
     let circuits = prop_oneof![2 => Just(None), 1 => circuit.prop_map(Some)];
-    let extra = (in_transit, circuits);
+    let age = prop::option::of(prop_oneof![1u32..40, Just(300u32)]);
+    let extra = (in_transit, circuits, age);
     (1u8..4, (buffer, marks), (0u32..7, any::<bool>()), 0u32..5, bus, burst, extra).prop_map(
         |(virtual_channels, (buffer, marks), switch, wire, (ticks, shared), burst, extra)| {
             let (routing_delay, consumes_headers) = switch;
@@ -117,7 +119,8 @@ fn configs() -> impl Strategy<Value = Config> {
                 }
             };
             // What goes with a full-duplex bus alone, and not together.
-            let (in_transit, circuits) = match extra {
+            let (in_transit, circuits, age) = extra;
+            let (in_transit, circuits) = match (in_transit, circuits) {
                 (_, Some((acknowledge, errors))) => {
                     let of = |(probability, seed)| Errors { probability, seed: Seed(seed) };
                     (None, Some(Circuits { acknowledge, errors: errors.map(of), withheld: false }))
@@ -143,6 +146,7 @@ fn configs() -> impl Strategy<Value = Config> {
                 wire,
                 in_transit,
                 circuits,
+                priorities: age.map(|age| Priorities { age }),
                 bus,
                 burst,
                 ticks,
@@ -151,11 +155,16 @@ fn configs() -> impl Strategy<Value = Config> {
     )
 }
 
-/// Packets as (gap to the one before, source, destination, flits, ends); the numbers wrap.
-fn loads() -> impl Strategy<Value = Vec<(u64, u32, u32, u32, Ends)>> {
+type Kind = (Ends, Priority);
+
+/// Packets as (gap to the one before, source, destination, flits, (ends, priority)); the numbers
+/// wrap.
+fn loads() -> impl Strategy<Value = Vec<(u64, u32, u32, u32, Kind)>> {
     let ends = prop_oneof![4 => Just(Ends::Memories), 1 => Just(Ends::Nics)];
     let flits = prop_oneof![Just(1u32), 1u32..6, 1u32..70, Just(32u32)];
-    let packet = (prop_oneof![0u64..3, 0u64..40], 0u32..100, 1u32..100, flits, ends);
+    let priority = prop_oneof![2 => Just(Priority::Low), 1 => Just(Priority::High)];
+    let kind = (ends, priority);
+    let packet = (prop_oneof![0u64..3, 0u64..40], 0u32..100, 1u32..100, flits, kind);
     prop::collection::vec(packet, 1..60)
 }
 
@@ -177,17 +186,19 @@ proptest! {
         let mut reference = Reference::new(&fabric, &routing, &config);
         let mut at = EPOCH;
         let mut log = Log { answers, ..Log::default() };
-        for (id, (gap, from, offset, flits, ends)) in load.into_iter().enumerate() {
+        for (id, (gap, from, offset, flits, (ends, priority))) in load.into_iter().enumerate() {
             at += gap;
             let from = from % hosts;
             let to = (from + 1 + offset % (hosts - 1)) % hosts;
             // A circuit has a flit before its EOP.
             let flits = if config.circuits.is_some() { flits.max(2) } else { flits };
-            let packet = Packet { from, to, flits, id: id as u64, ends };
+            let packet = Packet { from, to, flits, id: id as u64, ends, priority };
             log.run_until(at, &mut engine, &mut reference, &routing);
             engine.inject(at, packet);
             reference.inject(at, packet, &routing);
         }
+        // What is found in the middle of it lasts.
+        let stuck = engine.deadlock().is_some();
         let until = at + 2000;
         log.run_until(until, &mut engine, &mut reference, &routing);
         reference.run_until(until);
@@ -220,5 +231,9 @@ proptest! {
             let share = pool / u32::from(config.virtual_channels);
             prop_assert!(engine.pool_peaks().into_iter().all(|peak| peak <= share));
         }
+        // In the end everything has come and gone, or the engine says why not.
+        engine.drain(&mut Silent);
+        prop_assert_eq!(engine.deadlock().is_none(), engine.is_at_rest());
+        prop_assert!(!stuck || !engine.is_at_rest());
     }
 }

@@ -2,7 +2,7 @@
 
 use crosstie_fabric::{End, Fabric, FabricBuilder, HostId, Port, Shape, single, tree};
 use crosstie_routing::{Route, Routing, Shortest, Tag, TreeAdaptive};
-use crosstie_sim::network::{self, Attention, Ends, Fate, Interest, Network};
+use crosstie_sim::network::{self, Attention, Ends, Fate, Interest, Network, Priority};
 use crosstie_sim::wormhole::{
     Bus, Circuits, Config, Delivery, EPOCH, Engine, Errors, Observer, Packet, Silent, Tick,
     Wormhole, WormholeSpec,
@@ -24,13 +24,14 @@ fn qsnet(virtual_channels: u8) -> Config {
 }
 
 fn packet(from: u32, to: u32, flits: u32) -> Packet {
-    Packet { from, to, flits, id: 0, ends: Ends::Memories }
+    Packet { from, to, flits, id: 0, ends: Ends::Memories, priority: Priority::Low }
 }
 
 /// Packet 7 from host 0 to host 1, as it is handed over at the seam.
 fn sent_by_nic(bytes: u32) -> network::Packet {
-    let (departs, ends) = (true, Ends::Memories);
-    network::Packet { rail: 0, from: 0, to: 1, bytes, id: 7, siblings: 1, departs, ends }
+    let (rail, from, to, siblings, departs) = (0, 0, 1, 1, true);
+    let (ends, priority) = (Ends::Memories, Priority::Low);
+    network::Packet { rail, from, to, bytes, id: 7, siblings, departs, ends, priority }
 }
 
 /// What happens to packets, as (tick, word).

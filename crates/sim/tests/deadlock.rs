@@ -2,7 +2,7 @@
 
 use crosstie_fabric::{ChannelId, End, Fabric, FabricBuilder, HostId, Node, Port, Shape, tree};
 use crosstie_routing::{Route, Routing, Tag, TreeAdaptive};
-use crosstie_sim::network::Ends;
+use crosstie_sim::network::{Ends, Priority};
 use crosstie_sim::wormhole::{Bus, Config, EPOCH, Engine, Flow, Packet, Silent};
 use crosstie_units::Seed;
 
@@ -62,17 +62,34 @@ fn names_the_circle(config: &Config) {
     // wants the next.
     for s in 0..SIZE {
         let (from, to) = (2 * s, (2 * s + 4) % (2 * SIZE));
-        engine.inject(EPOCH, Packet { from, to, flits: 100, id: 0, ends: Ends::Memories });
+        engine.inject(
+            EPOCH,
+            Packet { from, to, flits: 100, id: 0, ends: Ends::Memories, priority: Priority::Low },
+        );
     }
     // A neighbour on the same switch is not concerned and goes on.
     for k in 0..50 {
         engine.inject(
             EPOCH + 40 * k,
-            Packet { from: 0, to: 1, flits: 4, id: 1, ends: Ends::Memories },
+            Packet {
+                from: 0,
+                to: 1,
+                flits: 4,
+                id: 1,
+                ends: Ends::Memories,
+                priority: Priority::Low,
+            },
         );
         engine.inject(
             EPOCH + 40 * k,
-            Packet { from: 3, to: 2, flits: 4, id: 1, ends: Ends::Memories },
+            Packet {
+                from: 3,
+                to: 2,
+                flits: 4,
+                id: 1,
+                ends: Ends::Memories,
+                priority: Priority::Low,
+            },
         );
     }
     engine.run_until(EPOCH + 1000, &mut Silent);
@@ -99,7 +116,17 @@ fn a_queue_behind_a_busy_host_is_no_deadlock() {
         let mut engine = Engine::new(&fabric, &Ring, 1, &config);
         for from in [2, 3, 4, 5] {
             for flits in (1..50).step_by(3) {
-                engine.inject(EPOCH, Packet { from, to: 0, flits, id: 0, ends: Ends::Memories });
+                engine.inject(
+                    EPOCH,
+                    Packet {
+                        from,
+                        to: 0,
+                        flits,
+                        id: 0,
+                        ends: Ends::Memories,
+                        priority: Priority::Low,
+                    },
+                );
             }
         }
         while engine.in_flight() + engine.queued() > 0 {
@@ -128,7 +155,14 @@ fn a_saturated_tree_is_no_deadlock() {
             let to = (from + 1 + draw.below(15) as u32) % 16;
             engine.inject(
                 EPOCH,
-                Packet { from, to, flits: 1 + draw.below(40) as u32, id, ends: Ends::Memories },
+                Packet {
+                    from,
+                    to,
+                    flits: 1 + draw.below(40) as u32,
+                    id,
+                    ends: Ends::Memories,
+                    priority: Priority::Low,
+                },
             );
         }
         while engine.in_flight() + engine.queued() > 0 {

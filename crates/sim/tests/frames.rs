@@ -10,6 +10,7 @@ use crosstie_sim::frame::{
 };
 use crosstie_sim::network::{
     Attention, BufferPlace, Change, Condition, Ends, Event, Fate, Interest, Network, Pace, Packet,
+    Priority,
 };
 use crosstie_units::Time;
 use frame_reference::{Frame, Reference, Room};
@@ -248,7 +249,9 @@ proptest! {
                 engine.run_until(at, &mut told);
             }
             engine.run_until(at, &mut told);
-            let packet = Packet { rail, from, to, bytes, id, siblings: 1, departs: true, ends: Ends::Memories };
+            let (siblings, departs, ends) = (1, true, Ends::Memories);
+            let priority = Priority::Low;
+            let packet = Packet { rail, from, to, bytes, id, siblings, departs, ends, priority };
             engine.inject(packet);
             let way = ways(&spec, &routing, rail, from, to);
             let hops = way.len() - 1;
@@ -354,6 +357,7 @@ fn a_frame_handed_over_as_the_link_comes_up_waits_for_the_one_before() {
             siblings: 1,
             departs: true,
             ends,
+            priority: Priority::Low,
         });
     }
     engine.run_until(Time::from_ns(1_000_000), &mut told);

@@ -3,7 +3,7 @@
 
 use crosstie_fabric::{ChannelId, End, Fabric, FabricBuilder, HostId, Node, Port, Shape};
 use crosstie_routing::{Route, Routing, Tag};
-use crosstie_sim::network::Ends;
+use crosstie_sim::network::{Ends, Priority};
 use crosstie_sim::wormhole::{
     Bus, Config, Delivery, EPOCH, Engine, Flow, InTransit, Observer, Packet, Silent, Tick,
 };
@@ -81,7 +81,7 @@ impl Observer for Deliveries {
 }
 
 fn packet(from: u32, to: u32, flits: u32) -> Packet {
-    Packet { from, to, flits, id: 0, ends: Ends::Memories }
+    Packet { from, to, flits, id: 0, ends: Ends::Memories, priority: Priority::Low }
 }
 
 /// Everybody sends to everybody, all at once.

@@ -6,7 +6,7 @@ use crosstie_routing::Shortest;
 use crosstie_sim::frame::{
     Capacity, Forwarding, FrameSpec, Frames, HandOver, Line, Memory, SwitchSpec,
 };
-use crosstie_sim::network::{Attention, Ends, Event, Interest, Network, Pace, Packet};
+use crosstie_sim::network::{Attention, Ends, Event, Interest, Network, Pace, Packet, Priority};
 use crosstie_units::{Seed, Time};
 
 const FRAME: u32 = 1500;
@@ -60,7 +60,17 @@ fn on_a_switch<T>(
 
 fn packet(from: u32, to: u32) -> Packet {
     let (siblings, departs, ends) = (1, false, Ends::Memories);
-    Packet { rail: 0, from, to, bytes: FRAME, id: 0, siblings, departs, ends }
+    Packet {
+        rail: 0,
+        from,
+        to,
+        bytes: FRAME,
+        id: 0,
+        siblings,
+        departs,
+        ends,
+        priority: Priority::Low,
+    }
 }
 
 /// The mean wait for a link that frames reach at random times, in times that a frame takes on it.

@@ -2,7 +2,7 @@
 
 use crosstie_fabric::{End, Fabric, FabricBuilder, HostId, Port, Shape};
 use crosstie_routing::{Route, Routing, Tag};
-use crosstie_sim::network::Ends;
+use crosstie_sim::network::{Ends, Priority};
 use crosstie_sim::wormhole::{Bus, Config, EPOCH, Engine, Flow, Packet, Silent};
 
 /// Hosts 0 and 1 on one switch, 2 and 3 on the next.
@@ -54,7 +54,17 @@ fn idle_and_blocked(config: &Config) -> (u64, u64) {
     let mut engine = Engine::new(&fabric, &Two, 1, config);
     for from in [0, 3] {
         for id in 0..100 {
-            engine.inject(EPOCH, Packet { from, to: 2, flits: 512, id, ends: Ends::Memories });
+            engine.inject(
+                EPOCH,
+                Packet {
+                    from,
+                    to: 2,
+                    flits: 512,
+                    id,
+                    ends: Ends::Memories,
+                    priority: Priority::Low,
+                },
+            );
         }
     }
     engine.run_until(EPOCH + 1000, &mut Silent);

@@ -2,7 +2,7 @@
 
 use crosstie_fabric::{Fabric, KaryTree, Shape, pruned_tree, tree};
 use crosstie_routing::{Routing, TreeAdaptive, TreeDeterministic};
-use crosstie_sim::network::Ends;
+use crosstie_sim::network::{Ends, Priority};
 use crosstie_sim::wormhole::{Bus, Config, Delivery, EPOCH, Engine, Observer, Packet, Tick};
 use crosstie_units::Seed;
 use proptest::prelude::*;
@@ -52,8 +52,14 @@ fn zero_load_latency_is_the_closed_form_for_every_pair() {
                 let mut seen = Deliveries::default();
                 for from in fabric.hosts() {
                     for to in fabric.hosts().filter(|&to| to != from) {
-                        let packet =
-                            Packet { from: from.0, to: to.0, flits, id: 0, ends: Ends::Memories };
+                        let packet = Packet {
+                            from: from.0,
+                            to: to.0,
+                            flits,
+                            id: 0,
+                            ends: Ends::Memories,
+                            priority: Priority::Low,
+                        };
                         engine.inject(engine.now() + 1, packet);
                         engine.drain(&mut seen);
                         let Delivery { queued, delivered, switches, .. } = seen.0.pop().unwrap();
@@ -101,7 +107,8 @@ proptest! {
             let rail = draw.below(u64::from(rails));
             let host = |h| (rail * hosts + h) as u32;
             let flits = 1 + draw.below(60) as u32;
-            let packet = Packet { from: host(from), to: host(to), flits, id, ends: Ends::Memories };
+            let (from, to, ends) = (host(from), host(to), Ends::Memories);
+            let packet = Packet { from, to, flits, id, ends, priority: Priority::Low };
             engine.inject(EPOCH + draw.below(300), packet);
             sent.push(packet);
         }

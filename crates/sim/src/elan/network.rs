@@ -6,7 +6,7 @@ use super::nic::{Action, Descriptor, End, Input, Nic, Packet, Put, Step};
 use crate::agenda::{Agenda, Entry};
 use crate::network::{
     self, Attention, Blueprint, ChannelTally, Deadlock, Ends, Event, Fate, Grain, Interest,
-    Network, Pace, Passage,
+    Network, Pace, Passage, Priority,
 };
 use crate::slab::Slab;
 use crosstie_units::Time;
@@ -160,8 +160,18 @@ impl<'a> Elans<'a> {
                 let place = self.packets.put(Sent { packet, violation: None });
                 let id = u64::from(place) << network::Packet::NUMBER;
                 let (siblings, departs, ends) = (1, true, Ends::Memories);
-                let packet = network::Packet { rail, from, to, bytes, id, siblings, departs, ends };
-                self.network.inject(packet);
+                let priority = Priority::default();
+                self.network.inject(network::Packet {
+                    rail,
+                    from,
+                    to,
+                    bytes,
+                    id,
+                    siblings,
+                    departs,
+                    ends,
+                    priority,
+                });
             }
             Action::Acknowledge(id, answer) => {
                 let place = (id >> network::Packet::NUMBER) as u32;

@@ -3,7 +3,7 @@
 use super::mmu::{Grant, Memory, Process, Stretch, TlbSpec};
 use super::network::{Elans, everything};
 use super::{ElanSpec, Format, PciSpec, WithElans};
-use crate::network::{Attention, Ends, Event, Fate, Interest, Network, Packet};
+use crate::network::{Attention, Ends, Event, Fate, Interest, Network, Packet, Priority};
 use crate::wormhole::{Bus, Circuits, Config, Errors, WormholeSpec};
 use crosstie_fabric::{Fabric, tree};
 use crosstie_routing::{Routing, TreeAdaptive};
@@ -94,7 +94,8 @@ fn run_with(
     for (id, &(at, from, to, bytes)) in (0..).zip(puts) {
         go_on(&mut *network, Time::from_ns(at), &mut told);
         let (siblings, departs, ends) = (1, true, Ends::Memories);
-        network.inject(Packet { rail: 0, from, to, bytes, id, siblings, departs, ends });
+        let priority = Priority::default();
+        network.inject(Packet { rail: 0, from, to, bytes, id, siblings, departs, ends, priority });
     }
     go_on(&mut *network, Time::from_ns(1_000_000_000), &mut told);
     assert!(network.next().is_none() && network.deadlock().is_none());

@@ -6,7 +6,7 @@ use super::links::{Item, NONE};
 use super::report::Listener;
 use super::station::{Overflows, Station, Task};
 use super::{Nodes, NodesSpec, Timer};
-use crate::network::{self, Ends, Fate, Network, Passage};
+use crate::network::{self, Ends, Fate, Network, Passage, Priority};
 use crate::slab::Slab;
 use crosstie_protocol::channel::{Action, Frame, Input as ChannelInput, Sack, Seq};
 use crosstie_protocol::{Input, Machine, NodeId, RailId};
@@ -41,6 +41,7 @@ impl Posted {
             siblings: 1,
             departs,
             ends: Ends::Memories,
+            priority: Priority::Low,
         }
     }
 

@@ -40,7 +40,7 @@ const PCI_X: BusSpec = BusSpec {
 
 fn packet(id: u64, rail: u32, from: u32, bytes: u32) -> Packet {
     let (to, siblings, departs, ends) = (1 - from, 1, true, Ends::Memories);
-    Packet { rail, from, to, bytes, id, siblings, departs, ends }
+    Packet { rail, from, to, bytes, id, siblings, departs, ends, priority: Priority::Low }
 }
 
 fn on_buses(bus: BusSpec, numbers: &[u32]) -> PremisesSpec {

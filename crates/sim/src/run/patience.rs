@@ -56,7 +56,7 @@ fn longest_wait(network: &dyn Network) -> Option<Starvation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::{Attention, Ends, Interest, Packet};
+    use crate::network::{Attention, Ends, Interest, Packet, Priority};
     use crate::wormhole::{Bus, Config, Wormhole, WormholeSpec};
     use crosstie_routing::Shortest;
     use crosstie_units::Time;
@@ -89,6 +89,7 @@ mod tests {
             siblings: 1,
             departs: false,
             ends: Ends::Memories,
+            priority: Priority::Low,
         };
         let mut told = Vec::new();
         network.inject(packet(0, 100_000));

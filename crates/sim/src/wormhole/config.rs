@@ -55,6 +55,13 @@ impl Errors {
     }
 }
 
+/// Arbitration by priority, with aging.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Priorities {
+    /// Cycles after which whoever waits counts as of high priority, at least 1.
+    pub age: u32,
+}
+
 /// Everything about the hardware that the topology does not say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
@@ -76,6 +83,8 @@ pub struct Config {
     /// Whether packets end with a token that waits for an acknowledge; the bus must be
     /// [`Bus::Full`] then, without in-transit buffers.
     pub circuits: Option<Circuits>,
+    /// Whether packets go before others by their priority.
+    pub priorities: Option<Priorities>,
     /// The bus of every host.
     pub bus: Bus,
     /// Flits that a shared bus moves in one go before another packet has its turn, at least 1.
@@ -97,6 +106,7 @@ impl Default for Config {
             wire: 0,
             in_transit: None,
             circuits: None,
+            priorities: None,
             bus: Bus::Shared { read: 1, write: 1 },
             burst: BURST / 2,
             ticks: 1,
@@ -180,6 +190,9 @@ impl Config {
             }
         }
         self.flow.check(self.buffer, self.wire)?;
+        if let Some(Priorities { age: 0 }) = self.priorities {
+            return Err(ConfigError::Nothing { of: "cycles of age" });
+        }
         if let Some(Circuits { acknowledge, errors, .. }) = self.circuits {
             let found = errors.map_or(0.0, |errors| errors.probability);
             if !(0.0..=1.0).contains(&found) {
@@ -269,6 +282,10 @@ mod tests {
         let cases = [
             (Config { virtual_channels: 9, ..default() }, "found 9 virtual channels"),
             (Config { buffer: 0, ..default() }, "found 0 flits of buffer"),
+            (
+                Config { priorities: Some(Priorities { age: 0 }), ..default() },
+                "found 0 cycles of age",
+            ),
             (Config { ticks: 0, ..default() }, "found 0 ticks per cycle"),
             (Config { burst: 0, ..default() }, "found bursts of 0 flits"),
             (Config { ticks: 2, ..default() }, "moves a flit in 1 ticks, but a link takes 2"),

@@ -84,7 +84,7 @@ impl Engine<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::network::Ends;
+    use crate::network::{Ends, Priority};
     use crate::wormhole::{Bus, Config, EPOCH, Engine, Packet, Silent};
     use crosstie_routing::Shortest;
 
@@ -98,7 +98,10 @@ mod tests {
             let mut engine = Engine::new(&fabric, &routing, 1, &config);
             for (from, to, flits) in [(0, 2, 10), (1, 2, 7), (0, 1, 1)] {
                 let ends = Ends::Memories;
-                engine.inject(EPOCH, Packet { from, to, flits, id: 0, ends });
+                engine.inject(
+                    EPOCH,
+                    Packet { from, to, flits, id: 0, ends, priority: Priority::Low },
+                );
             }
             for tick in 1..200 {
                 engine.run_until(EPOCH + tick, &mut Silent);

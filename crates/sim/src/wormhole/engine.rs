@@ -9,7 +9,7 @@ use super::timeline::Timelines;
 use super::wheel::Wheel;
 use super::wiring::{NONE, Wiring};
 use super::{Config, EPOCH, NEVER, Tick};
-use crate::network::Ends;
+use crate::network::{Ends, Priority};
 use crosstie_fabric::{Fabric, HostId};
 use crosstie_routing::{Route, Routing, Tag};
 use std::collections::VecDeque;
@@ -28,6 +28,8 @@ pub struct Packet {
     pub id: u64,
     /// Where it begins and ends.
     pub ends: Ends,
+    /// Before which others it goes ([`Config::priorities`]).
+    pub priority: Priority,
 }
 
 /// A packet that has arrived.
@@ -188,6 +190,10 @@ pub struct Engine<'a> {
     pub(super) line: Vec<u32>,
     /// Packets that wait at each host, by their [`Ends`].
     pub(super) queues: [Vec<VecDeque<(Packet, Tick)>>; 2],
+    /// Those of them that go before others by their priority; empty without priorities.
+    pub(super) urgent: [Vec<VecDeque<(Packet, Tick)>>; 2],
+    /// Ticks after which whoever waits counts as of high priority; `None` without priorities.
+    pub(super) age: Option<Tick>,
     pub(super) worms: Vec<Worm>,
     pub(super) spare_worms: Vec<u32>,
     pub(super) behind: Vec<Behind>,
@@ -275,6 +281,8 @@ impl<'a> Engine<'a> {
         for vc in 0..count {
             vcs.grant_past(grants(vc), u64::from(config.buffer));
         }
+        // Hosts whose packets have priorities.
+        let prioritising = config.priorities.map_or(0, |_| network.host_out.len());
         let reach = u64::from(config.buffer) * 2 * u64::from(config.ticks);
         Engine {
             routing,
@@ -286,6 +294,10 @@ impl<'a> Engine<'a> {
             free: vec![((1u16 << config.virtual_channels) - 1) as u8; network.wires.len()],
             line: vec![NONE; ports * network.vcs as usize],
             queues: [(); 2].map(|()| vec![VecDeque::new(); network.host_out.len()]),
+            urgent: [(); 2].map(|()| vec![VecDeque::new(); prioritising]),
+            age: config
+                .priorities
+                .map(|priorities| Tick::from(priorities.age) * Tick::from(config.ticks)),
             worms: Vec::new(),
             spare_worms: Vec::new(),
             behind: Vec::new(),
@@ -343,7 +355,9 @@ impl<'a> Engine<'a> {
         let rail = |host: u32| host / self.hosts_per_rail;
         assert!(rail(packet.from) == rail(packet.to), "a packet cannot change rail");
         assert!(packet.from != packet.to, "a packet needs another host to go to");
-        self.queues[packet.ends as usize][packet.from as usize].push_back((packet, at));
+        let urgent = self.age.is_some() && packet.priority == Priority::High;
+        let queues = if urgent { &mut self.urgent } else { &mut self.queues };
+        queues[packet.ends as usize][packet.from as usize].push_back((packet, at));
         if self.halted && at == self.now {
             self.host_todo.push(packet.from);
         } else {
@@ -413,12 +427,12 @@ impl<'a> Engine<'a> {
 
     /// Packets that wait at sources.
     pub fn queued(&self) -> usize {
-        self.queues.iter().flatten().map(VecDeque::len).sum()
+        self.queues.iter().chain(&self.urgent).flatten().map(VecDeque::len).sum()
     }
 
     /// Flits of packets that wait at sources.
     pub fn queued_flits(&self) -> u64 {
-        let queued = self.queues.iter().flatten().flatten();
+        let queued = self.queues.iter().chain(&self.urgent).flatten().flatten();
         queued.map(|(packet, _)| u64::from(packet.flits)).sum()
     }
 

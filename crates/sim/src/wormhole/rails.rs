@@ -281,7 +281,7 @@ impl<W: Observer> Network for Wormhole<'_, W> {
     }
 
     fn inject(&mut self, packet: network::Packet) {
-        let network::Packet { rail, from, to, bytes, id, siblings, ends, .. } = packet;
+        let network::Packet { rail, from, to, bytes, id, siblings, ends, priority, .. } = packet;
         let Interest { departures, arriving, .. } = self.listener.interest;
         // A circuit may be refused and come again: each is told of by itself.
         if siblings > 1 && (departures || arriving) && !self.listener.circuits {
@@ -291,7 +291,7 @@ impl<W: Observer> Network for Wormhole<'_, W> {
         let host = |host: u32| rail * self.listener.layout.hosts() + host;
         let least = if self.listener.circuits { 2 } else { 1 };
         let flits = bytes.div_ceil(self.flit).max(least);
-        let packet = Packet { from: host(from), to: host(to), flits, id, ends };
+        let packet = Packet { from: host(from), to: host(to), flits, id, ends, priority };
         self.engine.inject(self.engine.now(), packet);
     }
 

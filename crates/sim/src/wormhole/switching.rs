@@ -13,7 +13,7 @@ use crate::network::Ends;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Switch {
     /// How many headers wait for an output.
-    waiting: u32,
+    pub waiting: u32,
     /// The input that comes first among headers of the same tick.
     turn: u32,
     /// The place in a group at which the next adaptive choice begins to look.
@@ -62,7 +62,7 @@ impl Engine<'_> {
     }
 
     /// Where the line of waiting headers of a switch begins; it has room for every input.
-    fn line_of(&self, switch: u32) -> usize {
+    pub(super) fn line_of(&self, switch: u32) -> usize {
         (self.network.first_port[switch as usize] * self.network.vcs) as usize
     }
 
@@ -101,9 +101,19 @@ impl Engine<'_> {
     /// Serves the waiting headers of all switches in which something has changed.
     pub(super) fn allocate(&mut self) {
         let mut todo = std::mem::take(&mut self.switch_todo);
-        for switch in todo.drain(..) {
-            self.switches[switch as usize].in_todo = false;
-            self.serve(switch);
+        match self.age {
+            None => {
+                for switch in todo.drain(..) {
+                    self.switches[switch as usize].in_todo = false;
+                    self.serve(switch);
+                }
+            }
+            Some(age) => {
+                for switch in todo.drain(..) {
+                    self.switches[switch as usize].in_todo = false;
+                    self.serve_by_priority(switch, age);
+                }
+            }
         }
         self.switch_todo = todo;
     }
@@ -126,7 +136,7 @@ impl Engine<'_> {
 
     /// Gives the header at the front of a buffer an output VC, if it can have one.
     #[inline(always)]
-    fn serve_header(&mut self, switch: u32, vc: u32) -> bool {
+    pub(super) fn serve_header(&mut self, switch: u32, vc: u32) -> bool {
         let first_port = self.network.first_port[switch as usize];
         let Vc { front: packet, channel, bit, ready, .. } = self.vcs[vc];
         let hop = self.worms[packet as usize].hop as usize;
@@ -246,8 +256,13 @@ impl Engine<'_> {
                 self.serve_pool(host);
             }
             let link = self.network.host_out[host as usize];
-            self.start_from(host, Ends::Nics, link);
             let memory = self.network.memory_out[host as usize];
+            if let Some(age) = self.age {
+                self.start_by_priority(host, Ends::Nics, link, age);
+                self.start_by_priority(host, Ends::Memories, memory, age);
+                continue;
+            }
+            self.start_from(host, Ends::Nics, link);
             self.start_from(host, Ends::Memories, memory);
         }
         self.host_todo = todo;
@@ -256,7 +271,11 @@ impl Engine<'_> {
     /// Starts packets that wait in the in-transit buffers of a host.
     #[cold]
     fn serve_pool(&mut self, host: u32) {
-        self.serve(self.network.nic(host));
+        let nic = self.network.nic(host);
+        match self.age {
+            None => self.serve(nic),
+            Some(age) => self.serve_by_priority(nic, age),
+        }
     }
 
     fn start_from(&mut self, host: u32, ends: Ends, channel: u32) {
@@ -265,10 +284,16 @@ impl Engine<'_> {
             && queued <= self.now
         {
             self.queues[ends as usize][host as usize].pop_front();
-            let worm = self.new_worm(packet, queued);
-            let (to, _) = self.best_vc(channel);
-            self.connect(worm, NONE, to);
+            self.start(packet, queued, channel);
         }
+    }
+
+    /// Gives a packet that leaves a queue a free VC.
+    #[inline]
+    pub(super) fn start(&mut self, packet: Packet, queued: Tick, channel: u32) {
+        let worm = self.new_worm(packet, queued);
+        let (to, _) = self.best_vc(channel);
+        self.connect(worm, NONE, to);
     }
 
     /// Gives output VC `to` to a packet whose flits come from `from`.

@@ -3,7 +3,7 @@
 
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node, Port};
 use crosstie_routing::{Route, Routing, Tag};
-use crosstie_sim::network::Ends;
+use crosstie_sim::network::{Ends, Priority};
 use crosstie_sim::wormhole::{Bus, ChannelCount, Circuits, Config, EPOCH, Flow, Packet, Tick};
 use std::collections::VecDeque;
 
@@ -371,11 +371,19 @@ impl Reference {
                     self.line[switch].push(input);
                 }
             }
-            for input in std::mem::take(&mut self.line[switch]) {
+            let waiting = std::mem::take(&mut self.line[switch]);
+            let asking = |&input: &usize| {
+                let (_, (packet, since)) = header(self, input).expect("it waits");
+                (packet, since + delay)
+            };
+            let order = self.by_priority(&waiting, asking);
+            let mut served = Vec::new();
+            for input in order {
                 let (vc, (packet, since)) = header(self, input).expect("it waits");
                 match self.choose(switch, self.tags[packet][self.hop[packet]]) {
-                    None => self.line[switch].push(input),
+                    None => {}
                     Some(out) => {
+                        served.push(input);
                         self.hop[packet] += 1;
                         if self.config.consumes_headers {
                             let header = self.leave(vc);
@@ -387,6 +395,8 @@ impl Reference {
                     }
                 }
             }
+            self.line[switch] = waiting;
+            self.line[switch].retain(|input| !served.contains(input));
         }
     }
 
@@ -471,18 +481,16 @@ impl Reference {
 
     fn start_packets(&mut self) {
         for host in 0..self.queues.len() {
-            while let Some(&(packet, at)) = self.nic_queues[host].front()
-                && at <= self.now
+            while let Some(place) = self.next_in(&self.nic_queues[host])
                 && let Some((vc, _)) = self.best_vc(self.host_out[host])
             {
-                self.nic_queues[host].pop_front();
+                let (packet, _) = self.nic_queues[host].remove(place).expect("it is there");
                 self.connect(packet, None, vc);
             }
-            while let Some(&(packet, at)) = self.queues[host].front()
-                && at <= self.now
+            while let Some(place) = self.next_in(&self.queues[host])
                 && let Some((vc, _)) = self.best_vc(self.memory_out[host])
             {
-                self.queues[host].pop_front();
+                let (packet, _) = self.queues[host].remove(place).expect("it is there");
                 self.connect(packet, None, vc);
             }
         }
@@ -513,17 +521,60 @@ impl Reference {
                 self.nic_lines[host].push(vc);
             }
         }
-        for vc in std::mem::take(&mut self.nic_lines[host]) {
+        let waiting = std::mem::take(&mut self.nic_lines[host]);
+        let order = self.by_priority(&waiting, |&vc| self.vcs[vc].header.expect("it waits"));
+        let mut served = Vec::new();
+        for vc in order {
             let (packet, since) = self.vcs[vc].header.expect("it waits");
             match self.best_vc(self.host_out[host]) {
-                None => self.nic_lines[host].push(vc),
+                None => {}
                 Some((to, _)) => {
+                    served.push(vc);
                     self.nic_turns[host] = (vc - first + 1) % v;
                     self.counts[channel].waiting += self.now - since;
                     self.connect(packet, Some(vc), to);
                 }
             }
         }
+        self.nic_lines[host] = waiting;
+        self.nic_lines[host].retain(|vc| !served.contains(vc));
+    }
+
+    /// Whether a packet that has waited since a tick is of the higher level.
+    fn is_high(&self, packet: usize, since: Tick) -> bool {
+        self.config.priorities.is_some_and(|priorities| {
+            let age = Tick::from(priorities.age * self.config.ticks);
+            self.packets[packet].priority == Priority::High || self.now >= since + age
+        })
+    }
+
+    /// A line in the order in which it is served: those of the higher level first. `asking` tells
+    /// the packet of each, and since when it waits.
+    fn by_priority(&self, line: &[usize], asking: impl Fn(&usize) -> (usize, Tick)) -> Vec<usize> {
+        let is_high = |place: &&usize| {
+            let (packet, since) = asking(place);
+            self.is_high(packet, since)
+        };
+        let (high, low): (Vec<_>, Vec<_>) = line.iter().partition(is_high);
+        high.into_iter().chain(low).copied().collect()
+    }
+
+    /// The place in a queue of the packet that a host starts next: the first of either priority
+    /// that is due; the one of the higher level, then the one that has waited longer.
+    fn next_in(&self, queue: &VecDeque<(usize, Tick)>) -> Option<usize> {
+        if self.config.priorities.is_none() {
+            return queue.front().filter(|(_, at)| *at <= self.now).map(|_| 0);
+        }
+        let first = |priority| {
+            let of_it = |&(packet, _): &(usize, Tick)| self.packets[packet].priority == priority;
+            let place = queue.iter().position(of_it)?;
+            let (packet, at) = queue[place];
+            (at <= self.now).then(|| (!self.is_high(packet, at), at, place))
+        };
+        // On a tie, the one of high priority.
+        let both = [first(Priority::High), first(Priority::Low)];
+        let next = both.into_iter().flatten().min_by_key(|&(is_low, at, _)| (is_low, at));
+        next.map(|(.., place)| place)
     }
 
     /// Whether the next flit of a VC's packet is at hand.
