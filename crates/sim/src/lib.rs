@@ -7,6 +7,7 @@
 //! measured. What is above names no engine.
 
 mod agenda;
+pub mod elan;
 pub mod frame;
 pub mod host;
 pub mod ideal;

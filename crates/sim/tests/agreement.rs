@@ -123,7 +123,7 @@ fn configs() -> impl Strategy<Value = Config> {
             let (in_transit, circuits) = match (in_transit, circuits) {
                 (_, Some((acknowledge, errors))) => {
                     let of = |(probability, seed)| Errors { probability, seed: Seed(seed) };
-                    (None, Some(Circuits { acknowledge, errors: errors.map(of) }))
+                    (None, Some(Circuits { acknowledge, errors: errors.map(of), withheld: false }))
                 }
                 (in_transit, None) => (in_transit, None),
             };

@@ -17,7 +17,7 @@ fn qsnet(virtual_channels: u8) -> Config {
         virtual_channels,
         routing_delay: 6,
         wire: 3,
-        circuits: Some(Circuits { acknowledge: 10, errors: None }),
+        circuits: Some(Circuits { acknowledge: 10, errors: None, withheld: false }),
         bus: Bus::Full,
         ..Config::default()
     }
@@ -56,6 +56,23 @@ impl Observer for Log {
     fn acknowledged(&mut self, _: &Packet, at: Tick) {
         self.0.push((at, "acknowledged"));
     }
+}
+
+/// A NIC that has no room yet acknowledges later, and the circuit stays open as long.
+#[test]
+fn a_nic_may_withhold_the_acknowledge() {
+    let fabric = single(3).unwrap();
+    let routing = Shortest::new(&fabric);
+    let circuits = Some(Circuits { acknowledge: 10, errors: None, withheld: true });
+    let mut engine = Engine::new(&fabric, &routing, 1, &Config { circuits, ..qsnet(1) });
+    let mut log = Log::default();
+    engine.inject(EPOCH, packet(0, 1, 20));
+    engine.run_until(EPOCH + 1000, &mut log);
+    assert!(log.0.contains(&(EPOCH + 32, "delivered")) && engine.in_flight() == 1);
+    engine.acknowledge(0);
+    engine.drain(&mut log);
+    assert!(log.0.contains(&(EPOCH + 1020, "acknowledged")), "{:?}", log.0);
+    assert!(log.0.contains(&(EPOCH + 1020, "closed")) && engine.is_at_rest(), "{:?}", log.0);
 }
 
 /// One switch: the header can leave it 10 cycles after it left the source, and 4 later it is there.
@@ -208,7 +225,7 @@ fn what_is_refused_and_sent_again_arrives_once() {
     let mut seen_with = Vec::new();
     for seed in [1, 1, 2] {
         let errors = Some(Errors { probability, seed: Seed(seed) });
-        let circuits = Some(Circuits { acknowledge: 10, errors });
+        let circuits = Some(Circuits { acknowledge: 10, errors, withheld: false });
         let mut engine = Engine::new(&fabric, &routing, 1, &Config { circuits, ..qsnet(2) });
         let mut nic = Stubborn::default();
         let count = 4000;
@@ -245,7 +262,10 @@ fn the_seam_tells_of_refusals() {
     let fabric = single(2).unwrap();
     let routing = Shortest::new(&fabric);
     let errors = Some(Errors { probability: 1.0, seed: Seed(1) });
-    let config = Config { circuits: Some(Circuits { acknowledge: 10, errors }), ..qsnet(2) };
+    let config = Config {
+        circuits: Some(Circuits { acknowledge: 10, errors, withheld: false }),
+        ..qsnet(2)
+    };
     let cycle = Time::from_ns(5);
     let spec = WormholeSpec {
         fabric: &fabric,

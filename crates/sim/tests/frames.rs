@@ -317,3 +317,54 @@ proptest! {
         }
     }
 }
+
+/// The link comes up at the instant at which a frame is handed over, which still finds it down, and
+/// the frame before it is not off the link yet.
+#[test]
+fn a_frame_handed_over_as_the_link_comes_up_waits_for_the_one_before() {
+    let network = networks::Network::Line { switches: 1, hosts: 2, links: 1 };
+    let (fabric, table) = (network.fabric(), network.routing(None));
+    let routing = First(&table, &fabric);
+    let memory = Memory::Output { host: Capacity::Frames(4), uplink: Capacity::Frames(4) };
+    let forwarding = Forwarding::StoreAndForward;
+    let switch = SwitchSpec { forwarding, lookup: Time::ZERO, latency: Time::ZERO, memory };
+    let change = |ns, to| Change { at: Time::from_ns(ns), port: 0, hosts: None, to };
+    let changes = [change(800, Condition::Down), change(100_000, Condition::Up)];
+    let spec = FrameSpec {
+        fabric: &fabric,
+        routing: &routing,
+        rails: 1,
+        ports: &[0],
+        lines: &lines(&fabric, 80, 80, 0),
+        clocks: &[],
+        switches: &[switch],
+        cycle: Time::from_ns(80),
+        changes: &changes,
+    };
+    let attention = Attention::Late;
+    let interest = Interest { departures: true, arriving: false, acknowledges: false, attention };
+    let (mut engine, mut told) = (Frames::new(&spec, interest), Vec::new());
+    for (id, ns) in [(0, 0), (1, 100_000)] {
+        engine.run_until(Time::from_ns(ns), &mut told);
+        let ends = Ends::Memories;
+        let bytes = 1500;
+        engine.inject(Packet {
+            rail: 0,
+            from: 0,
+            to: 1,
+            bytes,
+            id,
+            siblings: 1,
+            departs: true,
+            ends,
+            priority: Priority::Low,
+        });
+    }
+    engine.run_until(Time::from_ns(1_000_000), &mut told);
+    let fates: Vec<(u64, bool)> = told
+        .iter()
+        .filter(|event| event.fate != Fate::Left)
+        .map(|event| (event.id, event.fate == Fate::Dropped))
+        .collect();
+    assert_eq!(fates, [(0, true), (1, false)]);
+}

@@ -213,6 +213,20 @@ impl Sheet {
         self.advice.size * u64::from(self.advice.nodes - 1)
     }
 
+    /// The fastest of all choices that were tried one way.
+    fn fastest(&self, how: &str) -> Option<usize> {
+        let time = |trial: &Trial| match how {
+            "simulated" => trial.simulated?.time,
+            _ => trial.measured?.time,
+        };
+        let times = self
+            .trials
+            .iter()
+            .enumerate()
+            .filter_map(|(number, trial)| Some((number, time(trial)?)));
+        times.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(number, _)| number)
+    }
+
     /// Columns of what was found for a choice.
     fn found(&self, number: usize) -> Vec<String> {
         let Some(trial) = self.trials.get(number) else { return Vec::new() };
@@ -264,12 +278,30 @@ fn single(sheet: &Sheet) -> String {
     }
     text.push('\n');
     forms.iter().for_each(|form| text += &formula(form));
-    text + &verdict(&ranking[0])
+    text + &verdict(sheet)
 }
 
-/// The first choice, in words.
-fn verdict(choice: &Choice) -> String {
-    let mut text = format!("best           {}", choice.name);
+/// The first choice, in words, and what was the fastest of those tried.
+fn verdict(sheet: &Sheet) -> String {
+    let Advice { ranking, unresolved, .. } = &sheet.advice;
+    let mut text = match unresolved {
+        None => format!("best           {}\n", described(&ranking[0])),
+        Some(why) => format!("best           not resolved: {why}\n"),
+    };
+    if unresolved.is_some() && sheet.tried.is_empty() {
+        text += "               `--simulate` tries all of them\n";
+    }
+    for how in &sheet.tried {
+        if let Some(number) = sheet.fastest(how) {
+            writeln!(text, "{how:<14} {}", described(&ranking[number])).ok();
+        }
+    }
+    text
+}
+
+/// An algorithm with its keys, in words.
+fn described(choice: &Choice) -> String {
+    let mut text = choice.name.to_owned();
     if let Some(omega) = choice.omega {
         write!(text, ", omega = {omega}").ok();
     }
@@ -279,7 +311,7 @@ fn verdict(choice: &Choice) -> String {
     if let Some(here) = choice.hosts_per_switch {
         write!(text, ", steps spread over switches of {here} hosts").ok();
     }
-    text + "\n"
+    text
 }
 
 /// A line for each size.
@@ -294,7 +326,7 @@ fn by_size(sheets: &[Sheet]) -> String {
         let line = vec![
             size.to_string(),
             packets.to_string(),
-            best.name.to_owned(),
+            best.name.to_owned() + sheet.advice.unresolved.as_ref().map_or("", |_| " ?"),
             omega,
             window,
             us(best.time),
@@ -302,5 +334,13 @@ fn by_size(sheets: &[Sheet]) -> String {
         ];
         lines.push([line, sheet.found(0), vec![best.bottleneck.name().to_owned()]].concat());
     }
-    String::from("# times in us\n") + &aligned(&lines)
+    let mut text = String::from("# times in us\n") + &aligned(&lines);
+    let mut reasons: Vec<&str> =
+        sheets.iter().filter_map(|sheet| sheet.advice.unresolved.as_deref()).collect();
+    reasons.dedup();
+    for why in reasons {
+        writeln!(text, "?: not resolved: {why}; `--simulate` with one size tries all algorithms")
+            .ok();
+    }
+    text
 }

@@ -188,6 +188,19 @@ fn an_exchange_among_many_names_its_algorithm() {
     }
     let one = run(&[&ask[..], &["--algorithm", "pairwise"]].concat()).expect(0).stdout;
     assert!(one.contains("  simulated  ") && !one.contains("shift"), "{one}");
+    // Chance is not called the best.
+    let narrow = ["--set", "frame.switch.memory.input.capacity=1 frames", "--ranks", "4"];
+    let ask = [&["predict", "exchange", "--sim", "p733-ibm-8275-326"], &narrow[..]].concat();
+    let text = run(&[&ask[..], &["--size", "5968"]].concat()).expect(0).stdout;
+    assert!(text.contains("\nbest           not resolved: a port keeps a single packet"), "{text}");
+    assert!(text.contains("`--simulate` tries all of them"), "{text}");
+    let tried = run(&[&ask[..], &["--size", "5968", "--simulate"]].concat()).expect(0).stdout;
+    assert!(tried.contains("\nsimulated      ") && !tried.contains("tries all"), "{tried}");
+    let several = run(&[&ask[..], &["--sizes", "1492,5968"]].concat()).expect(0).stdout;
+    assert_eq!(several.matches(" ?  ").count(), 2, "{several}");
+    assert_eq!(several.matches("?: not resolved: ").count(), 1, "{several}");
+    let document = run(&[&ask[..], &["--size", "5968", "--json"]].concat()).expect(0).json();
+    assert!(document["predictions"][0]["unresolved"].is_string(), "{document}");
 }
 
 #[test]

@@ -58,6 +58,15 @@ pub(super) fn mean(sample: &[Estimate]) -> Estimate {
     Estimate { value, low: mean(|e| e.low) - chance, high: mean(|e| e.high) + chance }
 }
 
+/// A parameter of a fit with this standard error, and how far it may be off (Student).
+pub(super) fn fitted(value: f64, error: f64, freedom: u32) -> Estimate {
+    let chance = match freedom {
+        0 => f64::INFINITY,
+        freedom => student_t(CONFIDENCE, freedom) * error,
+    };
+    Estimate { value, low: value - chance, high: value + chance }
+}
+
 /// The middle one of a sample, and between which of its values the middle of all that there might
 /// be lies: whatever they are spread by, as many of them are above as below. Nothing if there are
 /// none.
@@ -95,6 +104,13 @@ mod tests {
         assert!(mean.value == 2.0 && (mean.high - 2.0 - 2.484 - 0.5).abs() < 1e-3, "{mean:?}");
         assert_eq!(super::mean(&[Estimate::exact(1.0); 2]), Estimate::exact(1.0));
         assert_eq!(super::mean(&[Estimate::exact(1.0)]).high, f64::INFINITY);
+    }
+
+    #[test]
+    fn a_fit_is_as_sure_as_it_has_points_to_spare() {
+        let slope = fitted(-2.0, 0.1, 3);
+        assert!(slope.value == -2.0 && (slope.high + 2.0 - 0.3182).abs() < 1e-3, "{slope:?}");
+        assert_eq!(fitted(1.0, 0.1, 0).low, f64::NEG_INFINITY);
     }
 
     #[test]

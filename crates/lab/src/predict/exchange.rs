@@ -25,6 +25,10 @@ use toml::{Table, Value};
 /// Times that are no further apart are the same, as far as prices can tell.
 const RESOLUTION: f64 = 0.01;
 
+/// What an algorithm may cost more than one that may lose packets, and still be the first choice
+/// for certain.
+const SAFETY: f64 = 0.05;
+
 /// The window between two nodes of a machine that names no channel, W_FC, as in the thesis.
 pub const USUAL_WINDOW: u32 = 32;
 
@@ -56,6 +60,10 @@ pub struct Advice {
     pub forms: Vec<Form>,
     /// The algorithms, the best first.
     pub ranking: Vec<Choice>,
+    /// Why prices do not tell which algorithm is the fastest, if they do not: that depends on what is
+    /// lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unresolved: Option<String>,
     /// What a reader should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -181,8 +189,31 @@ pub fn advise(cluster: &Cluster, question: &ExchangeQuestion<'_>) -> Result<Advi
         packets,
         packet: PacketCosts::of(parameters, bytes, nodes),
         forms: super::form::exchange_among(parameters, bytes, nodes),
+        unresolved: unresolved(&ranking, risk::chance(parameters, exchange)),
         ranking,
         remarks: candidates.remarks(),
+    })
+}
+
+/// Why prices do not tell which algorithm is the fastest, if they do not.
+fn unresolved(ranking: &[Choice], chance: Option<&str>) -> Option<String> {
+    let first = ranking.first()?;
+    if let Some(why) = chance {
+        return Some(why.to_owned());
+    }
+    if first.risk.is_some() {
+        return Some(
+            "each algorithm may lose packets, and prices assume that none does".to_owned(),
+        );
+    }
+    let may_lose = |choice: &&Choice| choice.risk.as_ref().is_some_and(|risk| risk.level() == 1);
+    let rival = ranking.iter().filter(may_lose).min_by_key(|choice| choice.time)?;
+    let times = first.time.seconds() / rival.time.seconds();
+    (times > 1.0 + SAFETY).then(|| {
+        format!(
+            "{} loses nothing, but takes {times:.2} times as long as {} if that loses nothing",
+            first.name, rival.name
+        )
     })
 }
 

@@ -3,6 +3,7 @@
 use crate::bench::Bench;
 use crosstie_lab::paper::{Evidence, Paper, Part, Scale};
 use crosstie_lab::{RunOptions, Silent, rows};
+use crosstie_model::congestion::Cycle;
 use crosstie_study::paper::{Agreement, Target};
 use crosstie_study::{Point, ResultSet, Row, Setting, Status, Study};
 use std::num::NonZeroUsize;
@@ -57,7 +58,8 @@ fn packets_go_down_the_trees_as_drawn() {
     }
 }
 
-/// Rows of `output` that carry what a function makes of the measured column of Table 4.1.
+/// Rows of `output` that carry what a function makes of the measured column of Table 4.1, and of
+/// everything where the thesis has no row.
 fn invented(paper: &Paper, turned: impl Fn(f64) -> f64) -> Evidence {
     let claims = paper.published().unwrap().claims;
     let published = |point: &Point| {
@@ -75,7 +77,7 @@ fn invented(paper: &Paper, turned: impl Fn(f64) -> f64) -> Evidence {
         })
     };
     let row = |point: &Point| {
-        let efficiency = turned(published(point).unwrap_or(0.5));
+        let efficiency = turned(published(point).unwrap_or(1.0));
         let measured =
             vec![("bandwidth".to_owned(), efficiency * 1492.0 / 123.04), ("lost".to_owned(), 1.0)];
         Row::of(point, Status::Completed, String::new(), measured)
@@ -109,6 +111,34 @@ fn table_4_1_is_measured_by_its_cells_and_its_columns() {
     assert_eq!(agreement(&same, "t4.1.series.c"), Agreement::Missing);
     assert_eq!(agreement(&turned, falls), Agreement::Differs);
     assert_eq!(agreement(&same, "ch4.shape.cisco.trends"), Agreement::Missing);
+}
+
+/// How steeply efficiency falls with the window is as sure as the fit: runs that follow Eq. 4.2 but
+/// for noise do not tell whether it falls more.
+#[test]
+fn a_slope_is_as_sure_as_its_fit() {
+    let paper = Paper::named("tam-congestion").unwrap();
+    let claims = paper.published().unwrap().claims;
+    let claim = claims.into_iter().find(|claim| claim.id == "ch4.shape.input.w").unwrap();
+    let agreement = |beyond: &dyn Fn(f64) -> f64| {
+        let study = study(paper.part("input").unwrap());
+        let row = |point: &Point| {
+            let number = |ending: &str| text(point, ending).parse::<u32>().unwrap();
+            let (senders, window) = (number("schedule.ranks") - 1, number("window"));
+            let cycle = Cycle::new(senders, window, 43);
+            let efficiency = cycle.map_or(1.0, |it| it.efficiency() + beyond(f64::from(window)));
+            let bandwidth = efficiency * 1492.0 / 123.04;
+            let measured = vec![("bandwidth".to_owned(), bandwidth)];
+            Row::of(point, Status::Completed, String::new(), measured)
+        };
+        let mut evidence = Evidence::default();
+        evidence.add("input", study.points().iter().map(row).collect());
+        paper.findings(std::slice::from_ref(&claim), &evidence, Scale::Usual)[0].agreement()
+    };
+    let noise = |window: f64| if window == 50.0 { -0.005 } else { 0.002 };
+    assert_eq!(agreement(&|window| noise(window) - 1e-3 * window), Agreement::Agrees);
+    assert_eq!(agreement(&|window| noise(window) + 1e-3 * window), Agreement::Differs);
+    assert_eq!(agreement(&|window| noise(window) - 2e-5 * window), Agreement::NotResolved);
 }
 
 /// A table of a file of this repository, by dotted path; nothing if there is none.

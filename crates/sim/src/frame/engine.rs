@@ -627,7 +627,8 @@ impl<'a> Frames<'a> {
         self.wakes[output as usize] = NEVER;
         let is_down = self.is_down(output);
         if !is_down && self.channels[output as usize].free > self.now {
-            return;
+            // It may have been down when somebody came to wait.
+            return self.wake_if_wanted(output);
         }
         let Some((frame, input)) = self.next_frame(output, is_down) else {
             // The input of its port may have waited for it.
@@ -657,6 +658,10 @@ impl<'a> Frames<'a> {
         if !is_down {
             self.pass(Way::Out, output, bytes);
         }
+        self.wake_if_wanted(output);
+    }
+
+    fn wake_if_wanted(&mut self, output: u32) {
         let is_waiting = |changing: &Changing<'_>| !changing.waiting[output as usize].is_empty();
         if self.inputs.is_wanted(output) || self.changing.as_deref().is_some_and(is_waiting) {
             self.wake(output);

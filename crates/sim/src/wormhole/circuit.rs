@@ -11,6 +11,7 @@ use super::engine::{Engine, Event, Observer, Vc, Worm};
 use super::wiring::NONE;
 use super::{Circuits, Config, Errors, NEVER, Tick};
 use crosstie_units::Seed;
+use std::collections::BTreeMap;
 
 /// What sources and destinations keep of circuits.
 #[derive(Debug)]
@@ -22,6 +23,9 @@ pub(super) struct Holding {
     started: Vec<u64>,
     /// Of each worm, by its number.
     circuits: Vec<Circuit>,
+    /// Where NICs decide when they acknowledge: the worms delivered that wait for it, by the
+    /// numbers of their packets.
+    withheld: Option<BTreeMap<u64, u32>>,
 }
 
 /// The circuit of a packet.
@@ -40,10 +44,11 @@ struct Circuit {
 impl Holding {
     /// No circuit yet; `None` where packets do not wait for acknowledges.
     pub fn of(config: &Config) -> Option<Box<Holding>> {
-        let Circuits { acknowledge, errors } = config.circuits?;
+        let Circuits { acknowledge, errors, withheld } = config.circuits?;
         let acknowledge = Tick::from(acknowledge) * Tick::from(config.ticks);
         let (started, circuits) = (Vec::new(), Vec::new());
-        Some(Box::new(Holding { acknowledge, errors, started, circuits }))
+        let withheld = withheld.then(BTreeMap::new);
+        Some(Box::new(Holding { acknowledge, errors, started, circuits, withheld }))
     }
 
     /// A host starts a packet.
@@ -112,14 +117,38 @@ impl Engine<'_> {
         true
     }
 
-    /// A body has reached its destination, which answers it, channel by channel. Returns true if
-    /// it is as it was sent.
+    /// A body has reached its destination. Returns true if it is as it was sent. It is answered at
+    /// once, unless it is delivered and the NIC decides when.
     #[cold]
     pub(super) fn answer(&mut self, worm: u32) -> bool {
+        let id = self.worms[worm as usize].packet.id;
+        let holding = self.holding();
+        let garbled = holding.circuit(worm).garbled;
+        match &mut holding.withheld {
+            Some(withheld) if !garbled => {
+                let before = withheld.insert(id, worm);
+                assert!(before.is_none(), "circuits have numbers of their own");
+            }
+            _ => self.send_answer(worm),
+        }
+        !garbled
+    }
+
+    /// The NIC of its destination acknowledges a packet that has been delivered, now.
+    ///
+    /// # Panics
+    /// If NICs do not decide, or no packet of this number waits for it.
+    pub fn acknowledge(&mut self, id: u64) {
+        let withheld = self.holding().withheld.as_mut().expect("NICs acknowledge packets");
+        let worm = withheld.remove(&id).expect("a packet is acknowledged once");
+        self.send_answer(worm);
+    }
+
+    /// An acknowledge goes back, channel by channel.
+    fn send_answer(&mut self, worm: u32) {
         let channels = Tick::from(self.worms[worm as usize].hop + 1);
         let at = self.now + channels * self.holding().acknowledge;
         self.wheel.push(at, Event::Acknowledged(worm));
-        !self.holding().circuit(worm).garbled
     }
 
     /// The acknowledge is back, positive or negative: the source may send the EOP.

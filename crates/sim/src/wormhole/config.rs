@@ -26,6 +26,9 @@ pub enum Bus {
 pub struct Circuits {
     /// Cycles that an acknowledge takes for each channel of the way, at least 1.
     pub acknowledge: u32,
+    /// True if the NIC of the destination decides when it acknowledges a packet
+    /// ([`Engine::acknowledge`](super::Engine::acknowledge)); false if it does so at once.
+    pub withheld: bool,
     /// Packets that come with a wrong CRC, or none.
     pub errors: Option<Errors>,
 }
@@ -190,7 +193,7 @@ impl Config {
         if let Some(Priorities { age: 0 }) = self.priorities {
             return Err(ConfigError::Nothing { of: "cycles of age" });
         }
-        if let Some(Circuits { acknowledge, errors }) = self.circuits {
+        if let Some(Circuits { acknowledge, errors, .. }) = self.circuits {
             let found = errors.map_or(0.0, |errors| errors.probability);
             if !(0.0..=1.0).contains(&found) {
                 return Err(ConfigError::Probability { found });
@@ -258,11 +261,12 @@ mod tests {
         }
     }
 
-    const CIRCUITS: Option<Circuits> = Some(Circuits { acknowledge: 10, errors: None });
+    const CIRCUITS: Option<Circuits> =
+        Some(Circuits { acknowledge: 10, errors: None, withheld: false });
 
     fn with_errors(probability: f64) -> Config {
         let errors = Some(Errors { probability, seed: Seed(1) });
-        let circuits = Some(Circuits { acknowledge: 1, errors });
+        let circuits = Some(Circuits { acknowledge: 1, errors, withheld: false });
         Config { circuits, bus: Bus::Full, ..Config::default() }
     }
 
@@ -292,7 +296,10 @@ mod tests {
             (Config { circuits: CIRCUITS, ..default() }, "found circuits and a shared bus"),
             (Config { circuits: CIRCUITS, ..myrinet() }, "found circuits and in-transit buffers"),
             (
-                Config { circuits: Some(Circuits { acknowledge: 0, errors: None }), ..default() },
+                Config {
+                    circuits: Some(Circuits { acknowledge: 0, errors: None, withheld: true }),
+                    ..default()
+                },
                 "found 0 cycles of acknowledge",
             ),
             (with_errors(1.5), "found 1.5 as the probability"),

@@ -295,6 +295,10 @@ impl<W: Observer> Network for Wormhole<'_, W> {
         self.engine.inject(self.engine.now(), packet);
     }
 
+    fn acknowledge(&mut self, id: u64) {
+        self.engine.acknowledge(id);
+    }
+
     fn run_until(&mut self, until: Time, told: &mut Vec<Event>) {
         let until = EPOCH + self.listener.grain.ticks(until);
         self.engine.run_until(until, &mut self.listener);

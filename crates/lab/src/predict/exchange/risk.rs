@@ -130,6 +130,14 @@ fn per_port(parameters: &Parameters, exchange: Exchange) -> Option<(Architecture
     Some((buffer.architecture, frames))
 }
 
+/// Why chance decides what is lost, whatever the algorithm, if it does: a port keeps a single
+/// packet, and of any two that meet there one is lost.
+pub(super) fn chance(parameters: &Parameters, exchange: Exchange) -> Option<&'static str> {
+    let (_, frames) = per_port(parameters, exchange)?;
+    (exchange.ranks > 2 && frames < 2)
+        .then_some("a port keeps a single packet, and which packets meet there is chance")
+}
+
 /// Whether a port has no room for two packets where it needs it: where two senders meet, and behind
 /// a switch that stores, where packets of one sender follow each other.
 fn narrow(parameters: &Parameters, exchange: Exchange, omega: u32) -> Option<Risk> {

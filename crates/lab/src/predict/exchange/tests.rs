@@ -138,3 +138,16 @@ fn groups_are_as_large_as_a_port_bears() {
     assert_eq!(omega(&buffer("input", 43), 64), Some(2), "64 x 2 x (1 - 0.75) packets wait");
     assert_eq!(omega(&buffer("output", 8), 64), Some(3), "a packet of each, of two rounds");
 }
+
+#[test]
+fn nothing_is_called_best_where_losses_decide() {
+    let of = |cluster: &Cluster, packets| ask(cluster, packets, 16).unresolved;
+    assert_eq!(of(&buffer("input", 43), 4), None);
+    assert_eq!(of(&buffer("input", 43), 1000), None, "a window costs nothing there");
+    assert!(of(&buffer("input", 1), 4).unwrap().contains("a single packet"));
+    assert!(of(&buffer("shared", 31), 4).unwrap().contains("a single packet"));
+    // W_g = 1 waits for every packet.
+    assert!(of(&buffer("output", 2), 200).unwrap().contains("times as long as"));
+    // Without B_L there is no window, and nobody knows what is lost.
+    assert_eq!(of(&with(""), 4), None);
+}

@@ -6,7 +6,7 @@ use super::{
     Answer, CISCO, IBM326, IBM416, SENDERS, TIMEOUTS, WINDOWS, average, demanded, lossy, table_4_1,
 };
 use crate::paper::Evidence;
-use crate::paper::statistic::{largest, mean};
+use crate::paper::statistic::{fitted, largest, mean};
 use crosstie_model::Architecture;
 use crosstie_model::congestion::{Cycle, loses};
 use crosstie_model::fit::line;
@@ -209,19 +209,25 @@ fn steeper(e: &Evidence) -> Answer {
     let (mut holds, mut words) = (Vec::new(), Vec::new());
     for line_of in lines(lossy, Axis::Window) {
         let slope = |y: &dyn Fn(&Flow<'_>) -> f64| {
-            let points: Vec<_> =
-                line_of.iter().map(|flow| (f64::from(flow.window()), y(flow))).collect();
-            line(&points).map_or(0.0, |line| line.slope)
+            let points = line_of.iter().map(|flow| (f64::from(flow.window()), y(flow)));
+            let fitted = line(&points.collect::<Vec<_>>());
+            fitted.map_err(|error| Missing(error.to_string()))
         };
-        let found = slope(&|flow| flow.efficiency().value);
-        let expected = slope(&|flow| eq_4_2(flow).unwrap_or(0.0));
-        holds.push(Truth::of(found < 0.0 && found < expected));
+        let expected = |flow: &Flow<'_>| eq_4_2(flow).unwrap_or(0.0);
+        let simulated = slope(&|flow| flow.efficiency().value)?;
+        let beyond = slope(&|flow| flow.efficiency().value - expected(flow))?;
+        let freedom = line_of.len() as u32 - 2;
+        let falls = fitted(simulated.slope, simulated.slope_error, freedom);
+        let steeper = fitted(beyond.slope, beyond.slope_error, freedom);
+        holds.extend([falls, steeper].map(|slope| Estimate::exact(0.0).above(slope)));
         if line_of[0].slots() == all[0].slots() {
-            let (senders, found, expected) = (line_of[0].senders(), 1e4 * found, 1e4 * expected);
-            words.push(format!("{senders} senders: {found:.1} and {expected:.1}"));
+            let senders = line_of[0].senders();
+            let [found, less] = [falls.value, steeper.value].map(|slope| 1e4 * slope);
+            let around = 1e4 * (steeper.high - steeper.value);
+            words.push(format!("{senders} senders: {found:.1}, of which {less:.1} ± {around:.1}"));
         }
     }
-    let text = format!("1/10000 for a packet, simulated and by Eq. 4.2, {}", words.join("; "));
+    let text = format!("1/10000 for a packet, and beyond Eq. 4.2, {}", words.join("; "));
     Ok(Measured::shape(Truth::all(holds), text))
 }
 

@@ -1,0 +1,326 @@
+//! All Elans of a cluster, as a network: what is handed to it are puts.
+
+use super::ElanSpec;
+use super::mmu::{Grant, Memory, Process, Stretch, Violation};
+use super::nic::{Action, Descriptor, End, Input, Nic, Packet, Put, Step};
+use crate::agenda::{Agenda, Entry};
+use crate::network::{
+    self, Attention, Blueprint, ChannelTally, Deadlock, Ends, Event, Fate, Grain, Interest,
+    Network, Pace, Passage, Priority,
+};
+use crate::slab::Slab;
+use crosstie_units::Time;
+
+/// A network whose hosts have Elans.
+pub struct WithElans<'a> {
+    /// The network between them.
+    pub network: Box<dyn Blueprint + 'a>,
+    /// What they are made of.
+    pub elan: ElanSpec,
+}
+
+impl Blueprint for WithElans<'_> {
+    fn hosts(&self) -> u32 {
+        self.network.hosts()
+    }
+
+    fn rails(&self) -> u32 {
+        self.network.rails()
+    }
+
+    fn build(&self, interest: Interest) -> Box<dyn Network + '_> {
+        // NICs hear of everything, and react at once.
+        let within = Interest {
+            departures: true,
+            arriving: false,
+            acknowledges: true,
+            attention: Attention::AtOnce,
+        };
+        Box::new(Elans::new(self, self.network.build(within), interest, &everything))
+    }
+
+    fn pace(&self) -> Pace {
+        self.network.pace()
+    }
+
+    fn channel_name(&self, channel: u32) -> String {
+        self.network.channel_name(channel)
+    }
+
+    fn switch_name(&self, switch: u32) -> String {
+        self.network.switch_name(switch)
+    }
+}
+
+/// The memory of a process that others reach: half of its addresses lead to main memory, the other
+/// half to that of its NIC.
+const HALF: u32 = 1 << 31;
+
+/// A process grants all partners all that it has.
+pub(super) fn everything(process: Process) -> Vec<Grant> {
+    let grant = |memory, start| Grant {
+        process,
+        stretch: Stretch { start, bytes: HALF },
+        memory,
+        read: true,
+        write: true,
+        partners: 0..=Process::MAX,
+    };
+    vec![grant(Memory::Main, 0), grant(Memory::Elan, HALF)]
+}
+
+/// What those above handed over, and when its first packet left.
+#[derive(Debug, Clone, Copy)]
+struct Order {
+    id: u64,
+    rail: u32,
+    from: u32,
+    to: u32,
+    is_told: bool,
+    departs: bool,
+    passage: Passage,
+    /// How many of its two ends have not been told.
+    expected: u8,
+}
+
+/// A packet on the network.
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    packet: Packet,
+    /// Why its destination refused it.
+    violation: Option<Violation>,
+}
+
+pub(super) struct Elans<'a> {
+    network: Box<dyn Network + 'a>,
+    hosts: u32,
+    spec: ElanSpec,
+    interest: Interest,
+    /// By `rail * hosts + host`.
+    nics: Vec<Nic>,
+    /// Puts by their numbers, and the order that each belongs to, at the same place.
+    puts: Slab<Put>,
+    orders: Slab<Order>,
+    /// Packets on the network by their numbers there.
+    packets: Slab<Sent>,
+    agenda: Agenda<(u32, Step)>,
+    entries: u64,
+    actions: Vec<Action>,
+    heard: Vec<Event>,
+    told: Vec<Event>,
+}
+
+impl<'a> Elans<'a> {
+    /// NICs at rest. There is one process to a host, which grants something.
+    pub fn new(
+        spec: &WithElans<'_>,
+        network: Box<dyn Network + 'a>,
+        interest: Interest,
+        grants: &dyn Fn(Process) -> Vec<Grant>,
+    ) -> Elans<'a> {
+        let (hosts, elan) = (spec.hosts(), spec.elan);
+        let nics = (0..spec.rails() * hosts).map(|nic| Nic::new(elan, grants(nic % hosts)));
+        Elans {
+            network,
+            hosts,
+            spec: elan,
+            interest,
+            nics: nics.collect(),
+            puts: Slab::default(),
+            orders: Slab::default(),
+            packets: Slab::default(),
+            agenda: Agenda::default(),
+            entries: 0,
+            actions: Vec::new(),
+            heard: Vec::new(),
+            told: Vec::new(),
+        }
+    }
+
+    /// Tells a NIC something and does what it then wants.
+    fn tell(&mut self, nic: u32, input: Input) {
+        let now = self.network.now();
+        let mut actions = std::mem::take(&mut self.actions);
+        self.nics[nic as usize].handle(now, input, &mut self.puts, &mut actions);
+        for action in actions.drain(..) {
+            self.act(now, nic, action);
+        }
+        self.actions = actions;
+    }
+
+    fn act(&mut self, now: Time, nic: u32, action: Action) {
+        match action {
+            Action::Later(at, step) => {
+                self.agenda.enter(at, self.entries, (nic, step));
+                self.entries += 1;
+            }
+            Action::Transmit(packet) => {
+                let Order { rail, from, to, .. } = *self.orders.get(packet.put);
+                let bytes = self.spec.format.wire_bytes(packet.bytes);
+                let place = self.packets.put(Sent { packet, violation: None });
+                let id = u64::from(place) << network::Packet::NUMBER;
+                let (siblings, departs) = (1, true);
+                let (ends, priority) = (Ends::Memories, Priority::Low);
+                self.network.inject(network::Packet {
+                    rail,
+                    from,
+                    to,
+                    bytes,
+                    id,
+                    siblings,
+                    departs,
+                    ends,
+                    priority,
+                });
+            }
+            Action::Acknowledge(id, answer) => {
+                let place = (id >> network::Packet::NUMBER) as u32;
+                self.packets.get_mut(place).violation = answer.err();
+                self.network.acknowledge(id);
+            }
+            Action::Arriving(put) => {
+                let order = *self.orders.get(put);
+                if self.interest.arriving && order.is_told {
+                    self.told.push(Event { at: now, id: order.id, fate: Fate::Arriving });
+                }
+            }
+            Action::Sent(put) => {
+                let order = *self.orders.get(put);
+                if self.interest.departures && order.departs {
+                    self.told.push(Event { at: now, id: order.id, fate: Fate::Left });
+                }
+            }
+            Action::Done(put, end) => self.done(now, put, end),
+            Action::Violated(put, _) => {
+                // It keeps its place: parts of it may still be on their way to memory.
+                let Order { id, .. } = *self.orders.get(put);
+                self.told.push(Event { at: now, id, fate: Fate::Dropped });
+            }
+        }
+    }
+
+    /// The process at one end of a put knows that it is done.
+    fn done(&mut self, now: Time, put: u32, end: End) {
+        let order = self.orders.get_mut(put);
+        order.expected -= 1;
+        let Order { id, passage, expected, .. } = *order;
+        match end {
+            End::Destination => {
+                self.told.push(Event { at: now, id, fate: Fate::Arrived(passage) });
+            }
+            End::Source if self.interest.acknowledges => {
+                self.told.push(Event { at: now, id, fate: Fate::Acknowledged });
+            }
+            End::Source => {}
+        }
+        if expected == 0 {
+            self.orders.take(put);
+            self.puts.take(put);
+        }
+    }
+
+    /// What the network tells.
+    fn hear(&mut self, event: Event) {
+        let place = (event.id >> network::Packet::NUMBER) as u32;
+        let Sent { packet, violation } = *self.packets.get(place);
+        let Order { rail, from, to, .. } = *self.orders.get(packet.put);
+        let [source, destination] = [from, to].map(|host| rail * self.hosts + host);
+        match event.fate {
+            Fate::Left => self.tell(source, Input::Left),
+            Fate::Arriving => {}
+            Fate::Arrived(passage) => {
+                let order = self.orders.get_mut(packet.put);
+                if packet.offset == 0 {
+                    order.passage = passage;
+                }
+                self.tell(destination, Input::Arrived(event.id, packet));
+            }
+            Fate::Acknowledged => {
+                self.packets.take(place);
+                let input = match violation {
+                    None => Input::Acknowledged(packet),
+                    Some(violation) => Input::Refused(packet, violation),
+                };
+                self.tell(source, input);
+            }
+            Fate::Refused => {
+                self.packets.take(place);
+                self.tell(source, Input::Garbled(packet));
+            }
+            Fate::Dropped => unreachable!("a network of circuits loses nothing"),
+        }
+    }
+}
+
+impl Network for Elans<'_> {
+    fn now(&self) -> Time {
+        self.network.now()
+    }
+
+    fn next(&self) -> Option<Time> {
+        self.agenda.next().into_iter().chain(self.network.next()).min()
+    }
+
+    fn inject(&mut self, packet: network::Packet) {
+        let network::Packet { rail, from, to, bytes, id, departs, ends, .. } = packet;
+        let half = |memory| if memory == Memory::Elan { HALF } else { 0 };
+        let descriptor = Descriptor {
+            from,
+            to,
+            source: Stretch { start: half(self.spec.source), bytes },
+            destination: half(self.spec.destination),
+        };
+        let put = self.puts.put(Put::new(descriptor));
+        let passage = Passage { began: self.network.now(), switches: 0 };
+        let is_told = ends == Ends::Memories;
+        let order = Order { id, rail, from, to, is_told, departs, passage, expected: 2 };
+        let place = self.orders.put(order);
+        debug_assert_eq!(put, place, "puts and orders come and go together");
+        self.tell(rail * self.hosts + from, Input::Post(put));
+    }
+
+    fn run_until(&mut self, until: Time, told: &mut Vec<Event>) {
+        let before = told.len();
+        loop {
+            told.append(&mut self.told);
+            if self.interest.stops(told.len() > before) || self.network.now() >= until {
+                return;
+            }
+            while self.agenda.next().is_some_and(|at| at <= self.network.now()) {
+                let Some(Entry { what: (nic, step), .. }) = self.agenda.take() else { break };
+                self.tell(nic, Input::Step(step));
+            }
+            told.append(&mut self.told);
+            if self.interest.stops(told.len() > before) {
+                return;
+            }
+            let limit = self.agenda.next().map_or(until, |at| at.min(until));
+            let mut heard = std::mem::take(&mut self.heard);
+            self.network.run_until(limit, &mut heard);
+            for event in heard.drain(..) {
+                self.hear(event);
+            }
+            self.heard = heard;
+        }
+    }
+
+    fn grain(&self) -> Grain {
+        self.network.grain()
+    }
+
+    fn channels(&mut self) -> Vec<ChannelTally> {
+        self.network.channels()
+    }
+
+    fn deadlock(&self) -> Option<Deadlock> {
+        self.network.deadlock()
+    }
+
+    fn longest_wait(&self) -> Option<(u64, u32)> {
+        self.network.longest_wait()
+    }
+
+    fn steps(&self) -> u64 {
+        self.network.steps()
+    }
+}

@@ -1,0 +1,502 @@
+//! One Elan: command processor, DMA engine, inputter, events.
+//!
+//! The four threads of the microcode share one processor ([`Nic::microcode`]), which does one thing
+//! after the other. Data pass through the NIC by one path, those that go out and those that come in
+//! alike.
+
+use super::mmu::{Access, Grant, Memory, Mmu, Process, Stretch, Violation};
+use super::pci::{Pci, Way};
+use super::unit::{Unit, passing};
+use super::{ElanSpec, PciSpec};
+use crate::slab::Slab;
+use crosstie_units::Time;
+use std::collections::VecDeque;
+
+/// What a process writes to the command port: bytes of its memory to the memory of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Descriptor {
+    /// Who sends.
+    pub from: Process,
+    /// Who receives.
+    pub to: Process,
+    /// What is sent.
+    pub source: Stretch,
+    /// Where it goes.
+    pub destination: u32,
+}
+
+/// A put that is not done at both ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Put {
+    pub descriptor: Descriptor,
+    /// Bytes that the DMA engine has not taken up.
+    unread: u32,
+    /// Packets on their way, and whether there are more to come.
+    unacknowledged: u32,
+    is_read: bool,
+    /// Bytes that are not in the memory of the receiver, and packets that have not come in.
+    unwritten: u32,
+    /// True once its first packet has come in.
+    is_arriving: bool,
+    /// True once its last packet has been taken.
+    has_last: bool,
+    /// Why a packet of it was refused.
+    violation: Option<Violation>,
+}
+
+impl Put {
+    pub fn new(descriptor: Descriptor) -> Put {
+        let bytes = descriptor.source.bytes;
+        Put {
+            descriptor,
+            unread: bytes,
+            unacknowledged: 0,
+            is_read: false,
+            unwritten: bytes,
+            is_arriving: false,
+            has_last: false,
+            violation: None,
+        }
+    }
+}
+
+/// A packet of a put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Packet {
+    pub put: u32,
+    pub offset: u32,
+    pub bytes: u32,
+    pub is_last: bool,
+    /// True if its acknowledge says that it is in memory, and not only that the inputter has it:
+    /// that of the last one, and of those that come behind it because they were garbled, or were on
+    /// the other virtual channel. So all of a put is in memory when all packets are acknowledged.
+    confirms: bool,
+}
+
+/// What comes next in a NIC, at a time of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A command has come to the command port.
+    Commanded(u32),
+    /// The command processor has checked and read a descriptor.
+    Queued(u32),
+    /// The DMA engine can read the next packet.
+    Reads,
+    /// The DMA engine reads a packet.
+    Fetches(Packet),
+    /// A packet has been read from main memory.
+    Read(Packet),
+    /// A packet can go onto the link.
+    Ready(Packet),
+    /// The inputter has taken a packet, whose number is its arrival's.
+    Taken(u64, Packet),
+    /// A packet has passed through the NIC.
+    Passed(u64, Packet),
+    /// Something has crossed the bus.
+    Crossed(Way),
+    /// A packet is no longer in the inputter.
+    Freed,
+    /// A packet is in memory.
+    Written(u64, Packet),
+    /// The event of one end of a put is set.
+    Set(u32, End),
+    /// The block of that event goes onto the bus.
+    Copies(u32, End),
+    /// The process at one end of a put has noticed.
+    Noticed(u32, End),
+}
+
+/// The ends of a put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Source,
+    Destination,
+}
+
+/// What a NIC is told.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Input {
+    /// A process has written a descriptor to the command port.
+    Post(u32),
+    /// The data of the packet on the link have left.
+    Left,
+    /// A packet has come in, by a number of the network.
+    Arrived(u64, Packet),
+    /// The acknowledge of a packet is back.
+    Acknowledged(Packet),
+    /// A packet was garbled on its way, and goes again.
+    Garbled(Packet),
+    /// A packet was refused, since what it wants is not granted.
+    Refused(Packet, Violation),
+    /// The time of a step has come.
+    Step(Step),
+}
+
+/// What a NIC wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    /// To be told of a step at a time.
+    Later(Time, Step),
+    /// A packet goes onto the link.
+    Transmit(Packet),
+    /// A packet is acknowledged, or refused.
+    Acknowledge(u64, Result<(), Violation>),
+    /// The first packet of a put comes in.
+    Arriving(u32),
+    /// All packets of a put have left.
+    Sent(u32),
+    /// The process at one end of a put knows that it is done.
+    Done(u32, End),
+    /// A put ends in an error event at its source.
+    Violated(u32, Violation),
+}
+
+/// A put in the queue of the DMA engine.
+#[derive(Debug, Clone, Copy)]
+struct Queued {
+    put: u32,
+    /// Packets that it may still send before others have their turn.
+    left: u32,
+}
+
+/// What crosses the bus.
+#[derive(Debug, Clone, Copy)]
+enum Crossing {
+    /// A packet that the DMA engine reads.
+    Read(Packet),
+    /// A packet that the inputter writes.
+    Write(u64, Packet),
+    /// The block of an event.
+    Copy(u32, End),
+}
+
+/// One Elan.
+#[derive(Debug)]
+pub(super) struct Nic {
+    spec: ElanSpec,
+    microcode: Unit,
+    path: Unit,
+    pci: Pci<Crossing>,
+    pub mmu: Mmu,
+    /// Puts that the DMA engine has to do, those in turn first.
+    queue: VecDeque<Queued>,
+    /// True while a packet is being read.
+    reads: bool,
+    /// Packets read or being read that have not gone onto the link.
+    ahead: u32,
+    ready: VecDeque<Packet>,
+    /// True while the data of a packet are on the link.
+    sends: bool,
+    circuits: u32,
+    /// Packets that have come in and wait for a place in the inputter.
+    waiting: VecDeque<(u64, Packet)>,
+    taken: u32,
+}
+
+impl Nic {
+    pub fn new(spec: ElanSpec, grants: Vec<Grant>) -> Nic {
+        Nic {
+            spec,
+            microcode: Unit::default(),
+            path: Unit::default(),
+            pci: Pci::new(&spec.pci),
+            mmu: Mmu::new(spec.tlb, grants),
+            queue: VecDeque::new(),
+            reads: false,
+            ahead: 0,
+            ready: VecDeque::new(),
+            sends: false,
+            circuits: 0,
+            waiting: VecDeque::new(),
+            taken: 0,
+        }
+    }
+
+    /// Takes note of something, and says what is to be done.
+    pub fn handle(&mut self, now: Time, input: Input, puts: &mut Slab<Put>, out: &mut Vec<Action>) {
+        match input {
+            Input::Post(put) => {
+                out.push(Action::Later(now + self.spec.post, Step::Commanded(put)));
+            }
+            Input::Left => {
+                self.sends = false;
+                self.ahead -= 1;
+                self.send(out);
+                self.read(now, puts, out);
+            }
+            Input::Arrived(id, packet) => {
+                self.waiting.push_back((id, packet));
+                self.take(now, puts, out);
+            }
+            Input::Acknowledged(packet) => {
+                self.circuits -= 1;
+                self.acknowledged(now, packet.put, puts, out);
+                self.send(out);
+            }
+            Input::Garbled(packet) => {
+                // The NIC keeps data until they are acknowledged.
+                self.circuits -= 1;
+                self.ahead += 1;
+                self.ready.push_front(packet);
+                self.send(out);
+            }
+            Input::Refused(packet, violation) => {
+                self.circuits -= 1;
+                puts.get_mut(packet.put).violation = Some(violation);
+                // What has not been taken up stays where it is.
+                self.queue.retain(|queued| queued.put != packet.put);
+                self.acknowledged(now, packet.put, puts, out);
+                self.send(out);
+            }
+            Input::Step(step) => self.step(now, step, puts, out),
+        }
+    }
+
+    fn step(&mut self, now: Time, step: Step, puts: &mut Slab<Put>, out: &mut Vec<Action>) {
+        match step {
+            Step::Commanded(put) => {
+                let (_, done) = self.microcode.serve(now, self.spec.command);
+                out.push(Action::Later(done, Step::Queued(put)));
+            }
+            Step::Queued(put) => self.queue(now, put, puts, out),
+            Step::Reads => {
+                self.reads = false;
+                self.read(now, puts, out);
+            }
+            Step::Fetches(packet) => self.fetch(now, packet, out),
+            Step::Read(packet) => {
+                let (begin, _) = self.pass(now, packet.bytes);
+                out.push(Action::Later(begin, Step::Ready(packet)));
+            }
+            Step::Ready(packet) => {
+                self.ready.push_back(packet);
+                self.send(out);
+            }
+            Step::Taken(id, packet) => {
+                let (_, end) = self.pass(now, packet.bytes);
+                out.push(Action::Later(end, Step::Passed(id, packet)));
+            }
+            Step::Passed(id, packet) => match self.spec.destination {
+                Memory::Main if packet.bytes > 0 => {
+                    self.pci.wait(Way::Write, Crossing::Write(id, packet));
+                    self.cross(now, out);
+                }
+                Memory::Main | Memory::Elan => {
+                    out.push(Action::Later(now, Step::Freed));
+                    out.push(Action::Later(now, Step::Written(id, packet)));
+                }
+            },
+            Step::Crossed(way) => {
+                self.pci.crossed(way);
+                self.cross(now, out);
+            }
+            Step::Freed => {
+                self.taken -= 1;
+                self.take(now, puts, out);
+            }
+            Step::Written(id, packet) => self.written(now, id, packet, puts, out),
+            Step::Set(put, end) => {
+                let (_, copied) = self.microcode.serve(now, self.spec.copy);
+                out.push(Action::Later(copied, Step::Copies(put, end)));
+            }
+            Step::Copies(put, end) => {
+                self.pci.wait(Way::Write, Crossing::Copy(put, end));
+                self.cross(now, out);
+            }
+            Step::Noticed(put, end) => out.push(Action::Done(put, end)),
+        }
+    }
+
+    /// The command processor has a descriptor: it checks that the process may read what it sends.
+    fn queue(&mut self, now: Time, put: u32, puts: &mut Slab<Put>, out: &mut Vec<Action>) {
+        let Descriptor { from, source, .. } = puts.get(put).descriptor;
+        match self.mmu.check(from, from, source, Access::Read) {
+            Ok(_) => {
+                self.queue.push_back(Queued { put, left: self.spec.slice });
+                self.read(now, puts, out);
+            }
+            Err(violation) => out.push(Action::Violated(put, violation)),
+        }
+    }
+
+    /// Reads the next packet, if there is one and room for it.
+    fn read(&mut self, now: Time, puts: &mut Slab<Put>, out: &mut Vec<Action>) {
+        if self.reads || self.ahead >= self.spec.ahead {
+            return;
+        }
+        let Some(mut turn) = self.queue.pop_front() else { return };
+        let put = puts.get_mut(turn.put);
+        let Descriptor { from, source, .. } = put.descriptor;
+        let offset = source.bytes - put.unread;
+        let bytes = put.unread.min(self.spec.format.payload());
+        put.unread -= bytes;
+        put.unacknowledged += 1;
+        put.is_read = put.unread == 0;
+        let is_last = put.is_read;
+        let packet = Packet { put: turn.put, offset, bytes, is_last, confirms: is_last };
+        if !put.is_read {
+            turn.left -= 1;
+            match turn.left {
+                0 => self.queue.push_back(Queued { put: turn.put, left: self.spec.slice }),
+                _ => self.queue.push_front(turn),
+            }
+        }
+        self.reads = true;
+        self.ahead += 1;
+        let stretch = Stretch { start: source.start + offset, bytes };
+        let translated = self.mmu.translate(from, stretch);
+        let start = if offset == 0 { self.spec.start } else { Time::ZERO };
+        match start + translated {
+            Time::ZERO => self.fetch(now, packet, out),
+            time => {
+                let (_, begin) = self.microcode.serve(now, time);
+                out.push(Action::Later(begin, Step::Fetches(packet)));
+            }
+        }
+    }
+
+    /// Fetches the data of a packet from memory.
+    fn fetch(&mut self, now: Time, packet: Packet, out: &mut Vec<Action>) {
+        match self.spec.source {
+            Memory::Main if packet.bytes > 0 => {
+                self.pci.wait(Way::Read, Crossing::Read(packet));
+                self.cross(now, out);
+            }
+            Memory::Main | Memory::Elan => {
+                let (begin, end) = self.pass(now, packet.bytes);
+                out.push(Action::Later(end, Step::Reads));
+                out.push(Action::Later(begin, Step::Ready(packet)));
+            }
+        }
+    }
+
+    /// Something crosses the bus, if that is free.
+    fn cross(&mut self, now: Time, out: &mut Vec<Action>) {
+        let PciSpec { read, write, both, read_latency, write_latency } = self.spec.pci;
+        while let Some(crossing) = self.pci.next() {
+            let bytes = match crossing {
+                Crossing::Read(packet) | Crossing::Write(_, packet) => {
+                    self.spec.format.blocks(packet.bytes)
+                }
+                Crossing::Copy(..) => self.spec.copied,
+            };
+            let shared = both.map_or(Time::ZERO, |both| passing(both, bytes));
+            let written = now + passing(write, bytes).max(shared);
+            let mut later = |at, step| out.push(Action::Later(at, step));
+            match crossing {
+                Crossing::Read(packet) => {
+                    let end = now + passing(read, bytes);
+                    let free = both.map_or(end, |_| now + shared);
+                    later(free, Step::Crossed(Way::Read));
+                    later(end, Step::Reads);
+                    later(end + read_latency, Step::Read(packet));
+                }
+                Crossing::Write(id, packet) => {
+                    later(written, Step::Crossed(Way::Write));
+                    later(written, Step::Freed);
+                    later(written + write_latency, Step::Written(id, packet));
+                }
+                Crossing::Copy(put, end) => {
+                    later(written, Step::Crossed(Way::Write));
+                    let noticed = written + write_latency + self.spec.notice;
+                    later(noticed, Step::Noticed(put, end));
+                }
+            }
+        }
+    }
+
+    /// Data pass through the NIC. The link and the bus are slower, so what goes out can go onto the
+    /// link as soon as it begins to pass.
+    fn pass(&mut self, now: Time, bytes: u32) -> (Time, Time) {
+        match self.spec.path {
+            Some(path) => self.path.serve(now, passing(path, self.spec.format.blocks(bytes))),
+            None => (now, now),
+        }
+    }
+
+    /// Sends the next packet, if none is on the link and a circuit is free.
+    fn send(&mut self, out: &mut Vec<Action>) {
+        if self.sends || self.circuits >= self.spec.circuits {
+            return;
+        }
+        if let Some(packet) = self.ready.pop_front() {
+            self.sends = true;
+            self.circuits += 1;
+            out.push(Action::Transmit(packet));
+        }
+    }
+
+    /// The inputter takes packets as long as it has room: each is checked before a byte moves.
+    fn take(&mut self, now: Time, puts: &mut Slab<Put>, out: &mut Vec<Action>) {
+        while self.taken < self.spec.buffers
+            && let Some((id, packet)) = self.waiting.pop_front()
+        {
+            let put = puts.get_mut(packet.put);
+            let Descriptor { from, to, destination, .. } = put.descriptor;
+            let stretch =
+                Stretch { start: destination.saturating_add(packet.offset), bytes: packet.bytes };
+            if let Err(violation) = self.mmu.check(to, from, stretch, Access::Write) {
+                out.push(Action::Acknowledge(id, Err(violation)));
+                continue;
+            }
+            if !std::mem::replace(&mut put.is_arriving, true) {
+                out.push(Action::Arriving(packet.put));
+            }
+            self.taken += 1;
+            put.has_last |= packet.is_last;
+            let packet = Packet { confirms: put.has_last, ..packet };
+            if !packet.confirms {
+                out.push(Action::Acknowledge(id, Ok(())));
+            }
+            let time = self.spec.input + self.mmu.translate(to, stretch);
+            let (_, taken) = self.microcode.serve(now, time);
+            out.push(Action::Later(taken, Step::Taken(id, packet)));
+        }
+    }
+
+    /// A packet is in memory. When all of a put is there, its event is set.
+    fn written(
+        &mut self,
+        now: Time,
+        id: u64,
+        packet: Packet,
+        puts: &mut Slab<Put>,
+        out: &mut Vec<Action>,
+    ) {
+        let put = puts.get_mut(packet.put);
+        put.unwritten -= packet.bytes;
+        let is_whole = put.unwritten == 0 && put.has_last;
+        if packet.confirms {
+            out.push(Action::Acknowledge(id, Ok(())));
+        }
+        if is_whole {
+            self.set(now, packet.put, End::Destination, out);
+        }
+    }
+
+    /// A packet is acknowledged. When all of a put are, its event at the source is set.
+    fn acknowledged(
+        &mut self,
+        now: Time,
+        number: u32,
+        puts: &mut Slab<Put>,
+        out: &mut Vec<Action>,
+    ) {
+        let put = puts.get_mut(number);
+        put.unacknowledged -= 1;
+        match put.violation {
+            _ if put.unacknowledged > 0 => {}
+            Some(violation) => out.push(Action::Violated(number, violation)),
+            None if put.is_read => {
+                out.push(Action::Sent(number));
+                self.set(now, number, End::Source, out);
+            }
+            None => {}
+        }
+    }
+
+    fn set(&mut self, now: Time, put: u32, end: End, out: &mut Vec<Action>) {
+        let (_, set) = self.microcode.serve(now, self.spec.event);
+        out.push(Action::Later(set, Step::Set(put, end)));
+    }
+}
