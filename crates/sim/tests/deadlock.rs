@@ -28,6 +28,10 @@ fn ring() -> Fabric {
     builder.build("ring", Shape::Irregular).unwrap()
 }
 
+fn packet(from: u32, to: u32, flits: u32, id: u64) -> Packet {
+    Packet { from, to, flits, id, ends: Ends::Memories, priority: Priority::Low }
+}
+
 impl Routing for Ring {
     fn groups(&self) -> &[Vec<Port>] {
         &[]
@@ -62,35 +66,12 @@ fn names_the_circle(config: &Config) {
     // wants the next.
     for s in 0..SIZE {
         let (from, to) = (2 * s, (2 * s + 4) % (2 * SIZE));
-        engine.inject(
-            EPOCH,
-            Packet { from, to, flits: 100, id: 0, ends: Ends::Memories, priority: Priority::Low },
-        );
+        engine.inject(EPOCH, packet(from, to, 100, 0));
     }
     // A neighbour on the same switch is not concerned and goes on.
     for k in 0..50 {
-        engine.inject(
-            EPOCH + 40 * k,
-            Packet {
-                from: 0,
-                to: 1,
-                flits: 4,
-                id: 1,
-                ends: Ends::Memories,
-                priority: Priority::Low,
-            },
-        );
-        engine.inject(
-            EPOCH + 40 * k,
-            Packet {
-                from: 3,
-                to: 2,
-                flits: 4,
-                id: 1,
-                ends: Ends::Memories,
-                priority: Priority::Low,
-            },
-        );
+        engine.inject(EPOCH + 40 * k, packet(0, 1, 4, 1));
+        engine.inject(EPOCH + 40 * k, packet(3, 2, 4, 1));
     }
     engine.run_until(EPOCH + 1000, &mut Silent);
     assert!(engine.flits_delivered() > 0, "the neighbours talk");
@@ -116,17 +97,7 @@ fn a_queue_behind_a_busy_host_is_no_deadlock() {
         let mut engine = Engine::new(&fabric, &Ring, 1, &config);
         for from in [2, 3, 4, 5] {
             for flits in (1..50).step_by(3) {
-                engine.inject(
-                    EPOCH,
-                    Packet {
-                        from,
-                        to: 0,
-                        flits,
-                        id: 0,
-                        ends: Ends::Memories,
-                        priority: Priority::Low,
-                    },
-                );
+                engine.inject(EPOCH, packet(from, 0, flits, 0));
             }
         }
         while engine.in_flight() + engine.queued() > 0 {
@@ -153,17 +124,7 @@ fn a_saturated_tree_is_no_deadlock() {
         for id in 0..2000 {
             let from = draw.below(16) as u32;
             let to = (from + 1 + draw.below(15) as u32) % 16;
-            engine.inject(
-                EPOCH,
-                Packet {
-                    from,
-                    to,
-                    flits: 1 + draw.below(40) as u32,
-                    id,
-                    ends: Ends::Memories,
-                    priority: Priority::Low,
-                },
-            );
+            engine.inject(EPOCH, packet(from, to, 1 + draw.below(40) as u32, id));
         }
         while engine.in_flight() + engine.queued() > 0 {
             assert_eq!(engine.deadlock(), None, "at tick {}", engine.now());

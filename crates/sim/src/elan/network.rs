@@ -159,8 +159,8 @@ impl<'a> Elans<'a> {
                 let bytes = self.spec.format.wire_bytes(packet.bytes);
                 let place = self.packets.put(Sent { packet, violation: None });
                 let id = u64::from(place) << network::Packet::NUMBER;
-                let (siblings, departs, ends) = (1, true, Ends::Memories);
-                let priority = Priority::default();
+                let (siblings, departs) = (1, true);
+                let (ends, priority) = (Ends::Memories, Priority::Low);
                 self.network.inject(network::Packet {
                     rail,
                     from,

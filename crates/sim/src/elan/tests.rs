@@ -93,9 +93,9 @@ fn run_with(
     };
     for (id, &(at, from, to, bytes)) in (0..).zip(puts) {
         go_on(&mut *network, Time::from_ns(at), &mut told);
-        let (siblings, departs, ends) = (1, true, Ends::Memories);
-        let priority = Priority::default();
-        network.inject(Packet { rail: 0, from, to, bytes, id, siblings, departs, ends, priority });
+        let (rail, siblings, departs) = (0, 1, true);
+        let (ends, priority) = (Ends::Memories, Priority::Low);
+        network.inject(Packet { rail, from, to, bytes, id, siblings, departs, ends, priority });
     }
     go_on(&mut *network, Time::from_ns(1_000_000_000), &mut told);
     assert!(network.next().is_none() && network.deadlock().is_none());

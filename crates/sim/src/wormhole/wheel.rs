@@ -54,7 +54,10 @@ impl<E: Copy + Ord> Wheel<E> {
     /// The next tick with an event.
     pub fn next(&self) -> Option<Tick> {
         let far = self.far.peek().map(|Reverse((at, ..))| *at);
-        [self.first_near(), far].into_iter().flatten().min()
+        match (self.first_near(), far) {
+            (Some(near), Some(far)) => Some(near.min(far)),
+            (near, far) => near.or(far),
+        }
     }
 
     /// The next tick with an event, if it lies before `limit`. The wheel moves on to that tick, or
