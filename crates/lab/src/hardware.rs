@@ -2,8 +2,8 @@
 
 use crate::{LabError, RoutedFabric};
 use crosstie_fabric::Fabric;
-use crosstie_sim::wormhole::{BURST, Bus, Config, InTransit};
-use crosstie_study::{self as study, Link, Spec};
+use crosstie_sim::wormhole::{BURST, Bus, Circuits, Config, Errors, InTransit};
+use crosstie_study::{self as study, Elan, Link, Spec};
 use crosstie_units::Rate;
 
 /// How many times slower than a link a bus may be.
@@ -27,6 +27,7 @@ pub(crate) fn config(spec: &Spec, remarks: &mut Vec<String>) -> Result<Config, L
             Some(nics) => Some(in_transit(nics, &spec.link)?),
             None => None,
         },
+        circuits: spec.node.elan.as_ref().map(|elan| circuits(elan, spec)),
         burst: u64::from(BURST).div_ceil(spec.link.flit.get()) as u32,
         ..Config::default()
     };
@@ -39,6 +40,16 @@ pub(crate) fn config(spec: &Spec, remarks: &mut Vec<String>) -> Result<Config, L
             config.with_shared_bus(read, write)
         }
     })
+}
+
+/// The circuits of a network of Elans, whose NICs decide when they acknowledge.
+fn circuits(elan: &Elan, spec: &Spec) -> Circuits {
+    // The ranges of the experiment file lie within the types.
+    let acknowledge = spec.link.cycles(elan.acknowledge).max(1) as u32;
+    let errors = elan
+        .garbled_one_in
+        .map(|packets| Errors { probability: 1.0 / f64::from(packets), seed: spec.seed });
+    Circuits { acknowledge, errors, withheld: true }
 }
 
 /// In-transit buffers, in cycles and flits.

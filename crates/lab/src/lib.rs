@@ -17,6 +17,7 @@
 //! reproduced.
 
 mod destination;
+mod elan;
 mod error;
 mod ethernet;
 mod hardware;

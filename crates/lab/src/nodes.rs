@@ -65,6 +65,8 @@ fn window(spec: &Spec, channel: Option<&ChannelSpec>) -> Option<u32> {
     const WINDOWS: u32 = 4;
     let again = channel.filter(|_| spec.nic.patience.is_some());
     let usual = match spec.world {
+        // An Elan queues puts.
+        World::Wormhole if spec.node.elan.is_some() => None,
         World::Wormhole => Some(spec.switch.virtual_channels),
         World::Ideal | World::Frame | World::Model | World::Live => {
             again.map(|channel| channel.usual().saturating_mul(WINDOWS))
@@ -118,6 +120,7 @@ pub(crate) fn nodes(
         patience: round_trip.patience(channel.as_ref()),
         rates: round_trip.rates(),
         station: spec.node.commodity.as_ref().map(station),
+        puts: spec.world == World::Wormhole && spec.node.elan.is_some(),
         injection,
         seed: spec.seed,
     };

@@ -107,8 +107,9 @@ macro_rules! cluster {
 impl Preset {
     /// All of them. The first are files of `presets/`; the others are put together from nodes in
     /// `presets/hosts/` and a switch in `presets/switches/`.
-    pub const ALL: [Preset; 19] = [
+    pub const ALL: [Preset; 20] = [
         preset!("qsnet"),
+        preset!("qsnet-elan3"),
         preset!("myrinet"),
         preset!("infiniband-4x-pcix"),
         preset!("loggops"),

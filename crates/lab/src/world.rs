@@ -5,9 +5,10 @@ use crate::live::Plan;
 use crate::parameters::parameters;
 use crate::round_trip::RoundTrip;
 use crate::schedule::Script;
-use crate::{LabError, RoutedFabric, destination, hardware, nodes, rails};
+use crate::{LabError, RoutedFabric, destination, elan, hardware, nodes, rails};
 use crosstie_model::Parameters;
 use crosstie_protocol::{Injection, Pacing, Packing};
+use crosstie_sim::elan::{ElanSpec, WithElans};
 use crosstie_sim::frame::FrameSpec;
 use crosstie_sim::host::{MessagingSpec, Overhead};
 use crosstie_sim::ideal::{IdealSpec, UnequalSpec};
@@ -47,6 +48,8 @@ enum Ground {
     Wormhole {
         config: Config,
         flit: u32,
+        /// The NICs, if they are Elans.
+        elan: Option<Box<ElanSpec>>,
     },
     Frame(Ethernet),
     Model {
@@ -106,7 +109,8 @@ impl World {
                 hardware::check_order(spec, &network)?;
                 remarks.splice(0..0, network.remarks.iter().cloned());
                 // The range of the experiment file lies within the type.
-                Ground::Wormhole { config, flit: spec.link.flit.get() as u32 }
+                let flit = spec.link.flit.get() as u32;
+                Ground::Wormhole { config, flit, elan: elan::elan(spec).map(Box::new) }
             }
             study::World::Frame => {
                 remarks.splice(0..0, network.remarks.iter().cloned());
@@ -251,14 +255,20 @@ impl World {
     /// What its networks are built from.
     pub(crate) fn blueprint(&self) -> Box<dyn Blueprint + '_> {
         let network: Box<dyn Blueprint + '_> = match &self.ground {
-            Ground::Wormhole { config, flit } => Box::new(WormholeSpec {
-                fabric: &self.network.fabric,
-                routing: &*self.network.routing,
-                rails: self.nodes.rails,
-                config,
-                flit: *flit,
-                cycle: self.cycle,
-            }),
+            Ground::Wormhole { config, flit, elan } => {
+                let network = Box::new(WormholeSpec {
+                    fabric: &self.network.fabric,
+                    routing: &*self.network.routing,
+                    rails: self.nodes.rails,
+                    config,
+                    flit: *flit,
+                    cycle: self.cycle,
+                });
+                match elan {
+                    Some(elan) => Box::new(WithElans { network, elan: **elan }),
+                    None => network,
+                }
+            }
             Ground::Frame(ethernet) => Box::new(self.frames(ethernet)),
             // The model and real ranks need none; what they have stands for no contention.
             Ground::Ideal(ideal) | Ground::Model { ideal, .. } | Ground::Live { ideal, .. } => {

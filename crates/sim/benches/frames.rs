@@ -146,6 +146,7 @@ fn many_to_one(share: f64, station: Option<StationSpec>) -> Timing {
         patience: None,
         rates: Vec::new(),
         station,
+        puts: false,
         injection: Default::default(),
         seed: Seed(1),
     };

@@ -191,6 +191,16 @@ pub(crate) enum Ways<'a> {
     },
 }
 
+impl Ways<'_> {
+    /// Bytes of a message at least: even nothing takes one to send, but by a put.
+    fn least_bytes(&self) -> u32 {
+        match self {
+            Ways::Nodes { nodes, .. } if nodes.take_puts() => 0,
+            Ways::Nodes { .. } | Ways::Wires(_) => 1,
+        }
+    }
+}
+
 /// The hosts of a cluster, one for every rank.
 pub(crate) struct Hosts<'a> {
     ways: Ways<'a>,
@@ -658,8 +668,7 @@ impl Hosting for Hosts<'_> {
                     from: rank,
                     to,
                     tag,
-                    // Even nothing takes a byte to send.
-                    bytes: bytes.max(1),
+                    bytes: bytes.max(self.ways.least_bytes()),
                     cpu: op.cpu,
                     rail: op.nic,
                     send: request,

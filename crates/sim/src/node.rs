@@ -96,8 +96,8 @@ pub struct Nodes {
     /// True if nodes announce a message to the listener with its first packet. Behind channels and
     /// commodity nodes the network does not report the first byte.
     announces: bool,
-    /// Whether it is told when messages have left, and they may have arrived before: some of it
-    /// may go again.
+    /// True if it is told when messages have left, and they may have arrived before: some of it
+    /// may go again, or a put is done at either end first.
     leaves_late: bool,
     /// The time it is for whoever is being told something.
     now: Time,
@@ -149,7 +149,7 @@ impl Nodes {
                 && (spec.paces()
                     || audience == Audience::Receives
                     || nodes.first().is_some_and(Node::needs_arriving)),
-            acknowledges: false,
+            acknowledges: spec.puts,
             attention: match (spec.paces(), audience) {
                 (true, _) => Attention::Soon,
                 (false, Audience::Replies | Audience::Receives | Audience::Follows) => {
@@ -159,7 +159,7 @@ impl Nodes {
                 (false, Audience::Silent) => Attention::Late,
             },
         };
-        let leaves_late = departures && spec.outlives_rails();
+        let leaves_late = departures && (spec.outlives_rails() || spec.puts);
         Ok(Nodes {
             interest,
             leaves_late,
@@ -262,6 +262,11 @@ impl Nodes {
             && self.post.as_ref().is_none_or(|post| post.is_idle())
     }
 
+    /// Returns true if what they send are puts, which may be empty.
+    pub fn take_puts(&self) -> bool {
+        self.spec.puts
+    }
+
     /// Packets that the network has lost.
     pub fn lost(&self) -> u64 {
         self.lost
@@ -359,6 +364,9 @@ impl Nodes {
                 self.lost += 1;
                 self.controls.take(control);
             }
+            (PacketId::Data(data), Fate::Acknowledged) if self.spec.puts => {
+                self.tell(network, data.from, data.acknowledged(), listener);
+            }
             (PacketId::Control(_), Fate::Left | Fate::Arriving)
             | (PacketId::Data(_) | PacketId::Control(_), Fate::Acknowledged) => {}
         }
@@ -380,7 +388,7 @@ impl Nodes {
                     self.announce(packet.parcel.message, listener);
                 }
                 listener.packet(began, at, &packet, self.wire_bytes(&packet), switches);
-                if self.links.is_none() {
+                if self.links.is_none() && !self.spec.puts {
                     self.tell(network, from, data.acknowledged(), listener);
                 }
                 self.tell(network, packet.parcel.to, Input::Arrived(packet), listener);
@@ -521,8 +529,9 @@ impl Nodes {
         }
     }
 
-    /// The length of a packet on the wire; even nothing takes a byte to send.
+    /// The length of a packet on the wire; even nothing takes a byte to send, but by a put.
     fn wire_bytes(&self, packet: &protocol::Packet) -> u32 {
-        self.spec.packing.wire_bytes(packet.len().max(1)) as u32
+        let least = u64::from(!self.spec.puts);
+        self.spec.packing.wire_bytes(packet.len().max(least)) as u32
     }
 }

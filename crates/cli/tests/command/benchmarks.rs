@@ -54,6 +54,7 @@ fn everything_there_is_is_listed() {
         "rabenseifner",
         "qsnet",
         "myrinet",
+        "qsnet-elan3",
         "infiniband-4x-pcix",
         "loggops",
     ] {
@@ -61,7 +62,7 @@ fn everything_there_is_is_listed() {
     }
     let document = run(&["bench", "--list", "--json"]).expect(0).json();
     assert_eq!(document["benchmarks"].as_array().unwrap().len(), 11);
-    assert_eq!(document["presets"].as_array().unwrap().len(), 19);
+    assert_eq!(document["presets"].as_array().unwrap().len(), 20);
     assert_eq!(document["presets"][0]["name"], json!("qsnet"));
     assert!(listed.contains("\n  p450-ibm-8275-416  "), "{listed}");
     assert!(listed.contains("Pentium III of 450 MHz on Fast Ethernet, IBM 8275-416"), "{listed}");

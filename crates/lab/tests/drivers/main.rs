@@ -125,6 +125,7 @@ impl Scene {
             patience: None,
             rates: Vec::new(),
             station: None,
+            puts: false,
             injection: Default::default(),
             seed: Seed(1),
         }

@@ -5,9 +5,9 @@
 //! the frame that it must fit.
 
 use crate::draw::{Draw, choice};
-use crate::ethernet;
 use crate::experiment::{Experiment, Style, put, table};
 use crate::frame::{Frame, PERMUTATION};
+use crate::{elan, ethernet};
 use crate::{exchange, live, rails};
 use crosstie_fabric::SwitchId;
 use crosstie_routing::{Need, Root, RoutingKind};
@@ -58,6 +58,10 @@ pub fn generate(case: u64) -> Experiment {
     }
     ethernet::stage(&mut Draw(Seed(case).stream("stage", 0)), &mut file);
     ethernet::clocks_and_circuits(&mut Draw(Seed(case).stream("circuits", 0)), &mut file);
+    let mut aside = Draw(Seed(case).stream("elan", 0));
+    if aside.chance(0.1) && elan::elan(&mut aside, &mut file) {
+        bound.extend(elan::BOUND);
+    }
     let mut aside = Draw(Seed(case).stream("exchange", 0));
     exchange::exchange(&mut aside, frame.hosts(), &mut file);
     let swept = sweep(&mut draw, &frame, (kind, &bound), &mut file);

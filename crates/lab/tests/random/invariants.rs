@@ -28,6 +28,10 @@ pub type Invariant = fn(&Observed<'_>) -> Finding;
 /// The invariants of a point, by its world and its work.
 pub fn invariants(spec: &Spec) -> Vec<&'static (&'static str, Invariant)> {
     match (&spec.work, spec.world) {
+        // Puts have steps of their own, and packets that no node knows of.
+        (Work::Traffic(_), World::Wormhole) if spec.node.elan.is_some() => {
+            INVARIANTS.iter().collect()
+        }
         (Work::Traffic(_), World::Wormhole) => INVARIANTS.iter().chain(WORMHOLE).collect(),
         (Work::Traffic(_), World::Frame) => INVARIANTS.iter().chain(FRAME).collect(),
         (Work::Traffic(_), World::Ideal) => INVARIANTS.iter().chain(IDEAL).collect(),

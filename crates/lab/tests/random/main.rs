@@ -9,6 +9,7 @@
 mod bench;
 mod documented;
 mod draw;
+mod elan;
 mod ethernet;
 mod exchange;
 mod experiment;

@@ -198,7 +198,8 @@ fn double(time: &str) -> String {
 }
 
 fn scaled(scene: &Scene<'_>) -> Result<bool, String> {
-    if !scene.is_wormhole_traffic() {
+    // The steps of a put are times of their own.
+    if !scene.is_wormhole_traffic() || scene.first().spec.node.elan.is_some() {
         return Ok(false);
     }
     let mut slow = single(scene.first());

@@ -1,4 +1,6 @@
-//! All Elans of a cluster, as a network: what is handed to it are puts.
+//! All Elans of a cluster, as a network: what is handed to it are puts. A put has left when the
+//! process that sends it knows that it is acknowledged, and is acknowledged itself when both ends
+//! know.
 
 use super::ElanSpec;
 use super::mmu::{Grant, Memory, Process, Stretch, Violation};
@@ -184,12 +186,6 @@ impl<'a> Elans<'a> {
                     self.told.push(Event { at: now, id: order.id, fate: Fate::Arriving });
                 }
             }
-            Action::Sent(put) => {
-                let order = *self.orders.get(put);
-                if self.interest.departures && order.departs {
-                    self.told.push(Event { at: now, id: order.id, fate: Fate::Left });
-                }
-            }
             Action::Done(put, end) => self.done(now, put, end),
             Action::Violated(put, _) => {
                 // It keeps its place: parts of it may still be on their way to memory.
@@ -203,17 +199,22 @@ impl<'a> Elans<'a> {
     fn done(&mut self, now: Time, put: u32, end: End) {
         let order = self.orders.get_mut(put);
         order.expected -= 1;
-        let Order { id, passage, expected, .. } = *order;
+        let Order { id, passage, expected, departs, .. } = *order;
         match end {
             End::Destination => {
                 self.told.push(Event { at: now, id, fate: Fate::Arrived(passage) });
             }
-            End::Source if self.interest.acknowledges => {
-                self.told.push(Event { at: now, id, fate: Fate::Acknowledged });
+            End::Source => {
+                if self.interest.departures && departs {
+                    self.told.push(Event { at: now, id, fate: Fate::Left });
+                }
             }
-            End::Source => {}
         }
         if expected == 0 {
+            // Either end may know first.
+            if self.interest.acknowledges {
+                self.told.push(Event { at: now, id, fate: Fate::Acknowledged });
+            }
             self.orders.take(put);
             self.puts.take(put);
         }

@@ -143,8 +143,6 @@ pub(super) enum Action {
     Acknowledge(u64, Result<(), Violation>),
     /// The first packet of a put comes in.
     Arriving(u32),
-    /// All packets of a put have left.
-    Sent(u32),
     /// The process at one end of a put knows that it is done.
     Done(u32, End),
     /// A put ends in an error event at its source.
@@ -487,10 +485,7 @@ impl Nic {
         match put.violation {
             _ if put.unacknowledged > 0 => {}
             Some(violation) => out.push(Action::Violated(number, violation)),
-            None if put.is_read => {
-                out.push(Action::Sent(number));
-                self.set(now, number, End::Source, out);
-            }
+            None if put.is_read => self.set(now, number, End::Source, out),
             None => {}
         }
     }

@@ -40,6 +40,9 @@ pub struct NodesSpec {
     pub rates: Vec<Rate>,
     /// What packets take of processors, rings and pools; `None`: nothing.
     pub station: Option<StationSpec>,
+    /// True if packets are puts: NICs of the network cut them, acknowledge them, and need no byte
+    /// to send nothing.
+    pub puts: bool,
     /// How the packets of a node follow each other.
     pub injection: Injection,
     /// What is random about nodes.

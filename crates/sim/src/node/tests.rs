@@ -69,6 +69,7 @@ fn spec(policy: PolicyKind, payload: Option<u32>) -> NodesSpec {
         patience: None,
         rates: Vec::new(),
         station: None,
+        puts: false,
         injection: Default::default(),
         seed: Seed(1),
     }

@@ -64,6 +64,7 @@ fn plain_nodes(rails: u32, packing: Packing) -> NodesSpec {
         patience: None,
         rates: Vec::new(),
         station: None,
+        puts: false,
         injection: Default::default(),
         seed: Seed(1),
     }

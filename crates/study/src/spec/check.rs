@@ -62,6 +62,7 @@ pub(super) fn check(spec: &Spec, root: &DeTable<'_>) -> Result<(), Fault> {
         .and_then(|()| work(spec))
         .and_then(|()| schedule(spec))
         .and_then(|()| node(spec))
+        .and_then(|()| elan(spec))
         .and_then(|()| message(spec))
         .and_then(|()| live::check(spec))
         .and_then(|()| measure(&spec.measure))
@@ -405,6 +406,47 @@ fn node(spec: &Spec) -> Result<(), Clash> {
         let label = "expected `node.overhead` beside it";
         return Err(clash("node.eager", "a limit for processors that take no time", label)
             .help("set `node.overhead = {}` for processors that take none"));
+    }
+    Ok(())
+}
+
+/// What a NIC that cuts messages itself does not go with. Elsewhere than on wormhole networks there
+/// are no such NICs.
+fn elan(spec: &Spec) -> Result<(), Clash> {
+    let Some(elan) = spec.node.elan.as_ref().filter(|_| spec.world == World::Wormhole) else {
+        return Ok(());
+    };
+    let clash = |key: &str, problem: &str, help: &str| {
+        let label = "`node.elan` is a NIC of its own";
+        Err(clash(key, format!("Elans and {problem}"), label).help(help))
+    };
+    if spec.bus != (Bus::Full {}) {
+        return clash(
+            "node.elan",
+            "another bus",
+            "set `bus.full = {}`: the bus of an Elan is `node.elan.pci`",
+        );
+    }
+    if spec.nic.packet != Packet::Message || spec.nic.overhead.get() > 0 {
+        let help =
+            "leave `nic.packet` and `nic.overhead` out: packets of an Elan are `node.elan.packet`";
+        return clash("nic", "packets that nodes cut", help);
+    }
+    if spec.nic.in_transit.is_some() {
+        let help = "remove `nic.in-transit`, or take NICs without `node.elan`";
+        return clash("nic.in-transit", "in-transit buffers", help);
+    }
+    if spec.node.commodity.is_some() {
+        return clash("node.commodity", "nodes that handle each packet", "remove one of them");
+    }
+    if spec.channel != ChannelKind::default() {
+        let help = "leave `channel` out: an Elan sends again what was garbled";
+        return clash("channel", "a channel that acknowledges, too", help);
+    }
+    if elan.packet.header.get() < 2 * spec.link.flit.get() {
+        let label = "a packet has at least a flit and its End-Of-Packet token";
+        return Err(self::clash("node.elan.packet.header", "a header of one flit", label)
+            .help("lengthen it, or shorten `link.flit`"));
     }
     Ok(())
 }

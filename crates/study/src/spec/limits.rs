@@ -38,6 +38,7 @@ wholes! {
     window: u32 = 1..=65_536;
     place: u32 = 0..=i64::from(MOST_RAILS) - 1;
     times: u32 = 1..=10_000;
+    one_in: u32 = 2..=1_000_000_000;
 }
 
 /// A path that is none of nothing, for a key that may be missing.
@@ -58,6 +59,11 @@ pub(crate) fn some_hosts<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u3
 /// As [`window`], for a key that may be missing.
 pub(crate) fn some_window<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
     window(from).map(Some)
+}
+
+/// As [`one_in`], for a key that may be missing.
+pub(crate) fn some_one_in<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    one_in(from).map(Some)
 }
 
 /// As [`message`], for a key that may be missing.

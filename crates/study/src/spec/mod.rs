@@ -1,6 +1,7 @@
 //! One point of a study, fully typed and with every default filled in.
 
 mod check;
+mod elan;
 mod event;
 mod frame;
 pub(crate) mod limits;
@@ -25,6 +26,7 @@ pub use crosstie_protocol::{ChannelKind, Flow, PolicyKind};
 pub use crosstie_routing::RoutingKind;
 pub use crosstie_units::Capacity;
 pub use crosstie_work::traffic::{Arrival, Destination, Size, TrafficSpec};
+pub use elan::{Elan, ElanMemory, ElanPacket, ElanPci, ElanTlb};
 pub use event::{Competitor, LinkEvent};
 pub use frame::{Circuit, Forwarding, Frame, FrameSwitch, HandOver, Memory, Uplink};
 pub use live::Live;

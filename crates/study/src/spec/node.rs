@@ -3,7 +3,7 @@
 use crosstie_units::{Bytes, Cost, Rate, Time};
 use serde::{Deserialize, Serialize};
 
-use super::limits;
+use super::{Elan, limits};
 
 /// What the processors of a node do for messages, in closed-loop work, and the buses between its
 /// memory and its NICs.
@@ -20,6 +20,9 @@ pub struct Node {
     /// What packets take of a node of workstations; `None`: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commodity: Option<Commodity>,
+    /// NICs to which messages are puts; `None`: packets are handed to the network as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elan: Option<Elan>,
     /// The I/O buses that packets cross, on frames and on the ideal network; `None`: there are
     /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,9 +147,9 @@ pub struct Overhead {
 }
 
 impl Node {
-    /// Whether there are processors that take time.
+    /// Returns true if there are processors that take time.
     pub fn has_processors(&self) -> bool {
-        *self != Node { bus: self.bus.clone(), ..Node::default() }
+        *self != Node { bus: self.bus.clone(), elan: self.elan.clone(), ..Node::default() }
     }
 
     /// Whether nothing is written.

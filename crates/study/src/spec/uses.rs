@@ -61,6 +61,7 @@ const USES: &[(&str, &[Ground])] = &[
     ("node.overhead", NETWORKS),
     ("node.eager", NETWORKS),
     ("node.bus", &[Frame, Ideal]),
+    ("node.elan", &[Wormhole]),
     ("node.commodity", NETWORKS_AND_MODEL),
     ("node.commodity.interrupts", NETWORKS),
     ("node.commodity.ring", NETWORKS),

@@ -1,0 +1,75 @@
+//! Elans on wormhole networks.
+
+use crate::draw::Draw;
+use crate::experiment::{Experiment, table};
+use toml::Table;
+
+/// What a sweep must leave alone where there are Elans.
+pub const BOUND: [&str; 5] = ["world", "bus", "routing", "nic.packet", "nic.overhead"];
+
+/// Gives the nodes of an experiment Elans, if its network is one of wormholes without anything that
+/// they do not go with.
+pub fn elan(draw: &mut Draw, file: &mut Experiment) -> bool {
+    let is_wormhole = file.choice("world").is_none_or(|world| world == "wormhole");
+    let others = ["channel", "node.commodity", "nic.in-transit", "nic.patience"];
+    let has_stops = file.choice("routing").is_some_and(|routing| routing.ends_with("itb"));
+    if !is_wormhole || has_stops || others.iter().any(|key| file.get(key).is_some()) {
+        return false;
+    }
+    for key in ["nic.packet", "nic.overhead", "bus"] {
+        file.remove(key);
+    }
+    file.put("bus", "full");
+    let mut keys = Table::new();
+    let mut put = |draw: &mut Draw, key: &str, value: toml::Value| {
+        if draw.chance(0.5) {
+            keys.insert(key.to_owned(), value);
+        }
+    };
+    for key in ["source", "destination"] {
+        let memory = draw.one(&["main", "elan"]);
+        put(draw, key, memory.into());
+    }
+    for key in ["post", "command", "start", "input", "event", "copy", "notice", "acknowledge"] {
+        let time = draw.one(&["1 ns", "200 ns", "1 us"]);
+        put(draw, key, time.into());
+    }
+    for key in ["slice", "buffers", "ahead"] {
+        let count = draw.one(&[1, 2, 8, 65_536]);
+        put(draw, key, count.into());
+    }
+    let path = draw.one(&["100 MB/s", "540 MB/s", "1 TB/s"]);
+    put(draw, "path", path.into());
+    let one_in = draw.one(&[10, 1_000_000_000]);
+    put(draw, "garbled-one-in", one_in.into());
+    let mut part = |draw: &mut Draw, name: &str, parts: Vec<(&'static str, toml::Value)>| {
+        let some: Vec<_> = parts.into_iter().filter(|_| draw.chance(0.7)).collect();
+        if draw.chance(0.5) {
+            keys.insert(name.to_owned(), table(some).into());
+        }
+    };
+    let pci = vec![
+        ("read", draw.one(&["100 MB/s", "1 GB/s"]).into()),
+        ("write", draw.one(&["100 MB/s", "1 GB/s"]).into()),
+        ("shared", draw.chance(0.5).into()),
+        ("read-latency", draw.one(&["0 ns", "500 ns"]).into()),
+        ("write-latency", draw.one(&["0 ns", "250 ns"]).into()),
+    ];
+    part(draw, "pci", pci);
+    let tlb = vec![
+        ("entries", draw.one(&[1, 16]).into()),
+        ("page", draw.one(&["4 KiB", "1 GiB"]).into()),
+        ("miss", draw.one(&["0 ns", "100 ns"]).into()),
+    ];
+    part(draw, "tlb", tlb);
+    let packet = table([
+        ("block", draw.one(&["32 B", "64 B", "4 KiB"])),
+        // At least two flits of any length that is drawn.
+        ("header", draw.one(&["2 KiB", "64 KiB"])),
+        ("block-overhead", draw.one(&["0 B", "8 B"])),
+    ]);
+    keys.insert("packet".to_owned(), packet.into());
+    crate::experiment::put(&mut keys, "packet.blocks", draw.one(&[1, 5, 64]).into());
+    file.put("node.elan", keys);
+    true
+}
