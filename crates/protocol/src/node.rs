@@ -43,6 +43,9 @@ pub struct NodeSpec {
     /// Whether the network may deliver a packet more than once. If so, all nodes number what they
     /// send to each other and remember what has come.
     pub repeats: bool,
+    /// True if rails lead back to the node itself, as those of NICs do that put from one process of
+    /// a node to another.
+    pub loops: bool,
     /// How long it waits for acknowledgements; all nodes have the same. If it is given, the node
     /// outlives its rails, as long as there is one, and what it sends may come more than once.
     /// `None`: for ever.
@@ -69,6 +72,7 @@ impl NodeSpec {
             completions: false,
             reports: false,
             repeats: false,
+            loops: false,
             patience: None,
             ahead: None,
             injection: Injection::default(),
@@ -425,7 +429,8 @@ impl Node {
     fn send(&mut self, pe: PeId, outgoing: Outgoing) {
         let (pes, id) = (self.spec.pes, self.spec.id);
         assert!(pe.0 < pes, "a node of {pes} PEs has no PE {}", pe.0);
-        assert!(outgoing.to != id, "node {} sends to itself, which takes no rail", id.0);
+        let is_other = outgoing.to != id || self.spec.loops;
+        assert!(is_other, "node {} sends to itself, which takes no rail", id.0);
         if self.dispatch.queue(pe, outgoing) {
             self.policy.ready(pe, &mut self.dispatch);
         }

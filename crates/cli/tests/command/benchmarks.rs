@@ -136,7 +136,7 @@ fn a_key_that_the_world_does_not_use_is_told_unless_worlds_are_compared() {
 fn mistakes_say_what_was_expected() {
     for (arguments, expected) in [
         (&["ping"][..], "--sim <PRESET>"),
-        (&["ping", "--sim", "nosuch"], "expected a file, or a preset: qsnet, myrinet"),
+        (&["ping", "--sim", "nosuch"], "expected a file, or a preset: qsnet, qsnet-elan3, myrinet"),
         (&["ping", "--preset", "qsnet"], "a similar argument exists: '--sim'"),
         (&["ping", "--preset=qsnet"], "a similar argument exists: '--sim'"),
         (&["ping", "--sim", "qsnte"], "did you mean `qsnet`?"),

@@ -4,7 +4,7 @@
 
 use super::ElanSpec;
 use super::mmu::{Grant, Memory, Process, Stretch, Violation};
-use super::nic::{Action, Descriptor, End, Input, Nic, Packet, Put, Step};
+use super::nic::{Action, Descriptor, End, Input, Nic, Packet, Put};
 use crate::agenda::{Agenda, Entry};
 use crate::network::{
     self, Attention, Blueprint, ChannelTally, Deadlock, Ends, Event, Fate, Grain, Interest,
@@ -93,6 +93,14 @@ struct Sent {
     violation: Option<Violation>,
 }
 
+/// What the answer of its destination is to the NIC that has sent a packet.
+fn answered(packet: Packet, violation: Option<Violation>) -> Input {
+    match violation {
+        None => Input::Acknowledged(packet),
+        Some(violation) => Input::Refused(packet, violation),
+    }
+}
+
 pub(super) struct Elans<'a> {
     network: Box<dyn Network + 'a>,
     hosts: u32,
@@ -105,7 +113,8 @@ pub(super) struct Elans<'a> {
     orders: Slab<Order>,
     /// Packets on the network by their numbers there.
     packets: Slab<Sent>,
-    agenda: Agenda<(u32, Step)>,
+    /// What each NIC is told when.
+    agenda: Agenda<(u32, Input)>,
     entries: u64,
     actions: Vec<Action>,
     heard: Vec<Event>,
@@ -150,17 +159,24 @@ impl<'a> Elans<'a> {
         self.actions = actions;
     }
 
+    fn enter(&mut self, at: Time, nic: u32, input: Input) {
+        self.agenda.enter(at, self.entries, (nic, input));
+        self.entries += 1;
+    }
+
     fn act(&mut self, now: Time, nic: u32, action: Action) {
         match action {
-            Action::Later(at, step) => {
-                self.agenda.enter(at, self.entries, (nic, step));
-                self.entries += 1;
-            }
+            Action::Later(at, step) => self.enter(at, nic, Input::Step(step)),
             Action::Transmit(packet) => {
                 let Order { rail, from, to, .. } = *self.orders.get(packet.put);
                 let bytes = self.spec.format.wire_bytes(packet.bytes);
                 let place = self.packets.put(Sent { packet, violation: None });
                 let id = u64::from(place) << network::Packet::NUMBER;
+                if from == to {
+                    // Between processes of one node it passes through the NIC, and no link.
+                    self.enter(now, nic, Input::Left);
+                    return self.enter(now, nic, Input::Arrived(id, packet));
+                }
                 let (siblings, departs) = (1, true);
                 let (ends, priority) = (Ends::Memories, Priority::Low);
                 self.network.inject(network::Packet {
@@ -177,6 +193,12 @@ impl<'a> Elans<'a> {
             }
             Action::Acknowledge(id, answer) => {
                 let place = (id >> network::Packet::NUMBER) as u32;
+                let Sent { packet, .. } = *self.packets.get(place);
+                let Order { from, to, .. } = *self.orders.get(packet.put);
+                if from == to {
+                    self.packets.take(place);
+                    return self.enter(now, nic, answered(packet, answer.err()));
+                }
                 self.packets.get_mut(place).violation = answer.err();
                 self.network.acknowledge(id);
             }
@@ -238,11 +260,7 @@ impl<'a> Elans<'a> {
             }
             Fate::Acknowledged => {
                 self.packets.take(place);
-                let input = match violation {
-                    None => Input::Acknowledged(packet),
-                    Some(violation) => Input::Refused(packet, violation),
-                };
-                self.tell(source, input);
+                self.tell(source, answered(packet, violation));
             }
             Fate::Refused => {
                 self.packets.take(place);
@@ -288,8 +306,8 @@ impl Network for Elans<'_> {
                 return;
             }
             while self.agenda.next().is_some_and(|at| at <= self.network.now()) {
-                let Some(Entry { what: (nic, step), .. }) = self.agenda.take() else { break };
-                self.tell(nic, Input::Step(step));
+                let Some(Entry { what: (nic, input), .. }) = self.agenda.take() else { break };
+                self.tell(nic, input);
             }
             told.append(&mut self.told);
             if self.interest.stops(told.len() > before) {

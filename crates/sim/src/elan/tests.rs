@@ -213,6 +213,17 @@ fn a_put_is_done_at_its_destination_when_all_of_it_is_in_memory() {
     }
 }
 
+/// Its bus passes everything twice, and the path too.
+#[test]
+fn within_a_node_data_cross_the_bus_twice() {
+    let rate = |us: f64| f64::from(LONG) / us;
+    near(rate(takes(Memory::Main, Memory::Main, 0, LONG)), 137.5, 1.0);
+    near(rate(takes(Memory::Elan, Memory::Elan, 0, LONG)), 270.0, 1.0);
+    let main = elan3(Memory::Main, Memory::Main);
+    let told = run(main, &[(0, 0, 0, LONG), (0, 0, 0, LONG)]);
+    near(rate(acknowledged(&told, 0).max(acknowledged(&told, 1))), 68.75, 1.0);
+}
+
 /// A put of one packet does not wait for a megabyte before it.
 #[test]
 fn short_puts_pass_long_ones() {

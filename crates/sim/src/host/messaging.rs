@@ -2,7 +2,8 @@
 //! rendezvous, over all rails.
 //!
 //! Each rank has a [`Messenger`], and is a processing element of its node. What a messenger posts
-//! goes through the node, as the policy of that says, or through memory to a rank of the same node.
+//! goes through the node, as the policy of that says, or through memory to a rank of the same node,
+//! unless NICs put it there.
 //! If sending and receiving take processors time ([`Overhead`]: o for each envelope and O for each
 //! byte behind the first), then
 //!
@@ -341,7 +342,8 @@ impl<'a> Messaging<'a> {
         // Messages of the experiment file lie within the type, with their envelopes.
         let bytes = (own + bytes).max(1) as u32;
         let (node, peer) = (self.node(from), self.node(to));
-        if node == peer {
+        // Elans put from one process of a node to another, too.
+        if node == peer && !self.nodes.take_puts() {
             let free = &mut self.memories[node.0 as usize];
             *free = self.now.max(*free) + self.spec.memory.time_for(bytes);
             let there = *free + self.spec.latency;

@@ -116,6 +116,7 @@ impl NodesSpec {
             reports: audience == Audience::Follows,
             // Simulated networks deliver nothing twice.
             repeats: false,
+            loops: self.puts,
             patience: self.patience.filter(|_| self.outlives_rails()),
             ahead: None,
             injection: self.injection,
