@@ -36,6 +36,7 @@ pub(crate) fn elan(spec: &Spec) -> Option<ElanSpec> {
         copied: bytes(block),
         notice,
         path: Some(path),
+        link: spec.link.rate,
         buffers,
         ahead,
         circuits: spec.switch.virtual_channels,

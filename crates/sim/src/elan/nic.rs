@@ -263,8 +263,7 @@ impl Nic {
             }
             Step::Fetches(packet) => self.fetch(now, packet, out),
             Step::Read(packet) => {
-                let (begin, _) = self.pass(now, packet.bytes);
-                out.push(Action::Later(begin, Step::Ready(packet)));
+                self.pass_out(now, packet, out);
             }
             Step::Ready(packet) => {
                 self.ready.push_back(packet);
@@ -361,9 +360,8 @@ impl Nic {
                 self.cross(now, out);
             }
             Memory::Main | Memory::Elan => {
-                let (begin, end) = self.pass(now, packet.bytes);
-                out.push(Action::Later(end, Step::Reads));
-                out.push(Action::Later(begin, Step::Ready(packet)));
+                let passed = self.pass_out(now, packet, out);
+                out.push(Action::Later(passed, Step::Reads));
             }
         }
     }
@@ -403,8 +401,16 @@ impl Nic {
         }
     }
 
-    /// Data pass through the NIC. The link and the bus are slower, so what goes out can go onto the
-    /// link as soon as it begins to pass.
+    /// A packet passes through the NIC on its way out: when it has. It can go onto a link that is
+    /// slower as soon as it begins to pass.
+    fn pass_out(&mut self, now: Time, packet: Packet, out: &mut Vec<Action>) -> Time {
+        let (begin, end) = self.pass(now, packet.bytes);
+        let is_faster = self.spec.path.is_none_or(|path| path >= self.spec.link);
+        out.push(Action::Later(if is_faster { begin } else { end }, Step::Ready(packet)));
+        end
+    }
+
+    /// Data pass through the NIC.
     fn pass(&mut self, now: Time, bytes: u32) -> (Time, Time) {
         match self.spec.path {
             Some(path) => self.path.serve(now, passing(path, self.spec.format.blocks(bytes))),

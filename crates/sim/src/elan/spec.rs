@@ -32,6 +32,8 @@ pub struct ElanSpec {
     /// How fast data pass through the NIC, those of the DMA engine and of the inputter together;
     /// `None`: at once.
     pub path: Option<Rate>,
+    /// How fast the link is: what passes through the NIC faster goes onto it as it passes.
+    pub link: Rate,
     /// Packets that the inputter has taken and not written at most.
     pub buffers: u32,
     /// Packets that the DMA engine has read and not sent at most.

@@ -31,6 +31,7 @@ fn elan3(source: Memory, destination: Memory) -> ElanSpec {
         copied: 64,
         notice: step,
         path: Some(rate(540)),
+        link: rate(400),
         buffers: 4,
         ahead: 4,
         circuits: 2,
@@ -222,6 +223,16 @@ fn within_a_node_data_cross_the_bus_twice() {
     let main = elan3(Memory::Main, Memory::Main);
     let told = run(main, &[(0, 0, 0, LONG), (0, 0, 0, LONG)]);
     near(rate(acknowledged(&told, 0).max(acknowledged(&told, 1))), 68.75, 1.0);
+}
+
+#[test]
+fn a_path_that_is_slower_than_the_link_is_passed_before() {
+    let slow = ElanSpec { path: Some(rate(100)), ..elan3(Memory::Elan, Memory::Elan) };
+    let found = acknowledged(&run(slow, &[(0, 0, 1, 64)]), 0);
+    let fast = takes(Memory::Elan, Memory::Elan, 1, 64);
+    near(found - fast, 64.0 / 100.0 + (64.0 / 100.0 - 64.0 / 540.0), 0.006);
+    let rate = f64::from(LONG) / acknowledged(&run(slow, &[(0, 0, 1, LONG)]), 0);
+    near(rate, 100.0, 1.0);
 }
 
 /// A put of one packet does not wait for a megabyte before it.
