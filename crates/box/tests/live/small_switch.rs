@@ -11,6 +11,9 @@ use crate::traffic::PAYLOAD;
 
 const PORT: u16 = 7100;
 
+/// Frames that ask who has an address, at most.
+const MOST_ASKED: u64 = 32;
+
 /// A part: keeps so many full frames under way to an address for some milliseconds; says how many
 /// were sent, and how many were acknowledged.
 pub fn offer(words: &[&str]) -> i32 {
@@ -81,8 +84,14 @@ fn lost(window: u64, time: u64) -> Option<(u64, u64)> {
     for sample in trace.look(Duration::ZERO).unwrap() {
         match (sample.host.as_str(), sample.end) {
             ("host0", End::Switch) => {
-                assert_eq!(sample.frames, came);
-                assert_eq!(sample.bytes, came * (PAYLOAD as u64 + 42));
+                // On a busy machine a kernel asks anew who has an address.
+                let asked = sample.frames - came;
+                assert!(asked <= MOST_ASKED, "{asked} frames more than arrived");
+                let bytes = sample.bytes - came * (PAYLOAD as u64 + 42);
+                assert!(
+                    (asked * 42..=asked * 60).contains(&bytes),
+                    "{asked} frames, {bytes} bytes"
+                );
                 drops = sample.drops;
             }
             _ => assert_eq!(sample.drops, 0, "{sample:?}"),
