@@ -40,6 +40,9 @@ pub(super) const PAPER: Paper = Paper {
 
 type Answer = Result<Measured, Missing>;
 
+/// Heights of a figure by what stands at its foot.
+type Line = Vec<(f64, f64)>;
+
 fn measure(claim: &Claim, evidence: &Evidence) -> Reading {
     let id = &claim.id;
     beyond(id)

@@ -1,7 +1,7 @@
 //! Measures of section 5.7: total exchange.
 
 use super::puts::{MAIN_MAIN, both_ways};
-use super::{Answer, spread};
+use super::{Answer, Line, spread};
 use crate::paper::Evidence;
 use crosstie_study::paper::{Measured, Missing, Truth};
 
@@ -25,7 +25,7 @@ const SIZE: &str = "work.all-to-all.size";
 pub(super) const HOSTS: f64 = 8.0;
 
 /// Each algorithm, and its bandwidth of a host by size: S (N - 1) / T.
-pub(super) fn lines(e: &Evidence) -> Result<Vec<(String, Vec<(f64, f64)>)>, Missing> {
+pub(super) fn lines(e: &Evidence) -> Result<Vec<(String, Line)>, Missing> {
     let line = |algorithm: String| {
         let times = e.curve(PART, &[(ALGORITHM, &algorithm)], SIZE, "time_mean")?;
         let rate = |size: f64, time: f64| (size, size * (HOSTS - 1.0) / time);
@@ -36,8 +36,8 @@ pub(super) fn lines(e: &Evidence) -> Result<Vec<(String, Vec<(f64, f64)>)>, Miss
 }
 
 /// The fastest of all algorithms at each size, since the paper does not say which it used.
-fn fastest(e: &Evidence) -> Result<Vec<(f64, f64)>, Missing> {
-    let mut best: Vec<(f64, f64)> = Vec::new();
+fn fastest(e: &Evidence) -> Result<Line, Missing> {
+    let mut best = Line::new();
     for (_, line) in lines(e)? {
         for (size, rate) in line {
             match best.iter_mut().find(|(known, _)| *known == size) {

@@ -1,6 +1,6 @@
 //! Measures of sections 5.5 and 5.6: one host read and written by others.
 
-use super::{Answer, furthest, spread};
+use super::{Answer, Line, furthest, spread};
 use crate::paper::Evidence;
 use crosstie_study::paper::{Estimate, Measured, Missing, Truth};
 
@@ -22,8 +22,6 @@ pub(super) fn measure(id: &str, e: &Evidence) -> Option<Answer> {
 }
 
 /// Bandwidth of all by number of processes, host 0 included.
-type Line = Vec<(f64, f64)>;
-
 fn aggregates(e: &Evidence, part: &str) -> Result<Line, Missing> {
     let curve = e.curve(part, &[], "schedule.ranks", "bandwidth")?;
     Ok(curve.into_iter().map(|(ranks, rate)| (ranks, rate.value)).collect())

@@ -1,6 +1,6 @@
 //! Measures of sections 5.1, 5.3 and 5.4: hops, one put, and puts both ways.
 
-use super::{Answer, furthest, spread};
+use super::{Answer, Line, furthest, spread};
 use crate::paper::Evidence;
 use crosstie_study::paper::{Claim, Estimate, Measured, Missing, Truth};
 
@@ -24,9 +24,6 @@ fn named(words: &str) -> Option<Mapping> {
 fn name(mapping: &Mapping) -> String {
     format!("{} to {}", mapping[0].1, mapping[1].1)
 }
-
-/// Values by size.
-pub(super) type Line = Vec<(f64, f64)>;
 
 const NS: f64 = 1e3;
 
