@@ -42,12 +42,14 @@ mod evidence;
 mod flich;
 mod liu;
 mod part;
+mod petrini;
 mod remark;
 mod statistic;
 mod tam;
 
 use crosstie_study::Diagnostic;
-use crosstie_study::paper::{Claim, Finding, Grid, Measured, Missing, Published};
+use crosstie_study::paper::{Claim, Finding, Grid, Measured, Missing, Published, Target};
+use std::collections::BTreeMap;
 
 pub use allocation::rails_by_nodes;
 pub use drawing::Drawing;
@@ -92,8 +94,30 @@ pub struct Paper {
 }
 
 /// All papers.
-pub const PAPERS: &[Paper] =
-    &[coll::PAPER, flich::PAPER, liu::PAPER, tam::CONGESTION, tam::EXCHANGE, tam::MODEL];
+pub const PAPERS: &[Paper] = &[
+    coll::PAPER,
+    flich::PAPER,
+    liu::PAPER,
+    petrini::PAPER,
+    tam::CONGESTION,
+    tam::EXCHANGE,
+    tam::MODEL,
+];
+
+/// The numbers that a file of claims publishes, by the ids of the claims.
+fn numbers(paper: &Paper) -> BTreeMap<String, f64> {
+    let published: Published =
+        paper.published().unwrap_or_else(|mistake| panic!("{}: {mistake}", paper.name));
+    let number = |target| match target {
+        Target::Value(value) => Some(value),
+        _ => None,
+    };
+    published
+        .claims
+        .into_iter()
+        .filter_map(|claim| Some((claim.id, number(claim.target)?)))
+        .collect()
+}
 
 impl Paper {
     /// The paper of that name.

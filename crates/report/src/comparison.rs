@@ -237,7 +237,8 @@ fn with_unit(number: String, unit: &str) -> String {
         "%" => number + "%",
         // Of a word there may be one: "1 rail". Symbols such as "ns" and "MB/s" stay as they are.
         word if number == "1" && word.len() > 3 && word.chars().all(char::is_alphabetic) => {
-            format!("1 {}", word.strip_suffix('s').unwrap_or(word))
+            let long = ["ches", "sses"].into_iter().any(|ending| word.ends_with(ending));
+            format!("1 {}", word.strip_suffix(if long { "es" } else { "s" }).unwrap_or(word))
         }
         unit => format!("{number} {unit}"),
     }

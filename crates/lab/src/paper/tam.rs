@@ -8,8 +8,7 @@ mod flow;
 mod model;
 
 use super::{Paper, Part};
-use crosstie_study::paper::{Measured, Missing, Published, Target};
-use std::collections::BTreeMap;
+use crosstie_study::paper::{Measured, Missing};
 
 const CITATION: &str = "Tam: Performance Studies of High-Speed Communication on Commodity Cluster, PhD thesis, University \
                         of Hong Kong, 2001";
@@ -97,18 +96,3 @@ pub(super) const MODEL: Paper = Paper {
 };
 
 type Answer = Result<Measured, Missing>;
-
-/// The numbers that a file of claims publishes, by the ids of the claims.
-fn numbers(paper: &Paper) -> BTreeMap<String, f64> {
-    let published: Published =
-        paper.published().unwrap_or_else(|mistake| panic!("{}: {mistake}", paper.name));
-    let number = |target| match target {
-        Target::Value(value) => Some(value),
-        _ => None,
-    };
-    published
-        .claims
-        .into_iter()
-        .filter_map(|claim| Some((claim.id, number(claim.target)?)))
-        .collect()
-}

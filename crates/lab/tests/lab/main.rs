@@ -11,6 +11,7 @@ mod measures;
 mod mistakes;
 mod myrinet;
 mod papers;
+mod petrini;
 mod physics;
 mod presets;
 mod rails;

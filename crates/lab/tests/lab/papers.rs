@@ -132,6 +132,22 @@ fn arithmetic(id: &str) -> Option<Agreement> {
         ["app", _, "share"] | ["claim", "delay"] => Agreement::Agrees,
         ["app", "vis", _] | ["app", "is", "run"] => Agreement::NotCheckable,
         ["fig20", "sample" | "competitor"] => Agreement::NotCheckable,
+        // Of QsNet, what the machine is made of, trees, and what follows from published numbers.
+        ["elan" | "elite" | "net" | "pkt" | "cluster" | "map" | "bench" | "pci", _] => {
+            Agreement::Agrees
+        }
+        ["tree5", "switches"] | ["tree", ..] | ["mdi" | "dist" | "nca" | "mdis", ..] => {
+            Agreement::Agrees
+        }
+        ["route", _] | ["eq1", _] | ["f8", "wire_bw" | "wire_share"] => Agreement::Agrees,
+        ["f9", "ratio", _] => Agreement::Agrees,
+        ["f7", _] | ["f8" | "f9", "intra"] | ["f9", "lat", "intra"] | ["f12", "latency"] => {
+            Agreement::NotCheckable
+        }
+        ["f13", what] if what.starts_with("tports") => Agreement::NotCheckable,
+        ["f13", "mpi_main" | "groups"] => Agreement::NotCheckable,
+        ["f14", "tports_mpi" | "increase" | "diverge"] => Agreement::NotCheckable,
+        ["f15", "mpi_drop" | "tports" | "elan3lib"] => Agreement::NotCheckable,
         _ => return None,
     })
 }
@@ -258,6 +274,7 @@ fn every_file_of_a_paper_belongs_to_a_part() {
         ("coll", &["coll-multirail"][..], &["published"][..]),
         ("flich", &["flich-itb"], &["published"]),
         ("liu", &["liu-multirail-mpi"], &["published"]),
+        ("petrini", &["petrini-qsnet"], &["published"]),
         (
             "tam",
             &["tam-congestion", "tam-exchange", "tam-model"],

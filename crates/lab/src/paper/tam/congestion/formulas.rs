@@ -1,7 +1,8 @@
 //! Claims that are arithmetic: the formulas of chapter 4, evaluated.
 
-use super::super::{CONGESTION, numbers};
+use super::super::CONGESTION;
 use super::{IBM326, IBM416, after, average, table_4_1};
+use crate::paper::numbers;
 use crosstie_model::Architecture;
 use crosstie_model::congestion::{Cycle, Loss, Trace, input_approximate, timeouts};
 use crosstie_study::paper::Measured;

@@ -1,7 +1,8 @@
 //! Claims that are arithmetic: the formulas of chapters 5 and 6, evaluated.
 
-use super::super::{EXCHANGE, numbers};
+use super::super::EXCHANGE;
 use super::{HIERARCHIES, Hierarchy, UPLINK};
+use crate::paper::numbers;
 use crosstie_collective::algorithm::{AllToAll, Pairs, Permutation};
 use crosstie_collective::{
     Collective, Counting, Op, Operation, Rank, Reading, Step, global_window,
