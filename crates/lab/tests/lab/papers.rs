@@ -141,9 +141,7 @@ fn arithmetic(id: &str) -> Option<Agreement> {
         }
         ["route", _] | ["eq1", _] | ["f8", "wire_bw" | "wire_share"] => Agreement::Agrees,
         ["f9", "ratio", _] => Agreement::Agrees,
-        ["f7", _] | ["f8" | "f9", "intra"] | ["f9", "lat", "intra"] | ["f12", "latency"] => {
-            Agreement::NotCheckable
-        }
+        ["f7", _] | ["f12", "latency"] => Agreement::NotCheckable,
         ["f13", what] if what.starts_with("tports") => Agreement::NotCheckable,
         ["f13", "mpi_main" | "groups"] => Agreement::NotCheckable,
         ["f14", "tports_mpi" | "increase" | "diverge"] => Agreement::NotCheckable,

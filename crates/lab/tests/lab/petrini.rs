@@ -119,6 +119,8 @@ fn published(at: &At<'_>) -> [f64; 4] {
             let (rate, time) = if from_main { (140.0, 4.15) } else { (270.0, 2.85) };
             [2.0 * rising(rate, size), time, time, time]
         }
+        "within" => [150.0, 1.0, 1.0, 1.0],
+        "within-both" => [150.0, 5.0, 1.0, 1.0],
         "path" => [if from_main { 400.0 } else { 670.0 }, 1.0, 1.0, 1.0],
         "read" => [200.0, 1.0, 100.0, 101.0],
         "write" if at.number(".ranks") == 2.0 => [200.0, 1.0, 1.0, 1.0],
@@ -142,7 +144,7 @@ fn otherwise(at: &At<'_>) -> [f64; 4] {
             [rate * size / (size + 2000.0), time, time, time]
         }
         "both" => [120.0, time, time, time],
-        "path" => [100.0, 1.0, 1.0, 1.0],
+        "path" | "within" | "within-both" => [100.0, 1.0, 1.0, 1.0],
         "read" | "write" => [300.0 / at.number(".ranks"), 1.0, 100.0, 200.0],
         _ => [1.0, 7.0 * size / 170.0, 1.0, 1.0],
     }
@@ -200,5 +202,5 @@ fn what_it_does_not_say_differs() {
         assert_eq!(agreement, expected, "{id}: {:?}", finding.outcome);
         count += 1;
     }
-    assert_eq!(count, 43);
+    assert_eq!(count, 46);
 }

@@ -57,6 +57,10 @@ pub(super) fn measure(claim: &Claim, e: &Evidence) -> Option<Answer> {
         ["f8", "lat_order"] => {
             at(e, PUT, &MAIN_ELAN, 64.0).and_then(|slow| Ok(slow - at(e, PUT, &ELAN_MAIN, 64.0)?))
         }
+        ["f8", "intra"] => line(e, WITHIN, &[], "bandwidth").map(|line| highest(&line)),
+        ["f9", "intra"] => line(e, WITHIN_BOTH, &[], "bandwidth").map(|line| highest(&line) / 2.0),
+        ["f9", "lat", "intra"] => line(e, WITHIN_BOTH, &[], "time_mean")
+            .and_then(|line| Ok(lowest(&line) - at(e, BOTH, &MAIN_MAIN, 64.0)?)),
         ["f9", "lat", mapping] => short(e, BOTH, &named(mapping)?, claim),
         ["f9", "lat_increase"] => slower(claim, e),
         ["f9", "bw", mapping] => both_ways(e, &named(mapping)?),
@@ -98,16 +102,24 @@ type Kind = (&'static str, &'static str);
 
 const PUT: Kind = ("put", "work.scatter.size");
 const STREAM: Kind = ("stream", "work.stream.size");
+/// Between two processes of a host, whose shortest message fills a write block with its envelope.
+const WITHIN: Kind = ("within", "work.scatter.size");
+const WITHIN_BOTH: Kind = ("within-both", "work.all-to-all.size");
 pub(super) const BOTH: Kind = ("both", "work.all-to-all.size");
 
+/// A column by size, with these settings.
 pub(super) fn line(
     e: &Evidence,
     (part, size): Kind,
-    mapping: &Mapping,
+    settings: &[(&str, &str)],
     column: &str,
 ) -> Result<Line, Missing> {
-    let curve = e.curve(part, mapping, size, column)?;
+    let curve = e.curve(part, settings, size, column)?;
     Ok(curve.into_iter().map(|(size, height)| (size, height.value)).collect())
+}
+
+fn lowest(line: &[(f64, f64)]) -> f64 {
+    line.iter().map(|(_, height)| *height).fold(f64::INFINITY, f64::min)
 }
 
 fn highest(line: &[(f64, f64)]) -> f64 {
