@@ -38,7 +38,7 @@ pub fn elan(draw: &mut Draw, file: &mut Experiment) -> bool {
         let count = draw.one(&[1, 2, 8, 65_536]);
         put(draw, key, count.into());
     }
-    let path = draw.one(&["100 MB/s", "540 MB/s", "1 TB/s"]);
+    let path = draw.one(&["100 MB/s", "540 MB/s", "1000 GB/s"]);
     put(draw, "path", path.into());
     let one_in = draw.one(&[10, 1_000_000_000]);
     put(draw, "garbled-one-in", one_in.into());
