@@ -267,6 +267,11 @@ impl Nodes {
         self.spec.puts
     }
 
+    /// Returns true if ranks of a node send to each other through its NICs.
+    pub fn loops(&self) -> bool {
+        self.spec.loops()
+    }
+
     /// Packets that the network has lost.
     pub fn lost(&self) -> u64 {
         self.lost

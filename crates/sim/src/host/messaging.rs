@@ -343,7 +343,7 @@ impl<'a> Messaging<'a> {
         let bytes = (own + bytes).max(1) as u32;
         let (node, peer) = (self.node(from), self.node(to));
         // Elans put from one process of a node to another, too.
-        if node == peer && !self.nodes.take_puts() {
+        if node == peer && !self.nodes.loops() {
             let free = &mut self.memories[node.0 as usize];
             *free = self.now.max(*free) + self.spec.memory.time_for(bytes);
             let there = *free + self.spec.latency;

@@ -93,6 +93,14 @@ impl NodesSpec {
         self.outlives_rails() || !self.injection.is_plain()
     }
 
+    /// Returns true if ranks of a node send to each other through its NICs: these take puts, and the
+    /// policy does not reserve both ends of a message, which would wait for themselves.
+    pub fn loops(&self) -> bool {
+        let reserves =
+            matches!(self.policy, PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. });
+        self.puts && !reserves
+    }
+
     /// Whether nodes outlive their rails.
     pub fn outlives_rails(&self) -> bool {
         self.patience.is_some() && self.channel.is_some()
@@ -116,7 +124,7 @@ impl NodesSpec {
             reports: audience == Audience::Follows,
             // Simulated networks deliver nothing twice.
             repeats: false,
-            loops: self.puts,
+            loops: self.loops(),
             patience: self.patience.filter(|_| self.outlives_rails()),
             ahead: None,
             injection: self.injection,
