@@ -19,8 +19,8 @@
 //! ```
 //!
 //! Command processor, DMA engine, inputter and events are threads of one microcode processor, which
-//! does one thing after the other. Data pass through the NIC by one path ([`ElanSpec::path`]). An inputter
-//! that has no room withholds the acknowledge: the circuit stays open, and the network
+//! does one thing after the other. Data pass through the NIC by one path ([`ElanSpec::path`]). An
+//! inputter that has no room withholds the acknowledge: the circuit stays open, and the network
 //! behind it fills. What a process has not granted is not read and not written ([`mmu`]).
 
 pub mod mmu;

@@ -70,7 +70,7 @@ pub enum Ends {
     Nics,
 }
 
-/// Whether a packet goes before others. Only a wormhole network with
+/// How a packet ranks among those that wait for the same. Only a wormhole network with
 /// [`priorities`](crate::wormhole::Config::priorities) heeds it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {

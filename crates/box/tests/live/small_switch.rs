@@ -11,7 +11,7 @@ use crate::traffic::PAYLOAD;
 
 const PORT: u16 = 7100;
 
-/// Frames that ask who has an address, at most.
+/// ARP frames that a run may see, at most.
 const MOST_ASKED: u64 = 32;
 
 /// A part: keeps so many full frames under way to an address for some milliseconds; says how many
@@ -84,7 +84,7 @@ fn lost(window: u64, time: u64) -> Option<(u64, u64)> {
     for sample in trace.look(Duration::ZERO).unwrap() {
         match (sample.host.as_str(), sample.end) {
             ("host0", End::Switch) => {
-                // On a busy machine a kernel asks anew who has an address.
+                // On a busy machine a kernel sends ARP requests anew.
                 let asked = sample.frames - came;
                 assert!(asked <= MOST_ASKED, "{asked} frames more than arrived");
                 let bytes = sample.bytes - came * (PAYLOAD as u64 + 42);

@@ -56,11 +56,11 @@ pub struct Grant {
     pub stretch: Stretch,
     /// Where it is.
     pub memory: Memory,
-    /// Whether it may be read.
+    /// True if partners may read it.
     pub read: bool,
-    /// Whether it may be written.
+    /// True if partners may write it.
     pub write: bool,
-    /// Who may do so.
+    /// The processes that may do so.
     pub partners: RangeInclusive<Process>,
 }
 

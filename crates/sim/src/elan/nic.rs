@@ -15,9 +15,9 @@ use std::collections::VecDeque;
 /// What a process writes to the command port: bytes of its memory to the memory of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Descriptor {
-    /// Who sends.
+    /// The process that sends.
     pub from: Process,
-    /// Who receives.
+    /// The process that receives.
     pub to: Process,
     /// What is sent.
     pub source: Stretch,

@@ -49,7 +49,7 @@ impl Errors {
         self.seed.child("host", u64::from(host)).child("packet", number)
     }
 
-    /// Whether that packet is garbled on a channel.
+    /// Returns true if that packet is garbled on a channel.
     pub(super) fn garbles(self, packet: Seed, channel: u32) -> bool {
         packet.stream("channel", u64::from(channel)).chance(self.probability)
     }
@@ -80,7 +80,7 @@ pub struct Config {
     pub wire: u32,
     /// In-transit buffers in all NICs, or none; with them the bus must be [`Bus::Full`].
     pub in_transit: Option<InTransit>,
-    /// Whether packets end with a token that waits for an acknowledge; the bus must be
+    /// Packets end with a token that waits for an acknowledge, if any; the bus must be
     /// [`Bus::Full`] then, without in-transit buffers.
     pub circuits: Option<Circuits>,
     /// Whether packets go before others by their priority.

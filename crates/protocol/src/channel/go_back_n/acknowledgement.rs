@@ -31,8 +31,8 @@ impl Acknowledgement {
         self.expected
     }
 
-    /// Takes note of the packet expected; returns true if a Pack goes at once. Where the window of this end
-    /// is full it waits for room, of which the other end will soon tell. Less than half a
+    /// Takes note of the packet expected; returns true if a Pack goes at once. Where the window of
+    /// this end is full it waits for room, of which the other end will soon tell. Less than half a
     /// window waits so, lest both ends wait for each other.
     #[inline]
     pub fn note(&mut self, now: Time, full: bool) -> bool {
