@@ -30,6 +30,7 @@ Examples:
       bandwidth of a window of messages
   crosstie bench all-reduce --sim qsnet --algorithm all
       one column for each algorithm
+  crosstie bench hotspot --sim qsnet-elan3 --ranks 8  one rank against all others
   crosstie bench broadcast --sim qsnet --ranks 16 --world wormhole,ideal
   crosstie bench barrier --sim loggops --json
   crosstie bench ping --sim qsnet --set cluster.rails=4 --set policy=pull
@@ -59,7 +60,8 @@ bibw go between the first and the last of them. Rank 0 prints the table.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BenchArguments {
-    /// What to measure: ping, bw, bibw, or a collective operation such as broadcast
+    /// What to measure: ping, bw, bibw, hotspot, exchange, or a collective operation such as
+    /// broadcast
     #[arg(value_name = "BENCHMARK", required_unless_present = "list")]
     #[arg(value_parser = catalogue::parser(), hide_possible_values = true)]
     benchmark: Option<String>,
@@ -146,6 +148,7 @@ pub fn bench(
     let sides = Side::all(arguments, benchmark, lead, console)?;
     // The same number everywhere, so that columns can be compared.
     let ranks = arguments.ranks.or_else(|| sides.iter().map(Side::hosts).min()).unwrap_or(2);
+    let quantity = benchmark.quantity(ranks);
     let runner = run::Runner::new(threads, lead)?;
     let mut columns: Vec<Column> = Vec::new();
     let has_sizes = benchmark.sizes().is_some();
@@ -153,7 +156,9 @@ pub fn bench(
     let mut lines: Vec<Line> = sizes.iter().map(line).collect();
     let mut failed = false;
     let mut remarks: Vec<String> = Vec::new();
-    if name == "all-to-all" && arguments.algorithm.as_deref() == Some("all") {
+    if matches!(benchmark.name(), "exchange" | "all-to-all")
+        && arguments.algorithm.as_deref() == Some("all")
+    {
         let names = catalogue::TAKES_TURNS.join(", ");
         remarks.push(format!("without {names}, which are asked for by name"));
     }
@@ -169,7 +174,7 @@ pub fn bench(
         for (line, rows) in lines.iter_mut().zip(rows.chunks(rows.len() / sizes.len())) {
             let statistics = side.statistics();
             for row in rows {
-                let value = |statistic: &Option<_>| value(row, benchmark, line.size, *statistic);
+                let value = |statistic: &Option<_>| value(row, quantity, line.size, *statistic);
                 line.values.extend(statistics.iter().map(value));
                 line.busy = line.busy.into_iter().chain(row.measured("busy")).reduce(f64::max);
             }
@@ -180,7 +185,6 @@ pub fn bench(
             failed = true;
         }
     }
-    let quantity = benchmark.quantity();
     let live = sides.iter().find(|side| side.is_live()).map(|side| side.name().to_owned());
     let working = if benchmark.is_collective() { ranks } else { 2 };
     remarks.extend(sides.iter().filter_map(|side| side.crowd(working)));
@@ -200,8 +204,8 @@ pub fn bench(
         columns,
         lines,
     };
-    if benchmark.is_collective() {
-        table.rank();
+    if benchmark.is_collective() && benchmark != Benchmark::Hotspot {
+        table.rank(quantity);
     }
     if console.json {
         console.print_json(&table)?;
@@ -304,19 +308,14 @@ fn distinct(mut words: Vec<&str>) -> Vec<&str> {
 }
 
 /// What a row says of the quantity that a benchmark is about; `None` of a run that failed.
-fn value(
-    row: &Row,
-    benchmark: Benchmark,
-    size: Option<u64>,
-    statistic: Option<&str>,
-) -> Option<f64> {
+fn value(row: &Row, quantity: Quantity, size: Option<u64>, statistic: Option<&str>) -> Option<f64> {
     if row.status != Status::Completed {
         return None;
     }
     // The middle one of a few that are alike once a policy has found its pace, or of many that
     // vary.
     let time = row.measured(if statistic.is_some() { "time_p99" } else { "time_p50" })?;
-    Some(match benchmark.quantity() {
+    Some(match quantity {
         Quantity::HalfRoundTrip => time / 2.0,
         Quantity::Time => time,
         // Bytes per microsecond are millions of bytes per second.

@@ -18,6 +18,10 @@ pub enum Benchmark {
     Bandwidth,
     /// A window of messages both ways.
     BothWays,
+    /// All other ranks send to rank 0 at once, or it sends to them.
+    Hotspot,
+    /// All ranks send to all others.
+    Exchange,
     /// A collective operation, by name.
     Collective(&'static str),
 }
@@ -69,6 +73,15 @@ fn operation(name: &str) -> Operation {
     all.into_iter().find(|operation| operation.name() == name).expect("it declares itself")
 }
 
+/// What a complete exchange is to the rest of the laboratory.
+const EXCHANGE: &str = "all-to-all";
+
+/// The two directions of a hot spot, each with its sentence.
+const DIRECTIONS: [(&str, &str); 2] = [
+    ("write", "All other ranks send to rank 0 at once."),
+    ("read", "Rank 0 sends to all other ranks at once."),
+];
+
 /// Algorithms whose packets take turns.
 pub const TAKES_TURNS: [&str; 3] = ["synchronous-shuffle", "group-shuffle", "modified-shuffle"];
 
@@ -77,10 +90,14 @@ impl Benchmark {
     pub fn all() -> Vec<Benchmark> {
         let names = Operation::all().map(|operation| operation.name());
         let operations = names.into_iter().map(Benchmark::Collective);
-        [Benchmark::Ping, Benchmark::Bandwidth, Benchmark::BothWays]
-            .into_iter()
-            .chain(operations)
-            .collect()
+        let own = [
+            Benchmark::Ping,
+            Benchmark::Bandwidth,
+            Benchmark::BothWays,
+            Benchmark::Hotspot,
+            Benchmark::Exchange,
+        ];
+        own.into_iter().chain(operations).collect()
     }
 
     /// The one of a name.
@@ -95,6 +112,8 @@ impl Benchmark {
             Benchmark::Ping => "ping",
             Benchmark::Bandwidth => "bw",
             Benchmark::BothWays => "bibw",
+            Benchmark::Hotspot => "hotspot",
+            Benchmark::Exchange => "exchange",
             Benchmark::Collective(name) => name,
         }
     }
@@ -105,13 +124,15 @@ impl Benchmark {
             Benchmark::Ping => "A message there and one back; the latency is half of that.",
             Benchmark::Bandwidth => "64 messages back to back, one way.",
             Benchmark::BothWays => "64 messages back to back, both ways at once.",
+            Benchmark::Hotspot => "One rank against all others: what they carry together.",
+            Benchmark::Exchange => "A complete exchange: what each rank sends and receives.",
             Benchmark::Collective(name) => operation(name).sentence(),
         }
     }
 
     /// Whether all ranks take part.
     pub fn is_collective(self) -> bool {
-        matches!(self, Benchmark::Collective(_))
+        matches!(self, Benchmark::Hotspot | Benchmark::Exchange | Benchmark::Collective(_))
     }
 
     /// Returns true if many messages are under way at once.
@@ -119,12 +140,15 @@ impl Benchmark {
         matches!(self, Benchmark::Bandwidth | Benchmark::BothWays)
     }
 
-    /// What it is about.
-    pub fn quantity(self) -> Quantity {
+    /// What it is about, among a number of ranks.
+    pub fn quantity(self, ranks: u32) -> Quantity {
         match self {
             Benchmark::Ping => Quantity::HalfRoundTrip,
             Benchmark::Bandwidth => Quantity::Bandwidth { messages: WINDOW },
             Benchmark::BothWays => Quantity::Bandwidth { messages: 2 * WINDOW },
+            Benchmark::Hotspot | Benchmark::Exchange => {
+                Quantity::Bandwidth { messages: u64::from(ranks.saturating_sub(1)) }
+            }
             Benchmark::Collective(_) => Quantity::Time,
         }
     }
@@ -133,8 +157,9 @@ impl Benchmark {
     pub fn sizes(self) -> Option<(u64, u64)> {
         match self {
             Benchmark::Ping | Benchmark::Bandwidth | Benchmark::BothWays => Some((1, 1 << 20)),
+            Benchmark::Hotspot | Benchmark::Exchange => Some((64, 1 << 20)),
             Benchmark::Collective(name) if !operation(name).keys().contains(&"size") => None,
-            Benchmark::Collective("all-to-all") => Some((8, 1 << 14)),
+            Benchmark::Collective(EXCHANGE) => Some((8, 1 << 14)),
             Benchmark::Collective(_) => Some((8, 1 << 18)),
         }
     }
@@ -142,22 +167,31 @@ impl Benchmark {
     /// Its algorithms, each with its sentence.
     pub fn described(self) -> Vec<(&'static str, &'static str)> {
         match self {
+            Benchmark::Exchange => Benchmark::Collective(EXCHANGE).described(),
             Benchmark::Collective(name) => (operation(name).algorithms().into_iter())
                 .map(|algorithm| (algorithm.name, algorithm.sentence))
                 .collect(),
+            Benchmark::Hotspot => DIRECTIONS.to_vec(),
             Benchmark::Ping | Benchmark::Bandwidth | Benchmark::BothWays => Vec::new(),
         }
     }
 
     /// The algorithm that it takes if nobody names one.
     pub fn usual_algorithm(self) -> Option<String> {
-        let Benchmark::Collective(name) = self else { return None };
-        Some(operation(name).algorithm().name.to_owned())
+        match self {
+            Benchmark::Exchange => Benchmark::Collective(EXCHANGE).usual_algorithm(),
+            Benchmark::Collective(name) => Some(operation(name).algorithm().name.to_owned()),
+            Benchmark::Ping | Benchmark::Bandwidth | Benchmark::BothWays | Benchmark::Hotspot => {
+                None
+            }
+        }
     }
 
     /// The algorithms that were asked for; one that is `None` is the usual one.
     pub fn algorithms(self, asked: Option<&str>) -> Result<Vec<Option<String>>, Failure> {
         let known: Vec<&str> = self.described().into_iter().map(|(name, _)| name).collect();
+        // Both directions of a hot spot belong together.
+        let asked = asked.or((self == Benchmark::Hotspot).then_some("all"));
         match asked {
             None => Ok(vec![None]),
             Some(_) if known.is_empty() => {
@@ -182,7 +216,9 @@ impl Benchmark {
     /// long.
     pub fn live_iterations(self, size: u64) -> i64 {
         match (self, size) {
-            (Benchmark::Collective(_), _) => COLLECTIVE_ITERATIONS,
+            (Benchmark::Hotspot | Benchmark::Exchange | Benchmark::Collective(_), _) => {
+                COLLECTIVE_ITERATIONS
+            }
             (Benchmark::Ping, ..=8192) => 1000,
             (Benchmark::Ping, ..=131_072) => 200,
             (Benchmark::Ping, _) => 50,
@@ -200,11 +236,15 @@ impl Benchmark {
             keys.insert("size".to_owned(), Value::String(format!("{size} B")));
         }
         let name = match self {
-            Benchmark::Collective(name) => {
+            Benchmark::Hotspot => {
+                keys.insert("algorithm".to_owned(), "linear".into());
+                if algorithm == Some("read") { "scatter" } else { "gather" }
+            }
+            Benchmark::Exchange | Benchmark::Collective(_) => {
                 if let Some(algorithm) = algorithm {
                     keys.insert("algorithm".to_owned(), algorithm.into());
                 }
-                name
+                if let Benchmark::Collective(name) = self { name } else { EXCHANGE }
             }
             Benchmark::Ping => "ping",
             Benchmark::Bandwidth | Benchmark::BothWays => {

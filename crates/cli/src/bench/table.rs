@@ -5,6 +5,8 @@ use std::fmt;
 use crosstie_lab::live::disturbance;
 use serde::Serialize;
 
+use super::catalogue::Quantity;
+
 /// What was measured.
 #[derive(Serialize)]
 pub struct Table {
@@ -76,7 +78,9 @@ fn number(value: f64) -> String {
 
 impl Table {
     /// Names the fastest algorithm of each line, where there are several.
-    pub fn rank(&mut self) {
+    pub fn rank(&mut self, quantity: Quantity) {
+        // More bandwidth is less time.
+        let sign = if matches!(quantity, Quantity::Bandwidth { .. }) { -1.0 } else { 1.0 };
         let worlds: Vec<&str> = self.worlds();
         let mut all: Vec<Vec<Fastest>> = Vec::new();
         for line in &self.lines {
@@ -92,7 +96,7 @@ impl Table {
                 let (algorithm, _) = known
                     .iter()
                     .copied()
-                    .min_by(|a, b| a.1.total_cmp(&b.1))
+                    .min_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)))
                     .filter(|_| known.len() > 1)?;
                 Some(Fastest { world: (*world).to_owned(), algorithm: algorithm.to_owned() })
             });

@@ -50,6 +50,8 @@ fn everything_there_is_is_listed() {
     for word in [
         "ping",
         "bibw",
+        "hotspot",
+        "exchange",
         "all-to-all",
         "rabenseifner",
         "qsnet",
@@ -61,7 +63,7 @@ fn everything_there_is_is_listed() {
         assert!(listed.contains(word), "{word}");
     }
     let document = run(&["bench", "--list", "--json"]).expect(0).json();
-    assert_eq!(document["benchmarks"].as_array().unwrap().len(), 11);
+    assert_eq!(document["benchmarks"].as_array().unwrap().len(), 13);
     assert_eq!(document["presets"].as_array().unwrap().len(), 20);
     assert_eq!(document["presets"][0]["name"], json!("qsnet"));
     assert!(listed.contains("\n  p450-ibm-8275-416  "), "{listed}");
@@ -94,6 +96,41 @@ fn the_fastest_algorithm_is_named() {
     assert_eq!(document["rows"][0]["fastest"], fastest);
     let one = run(&[&arguments[..], &["--ranks", "16"]].concat()).expect(0).stdout;
     assert!(!one.contains("fastest"), "{one}");
+}
+
+/// What Petrini et al. measured: one writer is limited by what it reads, several by what the target
+/// writes, readers by what it reads.
+#[test]
+fn a_hot_spot_carries_what_one_bus_does() {
+    let rates = |ranks: &str| {
+        let arguments = ["bench", "hotspot", "--sim", "qsnet-elan3", "--sizes", "1MiB", "--json"];
+        let document = run(&[&arguments[..], &["--ranks", ranks]].concat()).expect(0).json();
+        let values = document["rows"][0]["values"].as_array().unwrap().clone();
+        assert!(document["rows"][0].get("fastest").is_none(), "{document}");
+        [0, 1].map(|column: usize| values[column].as_f64().unwrap())
+    };
+    let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 0.01;
+    let [write, read] = rates("2");
+    assert!(near(write, 200.0) && near(read, 200.0), "{write} {read}");
+    let [write, read] = rates("4");
+    assert!(near(write, 275.0) && near(read, 200.0), "{write} {read}");
+}
+
+/// The same work as `all-to-all`, by what it carries; then the fastest has the most.
+#[test]
+fn an_exchange_is_told_by_its_bandwidth() {
+    let bench = |name: &str, column: usize| {
+        let arguments = ["bench", name, "--sim", "qsnet-elan3", "--sizes", "64KiB", "--json"];
+        let more = ["--ranks", "8", "--algorithm", "all"];
+        let document = run(&[&arguments[..], &more].concat()).expect(0).json();
+        let row = document["rows"][0].clone();
+        let fastest = row["fastest"][0]["algorithm"].clone();
+        (row["values"][column].as_f64().unwrap(), fastest)
+    };
+    let (bandwidth, most) = bench("exchange", 0);
+    let (time, least) = bench("all-to-all", 0);
+    assert_eq!(most, least);
+    assert!((bandwidth * time - 7.0 * 65_536.0).abs() < 1.0, "{bandwidth} {time}");
 }
 
 #[test]
