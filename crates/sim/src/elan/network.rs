@@ -194,13 +194,13 @@ impl<'a> Elans<'a> {
             Action::Acknowledge(id, answer) => {
                 let place = (id >> network::Packet::NUMBER) as u32;
                 let Sent { packet, .. } = *self.packets.get(place);
-                let Order { from, to, .. } = *self.orders.get(packet.put);
+                let Order { rail, from, to, .. } = *self.orders.get(packet.put);
                 if from == to {
                     self.packets.take(place);
                     return self.enter(now, nic, answered(packet, answer.err()));
                 }
                 self.packets.get_mut(place).violation = answer.err();
-                self.network.acknowledge(id);
+                self.network.acknowledge(id, rail * self.hosts + to);
             }
             Action::Arriving(put) => {
                 let order = *self.orders.get(put);
