@@ -22,6 +22,11 @@
 //! of one block, to the Elan that holds them. That one checks whether they may be read, or refuses
 //! the packet, and serves it as a put of its own, of which only the destination is told.
 //!
+//! A put may go to several hosts: one DMA, which the network spreads. An event is set at each
+//! destination, and at the source when all have acknowledged. If one refuses a packet, that is
+//! refused for all, and the put ends in an error at its source. A packet that is garbled for some
+//! goes again to all; who has it acknowledges it again at once, and takes it for nothing else.
+//!
 //! Command processor, DMA engine, inputter and events are threads of one microcode processor, which
 //! does one thing after the other. Data pass through the NIC by one path ([`ElanSpec::path`]). An
 //! inputter that has no room withholds the acknowledge: the circuit stays open, and the network

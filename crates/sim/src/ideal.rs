@@ -257,7 +257,7 @@ pub(crate) mod tests {
         let word = |event: &Event| match event.fate {
             Fate::Left => "left",
             Fate::Arriving => "arriving",
-            Fate::Arrived(_) => "arrived",
+            Fate::Arrived(_) | Fate::Reached(..) => "arrived",
             Fate::Acknowledged => "acknowledged",
             Fate::Refused => "refused",
             Fate::Dropped => "dropped",

@@ -102,6 +102,8 @@ pub enum Fate {
     Arriving,
     /// It has arrived whole.
     Arrived(Passage),
+    /// Of a packet to several hosts ([`Network::cast`]): it has arrived whole at this one.
+    Reached(Passage, u32),
     /// The acknowledge of the host it went to is back at the host that sent it. Told by networks
     /// of circuits ([`Config::circuits`](crate::wormhole::Config::circuits)).
     Acknowledged,
@@ -232,6 +234,14 @@ pub trait Network {
     /// NICs take puts are asked.
     fn get(&mut self, _packet: Packet) {
         unreachable!("nobody asks a network without such NICs to get anything");
+    }
+
+    /// Hands a packet to its host that goes to several others: from the host that it goes to up to
+    /// the last one given, at least two in the order of their numbers; its source may be one of them. It reaches
+    /// each by itself. It is acknowledged when all have acknowledged it, and refused if one refuses
+    /// it. Only wormhole networks whose routing knows ways to ranges of hosts are asked.
+    fn cast(&mut self, _packet: Packet, _last: u32) {
+        unreachable!("nobody asks a network without ways to ranges of hosts");
     }
 
     /// The NIC of a host acknowledges a packet that has arrived there, now; it is number

@@ -11,6 +11,7 @@
 //! network at once, only applications can react, and they do so at the instant; open-loop traffic
 //! does not react at all, and is told whenever it suits the network.
 
+mod casts;
 mod gets;
 mod identity;
 mod links;
@@ -28,6 +29,7 @@ pub use station::{Overflows, StationSpec};
 use crate::agenda::{Agenda, Entry};
 use crate::network::{Attention, Ends, Event, Fate, Interest, Network, Packet, Passage, Priority};
 use crate::slab::Slab;
+use casts::Casts;
 use crosstie_protocol::channel::{History, Tally};
 use crosstie_protocol::{
     self as protocol, Action, Control, Input, Machine, MessageId, Node, NodeId, RailId,
@@ -114,6 +116,7 @@ pub struct Nodes {
     sent: u64,
     controls: Slab<ControlPacket>,
     gets: Gets,
+    casts: Casts,
     /// Channels, where there are any.
     links: Option<Links>,
     /// Commodity nodes and what is under way between them, where nodes do not simply hand packets
@@ -177,6 +180,7 @@ impl Nodes {
             sent: 0,
             controls: Slab::default(),
             gets: Gets::default(),
+            casts: Casts::default(),
             links: spec.channel.map(|channel| Links::new(channel, count, spec.rails)),
             post: (!spec.is_plain()).then(|| Box::new(Post::new(spec, count))),
             lost: 0,
@@ -262,6 +266,7 @@ impl Nodes {
     pub fn is_idle(&self) -> bool {
         self.messages.is_empty()
             && self.gets.is_empty()
+            && self.casts.is_empty()
             && self.nodes.iter().all(Node::is_idle)
             && self.links.as_ref().is_none_or(Links::is_idle)
             && self.post.as_ref().is_none_or(|post| post.is_idle())
@@ -367,6 +372,10 @@ impl Nodes {
                 self.hear_of_post(network, packet, event.at, fate, listener);
             }
             (PacketId::Got(place), fate) => self.hear_of_get(place, fate, listener),
+            (PacketId::Cast(place), fate) => self.hear_of_cast(place, fate, listener),
+            (PacketId::Data(_) | PacketId::Control(_), Fate::Reached(..)) => {
+                unreachable!("they go to one node")
+            }
             (PacketId::Data(data), Fate::Dropped | Fate::Refused) => {
                 self.lost += 1;
                 self.tell(network, data.from, data.acknowledged(), listener);
@@ -411,7 +420,7 @@ impl Nodes {
                 self.processors[nic] = done;
                 self.set_timer(done, Timer::Processed { control });
             }
-            PacketId::Posted(_) | PacketId::Got(_) => {
+            PacketId::Posted(_) | PacketId::Got(_) | PacketId::Cast(_) => {
                 unreachable!("what was posted has been opened, and a get is told apart")
             }
         }

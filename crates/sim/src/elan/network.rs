@@ -13,6 +13,7 @@ use crate::network::{
 };
 use crate::slab::Slab;
 use crosstie_units::Time;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A network whose hosts have Elans.
 pub struct WithElans<'a> {
@@ -81,11 +82,13 @@ struct Order {
     from: u32,
     to: u32,
     is_get: bool,
+    /// Of a put to several hosts, and of what each of these keeps of it: the put.
+    cast: Option<u32>,
     is_told: bool,
     departs: bool,
     passage: Passage,
-    /// How many of its two ends have not been told.
-    expected: u8,
+    /// How many of its ends have not been told.
+    expected: u32,
 }
 
 impl Order {
@@ -111,6 +114,18 @@ fn answered(packet: Packet, violation: Option<Violation>) -> Input {
     }
 }
 
+/// What the hosts of a put to several of them keep of it.
+#[derive(Debug)]
+struct Cast {
+    first: u32,
+    last: u32,
+    /// A put for each, which knows what has come in there.
+    shares: Vec<u32>,
+    /// Packets that have come in at a host and are not acknowledged by all: they may go again, for
+    /// others.
+    reached: BTreeSet<(u32, u32)>,
+}
+
 pub(super) struct Elans<'a> {
     network: Box<dyn Network + 'a>,
     hosts: u32,
@@ -121,6 +136,8 @@ pub(super) struct Elans<'a> {
     /// Puts by their numbers, and the order that each belongs to, at the same place.
     puts: Slab<Put>,
     orders: Slab<Order>,
+    /// Puts to several hosts by their numbers.
+    casts: BTreeMap<u32, Cast>,
     /// Packets on the network by their numbers there.
     packets: Slab<Sent>,
     /// What each NIC is told when.
@@ -149,6 +166,7 @@ impl<'a> Elans<'a> {
             nics: nics.collect(),
             puts: Slab::default(),
             orders: Slab::default(),
+            casts: BTreeMap::new(),
             packets: Slab::default(),
             agenda: Agenda::default(),
             entries: 0,
@@ -183,14 +201,15 @@ impl<'a> Elans<'a> {
                 let bytes = self.spec.format.wire_bytes(packet.bytes);
                 let place = self.packets.put(Sent { packet, violation: None });
                 let id = u64::from(place) << network::Packet::NUMBER;
-                if from == to {
+                let last = order.cast.map(|cast| self.casts[&cast].last);
+                if last.is_none() && from == to {
                     // Between processes of one node it passes through the NIC, and no link.
                     self.enter(now, nic, Input::Left);
                     return self.enter(now, nic, Input::Arrived(id, packet));
                 }
                 let (siblings, departs) = (1, true);
                 let (ends, priority) = (Ends::Memories, Priority::Low);
-                self.network.inject(network::Packet {
+                let packet = network::Packet {
                     rail,
                     from,
                     to,
@@ -200,18 +219,24 @@ impl<'a> Elans<'a> {
                     departs,
                     ends,
                     priority,
-                });
+                };
+                match last {
+                    Some(last) => self.network.cast(packet, last),
+                    None => self.network.inject(packet),
+                }
             }
             Action::Acknowledge(id, answer) => {
                 let place = (id >> network::Packet::NUMBER) as u32;
                 let Sent { packet, .. } = *self.packets.get(place);
-                let Order { rail, from, to, .. } = *self.orders.get(packet.put);
-                if from == to {
+                let Order { from, to, cast, .. } = *self.orders.get(packet.put);
+                if cast.is_none() && from == to {
                     self.packets.take(place);
                     return self.enter(now, nic, answered(packet, answer.err()));
                 }
-                self.packets.get_mut(place).violation = answer.err();
-                self.network.acknowledge(id, rail * self.hosts + to);
+                // One host that refuses, refuses for all.
+                let violation = &mut self.packets.get_mut(place).violation;
+                *violation = violation.or(answer.err());
+                self.network.acknowledge(id, nic);
             }
             Action::Arriving(put) => {
                 let order = *self.orders.get(put);
@@ -240,17 +265,102 @@ impl<'a> Elans<'a> {
             source: Stretch { start: half(self.spec.source), bytes },
             destination: half(self.spec.destination),
         };
-        let put = self.puts.put(Put::new(descriptor, is_get));
         let passage = Passage { began: self.network.now(), switches: 0 };
         let is_told = ends == Ends::Memories && !is_get;
-        let order = Order { id, rail, from, to, is_get, is_told, departs, passage, expected: 2 };
+        let (cast, expected) = (None, 2);
+        let order = Order { id, rail, from, to, is_get, cast, is_told, departs, passage, expected };
+        let put = self.keep(descriptor, order);
+        self.tell(rail * self.hosts + by, Input::Post(put));
+    }
+
+    fn keep(&mut self, descriptor: Descriptor, order: Order) -> u32 {
+        let put = self.puts.put(Put::new(descriptor, order.is_get));
         let place = self.orders.put(order);
         debug_assert_eq!(put, place, "puts and orders come and go together");
-        self.tell(rail * self.hosts + by, Input::Post(put));
+        put
+    }
+
+    /// The process of the host that a packet is from writes a descriptor of it: from its memory to
+    /// those of all hosts from the one it goes to up to the last.
+    fn post_to_all(&mut self, packet: network::Packet, last: u32) {
+        let network::Packet { rail, from, to: first, bytes, id, .. } = packet;
+        let half = |memory| if memory == Memory::Elan { HALF } else { 0 };
+        let descriptor = |to| Descriptor {
+            by: from,
+            from,
+            to,
+            source: Stretch { start: half(self.spec.source), bytes },
+            destination: half(self.spec.destination),
+        };
+        let descriptors: Vec<Descriptor> = (first..=last).map(descriptor).collect();
+        let passage = Passage { began: self.network.now(), switches: 0 };
+        let (is_get, is_told, departs) = (false, false, true);
+        let order = |to| Order {
+            id,
+            rail,
+            from,
+            to,
+            is_get,
+            cast: None,
+            is_told,
+            departs,
+            passage,
+            expected: 0,
+        };
+        let put = self.keep(descriptors[0], order(first));
+        let mut shares = Vec::with_capacity(descriptors.len());
+        for descriptor in descriptors {
+            shares.push(self.keep(descriptor, Order { cast: Some(put), ..order(descriptor.to) }));
+        }
+        // All hosts, and the source.
+        let expected = shares.len() as u32 + 1;
+        let source = self.orders.get_mut(put);
+        (source.cast, source.expected) = (Some(put), expected);
+        self.casts.insert(put, Cast { first, last, shares, reached: BTreeSet::new() });
+        self.tell(rail * self.hosts + from, Input::Post(put));
+    }
+
+    /// The process at one end of a put to several hosts knows that it is done.
+    fn cast_done(&mut self, now: Time, (put, host): (u32, u32), end: End, passage: Passage) {
+        let order = self.orders.get_mut(put);
+        order.expected -= 1;
+        let Order { id, expected, .. } = *order;
+        let fate = match end {
+            End::Destination => Fate::Reached(passage, host),
+            End::Source => Fate::Left,
+        };
+        self.told.push(Event { at: now, id, fate });
+        if expected == 0 {
+            self.told.push(Event { at: now, id, fate: Fate::Acknowledged });
+            let Cast { shares, .. } = self.casts.remove(&put).expect("a put to several hosts");
+            for put in shares.into_iter().chain([put]) {
+                self.orders.take(put);
+                self.puts.take(put);
+            }
+        }
+    }
+
+    /// A packet of a put to several hosts has come in at one of them. One that has come in before,
+    /// and goes again for others, is acknowledged at once: the host has answered for it before.
+    fn reached(&mut self, id: u64, packet: Packet, host: u32, passage: Passage) {
+        let rail = self.orders.get(packet.put).rail;
+        let nic = rail * self.hosts + host;
+        let cast = self.casts.get_mut(&packet.put).expect("a put to several hosts");
+        if !cast.reached.insert((packet.offset, host)) {
+            return self.network.acknowledge(id, nic);
+        }
+        let put = cast.shares[(host - cast.first) as usize];
+        if packet.offset == 0 {
+            self.orders.get_mut(put).passage = passage;
+        }
+        self.tell(nic, Input::Arrived(id, Packet { put, ..packet }));
     }
 
     /// The process at one end of a put knows that it is done.
     fn done(&mut self, now: Time, put: u32, end: End) {
+        if let Order { cast: Some(cast), to, passage, .. } = *self.orders.get(put) {
+            return self.cast_done(now, (cast, to), end, passage);
+        }
         let order = self.orders.get_mut(put);
         order.expected -= 1;
         let Order { id, passage, expected, departs, is_get, .. } = *order;
@@ -292,8 +402,12 @@ impl<'a> Elans<'a> {
                 }
                 self.tell(destination, Input::Arrived(event.id, packet));
             }
+            Fate::Reached(passage, host) => self.reached(event.id, packet, host, passage),
             Fate::Acknowledged => {
                 self.packets.take(place);
+                if let Some(cast) = self.casts.get_mut(&packet.put) {
+                    cast.reached.retain(|&(offset, _)| offset != packet.offset);
+                }
                 self.tell(source, answered(packet, violation));
             }
             Fate::Refused => {
@@ -317,6 +431,10 @@ impl Network for Elans<'_> {
     fn inject(&mut self, packet: network::Packet) {
         let network::Packet { from, to, .. } = packet;
         self.post(packet, (from, to), false);
+    }
+
+    fn cast(&mut self, packet: network::Packet, last: u32) {
+        self.post_to_all(packet, last);
     }
 
     fn get(&mut self, packet: network::Packet) {

@@ -79,7 +79,7 @@ pub(super) struct Packet {
     /// True if its acknowledge says that it is in memory, and not only that the inputter has it:
     /// that of the last one, and of those that come behind it because they were garbled, or were on
     /// the other virtual channel. So all of a put is in memory when all packets are acknowledged.
-    confirms: bool,
+    pub confirms: bool,
 }
 
 /// What comes next in a NIC, at a time of its own.

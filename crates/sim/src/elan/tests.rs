@@ -1,5 +1,7 @@
 //! Elans on the network of the paper's machine: a 4-ary 2-tree.
 
+mod casts;
+
 use super::mmu::{Grant, Memory, Process, Stretch, TlbSpec};
 use super::network::{Elans, everything};
 use super::{ElanSpec, Format, PciSpec, WithElans};
@@ -69,6 +71,8 @@ type Job = (u64, u32, u32, u32);
 enum Way {
     Put,
     Get,
+    /// A put to all hosts up to this one.
+    Cast(u32),
 }
 
 /// Runs puts, each with its place as number: what is told of them.
@@ -119,6 +123,7 @@ fn run_with(
         match way {
             Way::Put => network.inject(packet),
             Way::Get => network.get(packet),
+            Way::Cast(last) => network.cast(packet, last),
         }
     }
     go_on(&mut *network, Time::from_ns(1_000_000_000), &mut told);
@@ -424,7 +429,7 @@ proptest! {
             let (acknowledged, dropped) =
                 (count(|fate| fate == Fate::Acknowledged), count(|fate| fate == Fate::Dropped));
             let expected = match (may_read && may_write, way) {
-                (true, Way::Put) => (1, 1, 0),
+                (true, Way::Put | Way::Cast(_)) => (1, 1, 0),
                 (true, Way::Get) => (1, 0, 0),
                 (false, _) => (0, 0, 1),
             };

@@ -55,6 +55,7 @@ impl Nodes {
                 self.gets.letters.take(place);
             }
             Fate::Left | Fate::Arriving | Fate::Acknowledged | Fate::Refused => {}
+            Fate::Reached(..) => unreachable!("a get has one destination"),
         }
     }
 }

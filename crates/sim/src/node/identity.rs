@@ -14,6 +14,8 @@ pub(super) enum PacketId {
     Posted(u32),
     /// A get, by its place.
     Got(u32),
+    /// A put to several nodes, by its place.
+    Cast(u32),
 }
 
 /// A packet of data: whose, of which stripe, and its number there. Its machine knows the rest.
@@ -24,11 +26,12 @@ pub(super) struct DataId {
     pub number: u32,
 }
 
-/// Mark a control packet, one that was posted, and a get; data has none.
+/// Mark a control packet, one that was posted, a get, and what goes to several nodes; data has none.
 const CONTROL: u64 = 1 << 63;
 const POSTED: u64 = 1 << 63 | 1 << 62;
 const GOT: u64 = 1 << 63 | 1 << 61;
-const MARK: u64 = CONTROL | POSTED | GOT;
+const CAST: u64 = POSTED | GOT;
+const MARK: u64 = CAST;
 /// Bits of the number of a packet within its stripe, and of the number of a stripe.
 const NUMBER: u32 = Packet::NUMBER;
 const STRIPE: u32 = 27;
@@ -37,6 +40,7 @@ impl PacketId {
     pub fn of(id: u64) -> PacketId {
         match id & MARK {
             _ if id & CONTROL == 0 => PacketId::Data(DataId::decode(id)),
+            CAST => PacketId::Cast(id as u32),
             GOT => PacketId::Got(id as u32),
             POSTED => PacketId::Posted(id as u32),
             _ => PacketId::Control(id as u32),
@@ -49,6 +53,7 @@ impl PacketId {
             PacketId::Control(place) => CONTROL | u64::from(place),
             PacketId::Posted(place) => POSTED | u64::from(place),
             PacketId::Got(place) => GOT | u64::from(place),
+            PacketId::Cast(place) => CAST | u64::from(place),
         }
     }
 }
@@ -95,6 +100,8 @@ mod tests {
             PacketId::Posted(u32::MAX),
             PacketId::Got(0),
             PacketId::Got(u32::MAX),
+            PacketId::Cast(0),
+            PacketId::Cast(u32::MAX),
         ] {
             assert_eq!(PacketId::of(cargo.id()), cargo);
         }

@@ -294,6 +294,7 @@ impl Nodes {
                 self.left(network, &posted, listener);
             }
             Fate::Arriving | Fate::Acknowledged => {}
+            Fate::Reached(..) => unreachable!("what is posted goes to one host"),
             Fate::Arrived(passage) if self.spec.station.is_some() => {
                 self.post().packets.get_mut(packet).came = Some((at, passage));
                 self.reach(network, packet, listener);
@@ -315,7 +316,7 @@ impl Nodes {
                     self.tell(network, data.from, data.acknowledged(), listener);
                 }
                 PacketId::Control(control) => _ = self.controls.take(control),
-                PacketId::Posted(_) | PacketId::Got(_) => {}
+                PacketId::Posted(_) | PacketId::Got(_) | PacketId::Cast(_) => {}
             },
             Content::Data { .. } => {
                 self.links.as_mut().expect("there are channels").get(link).afloat -= 1;

@@ -58,6 +58,12 @@ pub trait Listener {
     /// What a node gets from the memory of another is in its own: the letter is from that node.
     fn got(&mut self, _letter: &Letter) {}
 
+    /// A put to several nodes has reached one of them.
+    fn reached(&mut self, _letter: &Letter, _node: NodeId) {}
+
+    /// A node that has put to several others knows that all have it.
+    fn cast(&mut self, _letter: &Letter) {}
+
     /// A node has given up another; what there was for it is forgotten.
     fn unreachable(&mut self, _node: NodeId, _peer: NodeId) {}
 

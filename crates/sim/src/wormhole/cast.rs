@@ -86,6 +86,12 @@ impl Engine<'_> {
         self.casting().note(worm, ALONE);
     }
 
+    /// Returns true if a worm is a part of a broadcast.
+    #[cold]
+    pub(super) fn is_branch(&self, worm: u32) -> bool {
+        self.casting.as_ref().is_some_and(|casting| casting.of(worm).cast != NONE)
+    }
+
     /// A host starts a broadcast.
     #[cold]
     pub(super) fn begin_cast(&mut self, worm: u32) {

@@ -50,6 +50,8 @@ pub struct Delivery {
     pub delivered: Tick,
     /// Switches crossed.
     pub switches: u32,
+    /// True if it went to other hosts too.
+    pub is_branch: bool,
 }
 
 /// Is told what happens, as it happens.
@@ -600,6 +602,7 @@ impl<'a> Engine<'a> {
             injected: worm.injected,
             delivered: self.now,
             switches: worm.hop,
+            is_branch: self.casting.is_some() && self.is_branch(id),
         });
     }
 }

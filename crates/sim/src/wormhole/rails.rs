@@ -154,6 +154,22 @@ impl<'a, W: Observer> Wormhole<'a, W> {
             _ => self.config.ticks,
         }
     }
+
+    /// Hands a packet to its host, for so many hosts beyond its destination.
+    fn hand_over(&mut self, packet: network::Packet, more: u16) {
+        let network::Packet { rail, from, to, bytes, id, siblings, ends, priority, .. } = packet;
+        let Interest { departures, arriving, .. } = self.listener.interest;
+        // A circuit may be refused and come again: each is told of by itself.
+        if siblings > 1 && (departures || arriving) && !self.listener.circuits {
+            let new = Group { size: siblings, left: 0, arrived: 0, arriving: false };
+            self.listener.groups.entry(id >> NUMBER).or_insert(new);
+        }
+        let host = |host: u32| rail * self.listener.layout.hosts() + host;
+        let least = if self.listener.circuits { 2 } else { 1 };
+        let flits = bytes.div_ceil(self.flit).max(least);
+        let packet = Packet { from: host(from), to: host(to), more, flits, id, ends, priority };
+        self.engine.inject(self.engine.now(), packet);
+    }
 }
 
 impl<W> Listener<W> {
@@ -209,7 +225,11 @@ impl<W: Observer> Observer for Listener<W> {
             }
         }
         let passage = Passage { began: self.time(delivery.injected), switches: delivery.switches };
-        self.tell(delivery.delivered, delivery.packet.id, Fate::Arrived(passage));
+        let fate = match delivery.is_branch {
+            false => Fate::Arrived(passage),
+            true => Fate::Reached(passage, delivery.packet.to % self.layout.hosts()),
+        };
+        self.tell(delivery.delivered, delivery.packet.id, fate);
     }
 
     #[inline]
@@ -281,18 +301,12 @@ impl<W: Observer> Network for Wormhole<'_, W> {
     }
 
     fn inject(&mut self, packet: network::Packet) {
-        let network::Packet { rail, from, to, bytes, id, siblings, ends, priority, .. } = packet;
-        let Interest { departures, arriving, .. } = self.listener.interest;
-        // A circuit may be refused and come again: each is told of by itself.
-        if siblings > 1 && (departures || arriving) && !self.listener.circuits {
-            let new = Group { size: siblings, left: 0, arrived: 0, arriving: false };
-            self.listener.groups.entry(id >> NUMBER).or_insert(new);
-        }
-        let host = |host: u32| rail * self.listener.layout.hosts() + host;
-        let least = if self.listener.circuits { 2 } else { 1 };
-        let flits = bytes.div_ceil(self.flit).max(least);
-        let packet = Packet { from: host(from), to: host(to), more: 0, flits, id, ends, priority };
-        self.engine.inject(self.engine.now(), packet);
+        self.hand_over(packet, 0);
+    }
+
+    fn cast(&mut self, packet: network::Packet, last: u32) {
+        let more = last - packet.to;
+        self.hand_over(packet, u16::try_from(more).expect("at most 65536 hosts in a range"));
     }
 
     fn acknowledge(&mut self, id: u64, nic: u32) {

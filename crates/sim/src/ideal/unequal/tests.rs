@@ -251,7 +251,7 @@ proptest! {
         for (id, expected) in (0..).zip(by_rules(&spec, &sent)) {
             let of_it = || told.iter().filter(|event| event.id == id);
             let ended: Vec<_> = of_it().filter_map(|event| match event.fate {
-                Fate::Arrived(_) => Some(Ok(event.at)),
+                Fate::Arrived(_) | Fate::Reached(..) => Some(Ok(event.at)),
                 Fate::Dropped | Fate::Refused => Some(Err(event.at)),
                 Fate::Left | Fate::Arriving | Fate::Acknowledged => None,
             }).collect();
