@@ -127,7 +127,7 @@ pub fn bench(
 ) -> Exit {
     let Some(name) = &arguments.benchmark else { return list(console) };
     let benchmark = Benchmark::find(name).expect("the command line takes no other");
-    let algorithms = benchmark.algorithms(arguments.algorithm.as_deref())?;
+    let mut algorithms = benchmark.algorithms(arguments.algorithm.as_deref())?;
     if arguments.ranks.is_some() && !benchmark.is_collective() {
         return Err(Failure::user(format!("--ranks: {name} is between two ranks")));
     }
@@ -156,6 +156,19 @@ pub fn bench(
     let mut lines: Vec<Line> = sizes.iter().map(line).collect();
     let mut failed = false;
     let mut remarks: Vec<String> = Vec::new();
+    if benchmark.name() == "barrier" {
+        let is_spread =
+            |algorithm: &Option<String>| algorithm.as_deref() == Some(catalogue::SPREAD);
+        match (sides.iter().all(Side::casts), arguments.algorithm.as_deref()) {
+            (true, None) => algorithms = vec![Some(catalogue::SPREAD.to_owned())],
+            (false, Some("all")) => {
+                algorithms.retain(|algorithm| !is_spread(algorithm));
+                let missing = "which needs NICs that put, on a tree that forks packets";
+                remarks.push(format!("without {}, {missing}", catalogue::SPREAD));
+            }
+            _ => {}
+        }
+    }
     if matches!(benchmark.name(), "exchange" | "all-to-all")
         && arguments.algorithm.as_deref() == Some("all")
     {

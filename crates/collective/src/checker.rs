@@ -50,8 +50,11 @@ pub fn check(collective: &Collective) -> Result<Report, Fault> {
     }
     flow::check(collective, &cells, &peers, &events)?;
     Ok(Report {
-        messages: schedule.all().iter().filter(|op| matches!(op.step, Step::Send { .. })).count()
-            as u64,
+        messages: schedule
+            .all()
+            .iter()
+            .filter(|op| matches!(op.step, Step::Send { .. } | Step::Cast { .. }))
+            .count() as u64,
         patient: order::events(schedule, &peers, Sends::Meet).is_ok(),
         contention: contention::steps(schedule, &peers, &events, u32::MAX),
     })

@@ -39,6 +39,19 @@ pub enum Step {
         /// The length that is expected; the message may be shorter.
         bytes: u32,
     },
+    /// Sends a message to all ranks of a range at once, whose numbers follow each other. It is done
+    /// when all of them have acknowledged it. Only networks that fork packets, below NICs that put,
+    /// do so.
+    Cast {
+        /// The first receiver.
+        first: Rank,
+        /// The last one. The sender is none of them.
+        last: Rank,
+        /// What the receivers ask for it by.
+        tag: Tag,
+        /// Its length.
+        bytes: u32,
+    },
     /// Reads memory of a rank that does nothing for it. It is done when what was read is in the memory
     /// of its own rank. Only NICs with remote memory access do so.
     Get {
@@ -226,6 +239,9 @@ impl Schedule {
 
     /// The same among more ranks, most of whom do nothing: each rank becomes another, all different
     /// ones.
+    ///
+    /// # Panics
+    /// If ranks that are sent to at once ([`Step::Cast`]) do not follow each other any more.
     pub fn placed(&self, places: &[Rank], ranks: u32) -> Schedule {
         let at = |rank: Rank| places[rank.0 as usize];
         let mut builder = Builder::new(ranks);
@@ -237,6 +253,15 @@ impl Schedule {
                         Step::Receive { from: from.map(at), tag, bytes }
                     }
                     Step::Get { from, bytes } => Step::Get { from: at(from), bytes },
+                    Step::Cast { first, last, tag, bytes } => {
+                        let to = |rank: u32| at(Rank(rank)).0;
+                        let mut all = (first.0..=last.0).map(|rank| to(rank) - rank);
+                        assert!(
+                            all.all(|shift| shift == to(first.0) - first.0),
+                            "a range stays one"
+                        );
+                        Step::Cast { first: at(first), last: at(last), tag, bytes }
+                    }
                     compute @ Step::Compute { .. } => compute,
                 };
                 debug_assert_eq!(builder.ranks[at(rank).0 as usize].ops.len(), op.0 as usize);
@@ -281,10 +306,20 @@ impl Schedule {
         (0..self.ranks()).map(Rank).find_map(of)
     }
 
+    /// The first operation that sends to a range of ranks, if there is one.
+    pub fn first_cast(&self) -> Option<(Rank, OpId)> {
+        let is_cast = |op: &Op| matches!(op.step, Step::Cast { .. });
+        let of = |rank| Some((rank, OpId(self.ops(rank).iter().position(is_cast)? as u32)));
+        (0..self.ranks()).map(Rank).find_map(of)
+    }
+
     /// The payload of all its messages, and what is read without any.
     pub fn bytes(&self) -> u64 {
         let sent = |op: &Op| match op.step {
             Step::Send { bytes, .. } | Step::Get { bytes, .. } => u64::from(bytes),
+            Step::Cast { first, last, bytes, .. } => {
+                u64::from(bytes) * u64::from(last.0 - first.0 + 1)
+            }
             Step::Receive { .. } | Step::Compute { .. } => 0,
         };
         self.ops.iter().map(sent).sum()
@@ -344,6 +379,14 @@ impl Builder {
     /// Adds a send, on the first processor and the rail that the policy chooses.
     pub fn send(&mut self, rank: Rank, to: Rank, tag: Tag, bytes: u32) -> OpId {
         self.add(rank, Op { step: Step::Send { to, tag, bytes }, cpu: 0, nic: None })
+    }
+
+    /// Adds a send to all ranks from one to another; to one alone it is a send.
+    pub fn cast(&mut self, rank: Rank, (first, last): (Rank, Rank), tag: Tag, bytes: u32) -> OpId {
+        if first == last {
+            return self.send(rank, first, tag, bytes);
+        }
+        self.add(rank, Op { step: Step::Cast { first, last, tag, bytes }, cpu: 0, nic: None })
     }
 
     /// Adds a read of the memory of another rank.

@@ -169,6 +169,18 @@ impl Part<'_> {
         self.score.builder.send(Rank(self.rank), Rank(side.with), Tag(side.tag), bytes)
     }
 
+    /// Adds a send of nothing, which a put can do.
+    pub fn signal(&mut self, to: u32, tag: u32) -> OpId {
+        self.score.cargo.push(Access::Read, [Block(0)]);
+        self.score.builder.send(Rank(self.rank), Rank(to), Tag(tag), 0)
+    }
+
+    /// Adds a send of nothing to all ranks from one to another.
+    pub fn signal_all(&mut self, (first, last): (u32, u32), tag: u32) -> OpId {
+        self.score.cargo.push(Access::Read, [Block(0)]);
+        self.score.builder.cast(Rank(self.rank), (Rank(first), Rank(last)), Tag(tag), 0)
+    }
+
     /// Adds a receive that waits for nothing.
     pub fn receive<B: Iterator<Item = u32> + Clone>(
         &mut self,

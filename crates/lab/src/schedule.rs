@@ -42,7 +42,13 @@ impl Script {
         let collective = operation
             .collective(count(spec, places)?)
             .map_err(|error| LabError::setting(&key, error, "change it, or `schedule.ranks`"))?;
-        Script::placed(collective.schedule, spec, places)
+        let mut schedule = collective.schedule;
+        let barrier = spec.node.elan.as_ref().map_or(Time::ZERO, |elan| elan.barrier);
+        let is_barrier = matches!(operation, Operation::Barrier { .. });
+        if is_barrier && barrier != Time::ZERO && spec.world == World::Wormhole {
+            schedule = schedule.after_computing(barrier);
+        }
+        Script::placed(schedule, spec, places)
     }
 
     /// Every rank of the first half sends to its partner in the second.
@@ -108,6 +114,7 @@ impl Script {
         ranks(goal.schedule.ranks(), places, KEY)?;
         check_rails(&goal, spec).map_err(|(problem, help)| wrong(problem, help))?;
         check_gets(&goal, spec).map_err(|(problem, help)| wrong(problem, help))?;
+        check_casts(&goal, spec).map_err(|(problem, help)| wrong(problem, help))?;
         check_end(&goal, spec).map_err(|(problem, help)| wrong(problem, help))?;
         let bare = Schedule::clone(&goal.schedule).with_outstanding(spec.schedule.outstanding);
         goal.schedule = bare.clone();
@@ -136,7 +143,9 @@ impl Script {
     /// The longest message.
     pub fn longest(&self) -> u32 {
         let sent = self.schedule.all().iter().filter_map(|op| match op.step {
-            Step::Send { bytes, .. } | Step::Get { bytes, .. } => Some(bytes),
+            Step::Send { bytes, .. } | Step::Get { bytes, .. } | Step::Cast { bytes, .. } => {
+                Some(bytes)
+            }
             Step::Receive { .. } | Step::Compute { .. } => None,
         });
         sent.max().unwrap_or(0)
@@ -199,7 +208,7 @@ fn check_end(goal: &Goal, spec: &Spec) -> Result<(), (String, String)> {
                 let from = from.map_or("any rank".to_owned(), |from| format!("rank {}", from.0));
                 format!("{tag} from {from}")
             }
-            Step::Compute { .. } | Step::Get { .. } => "nothing".to_owned(),
+            Step::Compute { .. } | Step::Get { .. } | Step::Cast { .. } => "nothing".to_owned(),
         };
         format!("rank {} waits for {what} ({})", rank.0, name(goal, rank, op))
     };
@@ -225,6 +234,17 @@ fn check_gets(goal: &Goal, spec: &Spec) -> Result<(), (String, String)> {
         return Err((problem, "remove `node.overhead`, or `send` and `recv` instead".to_owned()));
     }
     Ok(())
+}
+
+/// Refuses sends to several ranks at once where the network does not spread them.
+fn check_casts(goal: &Goal, spec: &Spec) -> Result<(), (String, String)> {
+    let Some((rank, op)) = goal.schedule.first_cast() else { return Ok(()) };
+    let line = goal.line(rank, op);
+    let missing = spec.lacks_to_cast();
+    missing.map_or(Ok(()), |missing| {
+        let problem = format!("line {line}: sends to several ranks at once, which needs {missing}");
+        Err((problem, "change that, or `send` to each".to_owned()))
+    })
 }
 
 /// Refuses rails that there are not, and rails where a policy chooses them.

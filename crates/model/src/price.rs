@@ -116,6 +116,9 @@ fn check(schedule: &Schedule) -> Result<(), PriceError> {
     if let Some((rank, op)) = schedule.first_get() {
         return Err(PriceError::Get { rank, op });
     }
+    if let Some((rank, op)) = schedule.first_cast() {
+        return Err(PriceError::Cast { rank, op });
+    }
     let ranks = schedule.ranks();
     for rank in (0..ranks).map(Rank) {
         for (op, found) in schedule.ops(rank).iter().enumerate() {

@@ -169,6 +169,19 @@ impl Get {
     }
 }
 
+/// A message to several ranks.
+#[derive(Debug, Clone, Copy)]
+struct Cast {
+    rank: Rank,
+    request: Request,
+    tag: Tag,
+    bytes: u32,
+    begin: Time,
+    moment: u64,
+    /// Receivers that do not have it, and the sender if it does not know that they have.
+    expected: u32,
+}
+
 /// Something that the processor of a commodity node computes.
 #[derive(Debug, Clone, Copy)]
 struct Computation {
@@ -244,6 +257,7 @@ struct Books {
     /// What the processors of commodity nodes compute.
     computations: Slab<Computation>,
     gets: Slab<Get>,
+    casts: Slab<Cast>,
     /// Who is to be told what.
     told: Vec<Input>,
     /// Whether episodes are kept, and those that are over.
@@ -325,6 +339,7 @@ impl<'a> Hosts<'a> {
             messages: Slab::default(),
             computations: Slab::default(),
             gets: Slab::default(),
+            casts: Slab::default(),
             told: Vec::new(),
             records,
             episodes: Vec::new(),
@@ -432,6 +447,12 @@ impl<'a> Hosts<'a> {
                     if self.books.records {
                         self.books.episodes.push(get.episode(now));
                     }
+                }
+                News::Reached(number, node) => self.books.cast_reached(number, Rank(node.0)),
+                News::Cast(number) => {
+                    let Cast { rank, request, moment, .. } = *self.books.casts.get(number);
+                    self.books.done(rank, request, moment);
+                    self.books.heard_of_cast(number);
                 }
                 News::Left(id) => {
                     let Message { from, rail, .. } = *self.books.messages.get(id);
@@ -691,6 +712,20 @@ impl Hosting for Hosts<'_> {
                 let number = self.books.postings.put(posting);
                 self.books.starts.push(Reverse((at, place, Start::Post(number))));
             }
+            Step::Cast { first, last, tag, bytes } => {
+                let (begin, moment) = (self.books.now, self.books.begins());
+                self.books.started(rank, request, watched);
+                let expected = last.0 - first.0 + 2;
+                let cast = Cast { rank, request, tag, bytes, begin, moment, expected };
+                let id = self.books.casts.put(cast);
+                let Ways::Nodes { nodes, network, .. } = &mut self.ways else {
+                    unreachable!("wires lead to one host each");
+                };
+                let rail = op.nic.map(|rail| RailId(u32::from(rail)));
+                let (from, to, pe, whole) = (NodeId(rank.0), NodeId(first.0), PeId(0), true);
+                let letter = Letter { from, pe, to, bytes, id, rail, whole };
+                nodes.cast(&mut **network, letter, NodeId(last.0));
+            }
             Step::Get { from, bytes } => {
                 let (begin, moment) = (self.books.now, self.books.begins());
                 self.books.started(rank, request, watched);
@@ -838,6 +873,41 @@ impl Books {
         }
     }
 
+    /// A message to several ranks has come to one of them.
+    fn cast_reached(&mut self, number: u32, to: Rank) {
+        let Cast { rank, request, tag, bytes, begin, moment, .. } = *self.casts.get(number);
+        let id = self.messages.put(Message {
+            from: rank,
+            to,
+            tag,
+            bytes,
+            cpu: 0,
+            rail: None,
+            send: request,
+            receive: None,
+            watched: false,
+            moment,
+            met: 0,
+            began: begin,
+            sent: self.now,
+            reception: NEVER,
+            last: self.now,
+            end: NEVER,
+            // The receive is done.
+            expected: 1,
+        });
+        self.heard_of_cast(number);
+        self.received(id);
+    }
+
+    fn heard_of_cast(&mut self, number: u32) {
+        let cast = self.casts.get_mut(number);
+        cast.expected -= 1;
+        if cast.expected == 0 {
+            self.casts.take(number);
+        }
+    }
+
     /// A receive has its message, whole.
     fn conclude(&mut self, id: MessageId) {
         let Message { to, receive, met, .. } = *self.messages.get(id);
@@ -869,6 +939,8 @@ struct Heard(Vec<News>);
 enum News {
     Computed(u32),
     Got(u32),
+    Reached(u32, NodeId),
+    Cast(u32),
     Arriving(MessageId),
     Arrived(MessageId),
     Left(MessageId),
@@ -890,6 +962,14 @@ impl Listener for Heard {
 
     fn got(&mut self, letter: &Letter) {
         self.0.push(News::Got(letter.id));
+    }
+
+    fn reached(&mut self, letter: &Letter, node: NodeId) {
+        self.0.push(News::Reached(letter.id, node));
+    }
+
+    fn cast(&mut self, letter: &Letter) {
+        self.0.push(News::Cast(letter.id));
     }
 
     fn computed(&mut self, _node: NodeId, number: u32) {

@@ -123,7 +123,7 @@ proptest! {
         let arrived: Vec<Packet> = seen.0.iter().map(|delivery| delivery.packet).collect();
         prop_assert_eq!(&arrived, &sent);
         let mut crossings = 0;
-        for Delivery { packet, switches, queued, injected, delivered } in &seen.0 {
+        for Delivery { packet, switches, queued, injected, delivered, .. } in &seen.0 {
             let host = |h: u32| crosstie_fabric::HostId(h % hosts as u32);
             let (from, to) = (host(packet.from), host(packet.to));
             prop_assert_eq!(*switches, shape(&fabric).distance(from, to) - 1);

@@ -96,6 +96,9 @@ const DIRECTIONS: [(&str, &str); 2] = [
 /// Algorithms whose packets take turns.
 pub const TAKES_TURNS: [&str; 3] = ["synchronous-shuffle", "group-shuffle", "modified-shuffle"];
 
+/// The barrier whose release the network spreads.
+pub const SPREAD: &str = "hardware";
+
 impl Benchmark {
     /// All of them.
     pub fn all() -> Vec<Benchmark> {

@@ -130,6 +130,13 @@ impl Side {
         Ranks { peer: self.peer, live: self.is_live(), gets }
     }
 
+    /// Returns true if its network spreads what a rank sends to several others.
+    pub fn casts(&self) -> bool {
+        let is_wormhole = |world: &String| world == World::Wormhole.name();
+        let casts = self.machine.spec().is_ok_and(|spec| spec.lacks_to_cast().is_none());
+        casts && !self.is_live() && self.worlds.iter().all(is_wormhole)
+    }
+
     /// Whether real ranks do the work.
     pub fn is_live(&self) -> bool {
         matches!(self.kind, Kind::Live { .. })

@@ -1,11 +1,14 @@
 //! Nobody leaves before everybody has come.
 
 mod dissemination;
+mod hardware;
+mod kary_tree;
 mod linear;
 mod tree;
 
 use super::{Declaration, choice};
 use crate::score::Score;
+use crosstie_units::wholes;
 use serde::{Deserialize, Serialize};
 
 /// An algorithm of a barrier.
@@ -18,11 +21,31 @@ pub enum Barrier {
     Tree {},
     /// Everybody tells one twice as far away, step after step (Hensgen, Finkel and Manber, 1988).
     Dissemination {},
+    /// All put a signal to rank 0, which releases all by one put that the network spreads.
+    Hardware {},
+    /// Signals go up a tree of this arity and down again.
+    KAryTree {
+        /// Children of a rank.
+        #[serde(default = "arity", deserialize_with = "arity_within")]
+        arity: u32,
+    },
+}
+
+wholes! { arity_within: u32 = 1..=1 << 20; }
+
+fn arity() -> u32 {
+    4
 }
 
 impl Barrier {
     /// Every algorithm, with the defaults of its keys.
-    pub const ALL: [Barrier; 3] = [Barrier::Linear {}, Barrier::Tree {}, Barrier::Dissemination {}];
+    pub const ALL: [Barrier; 5] = [
+        Barrier::Linear {},
+        Barrier::Tree {},
+        Barrier::Dissemination {},
+        Barrier::Hardware {},
+        Barrier::KAryTree { arity: 4 },
+    ];
 
     /// What it says of itself.
     pub fn declaration(&self) -> &'static Declaration {
@@ -30,6 +53,8 @@ impl Barrier {
             Barrier::Linear {} => &linear::DECLARATION,
             Barrier::Tree {} => &tree::DECLARATION,
             Barrier::Dissemination {} => &dissemination::DECLARATION,
+            Barrier::Hardware {} => &hardware::DECLARATION,
+            Barrier::KAryTree { .. } => &kary_tree::DECLARATION,
         }
     }
 
@@ -38,6 +63,8 @@ impl Barrier {
             Barrier::Linear {} => linear::write(score),
             Barrier::Tree {} => tree::write(score),
             Barrier::Dissemination {} => dissemination::write(score),
+            Barrier::Hardware {} => hardware::write(score),
+            Barrier::KAryTree { arity } => kary_tree::write(score, arity),
         }
     }
 }

@@ -28,6 +28,8 @@ struct Sent {
     step: u32,
     from: u32,
     to: u32,
+    /// False of what the network makes of one message to several ranks.
+    leaves: bool,
 }
 
 /// All steps, with so many ranks at each switch.
@@ -46,9 +48,10 @@ pub(super) fn steps(
         most(sent.iter().map(|sent| (sent.step, key(sent))).collect())
     };
     let into = most_of(&|sent| Some(sent.to));
-    let out_of = most_of(&|sent| Some(sent.from));
+    let out_of = most_of(&|sent| Some(sent.from).filter(|_| sent.leaves));
     let crosses = |sent: &&Sent| switch(sent.from) != switch(sent.to);
-    let up = most_of(&|sent| Some(sent).filter(crosses).map(|sent| switch(sent.from)));
+    let leaves = |sent: &&Sent| sent.leaves && crosses(sent);
+    let up = most_of(&|sent| Some(sent).filter(leaves).map(|sent| switch(sent.from)));
     let down = most_of(&|sent| Some(sent).filter(crosses).map(|sent| switch(sent.to)));
     // All count the same messages, step by step.
     let row = |place: usize| Contention {
@@ -79,7 +82,7 @@ fn phases(schedule: &Schedule, peers: &[u32], events: &[Event]) -> Vec<Sent> {
             continue;
         }
         done[place] = match schedule.all()[place].step {
-            Step::Send { .. } => started[place] + 1,
+            Step::Send { .. } | Step::Cast { .. } => started[place] + 1,
             Step::Receive { .. } => {
                 let sent = started[peers[place] as usize] + 1;
                 sent.max(started[place])
@@ -87,11 +90,14 @@ fn phases(schedule: &Schedule, peers: &[u32], events: &[Event]) -> Vec<Sent> {
             Step::Compute { .. } | Step::Get { .. } => started[place],
         };
     }
-    let sends = (0..count).filter_map(|place| match schedule.all()[place].step {
-        Step::Send { to, .. } => {
-            Some(Sent { step: started[place] + 1, from: owners[place], to: to.0 })
-        }
-        Step::Receive { .. } | Step::Compute { .. } | Step::Get { .. } => None,
+    let sends = (0..count).flat_map(|place| {
+        let (first, last) = match schedule.all()[place].step {
+            Step::Send { to, .. } => (to.0, to.0),
+            Step::Cast { first, last, .. } => (first.0, last.0),
+            Step::Receive { .. } | Step::Compute { .. } | Step::Get { .. } => (1, 0),
+        };
+        let (step, from) = (started[place] + 1, owners[place]);
+        (first..=last).map(move |to| Sent { step, from, to, leaves: to == first })
     });
     sends.collect()
 }

@@ -13,7 +13,8 @@ struct End {
     place: u32,
 }
 
-/// For each operation the place of the other end of its message; computations have none.
+/// For each operation the place of the other end of its message; computations have none. A send to
+/// several ranks has one of its receives, and each of these has the send.
 pub(super) fn peers(collective: &Collective) -> Result<Vec<u32>, Fault> {
     let Collective { schedule, cargo, .. } = collective;
     let (mut sends, mut receives) = (Vec::new(), Vec::new());
@@ -28,6 +29,14 @@ pub(super) fn peers(collective: &Collective) -> Result<Vec<u32>, Fault> {
                 }
                 Step::Send { to, tag, .. } => {
                     sends.push(End { key: (to.0, rank.0, tag.0), turn, place });
+                }
+                Step::Cast { first, last, tag, .. } => {
+                    for to in (first.0..=last.0).map(Rank) {
+                        if to == rank || to.0 >= schedule.ranks() {
+                            return Err(Fault::NoSuchReceiver { rank, op: id, to });
+                        }
+                        sends.push(End { key: (to.0, rank.0, tag.0), turn, place });
+                    }
                 }
                 Step::Receive { from: Some(from), tag: Some(tag), .. } => {
                     receives.push(End { key: (rank.0, from.0, tag.0), turn, place });
@@ -84,8 +93,10 @@ fn fits(collective: &Collective, send: &End, receive: &End) -> Result<(), Fault>
     let (rank, sender) = (Rank(send.key.0), Rank(send.key.1));
     let op = OpId((received - schedule.places(rank).start) as u32);
     let (carried, expected) = (cargo.blocks(sent), cargo.blocks(received));
-    if let (Step::Send { bytes: sent, .. }, Step::Receive { bytes, .. }) =
-        (schedule.all()[sent].step, schedule.all()[received].step)
+    if let (
+        Step::Send { bytes: sent, .. } | Step::Cast { bytes: sent, .. },
+        Step::Receive { bytes, .. },
+    ) = (schedule.all()[sent].step, schedule.all()[received].step)
         && sent > bytes
     {
         let block = expected.first().copied();

@@ -1,7 +1,7 @@
 //! What comes before what.
 
 use super::Fault;
-use crate::{Need, OpId, Rank, Schedule, Step, When};
+use crate::{Need, Op, OpId, Rank, Schedule, Step, When};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -50,8 +50,9 @@ pub(super) fn events(
     let waits = |place: usize| match schedule.all()[place].step {
         Step::Receive { .. } => true,
         Step::Send { .. } => sends == Sends::Meet,
-        Step::Compute { .. } | Step::Get { .. } => false,
+        Step::Cast { .. } | Step::Compute { .. } | Step::Get { .. } => false,
     };
+    let casts = casts(schedule, peers);
     let mut missing = vec![0u32; 2 * count];
     let mut order: Vec<Event> = Vec::with_capacity(2 * count);
     for place in 0..count {
@@ -78,7 +79,11 @@ pub(super) fn events(
         if event.is_start() {
             happened(Event::done(place));
             let peer = peers[place] as usize;
-            if peer < count && waits(peer) {
+            if let Step::Cast { .. } = schedule.all()[place].step {
+                let first = casts.partition_point(|&(cast, _)| cast < place);
+                let mine = casts[first..].iter().take_while(|&&(cast, _)| cast == place);
+                mine.for_each(|&(_, receive)| happened(Event::done(receive)));
+            } else if peer < count && waits(peer) {
                 happened(Event::done(peer));
             }
         }
@@ -116,6 +121,20 @@ pub(super) fn events(
     }
     let named = |place: usize| (Rank(owners[place]), OpId((place - first(place)) as u32));
     Err(Fault::Circle { circle: circle.into_iter().map(named).collect() })
+}
+
+/// Sends to several ranks, each with each of its receives, in order.
+fn casts(schedule: &Schedule, peers: &[u32]) -> Vec<(usize, usize)> {
+    let of = |(place, op): (usize, &Op)| match op.step {
+        Step::Receive { .. } => {
+            let send = peers[place] as usize;
+            matches!(schedule.all()[send].step, Step::Cast { .. }).then_some((send, place))
+        }
+        _ => None,
+    };
+    let mut casts: Vec<_> = schedule.all().iter().enumerate().filter_map(of).collect();
+    casts.sort_unstable();
+    casts
 }
 
 /// The rank of each operation.

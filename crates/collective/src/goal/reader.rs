@@ -8,13 +8,16 @@ use crate::{Builder, CyclicRank, Need, Op, OpId, Rank, Step, Tag, When};
 use crosstie_units::Time;
 
 /// The words that begin an operation.
-const OPERATIONS: [&str; 4] = ["send", "recv", "get", "calc"];
+const OPERATIONS: [&str; 5] = ["send", "recv", "get", "cast", "calc"];
 
 /// The words that stand between two labels.
 const DEPENDENCIES: [&str; 2] = ["requires", "irequires"];
 
 /// The words that may follow an operation, in this order.
 const OPTIONS: [&str; 3] = ["tag", "cpu", "nic"];
+
+/// Those of a send to several ranks, which takes no processor.
+const CAST_OPTIONS: [&str; 2] = ["tag", "nic"];
 
 pub(super) fn read(text: &str) -> Result<Goal, GoalError> {
     if u32::try_from(text.len()).is_err() {
@@ -254,6 +257,22 @@ impl<'a> Reader<'a> {
                 }
                 Op { step: Step::Get { from, bytes }, cpu: 0, nic: None }
             }
+            "cast" => {
+                let bytes = self.size()?;
+                self.keyword("to")?;
+                let at = self.blank_mark()?;
+                let first = Rank(self.rank()?);
+                self.keyword("to")?;
+                let last = Rank(self.rank()?);
+                if first >= last || (first..=last).contains(&rank) {
+                    let what = format!("found ranks {} to {}", first.0, last.0);
+                    let help = "expected the first and the last of several, other ranks; \
+                                to one alone, `send`";
+                    return Err(error(at, what, help));
+                }
+                let step = Step::Cast { first, last, tag: Tag(0), bytes };
+                Op { step, cpu: 0, nic: None }
+            }
             "calc" => {
                 let time = self.whole("a time in whole nanoseconds", 0, u64::MAX / 1000)?;
                 Op { step: Step::Compute { time: Time::from_ns(time) }, cpu: 0, nic: None }
@@ -289,6 +308,7 @@ impl<'a> Reader<'a> {
             let allowed = match op.step {
                 Step::Compute { .. } => &OPTIONS[1..2],
                 Step::Get { .. } => &OPTIONS[2..],
+                Step::Cast { .. } => &CAST_OPTIONS[..],
                 Step::Send { .. } | Step::Receive { .. } => &OPTIONS[..],
             };
             let place = OPTIONS.iter().position(|&option| option == word);
@@ -307,7 +327,7 @@ impl<'a> Reader<'a> {
             }
             next = place + 1;
             match (place, &mut op.step) {
-                (0, Step::Send { tag, .. }) => {
+                (0, Step::Send { tag, .. } | Step::Cast { tag, .. }) => {
                     *tag = Tag(self.whole("a tag", 0, u32::MAX.into())? as u32);
                 }
                 (0, Step::Receive { tag, .. }) => {

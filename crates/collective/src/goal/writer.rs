@@ -61,6 +61,10 @@ fn operation(f: &mut Formatter<'_>, op: &Op) -> fmt::Result {
             }
             tag
         }
+        Step::Cast { first, last, tag, bytes } => {
+            write!(f, "cast {bytes}b to {} to {}", first.0, last.0)?;
+            Some(tag)
+        }
         Step::Get { from, bytes } => {
             write!(f, "get {bytes}b from {}", from.0)?;
             Some(Tag(0))
@@ -79,9 +83,7 @@ fn operation(f: &mut Formatter<'_>, op: &Op) -> fmt::Result {
         write!(f, " cpu {}", op.cpu)?;
     }
     match (op.nic, op.step) {
-        (Some(nic), Step::Send { .. } | Step::Receive { .. } | Step::Get { .. }) => {
-            writeln!(f, " nic {nic}")
-        }
+        (Some(nic), step) if !matches!(step, Step::Compute { .. }) => writeln!(f, " nic {nic}"),
         _ => writeln!(f),
     }
 }

@@ -30,7 +30,9 @@ pub fn elan(draw: &mut Draw, file: &mut Experiment) -> bool {
         let memory = draw.one(&["main", "elan"]);
         put(draw, key, memory.into());
     }
-    for key in ["post", "command", "start", "input", "event", "copy", "notice", "acknowledge"] {
+    for key in
+        ["post", "command", "start", "input", "event", "copy", "notice", "barrier", "acknowledge"]
+    {
         let time = draw.one(&["1 ns", "200 ns", "1 us"]);
         put(draw, key, time.into());
     }

@@ -17,6 +17,18 @@ pub enum PriceError {
         /// The tag it asks for.
         tag: Option<u32>,
     },
+    /// A rank sends to several others at once, which no model knows the price of.
+    #[error(
+        "operation {} of rank {} is spread over several ranks by the network, \
+         expected messages to one rank each",
+        op.0, rank.0
+    )]
+    Cast {
+        /// Who sends.
+        rank: Rank,
+        /// The send.
+        op: OpId,
+    },
     /// A rank reads the memory of another, which no model knows the price of.
     #[error("operation {} of rank {} reads the memory of another rank, expected messages", op.0, rank.0)]
     Get {

@@ -601,6 +601,7 @@ impl Hosting for Messaging<'_> {
                 let task = Task::Compute { request, time, watched };
                 self.queue(rank, op.cpu, Resource::Nothing, task);
             }
+            Step::Cast { .. } => unreachable!("envelopes go to one rank each"),
             Step::Get { from, bytes } => {
                 if watched {
                     self.started(rank, request);

@@ -3,6 +3,7 @@
 mod live;
 mod rails;
 
+use crosstie_collective::algorithm::Barrier;
 use crosstie_fabric::Shape;
 use crosstie_protocol::{
     ChannelKind, FlowError, InTransitError, PolicyKind, largest_cluster, rails_optimal,
@@ -14,7 +15,8 @@ use toml::de::DeTable;
 
 use super::limits::{MOST_HOSTS, MOST_RAILS};
 use super::{
-    Bus, Fabric, Irregular, Link, Measure, Model, Packet, Spec, TrafficSpec, Tree, Work, World,
+    Bus, Fabric, Irregular, Link, Measure, Model, Operation, Packet, Spec, TrafficSpec, Tree, Work,
+    World,
 };
 use crate::document::{self, Fault};
 
@@ -316,6 +318,9 @@ fn work(spec: &Spec) -> Result<(), Clash> {
         Work::Stream(stream) => closed_loop(spec)
             .and_then(|()| ranks(spec, "work.stream", [stream.from, stream.to], stream.pairs)),
         Work::Read(_) => closed_loop(spec).and_then(|()| reads(spec)),
+        Work::Collective(Operation::Barrier { algorithm: Barrier::Hardware {} }) => {
+            closed_loop(spec).and_then(|()| casts(spec))
+        }
         Work::Pairs(_) | Work::Collective(_) | Work::Goal(_) => closed_loop(spec),
     }
 }
@@ -333,6 +338,15 @@ fn reads(spec: &Spec) -> Result<(), Clash> {
             .help("remove `node.overhead`"));
     }
     Ok(())
+}
+
+/// Whether the network spreads what a rank sends to several others.
+fn casts(spec: &Spec) -> Result<(), Clash> {
+    spec.lacks_to_cast().map_or(Ok(()), |missing| {
+        let label = format!("`hardware` needs {missing}");
+        Err(clash("work.barrier.algorithm", "a barrier that this machine cannot do", label)
+            .help("change that, or take `k-ary-tree` or `dissemination`"))
+    })
 }
 
 /// How schedules are played, and that there are any.

@@ -35,6 +35,9 @@ pub struct Elan {
     /// From that block in main memory until the process that polls it goes on.
     #[serde(deserialize_with = "limits::wire")]
     pub notice: Time,
+    /// What a barrier takes of the processor of whoever enters it, before it signals.
+    #[serde(deserialize_with = "limits::wire")]
+    pub barrier: Time,
     /// Packets of one put that go before those of the next put have their turn.
     #[serde(deserialize_with = "limits::window")]
     pub slice: u32,
@@ -143,6 +146,7 @@ impl Default for Elan {
             event: step,
             copy: step,
             notice: step,
+            barrier: Time::ZERO,
             slice: 8,
             buffers: 4,
             ahead: 4,

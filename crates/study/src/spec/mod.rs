@@ -334,6 +334,31 @@ impl Spec {
         self.world == World::Wormhole && self.node.elan.is_some()
     }
 
+    /// What is missing for a rank to send to several others at once, if anything is.
+    pub fn lacks_to_cast(&self) -> Option<&'static str> {
+        use RoutingKind::{Auto, TreeAdaptive, TreeDeterministic};
+        let climbs = matches!(self.routing, Auto(_) | TreeAdaptive {} | TreeDeterministic {});
+        let follow = |placement: &Placement| {
+            placement.hosts().windows(2).all(|hosts| hosts[1] == hosts[0].wrapping_add(1))
+        };
+        if !self.serves_gets() {
+            return Some("`node.elan` in the world `wormhole`");
+        }
+        if !matches!(self.fabric, Fabric::Tree(_)) || !climbs {
+            return Some("`fabric.tree` with a tree routing, which knows ways to ranges of hosts");
+        }
+        if self.message.is_some() || self.cluster.pes > 1 {
+            return Some("one rank to a host, without `message`");
+        }
+        if self.node.overhead.is_some() {
+            return Some("processors without `node.overhead`, which prices messages to one rank");
+        }
+        if !self.schedule.hosts.as_ref().is_none_or(follow) {
+            return Some("ranks on hosts whose numbers follow each other (`schedule.hosts`)");
+        }
+        None
+    }
+
     /// The same spec with other names for its files.
     pub(crate) fn renamed(&self, name: &dyn Fn(&str) -> String) -> Spec {
         let mut spec = self.clone();

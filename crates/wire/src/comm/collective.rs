@@ -370,6 +370,7 @@ impl<T: Pod> Part<'_, T> {
         let (key, receives, message) = match step {
             Step::Compute { .. } => return Ok(true),
             Step::Get { .. } => return Err(CommError::Get),
+            Step::Cast { .. } => return Err(CommError::Cast),
             Step::Send { to, tag: number, .. } => {
                 let message = self.collect(place);
                 // SAFETY: `Underway` keeps it where it is until it is done or taken back.

@@ -35,6 +35,11 @@ pub enum CommError {
     /// Ranks of this machine cannot share memory.
     #[error("{0}; set CROSSTIE_MEMORY=off to do without shared memory")]
     Memory(#[from] MemoryError),
+    /// A message that the network spreads.
+    #[error(
+        "found a send to several ranks at once, expected one for each: real networks of this library do not fork packets"
+    )]
+    Cast,
     /// Memory of another rank.
     #[error("found a get, expected messages: real ranks cannot read the memory of other ranks")]
     Get,

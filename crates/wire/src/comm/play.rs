@@ -71,6 +71,7 @@ impl Player for Play<'_> {
     fn begin(&mut self, request: Request, step: Step) -> Result<(), CommError> {
         let (what, memory) = match step {
             Step::Get { .. } => return Err(CommError::Get),
+            Step::Cast { .. } => return Err(CommError::Cast),
             Step::Compute { time } => (What::Computing(self.now() + time), None),
             Step::Send { to, tag, bytes } => {
                 let memory = self.memory.take(bytes as usize);

@@ -74,6 +74,11 @@ pub enum RawError {
         /// What a frame carries.
         longest: usize,
     },
+    /// A message that the network spreads.
+    #[error(
+        "found a send to several ranks at once, expected one for each: raw endpoints send single frames"
+    )]
+    Cast,
     /// Memory of another rank.
     #[error("found a get, expected messages: raw endpoints cannot read the memory of other ranks")]
     Get,

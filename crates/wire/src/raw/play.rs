@@ -82,6 +82,7 @@ impl Player for Play<'_> {
             }
             Step::Receive { from, tag, .. } => self.receives.push(Receive { request, from, tag }),
             Step::Get { .. } => return Err(RawError::Get),
+            Step::Cast { .. } => return Err(RawError::Cast),
             Step::Compute { time } => self.computing.push_back((request, time)),
         }
         Ok(())

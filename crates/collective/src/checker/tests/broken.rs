@@ -60,6 +60,13 @@ fn a_message_that_is_left_out() {
     let missing = Fault::Missing { rank: Rank(0), block: Block(0), contribution: Rank(7) };
     assert_eq!(found, missing);
     assert_eq!(found.to_string(), "rank 0 ends without the contribution of rank 7 to block 0");
+    // A release of a barrier that does not wait for the arrival of rank 3.
+    let hardware = Operation::Barrier { algorithm: Barrier::Hardware {} };
+    let found = fault(hardware, 5, |edit| {
+        let release = edit.line(0, 4);
+        release.needs.retain(|need| need.op.0 != 2);
+    });
+    assert!(matches!(found, Fault::Race { .. } | Fault::Missing { .. }), "{found}");
     // A step of a barrier: rank 0, which does not hear of rank 4 in time, cannot tell rank 2.
     let barrier = Operation::Barrier { algorithm: Barrier::Dissemination {} };
     let found = fault(barrier, 5, |edit| {

@@ -49,6 +49,24 @@ fn barriers() {
         let dissemination = Operation::Barrier { algorithm: Barrier::Dissemination {} };
         assert_eq!(size(dissemination, ranks), (p * u64::from(log(ranks)), log(ranks)));
         assert_eq!(contention(dissemination, ranks), (1, 1));
+        // The release is one message, whatever the network makes of it.
+        let hardware = Operation::Barrier { algorithm: Barrier::Hardware {} };
+        assert_eq!(size(hardware, ranks), (p, 2));
+        assert_eq!(contention(hardware, ranks), (ranks - 1, 1));
+        for arity in [1, 2, 4, 7] {
+            let tree = Operation::Barrier { algorithm: Barrier::KAryTree { arity } };
+            let (messages, steps) = size(tree, ranks);
+            let mut depth = 0;
+            let mut last = ranks - 1;
+            while last > 0 {
+                (depth, last) = (depth + 1, (last - 1) / arity);
+            }
+            assert_eq!((messages, steps), (2 * (p - 1), 2 * depth));
+            // Children with children of their own report later.
+            let most = arity.min(ranks - 1);
+            let (into, out_of) = contention(tree, ranks);
+            assert!(into <= most && out_of == most);
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Measures of section 5.7: total exchange.
 
 use super::puts::{MAIN_MAIN, both_ways};
-use super::{Answer, Line, spread};
+use super::{Answer, Line, barriers, furthest, spread};
 use crate::paper::Evidence;
-use crosstie_study::paper::{Measured, Missing, Truth};
+use crosstie_study::paper::{Estimate, Measured, Missing, Truth};
 
 /// Measures a claim; nothing if it is about something else.
 pub(super) fn measure(id: &str, e: &Evidence) -> Option<Answer> {
@@ -92,19 +92,11 @@ fn short(e: &Evidence) -> Result<Vec<f64>, Missing> {
     Ok(line.map(|(size, rate)| size * (HOSTS - 1.0) / rate).collect())
 }
 
-/// The published time includes a barrier that is not there.
+/// Exchange and barrier, one after the other, farthest from the published time.
 fn latency(e: &Evidence) -> Answer {
-    let mut why =
-        "not built yet: barriers by hardware broadcast, which the published time includes"
-            .to_owned();
-    if let Ok(times) = short(e) {
-        let ends = times.first().zip(times.last());
-        let (first, last) = ends.map_or((0.0, 0.0), |(first, last)| (*first, *last));
-        why += &format!(
-            "; without one it takes {first:.1} us with the shortest messages, {last:.1} us with 256 bytes"
-        );
-    }
-    Ok(Measured::beyond(why))
+    let barrier = barriers::time(e, HOSTS as u32)?;
+    let both = short(e)?.into_iter().map(|time| Ok(Estimate::exact(time + barrier)));
+    Ok(Measured::exact(furthest(20.0, both)?.value))
 }
 
 /// The least time of any exchange over S (N - 1) / B, with B measured both ways.

@@ -84,6 +84,7 @@ fn derived(id: &str) -> Option<f64> {
         "cluster.pci_peak" => 8.0 * 66.0,
         "map.host_top" => (HOST_BASE + (ELAN_TOP - ELAN_BASE)) as f64,
         "map.offset" => (HOST_BASE - ELAN_BASE) as f64,
+        "f7.slope" => (published("f7.barrier8") - published("f7.barrier2")) / 6.0,
         "eq1.s1024" => bound(1024.0, 8.0, 140.0),
         "eq1.s256" => bound(256.0, 8.0, 140.0),
         "eq1.s65536" => bound(65536.0, 8.0, 140.0),

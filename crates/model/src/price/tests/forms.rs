@@ -130,6 +130,13 @@ fn what_never_ends_is_told() {
         "operation 0 of rank 0 sends to rank 1, expected a rank below 1"
     );
     let mut builder = Builder::new(2);
+    builder.cast(Rank(1), (Rank(2), Rank(3)), Tag(0), 64);
+    assert_eq!(
+        error(builder, &on),
+        "operation 0 of rank 1 is spread over several ranks by the network, \
+         expected messages to one rank each"
+    );
+    let mut builder = Builder::new(2);
     builder.get(Rank(1), Rank(0), 64);
     assert_eq!(
         error(builder, &on),

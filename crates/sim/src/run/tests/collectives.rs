@@ -101,7 +101,11 @@ fn operations(p: u64, m: u64) -> Vec<Operation> {
     let (root, size, combine) = (3 % p as u32, Bytes::new(m), None);
     let segment = Bytes::new(64);
     let mut all = Vec::new();
-    all.extend(Barrier::ALL.map(|algorithm| Operation::Barrier { algorithm }));
+    // Those that signal by puts of nothing are for NICs that put.
+    let puts =
+        |algorithm: &Barrier| matches!(algorithm, Barrier::Hardware {} | Barrier::KAryTree { .. });
+    let barriers = Barrier::ALL.into_iter().filter(|algorithm| !puts(algorithm));
+    all.extend(barriers.map(|algorithm| Operation::Barrier { algorithm }));
     all.extend(Broadcast::ALL.map(|algorithm| Operation::Broadcast { algorithm, root, size }));
     for algorithm in [Broadcast::Chain { segment }, Broadcast::SegmentedBinomial { segment }] {
         all.push(Operation::Broadcast { algorithm, root, size });
@@ -167,6 +171,7 @@ fn closed_form(on: &Machine, operation: Operation, p: u64) -> Option<u64> {
             Barrier::Tree {} => up(on, near, p, &|_| 1) + down(on, &near, p, &|_| 1),
             // K steps.
             Barrier::Dissemination {} => on.steps(powers(p).map(|_| 1)),
+            Barrier::Hardware {} | Barrier::KAryTree { .. } => return None,
         }),
         Operation::Broadcast { algorithm, size, .. } => {
             let m = size.get();
