@@ -230,13 +230,14 @@ fn text(
             schedule.insert("iterations".to_owned(), benchmark.live_iterations(0).into());
         }
     }
+    let who = side.ranks();
     side.machine().experiment(schedule, side.worlds(), || {
         let each = |size: &u64| {
             let size = *size;
             algorithms.iter().map(move |algorithm| (size, algorithm))
         };
         let work = |(size, algorithm): (u64, &Option<String>)| {
-            benchmark.work(size, algorithm.as_deref(), side.peer(), side.is_live())
+            benchmark.work(size, algorithm.as_deref(), who)
         };
         sizes.iter().flat_map(each).map(work).collect()
     })

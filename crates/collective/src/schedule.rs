@@ -39,6 +39,14 @@ pub enum Step {
         /// The length that is expected; the message may be shorter.
         bytes: u32,
     },
+    /// Reads memory of a rank that does nothing for it. It is done when what was read is in the memory
+    /// of its own rank. Only NICs with remote memory access do so.
+    Get {
+        /// Whose memory.
+        from: Rank,
+        /// How much.
+        bytes: u32,
+    },
     /// Computes for a time.
     Compute {
         /// How long.
@@ -228,6 +236,7 @@ impl Schedule {
                     Step::Receive { from, tag, bytes } => {
                         Step::Receive { from: from.map(at), tag, bytes }
                     }
+                    Step::Get { from, bytes } => Step::Get { from: at(from), bytes },
                     compute @ Step::Compute { .. } => compute,
                 };
                 debug_assert_eq!(builder.ranks[at(rank).0 as usize].ops.len(), op.0 as usize);
@@ -265,10 +274,17 @@ impl Schedule {
         behind.with_outstanding(self.outstanding).with_injection(self.injection)
     }
 
-    /// The payload of all its messages.
+    /// The first operation that reads the memory of another rank, if there is one.
+    pub fn first_get(&self) -> Option<(Rank, OpId)> {
+        let is_get = |op: &Op| matches!(op.step, Step::Get { .. });
+        let of = |rank| Some((rank, OpId(self.ops(rank).iter().position(is_get)? as u32)));
+        (0..self.ranks()).map(Rank).find_map(of)
+    }
+
+    /// The payload of all its messages, and what is read without any.
     pub fn bytes(&self) -> u64 {
         let sent = |op: &Op| match op.step {
-            Step::Send { bytes, .. } => u64::from(bytes),
+            Step::Send { bytes, .. } | Step::Get { bytes, .. } => u64::from(bytes),
             Step::Receive { .. } | Step::Compute { .. } => 0,
         };
         self.ops.iter().map(sent).sum()
@@ -328,6 +344,11 @@ impl Builder {
     /// Adds a send, on the first processor and the rail that the policy chooses.
     pub fn send(&mut self, rank: Rank, to: Rank, tag: Tag, bytes: u32) -> OpId {
         self.add(rank, Op { step: Step::Send { to, tag, bytes }, cpu: 0, nic: None })
+    }
+
+    /// Adds a read of the memory of another rank.
+    pub fn get(&mut self, rank: Rank, from: Rank, bytes: u32) -> OpId {
+        self.add(rank, Op { step: Step::Get { from, bytes }, cpu: 0, nic: None })
     }
 
     /// Adds a receive.

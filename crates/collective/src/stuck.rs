@@ -84,7 +84,7 @@ impl Play<'_> {
             self.started[place] = true;
             self.tell(place, When::Started);
             match self.schedule.all()[place].step {
-                Step::Compute { .. } => self.finish(place),
+                Step::Compute { .. } | Step::Get { .. } => self.finish(place),
                 Step::Send { to, tag, bytes } => self.send(place, to, tag, bytes),
                 Step::Receive { from, tag, .. } => self.receive(place, (from, tag)),
             }

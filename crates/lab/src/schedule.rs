@@ -3,7 +3,7 @@
 use crate::LabError;
 use crosstie_collective::goal::{self, Goal};
 use crosstie_collective::{Builder, OpId, Rank, Schedule, Step, Stuck, Tag};
-use crosstie_study::{GoalFile, Operation, Pairs, Spec, Work, World};
+use crosstie_study::{GoalFile, Operation, Pairs, Read, Spec, Work, World};
 use crosstie_units::Time;
 use crosstie_work::{Application, Player};
 use std::path::PathBuf;
@@ -31,6 +31,7 @@ impl Script {
             Work::Traffic(_) | Work::Ping(_) | Work::Stream(_) => Ok(None),
             Work::Collective(operation) => Script::of_operation(operation, spec, places).map(Some),
             Work::Pairs(pairs) => Script::of_pairs(pairs, spec, places).map(Some),
+            Work::Read(read) => Script::of_reads(read, spec, places).map(Some),
             Work::Goal(file) => Script::of_file(file, spec, places, locate).map(Some),
         }
     }
@@ -56,6 +57,18 @@ impl Script {
                 builder.send(from, to, tag, bytes);
                 builder.receive(to, from, tag, bytes);
             }
+        }
+        let schedule = builder.finish().expect("nothing waits for anything");
+        Script::placed(schedule, spec, places)
+    }
+
+    /// All ranks but one read the memory of that one.
+    fn of_reads(read: &Read, spec: &Spec, places: u32) -> Result<Script, LabError> {
+        let (count, from) = (count(spec, places)?, Rank(read.from));
+        let mut builder = Builder::new(count);
+        for rank in (0..count).map(Rank).filter(|rank| *rank != from) {
+            // The range of the experiment file lies within the type.
+            builder.get(rank, from, read.size.get() as u32);
         }
         let schedule = builder.finish().expect("nothing waits for anything");
         Script::placed(schedule, spec, places)
@@ -94,6 +107,7 @@ impl Script {
         })?;
         ranks(goal.schedule.ranks(), places, KEY)?;
         check_rails(&goal, spec).map_err(|(problem, help)| wrong(problem, help))?;
+        check_gets(&goal, spec).map_err(|(problem, help)| wrong(problem, help))?;
         check_end(&goal, spec).map_err(|(problem, help)| wrong(problem, help))?;
         let bare = Schedule::clone(&goal.schedule).with_outstanding(spec.schedule.outstanding);
         goal.schedule = bare.clone();
@@ -122,7 +136,7 @@ impl Script {
     /// The longest message.
     pub fn longest(&self) -> u32 {
         let sent = self.schedule.all().iter().filter_map(|op| match op.step {
-            Step::Send { bytes, .. } => Some(bytes),
+            Step::Send { bytes, .. } | Step::Get { bytes, .. } => Some(bytes),
             Step::Receive { .. } | Step::Compute { .. } => None,
         });
         sent.max().unwrap_or(0)
@@ -185,7 +199,7 @@ fn check_end(goal: &Goal, spec: &Spec) -> Result<(), (String, String)> {
                 let from = from.map_or("any rank".to_owned(), |from| format!("rank {}", from.0));
                 format!("{tag} from {from}")
             }
-            Step::Compute { .. } => "nothing".to_owned(),
+            Step::Compute { .. } | Step::Get { .. } => "nothing".to_owned(),
         };
         format!("rank {} waits for {what} ({})", rank.0, name(goal, rank, op))
     };
@@ -195,6 +209,22 @@ fn check_end(goal: &Goal, spec: &Spec) -> Result<(), (String, String)> {
     }
     let problem = format!("locks up for ever: {}", told.join(", "));
     Err((problem, "add what they wait for, or change what waits for what".to_owned()))
+}
+
+/// Refuses reads of the memory of other ranks where nobody serves them.
+fn check_gets(goal: &Goal, spec: &Spec) -> Result<(), (String, String)> {
+    let Some((rank, op)) = goal.schedule.first_get() else { return Ok(()) };
+    let line = goal.line(rank, op);
+    if !spec.serves_gets() {
+        let problem = format!("line {line}: gets memory of another rank, which nobody serves here");
+        let help = "take NICs that do, `node.elan` in the world `wormhole`, or `send` and `recv`";
+        return Err((problem, help.to_owned()));
+    }
+    if spec.node.overhead.is_some() {
+        let problem = format!("line {line}: gets memory, which o and O of LogGOPS do not price");
+        return Err((problem, "remove `node.overhead`, or `send` and `recv` instead".to_owned()));
+    }
+    Ok(())
 }
 
 /// Refuses rails that there are not, and rails where a policy chooses them.

@@ -145,10 +145,11 @@ impl World {
                 check_packets(spec, "work.stream.size", *size)?;
                 closed_loop(spec, script)
             }
-            Work::Collective(_) | Work::Pairs(_) | Work::Goal(_) => {
+            Work::Collective(_) | Work::Pairs(_) | Work::Read(_) | Work::Goal(_) => {
                 let key = match &spec.work {
                     Work::Collective(operation) => format!("work.{}", operation.name()),
                     Work::Pairs(_) => "work.pairs.size".to_owned(),
+                    Work::Read(_) => "work.read.size".to_owned(),
                     _ => "work.goal.file".to_owned(),
                 };
                 check_packets(spec, &key, longest)?;
@@ -392,7 +393,7 @@ fn longest(spec: &Spec, script: Option<&Script>) -> Bytes {
         Work::Traffic(traffic) => traffic.size.largest().1,
         Work::Ping(ping) => ping.size,
         Work::Stream(stream) => stream.size,
-        Work::Collective(_) | Work::Pairs(_) | Work::Goal(_) => {
+        Work::Collective(_) | Work::Pairs(_) | Work::Read(_) | Work::Goal(_) => {
             Bytes::new(script.map_or(0, Script::longest).into())
         }
     }
@@ -474,7 +475,7 @@ pub(crate) fn application(
     let bytes = |size: Bytes| size.get() as u32;
     match *work {
         Work::Traffic(_) => unreachable!("open-loop traffic is no application"),
-        Work::Pairs(_) | Work::Collective(_) | Work::Goal(_) => {
+        Work::Pairs(_) | Work::Read(_) | Work::Collective(_) | Work::Goal(_) => {
             let script = script.expect("a schedule is there to be played");
             script.player(u64::from(iterations))
         }

@@ -111,8 +111,11 @@ pub fn price(
     Ok(Price { time, finish, path, shares, bottleneck, congestion })
 }
 
-/// Every message goes to somebody.
+/// Every message goes to somebody, and nobody reads memory without one.
 fn check(schedule: &Schedule) -> Result<(), PriceError> {
+    if let Some((rank, op)) = schedule.first_get() {
+        return Err(PriceError::Get { rank, op });
+    }
     let ranks = schedule.ranks();
     for rank in (0..ranks).map(Rank) {
         for (op, found) in schedule.ops(rank).iter().enumerate() {

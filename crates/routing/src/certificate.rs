@@ -9,6 +9,10 @@
 //! sufficient for adaptive routing too, though a routing with escape paths may be safe without it.
 //! Between two legs a packet is taken out of the network and holds nothing.
 
+mod ranges;
+
+pub use ranges::{RangeCertificate, Taking, Turn, certify_ranges};
+
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node};
 
 use crate::walk::{Visitor, walk};

@@ -67,4 +67,16 @@ pub enum Fault {
         /// The host named.
         host: HostId,
     },
+    /// The routing knows no ways to ranges of hosts.
+    #[error("is asked to reach all hosts up to {}, and this routing forks no packets", last.0)]
+    NoSpread {
+        /// The last host of the range.
+        last: HostId,
+    },
+    /// A spread leaves a host of its range out.
+    #[error("is spread over a range of hosts and does not reach host {}", host.0)]
+    Missed {
+        /// The host.
+        host: HostId,
+    },
 }

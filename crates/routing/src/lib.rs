@@ -10,8 +10,12 @@
 //! [`split_by_order`] and [`place_itbs`] put stops into the routes of any table. [`export`] writes
 //! routes for other programs.
 //!
+//! Some routings also know a [`Spread`]: the way to a range of hosts, on which switches fork packets
+//! ([`Routing::spread`]).
+//!
 //! Every routing can be asked for the proof: [`certify`] follows all its routes and returns an
-//! order of the channels, or the cycle along which packets may wait for each other. [`Summary`]
+//! order of the channels, or the cycle along which packets may wait for each other;
+//! [`certify_ranges`] does so with packets to ranges beside. [`Summary`]
 //! tells how long the routes are and how evenly they use the channels.
 //!
 //! ```
@@ -48,6 +52,7 @@ mod root;
 mod route;
 mod shortest;
 mod smart;
+mod spread;
 mod summary;
 mod table;
 mod tree;
@@ -57,7 +62,7 @@ mod walk;
 mod wiring;
 
 pub use assurance::{Assurance, MOST_CROSSINGS};
-pub use certificate::{Certificate, certify};
+pub use certificate::{Certificate, RangeCertificate, Taking, Turn, certify, certify_ranges};
 pub use choice::Choice;
 pub use dfs::dfs;
 pub use error::RoutingError;
@@ -69,6 +74,7 @@ pub use pick::Pick;
 pub use root::Root;
 pub use route::{GroupId, Leg, Route, Routing, Tag};
 pub use shortest::Shortest;
+pub use spread::{Branch, HostRange, Onward, Spread};
 pub use summary::{Load, Summary};
 pub use table::RouteTable;
 pub use tree::{NotATree, TreeAdaptive, TreeDeterministic};

@@ -2,7 +2,7 @@
 
 use crosstie_fabric::{HostId, Port};
 
-use crate::Summary;
+use crate::{HostRange, Spread, Summary};
 
 /// A group of ports, numbered within its routing. A group means the same ports in every switch, as
 /// the group tags of Elite switches do.
@@ -80,6 +80,12 @@ pub trait Routing: Send + Sync {
 
     /// Overwrites `route` with the route between two different hosts.
     fn route(&self, from: HostId, to: HostId, route: &mut Route);
+
+    /// Overwrites `spread` with the way from a host to all hosts of a range, itself among them or
+    /// not. Returns false if this routing knows no such ways.
+    fn spread(&self, _from: HostId, _range: HostRange, _spread: &mut Spread) -> bool {
+        false
+    }
 
     /// What is known of all routes together without following them; `None` if nothing is.
     fn summary(&self) -> Option<&Summary> {

@@ -9,6 +9,12 @@
 //! with `p` in digit `l` too. Because the ancestors of two hosts all lie at level `mdi(p, q)`, a
 //! source that writes the whole route need not look at switches: it climbs to that level.
 //!
+//! A packet to a range of hosts climbs by the edges labelled 0 to a common ancestor of its source
+//! and the range, and each switch from there on forks it to all ports that lead to hosts of the
+//! range. So all such packets come down by the edges of one tree, which has one root, and of which
+//! no two channels lead into the same switch. That is what keeps them from waiting for each other
+//! in a circle ([`certify_ranges`](crate::certify_ranges)).
+//!
 //! Both routings are free of deadlock. Order all upward channels from the leaves to the roots, then
 //! all downward channels from the roots to the leaves: a packet only ever waits for a channel that
 //! comes later, because no route turns from down to up. Pruned trees change nothing, since every
@@ -16,7 +22,7 @@
 
 use crosstie_fabric::{Fabric, HostId, KaryTree, Port, Shape};
 
-use crate::{GroupId, Route, Routing, Tag};
+use crate::{Branch, GroupId, HostRange, Onward, Route, Routing, Spread, Tag};
 
 /// A tree routing was asked for on something else.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -77,6 +83,11 @@ impl Routing for TreeDeterministic {
     fn route(&self, from: HostId, to: HostId, route: &mut Route) {
         climb_and_descend(self.tree, from, to, route, |label| Tag::Port(self.tree.up_port(label)));
     }
+
+    fn spread(&self, from: HostId, range: HostRange, spread: &mut Spread) -> bool {
+        climb_and_fork(self.tree, from, range, spread);
+        true
+    }
 }
 
 impl Routing for TreeAdaptive {
@@ -86,6 +97,11 @@ impl Routing for TreeAdaptive {
 
     fn route(&self, from: HostId, to: HostId, route: &mut Route) {
         climb_and_descend(self.tree, from, to, route, |_| Tag::Group(UP));
+    }
+
+    fn spread(&self, from: HostId, range: HostRange, spread: &mut Spread) -> bool {
+        climb_and_fork(self.tree, from, range, spread);
+        true
     }
 }
 
@@ -123,6 +139,46 @@ fn climb_and_descend(
     }
     for &digit in digits[..=climbed].iter().rev() {
         route.push(Tag::Port(tree.down_port(digit)));
+    }
+}
+
+/// Writes the way to a range: up by the edges labelled 0 to a switch above the source and all of
+/// the range, then down by every edge that leads to a host of it.
+fn climb_and_fork(tree: KaryTree, from: HostId, range: HostRange, spread: &mut Spread) {
+    spread.clear();
+    let k = u32::from(tree.k);
+    // Hosts below a switch of this height share what is left of their numbers.
+    let (mut below, mut height) = (k, 1);
+    while [range.first, range.last].iter().any(|host| host.0 / below != from.0 / below) {
+        spread.climb(Tag::Port(tree.up_port(0)));
+        (below, height) = (below * k, height + 1);
+    }
+    // Forks level by level: which hosts are below each, as what their numbers begin with.
+    let (mut level, mut next) = (vec![from.0 / below], 0);
+    while height > 0 {
+        below /= k;
+        height -= 1;
+        let mut lower = Vec::new();
+        next += level.len() as u32;
+        for prefix in level {
+            let begun = |host: HostId| host.0 / below;
+            let labels = (0..k).filter(|label| {
+                (begun(range.first)..=begun(range.last)).contains(&(prefix * k + label))
+            });
+            let branches = labels.map(|label| {
+                let number = prefix * k + label;
+                let onward = match height {
+                    0 => Onward::Host(HostId(number)),
+                    _ => {
+                        lower.push(number);
+                        Onward::Fork(next + lower.len() as u32 - 1)
+                    }
+                };
+                Branch { port: tree.down_port(label as u16), onward }
+            });
+            spread.fork(branches);
+        }
+        level = lower;
     }
 }
 
@@ -223,7 +279,59 @@ mod tests {
         assert_eq!((cases, dead_ends), (816, 192));
     }
 
+    /// Follows a spread through the fabric: the hosts that it reaches, and the switches that fork.
+    fn reached(fabric: &Fabric, from: HostId, spread: &Spread) -> (Vec<HostId>, Vec<SwitchId>) {
+        let next = |switch, port| {
+            fabric.channel(fabric.switch_out(switch, port).expect("a linked port")).to.node
+        };
+        let mut node = fabric.channel(fabric.host_out(from)).to.node;
+        for &tag in spread.tags() {
+            let (Tag::Port(port), Node::Switch(switch)) = (tag, node) else { panic!("{tag:?}") };
+            node = next(switch, port);
+        }
+        let (mut hosts, mut switches) = (Vec::new(), Vec::new());
+        let mut todo = vec![(node, Onward::Fork(0))];
+        while let Some((node, onward)) = todo.pop() {
+            match (node, onward) {
+                (Node::Host(host), Onward::Host(named)) => {
+                    assert_eq!(host, named);
+                    hosts.push(host);
+                }
+                (Node::Switch(switch), Onward::Fork(fork)) => {
+                    switches.push(switch);
+                    let branches = spread.branches(fork).iter();
+                    todo.extend(branches.map(|branch| (next(switch, branch.port), branch.onward)));
+                }
+                place => panic!("{place:?}"),
+            }
+        }
+        hosts.sort_unstable();
+        (hosts, switches)
+    }
+
     proptest! {
+        /// A spread reaches every host of its range once, and goes down through the switches whose
+        /// digits after their prefix are 0, whatever its source.
+        #[test]
+        fn a_spread_reaches_its_range_by_the_one_tree(
+            k in 2u16..5, n in 1u16..5, hosts in any::<u32>(), ends in any::<[u32; 3]>(),
+        ) {
+            let leaves = u32::from(k).pow(u32::from(n));
+            let fabric = pruned_tree(k, n, 2 + hosts % (leaves - 1)).unwrap();
+            let tree = shape(&fabric).unwrap();
+            let [from, a, b] = ends.map(|end| HostId(end % tree.hosts));
+            let range = HostRange { first: a.min(b), last: a.max(b) };
+            let mut spread = Spread::default();
+            prop_assert!(TreeAdaptive::new(&fabric).unwrap().spread(from, range, &mut spread));
+            let (found, switches) = reached(&fabric, from, &spread);
+            prop_assert!(found.into_iter().eq(range.hosts()));
+            prop_assert_eq!(switches.len() as u32, spread.forks());
+            for switch in switches {
+                let (digits, level) = tree.switch_digits(switch);
+                prop_assert!(digits[usize::from(level)..].iter().all(|&digit| digit == 0));
+            }
+        }
+
         #[test]
         fn every_ascent_delivers_on_a_minimal_path(
             k in 2u16..5, n in 1u16..4, hosts in any::<u32>(), pair in any::<(u32, u32)>(),

@@ -89,6 +89,7 @@ fn run_to(until: u64, engine: &mut Engine<'_>, traffic: &mut Traffic, seen: &mut
         let packet = Packet {
             from: message.from,
             to: message.to,
+            more: 0,
             flits: message.bytes,
             id: 0,
             ends: Ends::Memories,

@@ -18,6 +18,10 @@
 //!   its block is copied to main memory, where the process polls it                   copy, pci.write, notice
 //! ```
 //!
+//! A *get* is asked for: the Elan of the process that wants the bytes sends the descriptor, as a packet
+//! of one block, to the Elan that holds them. That one checks whether they may be read, or refuses
+//! the packet, and serves it as a put of its own, of which only the destination is told.
+//!
 //! Command processor, DMA engine, inputter and events are threads of one microcode processor, which
 //! does one thing after the other. Data pass through the NIC by one path ([`ElanSpec::path`]). An
 //! inputter that has no room withholds the acknowledge: the circuit stays open, and the network

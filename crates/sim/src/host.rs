@@ -150,6 +150,25 @@ struct Message {
     expected: u8,
 }
 
+/// Memory of another rank that one reads.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Get {
+    rank: Rank,
+    request: Request,
+    from: Rank,
+    bytes: u32,
+    begin: Time,
+    moment: u64,
+}
+
+impl Get {
+    /// What it went through, if it is done now.
+    fn episode(&self, now: Time) -> Episode {
+        let Get { rank, from, bytes, begin, .. } = *self;
+        Episode { rank: from, message: Some((rank, bytes)), begin, left: now, end: now }
+    }
+}
+
 /// Something that the processor of a commodity node computes.
 #[derive(Debug, Clone, Copy)]
 struct Computation {
@@ -224,6 +243,7 @@ struct Books {
     messages: Slab<Message>,
     /// What the processors of commodity nodes compute.
     computations: Slab<Computation>,
+    gets: Slab<Get>,
     /// Who is to be told what.
     told: Vec<Input>,
     /// Whether episodes are kept, and those that are over.
@@ -304,6 +324,7 @@ impl<'a> Hosts<'a> {
             postings: Slab::default(),
             messages: Slab::default(),
             computations: Slab::default(),
+            gets: Slab::default(),
             told: Vec::new(),
             records,
             episodes: Vec::new(),
@@ -403,6 +424,13 @@ impl<'a> Hosts<'a> {
                     if self.books.records {
                         let episode = Episode { rank, message: None, begin, left: now, end: now };
                         self.books.episodes.push(episode);
+                    }
+                }
+                News::Got(number) => {
+                    let get = self.books.gets.take(number);
+                    self.books.done(get.rank, get.request, get.moment);
+                    if self.books.records {
+                        self.books.episodes.push(get.episode(now));
                     }
                 }
                 News::Left(id) => {
@@ -663,6 +691,17 @@ impl Hosting for Hosts<'_> {
                 let number = self.books.postings.put(posting);
                 self.books.starts.push(Reverse((at, place, Start::Post(number))));
             }
+            Step::Get { from, bytes } => {
+                let (begin, moment) = (self.books.now, self.books.begins());
+                self.books.started(rank, request, watched);
+                let id = self.books.gets.put(Get { rank, request, from, bytes, begin, moment });
+                let Ways::Nodes { nodes, network, .. } = &mut self.ways else {
+                    unreachable!("wires serve no gets");
+                };
+                let rail = op.nic.map(|rail| RailId(u32::from(rail)));
+                let (from, to, pe, whole) = (NodeId(rank.0), NodeId(from.0), PeId(0), true);
+                nodes.get(&mut **network, Letter { from, pe, to, bytes, id, rail, whole });
+            }
             Step::Send { to, tag, bytes } => {
                 let message = Message {
                     from: rank,
@@ -829,6 +868,7 @@ struct Heard(Vec<News>);
 /// News of a message or a computation.
 enum News {
     Computed(u32),
+    Got(u32),
     Arriving(MessageId),
     Arrived(MessageId),
     Left(MessageId),
@@ -846,6 +886,10 @@ impl Listener for Heard {
 
     fn completed(&mut self, letter: &Letter) {
         self.0.push(News::Left(letter.id));
+    }
+
+    fn got(&mut self, letter: &Letter) {
+        self.0.push(News::Got(letter.id));
     }
 
     fn computed(&mut self, _node: NodeId, number: u32) {

@@ -226,9 +226,17 @@ pub trait Network {
     /// Hands a packet to its host now.
     fn inject(&mut self, packet: Packet);
 
-    /// The NIC of its destination acknowledges a packet that has arrived, now. Networks in which
-    /// NICs do not decide about that are never told.
-    fn acknowledge(&mut self, _id: u64) {}
+    /// A host gets bytes of the memory of another, which does nothing for it: those of the packet, from
+    /// the host that it goes to. It has arrived when they are in the memory of the host that it is
+    /// from, and is dropped if they may not be read; nothing else is told of it. Only networks whose
+    /// NICs take puts are asked.
+    fn get(&mut self, _packet: Packet) {
+        unreachable!("nobody asks a network without such NICs to get anything");
+    }
+
+    /// The NIC of a host acknowledges a packet that has arrived there, now; it is number
+    /// `rail * hosts + host`. Networks in which NICs do not decide about that are never told.
+    fn acknowledge(&mut self, _id: u64, _nic: u32) {}
 
     /// Lets everything before `until` happen and then stands there, or a part of a tick later. Adds
     /// to `told` what became of packets, in order. If [`Attention`] asks for it, stops sooner:

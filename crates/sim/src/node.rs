@@ -11,6 +11,7 @@
 //! network at once, only applications can react, and they do so at the instant; open-loop traffic
 //! does not react at all, and is told whenever it suits the network.
 
+mod gets;
 mod identity;
 mod links;
 mod post;
@@ -32,6 +33,7 @@ use crosstie_protocol::{
     self as protocol, Action, Control, Input, Machine, MessageId, Node, NodeId, RailId,
 };
 use crosstie_units::Time;
+use gets::Gets;
 use identity::{DataId, PacketId};
 use links::Links;
 use post::Post;
@@ -111,6 +113,7 @@ pub struct Nodes {
     /// Messages sent, where a number must not come again: packets of a message may outlive it.
     sent: u64,
     controls: Slab<ControlPacket>,
+    gets: Gets,
     /// Channels, where there are any.
     links: Option<Links>,
     /// Commodity nodes and what is under way between them, where nodes do not simply hand packets
@@ -173,6 +176,7 @@ impl Nodes {
             messages: Slab::default(),
             sent: 0,
             controls: Slab::default(),
+            gets: Gets::default(),
             links: spec.channel.map(|channel| Links::new(channel, count, spec.rails)),
             post: (!spec.is_plain()).then(|| Box::new(Post::new(spec, count))),
             lost: 0,
@@ -257,6 +261,7 @@ impl Nodes {
     /// Whether every message has been delivered and every node is at rest.
     pub fn is_idle(&self) -> bool {
         self.messages.is_empty()
+            && self.gets.is_empty()
             && self.nodes.iter().all(Node::is_idle)
             && self.links.as_ref().is_none_or(Links::is_idle)
             && self.post.as_ref().is_none_or(|post| post.is_idle())
@@ -361,6 +366,7 @@ impl Nodes {
             (PacketId::Posted(packet), fate) => {
                 self.hear_of_post(network, packet, event.at, fate, listener);
             }
+            (PacketId::Got(place), fate) => self.hear_of_get(place, fate, listener),
             (PacketId::Data(data), Fate::Dropped | Fate::Refused) => {
                 self.lost += 1;
                 self.tell(network, data.from, data.acknowledged(), listener);
@@ -405,7 +411,9 @@ impl Nodes {
                 self.processors[nic] = done;
                 self.set_timer(done, Timer::Processed { control });
             }
-            PacketId::Posted(_) => unreachable!("what was posted has been opened"),
+            PacketId::Posted(_) | PacketId::Got(_) => {
+                unreachable!("what was posted has been opened, and a get is told apart")
+            }
         }
     }
 

@@ -48,6 +48,14 @@
 //! it, the source hears that when it would have heard the acknowledge, and sends the EOP. Whether to
 //! send the packet again is the business of those above.
 //!
+//! A packet may go to a range of hosts ([`Packet::more`]). It climbs by tags, and from then on
+//! switches fork it. A header that is to be forked takes all its outputs at once, each the free VC
+//! of its port with the most credits. While one of them has none free, all are kept for it: headers
+//! that are served after it get none of them. Each branch sends by itself, and a flit leaves the
+//! buffer when all branches have sent it. It is delivered at each host by itself. The answers of a
+//! circuit's hosts are combined: the source hears once, when the last one is back, and that it was
+//! refused if one of them refused it.
+//!
 //! A host with a full-duplex bus takes every flit as it comes. With a shared bus (half duplex or
 //! asymmetric) a packet crosses the bus into the NIC's sending buffers before it goes on the link,
 //! and at its destination waits in the NIC's receiving buffers to cross the bus into memory. Both
@@ -68,6 +76,7 @@
 //! model that simply executes them.
 
 mod bus;
+mod cast;
 mod circuit;
 mod config;
 mod counting;

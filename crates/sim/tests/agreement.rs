@@ -52,8 +52,9 @@ impl Log {
 impl Observer for Log {
     fn delivered(&mut self, delivery: &Delivery) {
         let packet = delivery.packet;
-        self.events.push((delivery.delivered, Event::Delivered { id: packet.id }));
-        if self.answers && packet.id < ANSWER && !packet.id.is_multiple_of(3) {
+        self.events.push((delivery.delivered, Event::Delivered { id: packet.id, host: packet.to }));
+        let is_own = packet.from == packet.to;
+        if self.answers && packet.id < ANSWER && !packet.id.is_multiple_of(3) && !is_own {
             let (from, to, id) = (packet.to, packet.from, packet.id + ANSWER);
             self.ready.push(Packet { from, to, id, ..packet });
         }
@@ -155,15 +156,16 @@ fn configs() -> impl Strategy<Value = Config> {
     )
 }
 
-type Kind = (Ends, Priority);
+/// Ends, priority, and hosts beyond the destination.
+type Kind = (Ends, Priority, u16);
 
-/// Packets as (gap to the one before, source, destination, flits, (ends, priority)); the numbers
-/// wrap.
+/// Packets as (gap to the one before, source, destination, flits, kind); the numbers wrap.
 fn loads() -> impl Strategy<Value = Vec<(u64, u32, u32, u32, Kind)>> {
     let ends = prop_oneof![4 => Just(Ends::Memories), 1 => Just(Ends::Nics)];
     let flits = prop_oneof![Just(1u32), 1u32..6, 1u32..70, Just(32u32)];
     let priority = prop_oneof![2 => Just(Priority::Low), 1 => Just(Priority::High)];
-    let kind = (ends, priority);
+    let more = prop_oneof![3 => Just(0u16), 1 => 1u16..4, 1 => 1u16..30];
+    let kind = (ends, priority, more);
     let packet = (prop_oneof![0u64..3, 0u64..40], 0u32..100, 1u32..100, flits, kind);
     prop::collection::vec(packet, 1..60)
 }
@@ -186,13 +188,14 @@ proptest! {
         let mut reference = Reference::new(&fabric, &routing, &config);
         let mut at = EPOCH;
         let mut log = Log { answers, ..Log::default() };
-        for (id, (gap, from, offset, flits, (ends, priority))) in load.into_iter().enumerate() {
+        for (id, (gap, from, offset, flits, (ends, priority, more))) in load.into_iter().enumerate() {
             at += gap;
             let from = from % hosts;
             let to = (from + 1 + offset % (hosts - 1)) % hosts;
+            let more = more.min((hosts - 1 - to) as u16);
             // A circuit has a flit before its EOP.
             let flits = if config.circuits.is_some() { flits.max(2) } else { flits };
-            let packet = Packet { from, to, flits, id: id as u64, ends, priority };
+            let packet = Packet { from, to, more, flits, id: id as u64, ends, priority };
             log.run_until(at, &mut engine, &mut reference, &routing);
             engine.inject(at, packet);
             reference.inject(at, packet, &routing);

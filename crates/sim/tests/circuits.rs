@@ -24,7 +24,7 @@ fn qsnet(virtual_channels: u8) -> Config {
 }
 
 fn packet(from: u32, to: u32, flits: u32) -> Packet {
-    Packet { from, to, flits, id: 0, ends: Ends::Memories, priority: Priority::Low }
+    Packet { from, to, more: 0, flits, id: 0, ends: Ends::Memories, priority: Priority::Low }
 }
 
 /// Packet 7 from host 0 to host 1, as it is handed over at the seam.
@@ -69,7 +69,7 @@ fn a_nic_may_withhold_the_acknowledge() {
     engine.inject(EPOCH, packet(0, 1, 20));
     engine.run_until(EPOCH + 1000, &mut log);
     assert!(log.0.contains(&(EPOCH + 32, "delivered")) && engine.in_flight() == 1);
-    engine.acknowledge(0);
+    engine.acknowledge(0, 1);
     engine.drain(&mut log);
     assert!(log.0.contains(&(EPOCH + 1020, "acknowledged")), "{:?}", log.0);
     assert!(log.0.contains(&(EPOCH + 1020, "closed")) && engine.is_at_rest(), "{:?}", log.0);

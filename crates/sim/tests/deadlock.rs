@@ -29,7 +29,7 @@ fn ring() -> Fabric {
 }
 
 fn packet(from: u32, to: u32, flits: u32, id: u64) -> Packet {
-    Packet { from, to, flits, id, ends: Ends::Memories, priority: Priority::Low }
+    Packet { from, to, more: 0, flits, id, ends: Ends::Memories, priority: Priority::Low }
 }
 
 impl Routing for Ring {

@@ -81,7 +81,7 @@ impl Observer for Deliveries {
 }
 
 fn packet(from: u32, to: u32, flits: u32) -> Packet {
-    Packet { from, to, flits, id: 0, ends: Ends::Memories, priority: Priority::Low }
+    Packet { from, to, more: 0, flits, id: 0, ends: Ends::Memories, priority: Priority::Low }
 }
 
 /// Everybody sends to everybody, all at once.

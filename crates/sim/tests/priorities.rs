@@ -22,7 +22,7 @@ fn config(age: Option<u32>) -> Config {
 }
 
 fn packet(from: u32, id: u64, priority: Priority) -> Packet {
-    Packet { from, to: 0, flits: FLITS, id, ends: Ends::Memories, priority }
+    Packet { from, to: 0, more: 0, flits: FLITS, id, ends: Ends::Memories, priority }
 }
 
 /// The numbers of packets, and when they were delivered.

@@ -59,6 +59,7 @@ fn idle_and_blocked(config: &Config) -> (u64, u64) {
                 Packet {
                     from,
                     to: 2,
+                    more: 0,
                     flits: 512,
                     id,
                     ends: Ends::Memories,

@@ -55,6 +55,7 @@ fn zero_load_latency_is_the_closed_form_for_every_pair() {
                         let packet = Packet {
                             from: from.0,
                             to: to.0,
+                            more: 0,
                             flits,
                             id: 0,
                             ends: Ends::Memories,
@@ -108,7 +109,7 @@ proptest! {
             let host = |h| (rail * hosts + h) as u32;
             let flits = 1 + draw.below(60) as u32;
             let (from, to, ends) = (host(from), host(to), Ends::Memories);
-            let packet = Packet { from, to, flits, id, ends, priority: Priority::Low };
+            let packet = Packet { from, to, more: 0, flits, id, ends, priority: Priority::Low };
             engine.inject(EPOCH + draw.below(300), packet);
             sent.push(packet);
         }

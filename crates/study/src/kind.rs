@@ -20,6 +20,8 @@ pub enum WorkKind {
     Stream,
     /// Many pairs that send at once.
     Pairs,
+    /// Ranks that read the memory of one.
+    Read,
     /// A collective operation.
     Collective,
     /// A schedule from a file.
@@ -28,11 +30,12 @@ pub enum WorkKind {
 
 impl WorkKind {
     /// All of them, in the order of result files.
-    pub const ALL: [WorkKind; 6] = [
+    pub const ALL: [WorkKind; 7] = [
         WorkKind::Traffic,
         WorkKind::Ping,
         WorkKind::Stream,
         WorkKind::Pairs,
+        WorkKind::Read,
         WorkKind::Collective,
         WorkKind::Goal,
     ];
@@ -44,6 +47,7 @@ impl WorkKind {
             WorkKind::Ping => "ping",
             WorkKind::Stream => "stream",
             WorkKind::Pairs => "pairs",
+            WorkKind::Read => "read",
             WorkKind::Collective => "collective",
             WorkKind::Goal => "goal",
         }
@@ -55,7 +59,9 @@ impl WorkKind {
             WorkKind::Traffic => traffic::COLUMNS,
             WorkKind::Ping => closed_loop::PING,
             WorkKind::Stream => closed_loop::STREAM,
-            WorkKind::Pairs | WorkKind::Collective | WorkKind::Goal => closed_loop::SCHEDULE,
+            WorkKind::Pairs | WorkKind::Read | WorkKind::Collective | WorkKind::Goal => {
+                closed_loop::SCHEDULE
+            }
         }
     }
 
@@ -73,7 +79,9 @@ impl WorkKind {
             WorkKind::Traffic => traffic::SHOWN,
             WorkKind::Ping => closed_loop::PING_SHOWN,
             WorkKind::Stream => closed_loop::STREAM_SHOWN,
-            WorkKind::Pairs | WorkKind::Collective | WorkKind::Goal => closed_loop::SCHEDULE_SHOWN,
+            WorkKind::Pairs | WorkKind::Read | WorkKind::Collective | WorkKind::Goal => {
+                closed_loop::SCHEDULE_SHOWN
+            }
         }
     }
 
@@ -92,7 +100,9 @@ impl WorkKind {
             WorkKind::Ping | WorkKind::Stream => {
                 &[SideTable::Channels, SideTable::Buffers, SideTable::Hosts, SideTable::Ranks]
             }
-            WorkKind::Pairs | WorkKind::Collective | WorkKind::Goal => &SideTable::ALL,
+            WorkKind::Pairs | WorkKind::Read | WorkKind::Collective | WorkKind::Goal => {
+                &SideTable::ALL
+            }
         }
     }
 
@@ -110,6 +120,7 @@ impl Work {
             Work::Ping(_) => WorkKind::Ping,
             Work::Stream(_) => WorkKind::Stream,
             Work::Pairs(_) => WorkKind::Pairs,
+            Work::Read(_) => WorkKind::Read,
             Work::Collective(_) => WorkKind::Collective,
             Work::Goal(_) => WorkKind::Goal,
         }

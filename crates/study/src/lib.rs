@@ -64,8 +64,8 @@ pub use spec::{
     Elan, ElanMemory, ElanPacket, ElanPci, ElanTlb, EvenBus, Fabric, Flow, Forwarding, Frame,
     FrameSwitch, Goal, GoalFile, HandOver, Ideal, InTransit, Irregular, Link, LinkEvent, Live,
     Measure, Memory, Message, Model, Nic, Node, NodeBus, Operation, Overhead, Packet, Pairs,
-    Patience, Ping, Placement, PolicyKind, Rail, Rails, RoutingKind, Saturation, ScheduleSpec,
-    Size, Spec, Stream, Switch, TrafficSpec, Tree, Uplink, Work, World,
+    Patience, Ping, Placement, PolicyKind, Rail, Rails, Read, RoutingKind, Saturation,
+    ScheduleSpec, Size, Spec, Stream, Switch, TrafficSpec, Tree, Uplink, Work, World,
 };
 pub use study::Study;
 pub use table::{Cell, Head, Line, Sheet, Table};

@@ -53,6 +53,23 @@ error: unknown key `trafic`
 }
 
 #[test]
+fn reads_that_nobody_serves() {
+    let text = SOUND.find("[traffic").map(|at| &SOUND[..at]).unwrap();
+    complains(
+        &format!("{text}[work.read]\nsize = \"1 KiB\"\n"),
+        r#"
+error: reads without NICs that serve them
+ --> x.toml:8:1
+  |
+8 | [work.read]
+  | ^^^^^^^^^^^ expected `node.elan`, in the world `wormhole`: other nodes serve no reads
+  |
+  = help: take `work.scatter = { algorithm = "linear", ... }`, where the one sends
+"#,
+    );
+}
+
+#[test]
 fn unknown_choice() {
     changed(
         "[fabric.tree]",

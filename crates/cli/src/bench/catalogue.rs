@@ -18,7 +18,7 @@ pub enum Benchmark {
     Bandwidth,
     /// A window of messages both ways.
     BothWays,
-    /// All other ranks send to rank 0 at once, or it sends to them.
+    /// All other ranks send to rank 0 at once, or get what it has.
     Hotspot,
     /// All ranks send to all others.
     Exchange,
@@ -38,6 +38,17 @@ pub enum Quantity {
         /// Messages of an iteration.
         messages: u64,
     },
+}
+
+/// Who does the work of an experiment.
+#[derive(Debug, Clone, Copy)]
+pub struct Ranks {
+    /// The host at the other end, point to point.
+    pub peer: u32,
+    /// True of real ranks, which do it more often.
+    pub live: bool,
+    /// True if they can read each other's memory.
+    pub gets: bool,
 }
 
 /// Messages of a window, one way.
@@ -79,7 +90,7 @@ const EXCHANGE: &str = "all-to-all";
 /// The two directions of a hot spot, each with its sentence.
 const DIRECTIONS: [(&str, &str); 2] = [
     ("write", "All other ranks send to rank 0 at once."),
-    ("read", "Rank 0 sends to all other ranks at once."),
+    ("read", "All other ranks read memory of rank 0 at once; it sends where NICs serve no reads."),
 ];
 
 /// Algorithms whose packets take turns.
@@ -228,14 +239,15 @@ impl Benchmark {
         }
     }
 
-    /// The work of an experiment; point to point, with a host at the other end. Real ranks do it
-    /// more often.
-    pub fn work(self, size: u64, algorithm: Option<&str>, peer: u32, live: bool) -> Toml {
+    /// The work of an experiment, on the ranks of a side.
+    pub fn work(self, size: u64, algorithm: Option<&str>, ranks: Ranks) -> Toml {
+        let Ranks { peer, live, gets } = ranks;
         let mut keys = Toml::new();
         if self.sizes().is_some() {
             keys.insert("size".to_owned(), Value::String(format!("{size} B")));
         }
         let name = match self {
+            Benchmark::Hotspot if algorithm == Some("read") && gets => "read",
             Benchmark::Hotspot => {
                 keys.insert("algorithm".to_owned(), "linear".into());
                 if algorithm == Some("read") { "scatter" } else { "gather" }

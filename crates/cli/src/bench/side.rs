@@ -11,7 +11,7 @@ use crosstie_wire::Options;
 use toml::{Table as Toml, Value};
 
 use super::BenchArguments;
-use super::catalogue::Benchmark;
+use super::catalogue::{Benchmark, Ranks};
 use crate::console::Console;
 use crate::exit::Failure;
 use crate::joined;
@@ -122,9 +122,12 @@ impl Side {
         self.hosts
     }
 
-    /// Who answers a ping: the host that is farthest away.
-    pub fn peer(&self) -> u32 {
-        self.peer
+    /// Who does the work. The host that is farthest away answers a ping.
+    pub fn ranks(&self) -> Ranks {
+        let is_wormhole = |world: &String| world == World::Wormhole.name();
+        let serves = self.machine.spec().is_ok_and(|spec| spec.node.elan.is_some());
+        let gets = serves && self.worlds.iter().all(is_wormhole);
+        Ranks { peer: self.peer, live: self.is_live(), gets }
     }
 
     /// Whether real ranks do the work.

@@ -84,14 +84,14 @@ fn phases(schedule: &Schedule, peers: &[u32], events: &[Event]) -> Vec<Sent> {
                 let sent = started[peers[place] as usize] + 1;
                 sent.max(started[place])
             }
-            Step::Compute { .. } => started[place],
+            Step::Compute { .. } | Step::Get { .. } => started[place],
         };
     }
     let sends = (0..count).filter_map(|place| match schedule.all()[place].step {
         Step::Send { to, .. } => {
             Some(Sent { step: started[place] + 1, from: owners[place], to: to.0 })
         }
-        Step::Receive { .. } | Step::Compute { .. } => None,
+        Step::Receive { .. } | Step::Compute { .. } | Step::Get { .. } => None,
     });
     sends.collect()
 }

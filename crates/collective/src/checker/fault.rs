@@ -38,6 +38,17 @@ pub enum Fault {
         /// The receive.
         op: OpId,
     },
+    /// A rank reads the memory of another.
+    #[error(
+        "operation {} of rank {} reads the memory of another rank; expected messages, whose blocks can be followed",
+        op.0, rank.0
+    )]
+    Gets {
+        /// Who reads.
+        rank: Rank,
+        /// The get.
+        op: OpId,
+    },
     /// Nobody receives a message.
     #[error(
         "operation {} of rank {} sends {} to rank {} with tag {}, which no receive takes",
@@ -221,6 +232,7 @@ impl Fault {
             Fault::NoSuchBlock { rank, .. }
             | Fault::NoSuchReceiver { rank, .. }
             | Fault::Anything { rank, .. }
+            | Fault::Gets { rank, .. }
             | Fault::SendAlone { rank, .. }
             | Fault::ReceiveAlone { rank, .. }
             | Fault::Alike { rank, .. }
@@ -253,7 +265,10 @@ impl Fault {
             | Fault::Alike { block, .. }
             | Fault::TooShort { block, .. } => *block,
             Fault::OtherBlock { expected, found, .. } => expected.or(*found),
-            Fault::NoSuchReceiver { .. } | Fault::Anything { .. } | Fault::Circle { .. } => None,
+            Fault::NoSuchReceiver { .. }
+            | Fault::Anything { .. }
+            | Fault::Gets { .. }
+            | Fault::Circle { .. } => None,
         }
     }
 }

@@ -33,6 +33,7 @@ pub(super) fn peers(collective: &Collective) -> Result<Vec<u32>, Fault> {
                     receives.push(End { key: (rank.0, from.0, tag.0), turn, place });
                 }
                 Step::Receive { .. } => return Err(Fault::Anything { rank, op: id }),
+                Step::Get { .. } => return Err(Fault::Gets { rank, op: id }),
                 Step::Compute { .. } => {}
             }
         }

@@ -50,7 +50,7 @@ pub(super) fn events(
     let waits = |place: usize| match schedule.all()[place].step {
         Step::Receive { .. } => true,
         Step::Send { .. } => sends == Sends::Meet,
-        Step::Compute { .. } => false,
+        Step::Compute { .. } | Step::Get { .. } => false,
     };
     let mut missing = vec![0u32; 2 * count];
     let mut order: Vec<Event> = Vec::with_capacity(2 * count);

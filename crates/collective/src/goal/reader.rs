@@ -8,7 +8,7 @@ use crate::{Builder, CyclicRank, Need, Op, OpId, Rank, Step, Tag, When};
 use crosstie_units::Time;
 
 /// The words that begin an operation.
-const OPERATIONS: [&str; 3] = ["send", "recv", "calc"];
+const OPERATIONS: [&str; 4] = ["send", "recv", "get", "calc"];
 
 /// The words that stand between two labels.
 const DEPENDENCIES: [&str; 2] = ["requires", "irequires"];
@@ -243,6 +243,17 @@ impl<'a> Reader<'a> {
                 let tag = Some(Tag(0));
                 Op { step: Step::Receive { from, tag, bytes }, cpu: 0, nic: None }
             }
+            "get" => {
+                let bytes = self.size()?;
+                self.keyword("from")?;
+                let at = self.blank_mark()?;
+                let from = Rank(self.rank()?);
+                if from == rank {
+                    let what = format!("found a get of rank {} from itself", rank.0);
+                    return Err(error(at, what, "expected another rank; leave it out or `calc`"));
+                }
+                Op { step: Step::Get { from, bytes }, cpu: 0, nic: None }
+            }
             "calc" => {
                 let time = self.whole("a time in whole nanoseconds", 0, u64::MAX / 1000)?;
                 Op { step: Step::Compute { time: Time::from_ns(time) }, cpu: 0, nic: None }
@@ -277,6 +288,7 @@ impl<'a> Reader<'a> {
             let word = self.scan.word();
             let allowed = match op.step {
                 Step::Compute { .. } => &OPTIONS[1..2],
+                Step::Get { .. } => &OPTIONS[2..],
                 Step::Send { .. } | Step::Receive { .. } => &OPTIONS[..],
             };
             let place = OPTIONS.iter().position(|&option| option == word);

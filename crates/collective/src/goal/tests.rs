@@ -132,6 +132,21 @@ fn mistakes_in_a_block_are_shown_at_their_line() {
              expected another rank; leave it out or `calc`",
         ),
         (
+            "get 8b from 0",
+            "line 3, column 13: found a get of rank 0 from itself; \
+             expected another rank; leave it out or `calc`",
+        ),
+        (
+            "get 8b from -1",
+            "line 3, column 13: found `-1`, expected a rank from 0 to 1; \
+             the text begins with `num_ranks 2`",
+        ),
+        (
+            "get 8b from 1 tag 3",
+            "line 3, column 15: found `tag`, expected `nic` or the end of the line; \
+             one statement stands on one line",
+        ),
+        (
             "recv 8b from -2",
             "line 3, column 14: found `-2`, expected a rank from 0 to 1; \
              the text begins with `num_ranks 2`",
@@ -188,7 +203,7 @@ fn mistakes_in_a_block_are_shown_at_their_line() {
         ),
         (
             "l1: clac 5",
-            "line 3, column 5: found `clac`, expected `send`, `recv` or `calc`; write `calc`",
+            "line 3, column 5: found `clac`, expected `send`, `recv`, `get` or `calc`; write `calc`",
         ),
         (
             "l1: calc 5\nl2: calc 6\nl2 require l1",
@@ -196,7 +211,7 @@ fn mistakes_in_a_block_are_shown_at_their_line() {
         ),
         (
             "%",
-            "line 3, column 1: found `%`, expected `send`, `recv` or `calc`; an operation is written \
+            "line 3, column 1: found `%`, expected `send`, `recv`, `get` or `calc`; an operation is written \
              `l1: send 8b to 1`, `l1: recv 8b from 0` or `l1: calc 100`",
         ),
         (
@@ -337,7 +352,7 @@ fn text_is_plain() {
 prop_compose! {
     /// An operation of a rank, of so many.
     fn op(rank: u32, ranks: u32, rails: bool)(
-        kind in 0..3,
+        kind in 0..4,
         (other, tag, bytes) in (1..ranks, 0..4u32, any::<u32>()),
         (any_source, any_tag, ns) in (any::<bool>(), any::<bool>(), 0..1_000_000u64),
         (cpu, nic) in (0..3u16, 0..3u16),
@@ -347,6 +362,7 @@ prop_compose! {
         let op = match kind {
             0 => send(other, tag, bytes, cpu),
             1 => receive(from, (!any_tag).then_some(tag), bytes, cpu),
+            2 => Op { step: Step::Get { from: Rank(other), bytes }, cpu: 0, nic: None },
             _ => return calc(ns, cpu),
         };
         Op { nic: rails.then_some(nic), ..op }

@@ -61,6 +61,10 @@ fn operation(f: &mut Formatter<'_>, op: &Op) -> fmt::Result {
             }
             tag
         }
+        Step::Get { from, bytes } => {
+            write!(f, "get {bytes}b from {}", from.0)?;
+            Some(Tag(0))
+        }
         Step::Compute { time } => {
             write!(f, "calc {}", time.ps().div_ceil(1000))?;
             Some(Tag(0))
@@ -75,7 +79,9 @@ fn operation(f: &mut Formatter<'_>, op: &Op) -> fmt::Result {
         write!(f, " cpu {}", op.cpu)?;
     }
     match (op.nic, op.step) {
-        (Some(nic), Step::Send { .. } | Step::Receive { .. }) => writeln!(f, " nic {nic}"),
+        (Some(nic), Step::Send { .. } | Step::Receive { .. } | Step::Get { .. }) => {
+            writeln!(f, " nic {nic}")
+        }
         _ => writeln!(f),
     }
 }

@@ -81,7 +81,7 @@ impl Machine for Recorder<'_> {
                 Step::Receive { from, tag, .. } => {
                     What::Received { from: from.map(|from| from.0), tag: tag.map(|tag| tag.0) }
                 }
-                Step::Compute { .. } => What::Computed,
+                Step::Compute { .. } | Step::Get { .. } => What::Computed,
             };
             self.open.push((request, self.records.len()));
             self.records.push(Record { what, begin: now.ps(), end: now.ps() });

@@ -106,6 +106,49 @@ fn what_is_wrong_with_a_file_is_told_at_its_line() {
     }
 }
 
+/// A rank reads what another has, which computes meanwhile; then it reads with two rails in turn.
+#[test]
+fn elans_serve_gets_and_nobody_else_does() {
+    let preset = Preset::find("qsnet-elan3").unwrap().text;
+    let goal = "num_ranks 3\nrank 0 {\ncalc 100000\n}\n\
+                rank 1 {\na: get 64000b from 0\nb: get 64000b from 0\n}\n\
+                rank 2 {\na: get 64b from 0\nb: get 0b from 1\nb requires a\n}\n";
+    let bench = Bench::with(&[("trace.goal", goal)]);
+    let text =
+        format!("work.goal.file = 'trace.goal'\nsweep.product.cluster.rails = [1, 2]\n{preset}");
+    let rows = bench.rows(&text);
+    assert!(rows.iter().all(|row| row.status == Status::Completed), "{rows:?}");
+    let ranks = String::from_utf8(bench.bytes("results").remove("ranks.csv").unwrap()).unwrap();
+    let finish: Vec<f64> = ranks
+        .lines()
+        .skip(1)
+        .map(|line| line.rsplit(',').next().unwrap().parse().unwrap())
+        .collect();
+    let [one, two] = [&finish[..3], &finish[3..]];
+    // 200 MB/s are what one bus carries; a bus for each rail carries twice as much.
+    assert!(one[1] > 640.0 && one[1] < 650.0, "{finish:?}");
+    assert!(two[1] > 320.0 && two[1] < 330.0, "{finish:?}");
+    assert!(one[2] > 5.0 && one[2] < 20.0, "{finish:?}");
+    // Messages and gets do not hinder each other.
+    let more = format!("message = {{}}\n{text}");
+    let rows = Bench::with(&[("trace.goal", goal)]).rows(&more);
+    assert!(rows.iter().all(|row| row.status == Status::Completed), "{rows:?}");
+    for (keys, expected) in [
+        ("world = 'ideal'", "line 6: gets memory of another rank, which nobody serves here"),
+        ("world = 'model'", "line 6: gets memory of another rank, which nobody serves here"),
+        ("node.overhead = {}", "line 6: gets memory, which o and O of LogGOPS do not price"),
+    ] {
+        let machine = preset.replacen("world = \"wormhole\"", keys, 1);
+        let machine = match keys.starts_with("world") {
+            true => machine,
+            false => format!("world = 'wormhole'\n{machine}"),
+        };
+        let text = format!("work.goal.file = 'trace.goal'\n{machine}");
+        let found = Bench::with(&[("trace.goal", goal)]).refusal(&text).to_string();
+        assert!(found.contains(expected), "{found}");
+    }
+}
+
 #[test]
 fn a_receive_that_nothing_matches_is_named() {
     // The first receive takes the first message: which one the other waits for, only a run can

@@ -71,5 +71,14 @@ pub fn elan(draw: &mut Draw, file: &mut Experiment) -> bool {
     keys.insert("packet".to_owned(), packet.into());
     crate::experiment::put(&mut keys, "packet.blocks", draw.one(&[1, 5, 64]).into());
     file.put("node.elan", keys);
+    // NICs that serve reads.
+    if file.get("work.pairs").is_some() && file.get("node.overhead").is_none() {
+        let size = file.get("work.pairs.size").expect("pairs send something").clone();
+        file.remove("work");
+        file.put("work.read.size", size);
+        if draw.chance(0.5) {
+            file.put("work.read.from", draw.one(&[0, 1]));
+        }
+    }
     true
 }

@@ -268,7 +268,7 @@ fn completed(seen: &Observed<'_>) -> Finding {
     let (asked, ping) = match &seen.spec.work {
         Work::Ping(ping) => (ping.iterations, true),
         Work::Stream(stream) => (stream.iterations, false),
-        Work::Pairs(_) | Work::Collective(_) | Work::Goal(_) => {
+        Work::Pairs(_) | Work::Read(_) | Work::Collective(_) | Work::Goal(_) => {
             (seen.spec.schedule.iterations, false)
         }
         Work::Traffic(_) => unreachable!("closed-loop work"),

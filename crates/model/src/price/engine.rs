@@ -312,6 +312,7 @@ impl Engine<'_> {
         self.log.ops[place].ready = self.now;
         let desk = &mut self.desks[rank as usize];
         match op.step {
+            Step::Get { .. } => unreachable!("nothing with gets is priced"),
             Step::Compute { .. } => {
                 desk.queue((self.now, place), op.cpu, Beside::Nothing, Task::Compute(place));
                 self.look_at(rank);
@@ -468,7 +469,7 @@ impl Engine<'_> {
         let op = OpId((place - self.schedule.places(rank).start) as u32);
         let (from, tag) = match self.schedule.all()[place].step {
             Step::Receive { from, tag, .. } => (from, tag.map(|tag| tag.0)),
-            Step::Send { .. } | Step::Compute { .. } => (None, None),
+            Step::Send { .. } | Step::Compute { .. } | Step::Get { .. } => (None, None),
         };
         PriceError::Unmatched { rank, op, from, tag }
     }

@@ -17,6 +17,14 @@ pub enum PriceError {
         /// The tag it asks for.
         tag: Option<u32>,
     },
+    /// A rank reads the memory of another, which no model knows the price of.
+    #[error("operation {} of rank {} reads the memory of another rank, expected messages", op.0, rank.0)]
+    Get {
+        /// Who reads.
+        rank: Rank,
+        /// The get.
+        op: OpId,
+    },
     /// A message goes to nobody.
     #[error("operation {} of rank {} sends to rank {}, expected a rank below {ranks}", op.0, rank.0, to.0)]
     NoSuchRank {

@@ -45,6 +45,7 @@ pub(super) fn critical(schedule: &Schedule, log: &Log) -> Vec<Stretch> {
             }
             (Step::Receive { .. }, _) | (_, When::Started) => {}
             (Step::Send { .. }, When::Done) => path.back(rank, What::Send, record.start),
+            (Step::Get { .. }, When::Done) => unreachable!("nothing with gets is priced"),
             (Step::Compute { .. }, When::Done) => path.back(rank, What::Compute, record.start),
         }
         let mut record = log.ops[place];

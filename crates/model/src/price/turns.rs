@@ -68,7 +68,7 @@ fn is_named(schedule: &Schedule) -> bool {
                 Step::Receive { from: Some(from), tag: Some(tag), bytes } => {
                     messages.entry((from, rank, tag)).or_default().1.push(bytes);
                 }
-                Step::Receive { .. } => return false,
+                Step::Receive { .. } | Step::Get { .. } => return false,
                 Step::Compute { .. } => {}
             }
         }
@@ -81,7 +81,7 @@ fn packets(schedule: &Schedule, parameters: &Parameters) -> u64 {
     let packet = parameters.packet.get().max(1);
     let packets = |op: &Op| match op.step {
         Step::Send { bytes, .. } => u64::from(bytes).div_ceil(packet).max(1),
-        Step::Receive { .. } | Step::Compute { .. } => 0,
+        Step::Receive { .. } | Step::Compute { .. } | Step::Get { .. } => 0,
     };
     schedule.all().iter().map(packets).sum()
 }
@@ -109,7 +109,7 @@ fn take_apart(schedule: &Schedule, rank: Rank, length: u64, builder: &mut Builde
                     turns.push((turn, number, Op { step: with_length(op.step, bytes), ..op }));
                 }
             }
-            Step::Compute { .. } => turns.push((0, number, op)),
+            Step::Compute { .. } | Step::Get { .. } => turns.push((0, number, op)),
         }
     }
     // Stable: those of a message stay in order.
@@ -134,6 +134,6 @@ fn with_length(step: Step, bytes: u32) -> Step {
     match step {
         Step::Send { to, tag, .. } => Step::Send { to, tag, bytes },
         Step::Receive { from, tag, .. } => Step::Receive { from, tag, bytes },
-        compute @ Step::Compute { .. } => compute,
+        whole @ (Step::Compute { .. } | Step::Get { .. }) => whole,
     }
 }

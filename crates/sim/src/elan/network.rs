@@ -1,6 +1,7 @@
-//! All Elans of a cluster, as a network: what is handed to it are puts. A put has left when the
-//! process that sends it knows that it is acknowledged, and is acknowledged itself when both ends
-//! know.
+//! All Elans of a cluster, as a network: what is handed to it are puts, and it does gets. A put has
+//! left when the process that sends it knows that it is acknowledged, and is acknowledged itself
+//! when both ends know. A get has arrived when the process that asked for it knows so; nothing else
+//! is told of it.
 
 use super::ElanSpec;
 use super::mmu::{Grant, Memory, Process, Stretch, Violation};
@@ -76,13 +77,22 @@ pub(super) fn everything(process: Process) -> Vec<Grant> {
 struct Order {
     id: u64,
     rail: u32,
+    /// The hosts whose memory is read, and written.
     from: u32,
     to: u32,
+    is_get: bool,
     is_told: bool,
     departs: bool,
     passage: Passage,
     /// How many of its two ends have not been told.
     expected: u8,
+}
+
+impl Order {
+    /// The hosts between which a packet of it goes.
+    fn ends(&self, packet: Packet) -> (u32, u32) {
+        if packet.asks { (self.to, self.from) } else { (self.from, self.to) }
+    }
 }
 
 /// A packet on the network.
@@ -168,7 +178,8 @@ impl<'a> Elans<'a> {
         match action {
             Action::Later(at, step) => self.enter(at, nic, Input::Step(step)),
             Action::Transmit(packet) => {
-                let Order { rail, from, to, .. } = *self.orders.get(packet.put);
+                let order = self.orders.get(packet.put);
+                let (rail, (from, to)) = (order.rail, order.ends(packet));
                 let bytes = self.spec.format.wire_bytes(packet.bytes);
                 let place = self.packets.put(Sent { packet, violation: None });
                 let id = u64::from(place) << network::Packet::NUMBER;
@@ -194,13 +205,13 @@ impl<'a> Elans<'a> {
             Action::Acknowledge(id, answer) => {
                 let place = (id >> network::Packet::NUMBER) as u32;
                 let Sent { packet, .. } = *self.packets.get(place);
-                let Order { from, to, .. } = *self.orders.get(packet.put);
+                let Order { rail, from, to, .. } = *self.orders.get(packet.put);
                 if from == to {
                     self.packets.take(place);
                     return self.enter(now, nic, answered(packet, answer.err()));
                 }
                 self.packets.get_mut(place).violation = answer.err();
-                self.network.acknowledge(id);
+                self.network.acknowledge(id, rail * self.hosts + to);
             }
             Action::Arriving(put) => {
                 let order = *self.orders.get(put);
@@ -217,12 +228,34 @@ impl<'a> Elans<'a> {
         }
     }
 
+    /// The process of the host that a packet is from writes a descriptor of it: from the memory of
+    /// one host to that of the other.
+    fn post(&mut self, packet: network::Packet, (from, to): (u32, u32), is_get: bool) {
+        let network::Packet { rail, from: by, bytes, id, departs, ends, .. } = packet;
+        let half = |memory| if memory == Memory::Elan { HALF } else { 0 };
+        let descriptor = Descriptor {
+            by,
+            from,
+            to,
+            source: Stretch { start: half(self.spec.source), bytes },
+            destination: half(self.spec.destination),
+        };
+        let put = self.puts.put(Put::new(descriptor, is_get));
+        let passage = Passage { began: self.network.now(), switches: 0 };
+        let is_told = ends == Ends::Memories && !is_get;
+        let order = Order { id, rail, from, to, is_get, is_told, departs, passage, expected: 2 };
+        let place = self.orders.put(order);
+        debug_assert_eq!(put, place, "puts and orders come and go together");
+        self.tell(rail * self.hosts + by, Input::Post(put));
+    }
+
     /// The process at one end of a put knows that it is done.
     fn done(&mut self, now: Time, put: u32, end: End) {
         let order = self.orders.get_mut(put);
         order.expected -= 1;
-        let Order { id, passage, expected, departs, .. } = *order;
+        let Order { id, passage, expected, departs, is_get, .. } = *order;
         match end {
+            End::Source if is_get => {}
             End::Destination => {
                 self.told.push(Event { at: now, id, fate: Fate::Arrived(passage) });
             }
@@ -234,7 +267,7 @@ impl<'a> Elans<'a> {
         }
         if expected == 0 {
             // Either end may know first.
-            if self.interest.acknowledges {
+            if self.interest.acknowledges && !is_get {
                 self.told.push(Event { at: now, id, fate: Fate::Acknowledged });
             }
             self.orders.take(put);
@@ -246,14 +279,15 @@ impl<'a> Elans<'a> {
     fn hear(&mut self, event: Event) {
         let place = (event.id >> network::Packet::NUMBER) as u32;
         let Sent { packet, violation } = *self.packets.get(place);
-        let Order { rail, from, to, .. } = *self.orders.get(packet.put);
+        let order = self.orders.get(packet.put);
+        let (rail, (from, to)) = (order.rail, order.ends(packet));
         let [source, destination] = [from, to].map(|host| rail * self.hosts + host);
         match event.fate {
             Fate::Left => self.tell(source, Input::Left),
             Fate::Arriving => {}
             Fate::Arrived(passage) => {
                 let order = self.orders.get_mut(packet.put);
-                if packet.offset == 0 {
+                if packet.offset == 0 && !packet.asks {
                     order.passage = passage;
                 }
                 self.tell(destination, Input::Arrived(event.id, packet));
@@ -281,21 +315,13 @@ impl Network for Elans<'_> {
     }
 
     fn inject(&mut self, packet: network::Packet) {
-        let network::Packet { rail, from, to, bytes, id, departs, ends, .. } = packet;
-        let half = |memory| if memory == Memory::Elan { HALF } else { 0 };
-        let descriptor = Descriptor {
-            from,
-            to,
-            source: Stretch { start: half(self.spec.source), bytes },
-            destination: half(self.spec.destination),
-        };
-        let put = self.puts.put(Put::new(descriptor));
-        let passage = Passage { began: self.network.now(), switches: 0 };
-        let is_told = ends == Ends::Memories;
-        let order = Order { id, rail, from, to, is_told, departs, passage, expected: 2 };
-        let place = self.orders.put(order);
-        debug_assert_eq!(put, place, "puts and orders come and go together");
-        self.tell(rail * self.hosts + from, Input::Post(put));
+        let network::Packet { from, to, .. } = packet;
+        self.post(packet, (from, to), false);
+    }
+
+    fn get(&mut self, packet: network::Packet) {
+        let network::Packet { from, to, .. } = packet;
+        self.post(packet, (to, from), true);
     }
 
     fn run_until(&mut self, until: Time, told: &mut Vec<Event>) {

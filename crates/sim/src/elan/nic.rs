@@ -12,23 +12,29 @@ use crate::slab::Slab;
 use crosstie_units::Time;
 use std::collections::VecDeque;
 
-/// What a process writes to the command port: bytes of its memory to the memory of another.
+/// What a process writes to the command port: bytes of the memory of one process go to that of
+/// another. The process that writes it is one of both: of a put the source, of a get the
+/// destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Descriptor {
-    /// The process that sends.
+    /// The process that has written it.
+    pub by: Process,
+    /// The process whose memory is read.
     pub from: Process,
-    /// The process that receives.
+    /// The process whose memory is written.
     pub to: Process,
-    /// What is sent.
+    /// What is read.
     pub source: Stretch,
     /// Where it goes.
     pub destination: u32,
 }
 
-/// A put that is not done at both ends.
+/// A put that is not done at both ends, or a get.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Put {
     pub descriptor: Descriptor,
+    /// True of a get: its destination asks for it, and only there an event is set.
+    pub is_get: bool,
     /// Bytes that the DMA engine has not taken up.
     unread: u32,
     /// Packets on their way, and whether there are more to come.
@@ -45,10 +51,11 @@ pub(super) struct Put {
 }
 
 impl Put {
-    pub fn new(descriptor: Descriptor) -> Put {
+    pub fn new(descriptor: Descriptor, is_get: bool) -> Put {
         let bytes = descriptor.source.bytes;
         Put {
             descriptor,
+            is_get,
             unread: bytes,
             unacknowledged: 0,
             is_read: false,
@@ -60,10 +67,12 @@ impl Put {
     }
 }
 
-/// A packet of a put.
+/// A packet of a put, or one that asks for a get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Packet {
     pub put: u32,
+    /// True if it asks for a get: it carries the descriptor, from the destination to the source.
+    pub asks: bool,
     pub offset: u32,
     pub bytes: u32,
     pub is_last: bool,
@@ -153,6 +162,8 @@ pub(super) enum Action {
 #[derive(Debug, Clone, Copy)]
 struct Queued {
     put: u32,
+    /// True if it is a get that is to be asked for.
+    asks: bool,
     /// Packets that it may still send before others have their turn.
     left: u32,
 }
@@ -228,7 +239,9 @@ impl Nic {
             }
             Input::Acknowledged(packet) => {
                 self.circuits -= 1;
-                self.acknowledged(now, packet.put, puts, out);
+                if !packet.asks {
+                    self.acknowledged(now, packet.put, puts, out);
+                }
                 self.send(out);
             }
             Input::Garbled(packet) => {
@@ -240,10 +253,14 @@ impl Nic {
             }
             Input::Refused(packet, violation) => {
                 self.circuits -= 1;
-                puts.get_mut(packet.put).violation = Some(violation);
-                // What has not been taken up stays where it is.
-                self.queue.retain(|queued| queued.put != packet.put);
-                self.acknowledged(now, packet.put, puts, out);
+                if packet.asks {
+                    out.push(Action::Violated(packet.put, violation));
+                } else {
+                    puts.get_mut(packet.put).violation = Some(violation);
+                    // What has not been taken up stays where it is.
+                    self.queue.retain(|queued| queued.put != packet.put);
+                    self.acknowledged(now, packet.put, puts, out);
+                }
                 self.send(out);
             }
             Input::Step(step) => self.step(now, step, puts, out),
@@ -272,6 +289,11 @@ impl Nic {
             Step::Taken(id, packet) => {
                 let (_, end) = self.pass(now, packet.bytes);
                 out.push(Action::Later(end, Step::Passed(id, packet)));
+            }
+            Step::Passed(_, packet) if packet.asks => {
+                out.push(Action::Later(now, Step::Freed));
+                self.enqueue(packet.put, false);
+                self.read(now, puts, out);
             }
             Step::Passed(id, packet) => match self.spec.destination {
                 Memory::Main if packet.bytes > 0 => {
@@ -304,16 +326,30 @@ impl Nic {
         }
     }
 
-    /// The command processor has a descriptor: it checks that the process may read what it sends.
+    /// The command processor has a descriptor: it checks that the process may read what it puts, or
+    /// write where it gets.
     fn queue(&mut self, now: Time, put: u32, puts: &mut Slab<Put>, out: &mut Vec<Action>) {
-        let Descriptor { from, source, .. } = puts.get(put).descriptor;
-        match self.mmu.check(from, from, source, Access::Read) {
+        let Put { descriptor, is_get, .. } = *puts.get(put);
+        let Descriptor { by, source, destination, .. } = descriptor;
+        let checked = match is_get {
+            false => self.mmu.check(by, by, source, Access::Read),
+            true => {
+                let whole = Stretch { start: destination, ..source };
+                self.mmu.check(by, by, whole, Access::Write)
+            }
+        };
+        match checked {
             Ok(_) => {
-                self.queue.push_back(Queued { put, left: self.spec.slice });
+                self.enqueue(put, is_get);
                 self.read(now, puts, out);
             }
             Err(violation) => out.push(Action::Violated(put, violation)),
         }
+    }
+
+    /// A put, or what asks for a get, waits for the DMA engine.
+    fn enqueue(&mut self, put: u32, asks: bool) {
+        self.queue.push_back(Queued { put, asks, left: self.spec.slice });
     }
 
     /// Reads the next packet, if there is one and room for it.
@@ -322,6 +358,9 @@ impl Nic {
             return;
         }
         let Some(mut turn) = self.queue.pop_front() else { return };
+        if turn.asks {
+            return self.ask(now, turn.put, out);
+        }
         let put = puts.get_mut(turn.put);
         let Descriptor { from, source, .. } = put.descriptor;
         let offset = source.bytes - put.unread;
@@ -330,11 +369,12 @@ impl Nic {
         put.unacknowledged += 1;
         put.is_read = put.unread == 0;
         let is_last = put.is_read;
-        let packet = Packet { put: turn.put, offset, bytes, is_last, confirms: is_last };
+        let (put_id, asks) = (turn.put, false);
+        let packet = Packet { put: put_id, asks, offset, bytes, is_last, confirms: is_last };
         if !put.is_read {
             turn.left -= 1;
             match turn.left {
-                0 => self.queue.push_back(Queued { put: turn.put, left: self.spec.slice }),
+                0 => self.enqueue(turn.put, false),
                 _ => self.queue.push_front(turn),
             }
         }
@@ -352,10 +392,21 @@ impl Nic {
         }
     }
 
+    /// Makes the packet that asks for a get: a block, which has the descriptor in it. Descriptors
+    /// lie in the memory of the NIC.
+    fn ask(&mut self, now: Time, put: u32, out: &mut Vec<Action>) {
+        let bytes = self.spec.format.block;
+        let packet = Packet { put, asks: true, offset: 0, bytes, is_last: true, confirms: false };
+        self.reads = true;
+        self.ahead += 1;
+        let (_, begin) = self.microcode.serve(now, self.spec.start);
+        out.push(Action::Later(begin, Step::Fetches(packet)));
+    }
+
     /// Fetches the data of a packet from memory.
     fn fetch(&mut self, now: Time, packet: Packet, out: &mut Vec<Action>) {
         match self.spec.source {
-            Memory::Main if packet.bytes > 0 => {
+            Memory::Main if packet.bytes > 0 && !packet.asks => {
                 self.pci.wait(Way::Read, Crossing::Read(packet));
                 self.cross(now, out);
             }
@@ -436,23 +487,31 @@ impl Nic {
             && let Some((id, packet)) = self.waiting.pop_front()
         {
             let put = puts.get_mut(packet.put);
-            let Descriptor { from, to, destination, .. } = put.descriptor;
-            let stretch =
-                Stretch { start: destination.saturating_add(packet.offset), bytes: packet.bytes };
-            if let Err(violation) = self.mmu.check(to, from, stretch, Access::Write) {
+            let Descriptor { by, from, to, source, destination } = put.descriptor;
+            let (process, stretch, access) = match packet.asks {
+                true => (from, source, Access::Read),
+                false => {
+                    let start = destination.saturating_add(packet.offset);
+                    (to, Stretch { start, bytes: packet.bytes }, Access::Write)
+                }
+            };
+            if let Err(violation) = self.mmu.check(process, by, stretch, access) {
                 out.push(Action::Acknowledge(id, Err(violation)));
                 continue;
             }
-            if !std::mem::replace(&mut put.is_arriving, true) {
-                out.push(Action::Arriving(packet.put));
-            }
             self.taken += 1;
-            put.has_last |= packet.is_last;
-            let packet = Packet { confirms: put.has_last, ..packet };
+            let (mut packet, mut time) = (packet, self.spec.input);
+            if !packet.asks {
+                if !std::mem::replace(&mut put.is_arriving, true) {
+                    out.push(Action::Arriving(packet.put));
+                }
+                put.has_last |= packet.is_last;
+                packet.confirms = put.has_last;
+                time = time + self.mmu.translate(to, stretch);
+            }
             if !packet.confirms {
                 out.push(Action::Acknowledge(id, Ok(())));
             }
-            let time = self.spec.input + self.mmu.translate(to, stretch);
             let (_, taken) = self.microcode.serve(now, time);
             out.push(Action::Later(taken, Step::Taken(id, packet)));
         }
@@ -491,6 +550,8 @@ impl Nic {
         match put.violation {
             _ if put.unacknowledged > 0 => {}
             Some(violation) => out.push(Action::Violated(number, violation)),
+            // Nobody waits at the source of a get.
+            None if put.is_read && put.is_get => out.push(Action::Done(number, End::Source)),
             None if put.is_read => self.set(now, number, End::Source, out),
             None => {}
         }

@@ -61,15 +61,34 @@ fn config(errors: Option<Errors>) -> Config {
     }
 }
 
-/// Runs puts (when, from, to, bytes), each with its place as number: what is told of them.
-fn run(elan: ElanSpec, puts: &[(u64, u32, u32, u32)]) -> Vec<Event> {
-    run_with(elan, puts, None, &everything)
+/// Something that a process starts: when in ns, who, the other host, and how many bytes.
+type Job = (u64, u32, u32, u32);
+
+/// Which way data go: to the other host, or from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Put,
+    Get,
 }
 
-/// The same where links have errors, and processes grant what is said.
+/// Runs puts, each with its place as number: what is told of them.
+fn run(elan: ElanSpec, puts: &[Job]) -> Vec<Event> {
+    run_with(elan, &all(Way::Put, puts), None, &everything)
+}
+
+/// Runs gets.
+fn get(elan: ElanSpec, gets: &[Job]) -> Vec<Event> {
+    run_with(elan, &all(Way::Get, gets), None, &everything)
+}
+
+fn all(way: Way, jobs: &[Job]) -> Vec<(Way, Job)> {
+    jobs.iter().map(|&job| (way, job)).collect()
+}
+
+/// Runs both where links have errors, and processes grant what is said.
 fn run_with(
     elan: ElanSpec,
-    puts: &[(u64, u32, u32, u32)],
+    jobs: &[(Way, Job)],
     errors: Option<Errors>,
     grants: &dyn Fn(Process) -> Vec<Grant>,
 ) -> Vec<Event> {
@@ -92,11 +111,15 @@ fn run_with(
         }
         network.run_until(until, told);
     };
-    for (id, &(at, from, to, bytes)) in (0..).zip(puts) {
+    for (id, &(way, (at, from, to, bytes))) in (0..).zip(jobs) {
         go_on(&mut *network, Time::from_ns(at), &mut told);
         let (rail, siblings, departs) = (0, 1, true);
         let (ends, priority) = (Ends::Memories, Priority::Low);
-        network.inject(Packet { rail, from, to, bytes, id, siblings, departs, ends, priority });
+        let packet = Packet { rail, from, to, bytes, id, siblings, departs, ends, priority };
+        match way {
+            Way::Put => network.inject(packet),
+            Way::Get => network.get(packet),
+        }
     }
     go_on(&mut *network, Time::from_ns(1_000_000_000), &mut told);
     assert!(network.next().is_none() && network.deadlock().is_none());
@@ -260,6 +283,86 @@ fn every_pair_gets_through_when_all_put_to_all() {
     }
 }
 
+/// What one get takes at the host that starts it.
+fn fetches(source: Memory, destination: Memory, from: u32, bytes: u32) -> f64 {
+    let told = get(elan3(source, destination), &[(0, 0, from, bytes)]);
+    assert_eq!(told.len(), 1, "nothing but its arrival is told: {told:?}");
+    arrived(&told, 0)
+}
+
+/// Written out step by step: nine steps of 200 ns (post, command and start at the reader, input,
+/// start, input, event, copy and notice), a block that asks, and one with data. Both pass links
+/// and NICs; what asks is 13 flits that the reader sends before its EOP.
+#[test]
+fn a_get_asks_and_is_served_as_a_put() {
+    let way = 14.0 * 0.005;
+    // On the link, and through the path of the NIC that takes it.
+    let block = (18.0 + 72.0 - 2.0) / 400.0 + 64.0 / 540.0;
+    let ends = 64.0 / 275.0 + 0.25;
+    let both = 9.0 * 0.2 + 2.0 * (way + block) + ends;
+    near(fetches(Memory::Elan, Memory::Elan, 1, 64), both, 0.012);
+    let read = 0.5 + 64.0 / 200.0;
+    let write = 0.25 + 64.0 / 275.0;
+    near(fetches(Memory::Main, Memory::Elan, 1, 64), both + read, 0.012);
+    near(fetches(Memory::Elan, Memory::Main, 1, 64), both + write, 0.012);
+    near(fetches(Memory::Main, Memory::Main, 1, 64), both + read + write, 0.012);
+    // Two switches more, there and back.
+    near(fetches(Memory::Elan, Memory::Elan, 5, 64), both + 4.0 * 0.05, 0.012);
+    // An empty one asks, and is answered by an empty packet.
+    assert!(fetches(Memory::Main, Memory::Main, 1, 0) > 9.0 * 0.2 + 2.0 * way);
+}
+
+#[test]
+fn long_gets_are_as_fast_as_long_puts() {
+    use Memory::{Elan, Main};
+    for source in [Elan, Main] {
+        for destination in [Elan, Main] {
+            let rate = |us: f64| f64::from(LONG) / us;
+            let put = rate(takes(source, destination, 1, LONG));
+            near(rate(fetches(source, destination, 1, LONG)), put, 0.2);
+        }
+    }
+    // Within a node, too.
+    near(f64::from(LONG) / fetches(Main, Main, 0, LONG), 137.5, 1.0);
+}
+
+/// The bus that the data come from is what they share, and they share it alike.
+#[test]
+fn readers_of_one_memory_share_its_bus() {
+    for count in 1..=7 {
+        let gets: Vec<_> = (1..=count).map(|reader| (0, reader, 0, LONG / 4)).collect();
+        let told = get(elan3(Memory::Main, Memory::Main), &gets);
+        let times: Vec<f64> = (0..count).map(|id| arrived(&told, id.into())).collect();
+        let last = times.iter().copied().fold(0.0, f64::max);
+        near(f64::from(count) * f64::from(LONG / 4) / last, 200.0, 1.0);
+        let first = times.iter().copied().fold(f64::INFINITY, f64::min);
+        assert!(last / first < 1.03, "{times:?}");
+    }
+}
+
+#[test]
+fn what_may_not_be_read_ends_at_the_reader_and_no_data_move() {
+    let ours = |process: Process| -> Vec<Grant> {
+        let own = everything(process).remove(0);
+        match process {
+            // Host 1 lets 2 to 9 read, host 3 lets nobody write, itself included.
+            1 => vec![Grant { partners: 2..=9, ..own }],
+            3 => vec![Grant { write: false, ..own }],
+            _ => vec![own],
+        }
+    };
+    let main = elan3(Memory::Main, Memory::Main);
+    let jobs = [(0, 0, 1, LONG), (0, 2, 1, 1000), (0, 3, 2, 1000)];
+    let told = run_with(main, &all(Way::Get, &jobs), None, &ours);
+    let fate = |id: u64| told.iter().find(|event| event.id == id).map(|event| event.fate);
+    assert_eq!(fate(0), Some(Fate::Dropped), "not granted to it");
+    assert!(matches!(fate(1), Some(Fate::Arrived(_))));
+    assert_eq!(fate(2), Some(Fate::Dropped), "it may not write at home");
+    // What is refused has asked, and nothing was sent to it; what may not be written is not asked.
+    let at = |id: u64| told.iter().find(|event| event.id == id).unwrap().at.seconds() * 1e6;
+    assert!(at(0) < 1.4 && at(2) < 0.5, "{told:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     /// Whatever CRCs find, each put is delivered once and acknowledged once.
@@ -272,22 +375,30 @@ proptest! {
             puts.into_iter().map(|(at, from, step, bytes)| (at, from, (from + step) % 16, bytes)).collect();
         puts.sort_unstable();
         let errors = Some(Errors { probability, seed: Seed(seed) });
-        let told = run_with(elan3(Memory::Elan, Memory::Main), &puts, errors, &everything);
-        for id in 0..puts.len() as u64 {
-            prop_assert!(arrived(&told, id) > 0.0 && acknowledged(&told, id) > 0.0);
+        // Every third is a get.
+        let way = |place: usize| if place % 3 == 2 { Way::Get } else { Way::Put };
+        let jobs: Vec<_> = puts.iter().enumerate().map(|(place, &job)| (way(place), job)).collect();
+        let told = run_with(elan3(Memory::Elan, Memory::Main), &jobs, errors, &everything);
+        for (id, (way, _)) in (0..).zip(&jobs) {
+            prop_assert!(arrived(&told, id) > 0.0);
+            prop_assert!(*way == Way::Get || acknowledged(&told, id) > 0.0);
         }
     }
 
-    /// A put is delivered if and only if its sender may read and its receiver lets it write; all
-    /// others end in an error, once, and hinder nobody.
+    /// A put or a get is done if and only if the process that starts it may read its source and write
+    /// its destination; all others end in an error, once, and hinder nobody.
     #[test]
     fn nothing_is_delivered_that_is_not_granted(
         grants in prop::collection::vec((0..2000u32, 0..4u32, any::<bool>(), any::<bool>()), 16),
-        puts in prop::collection::vec((0..20_000u64, 0..16u32, 1..16u32, 0..2000u32), 1..20),
+        jobs in prop::collection::vec(
+            (any::<bool>(), (0..20_000u64, 0..16u32, 0..16u32, 0..2000u32)), 1..20),
     ) {
-        let mut puts: Vec<_> =
-            puts.into_iter().map(|(at, from, step, bytes)| (at, from, (from + step) % 16, bytes)).collect();
-        puts.sort_unstable();
+        let job = |(is_get, (at, by, step, bytes)): (bool, Job)| {
+            let way = if is_get { Way::Get } else { Way::Put };
+            (way, (at, by, (by + step) % 16, bytes))
+        };
+        let mut jobs: Vec<_> = jobs.into_iter().map(job).collect();
+        jobs.sort_unstable_by_key(|&(_, (at, ..))| at);
         let granted = |process: Process| -> Vec<Grant> {
             let (bytes, first, read, write) = grants[process as usize];
             let own = &everything(process)[0];
@@ -296,20 +407,29 @@ proptest! {
             let stretch = Stretch { bytes, ..own.stretch };
             partners.map(|partners| Grant { stretch, partners, read, write, ..own.clone() }).to_vec()
         };
-        let told = run_with(elan3(Memory::Main, Memory::Main), &puts, None, &granted);
-        for (id, &(_, from, to, bytes)) in (0..).zip(&puts) {
+        let told = run_with(elan3(Memory::Main, Memory::Main), &jobs, None, &granted);
+        for (id, &(way, (_, by, other, bytes))) in (0..).zip(&jobs) {
+            let (from, to) = if way == Way::Put { (by, other) } else { (other, by) };
             let (source, destination) = (grants[from as usize], grants[to as usize]);
-            let may_read = source.2 && bytes <= source.0;
-            let is_partner = (destination.1..=destination.1 + 8).contains(&from);
-            let may_write = destination.3 && bytes <= destination.0 && is_partner;
+            let is_partner = |of: u32| {
+                let first = grants[of as usize].1;
+                of == by || (first..=first + 8).contains(&by)
+            };
+            let may_read = source.2 && bytes <= source.0 && is_partner(from);
+            let may_write = destination.3 && bytes <= destination.0 && is_partner(to);
             let count = |is: fn(Fate) -> bool| {
                 told.iter().filter(|event| event.id == id && is(event.fate)).count()
             };
             let delivered = count(|fate| matches!(fate, Fate::Arrived(_)));
             let (acknowledged, dropped) =
                 (count(|fate| fate == Fate::Acknowledged), count(|fate| fate == Fate::Dropped));
-            let expected = if may_read && may_write { (1, 1, 0) } else { (0, 0, 1) };
-            prop_assert_eq!((delivered, acknowledged, dropped), expected, "put {}: {} to {}", id, from, to);
+            let expected = match (may_read && may_write, way) {
+                (true, Way::Put) => (1, 1, 0),
+                (true, Way::Get) => (1, 0, 0),
+                (false, _) => (0, 0, 1),
+            };
+            let found = (delivered, acknowledged, dropped);
+            prop_assert_eq!(found, expected, "{:?} {}: {} to {}", way, id, from, to);
         }
     }
 }

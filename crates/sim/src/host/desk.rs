@@ -52,7 +52,7 @@ impl Place {
         let kind = match step {
             Step::Send { .. } => 0,
             Step::Receive { .. } => 1,
-            Step::Compute { .. } => 2,
+            Step::Compute { .. } | Step::Get { .. } => 2,
         };
         Place { moment: turn.moment(), who: Who::Operation { rank, kind, turn, request } }
     }

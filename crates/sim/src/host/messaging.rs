@@ -15,7 +15,7 @@
 //! ```
 
 use super::desk::{Desk, Place, Resource};
-use super::{Envelopes, Episode, Hosting, Overhead};
+use super::{Envelopes, Episode, Get, Hosting, Overhead};
 use crate::agenda::{Agenda, Entry};
 use crate::network::{Network, Pace};
 use crate::node::{Letter, Listener, Nodes, Receipt};
@@ -134,6 +134,7 @@ pub(crate) struct Messaging<'a> {
     memories: Vec<Time>,
     /// What the processors of commodity nodes compute.
     computations: Slab<(Rank, Request, Time)>,
+    gets: Slab<Get>,
     told: Vec<Input>,
     /// Whether episodes are kept, and those that are over.
     records: bool,
@@ -175,6 +176,7 @@ impl<'a> Messaging<'a> {
             underway: Slab::default(),
             memories: vec![Time::ZERO; hosts as usize],
             computations: Slab::default(),
+            gets: Slab::default(),
             told: Vec::new(),
             records,
             episodes: Vec::new(),
@@ -503,6 +505,13 @@ impl<'a> Messaging<'a> {
                 News::Landed(id) => self.landed(id),
                 News::Arrived(id) => self.arrived(id),
                 News::Unreachable(node, peer) => self.unreachable(node, peer),
+                News::Got(number) => {
+                    let get = self.gets.take(number);
+                    self.done(get.rank, get.request);
+                    if self.records {
+                        self.episodes.push(get.episode(self.now));
+                    }
+                }
                 News::Computed(number) => {
                     let (rank, request, begin) = self.computations.take(number);
                     self.done(rank, request);
@@ -592,6 +601,17 @@ impl Hosting for Messaging<'_> {
                 let task = Task::Compute { request, time, watched };
                 self.queue(rank, op.cpu, Resource::Nothing, task);
             }
+            Step::Get { from, bytes } => {
+                if watched {
+                    self.started(rank, request);
+                }
+                let (begin, moment) = (self.now, 0);
+                let id = self.gets.put(Get { rank, request, from, bytes, begin, moment });
+                let (pe, rail, whole) = (PeId(rank.0 % self.pes), None, true);
+                let (from, to) = (self.node(rank), self.node(from));
+                let letter = Letter { from, pe, to, bytes, id, rail, whole };
+                self.nodes.get(&mut *self.network, letter);
+            }
             Step::Receive { from, tag, .. } => {
                 if watched {
                     self.started(rank, request);
@@ -637,6 +657,7 @@ struct Heard(Vec<News>);
 /// News of an envelope or a computation.
 enum News {
     Computed(u32),
+    Got(u32),
     HandedOver(u32, RailSet),
     Landed(u32),
     Arrived(u32),
@@ -654,6 +675,10 @@ impl Listener for Heard {
 
     fn landed(&mut self, letter: &Letter) {
         self.0.push(News::Landed(letter.id));
+    }
+
+    fn got(&mut self, letter: &Letter) {
+        self.0.push(News::Got(letter.id));
     }
 
     fn unreachable(&mut self, node: NodeId, peer: NodeId) {

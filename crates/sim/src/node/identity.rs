@@ -12,6 +12,8 @@ pub(super) enum PacketId {
     Control(u32),
     /// Something that a channel or a commodity node has posted, by its place.
     Posted(u32),
+    /// A get, by its place.
+    Got(u32),
 }
 
 /// A packet of data: whose, of which stripe, and its number there. Its machine knows the rest.
@@ -22,19 +24,22 @@ pub(super) struct DataId {
     pub number: u32,
 }
 
-/// Mark a control packet and one that was posted; data has neither.
+/// Mark a control packet, one that was posted, and a get; data has none.
 const CONTROL: u64 = 1 << 63;
 const POSTED: u64 = 1 << 63 | 1 << 62;
+const GOT: u64 = 1 << 63 | 1 << 61;
+const MARK: u64 = CONTROL | POSTED | GOT;
 /// Bits of the number of a packet within its stripe, and of the number of a stripe.
 const NUMBER: u32 = Packet::NUMBER;
 const STRIPE: u32 = 27;
 
 impl PacketId {
     pub fn of(id: u64) -> PacketId {
-        match id & POSTED {
+        match id & MARK {
+            _ if id & CONTROL == 0 => PacketId::Data(DataId::decode(id)),
+            GOT => PacketId::Got(id as u32),
             POSTED => PacketId::Posted(id as u32),
-            CONTROL => PacketId::Control(id as u32),
-            _ => PacketId::Data(DataId::decode(id)),
+            _ => PacketId::Control(id as u32),
         }
     }
 
@@ -43,6 +48,7 @@ impl PacketId {
             PacketId::Data(data) => data.encode(),
             PacketId::Control(place) => CONTROL | u64::from(place),
             PacketId::Posted(place) => POSTED | u64::from(place),
+            PacketId::Got(place) => GOT | u64::from(place),
         }
     }
 }
@@ -87,6 +93,8 @@ mod tests {
             PacketId::Control(0),
             PacketId::Control(12_345),
             PacketId::Posted(u32::MAX),
+            PacketId::Got(0),
+            PacketId::Got(u32::MAX),
         ] {
             assert_eq!(PacketId::of(cargo.id()), cargo);
         }

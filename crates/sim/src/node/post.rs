@@ -315,7 +315,7 @@ impl Nodes {
                     self.tell(network, data.from, data.acknowledged(), listener);
                 }
                 PacketId::Control(control) => _ = self.controls.take(control),
-                PacketId::Posted(_) => {}
+                PacketId::Posted(_) | PacketId::Got(_) => {}
             },
             Content::Data { .. } => {
                 self.links.as_mut().expect("there are channels").get(link).afloat -= 1;

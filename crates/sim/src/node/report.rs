@@ -55,6 +55,9 @@ pub trait Listener {
     /// The sender knows that the receiver has all of a message; told only to those who follow.
     fn landed(&mut self, _letter: &Letter) {}
 
+    /// What a node gets from the memory of another is in its own: the letter is from that node.
+    fn got(&mut self, _letter: &Letter) {}
+
     /// A node has given up another; what there was for it is forgotten.
     fn unreachable(&mut self, _node: NodeId, _peer: NodeId) {}
 

@@ -7,7 +7,7 @@
 //!
 //! What is marked `cold` is so for a network without circuits, which must not pay for them.
 
-use super::engine::{Engine, Event, Observer, Vc, Worm};
+use super::engine::{Engine, Event, Observer, Packet, Vc, Worm};
 use super::wiring::NONE;
 use super::{Circuits, Config, Errors, NEVER, Tick};
 use crosstie_units::Seed;
@@ -24,8 +24,8 @@ pub(super) struct Holding {
     /// Of each worm, by its number.
     circuits: Vec<Circuit>,
     /// Where NICs decide when they acknowledge: the worms delivered that wait for it, by the
-    /// numbers of their packets.
-    withheld: Option<BTreeMap<u64, u32>>,
+    /// numbers of their packets and their hosts.
+    withheld: Option<BTreeMap<(u64, u32), u32>>,
 }
 
 /// The circuit of a packet.
@@ -39,6 +39,8 @@ struct Circuit {
     seed: Seed,
     /// It has been garbled on a channel.
     garbled: bool,
+    /// All of it but the EOP has left for its destination.
+    arrives: bool,
 }
 
 impl Holding {
@@ -60,8 +62,17 @@ impl Holding {
             self.started[place] += 1;
             errors.of_packet(host, number)
         });
-        let circuit = Circuit { source, acknowledged: false, seed, garbled: false };
+        let (acknowledged, garbled, arrives) = (false, false, false);
+        let circuit = Circuit { source, acknowledged, seed, garbled, arrives };
         let place = worm as usize;
+        self.circuits.resize(self.circuits.len().max(place + 1), circuit);
+        self.circuits[place] = circuit;
+    }
+
+    /// A packet becomes several: one more has been through what this one has.
+    pub fn branch(&mut self, worm: u32, branch: u32) {
+        let circuit = *self.circuit(worm);
+        let place = branch as usize;
         self.circuits.resize(self.circuits.len().max(place + 1), circuit);
         self.circuits[place] = circuit;
     }
@@ -100,7 +111,13 @@ impl Engine<'_> {
     #[cold]
     pub(super) fn holds(&mut self, vc: u32, observer: &mut impl Observer) -> bool {
         let Vc { packet, feeder, ahead, cost, latency, mux, bit, .. } = self.vcs[vc];
-        if self.holding().circuit(packet).acknowledged {
+        let circuit = self.holding().circuit(packet);
+        let is_closing = match (feeder, ahead.is_end()) {
+            (NONE, _) => circuit.acknowledged,
+            (_, true) => std::mem::replace(&mut circuit.arrives, true),
+            (_, false) => true,
+        };
+        if is_closing {
             return false;
         }
         let left = self.now - Tick::from(cost);
@@ -121,34 +138,38 @@ impl Engine<'_> {
     /// once, unless it is delivered and the NIC decides when.
     #[cold]
     pub(super) fn answer(&mut self, worm: u32) -> bool {
-        let id = self.worms[worm as usize].packet.id;
+        let Packet { id, to, .. } = self.worms[worm as usize].packet;
         let holding = self.holding();
         let garbled = holding.circuit(worm).garbled;
         match &mut holding.withheld {
             Some(withheld) if !garbled => {
-                let before = withheld.insert(id, worm);
+                let before = withheld.insert((id, to), worm);
                 assert!(before.is_none(), "circuits have numbers of their own");
             }
-            _ => self.send_answer(worm),
+            _ => self.send_answer(worm, garbled),
         }
         !garbled
     }
 
-    /// The NIC of its destination acknowledges a packet that has been delivered, now.
+    /// The NIC of a host acknowledges a packet that has been delivered there, now.
     ///
     /// # Panics
     /// If NICs do not decide, or no packet of this number waits for it.
-    pub fn acknowledge(&mut self, id: u64) {
+    pub fn acknowledge(&mut self, id: u64, host: u32) {
         let withheld = self.holding().withheld.as_mut().expect("NICs acknowledge packets");
-        let worm = withheld.remove(&id).expect("a packet is acknowledged once");
-        self.send_answer(worm);
+        let worm = withheld.remove(&(id, host)).expect("a packet is acknowledged once");
+        self.send_answer(worm, false);
     }
 
-    /// An acknowledge goes back, channel by channel.
-    fn send_answer(&mut self, worm: u32) {
+    /// An acknowledge goes back, channel by channel; where the packet was forked, it waits for
+    /// those of the other branches, and one refusal refuses all.
+    fn send_answer(&mut self, worm: u32, refused: bool) {
         let channels = Tick::from(self.worms[worm as usize].hop + 1);
-        let at = self.now + channels * self.holding().acknowledge;
-        self.wheel.push(at, Event::Acknowledged(worm));
+        let back = self.now + channels * self.holding().acknowledge;
+        if let Some((source, at, refused)) = self.combine(worm, back, refused) {
+            self.holding().circuit(source).garbled = refused;
+            self.wheel.push(at, Event::Acknowledged(source));
+        }
     }
 
     /// The acknowledge is back, positive or negative: the source may send the EOP.

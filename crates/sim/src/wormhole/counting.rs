@@ -100,7 +100,7 @@ mod tests {
                 let ends = Ends::Memories;
                 engine.inject(
                     EPOCH,
-                    Packet { from, to, flits, id: 0, ends, priority: Priority::Low },
+                    Packet { from, to, more: 0, flits, id: 0, ends, priority: Priority::Low },
                 );
             }
             for tick in 1..200 {

@@ -1,5 +1,6 @@
 //! The engine's state, its clock, and what it shows to the outside.
 
+use super::cast::Casting;
 use super::circuit::Holding;
 use super::flow::{Ahead, Gate, gates};
 use super::plan::Mux;
@@ -21,6 +22,9 @@ pub struct Packet {
     pub from: u32,
     /// Destination on the same rail, numbered likewise.
     pub to: u32,
+    /// How many hosts after that it goes to as well, in the order of their numbers. A packet to
+    /// several hosts, a *broadcast*, may go to its source too.
+    pub more: u16,
     /// Length, header and tail included, without the flits that switches take off
     /// ([`Config::consumes_headers`]); at least 1.
     pub flits: u32,
@@ -171,6 +175,8 @@ pub(super) enum Event {
     Delivered(u32),
     /// The acknowledge of a packet is back, positive or negative.
     Acknowledged(u32),
+    /// A header that waits in a switch, behind one that is to be forked, has grown old.
+    Aged(u32),
 }
 
 /// A wormhole network in motion.
@@ -182,6 +188,8 @@ pub struct Engine<'a> {
     pub(super) gates: Vec<Gate>,
     /// What sources and destinations keep of circuits.
     pub(super) holding: Option<Box<Holding>>,
+    /// What is kept of broadcasts; `None` until there is one.
+    pub(super) casting: Option<Box<Casting>>,
     pub(super) muxes: Vec<Mux>,
     pub(super) switches: Vec<Switch>,
     /// Free VCs per channel, one bit each.
@@ -212,9 +220,9 @@ pub struct Engine<'a> {
     halted: bool,
     /// Ticks per cycle.
     ticks: u32,
-    hosts_per_rail: u32,
+    pub(super) hosts_per_rail: u32,
     flits_delivered: u64,
-    route: Route,
+    pub(super) route: Route,
     due: Vec<Event>,
     pub(super) mux_todo: Vec<u32>,
     pub(super) switch_todo: Vec<u32>,
@@ -289,6 +297,7 @@ impl<'a> Engine<'a> {
             vcs,
             gates,
             holding: Holding::of(config),
+            casting: None,
             muxes: vec![Mux::default(); network.wires.len()],
             switches: vec![Switch::default(); network.first_port.len() - 1],
             free: vec![((1u16 << config.virtual_channels) - 1) as u8; network.wires.len()],
@@ -346,15 +355,18 @@ impl<'a> Engine<'a> {
     /// Queues a packet at its source; the source may start it at tick `at`.
     ///
     /// # Panics
-    /// If `at` is over, the packet has no flits (of a circuit: fewer than one and the EOP), or its
-    /// ends are the same host or on two rails.
+    /// If `at` is over, the packet has no flits (of a circuit: fewer than one and the EOP), its ends
+    /// are the same host or on two rails, or it goes to hosts that do not exist.
     pub fn inject(&mut self, at: Tick, packet: Packet) {
         assert!(at >= self.now, "a packet for tick {at} came at tick {}", self.now);
         let least = 1 + u32::from(self.holding.is_some());
         assert!(packet.flits >= least, "a packet has a flit, and a circuit its EOP besides");
         let rail = |host: u32| host / self.hosts_per_rail;
+        let last = packet.to + u32::from(packet.more);
         assert!(rail(packet.from) == rail(packet.to), "a packet cannot change rail");
-        assert!(packet.from != packet.to, "a packet needs another host to go to");
+        assert!(rail(packet.to) == rail(last), "host {last} is not on the rail of the packet");
+        let elsewhere = packet.from != packet.to || packet.more > 0;
+        assert!(elsewhere, "a packet needs another host to go to");
         let urgent = self.age.is_some() && packet.priority == Priority::High;
         let queues = if urgent { &mut self.urgent } else { &mut self.queues };
         queues[packet.ends as usize][packet.from as usize].push_back((packet, at));
@@ -407,7 +419,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Packets between their first flit sent and their last flit delivered; circuits until they
-    /// are closed.
+    /// are closed. Each branch of a broadcast counts, and each fork.
     pub fn in_flight(&self) -> usize {
         self.worms.len() - self.spare_worms.len()
     }
@@ -418,11 +430,16 @@ impl<'a> Engine<'a> {
         let whole = u64::from(self.network.depth);
         self.in_flight() == 0
             && self.queued() == 0
-            && (0..self.vcs.len() as u32).all(|vc| {
+            && self.buffers().all(|vc| {
                 let Vc { packet, front, .. } = self.vcs[vc];
                 let room = self.vcs.known(grants(vc)) - self.vcs.known(sends(vc));
                 (packet, front) == (NONE, NONE) && room == whole
             })
+    }
+
+    /// All virtual channels that have a channel.
+    pub(super) fn buffers(&self) -> std::ops::Range<u32> {
+        0..self.network.wires.len() as u32 * self.network.vcs
     }
 
     /// Packets that wait at sources.
@@ -477,6 +494,7 @@ impl<'a> Engine<'a> {
                     Event::Host(host) => self.host_todo.push(host),
                     Event::Delivered(worm) => self.deliver(worm, observer),
                     Event::Acknowledged(worm) => self.acknowledged(worm, observer),
+                    Event::Aged(switch) => self.arbitrate_soon(switch),
                 }
             }
         }
@@ -499,8 +517,27 @@ impl<'a> Engine<'a> {
 
     /// Puts a queued packet into the network's books and writes its tags.
     pub(super) fn new_worm(&mut self, packet: Packet, queued: Tick) -> u32 {
-        let worm = Worm { packet, queued, injected: NEVER, hop: 0, headers: 0 };
-        let id = match self.spare_worms.pop() {
+        let id = self.put_worm(Worm { packet, queued, injected: NEVER, hop: 0, headers: 0 });
+        if packet.more > 0 {
+            self.begin_cast(id);
+            return id;
+        }
+        if self.casting.is_some() {
+            self.forget_strand(id);
+        }
+        let host = |h: u32| HostId(h % self.hosts_per_rail);
+        self.routing.route(host(packet.from), host(packet.to), &mut self.route);
+        if self.network.consumes_headers {
+            self.worms[id as usize].headers = self.route.tags().len() as u32;
+        }
+        self.write_tags(id);
+        id
+    }
+
+    /// Keeps a worm, with room for its tags.
+    #[inline]
+    pub(super) fn put_worm(&mut self, worm: Worm) -> u32 {
+        match self.spare_worms.pop() {
             Some(id) => {
                 self.worms[id as usize] = worm;
                 id
@@ -510,15 +547,14 @@ impl<'a> Engine<'a> {
                 self.tags.resize(self.worms.len() * self.tags_per_worm, 0);
                 self.worms.len() as u32 - 1
             }
-        };
-        let host = |h: u32| HostId(h % self.hosts_per_rail);
-        self.routing.route(host(packet.from), host(packet.to), &mut self.route);
-        let tags = self.route.tags();
-        if tags.len() > self.tags_per_worm {
-            self.widen_tags(self.route.tags().len());
         }
-        if self.network.consumes_headers {
-            self.worms[id as usize].headers = self.route.tags().len() as u32;
+    }
+
+    /// Writes the tags of the route at hand for a worm.
+    #[inline]
+    pub(super) fn write_tags(&mut self, id: u32) {
+        if self.route.tags().len() > self.tags_per_worm {
+            self.widen_tags(self.route.tags().len());
         }
         let base = id as usize * self.tags_per_worm;
         let mut slots = self.tags[base..].iter_mut();
@@ -539,7 +575,6 @@ impl<'a> Engine<'a> {
                 *last.expect("a leg crosses a switch") |= STOP;
             }
         }
-        id
     }
 
     fn widen_tags(&mut self, width: usize) {

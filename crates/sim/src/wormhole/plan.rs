@@ -2,6 +2,7 @@
 //!
 //! One file, because planning and cutting hang on the one rule that turns slots into ticks.
 
+use super::cast::FORKED;
 use super::engine::{Engine, Event, Observer, Vc, grants, sends};
 use super::flow::Ahead;
 use super::timeline::{Beat, Run};
@@ -258,16 +259,16 @@ impl Engine<'_> {
         let Vc { ahead, next: consumer, feeder, .. } = self.vcs[vc];
         if !ahead.is_end() {
             self.vcs.cut(sends(vc), flits);
-            // The consumer may have planned to pass on flits that now do not come.
-            let promised = self.vcs.known(grants(vc)) - u64::from(self.network.depth);
-            let coming = self.vcs.known(sends(vc));
-            if promised == coming && consumer != NONE {
-                self.vcs[consumer].arrives = NEVER;
+            if consumer == FORKED {
+                self.take_back_from_branches(vc, flits);
+            } else {
+                self.cut_consumer(vc, consumer);
             }
-            self.cut_member(consumer, promised.saturating_sub(coming));
         }
         if feeder != NONE {
             self.vcs.cut(grants(feeder), flits);
+            let is_copy = self.vcs[feeder].packet == FORKED;
+            let feeder = if is_copy { self.unmerge(feeder) } else { feeder };
             // The producer may have planned to use room that now does not come.
             let lost = if self.vcs[feeder].ahead == Ahead::Credits {
                 let promised = self.vcs.known(sends(feeder));
@@ -277,6 +278,16 @@ impl Engine<'_> {
             };
             self.cut_member(feeder, lost);
         }
+    }
+
+    /// Whoever sends from a buffer may have planned to pass on flits that now do not come.
+    pub(super) fn cut_consumer(&mut self, vc: u32, consumer: u32) {
+        let promised = self.vcs.known(grants(vc)) - u64::from(self.network.depth);
+        let coming = self.vcs.known(sends(vc));
+        if promised == coming && consumer != NONE {
+            self.vcs[consumer].arrives = NEVER;
+        }
+        self.cut_member(consumer, promised.saturating_sub(coming));
     }
 
     /// Notes that the last `flits` flits planned for a VC cannot be sent as planned.
@@ -576,8 +587,10 @@ impl Engine<'_> {
         if !ahead.is_end() {
             let memory = if ahead == Ahead::Credits { latency } else { self.settle(vc) };
             self.vcs.push(sends(vc), run, self.now, memory);
-            if next != NONE {
+            if next < FORKED {
                 self.look_again(next);
+            } else if next == FORKED {
+                self.announce_to_branches(vc, run, memory);
             }
         }
         if feeder != NONE {
@@ -593,8 +606,10 @@ impl Engine<'_> {
             self.settle(vc);
         }
         self.vcs.push(grants(vc), run, self.now, latency);
-        if packet != NONE {
+        if packet < FORKED {
             self.look_again(vc);
+        } else if packet == FORKED {
+            self.merge(vc);
         }
     }
 
@@ -616,7 +631,7 @@ impl Engine<'_> {
     /// More is known about what a VC waits for; if it is not part of a plan, it may now have a
     /// time.
     #[inline]
-    fn look_again(&mut self, vc: u32) {
+    pub(super) fn look_again(&mut self, vc: u32) {
         let Vc { mux, planned, .. } = self.vcs[vc];
         if planned {
             return;

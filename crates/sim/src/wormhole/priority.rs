@@ -39,7 +39,7 @@ impl Engine<'_> {
     }
 
     /// Whether the header at the front of a buffer is of high priority, or counts as such.
-    fn comes_first(&self, vc: u32, age: Tick) -> bool {
+    pub(super) fn comes_first(&self, vc: u32, age: Tick) -> bool {
         let packet = self.worms[self.vcs[vc].front as usize].packet;
         packet.priority == Priority::High || self.now - self.vcs[vc].ready >= age
     }

@@ -291,12 +291,12 @@ impl<W: Observer> Network for Wormhole<'_, W> {
         let host = |host: u32| rail * self.listener.layout.hosts() + host;
         let least = if self.listener.circuits { 2 } else { 1 };
         let flits = bytes.div_ceil(self.flit).max(least);
-        let packet = Packet { from: host(from), to: host(to), flits, id, ends, priority };
+        let packet = Packet { from: host(from), to: host(to), more: 0, flits, id, ends, priority };
         self.engine.inject(self.engine.now(), packet);
     }
 
-    fn acknowledge(&mut self, id: u64) {
-        self.engine.acknowledge(id);
+    fn acknowledge(&mut self, id: u64, nic: u32) {
+        self.engine.acknowledge(id, nic);
     }
 
     fn run_until(&mut self, until: Time, told: &mut Vec<Event>) {

@@ -1,5 +1,6 @@
 //! Release and allocation: how headers get output virtual channels.
 
+use super::cast::FORKED;
 use super::engine::{
     Behind, Engine, Event, GROUP, Observer, Packet, STOP, Vc, Worm, grants, sends,
 };
@@ -90,7 +91,7 @@ impl Engine<'_> {
         self.line[place] = vc;
     }
 
-    fn arbitrate_soon(&mut self, switch: u32) {
+    pub(super) fn arbitrate_soon(&mut self, switch: u32) {
         let Switch { waiting, in_todo, .. } = &mut self.switches[switch as usize];
         if *waiting > 0 && !*in_todo {
             *in_todo = true;
@@ -101,6 +102,12 @@ impl Engine<'_> {
     /// Serves the waiting headers of all switches in which something has changed.
     pub(super) fn allocate(&mut self) {
         let mut todo = std::mem::take(&mut self.switch_todo);
+        if self.casting.is_some() {
+            for switch in todo.drain(..) {
+                self.switches[switch as usize].in_todo = false;
+                self.serve_casts(switch);
+            }
+        }
         match self.age {
             None => {
                 for switch in todo.drain(..) {
@@ -170,17 +177,23 @@ impl Engine<'_> {
                 self.leave(vc, Run { start: self.now, stride: 0, count: 1 });
             }
         }
+        self.take_turn(switch, channel, bit, ready);
+        self.connect(packet, vc, to);
+        true
+    }
+
+    /// A header that has waited since it was ready has its turn.
+    #[inline(always)]
+    pub(super) fn take_turn(&mut self, switch: u32, channel: u32, bit: u8, ready: Tick) {
         let input = self.network.in_port[channel as usize] * self.network.vcs + u32::from(bit);
         self.switches[switch as usize].turn = input + 1;
         self.counts[channel as usize].waiting += self.now - ready.max(self.counting_since);
-        self.connect(packet, vc, to);
-        true
     }
 
     /// Says whether the packet that is given a VC stops at its end, if that is a host; for a free
     /// VC, it does not.
     #[cold]
-    fn address(&mut self, to: u32, stops: bool) {
+    pub(super) fn address(&mut self, to: u32, stops: bool) {
         match self.network.targets[self.vcs[to].channel as usize] {
             Target::Host(_) if stops => self.vcs[to].ahead = Ahead::StopAndGo,
             Target::Host(_) => self.vcs[to].ahead = Ahead::Memory,
@@ -221,7 +234,7 @@ impl Engine<'_> {
 
     /// The free VC of a channel with the most credits, and one more than their number.
     #[inline(always)]
-    fn best_vc(&self, channel: u32) -> (u32, u64) {
+    pub(super) fn best_vc(&self, channel: u32) -> (u32, u64) {
         let mut free = self.free[channel as usize];
         let (mut best, mut most) = (NONE, 0);
         while free != 0 && most <= u64::from(self.network.depth) {
@@ -299,7 +312,7 @@ impl Engine<'_> {
     /// Gives output VC `to` to a packet whose flits come from `from`.
     // For every hop of every packet: a call would show.
     #[inline(always)]
-    fn connect(&mut self, packet: u32, from: u32, to: u32) {
+    pub(super) fn connect(&mut self, packet: u32, from: u32, to: u32) {
         let Worm { packet: Packet { flits, .. }, headers, .. } = self.worms[packet as usize];
         let vc = &mut self.vcs[to];
         (vc.packet, vc.feeder, vc.remaining) = (packet, from, flits + headers);
@@ -361,7 +374,10 @@ impl Engine<'_> {
     }
 
     /// The front packet of a buffer is gone; the one behind it moves up.
-    fn next_in_buffer(&mut self, vc: u32) {
+    pub(super) fn next_in_buffer(&mut self, vc: u32) {
+        if self.vcs[vc].packet == FORKED {
+            return self.branch_has_left(vc);
+        }
         let (first, last) = {
             let vc = &mut self.vcs[vc];
             (vc.front, vc.next) = (NONE, NONE);

@@ -154,6 +154,30 @@ impl<T> Timelines<T> {
         }
     }
 
+    /// Remembers so many runs more of each line.
+    pub fn widen(&mut self, runs: usize) {
+        let room = self.room + runs;
+        let mut earlier = vec![Run::default(); 2 * self.entries.len() * room];
+        for (new, old) in earlier.chunks_mut(room).zip(self.earlier.chunks(self.room)) {
+            new[..old.len()].copy_from_slice(old);
+        }
+        (self.earlier, self.room) = (earlier, room);
+    }
+
+    /// Adds a thing with two lines on which nothing has happened.
+    pub fn add(&mut self, owner: T) -> u32 {
+        self.entries.push(Entry { owner, lines: Default::default() });
+        self.earlier.resize(2 * self.entries.len() * self.room, Run::default());
+        self.entries.len() as u32 - 1
+    }
+
+    /// Lets the lines of one thing be as those of another.
+    pub fn copy_lines(&mut self, from: u32, to: u32) {
+        self.entries[to as usize].lines = self.entries[from as usize].lines;
+        let [from, to] = [from, to].map(|owner| 2 * owner as usize * self.room);
+        self.earlier.copy_within(from..from + 2 * self.room, to);
+    }
+
     /// Asks for a thing and its lines without waiting for them.
     #[inline]
     pub fn fetch(&self, owner: u32) {
@@ -258,7 +282,7 @@ impl<T> Timelines<T> {
 
     /// The events from `index` on, as far as they are evenly spaced.
     #[inline]
-    fn seek(&self, line: usize, index: u64) -> Run {
+    pub fn seek(&self, line: usize, index: u64) -> Run {
         let Line { known, latest, earlier } = *self.line(line);
         let first = known - u64::from(latest.count);
         if index >= first {

@@ -1,7 +1,7 @@
 //! Families of small networks with routes, some of which deadlock under load.
 
 use crosstie_fabric::{End, Fabric, FabricBuilder, HostId, Port, Shape};
-use crosstie_routing::{GroupId, Route, Routing, Tag};
+use crosstie_routing::{Branch, GroupId, HostRange, Onward, Route, Routing, Spread, Tag};
 use crosstie_units::{Seed, Stream};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -22,6 +22,7 @@ pub enum Network {
 
 /// The routes of a network, all of them.
 pub struct Table {
+    network: Network,
     groups: Vec<Vec<Port>>,
     routes: Vec<Vec<Route>>,
 }
@@ -33,6 +34,11 @@ impl Routing for Table {
 
     fn route(&self, from: HostId, to: HostId, route: &mut Route) {
         route.clone_from(&self.routes[from.0 as usize][to.0 as usize]);
+    }
+
+    fn spread(&self, from: HostId, range: HostRange, spread: &mut Spread) -> bool {
+        self.network.spread(from, range, spread);
+        true
     }
 }
 
@@ -205,6 +211,70 @@ impl Network {
             route
         };
         let routes = (0..all).map(|from| (0..all).map(|to| route(from, to)).collect()).collect();
-        Table { groups: self.groups(), routes }
+        Table { network: self, groups: self.groups(), routes }
+    }
+
+    /// To a range of hosts: up to any spine of a tree, or to a switch that depends on the range;
+    /// from there along shortest ways, which may deadlock.
+    fn spread(self, from: HostId, range: HostRange, spread: &mut Spread) {
+        spread.clear();
+        let hosts = u32::from(self.hosts_per_switch());
+        let switch_of = |host: HostId| (host.0 / hosts) as u16;
+        let (source, first, last) =
+            (switch_of(from), switch_of(range.first), switch_of(range.last));
+        let root = match self {
+            Network::Tree { .. } if (first, last) == (source, source) => source,
+            Network::Tree { leaves, .. } => {
+                spread.climb(Tag::Group(GroupId(0)));
+                leaves
+            }
+            _ => {
+                let all = u64::from(self.switches());
+                let range = u64::from(range.first.0 * 100 + range.last.0);
+                let root = Seed(range).stream("root", 0).below(all) as u16;
+                let mut draw = Seed(u64::from(from.0)).stream("climb", range);
+                let path = self.path(source, root, &mut draw);
+                path.into_iter().flat_map(|(_, tags)| tags).for_each(|tag| spread.climb(tag));
+                root
+            }
+        };
+        // Switches in the order in which they are reached, each with the link that leads there.
+        let mut reached: Vec<(u16, Option<(usize, u16)>)> = vec![(root, None)];
+        let mut place = 0;
+        while place < reached.len() {
+            let (here, _) = reached[place];
+            for [a, b] in self.links().into_iter().flat_map(|[a, b]| [[a, b], [b, a]]) {
+                if a.0 == here && reached.iter().all(|&(switch, _)| switch != b.0) {
+                    reached.push((b.0, Some((place, a.1))));
+                }
+            }
+            place += 1;
+        }
+        let mine = |switch: u16| range.hosts().filter(move |&host| switch_of(host) == switch);
+        let mut needed: Vec<bool> =
+            reached.iter().map(|&(switch, _)| mine(switch).count() > 0).collect();
+        for place in (1..reached.len()).rev() {
+            if let (true, Some((above, _))) = (needed[place], reached[place].1) {
+                needed[above] = true;
+            }
+        }
+        let number = |place: usize| needed[..place].iter().filter(|&&needed| needed).count() as u32;
+        for (place, &(switch, _)) in reached.iter().enumerate().filter(|(place, _)| needed[*place])
+        {
+            let to_host = |host: HostId| Branch {
+                port: Port((host.0 % hosts) as u16),
+                onward: Onward::Host(host),
+            };
+            let to_switch =
+                reached.iter().enumerate().filter_map(|(next, &(_, link))| match link {
+                    Some((above, port)) if above == place && needed[next] => {
+                        Some(Branch { port: Port(port), onward: Onward::Fork(number(next)) })
+                    }
+                    _ => None,
+                });
+            let mut branches: Vec<Branch> = mine(switch).map(to_host).chain(to_switch).collect();
+            branches.sort_by_key(|branch| branch.port);
+            spread.fork(branches);
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! enough to be checked by reading; it shares no code with the engine.
 
 use crosstie_fabric::{ChannelId, Fabric, HostId, Node, Port};
-use crosstie_routing::{Route, Routing, Tag};
+use crosstie_routing::{HostRange, Onward, Route, Routing, Spread, Tag};
 use crosstie_sim::network::{Ends, Priority};
 use crosstie_sim::wormhole::{Bus, ChannelCount, Circuits, Config, EPOCH, Flow, Packet, Tick};
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 pub enum Event {
     Head { id: u64, channel: usize, vc: usize },
     Tail { id: u64, channel: usize, vc: usize },
-    Delivered { id: u64 },
+    Delivered { id: u64, host: u32 },
     Left { id: u64 },
     Acknowledged { id: u64 },
     Refused { id: u64 },
@@ -45,10 +45,29 @@ struct Vc {
     stopped: bool,
     signals_on_the_way: VecDeque<(Tick, bool)>,
     buffer: VecDeque<Flit>,
-    /// The VC to which the packet at the front of the buffer goes.
-    to: Option<usize>,
+    /// Where the packet at the front of the buffer goes: to several VCs if it is forked.
+    to: Vec<Way>,
     /// The header at the front, and since when it can be routed.
     header: Option<(usize, Tick)>,
+}
+
+/// One of the ways that a packet takes out of a buffer.
+struct Way {
+    vc: usize,
+    /// Flits that have gone this way.
+    taken: u32,
+    /// The last one is among them, and has left the channel.
+    done: bool,
+}
+
+/// A packet to a range of hosts, which is forked on its way.
+struct Cast {
+    spread: Spread,
+    /// Hosts that have not answered.
+    silent: u32,
+    /// When the latest answer is back at the source, and whether one is a refusal.
+    back: Tick,
+    refused: bool,
 }
 
 struct Mux {
@@ -118,6 +137,13 @@ pub struct Reference {
     /// Per packet: the hosts at which it stops, and how many switches it has crossed by then.
     stops: Vec<Vec<(usize, HostId)>>,
     hop: Vec<usize>,
+    /// Per packet: flits that switches will take off, if they do.
+    headers: Vec<u32>,
+    /// Per packet: the number of its broadcast, and the fork that it comes to next.
+    forks: Vec<Option<(usize, u32)>>,
+    /// Per packet: the packet of which it is a branch.
+    parents: Vec<Option<usize>>,
+    casts: Vec<Cast>,
     /// Per packet: when its acknowledge is back, once that is known.
     acknowledges: Vec<Option<Tick>>,
     /// Per packet: how many its host started before it, and the channels it has been given.
@@ -208,6 +234,10 @@ impl Reference {
             packets: Vec::new(),
             tags: Vec::new(),
             hop: Vec::new(),
+            headers: Vec::new(),
+            forks: Vec::new(),
+            parents: Vec::new(),
+            casts: Vec::new(),
             acknowledges: Vec::new(),
             numbers: Vec::new(),
             ways: Vec::new(),
@@ -221,7 +251,25 @@ impl Reference {
 
     pub fn inject(&mut self, at: Tick, packet: Packet, routing: &dyn Routing) {
         let mut route = Route::default();
-        routing.route(HostId(packet.from), HostId(packet.to), &mut route);
+        let mut headers = 0;
+        let fork = (packet.more > 0).then(|| {
+            let last = HostId(packet.to + u32::from(packet.more));
+            let range = HostRange { first: HostId(packet.to), last };
+            let mut spread = Spread::default();
+            assert!(routing.spread(HostId(packet.from), range, &mut spread));
+            spread.tags().iter().for_each(|&tag| route.push(tag));
+            headers = spread.tags().len() as u32 + deepest(&spread, 0);
+            let silent = u32::from(packet.more) + 1;
+            self.casts.push(Cast { spread, silent, back: 0, refused: false });
+            (self.casts.len() - 1, 0)
+        });
+        if fork.is_none() {
+            routing.route(HostId(packet.from), HostId(packet.to), &mut route);
+            headers = route.tags().len() as u32;
+        }
+        self.headers.push(headers);
+        self.forks.push(fork);
+        self.parents.push(None);
         let queues = match packet.ends {
             Ends::Memories => &mut self.queues,
             Ends::Nics => &mut self.nic_queues,
@@ -319,11 +367,20 @@ impl Reference {
                 self.vcs[vc].tail_gone = None;
                 self.vcs[vc].packet = None;
                 if let Some(from) = self.vcs[vc].from.take() {
-                    self.vcs[from].to = None;
-                    self.vcs[from].header = None;
+                    self.way(from, vc).done = true;
+                    if self.vcs[from].to.iter().all(|way| way.done) {
+                        self.vcs[from].to.clear();
+                        self.vcs[from].header = None;
+                    }
                 }
             }
         }
+    }
+
+    /// The way out of a buffer that is not done yet and leads into a VC.
+    fn way(&mut self, from: usize, to: usize) -> &mut Way {
+        let mut ways = self.vcs[from].to.iter_mut();
+        ways.find(|way| way.vc == to && !way.done).expect("it goes there")
     }
 
     /// Notices headers that have reached the front of a buffer.
@@ -332,7 +389,7 @@ impl Reference {
             let front = self.vcs[vc].buffer.front().copied();
             if let Some(Flit { packet, index: 0, usable }) = front
                 && usable <= self.now
-                && self.vcs[vc].to.is_none()
+                && self.vcs[vc].to.is_empty()
                 && self.vcs[vc].header.is_none()
             {
                 self.vcs[vc].header = Some((packet, self.now));
@@ -361,7 +418,7 @@ impl Reference {
             let delay = Tick::from(self.config.routing_delay * self.config.ticks);
             let header = |this: &Self, input: usize| {
                 let vc = this.ports_in[switch][input / v]? * v + input % v;
-                this.vcs[vc].header.filter(|_| this.vcs[vc].to.is_none()).map(|h| (vc, h))
+                this.vcs[vc].header.filter(|_| this.vcs[vc].to.is_empty()).map(|h| (vc, h))
             };
             // Those that have just been routed stand in line, from `turn` on.
             for step in 0..inputs {
@@ -378,21 +435,44 @@ impl Reference {
             };
             let order = self.by_priority(&waiting, asking);
             let mut served = Vec::new();
+            // Channels that are kept for forks.
+            let mut kept = Vec::new();
             for input in order {
                 let (vc, (packet, since)) = header(self, input).expect("it waits");
-                match self.choose(switch, self.tags[packet][self.hop[packet]]) {
-                    None => {}
-                    Some(out) => {
-                        served.push(input);
-                        self.hop[packet] += 1;
-                        if self.config.consumes_headers {
-                            let header = self.leave(vc);
-                            assert_eq!((header.packet, header.index), (packet, 0));
-                        }
-                        self.turn[switch] = (input + 1) % inputs;
-                        self.counts[vc / v].waiting += self.now - (since + delay);
-                        self.connect(packet, Some(vc), out);
+                let outs: Vec<(usize, Option<Onward>)> = match self.branches(switch, packet) {
+                    None => {
+                        let tag = self.tags[packet][self.hop[packet]];
+                        let out = self.choose(switch, tag, &kept);
+                        out.into_iter().map(|out| (out, None)).collect()
                     }
+                    Some(branches) => {
+                        let free = |&(channel, _): &(usize, _)| {
+                            !kept.contains(&channel) && self.best_vc(channel).is_some()
+                        };
+                        if branches.iter().all(free) {
+                            let vc = |channel| self.best_vc(channel).expect("one is free").0;
+                            branches.into_iter().map(|(c, to)| (vc(c), Some(to))).collect()
+                        } else {
+                            kept.extend(branches.into_iter().map(|(channel, _)| channel));
+                            Vec::new()
+                        }
+                    }
+                };
+                if outs.is_empty() {
+                    continue;
+                }
+                served.push(input);
+                self.hop[packet] += 1;
+                self.headers[packet] = self.headers[packet].saturating_sub(1);
+                if self.config.consumes_headers {
+                    let header = self.leave(vc);
+                    assert_eq!((header.packet, header.index), (packet, 0));
+                }
+                self.turn[switch] = (input + 1) % inputs;
+                self.counts[vc / v].waiting += self.now - (since + delay);
+                for (out, onward) in outs {
+                    let packet = onward.map_or(packet, |onward| self.branch(packet, onward));
+                    self.connect(packet, Some(vc), out);
                 }
             }
             self.line[switch] = waiting;
@@ -400,11 +480,44 @@ impl Reference {
         }
     }
 
-    fn choose(&mut self, switch: usize, tag: Tag) -> Option<usize> {
+    /// The channels to which a switch forks a packet, and where they lead; `None` if it is not
+    /// forked there.
+    fn branches(&self, switch: usize, packet: usize) -> Option<Vec<(usize, Onward)>> {
+        let (cast, fork) = self.forks[packet]?;
+        if self.hop[packet] < self.tags[packet].len() {
+            return None;
+        }
+        let branches = self.casts[cast].spread.branches(fork).iter();
+        let channel = |port: Port| self.ports_out[switch][port.0 as usize].expect("a linked port");
+        Some(branches.map(|branch| (channel(branch.port), branch.onward)).collect())
+    }
+
+    /// A packet is forked: one branch of it, as a packet.
+    fn branch(&mut self, packet: usize, onward: Onward) -> usize {
+        let (cast, _) = self.forks[packet].expect("a broadcast");
+        let (to, fork) = match onward {
+            Onward::Host(host) => (host.0, None),
+            Onward::Fork(fork) => (self.packets[packet].to, Some((cast, fork))),
+        };
+        self.packets.push(Packet { to, ..self.packets[packet] });
+        self.tags.push(Vec::new());
+        self.stops.push(Vec::new());
+        self.hop.push(self.hop[packet]);
+        self.headers.push(self.headers[packet]);
+        self.forks.push(fork.or(Some((cast, u32::MAX))));
+        self.parents.push(Some(packet));
+        self.acknowledges.push(None);
+        self.numbers.push(self.numbers[packet]);
+        self.ways.push(self.ways[packet].clone());
+        self.packets.len() - 1
+    }
+
+    fn choose(&mut self, switch: usize, tag: Tag, kept: &[usize]) -> Option<usize> {
         let group = match tag {
             Tag::Port(port) => {
                 let channel = self.ports_out[switch][port.0 as usize].expect("a linked port");
-                return self.best_vc(channel).map(|(vc, _)| vc);
+                let vc = self.best_vc(channel).map(|(vc, _)| vc);
+                return vc.filter(|_| !kept.contains(&channel));
             }
             Tag::Group(group) => self.groups[group.0 as usize].clone(),
         };
@@ -412,6 +525,9 @@ impl Reference {
         for step in 0..group.len() {
             let place = (self.choice[switch] + step) % group.len();
             let Some(channel) = self.ports_out[switch][group[place].0 as usize] else { continue };
+            if kept.contains(&channel) {
+                continue;
+            }
             let Some((vc, credits)) = self.best_vc(channel) else { continue };
             let free =
                 (0..self.v()).filter(|i| self.vcs[channel * self.v() + i].packet.is_none()).count();
@@ -440,7 +556,7 @@ impl Reference {
 
     fn connect(&mut self, packet: usize, from: Option<usize>, to: usize) {
         let headers = match self.config.consumes_headers {
-            true => (self.tags[packet].len() - self.hop[packet]) as u32,
+            true => self.headers[packet],
             false => 0,
         };
         let vc = &mut self.vcs[to];
@@ -456,7 +572,7 @@ impl Reference {
             _ => false,
         };
         match from {
-            Some(from) => self.vcs[from].to = Some(to),
+            Some(from) => self.vcs[from].to.push(Way { vc: to, taken: 0, done: false }),
             None => {
                 let host = self.packets[packet].from as usize;
                 self.numbers[packet] = self.started[host];
@@ -590,11 +706,27 @@ impl Reference {
                 self.config.circuits.is_none() || back
             }
             None => true,
-            Some(from) => self.vcs[from]
-                .buffer
-                .front()
-                .is_some_and(|flit| flit.packet == packet && flit.usable <= self.now),
+            Some(from) => self.next_flit(vc, packet, from).is_some(),
         }
+    }
+
+    /// The flit that a VC sends next out of a buffer, if it is there.
+    fn next_flit(&self, vc: usize, packet: usize, from: usize) -> Option<Flit> {
+        let is_mine =
+            |flit: &Flit| flit.packet == packet || self.parents[packet] == Some(flit.packet);
+        let mut ways = self.vcs[from].to.iter();
+        let taken = ways.find(|way| way.vc == vc && !way.done).expect("it goes there").taken;
+        // Flits that other branches have not taken are still there.
+        let first = self.vcs[from].buffer.front()?.index;
+        let wanted = taken + u32::from(self.takes_off(from));
+        let flit = *self.vcs[from].buffer.get((wanted - first) as usize)?;
+        (is_mine(&flit) && flit.index == wanted && flit.usable <= self.now).then_some(flit)
+    }
+
+    /// Whether the header was taken off at the end of a VC.
+    fn takes_off(&self, vc: usize) -> bool {
+        let in_switch = matches!(self.channels[vc / self.v()].target, Target::Switch(_));
+        self.config.consumes_headers && in_switch
     }
 
     /// Whether a flit may be sent into a VC.
@@ -657,14 +789,15 @@ impl Reference {
         self.vcs[vc].sent += 1;
         self.counts[vc / v].flits += 1;
         if let Some(from) = self.vcs[vc].from {
-            let flit = self.leave(from);
-            let in_switch = matches!(self.channels[from / v].target, Target::Switch(_));
-            let taken_off = u32::from(self.config.consumes_headers && in_switch);
-            assert_eq!(
-                (flit.packet, flit.index),
-                (packet, index + taken_off),
-                "flits stay in order"
-            );
+            let flit = self.next_flit(vc, packet, from).expect("what is sent is there");
+            let taken_off = u32::from(self.takes_off(from));
+            assert_eq!(flit.index, index + taken_off, "flits stay in order");
+            self.way(from, vc).taken += 1;
+            // A flit leaves the buffer when it has gone all ways.
+            let all_have = self.vcs[from].to.iter().all(|way| way.taken + taken_off > flit.index);
+            if all_have {
+                assert_eq!(self.leave(from).index, flit.index);
+            }
         }
         let id = self.packets[packet].id;
         let arrives = now + Tick::from(latency);
@@ -691,19 +824,51 @@ impl Reference {
         if ends && index + 1 + u32::from(circuits.is_some()) == self.vcs[vc].length {
             let garbled = self.is_garbled(packet);
             if !garbled {
-                self.events.push((arrives, Event::Delivered { id }));
+                let host = self.packets[packet].to;
+                self.events.push((arrives, Event::Delivered { id, host }));
             }
             if let Some(Circuits { acknowledge, .. }) = circuits {
                 let channels = self.hop[packet] as u32 + 1;
                 let back = arrives + Tick::from(channels * acknowledge * self.config.ticks);
-                self.acknowledges[packet] = Some(back);
-                let answer =
-                    if garbled { Event::Refused { id } } else { Event::Acknowledged { id } };
-                self.events.push((back, answer));
+                self.answer(packet, back, garbled);
             }
         }
         if circuits.is_some() && self.vcs[vc].from.is_none() && index + 2 == self.vcs[vc].length {
             self.events.push((now, Event::Left { id }));
         }
     }
+
+    /// The answer of a host is back at the source at a tick; those of a broadcast count when all
+    /// are.
+    fn answer(&mut self, packet: usize, mut back: Tick, mut refused: bool) {
+        let mut source = packet;
+        while let Some(parent) = self.parents[source] {
+            source = parent;
+        }
+        if let Some((cast, _)) = self.forks[source] {
+            let cast = &mut self.casts[cast];
+            cast.silent -= 1;
+            back = back.max(cast.back);
+            refused |= cast.refused;
+            (cast.back, cast.refused) = (back, refused);
+            if cast.silent > 0 {
+                return;
+            }
+        }
+        self.acknowledges[source] = Some(back);
+        let id = self.packets[source].id;
+        let answer = if refused { Event::Refused { id } } else { Event::Acknowledged { id } };
+        self.events.push((back, answer));
+    }
+}
+
+/// How many switches fork a packet one after the other, at most.
+fn deepest(spread: &Spread, fork: u32) -> u32 {
+    let mut most = 0;
+    for branch in spread.branches(fork) {
+        if let Onward::Fork(next) = branch.onward {
+            most = most.max(deepest(spread, next));
+        }
+    }
+    most + 1
 }

@@ -315,13 +315,30 @@ fn work(spec: &Spec) -> Result<(), Clash> {
         }
         Work::Stream(stream) => closed_loop(spec)
             .and_then(|()| ranks(spec, "work.stream", [stream.from, stream.to], stream.pairs)),
+        Work::Read(_) => closed_loop(spec).and_then(|()| reads(spec)),
         Work::Pairs(_) | Work::Collective(_) | Work::Goal(_) => closed_loop(spec),
     }
 }
 
+/// Whether there are NICs that serve reads.
+fn reads(spec: &Spec) -> Result<(), Clash> {
+    if !spec.serves_gets() {
+        let label = "expected `node.elan`, in the world `wormhole`: other nodes serve no reads";
+        return Err(clash("work.read", "reads without NICs that serve them", label)
+            .help("take `work.scatter = { algorithm = \"linear\", ... }`, where the one sends"));
+    }
+    if spec.node.overhead.is_some() {
+        let label = "what a get takes of a processor is not among o and O of LogGOPS";
+        return Err(clash("node.overhead", "processors that know messages alone", label)
+            .help("remove `node.overhead`"));
+    }
+    Ok(())
+}
+
 /// How schedules are played, and that there are any.
 fn schedule(spec: &Spec) -> Result<(), Clash> {
-    let plays = matches!(spec.work, Work::Pairs(_) | Work::Collective(_) | Work::Goal(_));
+    let plays =
+        matches!(spec.work, Work::Pairs(_) | Work::Read(_) | Work::Collective(_) | Work::Goal(_));
     if !plays && !spec.schedule.is_default() {
         let label = "expected a collective operation or `work.goal` beside it";
         return Err(clash("schedule", "there is no schedule to be played", label)
@@ -373,6 +390,13 @@ fn schedule(spec: &Spec) -> Result<(), Clash> {
         let label = format!("found {ranks} ranks, expected an even number");
         return Err(clash("work.pairs", "a rank without a partner", label)
             .help("set `schedule.ranks`, or `schedule.hosts`"));
+    }
+    if let (Work::Read(read), Some(ranks)) = (&spec.work, ranks)
+        && read.from >= ranks
+    {
+        let label = format!("found rank {}, expected a rank from 0 to {}", read.from, ranks - 1);
+        return Err(clash("work.read.from", "no such rank", label)
+            .help("lower it, or raise `schedule.ranks`"));
     }
     if matches!(spec.work, Work::Goal(_)) {
         if spec.schedule.ranks.is_some() {

@@ -39,7 +39,7 @@ pub use model::Model;
 pub use node::{Commodity, EvenBus, Node, NodeBus, Overhead};
 pub use placement::Placement;
 pub use rails::{Rail, Rails};
-pub use work::{GoalFile, Pairs, Ping, ScheduleSpec, Stream, Work};
+pub use work::{GoalFile, Pairs, Ping, Read, ScheduleSpec, Stream, Work};
 pub use world::{Ideal, World};
 
 use crate::diagnostic::Diagnostic;
@@ -329,6 +329,11 @@ impl Spec {
             || key.strip_prefix("traffic.destination.").is_some_and(Destination::names_a_file)
     }
 
+    /// Returns true if its NICs serve reads of other ranks.
+    pub fn serves_gets(&self) -> bool {
+        self.world == World::Wormhole && self.node.elan.is_some()
+    }
+
     /// The same spec with other names for its files.
     pub(crate) fn renamed(&self, name: &dyn Fn(&str) -> String) -> Spec {
         let mut spec = self.clone();
@@ -344,7 +349,11 @@ impl Spec {
         match &mut spec.work {
             Work::Traffic(traffic) => traffic.destination.rename_files(name),
             Work::Goal(GoalFile { file }) => *file = name(file),
-            Work::Ping(_) | Work::Stream(_) | Work::Pairs(_) | Work::Collective(_) => {}
+            Work::Ping(_)
+            | Work::Stream(_)
+            | Work::Pairs(_)
+            | Work::Read(_)
+            | Work::Collective(_) => {}
         }
         spec
     }
@@ -367,7 +376,11 @@ impl Spec {
                 files.extend(named.map(|(key, file)| (format!("traffic.destination.{key}"), file)));
             }
             Work::Goal(GoalFile { file }) => files.push(("work.goal.file".to_owned(), file)),
-            Work::Ping(_) | Work::Stream(_) | Work::Pairs(_) | Work::Collective(_) => {}
+            Work::Ping(_)
+            | Work::Stream(_)
+            | Work::Pairs(_)
+            | Work::Read(_)
+            | Work::Collective(_) => {}
         }
         files
     }

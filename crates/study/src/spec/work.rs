@@ -24,6 +24,8 @@ pub enum Work {
     Stream(Stream),
     /// Many pairs that send at once.
     Pairs(Pairs),
+    /// Ranks that read the memory of one.
+    Read(Read),
     /// A collective operation.
     Collective(Operation),
     /// A schedule from a file.
@@ -37,6 +39,7 @@ enum Own {
     Ping(Ping),
     Stream(Stream),
     Pairs(Pairs),
+    Read(Read),
     Goal(GoalFile),
 }
 
@@ -64,6 +67,7 @@ impl<'de> Deserialize<'de> for Work {
                     Own::Ping(ping) => Work::Ping(ping),
                     Own::Stream(stream) => Work::Stream(stream),
                     Own::Pairs(pairs) => Work::Pairs(pairs),
+                    Own::Read(read) => Work::Read(read),
                     Own::Goal(goal) => Work::Goal(goal),
                 })
             }
@@ -81,6 +85,7 @@ impl Serialize for Work {
             Work::Ping(ping) => Own::Ping(ping.clone()).serialize(to),
             Work::Stream(stream) => Own::Stream(stream.clone()).serialize(to),
             Work::Pairs(pairs) => Own::Pairs(pairs.clone()).serialize(to),
+            Work::Read(read) => Own::Read(read.clone()).serialize(to),
             Work::Collective(operation) => operation.serialize(to),
             Work::Goal(goal) => Own::Goal(goal.clone()).serialize(to),
         }
@@ -150,6 +155,19 @@ pub struct Pairs {
     /// Whether the partners send as much at the same time.
     #[serde(default)]
     pub both_ways: bool,
+}
+
+/// All ranks but one read the same memory of that one, all at once; it does nothing for it. NICs
+/// that serve reads do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Read {
+    /// What each of them reads.
+    #[serde(deserialize_with = "limits::message")]
+    pub size: Bytes,
+    /// The rank whose memory it is.
+    #[serde(default, deserialize_with = "limits::host")]
+    pub from: u32,
 }
 
 /// A schedule from a file.

@@ -369,6 +369,7 @@ impl<T: Pod> Part<'_, T> {
         let tag = |tag: u32| message::Tag(self.round * MOST_TAGS + tag % MOST_TAGS);
         let (key, receives, message) = match step {
             Step::Compute { .. } => return Ok(true),
+            Step::Get { .. } => return Err(CommError::Get),
             Step::Send { to, tag: number, .. } => {
                 let message = self.collect(place);
                 // SAFETY: `Underway` keeps it where it is until it is done or taken back.

@@ -35,6 +35,9 @@ pub enum CommError {
     /// Ranks of this machine cannot share memory.
     #[error("{0}; set CROSSTIE_MEMORY=off to do without shared memory")]
     Memory(#[from] MemoryError),
+    /// Memory of another rank.
+    #[error("found a get, expected messages: real ranks cannot read the memory of other ranks")]
+    Get,
     /// The caretaker could not be started.
     #[error("a thread cannot be started: {0}")]
     Thread(io::Error),

@@ -70,6 +70,7 @@ impl Player for Play<'_> {
     #[allow(unsafe_code)] // Lends memory that is kept until the engine is done with it.
     fn begin(&mut self, request: Request, step: Step) -> Result<(), CommError> {
         let (what, memory) = match step {
+            Step::Get { .. } => return Err(CommError::Get),
             Step::Compute { time } => (What::Computing(self.now() + time), None),
             Step::Send { to, tag, bytes } => {
                 let memory = self.memory.take(bytes as usize);

@@ -74,6 +74,9 @@ pub enum RawError {
         /// What a frame carries.
         longest: usize,
     },
+    /// Memory of another rank.
+    #[error("found a get, expected messages: raw endpoints cannot read the memory of other ranks")]
+    Get,
     /// A frame cannot be written, now or at all.
     #[error("a frame for rank {to} cannot be written: {cause}")]
     Write {

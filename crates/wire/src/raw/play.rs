@@ -81,6 +81,7 @@ impl Player for Play<'_> {
                 self.sends.push_back(Send { request, to, tag, bytes });
             }
             Step::Receive { from, tag, .. } => self.receives.push(Receive { request, from, tag }),
+            Step::Get { .. } => return Err(RawError::Get),
             Step::Compute { time } => self.computing.push_back((request, time)),
         }
         Ok(())

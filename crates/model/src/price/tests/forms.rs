@@ -129,6 +129,12 @@ fn what_never_ends_is_told() {
         error(builder, &on),
         "operation 0 of rank 0 sends to rank 1, expected a rank below 1"
     );
+    let mut builder = Builder::new(2);
+    builder.get(Rank(1), Rank(0), 64);
+    assert_eq!(
+        error(builder, &on),
+        "operation 0 of rank 1 reads the memory of another rank, expected messages"
+    );
     let open = Op { step: Step::Receive { from: None, tag: None, bytes: 1 }, cpu: 0, nic: None };
     let mut builder = Builder::new(1);
     builder.add(Rank(0), open);

@@ -64,6 +64,7 @@ fn longest_path(all: &[Drawn], on: &Parameters, nodes: u32) -> Time {
         start.push(ready);
         end.push(match (op.step, op.send) {
             (Step::Compute { time }, _) => ready + time,
+            (Step::Get { .. }, _) => unreachable!("none is drawn"),
             (Step::Receive { bytes, .. }, Some(send)) => {
                 let packet = Cut::new(on, bytes.into(), nodes).last;
                 ready.max(start[send] + packet.send + packet.latency + packet.receive)
@@ -150,7 +151,7 @@ fn prices_are_sound() {
                         busy[there] = busy[there] + cut.sum(|packet| packet.receive);
                         out[me] = out[me] + cut.spread(cut.full.send_gap, cut.full.send_gap);
                     }
-                    Step::Receive { .. } => {}
+                    Step::Receive { .. } | Step::Get { .. } => {}
                 }
             }
         }

@@ -157,6 +157,7 @@ pub(super) fn ends(schedule: &Schedule, on: &Parameters) -> Vec<Time> {
                             });
                             now + cut.sum(|packet| packet.send)
                         }
+                        Step::Get { .. } => unreachable!("what has gets has no price"),
                         Step::Receive { .. } => unreachable!("it has started"),
                     };
                     (ops[place].end, cpu[rank]) = (Some(end), end);

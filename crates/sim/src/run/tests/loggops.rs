@@ -124,6 +124,7 @@ mod reference {
                 (rank, .., Step::Send { .. }) => (rank, 0),
                 (rank, .., Step::Receive { .. }) => (rank, 1),
                 (rank, .., Step::Compute { .. }) => (rank, 2),
+                (.., Step::Get { .. }) => unreachable!("LogGOPS has no gets"),
             });
             for place in freed {
                 let (rank, cpu, nic, step) = self.op(place);
@@ -158,6 +159,7 @@ mod reference {
                 Entry::Operation(place) => {
                     let (rank, cpu, nic, step) = self.op(place);
                     match step {
+                        Step::Get { .. } => unreachable!("LogGOPS has no gets"),
                         Step::Compute { time } => {
                             let free = at(&self.cpus, (rank, cpu));
                             if free > now {
