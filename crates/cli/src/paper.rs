@@ -141,7 +141,7 @@ pub fn paper(arguments: &PaperArguments, threads: Option<NonZeroUsize>, console:
     if let Some(why) = barred {
         evidence.bar_live(why);
     }
-    let findings = paper.findings(&published.claims, &evidence, scale);
+    let findings = paper.findings(&published.claims, &evidence, form);
     let report = crosstie_report::write_paper(
         &PaperReport {
             title: paper.title,

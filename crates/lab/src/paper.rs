@@ -54,7 +54,7 @@ use std::collections::BTreeMap;
 pub use allocation::rails_by_nodes;
 pub use drawing::Drawing;
 pub use evidence::Evidence;
-pub use part::{Form, OtherReading, Part, Scale};
+pub use part::{Form, Machine, OtherReading, Part, Scale};
 pub use remark::Remark;
 
 /// What the name of a part ends with that real ranks run.
@@ -140,13 +140,19 @@ impl Paper {
         Published::parse(&format!("{}/published.toml", self.name), self.published)
     }
 
-    /// Every claim beside what the evidence, of parts of this scale, says of it; in the order of
+    /// Every claim beside what the evidence, of parts of this form, says of it; in the order of
     /// the paper.
-    pub fn findings(&self, claims: &[Claim], evidence: &Evidence, scale: Scale) -> Vec<Finding> {
-        claims.iter().map(|claim| self.finding(claim, evidence, scale)).collect()
+    pub fn findings(
+        &self,
+        claims: &[Claim],
+        evidence: &Evidence,
+        form: impl Into<Form>,
+    ) -> Vec<Finding> {
+        let form = form.into();
+        claims.iter().map(|claim| self.finding(claim, evidence, form)).collect()
     }
 
-    fn finding(&self, claim: &Claim, evidence: &Evidence, scale: Scale) -> Finding {
+    fn finding(&self, claim: &Claim, evidence: &Evidence, form: Form) -> Finding {
         let unmeasured = || Err(Missing("no measure is defined for this claim".to_owned()));
         let outcome = (self.measure)(claim, evidence).unwrap_or_else(unmeasured);
         let live = (self.tells_live)(&claim.id).then(|| match evidence.live() {
@@ -154,7 +160,10 @@ impl Paper {
             Err(why) => Ok(Measured::beyond(why)),
         });
         let mut finding = Finding { claim: claim.clone(), outcome, live, remark: None };
-        let remark = (self.remark)(&claim.id).filter(|r| r.fits(finding.agreement(), scale));
+        // Remarks explain what the machine of the experiment files does.
+        let is_other = form.reading.is_some_and(|reading| reading.machine.is_some());
+        let remark = (self.remark)(&claim.id)
+            .filter(|remark| !is_other && remark.fits(finding.agreement(), form.scale));
         finding.remark = remark.map(|remark| remark.text.to_owned());
         finding
     }

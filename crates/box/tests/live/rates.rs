@@ -7,7 +7,7 @@ use crosstie_box::{Cluster, Command, End, Timetable, Trace};
 
 use crate::parts::{self, part};
 use crate::stage::{installed, live, patiently, quiet, skip, spec, start};
-use crate::traffic::{HEADERS, Handing, PAYLOAD, Passed, SEGMENTS, both_ways};
+use crate::traffic::{HEADERS, Handing, PAYLOAD, SEGMENTS, both_ways};
 
 /// Windows of a measurement.
 const WINDOWS: usize = 8;

@@ -88,7 +88,7 @@ fn entry(paper: &'static Paper) -> Result<Entry, Failure> {
 }
 
 impl ReadingEntry {
-    fn of(&OtherReading { name, says }: &OtherReading) -> ReadingEntry {
+    fn of(&OtherReading { name, says, .. }: &OtherReading) -> ReadingEntry {
         ReadingEntry { name, says }
     }
 }

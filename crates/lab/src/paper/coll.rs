@@ -2,7 +2,9 @@
 
 mod figures;
 
-use super::{Drawing, Evidence, OtherReading, Paper, Part, Reading, Remark, rails_by_nodes};
+use super::{
+    Drawing, Evidence, Machine, OtherReading, Paper, Part, Reading, Remark, rails_by_nodes,
+};
 use crosstie_protocol::{largest_cluster, rails_algorithm1, rails_optimal};
 use crosstie_study::Figure;
 use crosstie_study::paper::{Claim, Measured};
@@ -28,11 +30,23 @@ pub(super) const PAPER: Paper = Paper {
         "blocking",
         "elements" @ "64",
     ],
-    readings: &[OtherReading {
-        name: "64",
-        says: "where two digits are lost, 64 instead of 32: mean sizes of figures 12, 14, 15 and 17 to 20 \
-               in KB, nodes of figures 13 to 15, the largest threshold of hybrid",
-    }],
+    readings: &[
+        OtherReading {
+            name: "64",
+            says: "where two digits are lost, 64 instead of 32: mean sizes of figures 12, 14, 15 and 17 to 20 \
+                   in KB, nodes of figures 13 to 15, the largest threshold of hybrid",
+            machine: None,
+        },
+        OtherReading {
+            name: "elan",
+            says: "nodes with the NICs of QsNet, Elan3 on PCI as measured by Petrini et al., in place of NICs \
+                   that do their work in no time on a half-duplex bus as fast as the link",
+            machine: Some(Machine {
+                changes: text!("coll/reading-elan/machine"),
+                spares: &["worms"],
+            }),
+        },
+    ],
     live: &[],
     tells_live: |_| false,
     drawings,

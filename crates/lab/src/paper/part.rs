@@ -33,6 +33,17 @@ pub struct OtherReading {
     pub name: &'static str,
     /// What it reads, in a sentence.
     pub says: &'static str,
+    /// What it changes in all experiments alike, if it is about another machine.
+    pub machine: Option<Machine>,
+}
+
+/// Another machine for the experiments of a paper.
+#[derive(Debug, Clone, Copy)]
+pub struct Machine {
+    /// The changes, as a file of changes has them.
+    pub(super) changes: &'static str,
+    /// Parts that keep their own machine.
+    pub(super) spares: &'static [&'static str],
 }
 
 /// Which experiments of a paper to run: their size, and the reading of the paper.
@@ -96,7 +107,10 @@ impl Part {
         };
         let is_read = |(other, _): &&(&str, &str)| reading.is_some_and(|r| r.name == *other);
         let read = self.readings.iter().find(is_read).map(|(_, changes)| ("reading", *changes));
-        for (kind, changes) in scaled.into_iter().chain(read) {
+        let machine = reading.and_then(|reading| reading.machine);
+        let machine = machine.filter(|machine| !machine.spares.contains(&name));
+        let moved = machine.map(|machine| ("reading", machine.changes));
+        for (kind, changes) in scaled.into_iter().chain(moved).chain(read) {
             text = changed(&text, changes, kind)
                 .unwrap_or_else(|error| panic!("{name} or its {kind} form: {error}"));
             path = format!("{kind}/{path}");

@@ -1,13 +1,22 @@
 //! The papers: their files are sound, and every claim finds what it is measured by.
 
-use crosstie_lab::paper::{Evidence, PAPERS, Paper, Part, Scale};
+use crosstie_lab::paper::{Evidence, Form, PAPERS, Paper, Part, Scale};
 use crosstie_study::paper::{Agreement, Finding};
 use crosstie_study::{ChannelRow, Point, Row, Status, Study, TimelineRow};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-fn study(part: &Part, scale: Scale) -> Study {
-    part.study(scale).unwrap_or_else(|mistake| panic!("{mistake}"))
+fn study(part: &Part, form: impl Into<Form>) -> Study {
+    part.study(form).unwrap_or_else(|mistake| panic!("{mistake}"))
+}
+
+/// Every form of the paper: each scale in each reading.
+fn forms(paper: &Paper) -> Vec<Form> {
+    let readings = || paper.readings.iter().map(Some).chain([None]);
+    let scales = [Scale::Usual, Scale::Quick, Scale::Full];
+    let forms =
+        scales.into_iter().flat_map(|scale| readings().map(move |reading| Form { scale, reading }));
+    forms.collect()
 }
 
 fn findings(paper: &Paper, evidence: &Evidence) -> Vec<Finding> {
@@ -68,12 +77,12 @@ fn invented_timeline(point: &Point) -> Vec<TimelineRow> {
 }
 
 #[test]
-fn every_claim_finds_its_evidence_whole_and_in_small() {
+fn every_claim_finds_its_evidence_in_every_form() {
     for paper in PAPERS {
-        for scale in [Scale::Usual, Scale::Quick, Scale::Full] {
+        for form in forms(paper) {
             let mut evidence = Evidence::default();
             for part in paper.parts {
-                let study = study(part, scale);
+                let study = study(part, form);
                 evidence.add(part.name, study.points().iter().map(invented).collect());
                 let channels = study.points().iter().flat_map(invented_channels).collect();
                 evidence.add_channels(part.name, channels);
@@ -81,7 +90,7 @@ fn every_claim_finds_its_evidence_whole_and_in_small() {
                 evidence.add_timeline(part.name, timeline);
             }
             for Finding { claim, outcome, .. } in findings(paper, &evidence) {
-                assert!(outcome.is_ok(), "{}, {scale:?}: {outcome:?}", claim.id);
+                assert!(outcome.is_ok(), "{}, {form:?}: {outcome:?}", claim.id);
             }
         }
     }
@@ -257,6 +266,25 @@ fn the_forms_of_a_part_differ_in_size_alone() {
         let [quick, usual, full] = [quick, usual, full].map(|study| study.points().len());
         assert!(quick <= usual && usual <= full, "{}: {quick} {usual} {full}", part.name);
     }
+}
+
+#[test]
+fn a_reading_of_another_machine_is_in_every_part_that_it_does_not_spare() {
+    let paper = Paper::named("coll-multirail").unwrap();
+    let reading = paper.reading("elan").unwrap();
+    for part in paper.parts {
+        let form = Form { scale: Scale::Usual, reading: Some(reading) };
+        let (changed, usual) = (study(part, form), study(part, Scale::Usual));
+        let points = changed.points();
+        let has_elans = |point: &Point| point.spec.node.elan.is_some();
+        assert!(points.iter().all(|point| has_elans(point) != (part.name == "worms")));
+        assert_eq!(points.len(), usual.points().len(), "{}", part.name);
+    }
+    // What is said of the machine of the files is not said of another one.
+    let published = paper.published().unwrap();
+    let form = Form { scale: Scale::Usual, reading: Some(reading) };
+    let found = paper.findings(&published.claims, &Evidence::default(), form);
+    assert!(found.iter().all(|finding| finding.remark.is_none()));
 }
 
 #[test]
