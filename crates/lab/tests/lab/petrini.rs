@@ -213,7 +213,8 @@ fn what_it_does_not_say_differs() {
     let measured = |id: &str| {
         let first = id.split('.').next().unwrap_or_default();
         let is_derived = ["f8.wire_bw", "f8.wire_share", "f9.ratio.elan_elan"].contains(&id);
-        ["abs", "f6", "f7", "f8", "f9", "f10", "f11", "f12", "ours", "tree5", "nic"].contains(&first)
+        ["abs", "f6", "f7", "f8", "f9", "f10", "f11", "f12", "ours", "tree5", "nic"]
+            .contains(&first)
             && !is_derived
             && !["tree5.switches", "f7.slope"].contains(&id)
     };
