@@ -166,6 +166,13 @@ fn collective(
     Ok(all)
 }
 
+/// Returns true if an algorithm of an operation sends messages to one rank each, which have a price.
+pub(super) fn has_price(name: &str, algorithm: &str) -> bool {
+    // Of three ranks one sends to the two others at once, if anybody does.
+    let made = operation(name, algorithm, 1, None).map(|operation| operation.collective(3));
+    made.and_then(Result::ok).is_none_or(|made| made.schedule.first_cast().is_none())
+}
+
 /// An operation by the names of it and of its algorithm; `None` if that cuts nothing into segments
 /// and is to.
 fn operation(name: &str, algorithm: &str, bytes: u64, segment: Option<Bytes>) -> Option<Operation> {

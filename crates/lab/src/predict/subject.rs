@@ -1,5 +1,6 @@
 //! What can be asked about.
 
+use super::candidate::has_price;
 use crosstie_study::Operation;
 
 /// Something that nodes do.
@@ -62,12 +63,14 @@ impl Subject {
         }
     }
 
-    /// The names of its algorithms, if it has any to choose from.
+    /// The names of its algorithms that have a price, if it has any to choose from.
     pub fn algorithms(self) -> Vec<&'static str> {
         match self {
             Subject::Transfer | Subject::Exchange => Vec::new(),
             Subject::Collective(name) => {
-                operation(name).algorithms().into_iter().map(|algorithm| algorithm.name).collect()
+                let names =
+                    operation(name).algorithms().into_iter().map(|algorithm| algorithm.name);
+                names.filter(|algorithm| has_price(name, algorithm)).collect()
             }
         }
     }

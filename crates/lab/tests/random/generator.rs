@@ -413,11 +413,15 @@ fn schedule(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> WorkKind {
     for key in operation.keys() {
         let value: Value = match *key {
             "algorithm" => {
-                let algorithms = operation.algorithms();
+                let mut algorithms = operation.algorithms();
+                // It needs a network that forks packets, at every point of a sweep.
+                algorithms.retain(|algorithm| algorithm.name != "hardware");
                 let name = draw.one(&algorithms).name;
                 if matches!(name, "chain" | "segmented-binomial") && draw.chance(0.8) {
                     let segment = table([("segment", draw.size(1..=300, &["1 GiB"]))]);
                     choice(name, segment)
+                } else if name == "k-ary-tree" && draw.chance(0.8) {
+                    choice(name, table([("arity", draw.whole(1..=5))]))
                 } else {
                     draw.named(name)
                 }
