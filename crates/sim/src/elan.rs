@@ -35,7 +35,7 @@ mod nic;
 mod pci;
 mod spec;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod unit;
 
 pub use format::Format;

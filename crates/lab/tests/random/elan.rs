@@ -71,6 +71,15 @@ pub fn elan(draw: &mut Draw, file: &mut Experiment) -> bool {
     keys.insert("packet".to_owned(), packet.into());
     crate::experiment::put(&mut keys, "packet.blocks", draw.one(&[1, 5, 64]).into());
     file.put("node.elan", keys);
+    // NICs that match messages.
+    if file.get("message").is_some() && draw.chance(0.5) {
+        file.remove("node.overhead");
+        file.remove("node.eager");
+        file.put("node.elan.tports.match", draw.one(&["0 ns", "885 ns", "1 ms"]));
+        if draw.chance(0.5) {
+            file.put("message.synchronous", draw.chance(0.7));
+        }
+    }
     // NICs that serve reads.
     if file.get("work.pairs").is_some() && file.get("node.overhead").is_none() {
         let size = file.get("work.pairs.size").expect("pairs send something").clone();

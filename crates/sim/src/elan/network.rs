@@ -5,11 +5,11 @@
 
 use super::ElanSpec;
 use super::mmu::{Grant, Memory, Process, Stretch, Violation};
-use super::nic::{Action, Descriptor, End, Input, Nic, Packet, Put};
+use super::nic::{Action, Descriptor, End, Input, Kind, Nic, Packet, Put};
 use crate::agenda::{Agenda, Entry};
 use crate::network::{
-    self, Attention, Blueprint, ChannelTally, Deadlock, Ends, Event, Fate, Grain, Interest,
-    Network, Pace, Passage, Priority,
+    self, Attention, Blueprint, ChannelTally, Chore, Deadlock, Ends, Event, Fate, Grain, Interest,
+    Network, Pace, Part, Passage, Priority,
 };
 use crate::slab::Slab;
 use crosstie_units::Time;
@@ -80,7 +80,7 @@ struct Order {
     /// The hosts whose memory is read, and written.
     from: u32,
     to: u32,
-    is_get: bool,
+    kind: Kind,
     is_told: bool,
     departs: bool,
     passage: Passage,
@@ -225,25 +225,30 @@ impl<'a> Elans<'a> {
                 let Order { id, .. } = *self.orders.get(put);
                 self.told.push(Event { at: now, id, fate: Fate::Dropped });
             }
+            Action::Did(id) => self.told.push(Event { at: now, id, fate: Fate::Done }),
         }
     }
 
     /// The process of the host that a packet is from writes a descriptor of it: from the memory of
     /// one host to that of the other.
-    fn post(&mut self, packet: network::Packet, (from, to): (u32, u32), is_get: bool) {
+    fn post(&mut self, packet: network::Packet, (from, to): (u32, u32), kind: Kind) {
         let network::Packet { rail, from: by, bytes, id, departs, ends, .. } = packet;
         let half = |memory| if memory == Memory::Elan { HALF } else { 0 };
+        let memories = (
+            kind.memory(End::Source, self.spec.source),
+            kind.memory(End::Destination, self.spec.destination),
+        );
         let descriptor = Descriptor {
             by,
             from,
             to,
-            source: Stretch { start: half(self.spec.source), bytes },
-            destination: half(self.spec.destination),
+            source: Stretch { start: half(memories.0), bytes },
+            destination: half(memories.1),
         };
-        let put = self.puts.put(Put::new(descriptor, is_get));
+        let put = self.puts.put(Put::new(descriptor, kind, memories));
         let passage = Passage { began: self.network.now(), switches: 0 };
-        let is_told = ends == Ends::Memories && !is_get;
-        let order = Order { id, rail, from, to, is_get, is_told, departs, passage, expected: 2 };
+        let is_told = ends == Ends::Memories && kind == Kind::Put;
+        let order = Order { id, rail, from, to, kind, is_told, departs, passage, expected: 2 };
         let place = self.orders.put(order);
         debug_assert_eq!(put, place, "puts and orders come and go together");
         self.tell(rail * self.hosts + by, Input::Post(put));
@@ -253,9 +258,9 @@ impl<'a> Elans<'a> {
     fn done(&mut self, now: Time, put: u32, end: End) {
         let order = self.orders.get_mut(put);
         order.expected -= 1;
-        let Order { id, passage, expected, departs, is_get, .. } = *order;
+        let Order { id, passage, expected, departs, kind, .. } = *order;
         match end {
-            End::Source if is_get => {}
+            End::Source if kind == Kind::Get => {}
             End::Destination => {
                 self.told.push(Event { at: now, id, fate: Fate::Arrived(passage) });
             }
@@ -267,7 +272,7 @@ impl<'a> Elans<'a> {
         }
         if expected == 0 {
             // Either end may know first.
-            if self.interest.acknowledges && !is_get {
+            if self.interest.acknowledges && kind != Kind::Get {
                 self.told.push(Event { at: now, id, fate: Fate::Acknowledged });
             }
             self.orders.take(put);
@@ -300,7 +305,7 @@ impl<'a> Elans<'a> {
                 self.packets.take(place);
                 self.tell(source, Input::Garbled(packet));
             }
-            Fate::Dropped => unreachable!("a network of circuits loses nothing"),
+            Fate::Dropped | Fate::Done => unreachable!("a network of circuits loses nothing"),
         }
     }
 }
@@ -316,12 +321,21 @@ impl Network for Elans<'_> {
 
     fn inject(&mut self, packet: network::Packet) {
         let network::Packet { from, to, .. } = packet;
-        self.post(packet, (from, to), false);
+        self.post(packet, (from, to), Kind::Put);
     }
 
     fn get(&mut self, packet: network::Packet) {
         let network::Packet { from, to, .. } = packet;
-        self.post(packet, (to, from), true);
+        self.post(packet, (to, from), Kind::Get);
+    }
+
+    fn carry(&mut self, packet: network::Packet, part: Part) {
+        let network::Packet { from, to, .. } = packet;
+        self.post(packet, (from, to), Kind::Port(part));
+    }
+
+    fn charge(&mut self, rail: u32, host: u32, id: u64, chore: Chore) {
+        self.tell(rail * self.hosts + host, Input::Chore(id, chore));
     }
 
     fn run_until(&mut self, until: Time, told: &mut Vec<Event>) {

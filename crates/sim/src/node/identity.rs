@@ -14,6 +14,8 @@ pub(super) enum PacketId {
     Posted(u32),
     /// A get, by its place.
     Got(u32),
+    /// Something that the thread of a NIC does, by the number that those above gave it.
+    Chore(u32),
 }
 
 /// A packet of data: whose, of which stripe, and its number there. Its machine knows the rest.
@@ -24,11 +26,12 @@ pub(super) struct DataId {
     pub number: u32,
 }
 
-/// Mark a control packet, one that was posted, and a get; data has none.
+/// Mark a control packet, one that was posted, a get, and a chore; data has none.
 const CONTROL: u64 = 1 << 63;
 const POSTED: u64 = 1 << 63 | 1 << 62;
 const GOT: u64 = 1 << 63 | 1 << 61;
-const MARK: u64 = CONTROL | POSTED | GOT;
+const CHORE: u64 = 1 << 63 | 1 << 60;
+const MARK: u64 = CONTROL | POSTED | GOT | CHORE;
 /// Bits of the number of a packet within its stripe, and of the number of a stripe.
 const NUMBER: u32 = Packet::NUMBER;
 const STRIPE: u32 = 27;
@@ -38,6 +41,7 @@ impl PacketId {
         match id & MARK {
             _ if id & CONTROL == 0 => PacketId::Data(DataId::decode(id)),
             GOT => PacketId::Got(id as u32),
+            CHORE => PacketId::Chore(id as u32),
             POSTED => PacketId::Posted(id as u32),
             _ => PacketId::Control(id as u32),
         }
@@ -49,6 +53,7 @@ impl PacketId {
             PacketId::Control(place) => CONTROL | u64::from(place),
             PacketId::Posted(place) => POSTED | u64::from(place),
             PacketId::Got(place) => GOT | u64::from(place),
+            PacketId::Chore(number) => CHORE | u64::from(number),
         }
     }
 }
@@ -95,6 +100,8 @@ mod tests {
             PacketId::Posted(u32::MAX),
             PacketId::Got(0),
             PacketId::Got(u32::MAX),
+            PacketId::Chore(0),
+            PacketId::Chore(u32::MAX),
         ] {
             assert_eq!(PacketId::of(cargo.id()), cargo);
         }
