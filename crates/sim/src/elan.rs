@@ -22,6 +22,11 @@
 //! of one block, to the Elan that holds them. That one checks whether they may be read, or refuses
 //! the packet, and serves it as a put of its own, of which only the destination is told.
 //!
+//! Above puts stand *tagged ports*, at which the thread processor of a NIC matches messages, one after
+//! the other ([`ElanSpec::matching`]). What comes in for a port stays in the memory of the NIC and wakes
+//! the thread; what has found its receive is moved to main memory. What the thread sends needs no
+//! process that posts it.
+//!
 //! Command processor, DMA engine, inputter and events are threads of one microcode processor, which
 //! does one thing after the other. Data pass through the NIC by one path ([`ElanSpec::path`]). An
 //! inputter that has no room withholds the acknowledge: the circuit stays open, and the network
