@@ -54,6 +54,37 @@ fn a_put_to_several_hosts_is_done_when_the_last_has_acknowledged_it() {
     assert!(acknowledged(&told, 1) > slowest, "the source hears after the last");
 }
 
+/// A barrier, without software: hosts 1 to n - 1 put nothing to host 0, each with an event of its
+/// own, and host 0 puts nothing to all of them when all have come. Each signal takes three steps of
+/// the microcode processor of host 0; beyond the leaf of host 0 signals and release cross two
+/// switches more, 100 ns each.
+#[test]
+fn signals_to_one_host_take_turns_and_one_put_releases_all() {
+    let elan = elan3(Memory::Main, Memory::Main);
+    let time = |hosts: u32| {
+        let signals: Vec<_> = (1..hosts).map(|from| (0, from, 0, 0)).collect();
+        let told = run(elan, &signals);
+        let come = (1..hosts).map(|from| arrived(&told, u64::from(from) - 1));
+        let released = match hosts {
+            2 => arrived(&run(elan, &[(0, 0, 1, 0)]), 0),
+            _ => {
+                let told = cast(elan, (0, 1, hosts - 1), 0);
+                reached(&told, 0).iter().map(|&(_, at)| at).fold(0.0, f64::max)
+            }
+        };
+        come.fold(0.0, f64::max) + released
+    };
+    let (first, last) = (time(2), time(8));
+    let slope = (last - first) / 6.0;
+    near(slope, 3.0 * 0.2 + 0.2 / 6.0, 0.02);
+    for hosts in 3..8 {
+        let further = if hosts > 4 { 0.2 } else { 0.0 };
+        let line = first + 0.6 * f64::from(hosts - 2) + further;
+        near(time(hosts), line, 0.1);
+        near(time(hosts), first + slope * f64::from(hosts - 2), 0.15);
+    }
+}
+
 /// A host that has granted nothing refuses the whole put: the source is told of an error, once, and
 /// that host's memory stays as it is.
 #[test]
