@@ -3,7 +3,7 @@
 use crosstie_sim::elan::mmu::{Memory, TlbSpec};
 use crosstie_sim::elan::{ElanSpec, Format, PciSpec};
 use crosstie_study::{Elan, ElanMemory, ElanPacket, ElanPci, ElanTlb, Spec};
-use crosstie_units::Bytes;
+use crosstie_units::{Bytes, Time};
 
 /// The NICs of a spec, if they are Elans.
 pub(crate) fn elan(spec: &Spec) -> Option<ElanSpec> {
@@ -15,7 +15,7 @@ pub(crate) fn elan(spec: &Spec) -> Option<ElanSpec> {
         ElanMemory::Elan => Memory::Elan,
     };
     let Elan { source, destination, post, command, start, input, event, copy, notice, .. } = *elan;
-    let Elan { slice, buffers, ahead, path, packet, pci, tlb, .. } = *elan;
+    let Elan { slice, buffers, ahead, path, packet, pci, tlb, tports, .. } = *elan;
     let ElanPacket { block, blocks, header, block_overhead } = packet;
     let ElanPci { read, write, shared, read_latency, write_latency } = pci;
     let ElanTlb { entries, page, miss } = tlb;
@@ -40,6 +40,7 @@ pub(crate) fn elan(spec: &Spec) -> Option<ElanSpec> {
         buffers,
         ahead,
         circuits: spec.switch.virtual_channels,
+        matching: tports.map_or(Time::ZERO, |tports| tports.r#match),
         pci: PciSpec { read, write, both: shared.then_some(write), read_latency, write_latency },
         tlb: TlbSpec { entries, page: bytes(page), miss },
         source: memory(source),

@@ -41,11 +41,15 @@ pub(crate) fn overhead(node: &Node) -> Option<Overhead> {
 }
 
 /// How the ranks of a spec exchange messages.
-pub(crate) fn messaging(message: &Message, patience: Option<&study::Patience>) -> MessagingSpec {
+pub(crate) fn messaging(spec: &Spec, message: &Message) -> MessagingSpec {
+    let patience = spec.nic.patience.as_ref();
+    let ports = spec.has_ports();
     let mut protocol = MessageSpec::new(message.eager.get());
     // Who waits for a rank that cannot be reached is to know as soon as who sends to it.
     protocol.probe = patience.map(|patience| patience.give_up);
-    (protocol.strict, protocol.fins) = (message.strict, message.fin);
+    // Events tell that data are in place, and only what is matched has an order.
+    (protocol.strict, protocol.fins) = (message.strict && !ports, message.fin && !ports);
+    protocol.synchronous = message.synchronous;
     if let Some(credit) = message.credit {
         protocol.credit = credit.get();
     }
@@ -55,6 +59,7 @@ pub(crate) fn messaging(message: &Message, patience: Option<&study::Patience>) -
         envelope: message.envelope.get() as u32,
         memory: pace(message.memory),
         latency: message.latency,
+        ports,
     }
 }
 

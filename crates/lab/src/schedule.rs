@@ -4,7 +4,7 @@ use crate::LabError;
 use crosstie_collective::goal::{self, Goal};
 use crosstie_collective::{Builder, OpId, Rank, Schedule, Step, Stuck, Tag};
 use crosstie_study::{GoalFile, Operation, Pairs, Read, Spec, Work, World};
-use crosstie_units::Time;
+use crosstie_units::{Bytes, Time};
 use crosstie_work::{Application, Player};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -191,6 +191,7 @@ fn check_end(goal: &Goal, spec: &Spec) -> Result<(), (String, String)> {
     let eager = match (&spec.message, spec.node.overhead) {
         // Real ranks have limits of their own.
         _ if spec.world == World::Live => None,
+        (Some(message), _) if message.synchronous => Some(Bytes::new(0)),
         (Some(message), _) => Some(message.eager),
         (None, Some(_)) => spec.node.eager,
         (None, None) => None,

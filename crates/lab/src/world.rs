@@ -157,10 +157,7 @@ impl World {
             }
         };
         let overhead = nodes::overhead(&spec.node);
-        let messaging = spec
-            .message
-            .as_ref()
-            .map(|message| nodes::messaging(message, spec.nic.patience.as_ref()));
+        let messaging = spec.message.as_ref().map(|message| nodes::messaging(spec, message));
         let premises = rails::premises(spec, nodes.packing);
         let mut world =
             World { network, ground, premises, nodes, overhead, messaging, task, cycle, remarks };

@@ -331,6 +331,28 @@ fn what_nobody_asks_for_is_bounded_and_nothing_is_lost() {
     }
 }
 
+/// However short it is: even nothing is asked for, and stays at the sender until it is.
+#[test]
+fn a_synchronous_message_waits_for_its_receive() {
+    let spec = MessageSpec { synchronous: true, ..MessageSpec::new(1000) };
+    let mut office = Office::new(spec, 2, 1, 3);
+    for (number, bytes) in [(0, 0), (1, 8), (2, 5000)] {
+        office.send(0, 1, 0, bytes, number);
+    }
+    while office.step() {}
+    assert!(office.sent.is_empty() && office.received.is_empty() && office.kept == 0);
+    assert!(!office.posted.contains_key("EAGER"), "{:?}", office.posted);
+    for number in 0..3 {
+        office.receive(1, Some(0), Some(0), 10 + number);
+        while office.step() {}
+        assert_eq!(
+            (office.sent.len(), office.received.len() as u64),
+            (number as usize + 1, number + 1)
+        );
+    }
+    assert!(office.is_idle() && office.kept == 0);
+}
+
 #[test]
 fn a_sender_without_credit_asks_for_each_message_and_keeps_none_waiting() {
     let spec = MessageSpec { credit: 4096, ..MessageSpec::new(1000) };
@@ -423,11 +445,11 @@ proptest! {
     /// the next one of these; those that leave something open have all others, in order as well.
     #[test]
     fn every_message_arrives_once_whole_and_in_order(
-        ranks in 2..5u32, rails in 1..4u32, strict: bool, first in prop_oneof![Just(0), Just(u32::MAX - 20)],
+        ranks in 2..5u32, rails in 1..4u32, (strict, synchronous) in any::<(bool, bool)>(), first in prop_oneof![Just(0), Just(u32::MAX - 20)],
         credit in 4096..20_000u64, open: bool, at_once in 0..=10u64, seed: u64,
         sends in prop::collection::vec((0..5u32, 0..5u32, 0..3u32, 0..3000u64), 1..150),
     ) {
-        let spec = MessageSpec { credit, strict, first, ..MessageSpec::new(1000) };
+        let spec = MessageSpec { credit, strict, synchronous, first, ..MessageSpec::new(1000) };
         let mut office = Office::new(spec, ranks, rails, seed);
         office.at_once.0 = at_once;
         let mut draws = Seed(seed).stream("turns", 0);
@@ -463,6 +485,7 @@ proptest! {
         prop_assert!(office.is_idle(), "{:?}", office.ranks);
         prop_assert_eq!((office.sent.len(), office.received.len()), (messages, messages));
         prop_assert!(office.kept <= credit * u64::from(ranks));
+        prop_assert!(!synchronous || office.kept == 0);
         for (rank, from, tag, number) in asked {
             let (sender, mark, bytes) = office.received[&RequestId(number)];
             if !open {

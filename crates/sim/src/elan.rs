@@ -27,6 +27,11 @@
 //! refused for all, and the put ends in an error at its source. A packet that is garbled for some
 //! goes again to all; who has it acknowledges it again at once, and takes it for nothing else.
 //!
+//! Above puts stand *tagged ports*, at which the thread processor of a NIC matches messages, one after
+//! the other ([`ElanSpec::matching`]). What comes in for a port stays in the memory of the NIC and wakes
+//! the thread; what has found its receive is moved to main memory. What the thread sends needs no
+//! process that posts it.
+//!
 //! Command processor, DMA engine, inputter and events are threads of one microcode processor, which
 //! does one thing after the other. Data pass through the NIC by one path ([`ElanSpec::path`]). An
 //! inputter that has no room withholds the acknowledge: the circuit stays open, and the network
@@ -40,7 +45,7 @@ mod nic;
 mod pci;
 mod spec;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod unit;
 
 pub use format::Format;

@@ -261,6 +261,7 @@ pub(crate) mod tests {
             Fate::Acknowledged => "acknowledged",
             Fate::Refused => "refused",
             Fate::Dropped => "dropped",
+            Fate::Done => "done",
         };
         told.iter().map(|event| (event.at.ps() / 1000, event.id, word(event))).collect()
     }

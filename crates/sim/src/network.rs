@@ -18,11 +18,13 @@ mod change;
 mod grain;
 mod joint;
 mod pace;
+mod port;
 
 pub use change::{Change, Condition};
 pub use grain::Grain;
 pub use joint::Joint;
 pub use pace::Pace;
+pub use port::{Chore, Part};
 
 use crate::ideal::IdealSpec;
 use crate::premises::Carried;
@@ -112,6 +114,8 @@ pub enum Fate {
     Refused,
     /// It is lost.
     Dropped,
+    /// A thread of a NIC has done a chore. Told with the number of that.
+    Done,
 }
 
 /// What a packet that has arrived went through.
@@ -242,6 +246,18 @@ pub trait Network {
     /// it. Only wormhole networks whose routing knows ways to ranges of hosts are asked.
     fn cast(&mut self, _packet: Packet, _last: u32) {
         unreachable!("nobody asks a network without ways to ranges of hosts");
+    }
+
+    /// Hands what goes from port to port to its host, or to its NIC, now. Only networks whose NICs match
+    /// messages are asked.
+    fn carry(&mut self, _packet: Packet, _part: Part) {
+        unreachable!("nobody has a network without ports carry anything between them");
+    }
+
+    /// The NIC of a host, on a rail, has something to do; it tells that number when it is done. Only
+    /// networks whose NICs match messages are asked.
+    fn charge(&mut self, _rail: u32, _host: u32, _id: u64, _chore: Chore) {
+        unreachable!("nobody has NICs without threads do anything");
     }
 
     /// The NIC of a host acknowledges a packet that has arrived there, now; it is number

@@ -15,6 +15,7 @@ mod casts;
 mod gets;
 mod identity;
 mod links;
+mod ports;
 mod post;
 mod report;
 mod spec;
@@ -27,7 +28,9 @@ pub use spec::{Audience, NodesError, NodesSpec};
 pub use station::{Overflows, StationSpec};
 
 use crate::agenda::{Agenda, Entry};
-use crate::network::{Attention, Ends, Event, Fate, Interest, Network, Packet, Passage, Priority};
+use crate::network::{
+    Attention, Chore, Ends, Event, Fate, Interest, Network, Packet, Part, Passage, Priority,
+};
 use crate::slab::Slab;
 use casts::Casts;
 use crosstie_protocol::channel::{History, Tally};
@@ -83,6 +86,8 @@ struct ControlPacket {
 struct Pending {
     message: MessageId,
     letter: Letter,
+    /// What it is between ports, if that is where it goes.
+    part: Option<Part>,
     handed_over: Time,
     /// Whether its first byte has come in.
     arriving: bool,
@@ -197,12 +202,23 @@ impl Nodes {
 
     /// Hands a message to a processing element at the time that it is.
     pub fn send(&mut self, network: &mut dyn Network, letter: Letter, to: &mut impl Listener) {
+        self.hand_over(network, letter, None, to);
+    }
+
+    fn hand_over(
+        &mut self,
+        network: &mut dyn Network,
+        letter: Letter,
+        part: Option<Part>,
+        to: &mut impl Listener,
+    ) {
         self.now = network.now();
         // It is delivered, and has landed; where ways die, it may leave last of all.
         let expected = 1 + u8::from(self.follows) + u8::from(self.leaves_late);
         self.sent += u64::from(self.spec.channel.is_some());
         let (message, handed_over, arriving) = (MessageId(0), self.now, false);
-        let place = self.messages.put(Pending { message, letter, handed_over, arriving, expected });
+        let pending = Pending { message, letter, part, handed_over, arriving, expected };
+        let place = self.messages.put(pending);
         // The place of a message is its number, with what makes it the only one in front.
         let message = MessageId(u64::from(place) | self.sent << 32);
         self.messages.get_mut(place).message = message;
@@ -371,6 +387,7 @@ impl Nodes {
             (PacketId::Posted(packet), fate) => {
                 self.hear_of_post(network, packet, event.at, fate, listener);
             }
+            (PacketId::Chore(number), _) => listener.charged(number),
             (PacketId::Got(place), fate) => self.hear_of_get(place, fate, listener),
             (PacketId::Cast(place), fate) => self.hear_of_cast(place, fate, listener),
             (PacketId::Data(_) | PacketId::Control(_), Fate::Reached(..)) => {
@@ -388,7 +405,7 @@ impl Nodes {
                 self.tell(network, data.from, data.acknowledged(), listener);
             }
             (PacketId::Control(_), Fate::Left | Fate::Arriving)
-            | (PacketId::Data(_) | PacketId::Control(_), Fate::Acknowledged) => {}
+            | (PacketId::Data(_) | PacketId::Control(_), Fate::Acknowledged | Fate::Done) => {}
         }
     }
 
@@ -420,8 +437,8 @@ impl Nodes {
                 self.processors[nic] = done;
                 self.set_timer(done, Timer::Processed { control });
             }
-            PacketId::Posted(_) | PacketId::Got(_) | PacketId::Cast(_) => {
-                unreachable!("what was posted has been opened, and a get is told apart")
+            PacketId::Posted(_) | PacketId::Got(_) | PacketId::Cast(_) | PacketId::Chore(_) => {
+                unreachable!("what was posted has been opened, and others are told apart")
             }
         }
     }
@@ -461,9 +478,18 @@ impl Nodes {
                     };
                     let (from, to, departs, ends) = (from.0, to.0, true, Ends::Memories);
                     let priority = Priority::Low;
+                    let message = packet.parcel.message;
                     let packet =
                         Packet { rail, from, to, bytes, id, siblings, departs, ends, priority };
-                    self.transmit(network, packet, listener);
+                    // Only puts go between ports.
+                    let part = match self.spec.puts {
+                        true => self.messages.get(message.0 as u32).part,
+                        false => None,
+                    };
+                    match part {
+                        Some(part) => network.carry(packet, part),
+                        None => self.transmit(network, packet, listener),
+                    }
                 }
                 Action::Control { rail, to, packet, serial } => {
                     let control = ControlPacket { rail, from: node, to, packet, serial };

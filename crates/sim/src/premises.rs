@@ -254,7 +254,9 @@ impl<'a> Premises<'a> {
         match event.fate {
             Fate::Left | Fate::Arriving if competitor.is_some() => {}
             Fate::Left | Fate::Arriving => told.push(Event { id: packet.id, ..event }),
-            Fate::Acknowledged | Fate::Reached(..) => unreachable!("nobody asked to be told"),
+            Fate::Acknowledged | Fate::Reached(..) | Fate::Done => {
+                unreachable!("nobody asked to be told")
+            }
             Fate::Arrived(passage) => {
                 self.passing.get_mut(place).passage = passage;
                 if !self.wait(Way::Write, place, told) {

@@ -61,9 +61,9 @@ pub use results::{
 pub use row::{Row, Setting, Status, UnknownStatus};
 pub use spec::{
     Arrival, Bus, Capacity, ChannelKind, Circuit, Cluster, Commodity, Competitor, Destination,
-    Elan, ElanMemory, ElanPacket, ElanPci, ElanTlb, EvenBus, Fabric, Flow, Forwarding, Frame,
-    FrameSwitch, Goal, GoalFile, HandOver, Ideal, InTransit, Irregular, Link, LinkEvent, Live,
-    Measure, Memory, Message, Model, Nic, Node, NodeBus, Operation, Overhead, Packet, Pairs,
+    Elan, ElanMemory, ElanPacket, ElanPci, ElanTlb, ElanTports, EvenBus, Fabric, Flow, Forwarding,
+    Frame, FrameSwitch, Goal, GoalFile, HandOver, Ideal, InTransit, Irregular, Link, LinkEvent,
+    Live, Measure, Memory, Message, Model, Nic, Node, NodeBus, Operation, Overhead, Packet, Pairs,
     Patience, Ping, Placement, PolicyKind, Rail, Rails, Read, RoutingKind, Saturation,
     ScheduleSpec, Size, Spec, Stream, Switch, TrafficSpec, Tree, Uplink, Work, World,
 };

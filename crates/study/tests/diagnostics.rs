@@ -69,6 +69,63 @@ error: reads without NICs that serve them
     );
 }
 
+const ELANS: &str = r#"title = "Elans"
+seed = 1
+bus.full = {}
+work.ping.size = "8 B"
+fabric.tree = { k = 4, n = 2 }
+"#;
+
+#[test]
+fn tagged_ports_without_messages() {
+    complains(
+        &format!("{ELANS}node.elan.tports = {{}}\n"),
+        r#"
+error: tagged ports without messages
+ --> x.toml:6:20
+  |
+6 | node.elan.tports = {}
+  |                    ^^ expected `message` beside it, whose envelopes have the tags
+  |
+  = help: add `message = {}`, or remove `tports`
+"#,
+    );
+}
+
+#[test]
+fn processors_beside_tagged_ports() {
+    complains(
+        &format!("{ELANS}message = {{}}\nnode.elan.tports = {{}}\nnode.overhead = {{}}\n"),
+        r#"
+error: Elans and processors that match messages, too
+ --> x.toml:8:17
+  |
+8 | node.overhead = {}
+  |                 ^^ `node.elan` is a NIC of its own
+  |
+  = help: remove `node.overhead`: what matching takes is `node.elan.tports.match`
+"#,
+    );
+}
+
+#[test]
+fn reads_of_a_rank_that_there_is_not() {
+    let text =
+        ELANS.replace("work.ping.size = \"8 B\"", "work.read = { size = \"8 B\", from = 16 }");
+    complains(
+        &format!("{text}node.elan = {{}}\n"),
+        r#"
+error: no such rank
+ --> x.toml:4:36
+  |
+4 | work.read = { size = "8 B", from = 16 }
+  |                                    ^^ found rank 16, expected a rank from 0 to 15
+  |
+  = help: lower it, or raise `schedule.ranks`
+"#,
+    );
+}
+
 #[test]
 fn unknown_choice() {
     changed(
@@ -1186,7 +1243,7 @@ error: unknown choice `pong`
   |       ^^^^ not a choice for `work`
   |
   = help: did you mean `ping`?
-  = help: known here: ping, stream, pairs, goal, barrier, broadcast, gather, scatter, all-gather, reduce, all-reduce, all-to-all
+  = help: known here: ping, stream, pairs, read, goal, barrier, broadcast, gather, scatter, all-gather, reduce, all-reduce, all-to-all
 "#,
     );
 }

@@ -151,10 +151,8 @@ fn arithmetic(id: &str) -> Option<Agreement> {
         ["route", _] | ["eq1", _] | ["f8", "wire_bw" | "wire_share"] => Agreement::Agrees,
         ["f9", "ratio", _] => Agreement::Agrees,
         ["f7", _] | ["f12", "latency"] => Agreement::NotCheckable,
-        ["f13", what] if what.starts_with("tports") => Agreement::NotCheckable,
         ["f13", "mpi_main" | "groups"] => Agreement::NotCheckable,
-        ["f14", "tports_mpi" | "increase" | "diverge"] => Agreement::NotCheckable,
-        ["f15", "mpi_drop" | "tports" | "elan3lib"] => Agreement::NotCheckable,
+        ["f15", "mpi_drop" | "tports"] => Agreement::NotCheckable,
         _ => return None,
     })
 }

@@ -73,14 +73,35 @@ pub fn elan(draw: &mut Draw, file: &mut Experiment) -> bool {
     keys.insert("packet".to_owned(), packet.into());
     crate::experiment::put(&mut keys, "packet.blocks", draw.one(&[1, 5, 64]).into());
     file.put("node.elan", keys);
-    // NICs that serve reads.
-    if file.get("work.pairs").is_some() && file.get("node.overhead").is_none() {
-        let size = file.get("work.pairs.size").expect("pairs send something").clone();
+    if file.get("work").is_some() {
+        closed_loop(draw, file);
+    }
+    true
+}
+
+/// NICs that match messages, and serve reads.
+fn closed_loop(draw: &mut Draw, file: &mut Experiment) {
+    let has_ports = draw.chance(0.5);
+    let is_schedule = file.get("work.ping").is_none() && file.get("work.stream").is_none();
+    let reads = is_schedule && draw.chance(0.5);
+    if has_ports || reads {
+        file.remove("node.overhead");
+        file.remove("node.eager");
+    }
+    if has_ports {
+        if file.get("message").is_none() {
+            file.put("message.eager", draw.one(&["0 B", "288 B"]));
+        }
+        file.put("node.elan.tports.match", draw.one(&["0 ns", "885 ns", "1 ms"]));
+        if draw.chance(0.5) {
+            file.put("message.synchronous", draw.chance(0.7));
+        }
+    }
+    if reads {
         file.remove("work");
-        file.put("work.read.size", size);
+        file.put("work.read.size", draw.size(1..=2000, &["1 B", "64 KiB"]));
         if draw.chance(0.5) {
             file.put("work.read.from", draw.one(&[0, 1]));
         }
     }
-    true
 }

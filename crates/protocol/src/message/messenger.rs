@@ -25,6 +25,9 @@ pub struct MessageSpec {
     /// Whether FINs tell that data are in place, as where a receiver does not see them come
     /// (RDMA). Otherwise the driver's word is enough.
     pub fins: bool,
+    /// True if no message is sent without asking, however short it is: a send is done when there
+    /// is a receive for it, and receivers keep no bytes.
+    pub synchronous: bool,
     /// The number of the first envelope between two ranks.
     pub first: u32,
     /// How often a rank that is waited for, and to which nothing is under way, is probed: who only
@@ -33,10 +36,23 @@ pub struct MessageSpec {
 }
 
 impl MessageSpec {
+    /// Whether a message of so many bytes is sent without asking, if there is credit for it.
+    fn is_eager(&self, bytes: u64) -> bool {
+        bytes <= self.eager && !self.synchronous
+    }
+
     /// Messages of up to so many bytes are eager.
     pub fn new(eager: u64) -> MessageSpec {
         let credit = (eager.saturating_add(ENVELOPE)).saturating_mul(32).max(1 << 16);
-        MessageSpec { eager, credit, strict: true, fins: true, first: 0, probe: None }
+        MessageSpec {
+            eager,
+            credit,
+            strict: true,
+            fins: true,
+            synchronous: false,
+            first: 0,
+            probe: None,
+        }
     }
 }
 
@@ -267,7 +283,7 @@ struct Peer {
 impl Peer {
     /// Whether a message of so many bytes would be posted at once, whole.
     fn sends_at_once(&self, spec: &MessageSpec, bytes: u64) -> bool {
-        let eager = bytes <= spec.eager && ENVELOPE.saturating_add(bytes) <= self.credit;
+        let eager = spec.is_eager(bytes) && ENVELOPE.saturating_add(bytes) <= self.credit;
         eager && !self.unreachable && self.stalled.is_empty()
     }
 
@@ -275,7 +291,7 @@ impl Peer {
     /// and nothing would have to be said to that.
     fn opens_at_once(&self, spec: &MessageSpec, bytes: u64, number: u32) -> bool {
         let (price, most) = (ENVELOPE.saturating_add(bytes), spec.credit);
-        let fits = bytes <= spec.eager && self.kept + self.owed + price <= most;
+        let fits = spec.is_eager(bytes) && self.kept + self.owed + price <= most;
         let silent = !is_repaid(self.owed + price, most);
         fits && silent && !self.unreachable && self.order.awaits(number)
     }
@@ -517,9 +533,9 @@ impl Messenger {
 
     /// Begins a send: at once if there is credit for its bytes, otherwise with an RTS.
     fn begin(&mut self, request: RequestId, to: RankId, tag: Tag, bytes: u64) -> bool {
-        let eager = self.spec.eager;
+        let eager = self.spec.is_eager(bytes);
         let peer = self.peer(to);
-        if bytes <= eager && ENVELOPE.saturating_add(bytes) <= peer.credit {
+        if eager && ENVELOPE.saturating_add(bytes) <= peer.credit {
             peer.credit -= ENVELOPE + bytes;
             self.post(to, Body::Eager { tag, bytes }, (Some(request), bytes), None);
             self.actions.push_back(Action::Sent { request });
@@ -620,7 +636,7 @@ impl Messenger {
         let fits = match body {
             Body::Eager { tag, bytes } => {
                 let message = Unexpected::Eager { number, bytes };
-                came == bytes && bytes <= self.spec.eager && self.keep(from, tag, message)
+                came == bytes && self.spec.is_eager(bytes) && self.keep(from, tag, message)
             }
             Body::Rts { tag, bytes, send } => self.keep(from, tag, Unexpected::Rts { send, bytes }),
             Body::Cts { send, receive } => self.clear_to_send(from, send, receive),

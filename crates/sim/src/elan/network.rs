@@ -5,11 +5,11 @@
 
 use super::ElanSpec;
 use super::mmu::{Grant, Memory, Process, Stretch, Violation};
-use super::nic::{Action, Descriptor, End, Input, Nic, Packet, Put};
+use super::nic::{Action, Descriptor, End, Input, Kind, Nic, Packet, Put};
 use crate::agenda::{Agenda, Entry};
 use crate::network::{
-    self, Attention, Blueprint, ChannelTally, Deadlock, Ends, Event, Fate, Grain, Interest,
-    Network, Pace, Passage, Priority,
+    self, Attention, Blueprint, ChannelTally, Chore, Deadlock, Ends, Event, Fate, Grain, Interest,
+    Network, Pace, Part, Passage, Priority,
 };
 use crate::slab::Slab;
 use crosstie_units::Time;
@@ -81,7 +81,7 @@ struct Order {
     /// The hosts whose memory is read, and written.
     from: u32,
     to: u32,
-    is_get: bool,
+    kind: Kind,
     /// Of a put to several hosts, and of what each of these keeps of it: the put.
     cast: Option<u32>,
     is_told: bool,
@@ -250,31 +250,36 @@ impl<'a> Elans<'a> {
                 let Order { id, .. } = *self.orders.get(put);
                 self.told.push(Event { at: now, id, fate: Fate::Dropped });
             }
+            Action::Did(id) => self.told.push(Event { at: now, id, fate: Fate::Done }),
         }
     }
 
     /// The process of the host that a packet is from writes a descriptor of it: from the memory of
     /// one host to that of the other.
-    fn post(&mut self, packet: network::Packet, (from, to): (u32, u32), is_get: bool) {
+    fn post(&mut self, packet: network::Packet, (from, to): (u32, u32), kind: Kind) {
         let network::Packet { rail, from: by, bytes, id, departs, ends, .. } = packet;
         let half = |memory| if memory == Memory::Elan { HALF } else { 0 };
+        let memories = (
+            kind.memory(End::Source, self.spec.source),
+            kind.memory(End::Destination, self.spec.destination),
+        );
         let descriptor = Descriptor {
             by,
             from,
             to,
-            source: Stretch { start: half(self.spec.source), bytes },
-            destination: half(self.spec.destination),
+            source: Stretch { start: half(memories.0), bytes },
+            destination: half(memories.1),
         };
         let passage = Passage { began: self.network.now(), switches: 0 };
-        let is_told = ends == Ends::Memories && !is_get;
+        let is_told = ends == Ends::Memories && kind == Kind::Put;
         let (cast, expected) = (None, 2);
-        let order = Order { id, rail, from, to, is_get, cast, is_told, departs, passage, expected };
-        let put = self.keep(descriptor, order);
+        let order = Order { id, rail, from, to, kind, cast, is_told, departs, passage, expected };
+        let put = self.keep(descriptor, memories, order);
         self.tell(rail * self.hosts + by, Input::Post(put));
     }
 
-    fn keep(&mut self, descriptor: Descriptor, order: Order) -> u32 {
-        let put = self.puts.put(Put::new(descriptor, order.is_get));
+    fn keep(&mut self, descriptor: Descriptor, memories: (Memory, Memory), order: Order) -> u32 {
+        let put = self.puts.put(Put::new(descriptor, order.kind, memories));
         let place = self.orders.put(order);
         debug_assert_eq!(put, place, "puts and orders come and go together");
         put
@@ -294,23 +299,28 @@ impl<'a> Elans<'a> {
         };
         let descriptors: Vec<Descriptor> = (first..=last).map(descriptor).collect();
         let passage = Passage { began: self.network.now(), switches: 0 };
-        let (is_get, is_told, departs) = (false, false, true);
+        let (kind, is_told, departs) = (Kind::Put, false, true);
+        let memories = (self.spec.source, self.spec.destination);
         let order = |to| Order {
             id,
             rail,
             from,
             to,
-            is_get,
+            kind,
             cast: None,
             is_told,
             departs,
             passage,
             expected: 0,
         };
-        let put = self.keep(descriptors[0], order(first));
+        let put = self.keep(descriptors[0], memories, order(first));
         let mut shares = Vec::with_capacity(descriptors.len());
         for descriptor in descriptors {
-            shares.push(self.keep(descriptor, Order { cast: Some(put), ..order(descriptor.to) }));
+            shares.push(self.keep(
+                descriptor,
+                memories,
+                Order { cast: Some(put), ..order(descriptor.to) },
+            ));
         }
         // All hosts, and the source.
         let expected = shares.len() as u32 + 1;
@@ -363,9 +373,9 @@ impl<'a> Elans<'a> {
         }
         let order = self.orders.get_mut(put);
         order.expected -= 1;
-        let Order { id, passage, expected, departs, is_get, .. } = *order;
+        let Order { id, passage, expected, departs, kind, .. } = *order;
         match end {
-            End::Source if is_get => {}
+            End::Source if kind == Kind::Get => {}
             End::Destination => {
                 self.told.push(Event { at: now, id, fate: Fate::Arrived(passage) });
             }
@@ -377,7 +387,7 @@ impl<'a> Elans<'a> {
         }
         if expected == 0 {
             // Either end may know first.
-            if self.interest.acknowledges && !is_get {
+            if self.interest.acknowledges && kind != Kind::Get {
                 self.told.push(Event { at: now, id, fate: Fate::Acknowledged });
             }
             self.orders.take(put);
@@ -414,7 +424,7 @@ impl<'a> Elans<'a> {
                 self.packets.take(place);
                 self.tell(source, Input::Garbled(packet));
             }
-            Fate::Dropped => unreachable!("a network of circuits loses nothing"),
+            Fate::Dropped | Fate::Done => unreachable!("a network of circuits loses nothing"),
         }
     }
 }
@@ -430,7 +440,7 @@ impl Network for Elans<'_> {
 
     fn inject(&mut self, packet: network::Packet) {
         let network::Packet { from, to, .. } = packet;
-        self.post(packet, (from, to), false);
+        self.post(packet, (from, to), Kind::Put);
     }
 
     fn cast(&mut self, packet: network::Packet, last: u32) {
@@ -439,7 +449,16 @@ impl Network for Elans<'_> {
 
     fn get(&mut self, packet: network::Packet) {
         let network::Packet { from, to, .. } = packet;
-        self.post(packet, (to, from), true);
+        self.post(packet, (to, from), Kind::Get);
+    }
+
+    fn carry(&mut self, packet: network::Packet, part: Part) {
+        let network::Packet { from, to, .. } = packet;
+        self.post(packet, (from, to), Kind::Port(part));
+    }
+
+    fn charge(&mut self, rail: u32, host: u32, id: u64, chore: Chore) {
+        self.tell(rail * self.hosts + host, Input::Chore(id, chore));
     }
 
     fn run_until(&mut self, until: Time, told: &mut Vec<Event>) {

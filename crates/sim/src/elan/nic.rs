@@ -8,6 +8,7 @@ use super::mmu::{Access, Grant, Memory, Mmu, Process, Stretch, Violation};
 use super::pci::{Pci, Way};
 use super::unit::{Unit, passing};
 use super::{ElanSpec, PciSpec};
+use crate::network::{Chore, Part};
 use crate::slab::Slab;
 use crosstie_units::Time;
 use std::collections::VecDeque;
@@ -29,12 +30,53 @@ pub struct Descriptor {
     pub destination: u32,
 }
 
+/// What a DMA is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A process puts something into the memory of another.
+    Put,
+    /// A process reads the memory of another: its NIC asks that of the other for it.
+    Get,
+    /// Something goes from port to port.
+    Port(Part),
+}
+
+impl Kind {
+    /// Returns true if the thread of the NIC writes the descriptor, into the queue of the DMA engine.
+    fn is_of_thread(self) -> bool {
+        matches!(self, Kind::Port(Part::Answer | Part::Data))
+    }
+
+    /// Returns true if an event tells a process that it is done.
+    fn tells(self, end: End) -> bool {
+        match (self, end) {
+            (Kind::Put | Kind::Port(Part::Data), _)
+            | (Kind::Get, End::Destination)
+            | (Kind::Port(Part::Message), End::Source) => true,
+            (Kind::Get, End::Source)
+            | (Kind::Port(Part::Message), End::Destination)
+            | (Kind::Port(Part::Envelope | Part::Answer), _) => false,
+        }
+    }
+
+    /// Where its data are at one end, if those of processes are there.
+    pub fn memory(self, end: End, own: Memory) -> Memory {
+        match (self, end) {
+            (Kind::Put | Kind::Get | Kind::Port(Part::Data), _)
+            | (Kind::Port(Part::Message), End::Source) => own,
+            (Kind::Port(Part::Message), End::Destination)
+            | (Kind::Port(Part::Envelope | Part::Answer), _) => Memory::Elan,
+        }
+    }
+}
+
 /// A put that is not done at both ends, or a get.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Put {
     pub descriptor: Descriptor,
-    /// True of a get: its destination asks for it, and only there an event is set.
-    pub is_get: bool,
+    pub kind: Kind,
+    /// Where the bytes come from, and go.
+    memories: (Memory, Memory),
     /// Bytes that the DMA engine has not taken up.
     unread: u32,
     /// Packets on their way, and whether there are more to come.
@@ -51,11 +93,12 @@ pub(super) struct Put {
 }
 
 impl Put {
-    pub fn new(descriptor: Descriptor, is_get: bool) -> Put {
+    pub fn new(descriptor: Descriptor, kind: Kind, memories: (Memory, Memory)) -> Put {
         let bytes = descriptor.source.bytes;
         Put {
             descriptor,
-            is_get,
+            kind,
+            memories,
             unread: bytes,
             unacknowledged: 0,
             is_read: false,
@@ -107,12 +150,31 @@ pub(super) enum Step {
     Freed,
     /// A packet is in memory.
     Written(u64, Packet),
-    /// The event of one end of a put is set.
-    Set(u32, End),
+    /// An event is set.
+    Set(Cause),
     /// The block of that event goes onto the bus.
-    Copies(u32, End),
-    /// The process at one end of a put has noticed.
-    Noticed(u32, End),
+    Copies(Cause),
+    /// The process has noticed.
+    Noticed(Cause),
+    /// A receive has come to the command port.
+    Received(u64),
+    /// The command processor has checked it.
+    Accepted(u64),
+    /// The thread processor has looked for what fits.
+    Matched(u64),
+    /// Bytes that the NIC has kept have passed through it.
+    Unkept(u64, u32),
+    /// They are where the process wants them.
+    Delivered(u64),
+}
+
+/// Of what an event tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// One end of a put is done.
+    Put(u32, End),
+    /// A message has been delivered, by the number of the chore.
+    Chore(u64),
 }
 
 /// The ends of a put.
@@ -137,6 +199,8 @@ pub(super) enum Input {
     Garbled(Packet),
     /// A packet was refused, since what it wants is not granted.
     Refused(Packet, Violation),
+    /// There is something for the thread processor to do.
+    Chore(u64, Chore),
     /// The time of a step has come.
     Step(Step),
 }
@@ -152,8 +216,10 @@ pub(super) enum Action {
     Acknowledge(u64, Result<(), Violation>),
     /// The first packet of a put comes in.
     Arriving(u32),
-    /// The process at one end of a put knows that it is done.
+    /// The process at one end of a put knows that it is done, or the NIC if that is all.
     Done(u32, End),
+    /// A chore is done.
+    Did(u64),
     /// A put ends in an error event at its source.
     Violated(u32, Violation),
 }
@@ -175,8 +241,10 @@ enum Crossing {
     Read(Packet),
     /// A packet that the inputter writes.
     Write(u64, Packet),
+    /// A part of what the NIC has kept, and whether it is the last one.
+    Deliver(u64, u32, bool),
     /// The block of an event.
-    Copy(u32, End),
+    Copy(Cause),
 }
 
 /// One Elan.
@@ -184,6 +252,7 @@ enum Crossing {
 pub(super) struct Nic {
     spec: ElanSpec,
     microcode: Unit,
+    thread: Unit,
     path: Unit,
     pci: Pci<Crossing>,
     pub mmu: Mmu,
@@ -207,6 +276,7 @@ impl Nic {
         Nic {
             spec,
             microcode: Unit::default(),
+            thread: Unit::default(),
             path: Unit::default(),
             pci: Pci::new(&spec.pci),
             mmu: Mmu::new(spec.tlb, grants),
@@ -224,6 +294,9 @@ impl Nic {
     /// Takes note of something, and says what is to be done.
     pub fn handle(&mut self, now: Time, input: Input, puts: &mut Slab<Put>, out: &mut Vec<Action>) {
         match input {
+            Input::Post(put) if puts.get(put).kind.is_of_thread() => {
+                self.queue(now, put, puts, out);
+            }
             Input::Post(put) => {
                 out.push(Action::Later(now + self.spec.post, Step::Commanded(put)));
             }
@@ -263,6 +336,7 @@ impl Nic {
                 }
                 self.send(out);
             }
+            Input::Chore(id, chore) => self.charge(now, id, chore, out),
             Input::Step(step) => self.step(now, step, puts, out),
         }
     }
@@ -278,7 +352,7 @@ impl Nic {
                 self.reads = false;
                 self.read(now, puts, out);
             }
-            Step::Fetches(packet) => self.fetch(now, packet, out),
+            Step::Fetches(packet) => self.fetch(now, packet, puts, out),
             Step::Read(packet) => {
                 self.pass_out(now, packet, out);
             }
@@ -295,7 +369,7 @@ impl Nic {
                 self.enqueue(packet.put, false);
                 self.read(now, puts, out);
             }
-            Step::Passed(id, packet) => match self.spec.destination {
+            Step::Passed(id, packet) => match puts.get(packet.put).memories.1 {
                 Memory::Main if packet.bytes > 0 => {
                     self.pci.wait(Way::Write, Crossing::Write(id, packet));
                     self.cross(now, out);
@@ -314,22 +388,68 @@ impl Nic {
                 self.take(now, puts, out);
             }
             Step::Written(id, packet) => self.written(now, id, packet, puts, out),
-            Step::Set(put, end) => {
-                let (_, copied) = self.microcode.serve(now, self.spec.copy);
-                out.push(Action::Later(copied, Step::Copies(put, end)));
+            // The thread of the NIC needs no copy.
+            Step::Set(Cause::Put(put, end)) if !puts.get(put).kind.tells(end) => {
+                out.push(Action::Done(put, end));
             }
-            Step::Copies(put, end) => {
-                self.pci.wait(Way::Write, Crossing::Copy(put, end));
+            Step::Set(cause) => {
+                let (_, copied) = self.microcode.serve(now, self.spec.copy);
+                out.push(Action::Later(copied, Step::Copies(cause)));
+            }
+            Step::Copies(cause) => {
+                self.pci.wait(Way::Write, Crossing::Copy(cause));
                 self.cross(now, out);
             }
-            Step::Noticed(put, end) => out.push(Action::Done(put, end)),
+            Step::Noticed(Cause::Put(put, end)) => out.push(Action::Done(put, end)),
+            Step::Noticed(Cause::Chore(id)) => out.push(Action::Did(id)),
+            Step::Received(id) => {
+                let (_, done) = self.microcode.serve(now, self.spec.command);
+                out.push(Action::Later(done, Step::Accepted(id)));
+            }
+            Step::Accepted(id) => self.look(now, id, out),
+            Step::Matched(id) => out.push(Action::Did(id)),
+            Step::Unkept(id, bytes) => match self.spec.destination {
+                Memory::Main if bytes > 0 => self.deliver(now, id, bytes, out),
+                Memory::Main | Memory::Elan => self.set(now, Cause::Chore(id), out),
+            },
+            Step::Delivered(id) => self.set(now, Cause::Chore(id), out),
         }
+    }
+
+    /// Something for the thread processor to do has come.
+    fn charge(&mut self, now: Time, id: u64, chore: Chore, out: &mut Vec<Action>) {
+        match chore {
+            Chore::Receive => out.push(Action::Later(now + self.spec.post, Step::Received(id))),
+            Chore::Match => self.look(now, id, out),
+            Chore::Deliver { bytes } => {
+                let (_, end) = self.pass(now, bytes);
+                out.push(Action::Later(end, Step::Unkept(id, bytes)));
+            }
+        }
+    }
+
+    /// The thread processor looks for what fits, one thing after the other.
+    fn look(&mut self, now: Time, id: u64, out: &mut Vec<Action>) {
+        let (_, end) = self.thread.serve(now, self.spec.matching);
+        out.push(Action::Later(end, Step::Matched(id)));
+    }
+
+    /// What the NIC has kept crosses the bus, in pieces as long as packets.
+    fn deliver(&mut self, now: Time, id: u64, bytes: u32, out: &mut Vec<Action>) {
+        let most = self.spec.format.payload();
+        for begin in (0..bytes).step_by(most as usize) {
+            let piece = most.min(bytes - begin);
+            let is_last = begin + piece == bytes;
+            self.pci.wait(Way::Write, Crossing::Deliver(id, piece, is_last));
+        }
+        self.cross(now, out);
     }
 
     /// The command processor has a descriptor: it checks that the process may read what it puts, or
     /// write where it gets.
     fn queue(&mut self, now: Time, put: u32, puts: &mut Slab<Put>, out: &mut Vec<Action>) {
-        let Put { descriptor, is_get, .. } = *puts.get(put);
+        let Put { descriptor, kind, .. } = *puts.get(put);
+        let is_get = kind == Kind::Get;
         let Descriptor { by, source, destination, .. } = descriptor;
         let checked = match is_get {
             false => self.mmu.check(by, by, source, Access::Read),
@@ -384,7 +504,7 @@ impl Nic {
         let translated = self.mmu.translate(from, stretch);
         let start = if offset == 0 { self.spec.start } else { Time::ZERO };
         match start + translated {
-            Time::ZERO => self.fetch(now, packet, out),
+            Time::ZERO => self.fetch(now, packet, puts, out),
             time => {
                 let (_, begin) = self.microcode.serve(now, time);
                 out.push(Action::Later(begin, Step::Fetches(packet)));
@@ -404,8 +524,8 @@ impl Nic {
     }
 
     /// Fetches the data of a packet from memory.
-    fn fetch(&mut self, now: Time, packet: Packet, out: &mut Vec<Action>) {
-        match self.spec.source {
+    fn fetch(&mut self, now: Time, packet: Packet, puts: &Slab<Put>, out: &mut Vec<Action>) {
+        match puts.get(packet.put).memories.0 {
             Memory::Main if packet.bytes > 0 && !packet.asks => {
                 self.pci.wait(Way::Read, Crossing::Read(packet));
                 self.cross(now, out);
@@ -425,7 +545,8 @@ impl Nic {
                 Crossing::Read(packet) | Crossing::Write(_, packet) => {
                     self.spec.format.blocks(packet.bytes)
                 }
-                Crossing::Copy(..) => self.spec.copied,
+                Crossing::Deliver(_, bytes, _) => self.spec.format.blocks(bytes),
+                Crossing::Copy(_) => self.spec.copied,
             };
             let shared = both.map_or(Time::ZERO, |both| passing(both, bytes));
             let written = now + passing(write, bytes).max(shared);
@@ -443,10 +564,16 @@ impl Nic {
                     later(written, Step::Freed);
                     later(written + write_latency, Step::Written(id, packet));
                 }
-                Crossing::Copy(put, end) => {
+                Crossing::Deliver(id, _, is_last) => {
+                    later(written, Step::Crossed(Way::Write));
+                    if is_last {
+                        later(written + write_latency, Step::Delivered(id));
+                    }
+                }
+                Crossing::Copy(cause) => {
                     later(written, Step::Crossed(Way::Write));
                     let noticed = written + write_latency + self.spec.notice;
-                    later(noticed, Step::Noticed(put, end));
+                    later(noticed, Step::Noticed(cause));
                 }
             }
         }
@@ -533,7 +660,7 @@ impl Nic {
             out.push(Action::Acknowledge(id, Ok(())));
         }
         if is_whole {
-            self.set(now, packet.put, End::Destination, out);
+            self.set(now, Cause::Put(packet.put, End::Destination), out);
         }
     }
 
@@ -550,15 +677,93 @@ impl Nic {
         match put.violation {
             _ if put.unacknowledged > 0 => {}
             Some(violation) => out.push(Action::Violated(number, violation)),
-            // Nobody waits at the source of a get.
-            None if put.is_read && put.is_get => out.push(Action::Done(number, End::Source)),
-            None if put.is_read => self.set(now, number, End::Source, out),
+            None if put.is_read && put.kind.tells(End::Source) => {
+                self.set(now, Cause::Put(number, End::Source), out);
+            }
+            // Nobody waits for that.
+            None if put.is_read => out.push(Action::Done(number, End::Source)),
             None => {}
         }
     }
 
-    fn set(&mut self, now: Time, put: u32, end: End, out: &mut Vec<Action>) {
+    fn set(&mut self, now: Time, cause: Cause, out: &mut Vec<Action>) {
         let (_, set) = self.microcode.serve(now, self.spec.event);
-        out.push(Action::Later(set, Step::Set(put, end)));
+        out.push(Action::Later(set, Step::Set(cause)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::network::everything;
+    use super::super::tests::elan3;
+    use super::*;
+
+    /// Lets one NIC put something into its own node; what it did when.
+    fn steps(bytes: u32) -> Vec<(Time, Step)> {
+        let main = Memory::Main;
+        let mut nic = Nic::new(elan3(main, main), everything(0));
+        let (mut puts, mut packets) = (Slab::default(), Slab::default());
+        let source = Stretch { start: 0, bytes };
+        let descriptor = Descriptor { by: 0, from: 0, to: 0, source, destination: 0 };
+        let put = puts.put(Put::new(descriptor, Kind::Put, (main, main)));
+        let mut due = vec![(Time::ZERO, 0, Input::Post(put))];
+        let (mut done, mut count, mut out) = (Vec::new(), 0, Vec::new());
+        while let Some(next) = (0..due.len()).min_by_key(|&at| (due[at].0, due[at].1)) {
+            let (now, _, input) = due.remove(next);
+            if let Input::Step(step) = input {
+                done.push((now, step));
+            }
+            nic.handle(now, input, &mut puts, &mut out);
+            for action in out.drain(..) {
+                let mut enter = |at, input| {
+                    count += 1;
+                    due.push((at, count, input));
+                };
+                match action {
+                    Action::Later(at, step) => enter(at, Input::Step(step)),
+                    Action::Transmit(packet) => {
+                        let id = u64::from(packets.put(packet));
+                        enter(now, Input::Left);
+                        enter(now, Input::Arrived(id, packet));
+                    }
+                    Action::Acknowledge(id, Ok(())) => {
+                        enter(now, Input::Acknowledged(packets.take(id as u32)));
+                    }
+                    Action::Arriving(_) | Action::Done(..) => {}
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        done
+    }
+
+    /// The block of an event is what a process sees of it. It comes into main memory by the bus, behind all
+    /// bytes of the put, when the event has been set, and not before.
+    #[test]
+    fn main_memory_changes_only_after_the_event() {
+        for bytes in [0, 1, 64, 320, 1000, 5000] {
+            let steps = steps(bytes);
+            let at = |is: &dyn Fn(&Step) -> bool| {
+                let mut of_it = steps.iter().filter(|(_, step)| is(step)).map(|(at, _)| *at);
+                let at = of_it.next().expect("it happens");
+                assert_eq!(of_it.next(), None, "once");
+                at
+            };
+            let spec = elan3(Memory::Main, Memory::Main);
+            for end in [End::Source, End::Destination] {
+                let cause = Cause::Put(0, end);
+                let set = at(&|step| *step == Step::Set(cause));
+                let copies = at(&|step| *step == Step::Copies(cause));
+                let noticed = at(&|step| *step == Step::Noticed(cause));
+                let written = steps
+                    .iter()
+                    .filter(|(_, step)| matches!(step, Step::Written(..)))
+                    .map(|(at, _)| *at);
+                let last = written.max().expect("even nothing is a packet");
+                assert!(last + spec.event <= set && set + spec.copy <= copies, "{bytes} {end:?}");
+                let crossing = passing(spec.pci.write, spec.copied) + spec.pci.write_latency;
+                assert!(copies + crossing + spec.notice <= noticed, "{bytes} {end:?}");
+            }
+        }
     }
 }

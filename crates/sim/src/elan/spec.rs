@@ -40,6 +40,8 @@ pub struct ElanSpec {
     pub ahead: u32,
     /// Circuits that a NIC has open at once.
     pub circuits: u32,
+    /// The thread processor looks for the receive of a message, or for the message of a receive.
+    pub matching: Time,
     /// The bus to main memory.
     pub pci: PciSpec,
     /// Address translation.

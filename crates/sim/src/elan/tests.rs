@@ -19,7 +19,7 @@ fn rate(megabytes: u64) -> Rate {
 }
 
 /// Elan3 with all of its fixed costs alike, as `presets/qsnet-elan3.toml` has it.
-fn elan3(source: Memory, destination: Memory) -> ElanSpec {
+pub(crate) fn elan3(source: Memory, destination: Memory) -> ElanSpec {
     let step = Time::from_ns(200);
     ElanSpec {
         format: Format { block: 64, blocks: 5, header: 18, block_overhead: 8 },
@@ -37,6 +37,7 @@ fn elan3(source: Memory, destination: Memory) -> ElanSpec {
         buffers: 4,
         ahead: 4,
         circuits: 2,
+        matching: Time::from_ns(1000),
         pci: PciSpec {
             read: rate(200),
             write: rate(275),
@@ -51,7 +52,7 @@ fn elan3(source: Memory, destination: Memory) -> ElanSpec {
 }
 
 /// QsNet with links of 400 MB/s, flits of 2 bytes, and 50 ns for each hop, there and back.
-fn config(errors: Option<Errors>) -> Config {
+pub(crate) fn config(errors: Option<Errors>) -> Config {
     Config {
         virtual_channels: 2,
         buffer: 128,

@@ -13,11 +13,22 @@
 //! data of a long message            are posted for o, and are in place when they arrive
 //! an envelope has arrived           and is opened: the processor is busy for o, and (m-1) O longer if there is a short message in it
 //! ```
+//!
+//! With *tagged ports* ([`MessagingSpec::ports`]) the thread processor of a node's NIC is where messengers
+//! run, and no processor of the node has anything to do with messages:
+//!
+//! ```text
+//! a rank sends                      a short message leaves with its envelope, of a long one an RTS
+//! a message or an RTS has come in   the NIC keeps it; the thread looks for its receive
+//! a rank posts a receive            by a command; the thread looks for its message
+//! both are there                    a short message is moved to where the rank wants it, and the rank is told;
+//!                                   for a long one the thread answers, and that of the sender lets its bytes go
+//! ```
 
 use super::desk::{Desk, Place, Resource};
 use super::{Envelopes, Episode, Get, Hosting, Overhead};
 use crate::agenda::{Agenda, Entry};
-use crate::network::{Network, Pace};
+use crate::network::{Chore, Network, Pace, Part};
 use crate::node::{Letter, Listener, Nodes, Receipt};
 use crate::slab::Slab;
 use crosstie_protocol::message::{self, Body, Envelope, MessageSpec, Messenger, PostId, RequestId};
@@ -38,6 +49,8 @@ pub struct MessagingSpec {
     pub memory: Pace,
     /// See `memory`.
     pub latency: Time,
+    /// True if NICs match messages, through tagged ports.
+    pub ports: bool,
 }
 
 /// Something that comes at a known time.
@@ -106,6 +119,17 @@ struct Underway {
     expected: u8,
 }
 
+/// Something that the thread of a NIC does for a rank.
+#[derive(Debug, Clone, Copy)]
+enum Charge {
+    /// It looks for the message of a receive, which names a sender and a tag or neither.
+    Receive { rank: Rank, request: RequestId, from: Option<RankId>, tag: Option<message::Tag> },
+    /// It looks for the receive of a message that has come in an envelope.
+    Match(u32),
+    /// It moves a message to where the rank of a receive wants it.
+    Deliver { receive: u32, send: Option<u32> },
+}
+
 /// One rank.
 struct Seat {
     messenger: Messenger,
@@ -135,6 +159,8 @@ pub(crate) struct Messaging<'a> {
     /// What the processors of commodity nodes compute.
     computations: Slab<(Rank, Request, Time)>,
     gets: Slab<Get>,
+    /// What the threads of NICs do.
+    charges: Slab<Charge>,
     told: Vec<Input>,
     /// Whether episodes are kept, and those that are over.
     records: bool,
@@ -177,6 +203,7 @@ impl<'a> Messaging<'a> {
             memories: vec![Time::ZERO; hosts as usize],
             computations: Slab::default(),
             gets: Slab::default(),
+            charges: Slab::default(),
             told: Vec::new(),
             records,
             episodes: Vec::new(),
@@ -249,16 +276,17 @@ impl<'a> Messaging<'a> {
                         self.places.insert((rank, receive), request.0 as u32);
                     }
                 }
-                message::Action::Received { request, from, envelope, .. } => {
-                    let receive = self.open.take(request.0 as u32);
-                    let (rank, request) = (receive.rank, receive.request);
-                    self.done(rank, request);
-                    if self.records {
-                        let short = envelope
-                            .and_then(|number| self.short.remove(&(Rank(from.0), rank, number)));
-                        let send = short.or(receive.send).expect("a message was sent");
-                        self.open.get_mut(send).end = self.now;
-                        self.forget(send);
+                message::Action::Received { request, from, envelope, bytes, .. } => {
+                    let receive = request.0 as u32;
+                    let short = envelope.filter(|_| self.records);
+                    let send =
+                        short.and_then(|number| self.short.remove(&(Rank(from.0), rank, number)));
+                    if self.spec.ports && envelope.is_some() {
+                        // A message that a process can have is shorter than 4 GiB.
+                        let chore = Chore::Deliver { bytes: bytes as u32 };
+                        self.charge(rank, Charge::Deliver { receive, send }, chore);
+                    } else {
+                        self.received(receive, send);
                     }
                 }
                 message::Action::Failed { request, peer } => {
@@ -276,6 +304,35 @@ impl<'a> Messaging<'a> {
         {
             seat.alarm = Some(at);
             self.enter(at, Event::Alarm(rank));
+        }
+    }
+
+    /// A rank has its message: the short one of a send, or the one that it has followed.
+    fn received(&mut self, receive: u32, send: Option<u32>) {
+        let Open { rank, request, send: followed, .. } = self.open.take(receive);
+        self.done(rank, request);
+        if self.records {
+            let send = send.or(followed).expect("a message was sent");
+            self.open.get_mut(send).end = self.now;
+            self.forget(send);
+        }
+    }
+
+    /// The thread of a rank's NIC has something to do.
+    fn charge(&mut self, rank: Rank, charge: Charge, chore: Chore) {
+        let node = self.node(rank);
+        let number = self.charges.put(charge);
+        self.nodes.charge(&mut *self.network, node, number, chore);
+    }
+
+    /// The thread of a NIC has done something.
+    fn charged(&mut self, number: u32) {
+        match self.charges.take(number) {
+            Charge::Receive { rank, request, from, tag } => {
+                self.tell(rank, message::Input::Receive { request, from, tag, room: u64::MAX });
+            }
+            Charge::Match(id) => self.opened(id),
+            Charge::Deliver { receive, send } => self.received(receive, send),
         }
     }
 
@@ -356,7 +413,13 @@ impl<'a> Messaging<'a> {
         let pe = PeId(from.0 % self.pes);
         let letter = Letter { from: node, pe, to: peer, bytes, id, rail, whole };
         let mut heard = std::mem::take(&mut self.heard);
-        self.nodes.send(&mut *self.network, letter, &mut heard);
+        match self.spec.ports {
+            true => {
+                let part = part(&envelope.body);
+                self.nodes.send_to_port(&mut *self.network, letter, part, &mut heard);
+            }
+            false => self.nodes.send(&mut *self.network, letter, &mut heard),
+        }
         self.heed(heard);
     }
 
@@ -375,6 +438,9 @@ impl<'a> Messaging<'a> {
     fn arrived(&mut self, id: u32) {
         let Underway { to, envelope, .. } = *self.underway.get(id);
         match (self.overhead, envelope.body) {
+            (_, Body::Eager { .. } | Body::Rts { .. }) if self.spec.ports => {
+                self.charge(to, Charge::Match(id), Chore::Match);
+            }
             (Some(_), body) if !matches!(body, Body::Data { .. }) => {
                 self.queue(to, 0, Resource::Inbound, Task::Open(id));
             }
@@ -504,6 +570,7 @@ impl<'a> Messaging<'a> {
                 News::HandedOver(id, rails) => self.handed_over(id, rails),
                 News::Landed(id) => self.landed(id),
                 News::Arrived(id) => self.arrived(id),
+                News::Charged(number) => self.charged(number),
                 News::Unreachable(node, peer) => self.unreachable(node, peer),
                 News::Got(number) => {
                     let get = self.gets.take(number);
@@ -620,6 +687,10 @@ impl Hosting for Messaging<'_> {
                 let request = RequestId(u64::from(self.open.put(open)));
                 let from = from.map(|from| RankId(from.0));
                 let (tag, room) = (tag.map(|tag| message::Tag(tag.0)), u64::MAX);
+                if self.spec.ports {
+                    let receive = Charge::Receive { rank, request, from, tag };
+                    return self.charge(rank, receive, Chore::Receive);
+                }
                 self.tell(rank, message::Input::Receive { request, from, tag, room });
             }
             Step::Send { to, tag, bytes } => {
@@ -651,6 +722,20 @@ impl Hosting for Messaging<'_> {
     }
 }
 
+/// What an envelope is between ports.
+fn part(body: &Body) -> Part {
+    match body {
+        Body::Eager { .. } => Part::Message,
+        Body::Rts { .. } => Part::Envelope,
+        Body::Data { .. } => Part::Data,
+        Body::Cts { .. }
+        | Body::Fin { .. }
+        | Body::Credit { .. }
+        | Body::Probe
+        | Body::Left { .. } => Part::Answer,
+    }
+}
+
 /// What nodes tell while they run.
 #[derive(Default)]
 struct Heard(Vec<News>);
@@ -659,6 +744,7 @@ struct Heard(Vec<News>);
 enum News {
     Computed(u32),
     Got(u32),
+    Charged(u32),
     HandedOver(u32, RailSet),
     Landed(u32),
     Arrived(u32),
@@ -680,6 +766,10 @@ impl Listener for Heard {
 
     fn got(&mut self, letter: &Letter) {
         self.0.push(News::Got(letter.id));
+    }
+
+    fn charged(&mut self, number: u32) {
+        self.0.push(News::Charged(number));
     }
 
     fn unreachable(&mut self, node: NodeId, peer: NodeId) {

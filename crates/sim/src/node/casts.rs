@@ -43,7 +43,7 @@ impl Nodes {
             // It may have reached others, and be told of them later: the letter stays.
             Fate::Dropped => self.lost += 1,
             Fate::Arriving | Fate::Refused => {}
-            Fate::Arrived(_) => unreachable!("it reaches each node by itself"),
+            Fate::Arrived(_) | Fate::Done => unreachable!("it reaches each node by itself"),
         }
     }
 }

@@ -54,7 +54,7 @@ impl Nodes {
                 self.lost += 1;
                 self.gets.letters.take(place);
             }
-            Fate::Left | Fate::Arriving | Fate::Acknowledged | Fate::Refused => {}
+            Fate::Left | Fate::Arriving | Fate::Acknowledged | Fate::Refused | Fate::Done => {}
             Fate::Reached(..) => unreachable!("a get has one destination"),
         }
     }

@@ -16,6 +16,8 @@ pub(super) enum PacketId {
     Got(u32),
     /// A put to several nodes, by its place.
     Cast(u32),
+    /// Something that the thread of a NIC does, by the number that those above gave it.
+    Chore(u32),
 }
 
 /// A packet of data: whose, of which stripe, and its number there. Its machine knows the rest.
@@ -26,12 +28,14 @@ pub(super) struct DataId {
     pub number: u32,
 }
 
-/// Mark a control packet, one that was posted, a get, and what goes to several nodes; data has none.
+/// Mark a control packet, one that was posted, a get, what goes to several nodes, and a chore; data
+/// has none.
 const CONTROL: u64 = 1 << 63;
 const POSTED: u64 = 1 << 63 | 1 << 62;
 const GOT: u64 = 1 << 63 | 1 << 61;
 const CAST: u64 = POSTED | GOT;
-const MARK: u64 = CAST;
+const CHORE: u64 = 1 << 63 | 1 << 60;
+const MARK: u64 = CAST | CHORE;
 /// Bits of the number of a packet within its stripe, and of the number of a stripe.
 const NUMBER: u32 = Packet::NUMBER;
 const STRIPE: u32 = 27;
@@ -42,6 +46,7 @@ impl PacketId {
             _ if id & CONTROL == 0 => PacketId::Data(DataId::decode(id)),
             CAST => PacketId::Cast(id as u32),
             GOT => PacketId::Got(id as u32),
+            CHORE => PacketId::Chore(id as u32),
             POSTED => PacketId::Posted(id as u32),
             _ => PacketId::Control(id as u32),
         }
@@ -54,6 +59,7 @@ impl PacketId {
             PacketId::Posted(place) => POSTED | u64::from(place),
             PacketId::Got(place) => GOT | u64::from(place),
             PacketId::Cast(place) => CAST | u64::from(place),
+            PacketId::Chore(number) => CHORE | u64::from(number),
         }
     }
 }
@@ -102,6 +108,8 @@ mod tests {
             PacketId::Got(u32::MAX),
             PacketId::Cast(0),
             PacketId::Cast(u32::MAX),
+            PacketId::Chore(0),
+            PacketId::Chore(u32::MAX),
         ] {
             assert_eq!(PacketId::of(cargo.id()), cargo);
         }

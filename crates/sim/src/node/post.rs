@@ -293,7 +293,7 @@ impl Nodes {
                 let posted = *self.post().packets.get(packet);
                 self.left(network, &posted, listener);
             }
-            Fate::Arriving | Fate::Acknowledged => {}
+            Fate::Arriving | Fate::Acknowledged | Fate::Done => {}
             Fate::Reached(..) => unreachable!("what is posted goes to one host"),
             Fate::Arrived(passage) if self.spec.station.is_some() => {
                 self.post().packets.get_mut(packet).came = Some((at, passage));
@@ -316,7 +316,8 @@ impl Nodes {
                     self.tell(network, data.from, data.acknowledged(), listener);
                 }
                 PacketId::Control(control) => _ = self.controls.take(control),
-                PacketId::Posted(_) | PacketId::Got(_) | PacketId::Cast(_) => {}
+                PacketId::Posted(_) | PacketId::Got(_) | PacketId::Cast(_) | PacketId::Chore(_) => {
+                }
             },
             Content::Data { .. } => {
                 self.links.as_mut().expect("there are channels").get(link).afloat -= 1;

@@ -55,6 +55,9 @@ pub trait Listener {
     /// The sender knows that the receiver has all of a message; told only to those who follow.
     fn landed(&mut self, _letter: &Letter) {}
 
+    /// The thread of a NIC has done what it was given under a number.
+    fn charged(&mut self, _number: u32) {}
+
     /// What a node gets from the memory of another is in its own: the letter is from that node.
     fn got(&mut self, _letter: &Letter) {}
 

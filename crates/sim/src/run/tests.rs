@@ -6,6 +6,7 @@ mod exchange;
 mod loggops;
 mod many_to_one;
 mod messaging;
+mod ports;
 mod probes;
 mod schedules;
 mod stations;

@@ -481,6 +481,15 @@ fn elan(spec: &Spec) -> Result<(), Clash> {
         let help = "leave `channel` out: an Elan sends again what was garbled";
         return clash("channel", "a channel that acknowledges, too", help);
     }
+    if elan.tports.is_some() && spec.message.is_none() {
+        let label = "expected `message` beside it, whose envelopes have the tags";
+        return Err(self::clash("node.elan.tports", "tagged ports without messages", label)
+            .help("add `message = {}`, or remove `tports`"));
+    }
+    if elan.tports.is_some() && spec.node.overhead.is_some() {
+        let help = "remove `node.overhead`: what matching takes is `node.elan.tports.match`";
+        return clash("node.overhead", "processors that match messages, too", help);
+    }
     if elan.packet.header.get() < 2 * spec.link.flit.get() {
         let label = "a packet has at least a flit and its End-Of-Packet token";
         return Err(self::clash("node.elan.packet.header", "a header of one flit", label)

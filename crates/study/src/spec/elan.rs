@@ -62,6 +62,18 @@ pub struct Elan {
     pub packet: ElanPacket,
     /// Address translation.
     pub tlb: ElanTlb,
+    /// Tagged ports; `None`: nodes match messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tports: Option<ElanTports>,
+}
+
+/// Tagged ports: the thread processor of an Elan matches the messages of ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ElanTports {
+    /// The thread processor looks for the receive of a message, or for the message of a receive.
+    #[serde(deserialize_with = "limits::wire")]
+    pub r#match: Time,
 }
 
 /// The memory of a node, or of its NIC.
@@ -156,7 +168,14 @@ impl Default for Elan {
             pci: ElanPci::default(),
             packet: ElanPacket::default(),
             tlb: ElanTlb::default(),
+            tports: None,
         }
+    }
+}
+
+impl Default for ElanTports {
+    fn default() -> ElanTports {
+        ElanTports { r#match: Time::from_ns(885) }
     }
 }
 

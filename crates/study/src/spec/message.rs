@@ -26,6 +26,9 @@ pub struct Message {
     /// Whether an envelope on each rail that carried data (FIN) tells that they are in place;
     /// otherwise the receiver sees them come.
     pub fin: bool,
+    /// True if every message waits for its receive, however short it is.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub synchronous: bool,
     /// How fast a node copies what its ranks send to each other.
     #[serde(deserialize_with = "limits::rate")]
     pub memory: Rate,
@@ -42,6 +45,7 @@ impl Default for Message {
             credit: None,
             strict: true,
             fin: true,
+            synchronous: false,
             memory: Rate::from_bytes_per_second(1_000_000_000),
             latency: Time::from_ns(500),
         }

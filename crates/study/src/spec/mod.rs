@@ -26,7 +26,7 @@ pub use crosstie_protocol::{ChannelKind, Flow, PolicyKind};
 pub use crosstie_routing::RoutingKind;
 pub use crosstie_units::Capacity;
 pub use crosstie_work::traffic::{Arrival, Destination, Size, TrafficSpec};
-pub use elan::{Elan, ElanMemory, ElanPacket, ElanPci, ElanTlb};
+pub use elan::{Elan, ElanMemory, ElanPacket, ElanPci, ElanTlb, ElanTports};
 pub use event::{Competitor, LinkEvent};
 pub use frame::{Circuit, Forwarding, Frame, FrameSwitch, HandOver, Memory, Uplink};
 pub use live::Live;
@@ -327,6 +327,12 @@ impl Spec {
             || key == "work.goal.file"
             || key == "live.box"
             || key.strip_prefix("traffic.destination.").is_some_and(Destination::names_a_file)
+    }
+
+    /// Returns true if its NICs match the messages of ranks.
+    pub fn has_ports(&self) -> bool {
+        let elan = self.node.elan.as_ref().filter(|_| self.world == World::Wormhole);
+        self.message.is_some() && elan.is_some_and(|elan| elan.tports.is_some())
     }
 
     /// Returns true if its NICs serve reads of other ranks.

@@ -73,6 +73,7 @@ const USES: &[(&str, &[Ground])] = &[
     ("message.credit", NETWORKS),
     ("message.strict", NETWORKS),
     ("message.fin", NETWORKS),
+    ("message.synchronous", NETWORKS),
     ("message.memory", NETWORKS),
     ("message.latency", NETWORKS),
     ("event", &[Frame, Ideal]),

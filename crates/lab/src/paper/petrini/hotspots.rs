@@ -2,6 +2,7 @@
 
 use super::{Answer, Line, furthest, spread};
 use crate::paper::Evidence;
+use crosstie_study::TimelineRow;
 use crosstie_study::paper::{Estimate, Measured, Missing, Truth};
 
 /// Measures a claim; nothing if it is about something else.
@@ -45,14 +46,14 @@ fn worst(published: f64, line: &[(f64, f64)]) -> Result<f64, Missing> {
     Ok(furthest(published, all)?.value)
 }
 
-/// How far the rate of a reader may be from the mean of all: readers begin together, and are done
-/// between the first and the last.
+/// How far the rate of a reader is from the mean of all at most.
 fn unfair(e: &Evidence) -> Result<f64, Missing> {
     let mut most = 0.0f64;
     for ranks in e.values("read", "schedule.ranks")? {
-        let at = |column| Ok(e.estimate("read", &[("schedule.ranks", &ranks)], column)?.value);
-        let (first, last) = (at("finish_first")?, at("finish_last")?);
-        most = most.max(last / first - 1.0);
+        let reads = e.timeline("read", &[("schedule.ranks", &ranks)])?;
+        let rate =
+            |read: &&TimelineRow| f64::from(read.bytes.unwrap_or(0)) / (read.end - read.begin);
+        most = most.max(spread(&reads.iter().map(rate).collect::<Vec<_>>()));
     }
     Ok(most)
 }

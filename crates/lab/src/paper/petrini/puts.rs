@@ -11,7 +11,7 @@ pub(super) const ELAN_ELAN: Mapping = mapping("elan", "elan");
 const ELAN_MAIN: Mapping = mapping("elan", "main");
 const MAIN_ELAN: Mapping = mapping("main", "elan");
 pub(super) const MAIN_MAIN: Mapping = mapping("main", "main");
-const MAPPINGS: [Mapping; 4] = [ELAN_ELAN, ELAN_MAIN, MAIN_ELAN, MAIN_MAIN];
+pub(super) const MAPPINGS: [Mapping; 4] = [ELAN_ELAN, ELAN_MAIN, MAIN_ELAN, MAIN_MAIN];
 
 const fn mapping(source: &'static str, destination: &'static str) -> Mapping {
     [("node.elan.source", source), ("node.elan.destination", destination)]
@@ -21,7 +21,7 @@ fn named(words: &str) -> Option<Mapping> {
     MAPPINGS.into_iter().find(|mapping| name(mapping).replace(" to ", "_") == words)
 }
 
-fn name(mapping: &Mapping) -> String {
+pub(super) fn name(mapping: &Mapping) -> String {
     format!("{} to {}", mapping[0].1, mapping[1].1)
 }
 
@@ -54,13 +54,12 @@ pub(super) fn measure(claim: &Claim, e: &Evidence) -> Option<Answer> {
         ["f14", "elan3lib"] => short(e, PUT, &MAIN_MAIN, claim),
         ["f8", "lat_flat"] => flat(e),
         ["f8", "lat1"] => first_byte(e),
-        ["f8", "lat_order"] => {
-            at(e, PUT, &MAIN_ELAN, 64.0).and_then(|slow| Ok(slow - at(e, PUT, &ELAN_MAIN, 64.0)?))
-        }
+        ["f8", "lat_order"] => at(e, PUT, &MAIN_ELAN, 64.0, "time_mean")
+            .and_then(|slow| Ok(slow - at(e, PUT, &ELAN_MAIN, 64.0, "time_mean")?)),
         ["f8", "intra"] => line(e, WITHIN, &[], "bandwidth").map(|line| highest(&line)),
         ["f9", "intra"] => line(e, WITHIN_BOTH, &[], "bandwidth").map(|line| highest(&line) / 2.0),
         ["f9", "lat", "intra"] => line(e, WITHIN_BOTH, &[], "time_mean")
-            .and_then(|line| Ok(lowest(&line) - at(e, BOTH, &MAIN_MAIN, 64.0)?)),
+            .and_then(|line| Ok(lowest(&line) - at(e, BOTH, &MAIN_MAIN, 64.0, "time_mean")?)),
         ["f9", "lat", mapping] => short(e, BOTH, &named(mapping)?, claim),
         ["f9", "lat_increase"] => slower(claim, e),
         ["f9", "bw", mapping] => both_ways(e, &named(mapping)?),
@@ -98,9 +97,9 @@ fn empty(e: &Evidence) -> Result<f64, Missing> {
 }
 
 /// A part, and its key of sizes.
-type Kind = (&'static str, &'static str);
+pub(super) type Kind = (&'static str, &'static str);
 
-const PUT: Kind = ("put", "work.scatter.size");
+pub(super) const PUT: Kind = ("put", "work.scatter.size");
 const STREAM: Kind = ("stream", "work.stream.size");
 /// Between two processes of a host, whose shortest message fills a write block with its envelope.
 const WITHIN: Kind = ("within", "work.scatter.size");
@@ -146,8 +145,15 @@ fn alone(e: &Evidence, memory: &str, (path, shared): (&str, &str)) -> Result<f64
     Ok(both / peak(e, &mapping)?)
 }
 
-fn at(e: &Evidence, kind: Kind, mapping: &Mapping, size: f64) -> Result<f64, Missing> {
-    let line = line(e, kind, mapping, "time_mean")?;
+/// A column at a size.
+pub(super) fn at(
+    e: &Evidence,
+    kind: Kind,
+    mapping: &Mapping,
+    size: f64,
+    column: &str,
+) -> Result<f64, Missing> {
+    let line = line(e, kind, mapping, column)?;
     let found = line.iter().find(|(at, _)| *at == size);
     found.map(|(_, time)| *time).ok_or_else(|| Missing(format!("{} has no {size} bytes", kind.0)))
 }
@@ -161,8 +167,16 @@ fn block(e: &Evidence, kind: Kind, mapping: &Mapping) -> Result<Vec<f64>, Missin
 
 /// The time from 2 to 64 bytes that lies furthest from the middle of what is published.
 fn short(e: &Evidence, kind: Kind, mapping: &Mapping, claim: &Claim) -> Result<f64, Missing> {
-    let times = block(e, kind, mapping)?.into_iter().map(|time| Ok(Estimate::exact(time)));
-    Ok(furthest(middle(claim), times)?.value)
+    furthest_from(claim, block(e, kind, mapping)?)
+}
+
+/// Of some numbers that which lies furthest from the middle of what is published.
+pub(super) fn furthest_from(
+    claim: &Claim,
+    numbers: impl IntoIterator<Item = f64>,
+) -> Result<f64, Missing> {
+    let all = numbers.into_iter().map(|number| Ok(Estimate::exact(number)));
+    Ok(furthest(middle(claim), all)?.value)
 }
 
 fn middle(claim: &Claim) -> f64 {
@@ -176,7 +190,8 @@ fn flat(e: &Evidence) -> Result<f64, Missing> {
 
 /// By how much one byte is slower than 64, where that is least.
 fn first_byte(e: &Evidence) -> Result<f64, Missing> {
-    let more = |mapping: &Mapping| Ok(at(e, PUT, mapping, 1.0)? - at(e, PUT, mapping, 64.0)?);
+    let time = |mapping: &Mapping, size| at(e, PUT, mapping, size, "time_mean");
+    let more = |mapping: &Mapping| Ok(time(mapping, 1.0)? - time(mapping, 64.0)?);
     let all: Vec<f64> = MAPPINGS.iter().map(more).collect::<Result<_, Missing>>()?;
     Ok(all.into_iter().fold(f64::INFINITY, f64::min))
 }
@@ -184,7 +199,8 @@ fn first_byte(e: &Evidence) -> Result<f64, Missing> {
 /// What both ways add to a short put, where that is furthest from what is published.
 fn slower(claim: &Claim, e: &Evidence) -> Result<f64, Missing> {
     let more = [ELAN_ELAN, MAIN_MAIN].map(|mapping| {
-        let (both, one) = (at(e, BOTH, &mapping, 64.0)?, at(e, PUT, &mapping, 64.0)?);
+        let (both, one) =
+            (at(e, BOTH, &mapping, 64.0, "time_mean")?, at(e, PUT, &mapping, 64.0, "time_mean")?);
         Ok(Estimate::exact(both - one))
     });
     Ok(furthest(middle(claim), more)?.value)

@@ -253,7 +253,7 @@ proptest! {
             let ended: Vec<_> = of_it().filter_map(|event| match event.fate {
                 Fate::Arrived(_) | Fate::Reached(..) => Some(Ok(event.at)),
                 Fate::Dropped | Fate::Refused => Some(Err(event.at)),
-                Fate::Left | Fate::Arriving | Fate::Acknowledged => None,
+                Fate::Left | Fate::Arriving | Fate::Acknowledged | Fate::Done => None,
             }).collect();
             prop_assert_eq!(ended, vec![expected], "packet {}", id);
             let left: Vec<_> = of_it().filter(|event| event.fate == Fate::Left).collect();

@@ -32,6 +32,7 @@ fn messaging() -> MessagingSpec {
         envelope: ENVELOPE,
         memory: Pace { time: ns(2), bytes: 1 },
         latency: ns(100),
+        ports: false,
     }
 }
 
