@@ -97,12 +97,21 @@ fn run_with(
     errors: Option<Errors>,
     grants: &dyn Fn(Process) -> Vec<Grant>,
 ) -> Vec<Event> {
+    run_on(&config(errors), elan, jobs, grants)
+}
+
+/// The same on a network that is configured so.
+fn run_on(
+    config: &Config,
+    elan: ElanSpec,
+    jobs: &[(Way, Job)],
+    grants: &dyn Fn(Process) -> Vec<Grant>,
+) -> Vec<Event> {
     let fabric: Fabric = tree(4, 2).unwrap();
     let routing = TreeAdaptive::new(&fabric).unwrap();
     let routing: &dyn Routing = &routing;
-    let config = config(errors);
     let (rails, flit, cycle) = (1, 2, Time::from_ns(5));
-    let network = WormholeSpec { fabric: &fabric, routing, rails, config: &config, flit, cycle };
+    let network = WormholeSpec { fabric: &fabric, routing, rails, config, flit, cycle };
     let elans = WithElans { network: Box::new(network), elan };
     let attention = Attention::AtOnce;
     let interest = Interest { departures: true, arriving: true, acknowledges: true, attention };
@@ -228,6 +237,30 @@ fn writers_of_one_memory_share_its_bus() {
     for count in [2, 3, 7] {
         near(writers(main, count), 275.0, 1.0);
     }
+}
+
+/// Three writers are behind the switch of host 0, and one behind another. A packet has 189 flits:
+/// where a buffer does not take one, that of a near writer keeps the next from the link, and the
+/// far one, whose packets the buffers of three switches take, has half as much again.
+#[test]
+fn writers_share_alike_where_buffers_take_a_packet() {
+    let times = |buffer: u32| -> Vec<f64> {
+        let config = Config { buffer, ..config(None) };
+        let puts: Vec<_> = (1..=4).map(|from| (0, from, 0, LONG / 4)).collect();
+        let main = elan3(Memory::Main, Memory::Main);
+        let told = run_on(&config, main, &all(Way::Put, &puts), &everything);
+        (0..4).map(|id| acknowledged(&told, id)).collect()
+    };
+    let spread = |times: &[f64]| {
+        let (least, most) = times
+            .iter()
+            .fold((f64::MAX, 0.0), |(a, b): (f64, f64), &time| (a.min(time), b.max(time)));
+        most / least
+    };
+    let [small, large] = [128, 190].map(times);
+    assert!(spread(&large) < 1.005, "{large:?}");
+    assert!(spread(&small[..3]) < 1.005, "{small:?}");
+    near(small[3] / small[0], 0.75, 0.01);
 }
 
 #[test]
