@@ -52,8 +52,8 @@ pub enum Step {
         /// Its length.
         bytes: u32,
     },
-    /// Reads memory of a rank that does nothing for it. It is done when what was read is in the memory
-    /// of its own rank. Only NICs with remote memory access do so.
+    /// Reads memory of a rank that does nothing for it. It is done when what was read is in the
+    /// memory of its own rank. Only NICs with remote memory access do so.
     Get {
         /// Whose memory.
         from: Rank,

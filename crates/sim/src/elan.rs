@@ -18,19 +18,19 @@
 //!   its block is copied to main memory, where the process polls it                   copy, pci.write, notice
 //! ```
 //!
-//! A *get* is asked for: the Elan of the process that wants the bytes sends the descriptor, as a packet
-//! of one block, to the Elan that holds them. That one checks whether they may be read, or refuses
-//! the packet, and serves it as a put of its own, of which only the destination is told.
+//! A *get* is asked for: the Elan of the process that wants the bytes sends the descriptor, as a
+//! packet of one block, to the Elan that holds them. That one checks whether they may be read, or
+//! refuses the packet, and serves it as a put of its own, of which only the destination is told.
 //!
 //! A put may go to several hosts: one DMA, which the network spreads. An event is set at each
 //! destination, and at the source when all have acknowledged. If one refuses a packet, that is
 //! refused for all, and the put ends in an error at its source. A packet that is garbled for some
 //! goes again to all; who has it acknowledges it again at once, and takes it for nothing else.
 //!
-//! Above puts stand *tagged ports*, at which the thread processor of a NIC matches messages, one after
-//! the other ([`ElanSpec::matching`]). What comes in for a port stays in the memory of the NIC and wakes
-//! the thread; what has found its receive is moved to main memory. What the thread sends needs no
-//! process that posts it.
+//! Above puts stand *tagged ports*, at which the thread processor of a NIC matches messages, one
+//! after the other ([`ElanSpec::matching`]). What comes in for a port stays in the memory of the
+//! NIC and wakes the thread; what has found its receive is moved to main memory. What the thread
+//! sends needs no process that posts it.
 //!
 //! Command processor, DMA engine, inputter and events are threads of one microcode processor, which
 //! does one thing after the other. Data pass through the NIC by one path ([`ElanSpec::path`]). An

@@ -232,30 +232,30 @@ pub trait Network {
     /// Hands a packet to its host now.
     fn inject(&mut self, packet: Packet);
 
-    /// A host gets bytes of the memory of another, which does nothing for it: those of the packet, from
-    /// the host that it goes to. It has arrived when they are in the memory of the host that it is
-    /// from, and is dropped if they may not be read; nothing else is told of it. Only networks whose
-    /// NICs take puts are asked.
+    /// A host gets bytes of the memory of another, which does nothing for it: those of the packet,
+    /// from the host that it goes to. It has arrived when they are in the memory of the host that
+    /// it is from, and is dropped if they may not be read; nothing else is told of it. Only
+    /// networks whose NICs take puts are asked.
     fn get(&mut self, _packet: Packet) {
         unreachable!("nobody asks a network without such NICs to get anything");
     }
 
     /// Hands a packet to its host that goes to several others: from the host that it goes to up to
-    /// the last one given, at least two in the order of their numbers; its source may be one of them. It reaches
-    /// each by itself. It is acknowledged when all have acknowledged it, and refused if one refuses
+    /// the last one given, at least two in the order of their numbers; its source may be one of
+    /// them. It reaches each by itself. It is acknowledged when all have acknowledged it, and refused if one refuses
     /// it. Only wormhole networks whose routing knows ways to ranges of hosts are asked.
     fn cast(&mut self, _packet: Packet, _last: u32) {
         unreachable!("nobody asks a network without ways to ranges of hosts");
     }
 
-    /// Hands what goes from port to port to its host, or to its NIC, now. Only networks whose NICs match
-    /// messages are asked.
+    /// Hands what goes from port to port to its host, or to its NIC, now. Only networks whose NICs
+    /// match messages are asked.
     fn carry(&mut self, _packet: Packet, _part: Part) {
         unreachable!("nobody has a network without ports carry anything between them");
     }
 
-    /// The NIC of a host, on a rail, has something to do; it tells that number when it is done. Only
-    /// networks whose NICs match messages are asked.
+    /// The NIC of a host, on a rail, has something to do; it tells that number when it is done.
+    /// Only networks whose NICs match messages are asked.
     fn charge(&mut self, _rail: u32, _host: u32, _id: u64, _chore: Chore) {
         unreachable!("nobody has NICs without threads do anything");
     }

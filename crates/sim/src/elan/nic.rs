@@ -42,7 +42,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns true if the thread of the NIC writes the descriptor, into the queue of the DMA engine.
+    /// Returns true if the thread of the NIC writes the descriptor, into the queue of the DMA
+    /// engine.
     fn is_of_thread(self) -> bool {
         matches!(self, Kind::Port(Part::Answer | Part::Data))
     }
@@ -737,8 +738,8 @@ mod tests {
         done
     }
 
-    /// The block of an event is what a process sees of it. It comes into main memory by the bus, behind all
-    /// bytes of the put, when the event has been set, and not before.
+    /// The block of an event is what a process sees of it. It comes into main memory by the bus,
+    /// behind all bytes of the put, when the event has been set, and not before.
     #[test]
     fn main_memory_changes_only_after_the_event() {
         for bytes in [0, 1, 64, 320, 1000, 5000] {

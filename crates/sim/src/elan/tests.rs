@@ -391,8 +391,8 @@ proptest! {
         }
     }
 
-    /// A put or a get is done if and only if the process that starts it may read its source and write
-    /// its destination; all others end in an error, once, and hinder nobody.
+    /// A put or a get is done if and only if the process that starts it may read its source and
+    /// write its destination; all others end in an error, once, and hinder nobody.
     #[test]
     fn nothing_is_delivered_that_is_not_granted(
         grants in prop::collection::vec((0..2000u32, 0..4u32, any::<bool>(), any::<bool>()), 16),

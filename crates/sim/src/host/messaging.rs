@@ -14,8 +14,8 @@
 //! an envelope has arrived           and is opened: the processor is busy for o, and (m-1) O longer if there is a short message in it
 //! ```
 //!
-//! With *tagged ports* ([`MessagingSpec::ports`]) the thread processor of a node's NIC is where messengers
-//! run, and no processor of the node has anything to do with messages:
+//! With *tagged ports* ([`MessagingSpec::ports`]) the thread processor of a node's NIC is where
+//! messengers run, and no processor of the node has anything to do with messages:
 //!
 //! ```text
 //! a rank sends                      a short message leaves with its envelope, of a long one an RTS

@@ -11,20 +11,21 @@ pub enum Part {
     Message,
     /// An envelope of a thread for the thread of another NIC.
     Answer,
-    /// Bytes of a message for which there is a receive: a thread lets them go straight to the place of that, and both
-    /// processes are told.
+    /// Bytes of a message for which there is a receive: a thread lets them go straight to the place
+    /// of that, and both processes are told.
     Data,
 }
 
 /// What the thread of a NIC does for its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chore {
-    /// It takes a receive, which a process has written to its command port, and looks for a message.
+    /// It takes a receive, which a process has written to its command port, and looks for a
+    /// message.
     Receive,
     /// It looks for the receive of a message that has come in.
     Match,
-    /// It moves a message of so many bytes, which the NIC has kept, to where the process wants it; the
-    /// process is told.
+    /// It moves a message of so many bytes, which the NIC has kept, to where the process wants it;
+    /// the process is told.
     Deliver {
         /// How many.
         bytes: u32,

@@ -17,8 +17,8 @@ impl Nodes {
         self.hand_over(network, letter, Some(part), to);
     }
 
-    /// The thread of a node's first NIC, where all of its messages are matched, has something to do;
-    /// the listener is told by this number when it is done.
+    /// The thread of a node's first NIC, where all of its messages are matched, has something to
+    /// do; the listener is told by this number when it is done.
     pub fn charge(&mut self, network: &mut dyn Network, node: NodeId, number: u32, chore: Chore) {
         network.charge(0, node.0, PacketId::Chore(number).id(), chore);
     }

@@ -79,8 +79,8 @@ fn diverges(e: &Evidence) -> Result<f64, Missing> {
     Ok(all.into_iter().fold(f64::INFINITY, f64::min))
 }
 
-/// Bandwidth of puts both ways over that of messages, between main memories: the geometric mean over sizes
-/// from 64 bytes to 32 KiB, where Figure 13 says that curves differ.
+/// Bandwidth of puts both ways over that of messages, between main memories: the geometric mean
+/// over sizes from 64 bytes to 32 KiB, where Figure 13 says that curves differ.
 fn faster(e: &Evidence) -> Result<f64, Missing> {
     let messages = line(e, BOTH_WAYS, &MAIN_MAIN, "bandwidth")?.into_iter();
     let middle = messages.filter(|(size, _)| (64.0..=32768.0).contains(size));

@@ -177,8 +177,8 @@ fn messages_are_selected_by_sender_and_tag_or_either_or_neither() {
     }
 }
 
-/// Each receive takes the message that was sent in its place, as the answers to them tell: a short one
-/// may be there before the long one that was sent before it, and does not take its receive.
+/// Each receive takes the message that was sent in its place, as the answers to them tell: a short
+/// one may be there before the long one that was sent before it, and does not take its receive.
 #[test]
 fn a_short_message_does_not_take_the_receive_of_a_long_one_that_looks_alike() {
     let mut builder = Builder::new(2);
@@ -217,8 +217,8 @@ fn a_synchronous_message_moves_only_when_its_receive_is_posted() {
     assert!((seconds(longer.end) - seconds(shorter.end) - 500.0).abs() < 5.0, "{longer:?}");
 }
 
-/// Written out step by step: the command, the match, the block through the NIC and over the bus, and
-/// the event that tells the rank.
+/// Written out step by step: the command, the match, the block through the NIC and over the bus,
+/// and the event that tells the rank.
 #[test]
 fn an_unexpected_message_waits_at_the_destination_and_is_moved_when_it_is_asked_for() {
     let step = 0.2;
