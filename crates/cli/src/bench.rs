@@ -30,7 +30,7 @@ Examples:
       bandwidth of a window of messages
   crosstie bench all-reduce --sim qsnet --algorithm all
       one column for each algorithm
-  crosstie bench hotspot --sim qsnet-elan3            one rank against all others
+  crosstie bench hotspot --sim qsnet-elan3            all against one rank
   crosstie bench broadcast --sim qsnet --ranks 16 --world wormhole,ideal
   crosstie bench barrier --sim loggops --json
   crosstie bench ping --sim qsnet --set cluster.rails=4 --set policy=pull
