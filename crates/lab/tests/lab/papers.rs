@@ -150,7 +150,7 @@ fn arithmetic(id: &str) -> Option<Agreement> {
         }
         ["route", _] | ["eq1", _] | ["f8", "wire_bw" | "wire_share"] => Agreement::Agrees,
         ["f9", "ratio", _] => Agreement::Agrees,
-        ["f7", _] | ["f12", "latency"] => Agreement::NotCheckable,
+        ["f7", "slope"] => Agreement::Agrees,
         ["f13", "mpi_main" | "groups"] => Agreement::NotCheckable,
         ["f15", "mpi_drop" | "tports"] => Agreement::NotCheckable,
         _ => return None,
