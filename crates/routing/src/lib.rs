@@ -10,8 +10,8 @@
 //! [`split_by_order`] and [`place_itbs`] put stops into the routes of any table. [`export`] writes
 //! routes for other programs.
 //!
-//! Some routings also know a [`Spread`]: the way to a range of hosts, on which switches fork packets
-//! ([`Routing::spread`]).
+//! Some routings also know a [`Spread`]: the way to a range of hosts, on which switches fork
+//! packets ([`Routing::spread`]).
 //!
 //! Every routing can be asked for the proof: [`certify`] follows all its routes and returns an
 //! order of the channels, or the cycle along which packets may wait for each other;

@@ -23,9 +23,9 @@
 //! refuses the packet, and serves it as a put of its own, of which only the destination is told.
 //!
 //! A put may go to several hosts: one DMA, which the network spreads. An event is set at each
-//! destination, and at the source when all have acknowledged. If one refuses a packet, that is
-//! refused for all, and the put ends in an error at its source. A packet that is garbled for some
-//! goes again to all; who has it acknowledges it again at once, and takes it for nothing else.
+//! destination, and at the source when all have acknowledged. If one host refuses a packet, the
+//! packet is refused for all, and the put ends in an error at its source. A packet that is garbled
+//! for some hosts goes again to all; a host that has it acknowledges the duplicate and drops it.
 //!
 //! Above puts stand *tagged ports*, at which the thread processor of a NIC matches messages, one
 //! after the other ([`ElanSpec::matching`]). What comes in for a port stays in the memory of the

@@ -243,7 +243,8 @@ pub trait Network {
     /// Hands a packet to its host that goes to several others: from the host that it goes to up to
     /// the last one given, at least two in the order of their numbers; its source may be one of
     /// them. It reaches each by itself. It is acknowledged when all have acknowledged it, and
-    /// refused if one refuses it. Only wormhole networks whose routing knows ways to ranges of hosts are asked.
+    /// refused if one refuses it. Only wormhole networks whose routing knows ways to ranges of
+    /// hosts are asked.
     fn cast(&mut self, _packet: Packet, _last: u32) {
         unreachable!("nobody asks a network without ways to ranges of hosts");
     }

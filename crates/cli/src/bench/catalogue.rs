@@ -40,7 +40,7 @@ pub enum Quantity {
     },
 }
 
-/// Who does the work of an experiment.
+/// The ranks that do the work of an experiment.
 #[derive(Debug, Clone, Copy)]
 pub struct Ranks {
     /// The host at the other end, point to point.

@@ -122,7 +122,7 @@ impl Side {
         self.hosts
     }
 
-    /// Who does the work. The host that is farthest away answers a ping.
+    /// Returns the ranks that do the work. The host that is farthest away answers a ping.
     pub fn ranks(&self) -> Ranks {
         let is_wormhole = |world: &String| world == World::Wormhole.name();
         let serves = self.machine.spec().is_ok_and(|spec| spec.node.elan.is_some());

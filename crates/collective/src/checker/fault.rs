@@ -44,7 +44,7 @@ pub enum Fault {
         op.0, rank.0
     )]
     Gets {
-        /// Who reads.
+        /// The rank that reads.
         rank: Rank,
         /// The get.
         op: OpId,

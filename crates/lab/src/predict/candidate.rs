@@ -166,7 +166,8 @@ fn collective(
     Ok(all)
 }
 
-/// Returns true if an algorithm of an operation sends messages to one rank each, which have a price.
+/// Returns true if an algorithm of an operation sends each message to one rank: only such messages
+/// have a price.
 pub(super) fn has_price(name: &str, algorithm: &str) -> bool {
     // Of three ranks one sends to the two others at once, if anybody does.
     let made = operation(name, algorithm, 1, None).map(|operation| operation.collective(3));

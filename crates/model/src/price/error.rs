@@ -24,7 +24,7 @@ pub enum PriceError {
         op.0, rank.0
     )]
     Cast {
-        /// Who sends.
+        /// The rank that sends.
         rank: Rank,
         /// The send.
         op: OpId,
@@ -32,7 +32,7 @@ pub enum PriceError {
     /// A rank reads the memory of another, which no model knows the price of.
     #[error("operation {} of rank {} reads the memory of another rank, expected messages", op.0, rank.0)]
     Get {
-        /// Who reads.
+        /// The rank that reads.
         rank: Rank,
         /// The get.
         op: OpId,

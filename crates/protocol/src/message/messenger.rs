@@ -36,7 +36,7 @@ pub struct MessageSpec {
 }
 
 impl MessageSpec {
-    /// Whether a message of so many bytes is sent without asking, if there is credit for it.
+    /// Returns true if a message of this length is sent without an RTS, if there is credit for it.
     fn is_eager(&self, bytes: u64) -> bool {
         bytes <= self.eager && !self.synchronous
     }

@@ -376,7 +376,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Lets everybody who waits wait for turns.
+    /// Notes for each header that waits the turns that it waits for.
     fn wait(&mut self) {
         let waits = |thing: &Thing| match *thing {
             Thing::Waits(came_by, asked) => Some((came_by, asked)),

@@ -242,7 +242,7 @@ enum Crossing {
     Read(Packet),
     /// A packet that the inputter writes.
     Write(u64, Packet),
-    /// A part of what the NIC has kept, and whether it is the last one.
+    /// A part of a message that the NIC has kept; true if it is the last one.
     Deliver(u64, u32, bool),
     /// The block of an event.
     Copy(Cause),

@@ -64,7 +64,7 @@ pub(crate) fn config(errors: Option<Errors>) -> Config {
     }
 }
 
-/// Something that a process starts: when in ns, who, the other host, and how many bytes.
+/// A put or a get: its start in ns, the host that starts it, the other host, and its length.
 type Job = (u64, u32, u32, u32);
 
 /// Which way data go: to the other host, or from it.

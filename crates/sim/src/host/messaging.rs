@@ -21,8 +21,8 @@
 //! a rank sends                      a short message leaves with its envelope, of a long one an RTS
 //! a message or an RTS has come in   the NIC keeps it; the thread looks for its receive
 //! a rank posts a receive            by a command; the thread looks for its message
-//! both are there                    a short message is moved to where the rank wants it, and the rank is told;
-//!                                   for a long one the thread answers, and that of the sender lets its bytes go
+//! both are there                    a short message is moved to its receive, and the rank is told;
+//!                                   for a long one the thread answers, and the sender's puts it
 //! ```
 
 use super::desk::{Desk, Place, Resource};

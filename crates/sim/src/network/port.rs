@@ -24,10 +24,9 @@ pub enum Chore {
     Receive,
     /// It looks for the receive of a message that has come in.
     Match,
-    /// It moves a message of so many bytes, which the NIC has kept, to where the process wants it;
-    /// the process is told.
+    /// It moves a message that the NIC has kept to where the process wants it, and tells the process.
     Deliver {
-        /// How many.
+        /// The length of the message.
         bytes: u32,
     },
 }

@@ -1,11 +1,11 @@
 //! Broadcasts: packets to ranges of hosts, which switches fork.
 //!
 //! A header that is forked takes all its outputs at once, and each branch goes on as a packet of
-//! its own ([`Strand`]). Between the buffer where the packet stands and each branch lies a *copy* of
-//! that buffer: a virtual channel without a channel, whose timelines say when flits came into the
-//! buffer and when they left it by this branch. So a branch sends from its copy as any packet does
-//! from its buffer. A flit leaves the buffer itself when it has left all copies: the credits granted
-//! for it are, one by one, the latest of those for the copies.
+//! its own ([`Strand`]). Between the buffer where the packet stands and each branch lies a *copy*
+//! of that buffer: a virtual channel without a channel, whose timelines say when flits came into
+//! the buffer and when they left it by this branch. So a branch sends from its copy as any packet
+//! does from its buffer. A flit leaves the buffer itself when it has left all copies: the credits
+//! granted for it are, one by one, the latest of those for the copies.
 //!
 //! What is marked `cold` is so for a network without broadcasts, which must not pay for them.
 
@@ -167,7 +167,7 @@ impl Engine<'_> {
         }
         let mut kept = std::mem::take(&mut self.casting().kept);
         if let (Some(age), false) = (self.age, kept.is_empty()) {
-            // Who grows old may go before a fork that keeps what is free.
+            // A header that grows old may go before a fork that keeps what is free.
             let old = |place: usize| self.vcs[self.line[place]].ready + age;
             let waiting = places.clone().filter(|&place| self.line[place] != NONE);
             if let Some(at) = waiting.map(old).filter(|&at| at > self.now).min() {
@@ -387,8 +387,8 @@ impl Engine<'_> {
     }
 
     /// A host answers a packet. The answer is back at its source at a tick; those of a broadcast go
-    /// on together when all are there. Returns the packet at the source, when that hears, and
-    /// whether anybody has refused; nothing as long as other hosts are silent.
+    /// on together when all are there. Returns the packet at the source, when the source hears, and
+    /// true if a host has refused it; `None` as long as other hosts are silent.
     pub(super) fn combine(
         &mut self,
         worm: u32,

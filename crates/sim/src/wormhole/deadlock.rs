@@ -193,8 +193,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether a packet can go this way, now or once others have moved, as far as those before it
-    /// are concerned.
+    /// Returns true if the packets before it leave room for a packet on this way, now or once those
+    /// that can move have moved.
     fn open(&self, way: Way, movable: &[bool]) -> bool {
         let state = &self.vcs[way.vc];
         // Whatever comes into an empty buffer moves up to its front.

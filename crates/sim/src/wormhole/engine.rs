@@ -357,8 +357,8 @@ impl<'a> Engine<'a> {
     /// Queues a packet at its source; the source may start it at tick `at`.
     ///
     /// # Panics
-    /// If `at` is over, the packet has no flits (of a circuit: fewer than one and the EOP), its ends
-    /// are the same host or on two rails, or it goes to hosts that do not exist.
+    /// If `at` is over, the packet has no flits (of a circuit: fewer than one and the EOP), its
+    /// ends are the same host or on two rails, or it goes to hosts that do not exist.
     pub fn inject(&mut self, at: Tick, packet: Packet) {
         assert!(at >= self.now, "a packet for tick {at} came at tick {}", self.now);
         let least = 1 + u32::from(self.holding.is_some());

@@ -155,7 +155,7 @@ impl<'a, W: Observer> Wormhole<'a, W> {
         }
     }
 
-    /// Hands a packet to its host, for so many hosts beyond its destination.
+    /// Hands a packet to its host, for its destination and the `more` hosts that follow it.
     fn hand_over(&mut self, packet: network::Packet, more: u16) {
         let network::Packet { rail, from, to, bytes, id, siblings, ends, priority, .. } = packet;
         let Interest { departures, arriving, .. } = self.listener.interest;

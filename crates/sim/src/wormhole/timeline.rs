@@ -154,7 +154,7 @@ impl<T> Timelines<T> {
         }
     }
 
-    /// Remembers so many runs more of each line.
+    /// Makes room for `runs` more runs of each line.
     pub fn widen(&mut self, runs: usize) {
         let room = self.room + runs;
         let mut earlier = vec![Run::default(); 2 * self.entries.len() * room];

@@ -65,8 +65,9 @@ struct Cast {
     spread: Spread,
     /// Hosts that have not answered.
     silent: u32,
-    /// When the latest answer is back at the source, and whether one is a refusal.
+    /// When the latest answer is back at the source.
     back: Tick,
+    /// True if an answer is a refusal.
     refused: bool,
 }
 
@@ -723,7 +724,7 @@ impl Reference {
         (is_mine(&flit) && flit.index == wanted && flit.usable <= self.now).then_some(flit)
     }
 
-    /// Whether the header was taken off at the end of a VC.
+    /// Returns true if the switch at the end of a VC has taken the header off.
     fn takes_off(&self, vc: usize) -> bool {
         let in_switch = matches!(self.channels[vc / self.v()].target, Target::Switch(_));
         self.config.consumes_headers && in_switch

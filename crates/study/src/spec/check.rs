@@ -325,7 +325,7 @@ fn work(spec: &Spec) -> Result<(), Clash> {
     }
 }
 
-/// Whether there are NICs that serve reads.
+/// Checks that there are NICs that serve reads.
 fn reads(spec: &Spec) -> Result<(), Clash> {
     if !spec.serves_gets() {
         let label = "expected `node.elan`, in the world `wormhole`: other nodes serve no reads";
@@ -340,7 +340,7 @@ fn reads(spec: &Spec) -> Result<(), Clash> {
     Ok(())
 }
 
-/// Whether the network spreads what a rank sends to several others.
+/// Checks that switches can fork what a rank sends to several others.
 fn casts(spec: &Spec) -> Result<(), Clash> {
     spec.lacks_to_cast().map_or(Ok(()), |missing| {
         let label = format!("`hardware` needs {missing}");

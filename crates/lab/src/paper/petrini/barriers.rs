@@ -18,7 +18,7 @@ pub(super) fn measure(id: &str, e: &Evidence) -> Option<Answer> {
 const RANKS: &str = "schedule.ranks";
 const HOSTS: u32 = 8;
 
-/// The barrier of the paper among so many hosts.
+/// The time of the paper's barrier among this many hosts.
 pub(super) fn time(e: &Evidence, hosts: u32) -> Result<f64, Missing> {
     Ok(e.estimate("barrier", &[(RANKS, &hosts.to_string())], "time_mean")?.value)
 }
