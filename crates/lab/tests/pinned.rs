@@ -4,8 +4,8 @@
 //! An optimised build (`cargo test --release -p crosstie-lab --test pinned`) runs all of them,
 //! which takes 15 to 25 minutes on two cores. Others run those that take a moment, and the parts of
 //! three papers, which take 90 s of a core: only their rows can tell which of their claims differ.
-//! `CROSSTIE_PINNED=PREFIX` runs those whose names begin with PREFIX. A change of results on purpose
-//! replaces `pinned.txt` by what the test prints, and is listed in the changelog.
+//! `CROSSTIE_PINNED=PREFIX` runs those whose names begin with PREFIX. A change of results on
+//! purpose replaces `pinned.txt` by what the test prints, and is listed in the changelog.
 
 use crosstie_lab::paper::{Evidence, PAPERS, Paper, Scale};
 use crosstie_lab::{RunOptions, Silent, revision, run};

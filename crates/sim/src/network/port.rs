@@ -24,7 +24,8 @@ pub enum Chore {
     Receive,
     /// It looks for the receive of a message that has come in.
     Match,
-    /// It moves a message that the NIC has kept to where the process wants it, and tells the process.
+    /// It moves a message that the NIC has kept to where the process wants it, and tells the
+    /// process.
     Deliver {
         /// The length of the message.
         bytes: u32,
