@@ -4,6 +4,7 @@ mod format;
 mod overview;
 mod passage;
 mod proof;
+mod ranges;
 mod spread;
 mod wanted;
 
@@ -22,6 +23,7 @@ use format::Format;
 use overview::Overview;
 use passage::Passage;
 use proof::Proof;
+use ranges::{RangeProof, Ranges};
 use spread::Spread;
 use wanted::{RoutingParser, Wanted};
 
@@ -31,6 +33,8 @@ Examples:
   crosstie routes --tree 4,3 --certify   the proof that they cannot deadlock
   crosstie routes ring.anynet --certify
       exits 1 and prints the cycle if they can
+  crosstie routes --tree 4,2 --certify --ranges all
+      the same with packets that switches fork to ranges of hosts
   crosstie routes --tree 4,2 --from 1 --to 14
       one route, switch by switch
   crosstie routes --irregular 32,8,4 --seeds 1..30 --routing up-down
@@ -66,6 +70,10 @@ pub struct RoutesArguments {
     /// Prove that packets cannot wait for each other in a circle, or show the circle and exit 1
     #[arg(long, conflicts_with_all = ["from", "to"])]
     certify: bool,
+
+    /// Prove it of packets to ranges of hosts as well, such as 0..7,3..5, or all
+    #[arg(long, value_name = "FIRST..LAST[,...]|all", requires = "certify")]
+    ranges: Option<Ranges>,
 
     /// Show the route from this host, by number or label
     #[arg(long, value_name = "HOST", requires = "to")]
@@ -117,6 +125,14 @@ pub fn routes(arguments: &RoutesArguments, console: &Console) -> Exit {
     match (&arguments.from, &arguments.to) {
         (Some(from), Some(to)) => {
             answer(&worlds, console, |fabric, routes| Passage::find(fabric, routes, from, to))?;
+        }
+        _ if let Some(ranges) = &arguments.ranges => {
+            let proofs = answer(&worlds, console, |fabric, routes| {
+                RangeProof::find(fabric, routes, ranges)
+            })?;
+            if !proofs.iter().all(RangeProof::is_deadlock_free) {
+                return Ok(Answer::No);
+            }
         }
         _ if arguments.certify => {
             let proofs = answer(&worlds, console, Proof::find)?;

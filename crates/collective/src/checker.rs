@@ -17,7 +17,7 @@ mod race;
 pub use contention::Contention;
 pub use fault::Fault;
 
-use crate::{Collective, Rank, Step};
+use crate::{Collective, Rank};
 use cells::Cells;
 use order::Sends;
 
@@ -50,11 +50,7 @@ pub fn check(collective: &Collective) -> Result<Report, Fault> {
     }
     flow::check(collective, &cells, &peers, &events)?;
     Ok(Report {
-        messages: schedule
-            .all()
-            .iter()
-            .filter(|op| matches!(op.step, Step::Send { .. } | Step::Cast { .. }))
-            .count() as u64,
+        messages: schedule.all().iter().filter(|op| op.step.sends().is_some()).count() as u64,
         patient: order::events(schedule, &peers, Sends::Meet).is_ok(),
         contention: contention::steps(schedule, &peers, &events, u32::MAX),
     })

@@ -3,7 +3,7 @@
 use crate::Injection;
 use crosstie_units::Time;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// A rank: one process of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -65,6 +65,18 @@ pub enum Step {
         /// How long.
         time: Time,
     },
+}
+
+impl Step {
+    /// The numbers of the ranks to which it sends a message, and the tag of that; `None` if it
+    /// sends nothing.
+    pub fn sends(self) -> Option<(RangeInclusive<u32>, Tag)> {
+        match self {
+            Step::Send { to, tag, .. } => Some((to.0..=to.0, tag)),
+            Step::Cast { first, last, tag, .. } => Some((first.0..=last.0, tag)),
+            Step::Receive { .. } | Step::Get { .. } | Step::Compute { .. } => None,
+        }
+    }
 }
 
 /// An operation.
@@ -301,16 +313,17 @@ impl Schedule {
 
     /// The first operation that reads the memory of another rank, if there is one.
     pub fn first_get(&self) -> Option<(Rank, OpId)> {
-        let is_get = |op: &Op| matches!(op.step, Step::Get { .. });
-        let of = |rank| Some((rank, OpId(self.ops(rank).iter().position(is_get)? as u32)));
-        (0..self.ranks()).map(Rank).find_map(of)
+        self.first(|step| matches!(step, Step::Get { .. }))
     }
 
     /// The first operation that sends to a range of ranks, if there is one.
     pub fn first_cast(&self) -> Option<(Rank, OpId)> {
-        let is_cast = |op: &Op| matches!(op.step, Step::Cast { .. });
-        let of = |rank| Some((rank, OpId(self.ops(rank).iter().position(is_cast)? as u32)));
-        (0..self.ranks()).map(Rank).find_map(of)
+        self.first(|step| matches!(step, Step::Cast { .. }))
+    }
+
+    fn first(&self, is_it: fn(&Step) -> bool) -> Option<(Rank, OpId)> {
+        let place = |rank| self.ops(rank).iter().position(|op| is_it(&op.step));
+        (0..self.ranks()).map(Rank).find_map(|rank| Some((rank, OpId(place(rank)? as u32))))
     }
 
     /// The payload of all its messages, and what is read without any.

@@ -148,7 +148,8 @@ fn surplus(schedule: &Schedule) -> Vec<usize> {
     let ranks = || (0..schedule.ranks()).map(Rank);
     for from in ranks() {
         for op in schedule.ops(from) {
-            if let Step::Send { to, tag, .. } = op.step {
+            let Some((receivers, tag)) = op.step.sends() else { continue };
+            for to in receivers.map(Rank) {
                 *left.entry((from, to, tag)).or_default() += 1;
             }
         }
@@ -199,6 +200,18 @@ mod tests {
         builder.receive(TWO, ONE, Tag(3), 8);
         builder.receive(TWO, ONE, Tag(3), 8);
         assert_eq!(found(builder, None), [(1, 1)]);
+    }
+
+    #[test]
+    fn a_cast_is_a_message_for_each_receiver() {
+        let mut builder = Builder::new(4);
+        builder.cast(ONE, (TWO, Rank(3)), Tag(1), 64);
+        (1..4).for_each(|rank| {
+            builder.receive(Rank(rank), ONE, Tag(1), 64);
+        });
+        assert_eq!(found(builder.clone(), Some(8)), []);
+        builder.receive(Rank(2), ONE, Tag(1), 64);
+        assert_eq!(found(builder, Some(8)), [(2, 1)]);
     }
 
     /// Two ranks that send to each other before they receive.

@@ -68,7 +68,11 @@ pub enum Fault {
         host: HostId,
     },
     /// The routing knows no ways to ranges of hosts.
-    #[error("is asked to reach all hosts up to {}, and this routing forks no packets", last.0)]
+    #[error(
+        "is asked to reach all hosts up to {}, and this routing has no ways to ranges of hosts; \
+         `tree-adaptive` and `tree-deterministic` have",
+        last.0
+    )]
     NoSpread {
         /// The last host of the range.
         last: HostId,

@@ -1,7 +1,7 @@
 //! Any schedule as work.
 
 use crate::application::{Action, Application, Input, Request, Turn};
-use crosstie_collective::{self as collective, Counting, OpId, Rank, Schedule, Step, When};
+use crosstie_collective::{self as collective, Counting, OpId, Rank, Schedule, When};
 use crosstie_protocol::{GlobalWindow, Injection, Machine};
 use crosstie_units::Time;
 use std::collections::VecDeque;
@@ -87,7 +87,7 @@ impl Player {
         let place = self.schedule.places(rank).start + op.0 as usize;
         let progress = &mut self.ranks[rank.0 as usize];
         let what = self.schedule.all()[place];
-        if matches!(what.step, Step::Send { .. }) {
+        if what.step.sends().is_some() {
             if self.schedule.outstanding().is_some_and(|most| progress.sending >= most) {
                 progress.held.push_back(op);
                 return;
@@ -120,7 +120,7 @@ impl Player {
         let step = self.schedule.ops(rank)[op.0 as usize].step;
         let progress = &mut self.ranks[rank.0 as usize];
         progress.left = progress.left.checked_sub(1).expect("an operation is done once");
-        if matches!(step, Step::Send { .. }) {
+        if step.sends().is_some() {
             progress.sending -= 1;
             if let Some(held) = progress.held.pop_front() {
                 let place = self.schedule.places(rank).start + held.0 as usize;
@@ -198,6 +198,7 @@ impl Application for Player {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crosstie_collective::Step;
     use crosstie_collective::{Builder, Need, Op, Tag};
 
     /// What the player begins and writes down, in words.

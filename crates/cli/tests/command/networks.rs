@@ -147,6 +147,23 @@ fn a_tree_certifies_in_words_and_in_json() {
 }
 
 #[test]
+fn ranges_of_a_tree_certify_and_bad_ones_are_refused() {
+    let certify = ["routes", "--tree", "4,2", "--certify", "--ranges"];
+    let with = |ranges: &str| run(&[&certify[..], &[ranges]].concat());
+    let end = with("all").expect(0);
+    assert!(end.stdout.contains("deadlock-free: 120 ranges from every host"), "{end:?}");
+    let document = run(&[&certify[..], &["0..15,4..5", "--json"]].concat()).expect(0).json();
+    assert_eq!(document["routes"][0]["ranges"], 2);
+    let beyond = with("0..16").expect(2);
+    assert!(beyond.stderr.contains("has hosts 0 to 15, --ranges asks for 0..16"), "{beyond:?}");
+    with("7").expect(2);
+    let other = [&certify[..], &["all", "--routing", "shortest"]].concat();
+    let refused = run(&other).expect(2);
+    assert!(refused.stderr.contains("`tree-adaptive` and"), "{refused:?}");
+    run(&["routes", "--tree", "4,2", "--ranges", "all"]).expect(2);
+}
+
+#[test]
 fn a_ring_does_not_certify_and_shows_the_cycle() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("ring.anynet"), RING).unwrap();

@@ -62,7 +62,7 @@ impl Flow<'_> {
         for need in schedule.needs(place).iter().filter(|need| need.when == When::Done) {
             self.combine(first + need.op.0 as usize)?;
         }
-        if !matches!(schedule.all()[place].step, Step::Send { .. } | Step::Cast { .. }) {
+        if schedule.all()[place].step.sends().is_none() {
             return Ok(());
         }
         for index in cargo.range(place) {

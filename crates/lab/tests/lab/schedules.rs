@@ -149,6 +149,32 @@ fn elans_serve_gets_and_nobody_else_does() {
     }
 }
 
+/// One rank sends to three others at once; each of them receives it as any message.
+#[test]
+fn elans_cast_to_ranges_and_nobody_else_does() {
+    let preset = Preset::find("qsnet-elan3").unwrap().text;
+    let received = |rank: u32, times: usize| {
+        let lines: String = (0..times).map(|i| format!("l{i}: recv 64b from 0 tag 1\n")).collect();
+        format!("rank {rank} {{\n{lines}}}\n")
+    };
+    let goal = |times: usize| {
+        let others: String = (1..4).map(|rank| received(rank, times)).collect();
+        format!("num_ranks 5\nrank 0 {{\nl1: cast 64b to 1 to 3 tag 1\n}}\n{others}")
+    };
+    let text = format!("work.goal.file = 'trace.goal'\n{preset}");
+    let bench = Bench::with(&[("trace.goal", &goal(1))]);
+    let rows = bench.rows(&text);
+    assert!(rows.iter().all(|row| row.status == Status::Completed), "{rows:?}");
+    let surplus = Bench::with(&[("trace.goal", &goal(2))]).refusal(&text).to_string();
+    assert!(surplus.contains("line 7"), "{surplus}");
+    for world in ["ideal", "model"] {
+        let machine = preset.replacen("\"wormhole\"", &format!("\"{world}\""), 1);
+        let text = format!("work.goal.file = 'trace.goal'\n{machine}");
+        let found = bench.refusal(&text).to_string();
+        assert!(found.contains("line 3"), "{found}");
+    }
+}
+
 #[test]
 fn a_receive_that_nothing_matches_is_named() {
     // The first receive takes the first message: which one the other waits for, only a run can

@@ -18,23 +18,31 @@ impl Engine<'_> {
     /// other such buffers.
     pub fn deadlock(&self) -> Option<Deadlock> {
         let occupied: Vec<u32> = self.buffers().filter(|&vc| self.vcs[vc].front != NONE).collect();
-        let mut movable = vec![false; self.buffers().len()];
+        let mut leaves = vec![Leaves::Nothing; self.buffers().len()];
         loop {
-            let before = movable.iter().filter(|&&m| m).count();
+            let mut changed = false;
             for &vc in &occupied {
-                if !movable[vc as usize] {
-                    movable[vc as usize] = self.blocker(vc, &movable).is_none();
+                if leaves[vc as usize] == Leaves::Packet {
+                    continue;
                 }
+                let found = match self.blocker(vc, &leaves) {
+                    None => Leaves::Packet,
+                    Some(_) if self.branches_follow(vc, &leaves) => Leaves::Flits,
+                    Some(_) => Leaves::Nothing,
+                };
+                changed |= found > leaves[vc as usize];
+                leaves[vc as usize] = found.max(leaves[vc as usize]);
             }
-            if movable.iter().filter(|&&m| m).count() == before {
+            if !changed {
                 break;
             }
         }
-        let stuck: Vec<u32> = occupied.into_iter().filter(|&vc| !movable[vc as usize]).collect();
+        let is_stuck = |vc: &u32| leaves[*vc as usize] != Leaves::Packet;
+        let stuck: Vec<u32> = occupied.into_iter().filter(is_stuck).collect();
         let mut path = vec![*stuck.first()?];
         loop {
             let here = *path.last().expect("not empty");
-            let next = self.blocker(here, &movable).expect("what is stuck waits for something");
+            let next = self.blocker(here, &leaves).expect("what is stuck waits for something");
             if let Some(begin) = path.iter().position(|&vc| vc == next) {
                 let circle = path[begin..].iter().map(|vc| vc / self.network.vcs).collect();
                 return Some(Deadlock { circle, stuck: stuck.len() });
@@ -56,32 +64,32 @@ impl Engine<'_> {
     }
 
     /// A buffer because of which the front packet of a buffer cannot move, if it cannot.
-    fn blocker(&self, vc: u32, movable: &[bool]) -> Option<u32> {
+    fn blocker(&self, vc: u32, leaves: &[Leaves]) -> Option<u32> {
         let target = self.network.targets[self.vcs[vc].channel as usize];
         if self.casting.is_some() {
             let copies = self.copies(vc);
             if !copies.is_empty() {
                 let branches = copies.iter().map(|&copy| self.vcs[copy].next);
                 let mut held = branches.filter(|&vc| vc != NONE && self.unsent(vc) > 0);
-                return held.find_map(|vc| self.shut(Way { vc, held: true }, movable));
+                return held.find_map(|vc| self.shut(Way { vc, held: true }, leaves));
             }
             if let (NONE, Target::Switch(switch)) = (self.vcs[vc].next, target) {
                 if let Some(channels) = self.asks_together(switch, vc) {
                     let mut all = channels.into_iter();
-                    return all.find_map(|channel| self.all_shut(vc, switch, channel, movable));
+                    return all.find_map(|channel| self.all_shut(vc, switch, channel, leaves));
                 }
                 let mut ways = self.ways(vc).map(|way| way.vc / self.network.vcs).peekable();
                 let first = *ways.peek().expect("a header asks for something");
-                let mut shut = ways.map(|channel| self.all_shut(vc, switch, channel, movable));
+                let mut shut = ways.map(|channel| self.all_shut(vc, switch, channel, leaves));
                 return match shut.any(|shut| shut.is_none()) {
                     true => None,
-                    false => self.all_shut(vc, switch, first, movable),
+                    false => self.all_shut(vc, switch, first, leaves),
                 };
             }
         }
         let mut blocker = None;
         for way in self.ways(vc) {
-            match self.shut(way, movable) {
+            match self.shut(way, leaves) {
                 None => return None,
                 shut => blocker = blocker.or(shut),
             }
@@ -104,19 +112,19 @@ impl Engine<'_> {
     /// A buffer because of which a header gets no virtual channel of an output, if it gets none: a
     /// header that stands before it in line and is to be forked keeps the output, or all virtual
     /// channels are taken.
-    fn all_shut(&self, vc: u32, switch: u32, channel: u32, movable: &[bool]) -> Option<u32> {
+    fn all_shut(&self, vc: u32, switch: u32, channel: u32, leaves: &[Leaves]) -> Option<u32> {
         let line = self.line_of(switch);
         let line = &self.line[line..line + self.switches[switch as usize].waiting as usize];
-        let before = line.iter().take_while(|&&other| other != vc);
-        let keeps = |other: &&u32| {
-            !movable[**other as usize]
-                && self.asks_together(switch, **other).is_some_and(|all| all.contains(&channel))
-        };
-        let keeper = before.copied().collect::<Vec<_>>().iter().find(keeps).copied();
+        let mut before = line.iter().copied().take_while(|&other| other != vc);
+        let keeper = before.find(|&other| {
+            leaves[other as usize] != Leaves::Packet
+                && !self.may_overtake(vc, other)
+                && self.asks_together(switch, other).is_some_and(|all| all.contains(&channel))
+        });
         keeper.or_else(|| {
             let mut blocker = None;
             for vc in channel * self.network.vcs..(channel + 1) * self.network.vcs {
-                match self.shut(Way { vc, held: false }, movable) {
+                match self.shut(Way { vc, held: false }, leaves) {
                     None => return None,
                     shut => blocker = blocker.or(shut),
                 }
@@ -164,41 +172,43 @@ impl Engine<'_> {
 
     /// A buffer because of which a packet cannot go this way, neither now nor once others have
     /// moved; nothing if it can.
-    fn shut(&self, way: Way, movable: &[bool]) -> Option<u32> {
-        if !self.open(way, movable) {
+    fn shut(&self, way: Way, leaves: &[Leaves]) -> Option<u32> {
+        if !self.open(way, leaves) {
             return Some(way.vc);
         }
-        if way.held || self.casting.is_none() { None } else { self.starved(way.vc, movable) }
+        if way.held || self.casting.is_none() { None } else { self.starved(way.vc, leaves) }
     }
 
     /// A fork because of which the packet that is being sent into a virtual channel does not come
-    /// to its end, if there is one: another of its branches cannot move.
-    fn starved(&self, mut vc: u32, movable: &[bool]) -> Option<u32> {
+    /// to its end, if there is one: another of its branches cannot move, and the buffer has no room
+    /// for the rest of the packet.
+    fn starved(&self, mut vc: u32, leaves: &[Leaves]) -> Option<u32> {
         loop {
             let feeder = self.vcs[vc].feeder;
             if self.vcs[vc].packet == NONE || feeder == NONE {
                 return None;
             }
-            vc = feeder;
-            if self.vcs[feeder].packet == FORKED {
-                vc = self.vcs[feeder].feeder;
-                if !movable[vc as usize] {
-                    return Some(vc);
-                }
-            }
+            let is_fork = self.vcs[feeder].packet == FORKED;
+            vc = if is_fork { self.vcs[feeder].feeder } else { feeder };
             if self.vcs[vc].packet != self.vcs[vc].front {
                 // All of it has come here.
                 return None;
+            }
+            // A circuit is released when all its branches have got through.
+            let has_room = self.holding.is_none() && self.takes(vc, self.unsent(vc), leaves);
+            if is_fork && leaves[vc as usize] != Leaves::Packet && !has_room {
+                return Some(vc);
             }
         }
     }
 
     /// Returns true if the packets before it leave room for a packet on this way, now or once those
     /// that can move have moved.
-    fn open(&self, way: Way, movable: &[bool]) -> bool {
+    fn open(&self, way: Way, leaves: &[Leaves]) -> bool {
         let state = &self.vcs[way.vc];
         // Whatever comes into an empty buffer moves up to its front.
-        if state.ahead.is_end() || state.front == NONE || movable[way.vc as usize] {
+        if state.ahead.is_end() || state.front == NONE || leaves[way.vc as usize] == Leaves::Packet
+        {
             return true;
         }
         if self.holding.is_some() {
@@ -206,16 +216,17 @@ impl Engine<'_> {
             return !way.held && state.packet == NONE;
         }
         match (way.held, state.packet) {
-            (true, _) => self.takes(way.vc, 1),
+            (true, _) => self.takes(way.vc, 1, leaves),
             (false, NONE) => true,
-            (false, _) => self.takes(way.vc, state.remaining),
+            (false, _) => self.takes(way.vc, self.unsent(way.vc), leaves),
         }
     }
 
-    /// Whether this many flits more find room in a buffer, though none leaves it any more.
-    fn takes(&self, vc: u32, flits: u32) -> bool {
+    /// Returns true if so many flits more find room in a buffer whose front packet cannot leave it.
+    fn takes(&self, vc: u32, flits: u32, leaves: &[Leaves]) -> bool {
         match self.vcs[vc].ahead {
             Ahead::End | Ahead::Memory => true,
+            _ if leaves[vc as usize] == Leaves::Flits => true,
             Ahead::Credits => {
                 // Credits that are on the wire come back.
                 let granted = self.vcs.before(grants(vc), self.now);
@@ -225,6 +236,29 @@ impl Engine<'_> {
             Ahead::StopAndGo => !self.stays_stopped(vc),
         }
     }
+
+    /// Returns true if flits still leave a buffer though its front packet, which is forked, cannot:
+    /// the branches that cannot move have sent them, others follow.
+    fn branches_follow(&self, vc: u32, leaves: &[Leaves]) -> bool {
+        let sent = |is_shut: bool| {
+            let copies = self.copies(vc).iter().filter(move |&&copy| {
+                let next = self.vcs[copy].next;
+                let waits = next != NONE && self.unsent(next) > 0;
+                is_shut == (waits && !self.open(Way { vc: next, held: true }, leaves))
+            });
+            copies.map(|&copy| self.vcs.before(grants(copy), self.now)).min()
+        };
+        sent(false).zip(sent(true)).is_some_and(|(behind, ahead)| behind < ahead)
+    }
+}
+
+/// What leaves a buffer, now or once others have moved.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Leaves {
+    Nothing,
+    Flits,
+    /// The packet at its front, all of it.
+    Packet,
 }
 
 /// One virtual channel ahead of a buffer.

@@ -277,11 +277,16 @@ impl Engine<'_> {
         if stopped { 0 } else { u64::from(self.network.depth) }
     }
 
-    /// Whether the sender into a VC is stopped, and no *go* is on its way.
+    /// Returns true if the sender into a VC is stopped, and no *go* is on its way. When nothing
+    /// happens any more, a *stop* on its way comes before any flit is sent.
     #[cold]
     pub(super) fn stays_stopped(&self, vc: u32) -> bool {
         let lines = self.known_lines(vc);
         let mut gate = self.gate(&lines, self.now);
+        if self.next().is_none() {
+            while gate.turn(&lines, NEVER) != NEVER {}
+            return gate.stopped;
+        }
         gate.stopped && gate.turn(&lines, NEVER) == NEVER
     }
 

@@ -40,8 +40,18 @@ impl Engine<'_> {
 
     /// Whether the header at the front of a buffer is of high priority, or counts as such.
     pub(super) fn comes_first(&self, vc: u32, age: Tick) -> bool {
+        self.is_urgent(vc) || self.now - self.vcs[vc].ready >= age
+    }
+
+    /// Returns true if a header may go before one that stands before it in line: that one has not
+    /// waited long enough yet to count as of high priority.
+    pub(super) fn may_overtake(&self, vc: u32, other: u32) -> bool {
+        self.age.is_some_and(|age| self.is_urgent(vc) && !self.comes_first(other, age))
+    }
+
+    fn is_urgent(&self, vc: u32) -> bool {
         let packet = self.worms[self.vcs[vc].front as usize].packet;
-        packet.priority == Priority::High || self.now - self.vcs[vc].ready >= age
+        packet.priority == Priority::High
     }
 
     /// Starts queued packets of a host: those of high priority first, unless one of low priority
