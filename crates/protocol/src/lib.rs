@@ -58,6 +58,8 @@
 //! Where a network loses packets, a [`channel`] between two nodes sends them again. And where rails
 //! die, a node that has [`Patience`] goes on without them: what they had goes again on others, once
 //! in effect, and they are taken back when they answer.
+//!
+//! All that ranks settle about messages, channels and patience is one value, a [`Profile`].
 
 pub mod channel;
 mod dispatch;
@@ -82,6 +84,7 @@ mod packing;
 mod patience;
 mod pieces;
 pub mod policy;
+mod profile;
 mod railset;
 mod ratio;
 mod reassembly;
@@ -114,6 +117,7 @@ pub use packet::{Control, Packet, Parcel};
 pub use packing::Packing;
 pub use patience::Patience;
 pub use policy::{Feedback, Pacing, Policies, Policy, PolicyKind};
+pub use profile::Profile;
 pub use railset::RailSet;
 pub use ratio::{RatioError, StripingRatio};
 pub use stripe::{Stripe, split};

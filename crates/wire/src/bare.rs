@@ -6,9 +6,8 @@
 mod meddler;
 pub mod wing;
 
-use crosstie_protocol::channel::ChannelSpec;
-use crosstie_protocol::message::{MessageSpec, Tag};
-use crosstie_protocol::{Injection, NodeError, NodeSpec, Patience, Policies};
+use crosstie_protocol::message::Tag;
+use crosstie_protocol::{Injection, NodeError, NodeSpec, Policies, Profile};
 use crosstie_units::Time;
 use slotmap::SlotMap;
 
@@ -28,14 +27,8 @@ pub struct BareSpec {
     pub size: u16,
     /// What all ranks know.
     pub secret: [u8; 16],
-    /// How what is lost is sent again.
-    pub channel: ChannelSpec,
-    /// How messages are exchanged.
-    pub message: MessageSpec,
-    /// How long it waits for acknowledgements.
-    pub patience: Option<Patience>,
-    /// What is kept ahead of rails.
-    pub ahead: Time,
+    /// How it exchanges messages.
+    pub profile: Profile,
 }
 
 slotmap::new_key_type! {
@@ -216,17 +209,7 @@ impl Bare {
 
 impl BareSpec {
     fn engine(&self) -> EngineSpec {
-        let &BareSpec { rank, size, secret, channel, message, patience, ahead } = self;
-        let injection = Injection::default();
-        EngineSpec {
-            rank,
-            size,
-            key: Key::new(secret),
-            channel,
-            message,
-            patience,
-            ahead,
-            injection,
-        }
+        let &BareSpec { rank, size, secret, profile } = self;
+        EngineSpec { rank, size, key: Key::new(secret), profile, injection: Injection::default() }
     }
 }

@@ -27,10 +27,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 
 use crosstie_protocol::channel::{ChannelSpec, Seq};
-use crosstie_protocol::message::{self, Cancelled, MessageSpec, Messenger, RequestId, Tag};
+use crosstie_protocol::message::{self, Cancelled, Messenger, RequestId, Tag};
 use crosstie_protocol::{
-    Action, Ahead, Injection, Input, Machine, Node, NodeError, NodeId, NodeSpec, Packing, Patience,
-    Policies, RankId, StripeId,
+    Action, Ahead, Injection, Input, Machine, Node, NodeError, NodeId, NodeSpec, Packing, Policies,
+    Profile, RankId, StripeId,
 };
 use crosstie_units::Time;
 use slotmap::{Key as _, KeyData, SlotMap, new_key_type};
@@ -63,11 +63,7 @@ pub(crate) struct EngineSpec {
     pub rank: u16,
     pub size: u16,
     pub key: Key,
-    pub channel: ChannelSpec,
-    pub message: MessageSpec,
-    pub patience: Option<Patience>,
-    /// What is kept ahead of rails.
-    pub ahead: Time,
+    pub profile: Profile,
     /// How the packets of this rank follow each other.
     pub injection: Injection,
 }
@@ -211,13 +207,13 @@ impl Engine {
         rails: Vec<Box<dyn Rail>>,
         memory: Option<(Memory, Vec<Option<usize>>)>,
     ) -> Result<Engine, NodeError> {
-        let (payload, most) = payload(&spec.channel, &rails);
+        let (payload, most) = payload(&spec.profile.channel, &rails);
         let node = NodeSpec {
             packing: Packing { payload: Some(payload), overhead: HEAD as u32 },
-            ahead: Some(Ahead { time: spec.ahead, most }),
+            ahead: Some(Ahead { time: spec.profile.ahead, most }),
             reports: true,
             repeats: true,
-            patience: spec.patience,
+            patience: spec.profile.patience,
             injection: spec.injection,
             ..NodeSpec::new(NodeId(spec.rank.into()), rails.len().max(1) as u32)
         };
@@ -232,7 +228,7 @@ impl Engine {
         rails: Vec<Box<dyn Rail>>,
         memory: Option<(Memory, Vec<Option<usize>>)>,
     ) -> Result<Engine, NodeError> {
-        let EngineSpec { rank, size, key, channel, message, .. } = spec;
+        let EngineSpec { rank, size, key, profile: Profile { message, channel, .. }, .. } = spec;
         let policy = policies.node(&node)?;
         let describes = !policy.nics().is_empty();
         let node = Node::new(node, policy)?;

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use crosstie_protocol::channel::ChannelSpec;
-use crosstie_protocol::message::{MessageSpec, Tag};
+use crosstie_protocol::message::Tag;
 use crosstie_protocol::record::{self, Entry};
-use crosstie_protocol::{NodeSpec, PolicyKind};
+use crosstie_protocol::{NodeSpec, PolicyKind, Profile};
 use crosstie_units::Time;
 use crosstie_wire::bare::wing::{Air, Flights, wings};
 use crosstie_wire::bare::{Bare, BareRequest, BareSpec};
@@ -81,14 +81,11 @@ pub fn play(ranks: &Ranks<'_>, lines: Lines, messages: &[Message]) -> (Vec<Entry
                 rank,
                 size: ranks.count,
                 secret: SECRET,
-                channel: ranks.channel,
-                message: MessageSpec {
-                    strict: false,
-                    fins: false,
-                    ..MessageSpec::new(ranks.eager)
+                profile: Profile {
+                    channel: ranks.channel,
+                    ahead: Time::ZERO,
+                    ..Profile::live().with_eager(ranks.eager).patient()
                 },
-                patience: None,
-                ahead: Time::ZERO,
             };
             let wings = wings(&air, rank, ranks.rails as u8);
             Bare::with_node(spec, (ranks.node)(rank), &policies, wings).unwrap()

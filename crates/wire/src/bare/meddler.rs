@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crosstie_protocol::channel::SelectiveSpec;
-use crosstie_protocol::message::{MessageSpec, Tag};
-use crosstie_protocol::{Patience, PolicyKind};
+use crosstie_protocol::message::Tag;
+use crosstie_protocol::{PolicyKind, Profile};
 use crosstie_units::{Seed, Time};
 
 use super::{Bare, BareRequest, BareSpec};
@@ -77,15 +76,7 @@ fn whatever_happens_on_the_way_messages_arrive_as_they_were_sent() {
         rank,
         size: 2,
         secret: [5; 16],
-        channel: SelectiveSpec::LIVE.into(),
-        message: MessageSpec { strict: false, fins: false, ..MessageSpec::new(8192) },
-        patience: Some(Patience {
-            round_trips: 8,
-            least: Time::from_ns(20_000_000),
-            give_up: Time::from_ns(60_000_000_000),
-            ..Patience::default()
-        }),
-        ahead: Time::from_ns(1_000_000),
+        profile: Profile::live().with_eager(8192).giving_up(Time::from_ns(60_000_000_000)),
     };
     let policies = PolicyKind::Pull {}.policies(2, 1).unwrap();
     let mut ranks: Vec<Bare> = (0..)

@@ -1,25 +1,12 @@
 //! How the ranks of a job find each other.
 
-use crosstie_protocol::Patience;
-use crosstie_protocol::channel::{Recommended, SelectiveSpec};
-use crosstie_protocol::message::MessageSpec;
-use crosstie_units::Time;
-
 use super::{CommError, Options};
-use crate::clock::time;
 use crate::cores::Cores;
 use crate::engine::{Engine, EngineSpec};
 use crate::memory::{Memory, machine, shares_cores};
 use crate::rail::find::{self, Card, Offer};
 use crate::rail::{Rail, Udp};
 use crate::start::Job;
-
-/// How long a rail may be silent before its packets go again on others: longer than a rank that
-/// computes lets its peers wait.
-const SILENCE: Time = Time::from_ns(20_000_000);
-
-/// What is kept ahead of rails: for so long a rank may be busy with something else.
-const AHEAD: Time = Time::from_ns(1_000_000);
 
 /// A rank's connections to the others.
 pub(super) struct Connected {
@@ -108,20 +95,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
         rank: own,
         size: all,
         key,
-        channel: options.channel.spec(&Recommended::LIVE).unwrap_or(SelectiveSpec::LIVE.into()),
-        message: MessageSpec {
-            strict: false,
-            fins: false,
-            probe: Some(time(options.patience / 10)),
-            ..MessageSpec::new(options.eager)
-        },
-        patience: Some(Patience {
-            round_trips: 4,
-            least: SILENCE,
-            give_up: time(options.patience),
-            ..Patience::default()
-        }),
-        ahead: AHEAD,
+        profile: options.profile(),
         injection: options.injection,
     };
     Ok(Connected {

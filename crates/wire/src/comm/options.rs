@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use crosstie_protocol::{ChannelKind, Injection, PolicyKind};
+use crosstie_protocol::{ChannelKind, Injection, PolicyKind, Profile};
 
 use super::CommError;
+use crate::clock::time;
 
 /// How ranks reach each other. All ranks of a job should have the same.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +49,14 @@ impl Options {
     /// The defaults, but for what the environment says.
     pub fn from_environment() -> Result<Options, CommError> {
         Options::read(|name| std::env::var(name).ok())
+    }
+
+    /// How ranks with these options exchange messages.
+    pub(crate) fn profile(&self) -> Profile {
+        Profile::live()
+            .with_eager(self.eager)
+            .with_channel(&self.channel)
+            .giving_up(time(self.patience))
     }
 
     pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Options, CommError> {

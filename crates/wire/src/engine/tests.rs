@@ -4,8 +4,8 @@
 use super::*;
 use crate::bare::wing::{Air, Flights, wings};
 use crate::lent::{Lent, LentMut};
-use crosstie_protocol::PolicyKind;
 use crosstie_protocol::channel::{GoBackNSpec, SelectiveSpec};
+use crosstie_protocol::{Patience, PolicyKind};
 use crosstie_units::Seed;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -142,15 +142,12 @@ impl Sky {
                 size: ranks,
                 injection: Default::default(),
                 key: Key::new([9; 16]),
-                channel,
-                message: MessageSpec {
-                    strict: false,
-                    fins: false,
-                    probe: Some(ms(50)),
-                    ..MessageSpec::new(8192)
-                },
-                patience: Some(Patience { least: ms(10), give_up: ms(500), ..Patience::default() }),
-                ahead: ms(1),
+                profile: Profile {
+                    channel,
+                    patience: Some(Patience { least: ms(10), ..Patience::default() }),
+                    ..Profile::live().with_eager(8192)
+                }
+                .giving_up(ms(500)),
             };
             let rails = wings(&air, rank, speed.len() as u8);
             Engine::new(spec, &policies, rails, None).unwrap()
@@ -485,18 +482,10 @@ fn memory_is_given_back_while_another_rank_may_read_it() {
     }
     let mut rank = 0u16;
     let [mut sender, mut receiver] = memory.map(|memory| {
-        let message = MessageSpec { strict: false, fins: false, ..MessageSpec::new(8192) };
-        let (key, channel, patience) = (Key::new([9; 16]), selective(), None);
-        let spec = EngineSpec {
-            rank,
-            size: 2,
-            key,
-            channel,
-            message,
-            patience,
-            ahead: ms(1),
-            injection: Default::default(),
-        };
+        let profile =
+            Profile { channel: selective(), ..Profile::live().with_eager(8192).patient() };
+        let (key, injection) = (Key::new([9; 16]), Default::default());
+        let spec = EngineSpec { rank, size: 2, key, profile, injection };
         let places = (0..2).map(|other| (other != rank).then_some(usize::from(other))).collect();
         rank += 1;
         Engine::new(spec, &policies, Vec::new(), Some((memory, places))).unwrap()

@@ -13,8 +13,8 @@
 use std::collections::VecDeque;
 
 use crosstie_protocol::channel::{ChannelSpec, GoBackNSpec, SelectiveSpec};
-use crosstie_protocol::message::{MessageSpec, Tag};
-use crosstie_protocol::{Patience, PolicyKind};
+use crosstie_protocol::message::Tag;
+use crosstie_protocol::{Patience, PolicyKind, Profile};
 use crosstie_units::Time;
 
 use super::Decisions;
@@ -56,20 +56,12 @@ pub(super) fn spec(rank: u16, channel: ChannelSpec, eager: u64) -> BareSpec {
         rank,
         size: 2,
         secret: SECRET,
-        channel,
-        message: MessageSpec {
-            strict: false,
-            fins: false,
-            probe: Some(ms(50)),
-            ..MessageSpec::new(eager)
-        },
-        patience: Some(Patience {
-            round_trips: 8,
-            least: ms(10),
-            give_up: GIVE_UP,
-            ..Patience::default()
-        }),
-        ahead: ms(1),
+        profile: Profile {
+            channel,
+            patience: Some(Patience { least: ms(10), ..Patience::default() }),
+            ..Profile::live().with_eager(eager)
+        }
+        .giving_up(GIVE_UP),
     }
 }
 
