@@ -434,16 +434,6 @@ impl Dispatch {
         !*held
     }
 
-    /// The serial number of a message that must not be cut, if it were sent now, this rail took it,
-    /// and its only packet would be the first thing that the node wants done.
-    pub(crate) fn foresee(&self, pe: PeId, to: NodeId, bytes: u64, rail: RailId) -> Option<u64> {
-        let Pe { head, held, .. } = &self.pes[pe.0 as usize];
-        let free = head.is_none() && !held && self.orders.is_empty();
-        let fits = self.payload(to, rail).is_none_or(|payload| bytes <= payload.into());
-        (free && fits && self.outbox.is_at_once(rail))
-            .then(|| self.serials.as_ref().map_or(0, |serials| serials.next(to)))
-    }
-
     /// A packet has left the node. What has left whole with it: the rail of its stripe, and a PE
     /// that has waited for the message to leave and has more to send.
     pub(crate) fn left(&mut self, stripe: StripeId) -> Option<(RailId, Option<PeId>)> {
@@ -529,7 +519,7 @@ impl Dispatch {
     /// A packet has arrived; what it has made whole.
     #[inline]
     pub(crate) fn arrived(&mut self, packet: &Packet) -> Result<Whole, Stray> {
-        let &Parcel { from, to, message, length: bytes, serial, .. } = &packet.parcel;
+        let &Parcel { from, to, serial, .. } = &packet.parcel;
         if to != self.node {
             return Err(Stray);
         }
@@ -554,9 +544,15 @@ impl Dispatch {
         }
         if whole == Whole::Message {
             self.note(from, serial);
-            self.orders.push_back(Order::Deliver { from, message, bytes });
         }
         Ok(whole)
+    }
+
+    /// A message is there.
+    #[inline]
+    pub(crate) fn deliver(&mut self, parcel: &Parcel) {
+        let &Parcel { from, message, length: bytes, .. } = parcel;
+        self.orders.push_back(Order::Deliver { from, message, bytes });
     }
 
     /// A control packet has come; false if it has come before, which is fine where ways may die.

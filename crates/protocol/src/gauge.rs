@@ -1,10 +1,9 @@
 //! What rails show of themselves: how fast they carry packets to a node, and how long one is on its
 //! way.
 
-use std::collections::BTreeMap;
-
 use crosstie_units::{Rate, Time};
 
+use crate::node_map::NodeMap;
 use crate::{NodeId, RailId};
 
 /// What the way to one node on one rail has shown. Times are in picoseconds.
@@ -236,7 +235,7 @@ impl Gauge {
 #[derive(Debug)]
 pub(crate) struct Gauges {
     rails: u32,
-    ways: BTreeMap<NodeId, Vec<Gauge>>,
+    ways: NodeMap<Vec<Gauge>>,
     /// Bytes under way on each rail, to all nodes.
     under_way: Vec<u64>,
     /// What nothing is known of.
@@ -247,14 +246,14 @@ impl Gauges {
     pub fn new(rails: u32) -> Gauges {
         Gauges {
             rails,
-            ways: BTreeMap::new(),
+            ways: NodeMap::default(),
             under_way: vec![0; rails as usize],
             unknown: Gauge::default(),
         }
     }
 
     pub fn get(&self, to: NodeId, rail: RailId) -> &Gauge {
-        self.ways.get(&to).map_or(&self.unknown, |ways| &ways[rail.0 as usize])
+        self.ways.get(to).map_or(&self.unknown, |ways| &ways[rail.0 as usize])
     }
 
     /// Bytes under way on a rail, to all nodes.
@@ -263,8 +262,9 @@ impl Gauges {
     }
 
     fn way(&mut self, to: NodeId, rail: RailId) -> &mut Gauge {
-        let new = || vec![Gauge::default(); self.rails as usize];
-        &mut self.ways.entry(to).or_insert_with(new)[rail.0 as usize]
+        let Gauges { rails, ways, .. } = self;
+        let new = || vec![Gauge::default(); *rails as usize];
+        &mut ways.get_or_insert_with(to, new)[rail.0 as usize]
     }
 
     pub fn handed(&mut self, now: Time, to: NodeId, rail: RailId, bytes: u64) {

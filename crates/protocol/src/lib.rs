@@ -77,6 +77,7 @@ pub mod matrix;
 pub mod message;
 pub mod nic;
 mod node;
+mod node_map;
 mod numbers;
 mod outbox;
 mod packet;

@@ -103,20 +103,11 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
         Some(receive)
     }
 
-    /// The receive that would take a message, which stays.
-    pub fn awaiting(&self, from: S, tag: T) -> Option<R> {
-        let line = self.lines.get(&(from, tag));
-        match open_for(&self.open, line, from, tag) {
-            Some(place) => Some(self.open[place].receive),
-            None => line?.receives.front().map(|&(_, receive)| receive),
-        }
-    }
-
     /// Somebody asks for a message; the one that it takes with its sender and its tag, if it is
     /// there.
     pub fn post(&mut self, from: Option<S>, tag: Option<T>, receive: R) -> Option<(S, T, M)> {
         self.age += 1;
-        let Matching { lines, open, age, standing } = self;
+        let Matching { lines, age, standing, .. } = self;
         let (from, tag) = match (from, tag) {
             (Some(from), Some(tag)) => {
                 let line = lines.entry((from, tag)).or_default();
@@ -127,23 +118,39 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
                 }
                 (from, tag)
             }
-            _ => {
-                let fitting = lines.iter().filter(|(key, line)| {
-                    fits(from, key.0) && fits(tag, key.1) && !line.messages.is_empty()
-                });
-                let oldest = fitting.min_by_key(|(_, line)| line.messages[0].0);
-                let Some((&key, _)) = oldest else {
-                    open.push(OpenReceive { age: *age, from, tag, receive });
+            _ => match self.oldest(from, tag) {
+                Some(line) => line,
+                None => {
+                    let age = self.age;
+                    self.open.push(OpenReceive { age, from, tag, receive });
                     return None;
-                };
-                key
-            }
+                }
+            },
         };
-        let line = lines.get_mut(&(from, tag)).expect("it has a message");
+        Some((from, tag, self.take_message(from, tag)))
+    }
+
+    /// Takes the oldest message that a receive would take, with its sender and its tag.
+    pub fn claim(&mut self, from: Option<S>, tag: Option<T>) -> Option<(S, T, M)> {
+        let (from, tag) = self.oldest(from, tag)?;
+        Some((from, tag, self.take_message(from, tag)))
+    }
+
+    /// The sender and the tag of the oldest message that a receive would take.
+    fn oldest(&self, from: Option<S>, tag: Option<T>) -> Option<(S, T)> {
+        let fitting = self.lines.iter().filter(|(key, line)| {
+            fits(from, key.0) && fits(tag, key.1) && !line.messages.is_empty()
+        });
+        fitting.min_by_key(|(_, line)| line.messages[0].0).map(|(&line, _)| line)
+    }
+
+    /// Takes the first message of a line, which has one.
+    fn take_message(&mut self, from: S, tag: T) -> M {
+        let line = self.lines.get_mut(&(from, tag)).expect("it has a message");
         let (_, message) = line.messages.pop_front().expect("it has a message");
-        *standing -= 1;
+        self.standing -= 1;
         self.leave(from, tag);
-        Some((from, tag, message))
+        message
     }
 
     /// Something has left a line.

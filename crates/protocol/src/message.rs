@@ -23,5 +23,7 @@ mod envelope;
 mod messenger;
 mod order;
 
-pub use envelope::{Body, Envelope, Tag};
-pub use messenger::{Action, Cancelled, Input, MessageSpec, Messenger, PostId, RequestId};
+pub use envelope::{Body, Class, Context, Envelope, Tag};
+pub use messenger::{
+    Action, Cancelled, ClaimId, Input, MessageSpec, Messenger, PostId, RequestId,
+};

@@ -343,21 +343,6 @@ impl Node {
         self.dispatch.packet(stripe, number)
     }
 
-    /// The rail and the serial number of the only packet of a message that must not be cut, if it
-    /// were sent now and its packet would be the first thing that the node wants done. `None`:
-    /// it would not, or it is not known.
-    pub fn foresee(
-        &mut self,
-        now: Time,
-        pe: PeId,
-        to: NodeId,
-        bytes: u64,
-    ) -> Option<(RailId, u64)> {
-        self.dispatch.set_now(now);
-        let rail = self.policy.foresee(to, bytes, &self.dispatch)?;
-        Some((rail, self.dispatch.foresee(pe, to, bytes, rail)?))
-    }
-
     /// Whether something with this serial number has come from a node before, whole, where that is
     /// kept.
     pub fn has_seen(&self, from: NodeId, serial: u64) -> bool {
@@ -461,21 +446,51 @@ impl Node {
         }
     }
 
-    fn arrived(&mut self, packet: &Packet) {
+    /// The last byte of a packet has come in. Returns true if its message is whole with that: then
+    /// whoever asks delivers it. It is the same as [`Input::Arrived`] for drivers that have the
+    /// message at hand.
+    #[inline]
+    pub fn receive(&mut self, now: Time, packet: &Packet) -> bool {
+        #[cfg(feature = "record")]
+        crate::record::note(self.spec.id, now, || {
+            crate::record::Noted::Told(Input::Arrived(packet.clone()))
+        });
+        self.dispatch.set_now(now);
+        let whole = self.arrived(packet, false);
+        #[cfg(feature = "record")]
+        if whole {
+            let &crate::Parcel { from, message, length: bytes, .. } = &packet.parcel;
+            crate::record::note(self.spec.id, now, || {
+                crate::record::Noted::Wants(Action::Deliver { from, message, bytes })
+            });
+        }
+        whole
+    }
+
+    /// A packet has come in; true if its message is whole, which is `told` as an action or not.
+    #[inline]
+    fn arrived(&mut self, packet: &Packet, told: bool) -> bool {
         let (rail, from) = (packet.parcel.stripe.rail, packet.parcel.from);
         if !self.knows(rail) {
-            return;
+            return false;
         }
         let Node { dispatch, policy, .. } = self;
-        match dispatch.arrived(packet) {
-            Ok(Whole::Message | Whole::Stripe) => policy.arrived(&packet.parcel, dispatch),
-            Ok(Whole::Nothing | Whole::Known) => return,
+        let whole = dispatch.arrived(packet);
+        match whole {
+            Ok(Whole::Message | Whole::Stripe) => {
+                if told && whole == Ok(Whole::Message) {
+                    dispatch.deliver(&packet.parcel);
+                }
+                policy.arrived(&packet.parcel, dispatch);
+            }
+            Ok(Whole::Nothing | Whole::Known) => return false,
             // What was said to be arriving may have been this one.
             Err(Stray) => dispatch.stray(),
         }
         if self.arriving && dispatch.no_more(rail, from, packet.parcel.id) {
             policy.quiet(rail, dispatch);
         }
+        whole == Ok(Whole::Message)
     }
 
     fn control(&mut self, rail: RailId, from: NodeId, packet: Control, serial: u64) {
@@ -577,7 +592,7 @@ impl Machine for Node {
             Input::Acknowledged { stripe, number } => self.acknowledged(stripe, number),
             Input::ControlAcknowledged { to, rail } => self.control_acknowledged(to, rail),
             Input::Arriving { rail, from, stripe } => self.arriving(rail, from, stripe),
-            Input::Arrived(packet) => self.arrived(&packet),
+            Input::Arrived(packet) => _ = self.arrived(&packet, true),
             Input::Control { rail, from, packet, serial } => {
                 self.control(rail, from, packet, serial);
             }

@@ -49,12 +49,6 @@ pub trait Policy: fmt::Debug + Send {
     /// otherwise.
     fn ready(&mut self, pe: PeId, dispatch: &mut Dispatch);
 
-    /// The rail that [`Policy::ready`] would give a message to at once, whole, that must not be cut
-    /// and was sent now by a PE that has no other. `None`: none, or it is not known.
-    fn foresee(&self, _to: NodeId, _bytes: u64, _dispatch: &Dispatch) -> Option<RailId> {
-        None
-    }
-
     /// A NIC has sent a stripe.
     fn sent(&mut self, _rail: RailId, _dispatch: &mut Dispatch) {}
 

@@ -1,48 +1,42 @@
 //! Repetitions, and how they are noticed.
 
-use std::collections::BTreeMap;
-
 use crate::NodeId;
+use crate::node_map::NodeMap;
 use crate::numbers::Numbers;
 
 /// Numbers what goes to each node, and remembers what has come from each: for networks that may
 /// deliver a packet more than once.
 #[derive(Debug, Default)]
 pub(crate) struct Serials {
-    next: BTreeMap<NodeId, u64>,
+    next: NodeMap<u64>,
     /// What has come from each node.
-    seen: BTreeMap<NodeId, Numbers>,
+    seen: NodeMap<Numbers>,
 }
 
 impl Serials {
-    /// The number that the next thing for a node will have.
-    pub fn next(&self, to: NodeId) -> u64 {
-        self.next.get(&to).copied().unwrap_or(0)
-    }
-
     /// The number of the next thing for a node.
-    #[inline(never)]
+    #[inline]
     pub fn assign(&mut self, to: NodeId) -> u64 {
-        let next = self.next.entry(to).or_default();
+        let next = self.next.get_or_insert_with(to, u64::default);
         *next += 1;
         *next - 1
     }
 
     /// Whether something has come before.
-    #[inline(never)]
+    #[inline]
     pub fn has_seen(&self, from: NodeId, serial: u64) -> bool {
-        self.seen.get(&from).is_some_and(|seen| seen.contains(serial))
+        self.seen.get(from).is_some_and(|seen| seen.contains(serial))
     }
 
     /// Takes note that something has come.
-    #[inline(never)]
+    #[inline]
     pub fn note(&mut self, from: NodeId, serial: u64) {
-        self.seen.entry(from).or_default().insert(serial);
+        self.seen.get_or_insert_with(from, Numbers::default).insert(serial);
     }
 
     /// Forgets what has come from a node that is heard no more.
     pub fn forget(&mut self, from: NodeId) {
-        self.seen.remove(&from);
+        self.seen.remove(from);
     }
 }
 

@@ -1,10 +1,11 @@
 //! The ways of a node: which of them live, and what waits for one that does.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use crosstie_units::{Rate, Time};
 
+use crate::node_map::NodeMap;
 use crate::{NodeId, Outgoing, Patience, PeId, RailId, RailSet, StripeId};
 
 /// One rail to one peer.
@@ -127,7 +128,7 @@ pub(crate) enum Reach {
 pub(crate) struct Ways {
     patience: Patience,
     rails: u32,
-    peers: BTreeMap<NodeId, Peer>,
+    peers: NodeMap<Peer>,
     /// The rates of the links by rail, where they are known, and the bytes under way on each to
     /// all peers.
     rates: Vec<Rate>,
@@ -139,7 +140,7 @@ pub(crate) struct Ways {
 impl Ways {
     pub fn new(patience: Patience, rails: u32) -> Ways {
         let (rates, bytes) = (Vec::new(), vec![0; rails as usize]);
-        Ways { patience, rails, peers: BTreeMap::new(), rates, bytes, alarm: None }
+        Ways { patience, rails, peers: NodeMap::default(), rates, bytes, alarm: None }
     }
 
     /// The links of the rails are so fast.
@@ -156,7 +157,7 @@ impl Ways {
 
     /// Peers that are known and have not been given up.
     pub fn peers(&self) -> Vec<NodeId> {
-        self.peers.iter().filter(|(_, peer)| !peer.gone).map(|(&id, _)| id).collect()
+        self.peers.iter().filter(|(_, peer)| !peer.gone).map(|(id, _)| id).collect()
     }
 
     /// How long ways and peers may be silent.
@@ -166,13 +167,13 @@ impl Ways {
 
     /// The rails whose way to a peer has not died.
     pub fn living(&self, to: NodeId) -> RailSet {
-        self.peers.get(&to).map_or(RailSet::all(self.rails), |peer| peer.living)
+        self.peers.get(to).map_or(RailSet::all(self.rails), |peer| peer.living)
     }
 
     /// Those that have not come back only lately: who dies twice may die a third time.
     #[inline]
     pub fn steady(&self, now: Time, to: NodeId) -> RailSet {
-        let Some(peer) = self.peers.get(&to) else { return RailSet::all(self.rails) };
+        let Some(peer) = self.peers.get(to) else { return RailSet::all(self.rails) };
         if peer.returned.is_none_or(|at| self.patience.is_steady(at, now)) {
             return peer.living;
         }
@@ -190,7 +191,7 @@ impl Ways {
 
     fn peer(&mut self, id: NodeId) -> &mut Peer {
         let rails = self.rails;
-        self.peers.entry(id).or_insert_with(|| Peer {
+        self.peers.get_or_insert_with(id, || Peer {
             ways: vec![Way::default(); rails as usize],
             living: RailSet::all(rails),
             ..Peer::default()
@@ -371,7 +372,7 @@ impl Ways {
 
     /// A rail has come up: there is hope for those without a way.
     pub fn came_up(&mut self, now: Time, rail: RailId) {
-        for peer in self.peers.values_mut() {
+        for (_, peer) in self.peers.iter_mut() {
             peer.cut_off = peer.cut_off.map(|_| now);
             peer.comes_back(now, rail);
         }
@@ -380,7 +381,7 @@ impl Ways {
     /// The alarm has come: ways that have been silent for too long.
     pub fn silent(&mut self, now: Time) -> Vec<(NodeId, RailId)> {
         let mut silent = Vec::new();
-        for (&id, peer) in &self.peers {
+        for (id, peer) in self.peers.iter() {
             for (rail, way) in (0..).map(RailId).zip(&peer.ways) {
                 if way.under_way > 0 && way.end(&self.patience) <= now {
                     silent.push((id, rail));
@@ -394,7 +395,7 @@ impl Ways {
     pub fn give_up(&mut self, now: Time) -> Vec<NodeId> {
         let Patience { give_up, .. } = self.patience;
         let (mut given_up, mut alarm) = (Vec::new(), None::<Time>);
-        for (&id, peer) in &mut self.peers {
+        for (id, peer) in self.peers.iter_mut() {
             if peer.left || peer.cut_off.is_some_and(|since| since + give_up <= now) {
                 for (all, way) in self.bytes.iter_mut().zip(&peer.ways) {
                     *all -= way.bytes;
@@ -419,13 +420,13 @@ impl Ways {
 
     /// Packets that may yet be answered on a way that has died.
     pub fn ghosts(&self, to: NodeId, rail: RailId) -> u32 {
-        let way = self.peers.get(&to).and_then(|peer| peer.ways.get(rail.0 as usize));
+        let way = self.peers.get(to).and_then(|peer| peer.ways.get(rail.0 as usize));
         way.map_or(0, |way| way.ghosts)
     }
 
     /// Messages, and pieces of messages, that wait for a way.
     pub fn waiting(&self) -> usize {
-        self.peers.values().map(|peer| peer.held.len() + peer.orphans.len()).sum()
+        self.peers.iter().map(|(_, peer)| peer.held.len() + peer.orphans.len()).sum()
     }
 }
 

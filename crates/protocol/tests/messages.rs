@@ -32,28 +32,13 @@ struct Office {
     /// Envelopes posted, by kind.
     posted: BTreeMap<&'static str, u64>,
     kept: u64,
-    /// How often it was foreseen what a messenger would want.
-    foreseen: [u64; 2],
-    /// How often of ten times messages are sent and received at once, where that can be, and how
+    /// How often of ten times messages are sent and received inline, where that can be, and how
     /// often they were.
-    at_once: (u64, [u64; 2]),
+    inline: (u64, [u64; 2]),
 }
 
-/// What a messenger will want first when it is told something, as far as it knows: the number of an
-/// envelope, or a receive.
-fn foresee(rank: &Messenger, input: &Input) -> [Option<u64>; 2] {
-    match *input {
-        Input::Send { to, bytes, .. } => [rank.foresee(to, bytes).map(u64::from), None],
-        Input::Arrived { from, envelope, .. } => match (envelope.body, envelope.number) {
-            (Body::Eager { tag, bytes }, Some(number)) => {
-                let request = rank.foresee_arrival(from, tag, bytes, number);
-                [None, request.map(|request| request.0)]
-            }
-            _ => [None; 2],
-        },
-        _ => [None; 2],
-    }
-}
+const CONTEXT: Context = Context { class: Class::Application, id: 0 };
+const CLASS: Class = Class::Application;
 
 impl Office {
     fn new(spec: MessageSpec, ranks: u32, rails: u32, seed: u64) -> Office {
@@ -70,8 +55,7 @@ impl Office {
             failed: Vec::new(),
             posted: BTreeMap::new(),
             kept: 0,
-            foreseen: [0; 2],
-            at_once: (0, [0; 2]),
+            inline: (0, [0; 2]),
         }
     }
 
@@ -79,23 +63,9 @@ impl Office {
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
             let machine = &mut self.ranks[rank as usize];
-            let foreseen = foresee(machine, &input);
             machine.handle(Time::ZERO, input);
             let actions: Vec<Action> =
                 std::iter::from_fn(|| machine.poll_action(Time::ZERO)).collect();
-            match (foreseen, &actions[..]) {
-                ([None, None], _) => {}
-                ([Some(number), _], [Action::Post { envelope, .. }, ..]) => {
-                    assert_eq!(envelope.number.map(u64::from), Some(number), "{envelope:?}");
-                    assert!(matches!(envelope.body, Body::Eager { .. }), "{envelope:?}");
-                }
-                ([_, Some(receive)], [Action::Received { request, .. }]) => {
-                    assert_eq!(request.0, receive);
-                }
-                (_, others) => panic!("{foreseen:?} was foreseen, but {others:?}"),
-            }
-            let [sends, arrivals] = foreseen.map(|foreseen| u64::from(foreseen.is_some()));
-            self.foreseen = [self.foreseen[0] + sends, self.foreseen[1] + arrivals];
             for action in actions {
                 inputs.extend(self.act(rank, action));
             }
@@ -110,6 +80,7 @@ impl Office {
                     Body::Eager { .. } => "EAGER",
                     Body::Rts { .. } => "RTS",
                     Body::Cts { .. } => "CTS",
+                    Body::Matched { .. } => "MATCHED",
                     Body::Data { .. } => "DATA",
                     Body::Fin { .. } => "FIN",
                     Body::Credit { .. } => "CREDIT",
@@ -161,44 +132,35 @@ impl Office {
         self.enter(there, event);
     }
 
-    fn is_at_once(&mut self) -> bool {
-        self.draws.below(10) < self.at_once.0
+    fn is_inline(&mut self) -> bool {
+        self.draws.below(10) < self.inline.0
     }
 
-    /// Sends a message at once, if that can be.
-    fn send_at_once(&mut self, rank: u32, to: RankId, tag: Tag, bytes: u64) -> bool {
+    /// Sends a message inline, if that can be.
+    fn send_inline(&mut self, rank: u32, to: RankId, tag: Tag, bytes: u64) -> bool {
+        let Context { class, id: context } = CONTEXT;
         let machine = &mut self.ranks[rank as usize];
-        let (foreseen, mut carried) = (machine.foresee(to, bytes), None);
-        let sent = machine.send_at_once(Time::ZERO, to, bytes, |number| {
-            carried = Some(number);
-            true
-        });
-        assert_eq!((foreseen, sent), (carried, carried.is_some()), "it is as it was foreseen");
-        assert!(!machine.wants(), "that is all");
-        if sent {
-            let envelope = Envelope { number: carried, body: Body::Eager { tag, bytes } };
-            let event = Event::Envelope { from: rank, to: to.0, post: None, envelope, bytes };
-            self.carry(RailSet::all(1), event);
-            self.at_once.1[0] += 1;
-        }
-        sent
+        let Some(number) = machine.send_inline(Time::ZERO, class, to, bytes) else { return false };
+        assert_eq!(machine.poll_action(Time::ZERO), None, "that is all");
+        let body = Body::Eager { context, tag, bytes, send: None };
+        let envelope = Envelope { class, number: Some(number), body };
+        let event = Event::Envelope { from: rank, to: to.0, post: None, envelope, bytes };
+        self.carry(RailSet::all(1), event);
+        self.inline.1[0] += 1;
+        true
     }
 
     /// The same for a message that has come.
-    fn receive_at_once(&mut self, rank: u32, from: RankId, envelope: Envelope) -> bool {
-        let (Body::Eager { tag, bytes }, Some(number)) = (envelope.body, envelope.number) else {
+    fn receive_inline(&mut self, rank: u32, from: RankId, envelope: Envelope) -> bool {
+        let Body::Eager { tag, bytes, .. } = envelope.body else { return false };
+        let machine = &mut self.ranks[rank as usize];
+        let Some(request) = machine.receive_inline(Time::ZERO, from, &envelope, bytes) else {
             return false;
         };
-        let machine = &mut self.ranks[rank as usize];
-        let foreseen = machine.foresee_arrival(from, tag, bytes, number);
-        let request = machine.receive_at_once(Time::ZERO, from, tag, bytes, number);
-        assert_eq!(foreseen, request, "it is as it was foreseen");
-        assert!(!machine.wants(), "that is all");
-        if let Some(request) = request {
-            assert_eq!(self.received.insert(request, (from, tag, bytes)), None, "once");
-            self.at_once.1[1] += 1;
-        }
-        request.is_some()
+        assert_eq!(machine.poll_action(Time::ZERO), None, "that is all");
+        assert_eq!(self.received.insert(request, (from, tag, bytes)), None, "once");
+        self.inline.1[1] += 1;
+        true
     }
 
     fn enter(&mut self, at: u64, event: Event) {
@@ -216,7 +178,7 @@ impl Office {
                     self.enter(back, Event::Landed { rank: from, post });
                 }
                 let from = RankId(from);
-                if !self.is_at_once() || !self.receive_at_once(to, from, envelope) {
+                if !self.is_inline() || !self.receive_inline(to, from, envelope) {
                     self.tell(to, Input::Arrived { from, envelope, bytes });
                 }
             }
@@ -227,16 +189,18 @@ impl Office {
 
     fn send(&mut self, rank: u32, to: u32, tag: u32, bytes: u64, request: u64) {
         let (request, to, tag) = (RequestId(request), RankId(to), Tag(tag));
-        if self.is_at_once() && self.send_at_once(rank, to, tag, bytes) {
+        if self.is_inline() && self.send_inline(rank, to, tag, bytes) {
             self.sent.push(request);
         } else {
-            self.tell(rank, Input::Send { request, to, tag, bytes });
+            let (context, synchronous) = (CONTEXT, false);
+            self.tell(rank, Input::Send { request, context, to, tag, bytes, synchronous });
         }
     }
 
     fn receive(&mut self, rank: u32, from: Option<u32>, tag: Option<u32>, request: u64) {
         let (request, from, tag) = (RequestId(request), from.map(RankId), tag.map(Tag));
-        self.tell(rank, Input::Receive { request, from, tag, room: u64::MAX });
+        let (context, room) = (CONTEXT, u64::MAX);
+        self.tell(rank, Input::Receive { request, context, from, tag, room });
     }
 
     fn is_idle(&self) -> bool {
@@ -264,21 +228,9 @@ fn short_messages_are_pushed_and_long_ones_asked_for() {
 }
 
 #[test]
-fn what_a_messenger_would_do_is_foreseen() {
+fn where_nothing_is_in_the_way_messages_go_and_come_inline() {
     let mut office = Office::new(MessageSpec::new(1000), 2, 1, 1);
-    for round in 0..10 {
-        office.receive(1, Some(0), Some(7), 100 + round);
-        office.send(0, 1, 7, 8, round);
-        while office.step() {}
-    }
-    // Of all but the first, before which they had not heard of each other.
-    assert_eq!((office.foreseen, office.received.len()), ([9, 9], 10));
-}
-
-#[test]
-fn where_nothing_is_in_the_way_messages_go_and_come_at_once() {
-    let mut office = Office::new(MessageSpec::new(1000), 2, 1, 1);
-    office.at_once.0 = 10;
+    office.inline.0 = 10;
     for round in 0..1000 {
         office.receive(1, Some(0), Some(7), 10_000 + round);
         office.send(0, 1, 7, 8, round);
@@ -288,7 +240,7 @@ fn where_nothing_is_in_the_way_messages_go_and_come_at_once() {
     assert!(office.is_idle());
     // Not the first, before which they had not heard of each other, and not where credit is given
     // back.
-    let [sends, receives] = office.at_once.1;
+    let [sends, receives] = office.inline.1;
     assert_eq!((sends, receives, office.posted["CREDIT"]), (999, 997, 2));
 }
 
@@ -300,10 +252,13 @@ fn a_missing_fin_keeps_a_message_from_being_received() {
         rank.handle(Time::ZERO, input);
         std::iter::from_fn(|| rank.poll_action(Time::ZERO)).collect::<Vec<_>>()
     };
-    handle(Input::Receive { request: RequestId(5), from: Some(from), tag: None, room });
-    let arrived =
-        |number, body, bytes| Input::Arrived { from, envelope: Envelope { number, body }, bytes };
-    let body = Body::Rts { tag: Tag(3), bytes: 50, send: 0 };
+    let (request, context) = (RequestId(5), CONTEXT);
+    handle(Input::Receive { request, context, from: Some(from), tag: None, room });
+    let arrived = |number, body, bytes| {
+        let envelope = Envelope { class: CLASS, number, body };
+        Input::Arrived { from, envelope, bytes }
+    };
+    let body = Body::Rts { context: 0, tag: Tag(3), bytes: 50, send: 0 };
     let actions = handle(arrived(Some(0), body, 0));
     let [Action::Place { receive, .. }, Action::Post { .. }] = actions[..] else {
         panic!("{actions:?}")
@@ -313,6 +268,113 @@ fn a_missing_fin_keeps_a_message_from_being_received() {
     let done = handle(arrived(Some(1), Body::Fin { receive, of: 2 }, 0));
     let (request, tag, bytes, envelope) = (RequestId(5), Tag(3), 50, None);
     assert_eq!(done, [Action::Received { request, from, tag, bytes, envelope }]);
+}
+
+/// Sends and receives of one context never meet those of another, whatever is left open.
+#[test]
+fn contexts_keep_messages_apart() {
+    let mut rank = Messenger::new(MessageSpec::new(1000), RankId(1));
+    let from = RankId(0);
+    let contexts = [(0, 7), (0, 8), (1, 7)]
+        .map(|(class, id)| Context { class: Class::ALL[class], id });
+    let mut numbers = [0; 3];
+    for (length, context) in (1..).zip(contexts) {
+        let number = &mut numbers[context.class as usize];
+        let body = Body::Eager { context: context.id, tag: Tag(5), bytes: length, send: None };
+        let envelope = Envelope { class: context.class, number: Some(*number), body };
+        rank.handle(Time::ZERO, Input::Arrived { from, envelope, bytes: length });
+        *number += 1;
+    }
+    for (length, context) in (1..).zip(contexts) {
+        assert_eq!(rank.probe(context, None, None), Some((from, Tag(5), length)));
+    }
+    let other = Context { class: Class::Remote, id: 7 };
+    assert_eq!(rank.probe(other, None, None), None);
+    for (request, length, context) in [(1, 3, contexts[2]), (2, 1, contexts[0])] {
+        let (request, from, tag, room) = (RequestId(request), None, None, 9);
+        rank.handle(Time::ZERO, Input::Receive { request, context, from, tag, room });
+        let Some(Action::Received { bytes, .. }) = rank.poll_action(Time::ZERO) else {
+            panic!("{rank:?}")
+        };
+        assert_eq!(bytes, length);
+    }
+    assert_eq!(rank.unexpected().collect::<Vec<_>>(), [(contexts[1], from, Tag(5), 2)]);
+}
+
+/// A class without credit asks; the others have theirs.
+#[test]
+fn what_nobody_asks_for_in_one_class_takes_no_credit_of_another() {
+    let spec = MessageSpec { credit: 4096, ..MessageSpec::new(1000) };
+    let mut rank = Messenger::new(spec, RankId(0));
+    let mut send = |class, number| {
+        let (request, context) = (RequestId(number), Context { class, id: 0 });
+        let (to, tag, bytes, synchronous) = (RankId(1), Tag(0), 1000, false);
+        let input = Input::Send { request, context, to, tag, bytes, synchronous };
+        rank.handle(Time::ZERO, input);
+        let first = rank.poll_action(Time::ZERO);
+        while rank.poll_action(Time::ZERO).is_some() {}
+        match first {
+            Some(Action::Post { envelope, .. }) => matches!(envelope.body, Body::Eager { .. }),
+            other => panic!("{other:?}"),
+        }
+    };
+    let eager = (0..6).map(|number| send(Class::Application, number)).collect::<Vec<_>>();
+    assert_eq!(eager, [true, true, true, false, false, false]);
+    assert!(send(Class::Collective, 6) && send(Class::Remote, 7));
+}
+
+/// Each of a few messages, with and without bytes, short and long, is sent when it is matched.
+#[test]
+fn a_synchronous_send_is_done_when_its_message_is_matched() {
+    for bytes in [0, 8, 1000, 1001] {
+        let mut office = Office::new(MessageSpec::new(1000), 2, 2, bytes);
+        let (request, context, to, tag) = (RequestId(1), CONTEXT, RankId(1), Tag(3));
+        let synchronous = true;
+        office.tell(0, Input::Send { request, context, to, tag, bytes, synchronous });
+        while office.step() {}
+        assert_eq!(office.sent, [], "nobody has asked for {bytes} bytes");
+        assert_eq!(office.posted.contains_key("EAGER"), bytes <= 1000);
+        office.receive(1, Some(0), Some(3), 9);
+        while office.step() {}
+        assert_eq!((office.sent.len(), office.received.len()), (1, 1), "{bytes} bytes");
+        assert!(office.is_idle());
+    }
+}
+
+#[test]
+fn a_claimed_message_is_for_nobody_else() {
+    let mut office = Office::new(MessageSpec::new(100), 2, 1, 5);
+    for (request, bytes) in [(1, 50), (2, 5000), (3, 60)] {
+        office.send(0, 1, 4, bytes, request);
+        while office.step() {}
+    }
+    let claim = |office: &mut Office| office.ranks[1].claim(CONTEXT, None, Some(Tag(4)));
+    let (short, from, tag, bytes) = claim(&mut office).unwrap();
+    assert_eq!((from, tag, bytes), (RankId(0), Tag(4), 50));
+    let (long, .., bytes) = claim(&mut office).unwrap();
+    assert_eq!(bytes, 5000);
+    office.receive(1, None, None, 10);
+    assert_eq!(office.received[&RequestId(10)].2, 60, "the only one that is left");
+    assert_eq!(claim(&mut office), None);
+    for (request, claim, bytes) in [(11, long, 5000), (12, short, 50)] {
+        let (request, room) = (RequestId(request), 9999);
+        office.tell(1, Input::ReceiveClaimed { request, claim, room });
+        while office.step() {}
+        assert_eq!(office.received[&request].2, bytes);
+    }
+    assert!(office.is_idle());
+    // A long one of a rank that is gone fails, a short one is there.
+    office.send(0, 1, 4, 50, 20);
+    office.send(0, 1, 4, 5000, 21);
+    while office.step() {}
+    let claims = [claim(&mut office), claim(&mut office)].map(|claim| claim.unwrap().0);
+    office.tell(1, Input::Unreachable { peer: RankId(0) });
+    for (request, claim) in [30, 31].into_iter().zip(claims) {
+        let (request, room) = (RequestId(request), 9999);
+        office.tell(1, Input::ReceiveClaimed { request, claim, room });
+    }
+    assert_eq!(office.received[&RequestId(30)].2, 50);
+    assert_eq!(office.failed, [RequestId(31)]);
 }
 
 #[test]
@@ -420,16 +482,16 @@ fn what_cannot_be_is_counted_and_ignored() {
         (Some(0), Body::Cts { send: 0, receive: 0 }, 0),
         (Some(1), Body::Fin { receive: 9, of: 1 }, 0),
         (Some(2), Body::Credit { bytes: 1 }, 0),
-        (Some(3), Body::Eager { tag: Tag(0), bytes: 101 }, 101),
-        (Some(4), Body::Eager { tag: Tag(0), bytes: 10 }, 9),
+        (Some(3), Body::Eager { context: 0, tag: Tag(0), bytes: 101, send: None }, 101),
+        (Some(4), Body::Eager { context: 0, tag: Tag(0), bytes: 10, send: None }, 9),
         (None, Body::Data { receive: 0 }, 0),
         (Some(5), Body::Data { receive: 0 }, 0),
-        (None, Body::Rts { tag: Tag(0), bytes: 1, send: 0 }, 0),
+        (None, Body::Rts { context: 0, tag: Tag(0), bytes: 1, send: 0 }, 0),
         (Some(4), Body::Credit { bytes: 0 }, 0),
         (Some(5 + (1 << 31)), Body::Credit { bytes: 0 }, 0),
     ];
     for (count, (number, body, bytes)) in (1..).zip(bodies) {
-        let envelope = Envelope { number, body };
+        let envelope = Envelope { class: CLASS, number, body };
         rank.handle(Time::ZERO, Input::Arrived { from: RankId(0), envelope, bytes });
         assert_eq!(rank.strays(), count, "{body:?}");
     }
@@ -446,12 +508,12 @@ proptest! {
     #[test]
     fn every_message_arrives_once_whole_and_in_order(
         ranks in 2..5u32, rails in 1..4u32, (strict, synchronous) in any::<(bool, bool)>(), first in prop_oneof![Just(0), Just(u32::MAX - 20)],
-        credit in 4096..20_000u64, open: bool, at_once in 0..=10u64, seed: u64,
+        credit in 4096..20_000u64, open: bool, inline in 0..=10u64, seed: u64,
         sends in prop::collection::vec((0..5u32, 0..5u32, 0..3u32, 0..3000u64), 1..150),
     ) {
         let spec = MessageSpec { credit, strict, synchronous, first, ..MessageSpec::new(1000) };
         let mut office = Office::new(spec, ranks, rails, seed);
-        office.at_once.0 = at_once;
+        office.inline.0 = inline;
         let mut draws = Seed(seed).stream("turns", 0);
         // What is to be done: sends in order, and for each a receive at its receiver.
         let mut expected: BTreeMap<(u32, u32, u32), VecDeque<u64>> = BTreeMap::new();
@@ -524,7 +586,8 @@ fn who_is_waited_for_is_probed() {
     let mut rank = Messenger::new(spec, RankId(0));
     assert_eq!(rank.poll_timeout(), None);
     let (from, tag, room) = (Some(RankId(1)), None, 100);
-    rank.handle(at(50), Input::Receive { request: RequestId(5), from, tag, room });
+    let (request, context) = (RequestId(5), CONTEXT);
+    rank.handle(at(50), Input::Receive { request, context, from, tag, room });
     let probes = |rank: &mut Messenger, now| {
         assert_eq!(rank.poll_timeout(), Some(now));
         rank.handle_timeout(now);

@@ -1,6 +1,6 @@
 //! A rank without start-up, sockets and clock, which keeps the memory of its messages itself: for
 //! tests over rails in memory, of this crate and of others, and for fuzzing.
-#![allow(unsafe_code)] // It lends memory to an engine.
+#![allow(unsafe_code)] // It lends memory to a rank.
 
 #[cfg(test)]
 mod meddler;
@@ -12,8 +12,8 @@ use crosstie_units::Time;
 use slotmap::SlotMap;
 
 use crate::RailStatistics;
-use crate::engine::{Buffer, Engine, EngineSpec, Failure, RequestKey};
-use crate::envelope::Context;
+use crate::rank::{Buffer, Failure, Rank, RankSpec, RequestKey, Selection, Send, context};
+use crosstie_protocol::message::Class;
 use crate::key::Key;
 use crate::lent::{Lent, LentMut};
 use crate::rail::Rail;
@@ -74,7 +74,7 @@ pub type BareOutcome = Result<(u16, Tag, Vec<u8>), u16>;
 /// A rank without start-up, sockets and clock.
 pub struct Bare {
     // It goes first: it uses what is held.
-    engine: Engine,
+    stack: Rank,
     held: SlotMap<BareRequest, Held>,
 }
 
@@ -85,8 +85,8 @@ impl Bare {
         policies: &Policies,
         rails: Vec<Box<dyn Rail>>,
     ) -> Result<Bare, NodeError> {
-        let engine = Engine::new(spec.engine(), policies, rails, None)?;
-        Ok(Bare { engine, held: SlotMap::with_key() })
+        let stack = Rank::new(spec.stack(), policies, rails, None)?;
+        Ok(Bare { stack, held: SlotMap::with_key() })
     }
 
     /// One of two ranks of a machine, which share memory and nothing else.
@@ -98,8 +98,8 @@ impl Bare {
     ) -> Result<Bare, NodeError> {
         let places = (0..spec.size).map(|rank| (rank != spec.rank).then_some(rank.into()));
         let memory = Some((memory, places.collect()));
-        let engine = Engine::new(spec.engine(), policies, Vec::new(), memory)?;
-        Ok(Bare { engine, held: SlotMap::with_key() })
+        let stack = Rank::new(spec.stack(), policies, Vec::new(), memory)?;
+        Ok(Bare { stack, held: SlotMap::with_key() })
     }
 
     /// The same with another node.
@@ -109,22 +109,23 @@ impl Bare {
         policies: &Policies,
         rails: Vec<Box<dyn Rail>>,
     ) -> Result<Bare, NodeError> {
-        let engine = Engine::with_node(spec.engine(), node, policies, rails, None)?;
-        Ok(Bare { engine, held: SlotMap::with_key() })
+        let stack = Rank::with_node(spec.stack(), node, policies, rails, None)?;
+        Ok(Bare { stack, held: SlotMap::with_key() })
     }
 
     /// Greets all others on all rails, as it would each before it sends the first data.
     pub fn greet_all(&mut self, now: Time) {
-        self.engine.greet_all(now);
+        self.stack.greet_all(now);
     }
 
     /// Begins to send a message.
     pub fn send(&mut self, now: Time, to: u16, tag: Tag, message: &[u8]) -> BareRequest {
         let mut bytes = Held::around(message);
-        // SAFETY: the bytes stay where they are until the engine is done with them, or dropped;
+        // SAFETY: the bytes stay where they are until the rank is done with them, or dropped;
         // nobody writes them.
         let lent = unsafe { Lent::new(Held::message(&mut bytes)) };
-        let request = self.engine.send(now, Context::Program, to, tag, Buffer::Out(lent));
+        let send = Send { context: context(Class::Application), to, tag, synchronous: false };
+        let request = self.stack.send(now, &send, Buffer::Out(lent));
         self.held.insert(Held { request, bytes })
     }
 
@@ -137,10 +138,11 @@ impl Bare {
         room: usize,
     ) -> BareRequest {
         let mut bytes = Held::around(&vec![0; room]);
-        // SAFETY: the bytes stay where they are until the engine is done with them, or dropped;
+        // SAFETY: the bytes stay where they are until the rank is done with them, or dropped;
         // nobody else uses them.
         let lent = unsafe { LentMut::new(Held::message(&mut bytes)) };
-        let request = self.engine.receive(now, Context::Program, from, tag, Buffer::In(lent));
+        let what = Selection { context: context(Class::Application), from, tag };
+        let request = self.stack.receive(now, &what, Buffer::In(lent));
         self.held.insert(Held { request, bytes })
     }
 
@@ -150,7 +152,7 @@ impl Bare {
     /// If somebody wrote beside its memory.
     pub fn outcome(&mut self, request: BareRequest) -> Option<BareOutcome> {
         let held = self.held.get(request)?;
-        let outcome = self.engine.outcome(held.request)?;
+        let outcome = self.stack.outcome(held.request)?;
         let mut held = self.held.remove(request)?;
         assert!(held.is_whole(), "a message was written outside of its memory");
         Some(match outcome {
@@ -168,48 +170,48 @@ impl Bare {
 
     /// Takes in what has come and does what is due. Whether anything came.
     pub fn progress(&mut self, now: Time) -> bool {
-        self.engine.progress(now)
+        self.stack.progress(now)
     }
 
     /// When it wants to be called, if nothing happens before.
     pub fn deadline(&self) -> Option<Time> {
-        self.engine.deadline()
+        self.stack.deadline()
     }
 
     /// Whether a rank has been given up.
     pub fn is_gone(&self, rank: u16) -> bool {
-        self.engine.is_gone(rank)
+        self.stack.is_gone(rank)
     }
 
     /// What rails have carried.
     pub fn statistics(&self) -> Vec<RailStatistics> {
-        self.engine.statistics()
+        self.stack.statistics()
     }
 
     /// Bytes of messages that it keeps, and that nobody has asked for yet or that are not whole.
     pub fn kept(&self) -> usize {
-        self.engine.kept_bytes()
+        self.stack.kept_bytes().0
     }
 
     /// How many these are at most, whatever its peers do.
     pub fn most_kept(&self) -> usize {
-        self.engine.most_kept_bytes()
+        self.stack.kept_bytes().1
     }
 
     /// What waits until others have read what they were told through memory.
     pub fn backlog(&self) -> usize {
-        self.engine.backlog()
+        self.stack.backlog()
     }
 
     /// Whether all that was sent has arrived.
     pub fn has_sent_all(&self) -> bool {
-        self.engine.has_sent_all()
+        self.stack.has_sent_all()
     }
 }
 
 impl BareSpec {
-    fn engine(&self) -> EngineSpec {
+    fn stack(&self) -> RankSpec {
         let &BareSpec { rank, size, secret, profile } = self;
-        EngineSpec { rank, size, key: Key::new(secret), profile, injection: Injection::default() }
+        RankSpec { rank, size, key: Key::new(secret), profile, injection: Injection::default() }
     }
 }

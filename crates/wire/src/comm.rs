@@ -44,14 +44,15 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use bytemuck::{NoUninit, Pod};
-use crosstie_protocol::message::{Cancelled, Tag};
+use crosstie_protocol::message::{Cancelled, Class, Tag};
 use crosstie_units::Time;
 
 use crate::clock::{Clock, time};
 use crate::datagram::LONGEST;
-pub use crate::engine::Loss;
-use crate::engine::{Buffer, Engine, Failure, RailStatistics, RequestKey, Status as Done};
-use crate::envelope::Context;
+pub use crate::rank::Loss;
+use crate::rank::{
+    Buffer, Failure, RailStatistics, Rank, RequestKey, Selection, Send, Status as Done, context,
+};
 use crate::lent::{Lent, LentMut};
 use crate::start::Job;
 use crate::waiting::{Intruder, Pass, Waiting, Waking};
@@ -85,7 +86,7 @@ pub struct Comm {
 
 /// What a rank's own thread shares with its caretaker.
 struct Shared {
-    engine: Mutex<Engine>,
+    engine: Mutex<Rank>,
     clock: Clock,
     /// How often the engine was looked after by the rank itself, and whether it is at it.
     looks: AtomicU64,
@@ -122,7 +123,7 @@ pub const TAGS: u32 = 1 << 31;
 impl Shared {
     /// The engine, unless a holder of it panicked. Then it may be in any state, and memory that was
     /// lent to it may be gone: nobody touches it any more.
-    fn engine(&self) -> Result<MutexGuard<'_, Engine>, CommError> {
+    fn engine(&self) -> Result<MutexGuard<'_, Rank>, CommError> {
         self.engine.lock().map_err(|_| CommError::Panicked)
     }
 
@@ -219,7 +220,7 @@ impl Comm {
     /// Sends a message, and waits until its memory can be used again: short messages may not have
     /// arrived by then.
     pub fn send<T: NoUninit>(&self, to: usize, tag: u32, message: &[T]) -> Result<(), CommError> {
-        self.send_in(Context::Program, to, self.tag(tag)?, bytemuck::cast_slice(message))
+        self.send_in(Class::Application, to, self.tag(tag)?, bytemuck::cast_slice(message))
     }
 
     /// Receives a message from a rank, or from any, with a tag, or with any. It may be shorter than
@@ -231,7 +232,7 @@ impl Comm {
         message: &mut [T],
     ) -> Result<Status, CommError> {
         let tag = tag.into().map(|tag| self.tag(tag)).transpose()?;
-        self.recv_in(Context::Program, from.into(), tag, bytemuck::cast_slice_mut(message))
+        self.recv_in(Class::Application, from.into(), tag, bytemuck::cast_slice_mut(message))
     }
 
     /// Waits until there is a message that a receive would take, and tells of it.
@@ -243,8 +244,9 @@ impl Comm {
         let (from, tag) = (from.into(), tag.into());
         let from = from.map(|from| self.peer(from)).transpose()?;
         let tag = tag.map(|tag| self.tag(tag)).transpose()?;
+        let what = Selection { context: context(Class::Application), from, tag };
         let found = self.until(|engine| {
-            let found = engine.probe(from, tag).map(Ok);
+            let found = engine.probe(&what).map(Ok);
             found.or_else(|| {
                 let gone = from.filter(|&from| engine.is_gone(from))?;
                 Some(Err(Failure::Unreachable { rank: gone, cause: engine.loss(gone) }))
@@ -263,7 +265,8 @@ impl Comm {
         let tag = tag.into().map(|tag| self.tag(tag)).transpose()?;
         let (mut engine, now) = self.look()?;
         engine.progress(now);
-        Ok(engine.probe(from, tag).map(Status::from))
+        let what = Selection { context: context(Class::Application), from, tag };
+        Ok(engine.probe(&what).map(Status::from))
     }
 
     /// Begins sends and receives that go on together. All of them are done, or given up after an
@@ -396,7 +399,7 @@ impl Comm {
     }
 
     /// The engine.
-    fn engine(&self) -> Result<MutexGuard<'_, Engine>, CommError> {
+    fn engine(&self) -> Result<MutexGuard<'_, Rank>, CommError> {
         // Nobody else counts.
         let looks = &self.shared.looks;
         looks.store(looks.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
@@ -405,13 +408,13 @@ impl Comm {
 
     /// The engine, and the time it is: in this order, since the caretaker may have been at it until
     /// now.
-    fn look(&self) -> Result<(MutexGuard<'_, Engine>, Time), CommError> {
+    fn look(&self) -> Result<(MutexGuard<'_, Rank>, Time), CommError> {
         let engine = self.engine()?;
         Ok((engine, self.shared.clock.now()))
     }
 
     /// The engine, and about what time it is, for where nobody has to know it better.
-    fn glance(&self) -> Result<(MutexGuard<'_, Engine>, Time), CommError> {
+    fn glance(&self) -> Result<(MutexGuard<'_, Rank>, Time), CommError> {
         let engine = self.engine()?;
         let looks = self.shared.looks.load(Ordering::Relaxed);
         // Also who always finds something at once is to notice that time passes.
@@ -424,7 +427,7 @@ impl Comm {
 
     /// The same for the begin of an operation. A rank that begins one after another has to answer
     /// others too: the caretaker takes it for attended.
-    fn begin(&self) -> Result<(MutexGuard<'_, Engine>, Time), CommError> {
+    fn begin(&self) -> Result<(MutexGuard<'_, Rank>, Time), CommError> {
         let (mut engine, about) = self.glance()?;
         if self.shared.looks.load(Ordering::Relaxed).is_multiple_of(BEGUN) {
             engine.progress(self.shared.clock.now());
@@ -434,15 +437,15 @@ impl Comm {
     }
 
     /// Looks after messages until something is found.
-    fn until<R>(&self, find: impl FnMut(&mut Engine) -> Option<R>) -> Result<R, CommError> {
+    fn until<R>(&self, find: impl FnMut(&mut Rank) -> Option<R>) -> Result<R, CommError> {
         self.until_from(self.glance()?, find)
     }
 
     /// The same for who has the engine already, and knows about what time it is.
     fn until_from<R>(
         &self,
-        (mut engine, begin): (MutexGuard<'_, Engine>, Time),
-        mut find: impl FnMut(&mut Engine) -> Option<R>,
+        (mut engine, begin): (MutexGuard<'_, Rank>, Time),
+        mut find: impl FnMut(&mut Rank) -> Option<R>,
     ) -> Result<R, CommError> {
         // Most of what is sent is done with at once.
         if let Some(found) = find(&mut engine) {
@@ -499,7 +502,7 @@ impl Comm {
     /// The same for who has the engine already, and knows about what time it is.
     fn finished_from(
         &self,
-        look: (MutexGuard<'_, Engine>, Time),
+        look: (MutexGuard<'_, Rank>, Time),
         key: RequestKey,
     ) -> Result<Status, CommError> {
         match self.until_from(look, |engine| engine.outcome(key)) {
@@ -539,7 +542,7 @@ impl Comm {
 
     fn begin_send(
         &self,
-        context: Context,
+        class: Class,
         to: usize,
         tag: Tag,
         bytes: Lent,
@@ -554,54 +557,56 @@ impl Comm {
             // Rails are to know when.
             now = self.shared.clock.now();
         }
-        let key = engine.send(now, context, to, tag, Buffer::Out(bytes));
+        let send = Send { context: context(class), to, tag, synchronous: false };
+        let key = engine.send(now, &send, Buffer::Out(bytes));
         Ok(Begun { key, engine, now })
     }
 
     fn begin_recv(
         &self,
-        context: Context,
+        class: Class,
         from: Option<usize>,
         tag: Option<Tag>,
         bytes: LentMut,
     ) -> Result<Begun<'_>, CommError> {
         let from = from.map(|from| self.peer(from)).transpose()?;
         let (mut engine, now) = self.begin()?;
-        let key = engine.receive(now, context, from, tag, Buffer::In(bytes));
+        let what = Selection { context: context(class), from, tag };
+        let key = engine.receive(now, &what, Buffer::In(bytes));
         Ok(Begun { key, engine, now })
     }
 
     #[allow(unsafe_code)] // Lends memory for as long as the call lasts.
     fn send_in(
         &self,
-        context: Context,
+        class: Class,
         to: usize,
         tag: Tag,
         bytes: &[u8],
     ) -> Result<(), CommError> {
         // SAFETY: `finish` returns when the engine is done with it, or has taken it back.
         let lent = unsafe { Lent::new(bytes) };
-        self.begin_send(context, to, tag, lent)?.finish(self).map(|_| ())
+        self.begin_send(class, to, tag, lent)?.finish(self).map(|_| ())
     }
 
     #[allow(unsafe_code)] // As above.
     fn recv_in(
         &self,
-        context: Context,
+        class: Class,
         from: Option<usize>,
         tag: Option<Tag>,
         bytes: &mut [u8],
     ) -> Result<Status, CommError> {
         // SAFETY: as above.
         let lent = unsafe { LentMut::new(bytes) };
-        self.begin_recv(context, from, tag, lent)?.finish(self)
+        self.begin_recv(class, from, tag, lent)?.finish(self)
     }
 }
 
 /// A send or a receive that has just begun.
 struct Begun<'a> {
     key: RequestKey,
-    engine: MutexGuard<'a, Engine>,
+    engine: MutexGuard<'a, Rank>,
     now: Time,
 }
 

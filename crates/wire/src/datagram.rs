@@ -5,48 +5,46 @@
 //! | bytes | are |
 //! |---|---|
 //! | 0 | the version in the upper four bits, the kind in the lower |
-//! | 1 | of a packet's datagrams which one this is, in the lower six bits; the seventh says that NICs have been reserved, the eighth marks the last |
+//! | 1 | of a packet's datagrams which one this is, in the lower six bits; the eighth marks the last |
 //! | 2, 3 | the rank that sends it |
 //! | 4 to 7 | the number of the packet, or of an acknowledgement |
-//! | 8 to 11 | the serial number of the message |
-//! | 12 to 14 | the receive that has a place for the message; all ones: none |
-//! | 15 to 18 | where in the message the load begins; in datagrams that are a whole message, an acknowledgement |
+//! | 8 to 10 | the serial number of the message |
+//! | 11 to 13 | the receive that has a place for the message; all ones: none |
+//! | 14 to 18 | where in the message the load begins; in datagrams that are a whole message, an acknowledgement |
 //! | 19 to 23 | the tag ([`key`](crate::key)) of all the others |
 //!
 //! | kind | is | behind the head |
 //! |---|---|---|
 //! | data | a part of a packet of a long message | its bytes |
 //! | whole | a packet that is a message | its bytes |
-//! | piece | a part of a packet that says itself what it is of | [`PIECE`] bytes: the message's length, the stripe's begin and end, its number, and the packet's number in it; then bytes of the message |
+//! | piece | a part of a packet of a short message that needs several | [`PIECE`] bytes, the message's length; then bytes of the message |
 //! | void | a packet of a message that has arrived otherwise | nothing |
-//! | control | a control packet between NICs | its kind, and the counter and the node that decide if two meet |
 //! | Pack, Nack, Sack | acknowledgements of a channel | of a Sack: which packet came last and when, for how long this was held, how many packets came again, and which have come |
 //! | hello, welcome | the first words on a rail, and their answer | a nonce |
 //! | farewell | that the receiver has been given up | nothing |
-//! | raw | a frame between [raw endpoints](crate::raw), with its number and its label where others have the message's serial number | its bytes |
+//! | raw | a frame between [raw endpoints](crate::raw), with its number, and with its label where others say where the load begins | its bytes |
 //!
 //! A datagram of a long message has 24 bytes that are not the message's, so that with a payload of
 //! 1,448 bytes in a frame of 1,514 a rail carries 95.6 % of its rate.
 
 mod head;
 
-use crosstie_protocol::Control;
 use crosstie_protocol::channel::{Arrivals, Sack, Seq};
 
 use crate::key::{Course, Key};
-pub use head::{Head, TAG_BITS};
+pub use head::{Head, Serial, TAG_BITS};
 
 /// Bytes of a head.
 pub const HEAD: usize = 24;
 
 /// Bytes behind the head of a piece, before what it carries.
-pub const PIECE: usize = 20;
+pub const PIECE: usize = 4;
 
 /// The most datagrams of a packet.
 pub const MOST_PARTS: usize = 64;
 
-/// The longest message.
-pub const LONGEST: u64 = u32::MAX as u64;
+/// The longest message: 1 TiB.
+pub const LONGEST: u64 = 1 << 40;
 
 /// That no receive has a place.
 const NO_PLACE: u32 = 0xff_ffff;
@@ -54,7 +52,7 @@ const NO_PLACE: u32 = 0xff_ffff;
 /// Bytes in which a selective acknowledgement tells what has come.
 const ARRIVALS: usize = Arrivals::COUNT as usize / 8;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// A datagram, apart from the bytes of a message in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,36 +93,23 @@ pub enum Body {
         /// Acknowledges packets that go the other way.
         ack: Seq,
         /// The message's serial number.
-        serial: u32,
-        /// Whether the receiver's NIC has been reserved for it.
-        reserved: bool,
+        serial: Serial,
     },
-    /// Bytes of a message, with all that is to be known of it.
+    /// Bytes of a short message of several datagrams.
     Piece {
         /// Of which packet.
         part: Part,
         /// The message's serial number.
-        serial: u32,
-        /// The receive that has a place for it, if it is a long one.
-        receive: Option<u32>,
+        serial: Serial,
         /// Where in the message they begin.
         offset: u32,
-        /// What it is a part of.
-        parcel: Piece,
+        /// The message's length.
+        length: u32,
     },
     /// A packet of a message that is there.
     Void {
         /// Its number.
         seq: Seq,
-    },
-    /// A control packet between the NICs of two nodes.
-    Control {
-        /// Its number.
-        seq: Seq,
-        /// Its serial number.
-        serial: u32,
-        /// What it says.
-        packet: Control,
     },
     /// Pack: everything before this number has arrived.
     Pack(Seq),
@@ -158,29 +143,12 @@ pub enum Body {
 pub struct Data {
     /// Of which packet.
     pub part: Part,
-    /// The message's serial number, as far as it fits.
-    pub serial: u32,
+    /// The message's serial number.
+    pub serial: Serial,
     /// The receive.
     pub receive: u32,
     /// Where in the message they begin.
-    pub offset: u32,
-}
-
-/// A stripe, as it is described in every piece of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Piece {
-    /// The length of the whole message.
-    pub length: u32,
-    /// Where in it the stripe begins.
-    pub start: u32,
-    /// And ends.
-    pub end: u32,
-    /// The number of the stripe, as the sender has it.
-    pub stripe: u32,
-    /// The number of the packet within the stripe.
-    pub number: u32,
-    /// Whether the receiver's NIC has been reserved for it.
-    pub reserved: bool,
+    pub offset: u64,
 }
 
 /// Why a datagram is ignored.
@@ -217,7 +185,6 @@ mod kind {
     pub const WHOLE: u8 = 1;
     pub const PIECE: u8 = 2;
     pub const VOID: u8 = 3;
-    pub const CONTROL: u8 = 4;
     pub const PACK: u8 = 5;
     pub const NACK: u8 = 6;
     pub const SACK: u8 = 7;
@@ -225,8 +192,6 @@ mod kind {
     pub const WELCOME: u8 = 9;
     pub const RAW: u8 = 10;
     pub const FAREWELL: u8 = 11;
-    /// Of a whole or a piece, that NICs have been reserved.
-    pub const RESERVED: u8 = 0b0100_0000;
 }
 
 /// The most bytes that a datagram has before those of a message.
@@ -279,22 +244,15 @@ impl Datagram {
         let front = Front::new();
         let (head, front) = match body {
             Body::Data(data) => (data.head(from), front),
-            Body::Whole { seq, ack, serial, reserved } => {
+            Body::Whole { seq, ack, serial } => {
                 let head = head(kind::WHOLE).seq(seq).serial(serial);
-                (head.place(None, ack.0).reserved(reserved), front)
+                (head.place(None, ack.0.into()), front)
             }
-            Body::Piece { part, serial, receive, offset, parcel } => {
-                let head = head(kind::PIECE).part(part).serial(serial).place(receive, offset);
-                let Piece { length, start, end, stripe, number, reserved } = parcel;
-                let behind = [length, start, end, stripe, number];
-                (head.reserved(reserved), behind.into_iter().fold(front, Front::word))
+            Body::Piece { part, serial, offset, length } => {
+                let head = head(kind::PIECE).part(part).serial(serial);
+                (head.place(None, offset.into()), front.word(length))
             }
             Body::Void { seq } => (head(kind::VOID).seq(seq), front),
-            Body::Control { seq, serial, packet } => {
-                let (kind, counter, node) = control::parts(packet);
-                let behind = front.word(kind).long(counter).word(node);
-                (head(kind::CONTROL).seq(seq).serial(serial), behind)
-            }
             Body::Pack(ack) => (head(kind::PACK).seq(ack), front),
             Body::Nack(ack) => (head(kind::NACK).seq(ack), front),
             Body::Sack(Sack { expected, last, at, held, repeated, skipped, came }) => {
@@ -305,7 +263,9 @@ impl Datagram {
             Body::Hello { nonce } => (head(kind::HELLO), front.long(nonce)),
             Body::Welcome { nonce } => (head(kind::WELCOME), front.long(nonce)),
             Body::Farewell => (head(kind::FAREWELL), front),
-            Body::Raw { number, label } => (head(kind::RAW).seq(number).serial(label), front),
+            Body::Raw { number, label } => {
+                (head(kind::RAW).seq(number).place(None, label.into()), front)
+            }
         };
         front.sealed(head, key, course, load)
     }
@@ -405,22 +365,20 @@ impl<'a> Opened<'a> {
     pub fn body(&self) -> Result<(Body, &'a [u8]), DatagramError> {
         let Opened { head, rest } = *self;
         let (seq, serial, offset) = (head.number(), head.which_serial(), head.offset());
-        let reserved = head.is_reserved();
         let body = match head.kind() {
             kind::DATA => {
                 return self.data().map(|(data, load)| (Body::Data(data), load)).ok_or(self.odd());
             }
             kind::WHOLE => {
-                return Ok((Body::Whole { seq, ack: Seq(offset), serial, reserved }, rest));
+                let ack = Seq(u32::try_from(offset).map_err(|_| self.odd())?);
+                return Ok((Body::Whole { seq, ack, serial }, rest));
             }
-            kind::PIECE => return self.piece(serial, offset, reserved),
-            kind::RAW => return Ok((Body::Raw { number: seq, label: serial }, rest)),
+            kind::PIECE => return self.piece(serial, offset),
+            kind::RAW => {
+                let label = u32::try_from(offset).map_err(|_| self.odd())?;
+                return Ok((Body::Raw { number: seq, label }, rest));
+            }
             kind::VOID => Body::Void { seq },
-            kind::CONTROL => {
-                let [kind, high, low, node] = words::<4>(rest).ok_or(self.odd())?;
-                let packet = control::whole(kind, long(high, low), node).ok_or(self.odd())?;
-                return self.nothing_behind(Body::Control { seq, serial, packet }, 16);
-            }
             kind::PACK => Body::Pack(seq),
             kind::FAREWELL => Body::Farewell,
             kind::NACK => Body::Nack(seq),
@@ -448,28 +406,18 @@ impl<'a> Opened<'a> {
         self.nothing_behind(body, 0)
     }
 
-    fn piece(
-        &self,
-        serial: u32,
-        offset: u32,
-        reserved: bool,
-    ) -> Result<(Body, &'a [u8]), DatagramError> {
-        let (part, receive) = (self.head.which_part(), self.head.receive());
-        let [length, start, end, stripe, number] = words::<5>(self.rest).ok_or(self.odd())?;
+    fn piece(&self, serial: Serial, offset: u64) -> Result<(Body, &'a [u8]), DatagramError> {
+        let part = self.head.which_part();
+        let [length] = words::<1>(self.rest).ok_or(self.odd())?;
         let load = &self.rest[PIECE..];
-        let parcel = Piece { length, start, end, stripe, number, reserved };
-        let until = offset.checked_add(load.len() as u32);
-        let inside = start <= offset && until.is_some_and(|until| until <= end) && end <= length;
-        if !inside || !self.fits(part, offset, load.len()) {
+        if offset + load.len() as u64 > length.into() || !self.fits(part, offset, load.len()) {
             return Err(self.odd());
         }
-        let receive = (receive != NO_PLACE).then_some(receive);
-        Ok((Body::Piece { part, serial, receive, offset, parcel }, load))
+        Ok((Body::Piece { part, serial, offset: offset as u32, length }, load))
     }
 
-    fn fits(&self, part: Part, offset: u32, load: usize) -> bool {
-        let number = usize::from(part.number);
-        number < MOST_PARTS && offset.checked_add(load as u32).is_some()
+    fn fits(&self, part: Part, offset: u64, load: usize) -> bool {
+        usize::from(part.number) < MOST_PARTS && offset + load as u64 <= LONGEST
     }
 
     fn nothing_behind(
@@ -497,38 +445,9 @@ fn long(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// Control packets as three words.
-mod control {
-    use crosstie_protocol::{Control, NodeId, Priority};
-
-    pub fn parts(packet: Control) -> (u32, u64, u32) {
-        match packet {
-            // As its bits are.
-            Control::Rts(Priority { counter, node }) => (0, counter as u64, node.0),
-            Control::Cts => (1, 0, 0),
-            Control::Nack => (2, 0, 0),
-            Control::Ack => (3, 0, 0),
-            Control::Abort => (4, 0, 0),
-        }
-    }
-
-    pub fn whole(kind: u32, counter: u64, node: u32) -> Option<Control> {
-        let packet = match kind {
-            0 => Control::Rts(Priority { counter: counter as i64, node: NodeId(node) }),
-            1 => Control::Cts,
-            2 => Control::Nack,
-            3 => Control::Ack,
-            4 => Control::Abort,
-            _ => return None,
-        };
-        (parts(packet) == (kind, counter, node)).then_some(packet)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crosstie_protocol::{NodeId, Priority};
     use proptest::prelude::*;
 
     const HERE: Course = Course { to: 7, rail: 2 };
@@ -550,48 +469,27 @@ mod tests {
         })
     }
 
-    fn control() -> impl Strategy<Value = Control> {
-        prop_oneof![
-            (any::<i64>(), any::<u32>())
-                .prop_map(|(counter, node)| Control::Rts(Priority { counter, node: NodeId(node) })),
-            Just(Control::Cts),
-            Just(Control::Nack),
-            Just(Control::Ack),
-            Just(Control::Abort),
-        ]
+    fn serial() -> impl Strategy<Value = Serial> {
+        any::<u64>().prop_map(Serial::of)
     }
 
     /// A body, and whether bytes of a message go with it.
     fn body() -> impl Strategy<Value = (Body, bool)> {
         let seq = || any::<u32>().prop_map(Seq);
         prop_oneof![
-            (part(), any::<u32>(), 0..NO_PLACE, 0..u32::MAX - 4096).prop_map(
+            (part(), serial(), 0..NO_PLACE, 0..LONGEST - 4096).prop_map(
                 |(part, serial, receive, offset)| {
                     (Body::Data(Data { part, serial, receive, offset }), true)
                 }
             ),
-            (seq(), seq(), any::<u32>(), any::<bool>()).prop_map(|(seq, ack, serial, reserved)| {
-                (Body::Whole { seq, ack, serial, reserved }, true)
+            (seq(), seq(), serial())
+                .prop_map(|(seq, ack, serial)| (Body::Whole { seq, ack, serial }, true)),
+            (part(), serial(), 0..1u32 << 30).prop_map(|(part, serial, offset)| {
+                let length = offset + 5003;
+                (Body::Piece { part, serial, offset, length }, true)
             }),
-            (
-                part(),
-                any::<[u32; 4]>(),
-                prop::option::of(0..NO_PLACE),
-                any::<bool>(),
-                0..1u32 << 30
-            )
-                .prop_map(
-                    |(part, [serial, stripe, number, _], receive, reserved, offset)| {
-                        let (start, end) = (offset / 2, offset + 5000);
-                        let length = end + 3;
-                        let parcel = Piece { length, start, end, stripe, number, reserved };
-                        (Body::Piece { part, serial, receive, offset, parcel }, true)
-                    }
-                ),
             seq().prop_map(|seq| (Body::Void { seq }, false)),
             Just((Body::Farewell, false)),
-            (seq(), any::<u32>(), control())
-                .prop_map(|(seq, serial, packet)| (Body::Control { seq, serial, packet }, false)),
             seq().prop_map(|seq| (Body::Pack(seq), false)),
             seq().prop_map(|seq| (Body::Nack(seq), false)),
             (seq(), any::<[u32; 5]>(), any::<[u64; 8]>()).prop_map(
@@ -655,19 +553,30 @@ mod tests {
             let head = Head::read(&head);
             let head = head.tagged(key().tag(HERE, &head, [&rest, &[]]));
             let bytes = [&head.bytes()[..], &rest].concat();
-            if let Ok((Datagram { body: Body::Piece { offset, parcel, .. }, .. }, load)) =
-                Datagram::decode(&bytes, &key(), HERE)
-            {
-                prop_assert!(parcel.start <= offset && parcel.end <= parcel.length);
-                prop_assert!(offset as usize + load.len() <= parcel.end as usize);
+            match Datagram::decode(&bytes, &key(), HERE) {
+                Ok((Datagram { body: Body::Piece { offset, length, .. }, .. }, load)) => {
+                    prop_assert!(offset as usize + load.len() <= length as usize);
+                }
+                Ok((Datagram { body: Body::Data(Data { offset, .. }), .. }, load)) => {
+                    prop_assert!(offset + load.len() as u64 <= LONGEST);
+                }
+                _ => {}
             }
+        }
+
+        #[test]
+        fn a_serial_number_is_known_by_those_that_were_near(
+            number in 0..u64::MAX / 2, other in -(1i64 << 23) + 1..1 << 23,
+        ) {
+            let near = number.saturating_add_signed(other);
+            prop_assert_eq!(Serial::of(number).nearest_to(near), number);
         }
     }
 
     #[test]
     fn the_head_of_long_messages_has_24_bytes() {
         let part = Part { seq: Seq(1), number: 0, last: true };
-        let body = Body::Data(Data { part, serial: 1, receive: 2, offset: 3 });
+        let body = Body::Data(Data { part, serial: Serial::of(1), receive: 2, offset: 3 });
         assert_eq!(bytes(&Datagram { from: 0, body }, b"").len(), 24);
     }
 }

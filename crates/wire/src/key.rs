@@ -89,13 +89,14 @@ impl Key {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::datagram::Serial;
 
     const HERE: Course = Course { to: 3, rail: 1 };
 
     #[test]
     fn a_tag_is_of_one_key_one_course_one_head_and_one_load() {
         let key = Key::new(*b"sixteen bytes ok");
-        let bare = Head::new(1, 2).serial(3);
+        let bare = Head::new(1, 2).serial(Serial::of(3));
         let head = bare.tagged(key.tag(HERE, &bare, [b"load", b""]));
         assert!(key.fits(HERE, &head, b"load"));
         assert_eq!(key.tag(HERE, &head, [b"lo", b"ad"]), head.tag(), "of what it is, not where");
@@ -103,7 +104,7 @@ mod tests {
         assert!(!other.fits(HERE, &head, b"load"));
         assert!(!key.fits(Course { to: 4, ..HERE }, &head, b"load"));
         assert!(!key.fits(Course { rail: 0, ..HERE }, &head, b"load"));
-        assert!(!key.fits(HERE, &head.serial(4), b"load"));
+        assert!(!key.fits(HERE, &head.serial(Serial::of(4)), b"load"));
         assert!(!key.fits(HERE, &head, b"loaf"));
         for bit in 0..TAG_BITS {
             assert!(!key.fits(HERE, &head.tagged(head.tag() ^ 1 << bit), b"load"));

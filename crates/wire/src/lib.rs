@@ -11,7 +11,6 @@ mod clock;
 pub mod comm;
 mod cores;
 pub mod datagram;
-mod engine;
 pub mod envelope;
 #[cfg(any(test, feature = "bare"))]
 #[doc(hidden)]
@@ -21,11 +20,12 @@ mod lent;
 pub mod memory;
 mod play;
 pub mod rail;
+mod rank;
 pub mod raw;
 mod soon;
 pub mod start;
 mod waiting;
 
 pub use comm::{Comm, CommError, Fate, Loss, Options, Receiving, Scope, Sending, Status};
-pub use engine::{RailCount, RailStatistics};
+pub use rank::{RailCount, RailStatistics};
 pub use play::Played;

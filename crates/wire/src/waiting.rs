@@ -15,7 +15,7 @@ use std::cell::Cell;
 use crosstie_units::Time;
 
 use crate::cores;
-use crate::engine::Engine;
+use crate::rank::Rank;
 
 /// How long a rank spins, and how long it spins and gives way before it sleeps; longer if others
 /// share its core, so that each of them has its turn.
@@ -84,7 +84,7 @@ impl Waiting {
 
     /// Nothing more is to be done at present. `came`: whether there was something before. What it
     /// has done.
-    pub fn pass(&mut self, now: Time, came: bool, engine: &mut Engine) -> Pass {
+    pub fn pass(&mut self, now: Time, came: bool, engine: &mut Rank) -> Pass {
         let passed = |since: Time| Time::from_ps(now.ps().saturating_sub(since.ps()));
         if came {
             self.since = None;
@@ -135,7 +135,7 @@ pub(crate) enum Pass {
 
 /// Sleeps until something comes or is due.
 #[cfg(unix)]
-fn sleep(now: Time, engine: &mut Engine) {
+fn sleep(now: Time, engine: &mut Rank) {
     use nix::poll::{PollFd, PollFlags};
 
     if let Some(memory) = engine.memory() {
@@ -178,7 +178,7 @@ fn wait(all: &mut [nix::poll::PollFd<'_>], time: Time) {
 
 /// Sleeps for a little while: other systems are not asked to wake us.
 #[cfg(not(unix))]
-fn sleep(_now: Time, _engine: &mut Engine) {
+fn sleep(_now: Time, _engine: &mut Rank) {
     std::thread::sleep(std::time::Duration::from_micros(100));
 }
 
@@ -192,14 +192,14 @@ pub(crate) struct Waking {
 impl Waking {
     /// The rails of an engine.
     #[cfg(unix)]
-    pub fn new(engine: &Engine) -> std::io::Result<Waking> {
+    pub fn new(engine: &Rank) -> std::io::Result<Waking> {
         let files = engine.waits_on().map(|(file, _)| file.try_clone_to_owned());
         Ok(Waking { files: files.collect::<Result<_, _>>()? })
     }
 
     /// Nothing: other systems are not asked.
     #[cfg(not(unix))]
-    pub fn new(_engine: &Engine) -> std::io::Result<Waking> {
+    pub fn new(_engine: &Rank) -> std::io::Result<Waking> {
         Ok(Waking {})
     }
 

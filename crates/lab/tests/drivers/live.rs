@@ -58,7 +58,7 @@ impl Air for Wires {
                         Put::More(bytes)
                     }
                     Body::Data(_) | Body::Piece { .. } | Body::Whole { .. } => Put::Packet(bytes),
-                    Body::Control { .. } | Body::Void { .. } => Put::Packet(1),
+                    Body::Void { .. } => Put::Packet(1),
                     _ => Put::Word,
                 };
                 self.lines.put(self.flights.now, (from.into(), to.into(), rail.into()), what)

@@ -43,22 +43,11 @@ use simulated::Submission;
 /// What a datagram carries, and the rest of it.
 const PACKING: Packing = Packing { payload: Some(1448), overhead: 24 };
 
-/// All kinds, and those that reserve with time-outs and part of the rails too.
+/// All kinds that real ranks can have.
 fn policies() -> Vec<PolicyKind> {
-    let mut all = PolicyKind::all().to_vec();
-    let timeout = Some(Time::from_ns(30_000));
-    let threshold = Bytes::new(2000);
-    for striping in [StripingRatio::ONE, StripingRatio::ALL] {
-        all.push(PolicyKind::LocalDynamic { striping });
-        all.push(PolicyKind::Dynamic { striping, timeout });
-        all.push(PolicyKind::Hybrid { striping, timeout, threshold });
-    }
-    all
-}
-
-/// Whether nodes agree by control packets.
-fn reserves(policy: &PolicyKind) -> bool {
-    matches!(policy, PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. })
+    let striping = [StripingRatio::ONE, StripingRatio::ALL];
+    let local = striping.map(|striping| PolicyKind::LocalDynamic { striping });
+    PolicyKind::live().chain(local).collect()
 }
 
 /// A cluster, and what is sent in it.
@@ -234,7 +223,7 @@ fn every_policy_does_the_same_where_nothing_is_lost() {
 
 #[test]
 fn every_policy_does_the_same_over_channels_that_make_losses_good() {
-    for policy in policies().into_iter().filter(|policy| !reserves(policy)) {
+    for policy in policies() {
         let channel = ChannelSpec::from(go_back_n(8, Time::from_ps(400_000_192)));
         for scene in scenes(policy, 12) {
             let lines = || Lines::new(Time::from_ns(2000), 40);
@@ -246,7 +235,7 @@ fn every_policy_does_the_same_over_channels_that_make_losses_good() {
 
 #[test]
 fn every_policy_does_the_same_over_channels_that_send_again_what_is_missing() {
-    for policy in policies().into_iter().filter(|policy| !reserves(policy)) {
+    for policy in policies() {
         let (least, after) = (Time::from_ps(400_000_192), Time::from_ps(5_000_128));
         let channel =
             SelectiveSpec { least, ahead: Time::from_ns(20_000), after, ..SelectiveSpec::LIVE }

@@ -104,4 +104,24 @@ fn closed_loop(draw: &mut Draw, file: &mut Experiment) {
             file.put("work.read.from", draw.one(&[0, 1]));
         }
     }
+    if is_schedule && !has_ports && !reads {
+        hardware_barrier(file);
+    }
+}
+
+/// Makes a schedule a barrier whose release switches fork, if the network is a tree with one rank
+/// to a host.
+fn hardware_barrier(file: &mut Experiment) {
+    let pes = file.get("cluster.pes").and_then(toml::Value::as_integer);
+    let has_tree = file.choice("fabric") == Some("tree");
+    if !has_tree || pes.is_some_and(|pes| pes > 1) || file.get("message").is_some() {
+        return;
+    }
+    for key in ["work", "node.overhead", "node.eager", "schedule.hosts"] {
+        file.remove(key);
+    }
+    if !file.choice("routing").is_some_and(|routing| routing.starts_with("tree-")) {
+        file.put("routing", "auto");
+    }
+    file.put("work.barrier.algorithm", "hardware");
 }

@@ -414,7 +414,7 @@ fn schedule(draw: &mut Draw, frame: &Frame, file: &mut Experiment) -> WorkKind {
         let value: Value = match *key {
             "algorithm" => {
                 let mut algorithms = operation.algorithms();
-                // It needs a network that forks packets, at every point of a sweep.
+                // It needs Elans and a tree: drawn with these.
                 algorithms.retain(|algorithm| algorithm.name != "hardware");
                 let name = draw.one(&algorithms).name;
                 if matches!(name, "chain" | "segmented-binomial") && draw.chance(0.8) {

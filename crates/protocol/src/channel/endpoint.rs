@@ -107,26 +107,12 @@ impl<T: Clone> Endpoint<T> {
         }
     }
 
-    /// The number of the packet, and the one expected from the other end, with which so many bytes
-    /// would be transmitted if they were sent now and were the first thing that the endpoint
-    /// wants done. `None`: they would not, or it is not known.
+    /// Tells that a packet has come that carries no acknowledgement. Returns true if it is new, and
+    /// as the channel has it in order: then whoever asks delivers it, once. It is the same as
+    /// [`Input::Frame`] for drivers that have what it carries at hand.
     #[inline]
-    pub fn foresee(&self, bytes: u32) -> Option<(Seq, Seq)> {
-        match &self.0 {
-            Recovery::GoBackN(_) => None,
-            Recovery::Selective(machine) => machine.foresee(bytes),
-        }
-    }
-
-    /// Whether a packet with this number, and the number that the other end expects, would be
-    /// delivered if it came now, and there would be time to acknowledge it. No also where it is
-    /// not known.
-    #[inline]
-    pub fn foresee_arrival(&self, now: Time, seq: Seq, ack: Seq) -> bool {
-        match &self.0 {
-            Recovery::GoBackN(_) => false,
-            Recovery::Selective(machine) => machine.foresee_arrival(now, seq, ack),
-        }
+    pub fn receive(&mut self, now: Time, seq: Seq) -> bool {
+        either!(&mut self.0, machine => machine.receive(now, seq))
     }
 
     /// Whether there is nothing to send, to do or to acknowledge.

@@ -153,21 +153,37 @@ impl<T: Clone> GoBackN<T> {
 
     #[inline]
     fn data(&mut self, now: Time, seq: Seq, ack: Seq, item: T) {
-        let GoBackN { sender, receiver, output } = self;
-        if sender.pack(ack) == SenderEvent::Beyond {
-            output.tally.refused += 1;
+        if self.sender.pack(ack) == SenderEvent::Beyond {
+            self.output.tally.refused += 1;
             return;
         }
         // Received first, so that what is sent next acknowledges it.
-        let packs = output.tally.packs;
-        let possible = receiver.data(now, seq, item, sender.is_full(), output);
-        if output.tally.packs > packs && output.acknowledgement.may_wait() {
-            sender.pack_goes();
-        }
+        let possible = self.arrives(now, seq, |output| output.deliver(item));
+        let GoBackN { sender, output, .. } = self;
         // Where nothing goes the other way, every packet repeats the same number.
         if possible && ack != sender.base() {
             sender.act(now, sender.pack(ack), ack, output);
         }
+    }
+
+    /// Returns true if a packet is the one expected.
+    pub fn receive(&mut self, now: Time, seq: Seq) -> bool {
+        let mut is_expected = false;
+        self.arrives(now, seq, |_| is_expected = true);
+        is_expected
+    }
+
+    /// A packet has come, which is delivered if it is the one expected; whether it was one that can
+    /// be.
+    #[inline]
+    fn arrives(&mut self, now: Time, seq: Seq, deliver: impl FnOnce(&mut Output<T>)) -> bool {
+        let GoBackN { sender, receiver, output } = self;
+        let packs = output.tally.packs;
+        let possible = receiver.data(now, seq, sender.is_full(), output, deliver);
+        if output.tally.packs > packs && output.acknowledgement.may_wait() {
+            sender.pack_goes();
+        }
+        possible
     }
 }
 

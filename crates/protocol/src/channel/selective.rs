@@ -126,21 +126,6 @@ impl<T: Clone> Selective<T> {
         self.outstanding() + self.queued() == 0 && self.done.is_empty() && self.receiver.is_idle()
     }
 
-    #[inline]
-    pub fn foresee(&self, bytes: u32) -> Option<(Seq, Seq)> {
-        let free = self.done.is_empty() && !self.receiver.is_detailed();
-        let seq = self.sender.foresee(bytes).filter(|_| free)?;
-        Some((seq, self.receiver.expected()))
-    }
-
-    #[inline]
-    pub fn foresee_arrival(&self, now: Time, seq: Seq, ack: Seq) -> bool {
-        self.done.is_empty()
-            && self.sender.is_possible(ack)
-            && self.receiver.awaits(seq)
-            && !self.receiver.is_answered(now, self.sender.ride())
-    }
-
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
@@ -159,18 +144,29 @@ impl<T: Clone> Selective<T> {
             self.tally.refused += 1;
             return;
         }
-        match self.receiver.data(now, seq, self.sender.ride()) {
-            Arrival::New => {
-                self.tally.delivered += 1;
-                self.done.push_back(Done::Delivered(item));
-            }
-            Arrival::Repeated => self.tally.duplicates += 1,
-            Arrival::Beyond => {
-                self.tally.refused += 1;
-                return;
-            }
+        match self.arrives(now, seq) {
+            Arrival::New => self.done.push_back(Done::Delivered(item)),
+            Arrival::Repeated => {}
+            Arrival::Beyond => return,
         }
         self.cumulative(now, ack);
+    }
+
+    /// Returns true if a packet is new.
+    #[inline]
+    pub fn receive(&mut self, now: Time, seq: Seq) -> bool {
+        self.arrives(now, seq) == Arrival::New
+    }
+
+    #[inline]
+    fn arrives(&mut self, now: Time, seq: Seq) -> Arrival {
+        let arrival = self.receiver.data(now, seq, self.sender.ride());
+        match arrival {
+            Arrival::New => self.tally.delivered += 1,
+            Arrival::Repeated => self.tally.duplicates += 1,
+            Arrival::Beyond => self.tally.refused += 1,
+        }
+        arrival
     }
 
     /// Everything before a number has come at the other end.

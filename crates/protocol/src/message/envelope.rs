@@ -4,10 +4,45 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag(pub u32);
 
+/// What messages are matched in: a send never meets a receive of another context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Context {
+    /// What kind of traffic it is.
+    pub class: Class,
+    /// Its number.
+    pub id: u16,
+}
+
+/// Kinds of traffic between ranks. Each has its own order and its own credit, so that what nobody
+/// asks for in one never holds up another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Class {
+    /// Sends and receives of the application.
+    #[default]
+    Application,
+    /// Collective operations.
+    Collective,
+    /// Remote memory access.
+    Remote,
+}
+
+impl Class {
+    /// All there are.
+    pub const ALL: [Class; 3] = [Class::FIRST, Class::Collective, Class::LAST];
+
+    /// The first of them, which also carries what belongs to none.
+    pub const FIRST: Class = Class::Application;
+
+    /// The last of them.
+    pub const LAST: Class = Class::Remote;
+}
+
 /// What one rank sends to another, in one piece or, if it is data, in several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Envelope {
-    /// Its number among those between two ranks, PSN; it wraps. Data has none: it goes to its
+    /// The kind of traffic that it belongs to.
+    pub class: Class,
+    /// Its number among those of its class between two ranks, PSN; it wraps. Data has none: it goes to its
     /// place whenever it comes. Nor has a probe, or the word of a rank that has left.
     pub number: Option<u32>,
     /// What is in it.
@@ -20,13 +55,19 @@ pub struct Envelope {
 pub enum Body {
     /// A short message.
     Eager {
+        /// The number of its context.
+        context: u16,
         /// Its tag.
         tag: Tag,
         /// Its length.
         bytes: u64,
+        /// The send, if that waits until a receive has taken it.
+        send: Option<u32>,
     },
     /// Request to send a long message.
     Rts {
+        /// The number of its context.
+        context: u16,
         /// Its tag.
         tag: Tag,
         /// Its length.
@@ -40,6 +81,11 @@ pub enum Body {
         send: u32,
         /// The receive.
         receive: u32,
+    },
+    /// A receive has taken the short message of a send that waits for that.
+    Matched {
+        /// The send.
+        send: u32,
     },
     /// The bytes of a long message.
     Data {
@@ -73,7 +119,7 @@ impl Body {
     pub(super) fn is_numbered(&self, strict: bool) -> bool {
         match self {
             Body::Eager { .. } | Body::Rts { .. } | Body::Credit { .. } => true,
-            Body::Cts { .. } | Body::Fin { .. } => strict,
+            Body::Cts { .. } | Body::Matched { .. } | Body::Fin { .. } => strict,
             Body::Data { .. } | Body::Probe | Body::Left { .. } => false,
         }
     }

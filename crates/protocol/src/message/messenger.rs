@@ -6,7 +6,7 @@ use crosstie_units::Time;
 
 use super::envelope::ENVELOPE;
 use super::order::Order;
-use super::{Body, Envelope, Tag};
+use super::{Body, Class, Context, Envelope, Tag};
 use crate::slab::Slab;
 use crate::{Machine, Matching, RailId, RailSet, RankId};
 
@@ -16,8 +16,8 @@ pub struct MessageSpec {
     /// The longest message that is sent without asking.
     pub eager: u64,
     /// Bytes of eager messages that each rank keeps for each other rank before somebody asks for
-    /// them; at least 4 KiB and twice the longest eager message with its envelope. A sender
-    /// without credit asks first (RTS), which takes none.
+    /// them, in each [`Class`]; at least 4 KiB and twice the longest eager message with its
+    /// envelope. A sender without credit asks first (RTS), which takes none.
     pub credit: u64,
     /// Whether CTS and FIN are numbered and opened in order like all others, as Liu has it.
     /// Otherwise they are opened as they come: order matters for what is matched only.
@@ -64,6 +64,10 @@ pub struct RequestId(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PostId(pub u32);
 
+/// A message that was taken out of matching, as its messenger numbers those.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClaimId(pub u32);
+
 /// What can happen to a messenger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
@@ -71,21 +75,36 @@ pub enum Input {
     Send {
         /// The send.
         request: RequestId,
+        /// Only receives of this context take it.
+        context: Context,
         /// The receiver; a rank may send to itself.
         to: RankId,
         /// What tells it apart.
         tag: Tag,
         /// Its length.
         bytes: u64,
+        /// True if the send is not done before a receive has taken the message.
+        synchronous: bool,
     },
     /// The application asks for a message.
     Receive {
         /// The receive.
         request: RequestId,
+        /// It takes messages of this context only.
+        context: Context,
         /// From whom; `None`: from anybody.
         from: Option<RankId>,
         /// Which; `None`: any.
         tag: Option<Tag>,
+        /// The bytes there is room for.
+        room: u64,
+    },
+    /// The application receives a message that it has [claimed](Messenger::claim).
+    ReceiveClaimed {
+        /// The receive.
+        request: RequestId,
+        /// The message.
+        claim: ClaimId,
         /// The bytes there is room for.
         room: u64,
     },
@@ -173,9 +192,9 @@ pub enum Action {
         tag: Tag,
         /// The length of the message; more than there was room for if it was cut off.
         bytes: u64,
-        /// The number of the eager envelope whose bytes are to be put in place; `None`: they are
-        /// there.
-        envelope: Option<u32>,
+        /// The eager envelope whose bytes are to be put in place, by its class and number; `None`:
+        /// they are there.
+        envelope: Option<(Class, u32)>,
     },
     /// A send or a receive will not be done: the other rank cannot be reached.
     Failed {
@@ -196,8 +215,26 @@ pub enum Action {
 /// A message that nobody has asked for yet.
 #[derive(Debug, Clone, Copy)]
 enum Unexpected {
-    Eager { number: u32, bytes: u64 },
+    /// `send`: the send at the other end, if that waits for the match.
+    Eager { number: u32, bytes: u64, send: Option<u32> },
     Rts { send: u32, bytes: u64 },
+}
+
+impl Unexpected {
+    fn bytes(&self) -> u64 {
+        match *self {
+            Unexpected::Eager { bytes, .. } | Unexpected::Rts { bytes, .. } => bytes,
+        }
+    }
+}
+
+/// A message that was taken out of matching, and that no receive has yet.
+#[derive(Debug, Clone, Copy)]
+struct Claimed {
+    class: Class,
+    from: RankId,
+    tag: Tag,
+    message: Unexpected,
 }
 
 /// A receive that waits.
@@ -207,14 +244,25 @@ struct Waiting {
     room: u64,
 }
 
-/// A long message that is being sent.
+/// A message that is being sent, and of which something is still to be heard.
 #[derive(Debug)]
 struct Sending {
     request: RequestId,
+    class: Class,
     to: RankId,
     bytes: u64,
-    /// The receive at the other end, once there is one.
-    receive: Option<u32>,
+    stage: Stage,
+}
+
+/// What a send waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// An answer to its RTS.
+    Asked,
+    /// That its data are there: they go to this receive of the other end.
+    Granted { receive: u32 },
+    /// That its eager message is matched.
+    Unmatched,
 }
 
 /// A long message that is being received.
@@ -230,7 +278,7 @@ struct Receiving {
     of: Option<u32>,
 }
 
-/// RTS to one rank that may be unanswered at once: what bounds the memory that a peer can fill. It
+/// RTS to one rank in a class that may be unanswered at once: what bounds the memory that a peer can fill. It
 /// is far more than programs have under way; a send beyond it waits until an earlier one is
 /// answered.
 const MOST_ASKED: u32 = 1 << 20;
@@ -262,50 +310,73 @@ struct Posted {
     data: Option<u32>,
 }
 
-/// What is kept of another rank.
+/// What is kept of another rank, for one class of messages.
 #[derive(Debug)]
-struct Peer {
+struct Flow {
     order: Order<(Body, u64)>,
     /// Bytes that may be sent before somebody has asked for them.
     credit: u64,
     /// RTS that were sent and not answered.
     asked: u32,
     /// Sends that wait because there are too many of these.
-    stalled: VecDeque<(RequestId, Tag, u64)>,
+    stalled: VecDeque<Stalled>,
     /// Credit to be given back, and what the other still has kept here: bytes of eager messages,
     /// and RTS.
     owed: u64,
     kept: u64,
     kept_asked: u32,
-    unreachable: bool,
 }
 
-impl Peer {
-    /// Whether a message of so many bytes would be posted at once, whole.
-    fn sends_at_once(&self, spec: &MessageSpec, bytes: u64) -> bool {
-        let eager = spec.is_eager(bytes) && ENVELOPE.saturating_add(bytes) <= self.credit;
-        eager && !self.unreachable && self.stalled.is_empty()
+/// A send that has not begun.
+#[derive(Debug, Clone, Copy)]
+struct Stalled {
+    request: RequestId,
+    context: Context,
+    tag: Tag,
+    bytes: u64,
+    synchronous: bool,
+}
+
+impl Flow {
+    fn new(&MessageSpec { first, credit, .. }: &MessageSpec) -> Flow {
+        Flow {
+            order: Order::new(first),
+            credit,
+            asked: 0,
+            stalled: VecDeque::new(),
+            owed: 0,
+            kept: 0,
+            kept_asked: 0,
+        }
     }
 
-    /// Whether the envelope with this number would be opened at once, with an eager message in it,
-    /// and nothing would have to be said to that.
-    fn opens_at_once(&self, spec: &MessageSpec, bytes: u64, number: u32) -> bool {
-        let (price, most) = (ENVELOPE.saturating_add(bytes), spec.credit);
-        let fits = spec.is_eager(bytes) && self.kept + self.owed + price <= most;
-        let silent = !is_repaid(self.owed + price, most);
-        fits && silent && !self.unreachable && self.order.awaits(number)
+    /// Takes the credit for an eager message of this length; returns false if there is too little.
+    fn charge(&mut self, bytes: u64) -> bool {
+        let left = self.credit.checked_sub(ENVELOPE.saturating_add(bytes));
+        self.credit = left.unwrap_or(self.credit);
+        left.is_some()
+    }
+
+    /// Returns true if there is credit for an eager message of this length that has come.
+    fn has_room(&self, spec: &MessageSpec, bytes: u64) -> bool {
+        self.kept + self.owed + ENVELOPE.saturating_add(bytes) <= spec.credit
     }
 }
+
+type Inbox = Matching<RankId, Tag, Waiting, Unexpected>;
 
 /// One rank's end of its virtual channels.
 #[derive(Debug)]
 pub struct Messenger {
     spec: MessageSpec,
     id: RankId,
-    peers: BTreeMap<RankId, Peer>,
-    matching: Matching<RankId, Tag, Waiting, Unexpected>,
+    flows: BTreeMap<(RankId, Class), Flow>,
+    /// Ranks that cannot be reached any more.
+    gone: BTreeSet<RankId>,
+    inboxes: BTreeMap<Context, Inbox>,
     sending: Slab<Sending>,
     receiving: Slab<Receiving>,
+    claimed: Slab<Claimed>,
     posted: Slab<Posted>,
     actions: VecDeque<Action>,
     /// When those are probed next who are waited for.
@@ -325,10 +396,12 @@ impl Messenger {
         Messenger {
             spec: MessageSpec { credit: spec.credit.max(least), ..spec },
             id,
-            peers: BTreeMap::new(),
-            matching: Matching::default(),
+            flows: BTreeMap::new(),
+            gone: BTreeSet::new(),
+            inboxes: BTreeMap::new(),
             sending: Slab::new(),
             receiving: Slab::new(),
+            claimed: Slab::new(),
             posted: Slab::new(),
             actions: VecDeque::new(),
             next_probe: None,
@@ -343,47 +416,60 @@ impl Messenger {
 
     /// Envelopes that this rank has posted, of those that are opened in order.
     pub fn posted(&self) -> u64 {
-        self.peers.values().map(|peer| peer.order.assigned()).sum()
+        self.flows.values().map(|flow| flow.order.assigned()).sum()
     }
 
     /// Envelopes that had to wait for others before them.
     pub fn deferred(&self) -> u64 {
-        self.peers.values().map(|peer| peer.order.deferred()).sum()
+        self.flows.values().map(|flow| flow.order.deferred()).sum()
     }
 
     /// The bytes that are kept for messages nobody has asked for.
     pub fn kept(&self) -> u64 {
-        self.peers.values().map(|peer| peer.kept).sum()
-    }
-
-    /// Whether it wants something done.
-    pub fn wants(&self) -> bool {
-        !self.actions.is_empty()
+        self.flows.values().map(|flow| flow.kept).sum()
     }
 
     /// Whether nothing is under way, nothing waits, and nothing is kept.
     pub fn is_idle(&self) -> bool {
-        let rests = |peer: &Peer| peer.order.is_empty() && peer.stalled.is_empty();
+        let rests = |flow: &Flow| flow.order.is_empty() && flow.stalled.is_empty();
         self.sending.is_empty()
             && self.receiving.is_empty()
+            && self.claimed.is_empty()
             && self.posted.is_empty()
-            && self.matching.is_empty()
+            && self.inboxes.values().all(Inbox::is_empty)
             && self.actions.is_empty()
-            && self.peers.values().all(rests)
+            && self.flows.values().all(rests)
     }
 
-    /// The oldest message that a receive would take: from whom, its tag and its length.
-    pub fn probe(&self, from: Option<RankId>, tag: Option<Tag>) -> Option<(RankId, Tag, u64)> {
-        let (from, tag, message) = self.matching.probe(from, tag)?;
-        let (Unexpected::Eager { bytes, .. } | Unexpected::Rts { bytes, .. }) = *message;
-        Some((from, tag, bytes))
+    /// The oldest message of a context that a receive would take: from whom, its tag and its
+    /// length.
+    pub fn probe(
+        &self,
+        context: Context,
+        from: Option<RankId>,
+        tag: Option<Tag>,
+    ) -> Option<(RankId, Tag, u64)> {
+        let (from, tag, message) = self.inboxes.get(&context)?.probe(from, tag)?;
+        Some((from, tag, message.bytes()))
     }
 
-    /// Messages that nobody has asked for: from whom, their tags and their lengths.
-    pub fn unexpected(&self) -> impl Iterator<Item = (RankId, Tag, u64)> {
-        self.matching.messages().map(|(from, tag, message)| {
-            let (Unexpected::Eager { bytes, .. } | Unexpected::Rts { bytes, .. }) = *message;
-            (from, tag, bytes)
+    /// Takes the oldest message that a receive would take out of matching: it is for whoever has
+    /// its number.
+    pub fn claim(
+        &mut self,
+        context: Context,
+        from: Option<RankId>,
+        tag: Option<Tag>,
+    ) -> Option<(ClaimId, RankId, Tag, u64)> {
+        let (from, tag, message) = self.inboxes.get_mut(&context)?.claim(from, tag)?;
+        let claimed = Claimed { class: context.class, from, tag, message };
+        Some((ClaimId(self.claimed.put(|_| claimed)), from, tag, message.bytes()))
+    }
+
+    /// Messages that nobody has asked for: their context, from whom, their tags and their lengths.
+    pub fn unexpected(&self) -> impl Iterator<Item = (Context, RankId, Tag, u64)> {
+        self.inboxes.iter().flat_map(|(&context, inbox)| {
+            inbox.messages().map(move |(from, tag, message)| (context, from, tag, message.bytes()))
         })
     }
 
@@ -393,78 +479,58 @@ impl Messenger {
         Some((unanswered.next()?, unanswered.count() + 1))
     }
 
-    /// The oldest receive that no message has come for: from whom, its tag, and which.
-    pub fn awaited(&self) -> Option<(Option<RankId>, Option<Tag>, RequestId)> {
-        let (from, tag, Waiting { request, .. }) = self.matching.awaited()?;
+    /// The oldest receive of a context that no message has come for: from whom, its tag, and which.
+    pub fn awaited(
+        &self,
+        context: Context,
+    ) -> Option<(Option<RankId>, Option<Tag>, RequestId)> {
+        let (from, tag, Waiting { request, .. }) = self.inboxes.get(&context)?.awaited()?;
         Some((from, tag, request))
     }
 
-    /// The number of the envelope in which a message of so many bytes would be posted, if it were
-    /// sent now and would be the first thing that the messenger wants done. `None`: it would
-    /// not, or not at once, or it is not known.
-    pub fn foresee(&self, to: RankId, bytes: u64) -> Option<u32> {
-        let peer = self.peers.get(&to)?;
-        let goes = self.actions.is_empty() && peer.sends_at_once(&self.spec, bytes);
-        goes.then(|| peer.order.next())
-    }
-
-    /// Sends a message where that is all there is to it: `carry` takes the envelope with this
-    /// number to its receiver, as through memory. It comes to the same as an [`Input::Send`]
-    /// whose post has [landed](Input::Landed). Whether it was sent: not if it was not
-    /// [foreseen](Messenger::foresee), and not if it could not be carried.
-    pub fn send_at_once(
-        &mut self,
-        now: Time,
-        to: RankId,
-        bytes: u64,
-        carry: impl FnOnce(u32) -> bool,
-    ) -> bool {
-        let free = self.actions.is_empty();
-        let Some(peer) = self.peers.get_mut(&to) else { return false };
-        let goes = free && peer.sends_at_once(&self.spec, bytes);
-        if !goes || !carry(peer.order.next()) {
-            return false;
-        }
-        peer.order.assign();
-        peer.credit -= ENVELOPE + bytes;
-        self.plan_probe(now);
-        true
-    }
-
-    /// The receive that an eager message would be for if it came now, in an envelope of this
-    /// number, if that would be all that the messenger wants done.
-    pub fn foresee_arrival(
-        &self,
-        from: RankId,
-        tag: Tag,
-        bytes: u64,
-        number: u32,
-    ) -> Option<RequestId> {
-        let peer = self.peers.get(&from)?;
-        let opens = self.actions.is_empty() && peer.opens_at_once(&self.spec, bytes, number);
-        let Waiting { request, .. } = self.matching.awaiting(from, tag).filter(|_| opens)?;
-        Some(request)
-    }
-
-    /// Gives an eager message to the receive that it is for, where that is all there is to it: what
-    /// [`Messenger::foresee_arrival`] foresees is done with this, as if [`Input::Arrived`] had
-    /// told of it.
-    pub fn receive_at_once(
-        &mut self,
-        now: Time,
-        from: RankId,
-        tag: Tag,
-        bytes: u64,
-        number: u32,
-    ) -> Option<RequestId> {
-        let free = self.actions.is_empty();
-        let peer = self.peers.get_mut(&from)?;
-        if !free || !peer.opens_at_once(&self.spec, bytes, number) {
+    /// Begins a send that is done at once: a short message for which there is credit, and that
+    /// nothing has to wait for. Returns the number of its envelope, in which the driver takes the
+    /// message to its receiver. `None`: the messenger is to be told of an [`Input::Send`].
+    #[inline]
+    pub fn send_inline(&mut self, now: Time, class: Class, to: RankId, bytes: u64) -> Option<u32> {
+        if !self.spec.is_eager(bytes) || !self.actions.is_empty() {
             return None;
         }
-        let Waiting { request, .. } = self.matching.take(from, tag)?;
-        peer.order.pass();
-        peer.owed += ENVELOPE + bytes;
+        let flow = self.flows.get_mut(&(to, class))?;
+        if !flow.stalled.is_empty() || self.gone.contains(&to) || !flow.charge(bytes) {
+            return None;
+        }
+        let number = flow.order.assign();
+        self.plan_probe(now);
+        Some(number)
+    }
+
+    /// Gives an eager message that has come to the receive that waits for it, where nothing more is
+    /// to be done. `None`: the messenger is to be told that its envelope has
+    /// [arrived](Input::Arrived).
+    #[inline]
+    pub fn receive_inline(
+        &mut self,
+        now: Time,
+        from: RankId,
+        envelope: &Envelope,
+        came: u64,
+    ) -> Option<RequestId> {
+        let Body::Eager { context, tag, bytes, send: None } = envelope.body else { return None };
+        let fits = came == bytes && self.spec.is_eager(bytes) && self.actions.is_empty();
+        let class = envelope.class;
+        let flow = self.flows.get_mut(&(from, class)).filter(|_| fits)?;
+        let price = ENVELOPE + bytes;
+        let opens = flow.order.awaits(envelope.number?)
+            && flow.has_room(&self.spec, bytes)
+            && !is_repaid(flow.owed + price, self.spec.credit);
+        if !opens || self.gone.contains(&from) {
+            return None;
+        }
+        let inbox = self.inboxes.get_mut(&Context { class, id: context })?;
+        let Waiting { request, .. } = inbox.take(from, tag)?;
+        flow.order.pass();
+        flow.owed += price;
         self.plan_probe(now);
         Some(request)
     }
@@ -473,13 +539,15 @@ impl Messenger {
     /// receive that waits takes no message from now on.
     pub fn cancel(&mut self, requests: &BTreeSet<RequestId>) -> Vec<(RequestId, Cancelled)> {
         let is_one = |request: &RequestId| requests.contains(request);
-        let waiting = self.matching.cancel(|waiting| is_one(&waiting.request));
-        let mut cancelled: Vec<(RequestId, Cancelled)> =
-            waiting.into_iter().map(|waiting| (waiting.request, Cancelled::Withdrawn)).collect();
-        for peer in self.peers.values_mut().filter(|peer| !peer.stalled.is_empty()) {
-            peer.stalled.retain(|(request, ..)| {
-                let withdrawn = is_one(request);
-                cancelled.extend(withdrawn.then_some((*request, Cancelled::Withdrawn)));
+        let mut cancelled: Vec<(RequestId, Cancelled)> = Vec::new();
+        for inbox in self.inboxes.values_mut() {
+            let waiting = inbox.cancel(|waiting| is_one(&waiting.request)).into_iter();
+            cancelled.extend(waiting.map(|waiting| (waiting.request, Cancelled::Withdrawn)));
+        }
+        for flow in self.flows.values_mut().filter(|flow| !flow.stalled.is_empty()) {
+            flow.stalled.retain(|&Stalled { request, .. }| {
+                let withdrawn = is_one(&request);
+                cancelled.extend(withdrawn.then_some((request, Cancelled::Withdrawn)));
                 !withdrawn
             });
         }
@@ -492,57 +560,59 @@ impl Messenger {
         cancelled
     }
 
-    fn peer(&mut self, id: RankId) -> &mut Peer {
-        let MessageSpec { credit, first, .. } = self.spec;
-        self.peers.entry(id).or_insert_with(|| Peer {
-            order: Order::new(first),
-            credit,
-            asked: 0,
-            stalled: VecDeque::new(),
-            owed: 0,
-            kept: 0,
-            kept_asked: 0,
-            unreachable: false,
-        })
+    fn flow(&mut self, rank: RankId, class: Class) -> &mut Flow {
+        let spec = &self.spec;
+        self.flows.entry((rank, class)).or_insert_with(|| Flow::new(spec))
     }
 
     /// Posts an envelope that must not be cut.
     fn post(
         &mut self,
+        class: Class,
         to: RankId,
         body: Body,
         (of, bytes): (Option<RequestId>, u64),
         rail: Option<RailId>,
     ) {
         let numbered = body.is_numbered(self.spec.strict);
-        let number = numbered.then(|| self.peer(to).order.assign());
-        let envelope = Envelope { number, body };
+        let number = numbered.then(|| self.flow(to, class).order.assign());
+        let envelope = Envelope { class, number, body };
         let post = PostId(self.posted.put(|_| Posted { to, data: None }));
         let whole = true;
         self.actions.push_back(Action::Post { post, to, envelope, bytes, of, rail, whole });
     }
 
-    fn send(&mut self, request: RequestId, to: RankId, tag: Tag, bytes: u64) {
-        let peer = self.peer(to);
-        if peer.unreachable {
-            self.actions.push_back(Action::Failed { request, peer: to });
-        } else if !peer.stalled.is_empty() || !self.begin(request, to, tag, bytes) {
-            self.peer(to).stalled.push_back((request, tag, bytes));
+    fn send(&mut self, to: RankId, send: Stalled) {
+        let class = send.context.class;
+        if self.gone.contains(&to) {
+            self.actions.push_back(Action::Failed { request: send.request, peer: to });
+        } else if !self.flow(to, class).stalled.is_empty() || !self.begin(to, send) {
+            self.flow(to, class).stalled.push_back(send);
         }
     }
 
-    /// Begins a send: at once if there is credit for its bytes, otherwise with an RTS.
-    fn begin(&mut self, request: RequestId, to: RankId, tag: Tag, bytes: u64) -> bool {
+    /// Begins a send: at once if there is credit for its bytes, otherwise with an RTS. Returns
+    /// false if there are too many of these.
+    fn begin(&mut self, to: RankId, send: Stalled) -> bool {
+        let Stalled { request, context: Context { class, id: context }, tag, bytes, .. } = send;
         let eager = self.spec.is_eager(bytes);
-        let peer = self.peer(to);
-        if eager && ENVELOPE.saturating_add(bytes) <= peer.credit {
-            peer.credit -= ENVELOPE + bytes;
-            self.post(to, Body::Eager { tag, bytes }, (Some(request), bytes), None);
-            self.actions.push_back(Action::Sent { request });
-        } else if peer.asked < MOST_ASKED {
-            peer.asked += 1;
-            let send = self.sending.put(|_| Sending { request, to, bytes, receive: None });
-            self.post(to, Body::Rts { tag, bytes, send }, (Some(request), 0), None);
+        let flow = self.flow(to, class);
+        if eager && flow.charge(bytes) {
+            let stage = Stage::Unmatched;
+            let unmatched = send
+                .synchronous
+                .then(|| self.sending.put(|_| Sending { request, class, to, bytes, stage }));
+            let body = Body::Eager { context, tag, bytes, send: unmatched };
+            self.post(class, to, body, (Some(request), bytes), None);
+            if !send.synchronous {
+                self.actions.push_back(Action::Sent { request });
+            }
+        } else if flow.asked < MOST_ASKED {
+            flow.asked += 1;
+            let stage = Stage::Asked;
+            let send = self.sending.put(|_| Sending { request, class, to, bytes, stage });
+            let body = Body::Rts { context, tag, bytes, send };
+            self.post(class, to, body, (Some(request), 0), None);
         } else {
             return false;
         }
@@ -550,39 +620,54 @@ impl Messenger {
     }
 
     /// Begins sends that wait, in order, as far as they can be.
-    fn resume(&mut self, to: RankId) {
-        while let Some(&(request, tag, bytes)) = self.peer(to).stalled.front()
-            && self.begin(request, to, tag, bytes)
+    fn resume(&mut self, to: RankId, class: Class) {
+        while let Some(&send) = self.flow(to, class).stalled.front()
+            && self.begin(to, send)
         {
-            self.peer(to).stalled.pop_front();
+            self.flow(to, class).stalled.pop_front();
         }
     }
 
-    fn receive(&mut self, request: RequestId, from: Option<RankId>, tag: Option<Tag>, room: u64) {
+    fn receive(
+        &mut self,
+        request: RequestId,
+        context: Context,
+        from: Option<RankId>,
+        tag: Option<Tag>,
+        room: u64,
+    ) {
         if let Some(peer) = from
-            && self.peers.get(&peer).is_some_and(|peer| peer.unreachable)
-            && self.matching.probe(from, tag).is_none()
+            && self.gone.contains(&peer)
+            && self.probe(context, from, tag).is_none()
         {
             self.actions.push_back(Action::Failed { request, peer });
             return;
         }
         let waiting = Waiting { request, room };
-        if let Some((from, tag, message)) = self.matching.post(from, tag, waiting) {
-            self.take(from, tag, message, waiting);
+        let inbox = self.inboxes.entry(context).or_default();
+        if let Some((from, tag, message)) = inbox.post(from, tag, waiting) {
+            self.take(Claimed { class: context.class, from, tag, message }, waiting);
         }
     }
 
     /// A receive has its message.
-    fn take(&mut self, from: RankId, tag: Tag, message: Unexpected, waiting: Waiting) {
+    fn take(&mut self, taken: Claimed, waiting: Waiting) {
         let Waiting { request, room } = waiting;
+        let Claimed { class, from, tag, message } = taken;
         match message {
-            Unexpected::Eager { number, bytes } => {
-                self.repay(from, ENVELOPE + bytes);
-                let envelope = Some(number);
+            Unexpected::Eager { number, bytes, send } => {
+                self.repay(from, class, ENVELOPE + bytes);
+                let envelope = Some((class, number));
                 self.actions.push_back(Action::Received { request, from, tag, bytes, envelope });
+                if let Some(send) = send.filter(|_| !self.gone.contains(&from)) {
+                    self.post(class, from, Body::Matched { send }, (None, 0), None);
+                }
+            }
+            Unexpected::Rts { .. } if self.gone.contains(&from) => {
+                self.actions.push_back(Action::Failed { request, peer: from });
             }
             Unexpected::Rts { send, bytes } => {
-                self.peer(from).kept_asked -= 1;
+                self.flow(from, class).kept_asked -= 1;
                 let receive = self.receiving.put(|_| Receiving {
                     request,
                     from,
@@ -593,56 +678,59 @@ impl Messenger {
                     of: None,
                 });
                 self.actions.push_back(Action::Place { receive, from, request, room, bytes });
-                self.post(from, Body::Cts { send, receive }, (None, 0), None);
+                self.post(class, from, Body::Cts { send, receive }, (None, 0), None);
             }
         }
     }
 
     /// What another rank had kept here has been asked for.
-    fn repay(&mut self, to: RankId, bytes: u64) {
+    fn repay(&mut self, to: RankId, class: Class, bytes: u64) {
         let most = self.spec.credit;
-        let peer = self.peer(to);
-        peer.kept -= bytes;
-        peer.owed += bytes;
-        if is_repaid(peer.owed, most) && !peer.unreachable {
-            let bytes = std::mem::take(&mut peer.owed);
-            self.post(to, Body::Credit { bytes }, (None, 0), None);
+        let flow = self.flow(to, class);
+        flow.kept -= bytes;
+        flow.owed += bytes;
+        if is_repaid(flow.owed, most) && !self.gone.contains(&to) {
+            let bytes = std::mem::take(&mut self.flow(to, class).owed);
+            self.post(class, to, Body::Credit { bytes }, (None, 0), None);
         }
     }
 
     fn arrived(&mut self, from: RankId, envelope: Envelope, bytes: u64) {
-        if self.peers.get(&from).is_some_and(|peer| peer.unreachable) {
+        let Envelope { class, number, body } = envelope;
+        if self.gone.contains(&from) {
             return;
         }
-        let numbered = envelope.body.is_numbered(self.spec.strict);
-        if envelope.number.is_some() != numbered {
+        if number.is_some() != body.is_numbered(self.spec.strict) {
             self.strays += 1;
             return;
         }
-        let Some(number) = envelope.number else {
-            return self.open(from, envelope.body, bytes, 0);
-        };
-        if !self.peer(from).order.arrive(number, (envelope.body, bytes)) {
+        let Some(number) = number else { return self.open(from, class, body, bytes, 0) };
+        if !self.flow(from, class).order.arrive(number, (body, bytes)) {
             self.strays += 1;
             return;
         }
-        while let Some((number, (body, bytes))) = self.peer(from).order.open() {
-            self.open(from, body, bytes, number);
+        while let Some((number, (body, bytes))) = self.flow(from, class).order.open() {
+            self.open(from, class, body, bytes, number);
         }
     }
 
     /// Opens an envelope whose turn it is.
-    fn open(&mut self, from: RankId, body: Body, came: u64, number: u32) {
+    fn open(&mut self, from: RankId, class: Class, body: Body, came: u64, number: u32) {
         let fits = match body {
-            Body::Eager { tag, bytes } => {
-                let message = Unexpected::Eager { number, bytes };
-                came == bytes && self.spec.is_eager(bytes) && self.keep(from, tag, message)
+            Body::Eager { context, tag, bytes, send } => {
+                let message = Unexpected::Eager { number, bytes, send };
+                let context = Context { class, id: context };
+                came == bytes && self.spec.is_eager(bytes) && self.keep(from, context, tag, message)
             }
-            Body::Rts { tag, bytes, send } => self.keep(from, tag, Unexpected::Rts { send, bytes }),
+            Body::Rts { context, tag, bytes, send } => {
+                let context = Context { class, id: context };
+                self.keep(from, context, tag, Unexpected::Rts { send, bytes })
+            }
             Body::Cts { send, receive } => self.clear_to_send(from, send, receive),
+            Body::Matched { send } => self.matched(from, send),
             Body::Data { receive } => self.data(from, receive, came),
             Body::Fin { receive, of } => self.finish(from, receive, of),
-            Body::Credit { bytes } => self.credit(from, bytes),
+            Body::Credit { bytes } => self.credit(from, class, bytes),
             Body::Probe => true,
             Body::Left { failed } => {
                 self.actions.push_back(Action::Left { peer: from, failed });
@@ -653,42 +741,52 @@ impl Messenger {
     }
 
     /// A message has come that somebody may have asked for.
-    fn keep(&mut self, from: RankId, tag: Tag, message: Unexpected) -> bool {
-        let most = self.spec.credit;
-        let peer = self.peer(from);
+    fn keep(&mut self, from: RankId, context: Context, tag: Tag, message: Unexpected) -> bool {
+        let spec = self.spec;
+        let flow = self.flow(from, context.class);
         match message {
             Unexpected::Eager { bytes, .. } => {
-                let price = ENVELOPE + bytes;
-                if peer.kept + peer.owed + price > most {
+                if !flow.has_room(&spec, bytes) {
                     // More than it has credit for.
                     return false;
                 }
-                peer.kept += price;
+                flow.kept += ENVELOPE + bytes;
             }
             Unexpected::Rts { .. } => {
-                if peer.kept_asked >= MOST_ASKED {
+                if flow.kept_asked >= MOST_ASKED {
                     return false;
                 }
-                peer.kept_asked += 1;
+                flow.kept_asked += 1;
             }
         }
-        if let Some((waiting, message)) = self.matching.arrive(from, tag, message) {
-            self.take(from, tag, message, waiting);
+        let inbox = self.inboxes.entry(context).or_default();
+        if let Some((waiting, message)) = inbox.arrive(from, tag, message) {
+            self.take(Claimed { class: context.class, from, tag, message }, waiting);
         }
         true
     }
 
     fn clear_to_send(&mut self, from: RankId, send: u32, receive: u32) -> bool {
-        let fits = |sending: &&mut Sending| sending.to == from && sending.receive.is_none();
+        let fits = |sending: &&mut Sending| sending.to == from && sending.stage == Stage::Asked;
         let Some(sending) = self.sending.get_mut(send).filter(fits) else { return false };
-        sending.receive = Some(receive);
-        let (to, of, bytes) = (from, Some(sending.request), sending.bytes);
-        let envelope = Envelope { number: None, body: Body::Data { receive } };
+        sending.stage = Stage::Granted { receive };
+        let (class, to, of, bytes) = (sending.class, from, Some(sending.request), sending.bytes);
+        let envelope = Envelope { class, number: None, body: Body::Data { receive } };
         let post = PostId(self.posted.put(|_| Posted { to, data: Some(send) }));
         let (rail, whole) = (None, false);
         self.actions.push_back(Action::Post { post, to, envelope, bytes, of, rail, whole });
-        self.peer(from).asked -= 1;
-        self.resume(from);
+        self.flow(from, class).asked -= 1;
+        self.resume(from, class);
+        true
+    }
+
+    fn matched(&mut self, from: RankId, send: u32) -> bool {
+        let fits = |sending: &&Sending| sending.to == from && sending.stage == Stage::Unmatched;
+        let Some(&Sending { request, .. }) = self.sending.get(send).filter(fits) else {
+            return false;
+        };
+        self.sending.remove(send);
+        self.actions.push_back(Action::Sent { request });
         true
     }
 
@@ -727,20 +825,22 @@ impl Messenger {
         }
     }
 
-    fn credit(&mut self, from: RankId, bytes: u64) -> bool {
+    fn credit(&mut self, from: RankId, class: Class, bytes: u64) -> bool {
         let most = self.spec.credit;
-        let peer = self.peer(from);
-        if bytes > most - peer.credit {
+        let flow = self.flow(from, class);
+        if bytes > most - flow.credit {
             // More than it was ever given.
             return false;
         }
-        peer.credit += bytes;
+        flow.credit += bytes;
         true
     }
 
     fn handed_over(&mut self, post: PostId, rails: RailSet) {
         let Some(&Posted { data: Some(send), .. }) = self.posted.get(post.0) else { return };
-        let Some(&Sending { to, receive: Some(receive), .. }) = self.sending.get(send) else {
+        let Some(&Sending { class, to, stage: Stage::Granted { receive }, .. }) =
+            self.sending.get(send)
+        else {
             self.strays += 1;
             return;
         };
@@ -749,7 +849,7 @@ impl Messenger {
         }
         let of = rails.len();
         for rail in rails.iter() {
-            self.post(to, Body::Fin { receive, of }, (None, 0), Some(rail));
+            self.post(class, to, Body::Fin { receive, of }, (None, 0), Some(rail));
         }
     }
 
@@ -771,9 +871,10 @@ impl Messenger {
     fn waited_for(&self) -> BTreeSet<RankId> {
         let sends = self.sending.iter().map(|(_, sending)| sending.to);
         let receives = self.receiving.iter().map(|(_, receiving)| receiving.from);
-        let stalled = self.peers.iter().filter(|(_, peer)| !peer.stalled.is_empty());
-        let waiting = sends.chain(receives).chain(stalled.map(|(&id, _)| id));
-        let mut awaited: BTreeSet<RankId> = waiting.chain(self.matching.awaited_from()).collect();
+        let stalled = self.flows.iter().filter(|(_, flow)| !flow.stalled.is_empty());
+        let waiting = sends.chain(receives).chain(stalled.map(|(&(id, _), _)| id));
+        let asked = self.inboxes.values().flat_map(Inbox::awaited_from);
+        let mut awaited: BTreeSet<RankId> = waiting.chain(asked).collect();
         awaited.remove(&self.id);
         for (_, posted) in self.posted.iter() {
             awaited.remove(&posted.to);
@@ -782,41 +883,42 @@ impl Messenger {
     }
 
     /// Sets the time of the next probes, if somebody may be waited for.
+    #[inline]
     fn plan_probe(&mut self, now: Time) {
-        let waits =
-            !(self.sending.is_empty() && self.receiving.is_empty() && self.matching.is_empty());
-        if let Some(probe) = self.spec.probe.filter(|_| waits && self.next_probe.is_none()) {
-            self.next_probe = Some(now + probe);
+        if let Some(probe) = self.spec.probe.filter(|_| self.next_probe.is_none()) {
+            let waits = !(self.sending.is_empty() && self.receiving.is_empty())
+                || !self.inboxes.values().all(Inbox::is_empty);
+            self.next_probe = waits.then_some(now + probe);
         }
     }
 
     /// Everything that waits for another rank fails. What has come from it whole, and after nothing
     /// that has not, may still be asked for.
     fn unreachable(&mut self, id: RankId) {
-        let is_asked = |message: &Unexpected| matches!(message, Unexpected::Rts { .. });
-        let lost = self.matching.withdraw(id, is_asked);
+        self.gone.insert(id);
         self.posted.drain(|posted| posted.to == id);
-        let peer = self.peer(id);
-        peer.unreachable = true;
-        peer.asked = 0;
-        for (_, message) in lost {
-            match message {
-                Unexpected::Eager { bytes, .. } => peer.kept -= ENVELOPE + bytes,
-                Unexpected::Rts { .. } => peer.kept_asked -= 1,
-            }
+        let mut failed = Vec::new();
+        for (_, flow) in self.flows.range_mut((id, Class::FIRST)..=(id, Class::LAST)) {
+            flow.asked = 0;
+            flow.order.clear();
+            failed.extend(flow.stalled.drain(..).map(|stalled| stalled.request));
         }
-        peer.order.clear();
-        let stalled = std::mem::take(&mut peer.stalled);
-        let failed = stalled.into_iter().map(|(request, ..)| request);
         let sends = self.sending.drain(|sending| sending.to == id);
+        failed.extend(sends.into_iter().map(|sending| sending.request));
         let receives = self.receiving.drain(|receiving| receiving.from == id);
-        let named = self.matching.give_up(id);
-        let all: Vec<RequestId> = failed
-            .chain(sends.into_iter().map(|sending| sending.request))
-            .chain(receives.into_iter().map(|receiving| receiving.request))
-            .chain(named.into_iter().map(|waiting| waiting.request))
-            .collect();
-        let failed = all.into_iter().map(|request| Action::Failed { request, peer: id });
+        failed.extend(receives.into_iter().map(|receiving| receiving.request));
+        for (context, inbox) in &mut self.inboxes {
+            let is_asked = |message: &Unexpected| matches!(message, Unexpected::Rts { .. });
+            for (_, message) in inbox.withdraw(id, is_asked) {
+                let flow = self.flows.get_mut(&(id, context.class)).expect("it has sent something");
+                match message {
+                    Unexpected::Eager { bytes, .. } => flow.kept -= ENVELOPE + bytes,
+                    Unexpected::Rts { .. } => flow.kept_asked -= 1,
+                }
+            }
+            failed.extend(inbox.give_up(id).into_iter().map(|waiting| waiting.request));
+        }
+        let failed = failed.into_iter().map(|request| Action::Failed { request, peer: id });
         self.actions.extend(failed);
     }
 }
@@ -827,13 +929,28 @@ impl Machine for Messenger {
 
     fn handle(&mut self, now: Time, input: Input) {
         match input {
-            Input::Send { request, to, tag, bytes } => self.send(request, to, tag, bytes),
-            Input::Receive { request, from, tag, room } => self.receive(request, from, tag, room),
+            Input::Send { request, context, to, tag, bytes, synchronous } => {
+                self.send(to, Stalled { request, context, tag, bytes, synchronous });
+            }
+            Input::Receive { request, context, from, tag, room } => {
+                self.receive(request, context, from, tag, room);
+            }
+            Input::ReceiveClaimed { request, claim, room } => {
+                match self.claimed.get(claim.0).copied() {
+                    Some(claimed) => {
+                        self.claimed.remove(claim.0);
+                        self.take(claimed, Waiting { request, room });
+                    }
+                    None => self.strays += 1,
+                }
+            }
             Input::Arrived { from, envelope, bytes } => self.arrived(from, envelope, bytes),
             Input::HandedOver { post, rails } => self.handed_over(post, rails),
             Input::Landed { post } => self.landed(post),
             Input::Unreachable { peer } => self.unreachable(peer),
-            Input::Leave { to, failed } => self.post(to, Body::Left { failed }, (None, 0), None),
+            Input::Leave { to, failed } => {
+                self.post(Class::FIRST, to, Body::Left { failed }, (None, 0), None);
+            }
         }
         self.plan_probe(now);
     }
@@ -847,7 +964,9 @@ impl Machine for Messenger {
         if !awaited.is_empty() {
             self.plan_probe(now);
         }
-        awaited.into_iter().for_each(|to| self.post(to, Body::Probe, (None, 0), None));
+        for to in awaited {
+            self.post(Class::FIRST, to, Body::Probe, (None, 0), None);
+        }
     }
 
     fn poll_action(&mut self, _now: Time) -> Option<Action> {

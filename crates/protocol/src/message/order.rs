@@ -35,11 +35,6 @@ impl<T> Order<T> {
         }
     }
 
-    /// The number that the next envelope will have.
-    pub fn next(&self) -> u32 {
-        self.next
-    }
-
     /// The number of the next envelope.
     pub fn assign(&mut self) -> u32 {
         let number = self.next;

@@ -73,10 +73,6 @@ impl Policy for Fastest {
         }
     }
 
-    fn foresee(&self, to: NodeId, bytes: u64, dispatch: &Dispatch) -> Option<RailId> {
-        self.turn.peek(self.soonest(dispatch, to, bytes, dispatch.steady_to(to)))
-    }
-
     fn needs_gauges(&self) -> bool {
         true
     }

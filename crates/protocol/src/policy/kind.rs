@@ -376,6 +376,17 @@ impl PolicyKind {
         self.pacing() != Pacing::AtOnce
     }
 
+    /// Returns true if nodes reserve the NICs of receivers before they send. That takes control
+    /// packets between NICs, which real rails do not have.
+    pub fn reserves(&self) -> bool {
+        matches!(self, PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. })
+    }
+
+    /// Those that real ranks can have.
+    pub fn live() -> impl Iterator<Item = PolicyKind> {
+        PolicyKind::all().into_iter().filter(|kind| !kind.reserves())
+    }
+
     /// Whether it does for a cluster of so many nodes and rails. Static allocation joins every pair
     /// of nodes only with rails enough.
     pub fn fits(&self, nodes: u32, rails: u32) -> Result<(), MatrixError> {

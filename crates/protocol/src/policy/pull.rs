@@ -201,10 +201,6 @@ impl Policy for Pull {
         self.serve(dispatch);
     }
 
-    fn foresee(&self, to: NodeId, bytes: u64, dispatch: &Dispatch) -> Option<RailId> {
-        self.short.foresee(to, bytes, dispatch)
-    }
-
     fn needs_gauges(&self) -> bool {
         true
     }

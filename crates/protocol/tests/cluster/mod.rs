@@ -242,14 +242,27 @@ impl Cluster {
             }
             Event::Send { rank, to, tag, bytes, request } => {
                 let (request, to, tag) = (RequestId(request), RankId(to), Tag(tag));
-                let input = message::Input::Send { request, to, tag, bytes };
+                let input = message::Input::Send {
+                    request,
+                    context: Default::default(),
+                    to,
+                    tag,
+                    bytes,
+                    synchronous: false,
+                };
                 self.ranks[rank as usize].messenger.handle(now, input);
                 self.serve(rank);
             }
             Event::Receive { rank, from, tag, request } => {
                 let (from, tag) = (from.map(RankId), tag.map(Tag));
                 let (request, room) = (RequestId(request), u64::MAX);
-                let input = message::Input::Receive { request, from, tag, room };
+                let input = message::Input::Receive {
+                    request,
+                    context: Default::default(),
+                    from,
+                    tag,
+                    room,
+                };
                 self.ranks[rank as usize].messenger.handle(now, input);
                 self.serve(rank);
             }

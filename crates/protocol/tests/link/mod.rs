@@ -80,8 +80,6 @@ pub struct Link {
     agenda: BinaryHeap<Reverse<(Time, u64, usize, Event)>>,
     entries: u64,
     pub steps: u64,
-    /// How often it was foreseen what an end would want.
-    pub foreseen: u64,
     pub lost: u64,
 }
 
@@ -106,7 +104,6 @@ impl Link {
             agenda: BinaryHeap::new(),
             entries: 0,
             steps: 0,
-            foreseen: 0,
             lost: 0,
         }
     }
@@ -183,18 +180,22 @@ impl Link {
         let stalled = machine.is_stalled();
         let in_order = matches!(self.spec, ChannelSpec::GoBackN(_));
         let may_resend = matches!(input, None | Some(Input::Frame(Frame::Nack(_))));
-        let mut foreseen = input.as_ref().and_then(|input| foresee(machine, self.now, input));
+        let mut received = None;
         match input {
+            // Every other time by the other door.
+            Some(Input::Frame(Frame::Data { seq, ack, item }))
+                if self.steps.is_multiple_of(2) && ack == machine.base() =>
+            {
+                received = machine.receive(self.now, seq).then_some(Action::Deliver(item));
+            }
             Some(input) => machine.handle(self.now, input),
             None => machine.handle_timeout(self.now),
         }
         assert!(machine.outstanding() <= self.spec.widest() as usize, "{machine:?}");
         let stays = stalled && machine.is_stalled();
-        while let Some(action) = self.ends[end].machine.poll_action(self.now) {
-            if let Some(foreseen) = foreseen.take() {
-                assert_eq!(foreseen, action, "foreseen");
-                self.foreseen += 1;
-            }
+        while let Some(action) =
+            received.take().or_else(|| self.ends[end].machine.poll_action(self.now))
+        {
             match action {
                 Action::Transmit(frame) => {
                     assert!(frame.item().is_none() || !stays || may_resend, "new data in Stall");
@@ -215,7 +216,6 @@ impl Link {
                 }
             }
         }
-        assert_eq!(foreseen, None, "foreseen, and nothing was wanted");
     }
 
     fn watch(&mut self, end: usize, frame: &Frame<u32>) {
@@ -309,19 +309,5 @@ fn read(bytes: &[u8]) -> Input<u32> {
         Ok(Frame::Nack(ack)) => Input::Frame(Frame::Nack(ack)),
         Ok(Frame::Sack(sack)) => Input::Frame(Frame::Sack(sack)),
         Err(_) => Input::Corrupt,
-    }
-}
-
-/// What an endpoint will want first when it is told something, if it knows.
-fn foresee(end: &Endpoint<u32>, now: Time, input: &Input<u32>) -> Option<Action<u32>> {
-    match *input {
-        Input::Send { item, bytes, .. } => {
-            let (seq, ack) = end.foresee(bytes)?;
-            Some(Action::Transmit(Frame::Data { seq, ack, item }))
-        }
-        Input::Frame(Frame::Data { seq, ack, item }) => {
-            end.foresee_arrival(now, seq, ack).then_some(Action::Deliver(item))
-        }
-        _ => None,
     }
 }

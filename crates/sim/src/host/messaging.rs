@@ -31,11 +31,16 @@ use crate::agenda::{Agenda, Entry};
 use crate::network::{Chore, Network, Pace, Part};
 use crate::node::{Letter, Listener, Nodes, Receipt};
 use crate::slab::Slab;
-use crosstie_protocol::message::{self, Body, Envelope, MessageSpec, Messenger, PostId, RequestId};
+use crosstie_protocol::message::{
+    self, Body, Class, Context, Envelope, MessageSpec, Messenger, PostId, RequestId,
+};
 use crosstie_protocol::{Machine, NodeId, PeId, RailId, RailSet, RankId};
 use crosstie_units::Time;
 use crosstie_work::{Input, Op, Rank, Request, Step, Tag, Turn};
 use std::collections::BTreeMap;
+
+/// The context of all messages.
+const CONTEXT: Context = Context { class: Class::Application, id: 0 };
 
 /// How ranks exchange messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -280,7 +285,9 @@ impl<'a> Messaging<'a> {
                     let receive = request.0 as u32;
                     let short = envelope.filter(|_| self.records);
                     let send =
-                        short.and_then(|number| self.short.remove(&(Rank(from.0), rank, number)));
+                        short.and_then(|(_, number)| {
+                            self.short.remove(&(Rank(from.0), rank, number))
+                        });
                     if self.spec.ports && envelope.is_some() {
                         // A message that a process can have is shorter than 4 GiB.
                         let chore = Chore::Deliver { bytes: bytes as u32 };
@@ -318,6 +325,18 @@ impl<'a> Messaging<'a> {
         }
     }
 
+    /// A rank asks for a message.
+    fn receive(
+        &mut self,
+        rank: Rank,
+        request: RequestId,
+        from: Option<RankId>,
+        tag: Option<message::Tag>,
+    ) {
+        let (context, room) = (CONTEXT, u64::MAX);
+        self.tell(rank, message::Input::Receive { request, context, from, tag, room });
+    }
+
     /// The thread of a rank's NIC has something to do.
     fn charge(&mut self, rank: Rank, charge: Charge, chore: Chore) {
         let node = self.node(rank);
@@ -329,7 +348,7 @@ impl<'a> Messaging<'a> {
     fn charged(&mut self, number: u32) {
         match self.charges.take(number) {
             Charge::Receive { rank, request, from, tag } => {
-                self.tell(rank, message::Input::Receive { request, from, tag, room: u64::MAX });
+                self.receive(rank, request, from, tag);
             }
             Charge::Match(id) => self.opened(id),
             Charge::Deliver { receive, send } => self.received(receive, send),
@@ -618,7 +637,7 @@ impl Hosting for Messaging<'_> {
     }
 
     fn awaited(&self, rank: Rank) -> Option<(Option<Rank>, Option<Tag>, Request)> {
-        let (from, tag, request) = self.seats[rank.0 as usize].messenger.awaited()?;
+        let (from, tag, request) = self.seats[rank.0 as usize].messenger.awaited(CONTEXT)?;
         let Open { request, .. } = *self.open.get(request.0 as u32);
         Some((from.map(|from| Rank(from.0)), tag.map(|tag| Tag(tag.0)), request))
     }
@@ -686,12 +705,12 @@ impl Hosting for Messaging<'_> {
                 }
                 let request = RequestId(u64::from(self.open.put(open)));
                 let from = from.map(|from| RankId(from.0));
-                let (tag, room) = (tag.map(|tag| message::Tag(tag.0)), u64::MAX);
+                let tag = tag.map(|tag| message::Tag(tag.0));
                 if self.spec.ports {
                     let receive = Charge::Receive { rank, request, from, tag };
                     return self.charge(rank, receive, Chore::Receive);
                 }
-                self.tell(rank, message::Input::Receive { request, from, tag, room });
+                self.receive(rank, request, from, tag);
             }
             Step::Send { to, tag, bytes } => {
                 // It is done, and somebody has it, where that is kept.
@@ -699,7 +718,10 @@ impl Hosting for Messaging<'_> {
                 let send = self.open.put(Open { to, bytes, expected, ..open });
                 let (request, bytes) = (RequestId(u64::from(send)), u64::from(bytes));
                 let (to, tag) = (RankId(to.0), message::Tag(tag.0));
-                self.tell(rank, message::Input::Send { request, to, tag, bytes });
+                let (context, synchronous) = (CONTEXT, false);
+                let send =
+                    message::Input::Send { request, context, to, tag, bytes, synchronous };
+                self.tell(rank, send);
             }
         }
     }
@@ -729,6 +751,7 @@ fn part(body: &Body) -> Part {
         Body::Rts { .. } => Part::Envelope,
         Body::Data { .. } => Part::Data,
         Body::Cts { .. }
+        | Body::Matched { .. }
         | Body::Fin { .. }
         | Body::Credit { .. }
         | Body::Probe

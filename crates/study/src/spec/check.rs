@@ -251,7 +251,7 @@ fn patience(spec: &Spec) -> Result<(), Clash> {
         return Err(clash("nic.patience", title, "expected a channel, which makes them")
             .help("set `channel = \"go-back-n\"`, or leave `nic.patience` out"));
     }
-    if let PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. } = spec.policy {
+    if spec.policy.reserves() {
         let title = "reservations that outlive a rail";
         let label = "expected a policy that does not reserve the NICs of receivers";
         return Err(clash("nic.patience", title, label)

@@ -17,8 +17,8 @@ use crosstie_units::Bytes;
 use crosstie_work::{Action, Input, Player, Rank, Request, Turn};
 
 use super::{Comm, CommError};
-use crate::engine::RequestKey;
-use crate::envelope::Context;
+use crate::rank::RequestKey;
+use crosstie_protocol::message::Class;
 use crate::lent::{Lent, LentMut};
 
 /// Schedules that were used of late.
@@ -376,7 +376,7 @@ impl<T: Pod> Part<'_, T> {
                 // SAFETY: `Underway` keeps it where it is until it is done or taken back.
                 let lent = unsafe { Lent::new(bytemuck::cast_slice(&message)) };
                 let to = to.0 as usize;
-                let key = self.comm.begin_send(Context::Collective, to, tag(number.0), lent)?.key;
+                let key = self.comm.begin_send(Class::Collective, to, tag(number.0), lent)?.key;
                 (key, false, message)
             }
             Step::Receive { from, tag: number, .. } => {
@@ -385,7 +385,7 @@ impl<T: Pod> Part<'_, T> {
                 let lent = unsafe { LentMut::new(bytemuck::cast_slice_mut(&mut message)) };
                 let (from, number) =
                     (from.map(|from| from.0 as usize), number.map(|number| tag(number.0)));
-                let key = self.comm.begin_recv(Context::Collective, from, number, lent)?.key;
+                let key = self.comm.begin_recv(Class::Collective, from, number, lent)?.key;
                 (key, true, message)
             }
         };

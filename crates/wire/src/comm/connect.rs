@@ -2,7 +2,7 @@
 
 use super::{CommError, Options};
 use crate::cores::Cores;
-use crate::engine::{Engine, EngineSpec};
+use crate::rank::{Rank, RankSpec};
 use crate::memory::{Memory, machine, shares_cores};
 use crate::rail::find::{self, Card, Offer};
 use crate::rail::{Rail, Udp};
@@ -11,7 +11,7 @@ use crate::start::Job;
 /// A rank's connections to the others.
 pub(super) struct Connected {
     /// Rails and memory to all of them.
-    pub engine: Engine,
+    pub engine: Rank,
     /// How many ranks share a core with it, itself included.
     pub ranks_each: u32,
     /// How many ranks there are per core if all run on one machine, and 1 otherwise. All ranks
@@ -91,7 +91,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
     let policies = options.policy.policies(size.max(2) as u32, count as u32).map_err(|error| {
         CommError::Allocation { ranks: size, rails: count, cause: error.to_string() }
     })?;
-    let spec = EngineSpec {
+    let spec = RankSpec {
         rank: own,
         size: all,
         key,
@@ -99,7 +99,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
         injection: options.injection,
     };
     Ok(Connected {
-        engine: Engine::new(spec, &policies, used, memory)?,
+        engine: Rank::new(spec, &policies, used, memory)?,
         ranks_each,
         ranks_per_core,
     })

@@ -8,7 +8,7 @@ use crosstie_protocol::NodeError;
 
 use crate::comm::TAGS;
 use crate::datagram::LONGEST;
-use crate::engine::Loss;
+use crate::rank::Loss;
 use crate::memory::MemoryError;
 use crate::rail::find::FindError;
 use crate::start::StartError;

@@ -65,12 +65,15 @@ impl Options {
             Err(CommError::Variable { variable, found: found.to_owned(), expected })
         };
         if let Some(name) = variable("CROSSTIE_POLICY") {
-            let all = PolicyKind::all();
-            match all.iter().find(|kind| kind.name() == name) {
-                Some(kind) => options.policy = *kind,
+            match PolicyKind::live().find(|kind| kind.name() == name) {
+                Some(kind) => options.policy = kind,
                 None => {
-                    let names = all.map(|kind| kind.name()).join(", ");
-                    return wrong("CROSSTIE_POLICY", &name, format!("one of {names}"));
+                    let names: Vec<&str> = PolicyKind::live().map(|kind| kind.name()).collect();
+                    let reserves = PolicyKind::all().iter().any(|kind| kind.name() == name);
+                    let why = "; real rails have no NICs to reserve";
+                    let why = if reserves { why } else { "" };
+                    let expected = format!("one of {}{why}", names.join(", "));
+                    return wrong("CROSSTIE_POLICY", &name, expected);
                 }
             }
         }

@@ -8,8 +8,8 @@ use crosstie_work::{Application, Rank, Request, Step};
 
 use super::{Comm, CommError};
 use crate::clock::time;
-use crate::engine::RequestKey;
-use crate::envelope::Context;
+use crate::rank::RequestKey;
+use crosstie_protocol::message::Class;
 use crate::lent::{Lent, LentMut};
 use crate::play::{self, Played, Player};
 
@@ -78,7 +78,7 @@ impl Player for Play<'_> {
                 // SAFETY: `Underway` keeps it where it is until it is done or taken back.
                 let lent = unsafe { Lent::new(&memory[..bytes as usize]) };
                 let to = to.0 as usize;
-                let key = self.comm.begin_send(Context::Program, to, Tag(tag.0), lent)?.key;
+                let key = self.comm.begin_send(Class::Application, to, Tag(tag.0), lent)?.key;
                 (What::Message(key), Some(memory))
             }
             Step::Receive { from, tag, bytes } => {
@@ -86,7 +86,7 @@ impl Player for Play<'_> {
                 // SAFETY: as above.
                 let lent = unsafe { LentMut::new(&mut memory[..bytes as usize]) };
                 let (from, tag) = (from.map(|from| from.0 as usize), tag.map(|tag| Tag(tag.0)));
-                let key = self.comm.begin_recv(Context::Program, from, tag, lent)?.key;
+                let key = self.comm.begin_recv(Class::Application, from, tag, lent)?.key;
                 (What::Message(key), Some(memory))
             }
         };

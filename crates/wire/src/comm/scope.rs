@@ -8,8 +8,8 @@ use bytemuck::{NoUninit, Pod};
 use slotmap::{Key as _, SlotMap};
 
 use super::{Comm, CommError, Status};
-use crate::engine::RequestKey;
-use crate::envelope::Context;
+use crate::rank::RequestKey;
+use crosstie_protocol::message::Class;
 use crate::lent::{Lent, LentMut};
 
 /// Where sends and receives are begun that go on together. What they use is lent for as long as the
@@ -72,7 +72,7 @@ impl<'scope, 'comm> Scope<'scope, 'comm> {
         // SAFETY: when the scope ends, the engine is done with it or has taken it back.
         let lent = unsafe { Lent::new(bytemuck::cast_slice(message)) };
         let tag = self.comm.tag(tag)?;
-        let key = self.comm.begin_send(Context::Program, to, tag, lent)?.key;
+        let key = self.comm.begin_send(Class::Application, to, tag, lent)?.key;
         Ok(Sending { scope: self, key: self.begin(key) })
     }
 
@@ -88,7 +88,7 @@ impl<'scope, 'comm> Scope<'scope, 'comm> {
         // SAFETY: as above. Nobody else has it: the pointer is followed when the engine is done
         // with it.
         let lent = unsafe { LentMut::new(bytemuck::cast_slice_mut(&mut *place)) };
-        let key = self.comm.begin_recv(Context::Program, from.into(), tag, lent)?.key;
+        let key = self.comm.begin_recv(Class::Application, from.into(), tag, lent)?.key;
         let key = self.begin(key);
         Ok(Receiving { scope: self, key, message: place, _lent: PhantomData })
     }

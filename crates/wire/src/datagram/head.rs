@@ -6,13 +6,32 @@
 
 use crosstie_protocol::channel::Seq;
 
-use super::{HEAD, NO_PLACE, Part, VERSION, kind};
+use super::{HEAD, NO_PLACE, Part, VERSION};
 
 /// Bits of the tag, which are the last ones.
 pub const TAG_BITS: u32 = 40;
 
+/// The lower 24 bits of the number of a message between two ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Serial(u32);
+
+impl Serial {
+    /// Those of a number.
+    #[inline]
+    pub fn of(number: u64) -> Serial {
+        Serial(number as u32 & 0xff_ffff)
+    }
+
+    /// The number that has these bits and is nearest to another one.
+    #[inline]
+    pub fn nearest_to(self, other: u64) -> u64 {
+        let ahead = (self.0.wrapping_sub(other as u32) << 8) as i32 >> 8;
+        other.checked_add_signed(i64::from(ahead)).unwrap_or(u64::from(self.0))
+    }
+}
+
 /// Where the bits of a word are: those of the first one from `kind` to `seq`, of the second from
-/// `serial` to the first byte of `offset`.
+/// `serial` to the first two bytes of `offset`.
 #[derive(Debug, Clone, Copy)]
 pub struct Head([u64; 3]);
 
@@ -39,26 +58,19 @@ impl Head {
         self
     }
 
-    /// The serial number of a message.
+    /// The serial number of a message, as far as it fits.
     #[inline]
-    pub fn serial(mut self, serial: u32) -> Head {
-        self.0[1] |= u64::from(serial) << 32;
+    pub fn serial(mut self, serial: Serial) -> Head {
+        self.0[1] |= u64::from(serial.0) << 40;
         self
     }
 
     /// The receive that has a place for a message, and where in it the load begins.
     #[inline]
-    pub fn place(mut self, receive: Option<u32>, offset: u32) -> Head {
-        let (receive, offset) = (receive.unwrap_or(NO_PLACE), u64::from(offset));
-        self.0[1] |= u64::from(receive & NO_PLACE) << 8 | offset >> 24;
+    pub fn place(mut self, receive: Option<u32>, offset: u64) -> Head {
+        let receive = receive.unwrap_or(NO_PLACE);
+        self.0[1] |= u64::from(receive & NO_PLACE) << 16 | (offset >> 24) & 0xffff;
         self.0[2] |= offset << TAG_BITS;
-        self
-    }
-
-    /// Whether NICs have been reserved.
-    #[inline]
-    pub fn reserved(mut self, reserved: bool) -> Head {
-        self.0[0] |= u64::from(if reserved { kind::RESERVED } else { 0 }) << 48;
         self
     }
 
@@ -111,12 +123,6 @@ impl Head {
         (self.0[0] >> 56) as u8 & 0xf
     }
 
-    /// Whether NICs have been reserved.
-    #[inline]
-    pub fn is_reserved(&self) -> bool {
-        (self.0[0] >> 48) as u8 & kind::RESERVED != 0
-    }
-
     /// The rank that sends it.
     #[inline]
     pub fn from(&self) -> u16 {
@@ -136,21 +142,21 @@ impl Head {
         Part { seq: self.number(), number: byte & 0x3f, last: byte & 0x80 != 0 }
     }
 
-    /// The serial number of the message.
+    /// The serial number of the message, as far as it fits.
     #[inline]
-    pub fn which_serial(&self) -> u32 {
-        (self.0[1] >> 32) as u32
+    pub fn which_serial(&self) -> Serial {
+        Serial((self.0[1] >> 40) as u32)
     }
 
     /// The receive that has a place for the message.
     #[inline]
     pub fn receive(&self) -> u32 {
-        (self.0[1] >> 8) as u32 & NO_PLACE
+        (self.0[1] >> 16) as u32 & NO_PLACE
     }
 
     /// Where in the message the load begins.
     #[inline]
-    pub fn offset(&self) -> u32 {
-        (self.0[1] as u32) << 24 | (self.0[2] >> TAG_BITS) as u32
+    pub fn offset(&self) -> u64 {
+        (self.0[1] & 0xffff) << 24 | self.0[2] >> TAG_BITS
     }
 }

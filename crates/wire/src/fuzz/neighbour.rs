@@ -4,14 +4,14 @@
 //! bounded number of bytes or answers for it.
 
 use crosstie_protocol::PolicyKind;
-use crosstie_protocol::message::{Envelope, Tag};
+use crosstie_protocol::message::{Class, Envelope, Tag};
 use crosstie_units::Time;
 
 use super::Decisions;
 use super::pair::{choose, ms, spec};
 use super::peer::words;
 use crate::bare::{Bare, BareRequest};
-use crate::envelope::{self, Context};
+use crate::envelope;
 use crate::memory::Memory;
 
 const MOST_HAPPENINGS: usize = 400;
@@ -84,9 +84,9 @@ fn record(choice: u8, decisions: &mut Decisions<'_>) -> Vec<u8> {
     match kind {
         0 => {
             let number = Some(decisions.number()).filter(|_| decisions.byte() > 64);
-            let envelope = Envelope { number, body: words(decisions) };
-            let context = Context::ALL[decisions.one_of(Context::ALL.len())];
-            record.extend(&envelope::encode(context, &envelope)[..]);
+            let body = words(decisions);
+            let class = Class::ALL[decisions.one_of(Class::ALL.len())];
+            record.extend(&envelope::encode(&Envelope { class, number, body })[..]);
             record.extend(vec![choice; usize::from(decisions.byte()) * 8]);
         }
         1 => {

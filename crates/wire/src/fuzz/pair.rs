@@ -70,7 +70,7 @@ pub(super) fn choose(
     decisions: &mut Decisions<'_>,
     rails: usize,
 ) -> (PolicyKind, ChannelSpec, u64) {
-    let all = PolicyKind::all();
+    let all: Vec<PolicyKind> = PolicyKind::live().collect();
     let policy = all[decisions.one_of(all.len())];
     let policy = match policy.fits(2, rails as u32) {
         Ok(()) => policy,

@@ -3,11 +3,8 @@
 //! It must not make the rank panic, write beside the memory of a message, or keep more than a
 //! bounded number of bytes for it.
 
-use crosstie_protocol::Control;
-use crosstie_protocol::NodeId;
-use crosstie_protocol::Priority;
 use crosstie_protocol::channel::{Arrivals, Sack, Seq};
-use crosstie_protocol::message::{self, Envelope, Tag};
+use crosstie_protocol::message::{self, Class, Envelope, Tag};
 use crosstie_units::Time;
 
 use super::Decisions;
@@ -15,8 +12,8 @@ use super::air::{self, Air};
 use super::pair::{SECRET, choose, ms, rank};
 use super::parsers::seal;
 use crate::bare::BareRequest;
-use crate::datagram::{Body, Data, Datagram, Part, Piece};
-use crate::envelope::{self, Context};
+use crate::datagram::{Body, Data, Datagram, LONGEST, Part, Serial};
+use crate::envelope;
 use crate::key::{Course, Key};
 
 const MOST_HAPPENINGS: usize = 400;
@@ -83,7 +80,8 @@ fn tag(decisions: &mut Decisions<'_>) -> Tag {
 /// Something that a datagram can say, and what it carries.
 fn body(decisions: &mut Decisions<'_>) -> (Body, Vec<u8>) {
     let (kind, seq) = (decisions.one_of(12), Seq(decisions.number()));
-    let serial = decisions.number();
+    let number = decisions.number();
+    let serial = Serial::of(number.into());
     let part = |decisions: &mut Decisions<'_>| {
         let byte = decisions.byte();
         Part { seq, number: byte & 0x3f, last: byte & 0x80 != 0 }
@@ -93,35 +91,18 @@ fn body(decisions: &mut Decisions<'_>) -> (Body, Vec<u8>) {
         long => vec![long; usize::from(long - 199) * 25],
     };
     match kind {
-        0 => {
+        0 | 1 => {
             let (part, receive, offset) = (part(decisions), decisions.number(), decisions.number());
+            // Small numbers, and those at the other end.
+            let offset = if kind == 0 { offset.into() } else { LONGEST - u64::from(offset) };
             (Body::Data(Data { part, serial, receive, offset }), load(decisions))
         }
-        1 | 2 => {
-            let parcel = Piece {
-                length: decisions.number(),
-                start: decisions.number(),
-                end: decisions.number(),
-                stripe: decisions.number(),
-                number: decisions.number(),
-                reserved: decisions.byte() > 127,
-            };
-            let receive = Some(decisions.number()).filter(|_| kind == 1);
+        2 | 4 => {
+            let length = decisions.number();
             let (part, offset) = (part(decisions), decisions.number());
-            (Body::Piece { part, serial, receive, offset, parcel }, load(decisions))
+            (Body::Piece { part, serial, offset, length }, load(decisions))
         }
         3 => (Body::Void { seq }, Vec::new()),
-        4 => {
-            let counter = i64::from(decisions.number());
-            let packet = match decisions.one_of(5) {
-                0 => Control::Rts(Priority { counter, node: NodeId(decisions.number()) }),
-                1 => Control::Cts,
-                2 => Control::Nack,
-                3 => Control::Ack,
-                _ => Control::Abort,
-            };
-            (Body::Control { seq, serial, packet }, Vec::new())
-        }
         5 => (Body::Pack(seq), Vec::new()),
         6 => (Body::Nack(seq), Vec::new()),
         7 => {
@@ -137,17 +118,15 @@ fn body(decisions: &mut Decisions<'_>) -> (Body, Vec<u8>) {
         8 => (Body::Welcome { nonce: decisions.number().into() }, Vec::new()),
         _ => {
             let whole = |decisions: &mut Decisions<'_>| {
-                let envelope = Envelope { number: Some(serial), body: words(decisions) };
+                let body = words(decisions);
                 let numbered = decisions.byte() > 64;
-                let envelope =
-                    Envelope { number: envelope.number.filter(|_| numbered), ..envelope };
-                let context = Context::ALL[decisions.one_of(Context::ALL.len())];
+                let class = Class::ALL[decisions.one_of(Class::ALL.len())];
+                let envelope = Envelope { class, number: Some(number).filter(|_| numbered), body };
                 let load = load(decisions);
-                [&envelope::encode(context, &envelope)[..], &load].concat()
+                [&envelope::encode(&envelope)[..], &load].concat()
             };
-            let reserved = decisions.byte() > 127;
             let load = whole(decisions);
-            (Body::Whole { seq, ack: Seq(decisions.number()), serial, reserved }, load)
+            (Body::Whole { seq, ack: Seq(decisions.number()), serial }, load)
         }
     }
 }
@@ -155,9 +134,14 @@ fn body(decisions: &mut Decisions<'_>) -> (Body, Vec<u8>) {
 /// Something that an envelope can say.
 pub(super) fn words(decisions: &mut Decisions<'_>) -> message::Body {
     let [a, b, c] = [(); 3].map(|()| decisions.number());
-    match decisions.one_of(7) {
-        0 => message::Body::Eager { tag: Tag(a % 3), bytes: b.into() },
-        1 => message::Body::Rts { tag: Tag(a % 3), bytes: b.into(), send: c },
+    let context = u16::from(c % 5 == 0);
+    match decisions.one_of(8) {
+        0 => {
+            let send = (c % 4 == 0).then_some(c);
+            message::Body::Eager { context, tag: Tag(a % 3), bytes: b.into(), send }
+        }
+        1 => message::Body::Rts { context, tag: Tag(a % 3), bytes: b.into(), send: c },
+        7 => message::Body::Matched { send: a },
         2 => message::Body::Cts { send: a, receive: b },
         3 => message::Body::Data { receive: a },
         4 => message::Body::Fin { receive: a, of: b },

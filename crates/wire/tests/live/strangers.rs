@@ -4,7 +4,7 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use crosstie_protocol::channel::Seq;
-use crosstie_wire::datagram::{Body, Data, Datagram, Part};
+use crosstie_wire::datagram::{Body, Data, Datagram, Part, Serial};
 use crosstie_wire::key::{Course, Key};
 use crosstie_wire::{Comm, CommError};
 
@@ -72,11 +72,12 @@ pub fn listen() -> Result<(), CommError> {
 /// A datagram of a job with another secret, for one of the first two ranks.
 fn of_another_job(rank: u16, seed: u64) -> Vec<u8> {
     let (seq, load) = (Seq(seed as u32 & 0xff), [7; 200]);
+    let serial = Serial::of(seed);
     let body = match seed >> 62 {
         0 => Body::Hello { nonce: seed },
         1 => Body::Pack(seq),
-        2 => Body::Whole { seq, ack: Seq(0), serial: seq.0, reserved: false },
-        _ => Body::Data(Data { part: Part::whole(seq), serial: seq.0, receive: 0, offset: 0 }),
+        2 => Body::Whole { seq, ack: Seq(0), serial },
+        _ => Body::Data(Data { part: Part::whole(seq), serial, receive: 0, offset: 0 }),
     };
     let load = if seed >> 62 < 2 { &load[..0] } else { &load[..] };
     let course = Course { to: (seed >> 40) as u16 & 1, rail: 0 };

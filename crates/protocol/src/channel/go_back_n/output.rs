@@ -75,7 +75,6 @@ impl<T> Output<T> {
 
     #[inline]
     pub fn deliver(&mut self, item: T) {
-        self.tally.delivered += 1;
         self.wanted.push_back(Wanted::Deliver(item));
     }
 

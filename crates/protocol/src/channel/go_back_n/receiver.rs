@@ -24,22 +24,23 @@ impl Receiver {
         self.state
     }
 
-    /// Does with a packet what the table says; whether it was one that can be. The Pack for one in
-    /// order waits if the window of this end is full.
+    /// Does with a packet what the table says, and calls `deliver` for one in order; whether it was
+    /// one that can be. The Pack for one in order waits if the window of this end is full.
     #[inline]
     pub fn data<T>(
         &mut self,
         now: Time,
         seq: Seq,
-        item: T,
         full: bool,
         out: &mut Output<T>,
+        deliver: impl FnOnce(&mut Output<T>),
     ) -> bool {
         let cell = receiver_cell(self.state, self.place(seq, out.acknowledgement.expected()));
         self.state = cell.next;
         match cell.deed {
             ReceiverDeed::Deliver => {
-                out.deliver(item);
+                out.tally.delivered += 1;
+                deliver(out);
                 if out.acknowledgement.note(now, full) {
                     out.pack();
                 }

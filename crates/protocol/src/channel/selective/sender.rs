@@ -195,14 +195,6 @@ impl<T: Clone> Sender<T> {
         self.waiting.push_back((item, bytes, rides));
     }
 
-    /// The number of a packet of so many bytes, if it were sent now and nothing would go before.
-    #[inline]
-    pub fn foresee(&self, bytes: u32) -> Option<Seq> {
-        let first = self.waiting.is_empty() && self.lost.is_empty() && !self.probe;
-        let fits = self.has_place() && self.window.has_seen(bytes) && self.fits(bytes);
-        (first && fits).then(|| self.base.plus(self.flight.len() as u32))
-    }
-
     /// Whether one more packet may be under way, by their number.
     #[inline]
     fn has_place(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Whether real ranks can do what is asked of them.
 
 use crosstie_box::MOST_HOSTS;
+use crosstie_protocol::PolicyKind;
 use crosstie_units::Bytes;
 
 use super::{Clash, Spec, Work, World, clash};
@@ -39,6 +40,13 @@ pub(super) fn check(spec: &Spec) -> Result<(), Clash> {
         let label = "found events, expected them in the file of a box";
         return Err(clash("event", title, label)
             .help("write events into the file that `live.box` names, or choose another world"));
+    }
+    if spec.policy.reserves() {
+        let title = "a policy that reserves the NICs of receivers";
+        let names: Vec<&str> = PolicyKind::live().map(|kind| kind.name()).collect();
+        let label = format!("found {}, which real rails cannot do", spec.policy.name());
+        return Err(clash("policy", title, label)
+            .help(format!("choose one of {}, or another world", names.join(", "))));
     }
     competitors(spec)?;
     if let Some(message) = spec.message.as_ref().filter(|message| message.eager > MOST_EAGER) {

@@ -54,7 +54,7 @@ fn datagrams() -> BTreeMap<String, Vec<u8>> {
                 let name = format!("{body:?}");
                 let end = name.find(|c: char| !c.is_alphanumeric()).unwrap_or(name.len());
                 let name = name[..end].to_lowercase();
-                if let (Body::Whole { .. }, Some((_, found, _))) = (body, envelope::decode(load)) {
+                if let (Body::Whole { .. }, Some((found, _))) = (body, envelope::decode(load)) {
                     let name = format!("{:?}", found.body);
                     let end = name.find(|c: char| !c.is_alphanumeric()).unwrap_or(name.len());
                     let name = format!("envelope/{}", name[..end].to_lowercase());

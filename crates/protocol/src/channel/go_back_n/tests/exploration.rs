@@ -51,7 +51,8 @@ impl World {
     fn arrive(&mut self, frame: Frame<u32>) -> Option<(SenderState, SenderEvent)> {
         let (number, event) = match frame {
             Frame::Data { seq, item, .. } => {
-                self.receiver.data(NOW, seq, item, false, &mut self.outputs[1]);
+                let deliver = |output: &mut Output<u32>| output.deliver(item);
+                self.receiver.data(NOW, seq, false, &mut self.outputs[1], deliver);
                 return None;
             }
             Frame::Pack(n) => (n, self.sender.pack(n)),

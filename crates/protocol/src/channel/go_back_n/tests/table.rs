@@ -157,7 +157,7 @@ fn every_cell_of_the_receiver_behaves_as_listed() {
             let spec = spec(state == ReceiverState::Simple);
             let (mut receiver, mut out) = (Receiver::new(&spec), output(&spec));
             if state == ReceiverState::Stalled {
-                receiver.data(NOW, EXPECTED.plus(1), 1, false, &mut out);
+                receiver.data(NOW, EXPECTED.plus(1), false, &mut out, |out| out.deliver(1));
                 out = output(&spec);
             }
             let ahead = match packet {
@@ -166,7 +166,7 @@ fn every_cell_of_the_receiver_behaves_as_listed() {
                 Packet::Behind => u32::MAX,
                 Packet::Beyond => 4,
             };
-            receiver.data(NOW, EXPECTED.plus(ahead), 7, false, &mut out);
+            receiver.data(NOW, EXPECTED.plus(ahead), false, &mut out, |out| out.deliver(7));
             let next = EXPECTED.plus(1);
             let deed = match out.wanted.make_contiguous() {
                 [Wanted::Deliver(7), Wanted::Pack(n)] if *n == next => ReceiverDeed::Deliver,

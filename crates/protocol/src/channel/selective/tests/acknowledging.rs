@@ -151,23 +151,3 @@ fn what_has_no_room_for_an_acknowledgement_pays_for_none() {
         [sack(2, &[], 1, us(50))].map(|sack| Sack { held: 100_000, ..sack })
     );
 }
-
-#[test]
-fn what_would_be_sent_and_delivered_is_foreseen() {
-    let mut end = end();
-    assert_eq!(end.foresee(1_000), None, "a packet as long as this may widen the window");
-    end.handle(us(0), send(0));
-    assert_eq!(done(&mut end, us(0)).data, [0]);
-    assert_eq!(end.foresee(1_000), Some((FIRST.plus(1), FIRST)));
-    // What comes after a pause is acknowledged at once, and so is every second one.
-    assert!(!end.foresee_arrival(us(10), FIRST, FIRST));
-    hear(&mut end, us(10), data(0));
-    assert_eq!(end.foresee(1_000), Some((FIRST.plus(1), FIRST.plus(1))));
-    assert!(end.foresee_arrival(us(20), FIRST.plus(1), FIRST));
-    assert!(!end.foresee_arrival(us(20), FIRST.plus(2), FIRST), "one is missing");
-    assert!(!end.foresee_arrival(us(20), FIRST, FIRST), "it has come");
-    assert!(!end.foresee_arrival(us(20), FIRST.plus(1), FIRST.plus(9)), "never sent");
-    assert!(!end.foresee_arrival(us(9_999), FIRST.plus(1), FIRST), "after a pause");
-    assert_eq!(hear(&mut end, us(20), data(1)).sacks, [], "there is time");
-    assert!(!end.foresee_arrival(us(30), FIRST.plus(2), FIRST), "the second");
-}

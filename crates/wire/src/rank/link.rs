@@ -4,30 +4,15 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crosstie_protocol::channel::{ChannelSpec, Endpoint, Seq};
-use crosstie_protocol::{Control, StripeId};
+use crosstie_protocol::Machine;
+use crosstie_protocol::channel::{self, ChannelSpec, Endpoint, Frame, Seq};
+use crosstie_units::Time;
 
 use super::greeting::Greeting;
-use super::outbound::Outgoing;
 use super::path_mtu::PathMtu;
-use crate::datagram::{Part, Piece};
-
-/// What channels carry: where the bytes of a packet are that goes out, or what has come.
-#[derive(Debug, Clone)]
-pub(super) enum Item {
-    /// A packet of the node.
-    Packet { stripe: StripeId, number: u32 },
-    /// A control packet of the node.
-    Control { packet: Control, serial: u64 },
-    /// A message in one packet, and whether its NIC was reserved.
-    Whole { serial: u32, bytes: Vec<u8>, reserved: bool },
-    /// Bytes of a message that have gone to their place.
-    Data { serial: u32, receive: u32, bytes: Range<u64> },
-    /// Bytes of a message that has a place, or is put together.
-    Piece { serial: u32, bytes: Range<u64>, parcel: Piece },
-    /// Nothing that is of use.
-    Nothing,
-}
+use super::queues::Outgoing;
+use super::rails::Item;
+use crate::datagram::Part;
 
 /// A packet that is coming in.
 ///
@@ -88,10 +73,12 @@ pub(super) struct Link {
     /// What waits until our greeting is answered.
     pub waiting: VecDeque<Outgoing>,
     /// The first packet that has never been given to the rail.
-    pub unsent: Seq,
+    unsent: Seq,
     pub mtu: PathMtu,
+    /// The last acknowledgement that the channel has not been told of, and when it came.
+    acknowledgement: Option<(Time, Frame<Item>)>,
     assemblies: Vec<Assembly>,
-    touched: bool,
+    pub touched: bool,
 }
 
 impl Link {
@@ -104,23 +91,44 @@ impl Link {
             waiting: VecDeque::new(),
             unsent: Seq(0),
             mtu: PathMtu::new(longest),
+            acknowledgement: None,
             assemblies: Vec::new(),
             touched: false,
         }
     }
 
-    /// Puts it among those that are asked what they want.
+    /// An acknowledgement has come. The channel is told when somebody has the time for it, or
+    /// before the next one.
     #[inline]
-    pub fn touch(&mut self, rank: u16, rail: u8, touched: &mut Vec<(u16, u8)>) {
-        if !self.touched {
-            self.touched = true;
-            touched.push((rank, rail));
+    pub fn acknowledge(&mut self, now: Time, frame: Frame<Item>) {
+        self.catch_up();
+        self.acknowledgement = Some((now, frame));
+    }
+
+    /// Returns true if the channel may not know that everything before a number is acknowledged.
+    #[inline]
+    pub fn is_news(&self, ack: Seq) -> bool {
+        self.acknowledgement.is_some() || ack != self.endpoint.base()
+    }
+
+    /// Tells the channel what has been acknowledged.
+    #[inline]
+    pub fn catch_up(&mut self) {
+        if let Some((came, frame)) = self.acknowledgement.take() {
+            self.endpoint.handle(came, channel::Input::Frame(frame));
         }
     }
 
-    /// It is asked.
-    pub fn asked(&mut self) {
-        self.touched = false;
+    /// A packet of so many bytes is about to be sent. Returns the most bytes of its datagrams, and
+    /// whether it is sent for the first time.
+    #[inline]
+    pub fn departs(&mut self, now: Time, seq: Seq, bytes: usize) -> (usize, bool) {
+        let first = !seq.is_before(self.unsent);
+        if first {
+            self.unsent = seq.plus(1);
+        }
+        let oldest = seq == self.endpoint.base();
+        (self.mtu.transmit(now, seq, bytes, first, oldest), first)
     }
 
     /// A part of a packet has come that covers these bytes. Those of the packet, if all are there.

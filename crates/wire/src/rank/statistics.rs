@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::Engine;
+use super::queues::RailCount;
+use super::Rank;
 use crate::rail::Offloads;
 
 /// What a rail has carried, and what is known of it.
@@ -29,34 +30,13 @@ pub struct RailStatistics {
     pub weight: Option<f64>,
 }
 
-/// What a rail has carried.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RailCount {
-    /// Datagrams sent, and their bytes.
-    pub sent: u64,
-    /// See `sent`.
-    pub sent_bytes: u64,
-    /// Datagrams that have come and were ours, duplicates among them, and their bytes.
-    pub received: u64,
-    /// See `received`.
-    pub received_bytes: u64,
-    /// Datagrams ignored because they had the wrong tag or none: of strangers, of other jobs,
-    /// damaged.
-    pub strangers: u64,
-    /// Datagrams with the right tag that said what cannot be.
-    pub odd: u64,
-    /// How often the link of this host went down.
-    pub downs: u64,
-}
-
-impl Engine {
+impl Rank {
     /// What rails have carried, and what is known of them.
     pub fn statistics(&self) -> Vec<RailStatistics> {
-        let nics = self.rails.iter().zip(&self.nics);
-        let mut all: Vec<RailStatistics> = nics
-            .enumerate()
-            .map(|(number, (rail, nic))| {
-                let links = self.peers.iter().filter_map(|peer| peer.links.get(number)?.as_ref());
+        let drivers = self.queues.drivers().enumerate();
+        let mut all: Vec<RailStatistics> = drivers
+            .map(|(number, (rail, &count))| {
+                let links = self.links.of_rail(number);
                 let tallies = links.clone().map(|link| link.endpoint.tally());
                 let paths = links.clone().filter_map(|link| link.endpoint.path());
                 let round_trip = paths.clone().filter_map(|path| path.smoothed).max();
@@ -70,7 +50,7 @@ impl Engine {
                         .min()
                         .unwrap_or(rail.longest()),
                     offloads: rail.offloads(),
-                    count: nic.count,
+                    count,
                     retransmissions: tallies.clone().map(|tally| tally.retransmissions()).sum(),
                     duplicates: tallies.map(|tally| tally.duplicates).sum(),
                     round_trip: round_trip.map(|time| Duration::from_nanos(time.ps() / 1000)),
