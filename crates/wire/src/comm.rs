@@ -26,7 +26,7 @@
 //! at once.
 
 mod collective;
-mod connect;
+pub(crate) mod connect;
 mod error;
 mod options;
 mod play;
@@ -44,6 +44,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use bytemuck::{NoUninit, Pod};
+use crosstie_launch::Job;
 use crosstie_protocol::message::{Cancelled, Tag};
 use crosstie_units::Time;
 
@@ -53,7 +54,6 @@ pub use crate::engine::Loss;
 use crate::engine::{Buffer, Engine, Failure, RailStatistics, RequestKey, Status as Done};
 use crate::envelope::Context;
 use crate::lent::{Lent, LentMut};
-use crate::start::Job;
 use crate::waiting::{Intruder, Pass, Waiting, Waking};
 
 /// The ranks of a job, as one of them sees it.

@@ -23,7 +23,6 @@ mod play;
 pub mod rail;
 pub mod raw;
 mod soon;
-pub mod start;
 mod waiting;
 
 pub use comm::{Comm, CommError, Fate, Loss, Options, Receiving, Scope, Sending, Status};

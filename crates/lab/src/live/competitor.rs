@@ -1,9 +1,9 @@
 //! Somebody else on a rail: real frames that no rank has asked for.
 
+use crosstie_launch::Job;
 use crosstie_study::{Competitor, Spec};
 use crosstie_units::Time;
 use crosstie_wire::raw::{Endpoint, RawError, RawOptions, Written};
-use crosstie_wire::start::Job;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

@@ -72,7 +72,7 @@ pub enum RankError {
     Spec(#[from] Box<Diagnostic>),
     /// Its launcher does not answer as it should.
     #[error(transparent)]
-    Start(#[from] crosstie_wire::start::StartError),
+    Start(#[from] crosstie_launch::StartError),
     /// The work of a point cannot be done.
     #[error(transparent)]
     Work(#[from] LabError),

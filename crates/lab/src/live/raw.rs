@@ -1,7 +1,7 @@
 //! Microbenchmarks, played by real ranks on raw endpoints.
 
+use crosstie_launch::Job;
 use crosstie_wire::raw::{Endpoint, RawError, RawOptions};
-use crosstie_wire::start::Job;
 use crosstie_wire::{Comm, Options, Played};
 use crosstie_work::Note;
 use crosstie_work::probe::Microbenchmark;

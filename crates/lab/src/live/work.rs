@@ -1,7 +1,7 @@
 //! The work of a point, played by real ranks.
 
+use crosstie_launch::Job;
 use crosstie_study::{Spec, Work};
-use crosstie_wire::start::Job;
 use crosstie_wire::{Comm, CommError, Options, Played};
 use crosstie_work::{Application, Rank, injection};
 use serde::{Deserialize, Serialize};

@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use crosstie_collective::OperationError;
+use crosstie_launch::StartError;
 use crosstie_protocol::NodeError;
 
 use crate::comm::TAGS;
@@ -11,7 +12,6 @@ use crate::datagram::LONGEST;
 use crate::engine::Loss;
 use crate::memory::MemoryError;
 use crate::rail::find::FindError;
-use crate::start::StartError;
 
 /// Why something cannot be done.
 #[derive(Debug, thiserror::Error)]

@@ -3,8 +3,9 @@
 use std::io;
 use std::time::Duration;
 
+use crosstie_launch::StartError;
+
 use crate::rail::find::FindError;
-use crate::start::StartError;
 
 /// Why something cannot be done.
 #[derive(Debug, thiserror::Error)]

@@ -4,9 +4,9 @@
 use std::time::{Duration, Instant};
 
 use crosstie_box::{Cluster, End, Trace};
+use crosstie_launch::Job;
 use crosstie_units::Time;
 use crosstie_wire::raw::{Endpoint, RawOptions, Written};
-use crosstie_wire::start::Job;
 use crosstie_work::probe::{Burst, Inflow, Pairs, ReceiveOverhead, TransmitRing};
 use crosstie_work::{Note, Program, Rank};
 

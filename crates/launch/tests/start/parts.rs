@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::time::Duration;
 
-use crosstie_wire::start::{Job, Launcher};
+use crosstie_launch::{Job, Launcher};
 
 /// The variable that says which part is to be played, with its arguments.
 const PART: &str = "CROSSTIE_START_PART";
@@ -107,8 +107,8 @@ fn launch(how: &str) -> i32 {
         "said" => format!("echo; echo '=> up'; {line}"),
         _ => line.to_owned(),
     };
-    let crew = Launcher::new(3, ["/bin/sh", "-c", &line]).start(|_| Ok([None, None, None]));
-    match crew.unwrap().wait() {
+    let group = Launcher::new(3, ["/bin/sh", "-c", &line]).start(|_| Ok([None, None, None]));
+    match group.unwrap().wait() {
         Ok(_) => 0,
         Err(error) => {
             say(error);

@@ -1,8 +1,9 @@
 //! The machine that answers ranks: it is told the bytes that each of them says, and has bytes to
 //! say to each.
 //!
-//! It keeps what ranks put on a board for all to get, and lets them go on from a fence when all
-//! have come. It keeps to what `mpiexec.hydra` answers, so that programs of MPICH run under it too.
+//! It has a key-value store (KVS) into which ranks put what all can get, and lets them go on from a
+//! fence when all have come. It answers as `mpiexec.hydra` does, so that programs of MPICH run under
+//! it too.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,12 +11,12 @@ use super::MOST_RANKS;
 use super::inbox::Inbox;
 use super::line::{Line, is_word, shown};
 
-/// What ranks are told of the longest names of boards, keys and values, the ends of texts included.
+/// What ranks are told of the longest names of stores, keys and values, the ends of texts included.
 const LONGEST_NAME: usize = 256;
 const LONGEST_KEY: usize = 64;
 const LONGEST_VALUE: usize = 1024;
 
-/// How many bytes of keys and values there may be on the board for each rank.
+/// How many bytes of keys and values the store may have for each rank.
 const ROOM: usize = 1 << 20;
 
 /// How many bytes may wait for a rank that asks without reading.
@@ -24,12 +25,12 @@ const MOST_UNREAD: usize = 1 << 20;
 /// Answers the ranks of a job. With streams to them, `Server::serve` does all the rest.
 #[derive(Debug)]
 pub struct Server {
-    /// What the board is called.
+    /// What the store is called.
     name: String,
     /// Which ranks share a host, as MPICH wants to be told.
     mapping: String,
-    board: BTreeMap<String, String>,
-    /// How many bytes are on it.
+    store: BTreeMap<String, String>,
+    /// How many bytes it has.
     held: usize,
     seats: Vec<Seat>,
     /// Who left first: others may have left because of it.
@@ -84,7 +85,7 @@ impl Server {
         Server::named(size, format!("crosstie_{:016x}", u64::from_ne_bytes(number)))
     }
 
-    /// The same with a certain name for the board: a word.
+    /// The same with a certain name for the store: a word.
     ///
     /// # Panics
     /// Without a rank, with more than [`MOST_RANKS`], or with a name that is no word of 255 letters
@@ -92,13 +93,13 @@ impl Server {
     pub fn named(size: usize, name: impl Into<String>) -> Server {
         assert!((1..=MOST_RANKS).contains(&size), "a job of {size} ranks");
         let name = name.into();
-        assert!(is_word(&name) && name.len() < LONGEST_NAME, "a board called `{name}`");
+        assert!(is_word(&name) && name.len() < LONGEST_NAME, "a store called `{name}`");
         let mut seats = Vec::new();
         seats.resize_with(size, Seat::default);
         Server {
             name,
             mapping: format!("(vector,(0,1,{size}))"),
-            board: BTreeMap::new(),
+            store: BTreeMap::new(),
             held: 0,
             seats,
             first_to_leave: None,
@@ -257,20 +258,20 @@ impl Server {
         if key.starts_with("PMI_") {
             return Err("keys_that_begin_so_are_the_launchers");
         }
-        let before = self.board.get(key).map_or(0, |value| key.len() + value.len());
+        let before = self.store.get(key).map_or(0, |value| key.len() + value.len());
         let held = self.held - before + key.len() + value.len();
         if held > self.size() * ROOM {
-            return Err("the_board_is_full");
+            return Err("the_store_is_full");
         }
         self.held = held;
-        self.board.insert(key.to_owned(), value.to_owned());
+        self.store.insert(key.to_owned(), value.to_owned());
         Ok(())
     }
 
     fn get(&self, line: &Line<'_>) -> Option<&str> {
         match line.get("key")? {
             "PMI_process_mapping" => Some(&self.mapping),
-            key => self.board.get(key).map(String::as_str),
+            key => self.store.get(key).map(String::as_str),
         }
     }
 

@@ -1,15 +1,17 @@
 //! Bytes as decisions, one after the other.
 
 /// Bytes of which each decides something; when there are no more, all decisions are 0.
-pub(crate) struct Decisions<'a> {
+pub struct Decisions<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Decisions<'a> {
+    /// All decisions that these bytes make.
     pub fn new(bytes: &'a [u8]) -> Decisions<'a> {
         Decisions { rest: bytes }
     }
 
+    /// Returns true if all bytes are used up.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }

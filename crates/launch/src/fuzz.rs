@@ -1,4 +1,17 @@
-//! What fuzzers say to ranks and to launchers.
+//! What fuzzers call: plain functions of bytes that panic where something does not hold. The
+//! programs around them are in the folder `fuzz` of the repository, with seeds; a test runs all
+//! seeds, and what is made of them by chance, on every system.
+//!
+//! | target | bytes are |
+//! |---|---|
+//! | [`environment`] | what a launcher has left in the environment |
+//! | [`client`], [`server`] | what a launcher says to a rank, and ranks to a launcher |
+
+mod decisions;
+#[cfg(test)]
+mod tests;
+
+pub use decisions::Decisions;
 
 use std::ffi::OsString;
 
@@ -6,8 +19,6 @@ use super::client::{Client, Outcome};
 use super::environment::{Environment, Place};
 use super::inbox::Inbox;
 use super::server::Server;
-use crate::comm::Options;
-use crate::fuzz::Decisions;
 
 /// An environment, a variable in each line: a name, `=` and a value.
 pub fn environment(bytes: &[u8]) {
@@ -23,10 +34,6 @@ pub fn environment(bytes: &[u8]) {
                 assert!(number >= 0 && rank < size && size <= super::MOST_RANKS);
             }
         }
-        Err(error) => assert!(!error.to_string().is_empty()),
-    }
-    match Options::read(find) {
-        Ok(options) => assert!(!options.patience.is_zero() && options.eager <= 1 << 16),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
 }
@@ -87,7 +94,7 @@ const MOST_UNREAD: usize = (1 << 20) + (1 << 13);
 /// how much it says; bytes follow.
 pub fn server(bytes: &[u8]) {
     let mut decisions = Decisions::new(bytes);
-    let mut server = Server::named(4, "board");
+    let mut server = Server::named(4, "store");
     while !decisions.is_empty() {
         let choice = decisions.byte();
         // The last one is none of them.
@@ -104,48 +111,4 @@ pub fn server(bytes: &[u8]) {
         }
         while server.next_event().is_some() {}
     }
-}
-
-/// Something that a rank wants of its launcher.
-#[cfg(test)]
-type Wish = fn(&mut Client) -> Result<(), super::StartError>;
-
-/// What a rank and a launcher say to each other from the beginning to the end: what the launcher
-/// hears, as [`server`] takes it, and what the rank does.
-#[cfg(test)]
-pub fn conversation(knows: bool) -> (Vec<u8>, Vec<u8>) {
-    let (mut says, mut hears) = (Vec::new(), Vec::new());
-    let mut server = Server::named(1, "board");
-    let mut client = Client::new(knows.then_some((0, 1)));
-    let wishes: [Wish; 4] = [
-        |client| client.put("card", &[0x5a; 30]),
-        Client::fence,
-        |client| client.get(0, "card"),
-        Client::leave,
-    ];
-    client.join((!knows).then_some(0)).expect("it is idle");
-    let mut inbox = Inbox::default();
-    for wish in wishes.into_iter().map(Some).chain([None]) {
-        let mut done = false;
-        while !done {
-            if let Some(line) = client.next_line() {
-                for piece in line.as_bytes().chunks(119) {
-                    says.extend([20, piece.len() as u8]);
-                    says.extend(piece);
-                }
-                server.hear(0, line.as_bytes());
-            }
-            hears.extend(server.to_say(0));
-            inbox.add(server.to_say(0));
-            server.said(0, usize::MAX);
-            while let Some(line) = inbox.next() {
-                let line = line.expect("text").to_owned();
-                done |= client.hear(&line).expect("an answer").is_some();
-            }
-        }
-        if let Some(wish) = wish {
-            wish(&mut client).expect("it is idle");
-        }
-    }
-    (says, hears)
 }

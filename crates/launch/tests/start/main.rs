@@ -6,8 +6,6 @@
 
 #![cfg(unix)]
 
-#[cfg(target_os = "linux")]
-mod hosts;
 mod launchers;
 mod parts;
 #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! Start-up: how the ranks of a job come to be, and how they find each other.
+//! Launching: how the ranks of a job are started, and how they find each other.
 //!
 //! A rank calls [`Job::join`]. Whoever started it has left a hint in its environment:
 //! `mpiexec.hydra`, `srun --mpi=pmi2` and [`Launcher`] do, in the same way. Through the launcher
@@ -6,8 +6,8 @@
 //! ([`Job::secret`]). A process that nobody launched is a job of one rank.
 //!
 //! ```no_run
-//! # fn main() -> Result<(), crosstie_wire::start::StartError> {
-//! use crosstie_wire::start::Job;
+//! # fn main() -> Result<(), crosstie_launch::StartError> {
+//! use crosstie_launch::Job;
 //! let mut job = Job::join()?;
 //! let greetings = job.exchange(format!("I am {}", job.rank()).as_bytes())?;
 //! assert_eq!(greetings.len(), job.size());
@@ -36,12 +36,12 @@
 //! | `environment` | what the launcher has left in the environment |
 //! | `link` | the connection to the launcher, with deadlines |
 //! | `secret` | what only the ranks of a job know |
-//! | `server` | the machine that answers ranks |
+//! | `server` | the machine that answers ranks, with the key-value store |
 //! | `serve` | sockets for it |
-//! | `boxed` | ranks on the hosts of a box |
 //! | `launcher` | a program that is to be started as several ranks, found and checked |
-//! | `crew` | ranks that run, until all have ended |
-//! | `keeper` | the process between a launcher and its ranks, with which all of them end |
+//! | `group` | the process group: ranks that run, until all have ended |
+//! | `supervisor` | the process between a launcher and its ranks, with which all of them end |
+//! | `process` | what becomes of a process between `fork` and `exec`; boxes use it too |
 //! | `descendants` | processes below a process, and their end |
 //! | `ending` | how ranks end |
 //! | `line`, `inbox` | a line of the protocol; lines out of bytes |
@@ -49,42 +49,41 @@
 //! | `error` | why a job cannot be joined |
 
 mod base64;
-#[cfg(target_os = "linux")]
-mod boxed;
 mod client;
-#[cfg(unix)]
-mod crew;
 #[cfg(target_os = "linux")]
 mod descendants;
 #[cfg(unix)]
 mod ending;
 mod environment;
 mod error;
-#[cfg(any(test, feature = "bare"))]
-pub(crate) mod fuzz;
+#[cfg(any(test, feature = "fuzz"))]
+#[doc(hidden)]
+pub mod fuzz;
+#[cfg(unix)]
+mod group;
 mod inbox;
 mod job;
-#[cfg(unix)]
-mod keeper;
 #[cfg(unix)]
 mod launcher;
 mod line;
 mod link;
 mod pieces;
+#[cfg(unix)]
+pub mod process;
 mod secret;
 #[cfg(unix)]
 mod serve;
 mod server;
-
-#[cfg(target_os = "linux")]
-pub use boxed::{BoxedError, run_in_box, run_in_box_until};
 #[cfg(unix)]
-pub use crew::{Crew, Ender, Failure, Outcome, RankEnd};
+mod supervisor;
+
 #[cfg(target_os = "linux")]
 pub use descendants::kill_with_descendants;
 #[cfg(unix)]
 pub use ending::Ending;
 pub use error::StartError;
+#[cfg(unix)]
+pub use group::{Ender, Failure, Outcome, ProcessGroup, RankEnd};
 pub use job::Job;
 #[cfg(unix)]
 pub use launcher::{LaunchError, Launcher};

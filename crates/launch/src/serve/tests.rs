@@ -38,8 +38,8 @@ fn ranks_of_somebody_else_are_served() {
             })
         })
         .collect();
-    let mut board = Server::new(SIZE);
-    assert_eq!(board.serve(&ours, None).unwrap(), Served::Over);
+    let mut server = Server::new(SIZE);
+    assert_eq!(server.serve(&ours, None).unwrap(), Served::Over);
     let learned: Vec<_> = ranks.into_iter().map(|rank| rank.join().unwrap()).collect();
     let all: Vec<Vec<u8>> = (0..SIZE).map(|rank| vec![rank as u8; 1500 * rank]).collect();
     for (secret, contributions) in &learned {
@@ -51,35 +51,35 @@ fn ranks_of_somebody_else_are_served() {
 #[test]
 fn serving_can_be_taken_up_again() {
     let (ours, mut theirs) = streams(2);
-    let mut board = Server::new(2);
+    let mut server = Server::new(2);
     let soon = || Some(Instant::now() + Duration::from_millis(20));
     theirs[0].write_all(b"cmd=get_ap").unwrap();
-    assert_eq!(board.serve(&ours, soon()).unwrap(), Served::Late);
+    assert_eq!(server.serve(&ours, soon()).unwrap(), Served::Late);
     theirs[0].write_all(b"pnum\n").unwrap();
-    assert_eq!(board.serve(&ours, soon()).unwrap(), Served::Late);
+    assert_eq!(server.serve(&ours, soon()).unwrap(), Served::Late);
     let mut answer = [0; 20];
     theirs[0].read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"cmd=appnum appnum=0\n");
     theirs[1].write_all(b"cmd=abort exitcode=3\n").unwrap();
     let event = Event::Aborted { rank: 1, code: 3, message: String::new() };
-    assert_eq!(board.serve(&ours, None).unwrap(), Served::Told(event));
+    assert_eq!(server.serve(&ours, None).unwrap(), Served::Told(event));
     theirs.clear();
-    assert_eq!(board.serve(&ours, None).unwrap(), Served::Over);
+    assert_eq!(server.serve(&ours, None).unwrap(), Served::Over);
 }
 
 #[test]
 fn a_rank_that_does_not_read_is_not_read_either() {
     let (ours, theirs) = streams(1);
     theirs[0].set_nonblocking(true).unwrap();
-    let mut board = Server::new(1);
+    let mut server = Server::new(1);
     let mut asked = 0;
     // Far more answers than a socket holds, if all were given.
     for _ in 0..3000 {
         asked += (&theirs[0]).write(&b"cmd=get_maxes\n".repeat(100)).unwrap_or(0);
-        board.turn(&ours, &[], Some(Duration::ZERO)).unwrap();
+        server.turn(&ours, &[], Some(Duration::ZERO)).unwrap();
     }
-    assert_eq!(board.next_event(), None);
-    assert!(board.to_say(0).len() < 1 << 16, "{}", board.to_say(0).len());
+    assert_eq!(server.next_event(), None);
+    assert!(server.to_say(0).len() < 1 << 16, "{}", server.to_say(0).len());
     assert!(asked < 3000 * 1400, "it was stopped at {asked} bytes");
 }
 

@@ -1,22 +1,22 @@
-use super::super::Launcher;
 use super::*;
+use crate::Launcher;
 use std::os::fd::OwnedFd;
 use std::thread;
 
 /// Ranks of a shell, each with the same line, and all that they print.
-fn shell(size: usize, line: &str) -> (Crew, PipeReader) {
+fn shell(size: usize, line: &str) -> (ProcessGroup, PipeReader) {
     started(Launcher::new(size, ["/bin/sh", "-c", line]).grace(Duration::from_millis(300)))
 }
 
-fn started(launcher: Launcher) -> (Crew, PipeReader) {
+fn started(launcher: Launcher) -> (ProcessGroup, PipeReader) {
     let (output, input) = io::pipe().unwrap();
-    let crew = launcher
+    let group = launcher
         .start(|_| {
             let input = || input.try_clone().map(|input| Some(OwnedFd::from(input)));
             Ok([None, input()?, input()?])
         })
         .unwrap();
-    (crew, output)
+    (group, output)
 }
 
 /// The lines of a text in order.
@@ -36,8 +36,8 @@ fn endings(outcome: &Outcome) -> Vec<Ending> {
 fn ranks_know_who_they_are() {
     let line =
         "echo $PMI_RANK $PMI_SIZE $MPI_LOCALRANKID $MPI_LOCALNRANKS; cat; [ -S /dev/fd/$PMI_FD ]";
-    let (crew, output) = shell(3, &format!("exec < /dev/null; {line}"));
-    let outcome = crew.wait().unwrap();
+    let (group, output) = shell(3, &format!("exec < /dev/null; {line}"));
+    let outcome = group.wait().unwrap();
     assert_eq!(endings(&outcome), [Ending::Exited(0); 3]);
     assert_eq!((&outcome.failure, outcome.interrupted), (&None, false));
     assert_eq!(sorted(output), ["0 3 0 3", "1 3 1 3", "2 3 2 3"]);
@@ -45,8 +45,8 @@ fn ranks_know_who_they_are() {
 
 #[test]
 fn ranks_have_no_files_of_others() {
-    let (crew, output) = shell(2, "ls /dev/fd | while read f; do echo $f; done");
-    crew.wait().unwrap();
+    let (group, output) = shell(2, "ls /dev/fd | while read f; do echo $f; done");
+    group.wait().unwrap();
     let mut files = sorted(output);
     files.dedup();
     // The standard ones, the socket, and what `ls` has opened itself.
@@ -56,9 +56,9 @@ fn ranks_have_no_files_of_others() {
 #[test]
 fn the_first_failure_ends_the_others() {
     let line = "[ $PMI_RANK = 1 ] && exit 7; exec sleep 100";
-    let (crew, _output) = shell(3, line);
+    let (group, _output) = shell(3, line);
     let begin = Instant::now();
-    let outcome = crew.wait().unwrap();
+    let outcome = group.wait().unwrap();
     assert!(begin.elapsed() < Duration::from_secs(60));
     let term = Ending::Killed(libc::SIGTERM);
     assert_eq!(endings(&outcome), [term, Ending::Exited(7), term]);
@@ -71,8 +71,8 @@ fn the_first_failure_ends_the_others() {
 fn who_does_not_listen_is_killed() {
     let line =
         "[ $PMI_RANK = 0 ] && sleep 0.2 && kill -9 $$; trap '' TERM; while :; do sleep 0.1; done";
-    let (crew, _output) = shell(2, line);
-    let outcome = crew.wait().unwrap();
+    let (group, _output) = shell(2, line);
+    let outcome = group.wait().unwrap();
     assert_eq!(endings(&outcome), [Ending::Killed(9); 2]);
     assert_eq!(outcome.failure.unwrap().to_string(), "rank 0 was ended by signal 9, SIGKILL");
 }
@@ -81,16 +81,16 @@ fn who_does_not_listen_is_killed() {
 fn aborts_have_their_code_and_message() {
     let line =
         "[ $PMI_RANK = 2 ] && echo cmd=abort exitcode=42 message=no way out >&3; exec sleep 100";
-    let (crew, _output) = shell(3, line);
-    let failure = crew.wait().unwrap().failure.unwrap();
+    let (group, _output) = shell(3, line);
+    let failure = group.wait().unwrap().failure.unwrap();
     assert_eq!((failure.rank(), failure.code()), (2, 42));
     assert_eq!(failure.to_string(), "rank 2 aborted with code 42: no way out");
 }
 
 #[test]
 fn nonsense_is_a_failure() {
-    let (crew, _output) = shell(2, "[ $PMI_RANK = 1 ] && echo hello >&3; exec sleep 100");
-    let failure = crew.wait().unwrap().failure.unwrap();
+    let (group, _output) = shell(2, "[ $PMI_RANK = 1 ] && echo hello >&3; exec sleep 100");
+    let failure = group.wait().unwrap().failure.unwrap();
     assert_eq!(failure.code(), 1);
     let told = "rank 1 said `hello` to its launcher, expected a request of PMI-1";
     assert_eq!(failure.to_string(), told);
@@ -105,10 +105,10 @@ fn codes_of_failures_are_never_zero() {
 #[test]
 fn ranks_are_asked_before_they_are_killed() {
     let line = "exec 2> /dev/null; trap 'echo asked; exit 3' TERM; echo ready; while :; do sleep 0.02; done";
-    let (crew, mut output) =
+    let (group, mut output) =
         started(Launcher::new(2, ["/bin/sh", "-c", line]).grace(Duration::from_secs(60)));
-    let ender = crew.ender().unwrap();
-    let waits = thread::spawn(move || crew.wait());
+    let ender = group.ender().unwrap();
+    let waits = thread::spawn(move || group.wait());
     output.read_exact(&mut [0; 12]).unwrap();
     ender.end();
     let outcome = waits.join().unwrap().unwrap();
@@ -121,10 +121,10 @@ fn ranks_are_asked_before_they_are_killed() {
 fn the_second_wish_is_an_order() {
     let line =
         "exec 2> /dev/null; trap 'echo asked' TERM; echo ready; while :; do sleep 0.02; done";
-    let (crew, mut output) =
+    let (group, mut output) =
         started(Launcher::new(1, ["/bin/sh", "-c", line]).grace(Duration::from_secs(600)));
-    let ender = crew.ender().unwrap();
-    let waits = thread::spawn(move || crew.wait());
+    let ender = group.ender().unwrap();
+    let waits = thread::spawn(move || group.wait());
     output.read_exact(&mut [0; 6]).unwrap();
     ender.end();
     output.read_exact(&mut [0; 6]).unwrap();
@@ -140,19 +140,19 @@ fn what_the_kernel_cannot_start_is_told() {
     let file = folder.path().join("garbage");
     std::fs::write(&file, b"\x7fELF, but not really").unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let crew = Launcher::new(2, [&file]).start(|_| Ok([None, None, None])).unwrap();
-    let error = crew.wait().unwrap_err();
+    let group = Launcher::new(2, [&file]).start(|_| Ok([None, None, None])).unwrap();
+    let error = group.wait().unwrap_err();
     assert!(matches!(error, LaunchError::Start { .. }), "{error}");
     assert!(error.to_string().contains("garbage`: Exec format error"), "{error}");
 }
 
 #[test]
-fn a_crew_that_is_dropped_is_gone() {
+fn a_group_that_is_dropped_is_gone() {
     // What has left its parents, and its session, is gone too: the output closes.
     let line = "trap '' TERM HUP; setsid sh -c 'sleep 100 & sleep 100' & echo ready; sleep 100";
-    let (crew, mut output) = shell(2, line);
+    let (group, mut output) = shell(2, line);
     output.read_exact(&mut [0; 12]).unwrap();
-    drop(crew);
+    drop(group);
     if cfg!(target_os = "linux") {
         assert_eq!(sorted(output), [""; 0]);
     }
@@ -161,8 +161,8 @@ fn a_crew_that_is_dropped_is_gone() {
 #[test]
 #[cfg(target_os = "linux")]
 fn what_ranks_leave_behind_ends_with_them() {
-    let (crew, output) = shell(3, "setsid sleep 100 & echo $!");
-    let outcome = crew.wait().unwrap();
+    let (group, output) = shell(3, "setsid sleep 100 & echo $!");
+    let outcome = group.wait().unwrap();
     assert_eq!(endings(&outcome), [Ending::Exited(0); 3]);
     for process in sorted(output) {
         assert!(!std::fs::exists(format!("/proc/{process}")).unwrap(), "{process} is left");
@@ -171,26 +171,26 @@ fn what_ranks_leave_behind_ends_with_them() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_keeper_that_is_killed_takes_ranks_along_and_is_missed() {
-    let (crew, mut output) = shell(2, "echo $$; exec sleep 100");
+fn a_supervisor_that_is_killed_takes_ranks_along_and_is_missed() {
+    let (group, mut output) = shell(2, "echo $$; exec sleep 100");
     let mut said = String::new();
     while said.lines().count() < 2 || !said.ends_with('\n') {
         let mut byte = [0];
         output.read_exact(&mut byte).unwrap();
         said.push(char::from(byte[0]));
     }
-    nix::sys::signal::kill(crew.keeper, nix::sys::signal::SIGKILL).unwrap();
-    assert!(matches!(crew.wait(), Err(LaunchError::Lost)));
+    nix::sys::signal::kill(group.supervisor, nix::sys::signal::SIGKILL).unwrap();
+    assert!(matches!(group.wait(), Err(LaunchError::Lost)));
     assert_eq!(sorted(output), [""; 0], "nobody has the output open any more");
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn crews_leave_no_files_open() {
+fn groups_leave_no_files_open() {
     let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let run = || shell(2, "true").0.wait().unwrap();
     run();
-    // Other tests open and close files meanwhile; a leak would be as many as there are crews.
+    // Other tests open and close files meanwhile; a leak would be as many as there are groups.
     let before = open();
     for _ in 0..100 {
         run();

@@ -2,9 +2,8 @@
 
 use std::env;
 use std::ffi::{CString, OsStr, OsString};
-use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -13,9 +12,10 @@ use std::time::Duration;
 use nix::unistd::{AccessFlags, access};
 
 use super::MOST_RANKS;
-use super::crew::Crew;
-use super::keeper::{self, PMI_FD, Plan, Recruit, apart};
+use super::group::ProcessGroup;
+use super::process::{nothing, standard_file};
 use super::server::Server;
+use super::supervisor::{self, PMI_FD, Plan, RankSpec, apart};
 
 /// How long ranks that are asked to end have for it.
 const GRACE: Duration = Duration::from_secs(2);
@@ -134,7 +134,7 @@ impl Launcher {
     pub fn start(
         &self,
         mut files: impl FnMut(usize) -> io::Result<[Option<OwnedFd>; 3]>,
-    ) -> Result<Crew, LaunchError> {
+    ) -> Result<ProcessGroup, LaunchError> {
         if !(1..=MOST_RANKS).contains(&self.size) {
             return Err(LaunchError::Ranks { found: self.size });
         }
@@ -159,14 +159,14 @@ impl Launcher {
                 environment.push(text(OsStr::new(&format!("{name}={value}")))?);
             }
             streams.push(ours);
-            ranks.push(Recruit { environment, files });
+            ranks.push(RankSpec { environment, files });
         }
         let plan = Plan { path: text(path.as_os_str())?, words, ranks };
-        let (keeper, line) = keeper::start(plan)
+        let (supervisor, line) = supervisor::start(plan)
             .map_err(|cause| LaunchError::System { doing: "start a process for ranks", cause })?;
         let program = self.words[0].to_string_lossy().into_owned();
         let server = Server::new(self.size);
-        Crew::new(program, keeper, line, streams, server, self.grace)
+        ProcessGroup::new(program, supervisor, line, streams, server, self.grace)
             .map_err(|cause| LaunchError::System { doing: "watch over ranks", cause })
     }
 
@@ -201,19 +201,14 @@ fn standard_files(
     given: [Option<OwnedFd>; 3],
     socket: OwnedFd,
 ) -> io::Result<[OwnedFd; 4]> {
-    let nothing = || Ok(File::options().read(true).write(true).open("/dev/null")?.into());
-    let own = |file: &dyn AsFd| match file.as_fd().try_clone_to_owned() {
-        Err(error) if error.raw_os_error() == Some(libc::EBADF) => nothing(),
-        file => file,
-    };
     let [input, output, errors] = given;
     let input = match input {
         Some(input) => input,
-        None if rank == 0 => own(&io::stdin())?,
+        None if rank == 0 => standard_file(&io::stdin())?,
         None => nothing()?,
     };
-    let output = output.map_or_else(|| own(&io::stdout()), Ok)?;
-    let errors = errors.map_or_else(|| own(&io::stderr()), Ok)?;
+    let output = output.map_or_else(|| standard_file(&io::stdout()), Ok)?;
+    let errors = errors.map_or_else(|| standard_file(&io::stderr()), Ok)?;
     Ok([apart(input)?, apart(output)?, apart(errors)?, apart(socket)?])
 }
 

@@ -1,4 +1,4 @@
-//! Ranks that run, until all have ended.
+//! The process group: the ranks of a job from their start until all have ended.
 
 use std::fmt;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -11,17 +11,17 @@ use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
 use super::ending::Ending;
-use super::keeper::{News, order};
 use super::launcher::LaunchError;
 use super::server::{Event, Server};
+use super::supervisor::{News, order};
 
-/// The ranks of a [`Launcher`](super::Launcher). They end when this is dropped, and everything
-/// below them with them.
+/// The ranks that a [`Launcher`](super::Launcher) has started, a process group as PMI has the word.
+/// They end when this is dropped, and everything below them with them.
 #[derive(Debug)]
-pub struct Crew {
+pub struct ProcessGroup {
     program: String,
-    keeper: Pid,
-    /// The keeper ends when this is closed.
+    supervisor: Pid,
+    /// The supervisor ends when this is closed.
     line: Option<UnixStream>,
     streams: Vec<UnixStream>,
     server: Server,
@@ -32,7 +32,7 @@ pub struct Crew {
     wisher: PipeWriter,
 }
 
-/// By which a crew can be asked to end, from any thread.
+/// By which a process group can be asked to end, from any thread.
 #[derive(Debug)]
 pub struct Ender(PipeWriter);
 
@@ -140,7 +140,7 @@ impl From<Event> for Failure {
     }
 }
 
-/// How far the end of a crew has come.
+/// How far the end of a process group has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// Nobody wants it.
@@ -151,28 +151,38 @@ enum Stage {
     Killed,
 }
 
-impl Crew {
+impl ProcessGroup {
     pub(super) fn new(
         program: String,
-        keeper: Pid,
+        supervisor: Pid,
         line: UnixStream,
         streams: Vec<UnixStream>,
         server: Server,
         grace: Duration,
-    ) -> io::Result<Crew> {
-        // Whatever fails from here on, the keeper has to be taken note of.
+    ) -> io::Result<ProcessGroup> {
+        // Whatever fails from here on, the supervisor has to be taken note of.
         let begin = Instant::now();
         let pipe = io::pipe();
         let (wishes, wisher) = match pipe {
             Ok(pipe) => pipe,
             Err(error) => {
                 drop(line);
-                bury(keeper);
+                bury(supervisor);
                 return Err(error);
             }
         };
         let line = Some(line);
-        Ok(Crew { program, keeper, line, streams, server, grace, begin, wishes, wisher })
+        Ok(ProcessGroup {
+            program,
+            supervisor,
+            line,
+            streams,
+            server,
+            grace,
+            begin,
+            wishes,
+            wisher,
+        })
     }
 
     /// By which it can be asked to end while it is waited for.
@@ -206,8 +216,7 @@ impl Crew {
             if ready[0] {
                 let (rank, news) = self.news()?;
                 let ending = match news {
-                    News::Exited(code) => Ending::Exited(code),
-                    News::Killed(signal) => Ending::Killed(signal),
+                    News::Ended(ending) => ending,
                     News::Failed(code) => {
                         let cause = io::Error::from_raw_os_error(code);
                         let program = std::mem::take(&mut self.program);
@@ -240,14 +249,10 @@ impl Crew {
             }
         }
         let ranks = endings.into_iter().flatten().collect();
-        if failure.is_some() || interrupted {
-            // A rank that was killed before all had met took no name away.
-            crate::memory::sweep_up();
-        }
         Ok(Outcome { ranks, failure, interrupted })
     }
 
-    /// What the keeper tells next.
+    /// What the supervisor tells next.
     fn news(&mut self) -> Result<(usize, News), LaunchError> {
         let mut bytes = [0; News::LENGTH];
         let read = self.line.as_mut().map(|line| line.read_exact(&mut bytes));
@@ -258,21 +263,21 @@ impl Crew {
     }
 
     fn order(&mut self, order: u8) {
-        // A keeper that is gone is noticed by what it tells.
+        // A supervisor that is gone is noticed by what it tells.
         let _ = self.line.as_mut().map(|line| line.write_all(&[order]));
     }
 }
 
 /// Ends what is left of the ranks, and waits for that.
-impl Drop for Crew {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.line = None;
-        bury(self.keeper);
+        bury(self.supervisor);
     }
 }
 
-fn bury(keeper: Pid) {
-    while waitpid(keeper, None) == Err(Errno::EINTR) {}
+fn bury(supervisor: Pid) {
+    while waitpid(supervisor, None) == Err(Errno::EINTR) {}
 }
 
 #[cfg(test)]

@@ -91,8 +91,8 @@ impl Marked {
     }
 
     /// The process between launcher and ranks.
-    fn keeper(&self) -> i32 {
-        *self.children(self.child.id() as i32).first().expect("there is a keeper")
+    fn supervisor(&self) -> i32 {
+        *self.children(self.child.id() as i32).first().expect("there is a supervisor")
     }
 
     fn kill(&mut self) {
@@ -125,7 +125,7 @@ impl Drop for Marked {
 fn ranks_end_with_a_launcher_that_is_killed() {
     let mut launcher = Marked::start("launch said");
     launcher.up();
-    // A launcher, its keeper, and for each rank a shell, what it waits for, and what it has left
+    // A launcher, its supervisor, and for each rank a shell, what it waits for, and what it has left
     // behind.
     launcher.number(2 + 3 * 2);
     launcher.kill();
@@ -154,19 +154,19 @@ fn ranks_end_with_a_group_that_is_killed() {
     let output = BufReader::new(child.stdout.take().unwrap());
     let mut launcher = Marked { child, output, mark };
     launcher.up();
-    // What has left the group is below the keeper, which is not in it either.
+    // What has left the group is below the supervisor, which is not in it either.
     kill(Pid::from_raw(-(launcher.child.id() as i32)), Signal::SIGKILL).unwrap();
     launcher.child.wait().unwrap();
     launcher.vanish();
 }
 
 #[test]
-fn a_launcher_whose_keeper_is_killed_ends_and_so_do_ranks() {
+fn a_launcher_whose_supervisor_is_killed_ends_and_so_do_ranks() {
     let mut launcher = Marked::start("launch said");
     launcher.up();
-    let ranks = launcher.children(launcher.keeper());
+    let ranks = launcher.children(launcher.supervisor());
     assert!(ranks.len() >= 3, "{ranks:?}");
-    kill(Pid::from_raw(launcher.keeper()), Signal::SIGKILL).unwrap();
+    kill(Pid::from_raw(launcher.supervisor()), Signal::SIGKILL).unwrap();
     assert!(!launcher.child.wait().unwrap().success());
     let begin = Instant::now();
     while ranks.iter().any(|rank| launcher.processes().contains(rank)) {

@@ -3,7 +3,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn server(size: usize) -> Server {
-    Server::named(size, "board")
+    Server::named(size, "store")
 }
 
 /// What a rank is told after it has said something.
@@ -33,15 +33,15 @@ fn requests_have_the_answers_of_hydra() {
         ("cmd=get_maxes\n", "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n"),
         ("cmd=get_appnum\n", "cmd=appnum appnum=0\n"),
         ("cmd=get_universe_size\n", "cmd=universe_size size=4\n"),
-        ("cmd=get_my_kvsname\n", "cmd=my_kvsname kvsname=board\n"),
+        ("cmd=get_my_kvsname\n", "cmd=my_kvsname kvsname=store\n"),
         (
-            "cmd=get kvsname=board key=PMI_process_mapping\n",
+            "cmd=get kvsname=store key=PMI_process_mapping\n",
             "cmd=get_result rc=0 msg=success value=(vector,(0,1,4))\n",
         ),
-        ("cmd=put kvsname=board key=k value=v=1\n", "cmd=put_result rc=0 msg=success\n"),
-        ("cmd=get kvsname=board key=k\n", "cmd=get_result rc=0 msg=success value=v=1\n"),
+        ("cmd=put kvsname=store key=k value=v=1\n", "cmd=put_result rc=0 msg=success\n"),
+        ("cmd=get kvsname=store key=k\n", "cmd=get_result rc=0 msg=success value=v=1\n"),
         (
-            "cmd=get kvsname=board key=l\n",
+            "cmd=get kvsname=store key=l\n",
             "cmd=get_result rc=-1 msg=nothing_under_this_key value=unknown\n",
         ),
         ("cmd=initack pmiid=2\n", "cmd=initack\ncmd=set size=4\ncmd=set rank=2\ncmd=set debug=0\n"),
@@ -55,13 +55,13 @@ fn requests_have_the_answers_of_hydra() {
         assert_eq!(ask(&mut server, 2, request), answer);
     }
     assert_eq!(server.next_event(), None);
-    let mut apart = Server::named(3, "board").on_hosts_of_their_own();
+    let mut apart = Server::named(3, "store").on_hosts_of_their_own();
     let mapping = ask(&mut apart, 0, "cmd=get key=PMI_process_mapping\n");
     assert!(mapping.ends_with("value=(vector,(0,3,1))\n"), "{mapping}");
 }
 
 #[test]
-fn boards_of_two_jobs_have_two_names() {
+fn stores_of_two_jobs_have_two_names() {
     assert_ne!(Server::new(1).name, Server::new(1).name);
 }
 

@@ -4,7 +4,7 @@ use std::io::{PipeReader, Read, pipe};
 use std::os::fd::OwnedFd;
 use std::process::Command;
 
-use crosstie_wire::start::{LONGEST, Launcher, Outcome};
+use crosstie_launch::{LONGEST, Launcher, Outcome};
 
 use crate::parts;
 use crate::stage::{command, installed, skip, well};
@@ -21,13 +21,13 @@ fn launched(size: usize, part: &str) -> (Outcome, String) {
     let (mut output, input) = pipe().unwrap();
     let (name, value) = parts::role(part);
     let launcher = Launcher::new(size, parts::words()).env(name, value);
-    let crew = launcher.start(|_| {
+    let group = launcher.start(|_| {
         let input = || input.try_clone().map(|input| Some(OwnedFd::from(input)));
         Ok([None, input()?, None])
     });
     drop(input);
     let reader = std::thread::spawn(move || read(&mut output));
-    (crew.unwrap().wait().unwrap(), reader.join().unwrap())
+    (group.unwrap().wait().unwrap(), reader.join().unwrap())
 }
 
 fn read(output: &mut PipeReader) -> String {
@@ -151,13 +151,13 @@ fn programs_of_mpich_under_our_own() {
     }
     assert!(compiled.status.success(), "{compiled:?}");
     let (mut output, input) = pipe().unwrap();
-    let crew = Launcher::new(4, [&program]).start(|_| {
+    let group = Launcher::new(4, [&program]).start(|_| {
         let input = input.try_clone().map(OwnedFd::from)?;
         Ok([None, Some(input), None])
     });
     drop(input);
     let reader = std::thread::spawn(move || read(&mut output));
-    let outcome = crew.unwrap().wait().unwrap();
+    let outcome = group.unwrap().wait().unwrap();
     assert_eq!(outcome.failure, None);
     assert_eq!(parts::lines(&reader.join().unwrap()), ["6 of 4"; 4]);
 }

@@ -7,7 +7,6 @@ use super::client::{Client, Outcome};
 use super::environment::{Environment, Place};
 use super::link::{Fault, Link};
 use super::{Secret, StartError};
-use crate::key::Key;
 
 /// A rank's place in its job, and its conversation with the launcher.
 ///
@@ -140,12 +139,10 @@ impl Job {
         name
     }
 
-    /// A key by which ranks know each other's datagrams. It is another one each time something has
-    /// been exchanged, so that nothing is taken for new that was under way when ranks of the
-    /// same job last spoke.
-    pub(crate) fn key(&mut self) -> Result<Key, StartError> {
-        let secret = self.secret()?;
-        Ok(Key::numbered(*secret.bytes(), self.exchanges))
+    /// How often all ranks have exchanged something, as [`exchange`](Job::exchange) and
+    /// [`broadcast`](Job::broadcast) do. All ranks count the same.
+    pub fn exchanges(&self) -> u64 {
+        self.exchanges
     }
 
     /// The secret of the job, the same for all ranks and for no other job. The first time, all of
