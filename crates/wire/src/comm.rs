@@ -29,11 +29,12 @@ mod collective;
 pub(crate) mod connect;
 mod error;
 mod options;
-mod play;
+mod requests;
 mod scope;
 
 pub use error::{CommError, Fate};
 pub use options::Options;
+pub use requests::{Completion, Requests};
 pub use scope::{Receiving, Scope, Sending};
 
 use std::cell::{Cell, RefCell};

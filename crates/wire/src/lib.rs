@@ -19,7 +19,6 @@ pub mod fuzz;
 pub mod key;
 mod lent;
 pub mod memory;
-mod play;
 pub mod rail;
 pub mod raw;
 mod soon;
@@ -27,4 +26,3 @@ mod waiting;
 
 pub use comm::{Comm, CommError, Fate, Loss, Options, Receiving, Scope, Sending, Status};
 pub use engine::{RailCount, RailStatistics};
-pub use play::Played;

@@ -78,7 +78,7 @@ impl Rival {
 
     /// Keeps the ring full while it is time.
     fn send(&mut self, begin: Instant, over: &AtomicBool) -> Result<(), RankError> {
-        let at = |time: Time| begin + Duration::from_nanos(time.ps() / 1000);
+        let at = |time: Time| begin + Duration::from(time);
         let (first, last) = (at(self.competitor.begin), at(self.competitor.end));
         let load = vec![0x5a; self.endpoint.longest()];
         let message = usize::try_from(self.competitor.size.get()).unwrap_or(usize::MAX);

@@ -3,7 +3,7 @@
 use crosstie_launch::Job;
 use crosstie_protocol::channel::Seq;
 
-use super::patience::Origin;
+use super::origin::Origin;
 use super::pool::Pool;
 use super::sequence::Sequence;
 use super::socket::RawSocket;

@@ -23,12 +23,52 @@ pub fn part(name: &str) -> Result<(), CommError> {
         "late-send" => late_send(&comm)?,
         "short-room" => short_room(&comm)?,
         "many" => many(&comm)?,
+        "wait-any" => wait_any(&comm)?,
         "unequal" => return unequal(&comm),
         "broken-ring" => return broken_ring(&comm),
         "stopped" => return stopped(&comm),
         other => panic!("there is no part `{other}`"),
     }
     comm.finish()
+}
+
+/// Receives that own their memory are done in the order in which messages come; those that are
+/// dropped take no message away.
+fn wait_any(comm: &Comm) -> Result<(), CommError> {
+    comm.set_timeout(Some(Duration::from_secs(60)));
+    let tags = [1u32, 2, 3];
+    if comm.rank() == 1 {
+        for tag in [2, 1] {
+            comm.recv(0, 10 + tag, &mut [0u8; 0])?;
+            comm.send(0, tag, &content(1, 0, tag.into(), 50_000))?;
+        }
+        let mut requests = comm.requests();
+        comm.recv(0, 13, &mut [0u8; 0])?;
+        requests.send('s', 0, 3, content(1, 0, 3, 60_000), 50_000)?;
+        let done = requests.wait_any(None)?.expect("it is under way");
+        assert_eq!((done.token, done.memory.len()), ('s', 60_000));
+        return Ok(());
+    }
+    let mut requests = comm.requests();
+    assert!(requests.wait_any(None)?.is_none(), "nothing is under way");
+    for tag in tags {
+        requests.recv(tag, 1, tag, vec![0; 70_000], 60_000)?;
+    }
+    let soon = Instant::now() + Duration::from_millis(20);
+    assert!(requests.wait_any(Some(soon))?.is_none() && soon <= Instant::now());
+    for expected in [2, 1] {
+        comm.send(1, 10 + expected, &[0u8; 0])?;
+        let done = requests.wait_any(None)?.expect("two are under way");
+        assert_eq!((done.token, done.status.tag, done.status.bytes), (expected, expected, 50_000));
+        assert_eq!(done.memory[..50_000], content(1, 0, expected.into(), 50_000));
+        assert_eq!(done.memory[50_000..], [0; 20_000]);
+    }
+    drop(requests);
+    comm.send(1, 13, &[0u8; 0])?;
+    let mut message = vec![0; 50_000];
+    comm.recv(1, 3, &mut message)?;
+    assert_eq!(message, content(1, 0, 3, 50_000), "the receive that was dropped has not taken it");
+    Ok(())
 }
 
 /// Runs two ranks both ways.
@@ -62,6 +102,11 @@ fn out_of_order(comm: &Comm) -> Result<(), CommError> {
         assert_eq!(message, content(0, 1, round, BYTES), "message {round}");
     }
     Ok(())
+}
+
+#[test]
+fn whatever_is_done_first_is_waited_for_first() {
+    both("wait-any");
 }
 
 #[test]
