@@ -2,8 +2,8 @@
 //! say to each.
 //!
 //! It has a key-value store (KVS) into which ranks put what all can get, and lets them go on from a
-//! fence when all have come. It answers as `mpiexec.hydra` does, so that programs of MPICH run under
-//! it too.
+//! fence when all have come. It answers as `mpiexec.hydra` does, so that programs of MPICH run
+//! under it too.
 
 use std::collections::{BTreeMap, VecDeque};
 

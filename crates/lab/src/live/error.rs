@@ -84,7 +84,8 @@ pub enum RankError {
     Raw(#[from] crosstie_wire::raw::RawError),
     /// A raw endpoint is to send a message that the network spreads.
     #[error(
-        "found a send to several ranks at once, expected one for each: raw endpoints send single frames"
+        "found a send to several ranks at once, expected one for each: raw endpoints send single \
+         frames"
     )]
     NoCast,
     /// A raw endpoint is to read memory of another rank.
@@ -92,8 +93,8 @@ pub enum RankError {
     NoGet,
     /// Nothing has come to a raw endpoint for long.
     #[error(
-        "rank {rank} waits for {what} and nothing has come for {waited:?}: a frame was lost that is not sent again; let others stop \
-         using the network, and try again"
+        "rank {rank} waits for {what} and nothing has come for {waited:?}: a frame was lost that \
+         is not sent again; let others stop using the network, and try again"
     )]
     Stuck {
         /// The rank that waits.

@@ -125,8 +125,8 @@ impl Drop for Marked {
 fn ranks_end_with_a_launcher_that_is_killed() {
     let mut launcher = Marked::start("launch said");
     launcher.up();
-    // A launcher, its supervisor, and for each rank a shell, what it waits for, and what it has left
-    // behind.
+    // A launcher, its supervisor, and for each rank a shell, what it waits for, and what it has
+    // left behind.
     launcher.number(2 + 3 * 2);
     launcher.kill();
     launcher.vanish();

@@ -27,15 +27,11 @@ use crate::lent::{Lent, LentMut};
 /// ```
 pub struct Requests<'comm, T> {
     comm: &'comm Comm,
-    under_way: Vec<UnderWay<T>>,
-}
-
-/// A send or a receive that is not done.
-struct UnderWay<T> {
-    key: RequestKey,
-    token: T,
-    /// What is lent to the engine; it stays where it is however this is moved.
-    memory: Vec<u8>,
+    /// Sends and receives that are not done.
+    keys: Vec<RequestKey>,
+    /// The token of each, and what is lent to the engine: it stays where it is however this is
+    /// moved.
+    owned: Vec<(T, Vec<u8>)>,
 }
 
 /// A send or a receive that is done.
@@ -52,7 +48,20 @@ pub struct Completion<T> {
 impl Comm {
     /// An empty set of sends and receives.
     pub fn requests<T>(&self) -> Requests<'_, T> {
-        Requests { comm: self, under_way: Vec::new() }
+        Requests { comm: self, keys: Vec::new(), owned: Vec::new() }
+    }
+
+    /// Waits until one of these is done, and returns its place; `None` if a time has come before.
+    fn any_done(
+        &self,
+        keys: &[RequestKey],
+        until: Option<Instant>,
+    ) -> Result<Option<usize>, CommError> {
+        self.until(|engine| {
+            let done = keys.iter().position(|&key| engine.is_done(key));
+            let is_late = || until.is_some_and(|until| until <= Instant::now());
+            done.map(Some).or_else(|| is_late().then_some(None))
+        })
     }
 }
 
@@ -70,15 +79,16 @@ impl<T> Requests<'_, T> {
         bytes: usize,
     ) -> Result<(), CommError> {
         let tag = self.comm.tag(tag)?;
-        // SAFETY: `UnderWay` keeps the memory where it is until it is done or taken back.
+        // SAFETY: `owned` keeps the memory where it is until the send is done or taken back.
         let lent = unsafe { Lent::new(&memory[..bytes]) };
         let key = self.comm.begin_send(Context::Program, to, tag, lent)?.key;
-        self.under_way.push(UnderWay { key, token, memory });
+        self.keys.push(key);
+        self.owned.push((token, memory));
         Ok(())
     }
 
-    /// Begins to receive a message from a rank, or from any, with a tag, or with any, into the first
-    /// `bytes` of some memory.
+    /// Begins to receive a message from a rank, or from any, with a tag, or with any. It goes into
+    /// the first `bytes` of some memory.
     ///
     /// # Panics
     /// If the memory has fewer bytes.
@@ -94,25 +104,21 @@ impl<T> Requests<'_, T> {
         // SAFETY: as above.
         let lent = unsafe { LentMut::new(&mut memory[..bytes]) };
         let key = self.comm.begin_recv(Context::Program, from.into(), tag, lent)?.key;
-        self.under_way.push(UnderWay { key, token, memory });
+        self.keys.push(key);
+        self.owned.push((token, memory));
         Ok(())
     }
 
-    /// Waits until one is done, and returns it. Returns `None` if a time has come before, or if
-    /// nothing is under way and there is no time to wait for.
+    /// Waits until one is done, takes it out of the set and returns it, or the error by which it
+    /// ended. Returns `None` if a time has come before, or if nothing is under way and there is no
+    /// time to wait for.
     pub fn wait_any(&mut self, until: Option<Instant>) -> Result<Option<Completion<T>>, CommError> {
-        if self.under_way.is_empty() && until.is_none() {
+        if self.keys.is_empty() && until.is_none() {
             return Ok(None);
         }
-        let under_way = &self.under_way;
-        let done = self.comm.until(|engine| {
-            let done = under_way.iter().position(|under_way| engine.is_done(under_way.key));
-            let is_late = || until.is_some_and(|until| until <= Instant::now());
-            done.map(Some).or_else(|| is_late().then_some(None))
-        })?;
-        let Some(at) = done else { return Ok(None) };
-        let status = self.comm.finished(self.under_way[at].key)?;
-        let UnderWay { token, memory, .. } = self.under_way.swap_remove(at);
+        let Some(at) = self.comm.any_done(&self.keys, until)? else { return Ok(None) };
+        let (key, (token, memory)) = (self.keys.swap_remove(at), self.owned.swap_remove(at));
+        let status = self.comm.finished(key)?;
         Ok(Some(Completion { token, status, memory }))
     }
 }
@@ -120,9 +126,8 @@ impl<T> Requests<'_, T> {
 impl<T> Drop for Requests<'_, T> {
     /// Nothing that was lent is used any more.
     fn drop(&mut self) {
-        if !self.under_way.is_empty() {
-            let keys: Vec<RequestKey> = self.under_way.iter().map(|it| it.key).collect();
-            self.comm.take_back(&keys);
+        if !self.keys.is_empty() {
+            self.comm.take_back(&self.keys);
         }
     }
 }
