@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| crosstie_wire::fuzz::environment(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| crosstie_launch::fuzz::environment(bytes));

@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| crosstie_wire::fuzz::server(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| crosstie_launch::fuzz::server(bytes));

@@ -27,6 +27,7 @@
 //! | `linux/keeper` | the process that holds the box: namespaces, and the first process of each host |
 //! | `linux/host` | the first process of a host: what a host has of its own, and programs on it |
 //! | `linux/program` | a program on a host, from outside or from another host |
+//! | `linux/ranks` | the ranks of a job on the hosts |
 //! | `linux/request` | how a program is asked for |
 //! | `linux/passing` | messages with open files |
 //! | `linux/netlink`, `linux/shaper` | links, addresses, queues |
@@ -42,8 +43,8 @@ mod spec;
 
 #[cfg(target_os = "linux")]
 pub use linux::{
-    Applied, BoxError, Cluster, Command, Ending, Finding, Options, Program, Timetable, Trace, here,
-    permissions, take_terminal,
+    Applied, BoxError, Cluster, Command, Ending, Finding, Options, Program, RanksError, Timetable,
+    Trace, here, permissions, take_terminal,
 };
 pub use sample::{End, Happening, Sample};
 pub use spec::{

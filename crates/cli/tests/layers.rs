@@ -29,6 +29,52 @@ fn the_code_keeps_to_the_picture() {
     );
 }
 
+/// A program that links the runtime compiles neither networks nor boxes.
+#[test]
+fn the_runtime_is_light() {
+    let root = workspace();
+    let compiled = closure("crosstie-wire", &manifests(&root), &locked(&root));
+    for needed in ["crosstie-protocol", "crosstie-launch", "nix", "libc"] {
+        assert!(compiled.contains(needed), "`{needed}` is missing: {compiled:?}");
+    }
+    let heavy =
+        ["quick-xml", "crosstie-routing", "crosstie-fabric", "crosstie-box", "crosstie-work"];
+    for heavy in heavy {
+        assert!(!compiled.contains(heavy), "what links `crosstie-wire` compiles `{heavy}`");
+    }
+}
+
+/// All packages that one is made of on any system, itself included. `ours` has what packages of the
+/// workspace need, `locked` what all others do.
+fn closure(name: &str, ours: &Imports, locked: &Imports) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut unseen = vec![name.to_owned()];
+    while let Some(package) = unseen.pop() {
+        let needs = ours.get(&package).or_else(|| locked.get(&package));
+        unseen.extend(needs.unwrap_or_else(|| panic!("`{package}` is not locked")).clone());
+        unseen.retain(|package| !found.contains(package));
+        found.insert(package);
+    }
+    found
+}
+
+/// What each package of the lock file needs, by names without versions.
+fn locked(root: &Path) -> Imports {
+    let text = std::fs::read_to_string(root.join("Cargo.lock")).expect("it is part of the code");
+    let lock: toml::Table = text.parse().expect("cargo writes TOML");
+    let list = |value: Option<&toml::Value>| value.and_then(|list| list.as_array()).cloned();
+    let name = |value: &toml::Value| {
+        let text = value.as_str().expect("a name").to_owned();
+        text.split(' ').next().unwrap_or_default().to_owned()
+    };
+    let mut packages = Imports::new();
+    for package in list(lock.get("package")).expect("a lock file has packages") {
+        let needs = list(package.get("dependencies")).unwrap_or_default();
+        packages.entry(name(&package["name"])).or_default().extend(needs.iter().map(name));
+    }
+    packages
+}
+
 /// The Rust files below a folder that contain one of these texts, by their paths from the crates
 /// on.
 fn files_with(folder: &Path, texts: &[&str], found: &mut Vec<String>) {
@@ -63,13 +109,13 @@ fn strays(texts: &[&str], allowed: &[&str]) -> Vec<String> {
 #[test]
 fn only_what_meets_the_real_world_knows_its_time() {
     let texts = ["Instant::now", "SystemTime::now", "getrandom"];
-    let stray = strays(&texts, &["wire/src", "box/src", "lab/src/live", "cli/src"]);
+    let stray = strays(&texts, &["wire/src", "launch/src", "box/src", "lab/src/live", "cli/src"]);
     assert!(stray.is_empty(), "a wall clock or entropy in {stray:#?}");
 }
 
 #[test]
 fn unsafe_code_is_where_it_is_expected() {
-    let allowed = ["wire/src", "box/src", "sim/src/wormhole/prefetch.rs"];
+    let allowed = ["wire/src", "launch/src", "box/src", "sim/src/wormhole/prefetch.rs"];
     let stray = strays(&["unsafe {", "unsafe fn", "unsafe impl", "allow(unsafe_code)"], &allowed);
     assert!(stray.is_empty(), "unsafe code in {stray:#?}");
 }
@@ -172,9 +218,16 @@ fn workspace() -> PathBuf {
     root.expect("this crate lies two folders below the workspace").to_owned()
 }
 
-/// Asks cargo what the crates of the workspace import from each other. What only tests use does not
-/// count: a test may look at anything.
+/// What the crates of the workspace import from each other.
 fn imports(root: &Path) -> Imports {
+    let ours = |name: &String| name.strip_prefix(PREFIX).map(str::to_owned);
+    let own = |names: &BTreeSet<String>| names.iter().filter_map(ours).collect();
+    manifests(root).iter().filter_map(|(name, others)| Some((ours(name)?, own(others)))).collect()
+}
+
+/// Asks cargo which packages the packages of the workspace need, on any system. What only tests use
+/// does not count: a test may look at anything.
+fn manifests(root: &Path) -> Imports {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
@@ -184,22 +237,13 @@ fn imports(root: &Path) -> Imports {
     let words = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "cargo metadata failed: {words}");
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
-    let packages = metadata["packages"].as_array().expect("a workspace has packages");
-    packages.iter().map(|package| (short(&package["name"]), imported(package))).collect()
-}
-
-fn imported(package: &Value) -> BTreeSet<String> {
-    let dependencies = package["dependencies"].as_array().expect("a list, perhaps empty");
-    let ours = |dependency: &&Value| {
-        let name = dependency["name"].as_str().unwrap_or_default();
-        name.starts_with(PREFIX) && dependency["kind"] != "dev"
+    let list = |value: &Value| value.as_array().expect("a list, perhaps empty").clone();
+    let name = |value: &Value| value["name"].as_str().expect("a package has a name").to_owned();
+    let needs = |package: &Value| {
+        let needs = list(&package["dependencies"]);
+        needs.iter().filter(|need| need["kind"] != "dev").map(name).collect()
     };
-    dependencies.iter().filter(ours).map(|dependency| short(&dependency["name"])).collect()
-}
-
-fn short(name: &Value) -> String {
-    let name = name.as_str().expect("a package has a name");
-    name.strip_prefix(PREFIX).unwrap_or(name).to_owned()
+    list(&metadata["packages"]).iter().map(|package| (name(package), needs(package))).collect()
 }
 
 const SMALL: &str = "

@@ -4,6 +4,8 @@
 //! which of these waits for which. It is played on simulated and real clusters, priced by a model,
 //! and read from and written as text; none of these knows how it came about.
 //!
+//! A [`player`] says which operation begins when, to whatever carries the messages.
+//!
 //! An [`Operation`] becomes a [`Collective`]: a schedule and beside it what the messages carry. The
 //! [`checker`] proves that it does what it is for.
 
@@ -15,6 +17,7 @@ mod global_window;
 pub mod goal;
 mod injection;
 mod operation;
+pub mod player;
 mod purpose;
 mod schedule;
 mod score;

@@ -19,6 +19,7 @@
 //! | `assignment` | what ranks are told to do: a further part is one more arm |
 //! | `rank` | a rank from its assignment to its report |
 //! | `work` | the part that plays the work of a point |
+//! | `play` | how applications are driven on real messages and on raw frames |
 //! | `competitor` | somebody else on a rail meanwhile |
 //! | `record` | who did what when |
 //! | `raw` | the part that plays a microbenchmark on raw endpoints |
@@ -41,6 +42,7 @@ mod load;
 mod machine;
 mod place;
 mod plan;
+mod play;
 mod rank;
 mod raw;
 mod record;

@@ -24,6 +24,4 @@ mod messenger;
 mod order;
 
 pub use envelope::{Body, Class, Context, Envelope, Tag};
-pub use messenger::{
-    Action, Cancelled, ClaimId, Input, MessageSpec, Messenger, PostId, RequestId,
-};
+pub use messenger::{Action, Cancelled, ClaimId, Input, MessageSpec, Messenger, PostId, RequestId};

@@ -275,8 +275,8 @@ fn a_missing_fin_keeps_a_message_from_being_received() {
 fn contexts_keep_messages_apart() {
     let mut rank = Messenger::new(MessageSpec::new(1000), RankId(1));
     let from = RankId(0);
-    let contexts = [(0, 7), (0, 8), (1, 7)]
-        .map(|(class, id)| Context { class: Class::ALL[class], id });
+    let contexts =
+        [(0, 7), (0, 8), (1, 7)].map(|(class, id)| Context { class: Class::ALL[class], id });
     let mut numbers = [0; 3];
     for (length, context) in (1..).zip(contexts) {
         let number = &mut numbers[context.class as usize];

@@ -1,5 +1,7 @@
 //! Durations and points in time, in integer picoseconds.
 
+use std::time::Duration;
+
 use crate::quantity::{Scale, text_with_units};
 
 /// A duration, or a point in simulated time counted from zero: integer picoseconds.
@@ -20,6 +22,21 @@ const SCALE: Scale = Scale {
     atoms: None,
 };
 text_with_units!(Time);
+
+/// Half of what a time can be if the duration is longer.
+impl From<Duration> for Time {
+    fn from(duration: Duration) -> Time {
+        let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        Time(nanoseconds.saturating_mul(1_000).min(u64::MAX / 2))
+    }
+}
+
+/// In whole nanoseconds, rounded down.
+impl From<Time> for Duration {
+    fn from(time: Time) -> Duration {
+        Duration::from_nanos(time.0 / 1_000)
+    }
+}
 
 impl Time {
     /// No time at all.
@@ -88,6 +105,19 @@ mod tests {
             let time: Time = text.parse().unwrap();
             assert_eq!((time.ps(), time.to_string().as_str()), (ps, shown), "{text}");
         }
+    }
+
+    #[test]
+    fn durations_are_times_in_whole_nanoseconds() {
+        for (duration, ps) in [
+            (Duration::ZERO, 0),
+            (Duration::from_nanos(7), 7_000),
+            (Duration::from_secs(3), 3_000_000_000_000),
+        ] {
+            assert_eq!(Time::from(duration), Time(ps));
+            assert_eq!(Duration::from(Time(ps + 999)), duration);
+        }
+        assert_eq!(Time::from(Duration::MAX), Time(u64::MAX / 2));
     }
 
     #[test]

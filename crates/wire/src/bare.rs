@@ -12,11 +12,11 @@ use crosstie_units::Time;
 use slotmap::SlotMap;
 
 use crate::RailStatistics;
-use crate::rank::{Buffer, Failure, Rank, RankSpec, RequestKey, Selection, Send, context};
-use crosstie_protocol::message::Class;
 use crate::key::Key;
 use crate::lent::{Lent, LentMut};
 use crate::rail::Rail;
+use crate::rank::{Buffer, Failure, Rank, RankSpec, RequestKey, Selection, Send, context};
+use crosstie_protocol::message::Class;
 
 /// What a bare rank is made of.
 #[derive(Debug, Clone, Copy)]

@@ -21,8 +21,7 @@ impl Clock {
     }
 }
 
-/// A duration as a time; half of what a time can be if it is longer.
+/// A duration as a time.
 pub(crate) fn time(duration: Duration) -> Time {
-    let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-    Time::from_ps(nanoseconds.saturating_mul(1000).min(u64::MAX / 2))
+    duration.into()
 }

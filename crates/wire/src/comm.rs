@@ -26,14 +26,15 @@
 //! at once.
 
 mod collective;
-mod connect;
+pub(crate) mod connect;
 mod error;
 mod options;
-mod play;
+mod requests;
 mod scope;
 
 pub use error::{CommError, Fate};
 pub use options::Options;
+pub use requests::{Completion, Requests};
 pub use scope::{Receiving, Scope, Sending};
 
 use std::cell::{Cell, RefCell};
@@ -44,17 +45,18 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use bytemuck::{NoUninit, Pod};
-use crosstie_protocol::message::{Cancelled, Class, Tag};
+use crosstie_launch::Job;
+use crosstie_protocol::message::{Cancelled, ClaimId, Class, Tag};
 use crosstie_units::Time;
 
 use crate::clock::{Clock, time};
 use crate::datagram::LONGEST;
+use crate::lent::{Lent, LentMut};
 pub use crate::rank::Loss;
 use crate::rank::{
-    Buffer, Failure, RailStatistics, Rank, RequestKey, Selection, Send, Status as Done, context,
+    Buffer, Failure, RailStatistics, Rank, RequestKey, Selection, Send, SetKey, Status as Done,
+    context,
 };
-use crate::lent::{Lent, LentMut};
-use crate::start::Job;
 use crate::waiting::{Intruder, Pass, Waiting, Waking};
 
 /// The ranks of a job, as one of them sees it.
@@ -115,6 +117,20 @@ pub struct Status {
     pub tag: u32,
     /// Its length in bytes.
     pub bytes: usize,
+}
+
+/// A message that is kept for one receive.
+#[derive(Debug)]
+pub struct Claim {
+    claim: ClaimId,
+    status: Status,
+}
+
+impl Claim {
+    /// Who sent it, its tag and its length.
+    pub fn status(&self) -> Status {
+        self.status
+    }
 }
 
 /// Tags of programs are below this.
@@ -223,6 +239,20 @@ impl Comm {
         self.send_in(Class::Application, to, self.tag(tag)?, bytemuck::cast_slice(message))
     }
 
+    /// Sends a message, and waits until a receive has taken it.
+    #[allow(unsafe_code)] // Lends memory for as long as the call lasts.
+    pub fn send_synchronous<T: NoUninit>(
+        &self,
+        to: usize,
+        tag: u32,
+        message: &[T],
+    ) -> Result<(), CommError> {
+        let tag = self.tag(tag)?;
+        // SAFETY: `finish` returns when the rank is done with it, or has taken it back.
+        let lent = unsafe { Lent::new(bytemuck::cast_slice(message)) };
+        self.begin_send_as(Class::Application, to, tag, lent, true)?.finish(self).map(drop)
+    }
+
     /// Receives a message from a rank, or from any, with a tag, or with any. It may be shorter than
     /// there is room for.
     pub fn recv<T: Pod>(
@@ -253,6 +283,36 @@ impl Comm {
             })
         })?;
         found.map(Status::from).map_err(|failure| self.fails(failure.into()))
+    }
+
+    /// Waits until there is a message that a receive would take, and keeps it for
+    /// [`Comm::recv_claimed`]: no other receive takes it, and no probe finds it.
+    pub fn claim(
+        &self,
+        from: impl Into<Option<usize>>,
+        tag: impl Into<Option<u32>>,
+    ) -> Result<Claim, CommError> {
+        let (from, tag) = (from.into(), tag.into());
+        self.probe(from, tag)?;
+        let from = from.map(|from| self.peer(from)).transpose()?;
+        let tag = tag.map(|tag| self.tag(tag)).transpose()?;
+        let what = Selection { context: context(Class::Application), from, tag };
+        let (claim, status) = self.until(|engine| engine.claim(&what))?;
+        Ok(Claim { claim, status: status.into() })
+    }
+
+    /// Receives a message that has been [claimed](Comm::claim).
+    #[allow(unsafe_code)] // Lends memory for as long as the call lasts.
+    pub fn recv_claimed<T: Pod>(
+        &self,
+        claim: Claim,
+        message: &mut [T],
+    ) -> Result<Status, CommError> {
+        // SAFETY: `finish` returns when the rank is done with it, or has taken it back.
+        let lent = unsafe { LentMut::new(bytemuck::cast_slice_mut(message)) };
+        let (mut engine, now) = self.begin()?;
+        let key = engine.receive_claimed(now, claim.claim, Buffer::In(lent));
+        Begun { key, engine, now }.finish(self)
     }
 
     /// The message that a receive would take, if there is one.
@@ -547,6 +607,18 @@ impl Comm {
         tag: Tag,
         bytes: Lent,
     ) -> Result<Begun<'_>, CommError> {
+        self.begin_send_as(class, to, tag, bytes, false)
+    }
+
+    /// The same, of which a synchronous one is done when a receive has taken the message.
+    fn begin_send_as(
+        &self,
+        class: Class,
+        to: usize,
+        tag: Tag,
+        bytes: Lent,
+        synchronous: bool,
+    ) -> Result<Begun<'_>, CommError> {
         let to = self.peer(to)?;
         let length = bytes.get().len() as u64;
         if length > LONGEST {
@@ -557,7 +629,7 @@ impl Comm {
             // Rails are to know when.
             now = self.shared.clock.now();
         }
-        let send = Send { context: context(class), to, tag, synchronous: false };
+        let send = Send { context: context(class), to, tag, synchronous };
         let key = engine.send(now, &send, Buffer::Out(bytes));
         Ok(Begun { key, engine, now })
     }
@@ -577,13 +649,7 @@ impl Comm {
     }
 
     #[allow(unsafe_code)] // Lends memory for as long as the call lasts.
-    fn send_in(
-        &self,
-        class: Class,
-        to: usize,
-        tag: Tag,
-        bytes: &[u8],
-    ) -> Result<(), CommError> {
+    fn send_in(&self, class: Class, to: usize, tag: Tag, bytes: &[u8]) -> Result<(), CommError> {
         // SAFETY: `finish` returns when the engine is done with it, or has taken it back.
         let lent = unsafe { Lent::new(bytes) };
         self.begin_send(class, to, tag, lent)?.finish(self).map(|_| ())
@@ -611,6 +677,14 @@ struct Begun<'a> {
 }
 
 impl Begun<'_> {
+    /// Tells a set when it is done. Returns which it is.
+    fn watched_by(mut self, set: Option<SetKey>) -> RequestKey {
+        if let Some(set) = set {
+            self.engine.watch(set, self.key);
+        }
+        self.key
+    }
+
     /// Waits until it is done, or has been given up.
     fn finish(self, comm: &Comm) -> Result<Status, CommError> {
         let Begun { key, engine, now } = self;

@@ -5,8 +5,7 @@
 //! | target | bytes are |
 //! |---|---|
 //! | [`datagram`], [`envelope`], [`offers`], [`told`] | what is read |
-//! | [`environment`] | what launchers and users have left in the environment |
-//! | [`client`], [`server`] | what a launcher says to a rank, and ranks to a launcher |
+//! | [`options`] | what users have left in the environment |
 //! | [`ring`] | records, and what a peer writes into shared memory besides |
 //! | [`segment`] | the file of a peer, before it is opened |
 //! | [`neighbour`] | what a rank does, and the records of another one on its machine that keeps to no rule |
@@ -14,7 +13,6 @@
 //! | [`peer`] | what a rank does, and what another one sends that knows the secret and keeps to no rule |
 
 mod air;
-mod decisions;
 #[cfg(unix)]
 mod neighbour;
 mod pair;
@@ -24,13 +22,12 @@ mod peer;
 mod tests;
 
 pub use pair::pair;
-pub use parsers::{datagram, envelope, offers};
+pub use parsers::{datagram, envelope, offers, options};
 pub use peer::peer;
 
 #[cfg(unix)]
 pub use crate::memory::fuzz::{ring, segment};
 pub use crate::raw::fuzz::told;
-pub use crate::start::fuzz::{client, environment, server};
 #[cfg(unix)]
 pub use neighbour::neighbour;
 
@@ -43,9 +40,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("envelope", envelope),
     ("offers", offers),
     ("told", told),
-    ("environment", environment),
-    ("client", client),
-    ("server", server),
+    ("options", options),
     #[cfg(unix)]
     ("ring", ring),
     #[cfg(unix)]
@@ -56,4 +51,4 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("peer", peer),
 ];
 
-pub(crate) use decisions::Decisions;
+pub(crate) use crosstie_launch::fuzz::Decisions;

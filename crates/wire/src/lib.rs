@@ -18,14 +18,14 @@ pub mod fuzz;
 pub mod key;
 mod lent;
 pub mod memory;
-mod play;
 pub mod rail;
 mod rank;
 pub mod raw;
 mod soon;
-pub mod start;
 mod waiting;
 
-pub use comm::{Comm, CommError, Fate, Loss, Options, Receiving, Scope, Sending, Status};
+pub use comm::{
+    Claim, Comm, CommError, Completion, Fate, Loss, Options, Receiving, Requests, Scope, Sending,
+    Status,
+};
 pub use rank::{RailCount, RailStatistics};
-pub use play::Played;

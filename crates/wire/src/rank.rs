@@ -41,8 +41,8 @@ use links::Links;
 use messages::Messages;
 pub(crate) use messages::{Selection, Send};
 use neighbours::{Arrival, Neighbours};
-use queues::{Datagrams, Event, Outgoing, Queues};
 pub use queues::RailCount;
+use queues::{Datagrams, Event, Outgoing, Queues};
 use rails::Rails;
 pub use requests::Loss;
 use requests::Requests;
@@ -260,19 +260,26 @@ impl Rank {
         self.requests.is_done(key)
     }
 
-    /// Nobody waits for a request any more. Its memory stays until it is done.
-    pub fn release(&mut self, key: RequestKey) {
-        self.requests.release(key);
+    /// Begins a set of requests, which tells those that are done, each once.
+    pub fn begin_set(&mut self) -> SetKey {
+        self.requests.begin_set()
     }
 
-    /// Withdraws a receive that no message has been found for. Returns true if it is done with
-    /// that, and no message is taken.
-    pub fn cancel(&mut self, key: RequestKey) -> bool {
-        let withdrawn = self.messages.cancel(&[key]).contains(&(key, Cancelled::Withdrawn));
-        if withdrawn {
-            self.requests.withdraw(key);
+    /// Puts a request into a set. What was done at once is not told.
+    pub fn watch(&mut self, set: SetKey, key: RequestKey) {
+        if !key.is_null() {
+            self.requests.put(set, key);
         }
-        withdrawn
+    }
+
+    /// A request of a set that is done.
+    pub fn next_done(&mut self, set: SetKey) -> Option<RequestKey> {
+        self.requests.next_done(set)
+    }
+
+    /// Ends a set. Its requests go on.
+    pub fn end_set(&mut self, set: SetKey) {
+        self.requests.end_set(set);
     }
 
     /// Takes back the memory of requests that nobody waits for any more; what becomes of those that
@@ -339,7 +346,7 @@ impl Rank {
         }
         let now = self.now;
         let due = self.deadline.is_some_and(|deadline| deadline <= now);
-        if self.requests.completions() != before && !due {
+        if self.requests.completions() != before && !due && !self.links.owes() {
             // Whoever waits for it may have something to send. All else has time until then.
             self.behind = true;
             return true;
@@ -821,8 +828,7 @@ impl Above<'_> {
                 if let Some(bytes) = self.links.assemble(from, rail, part, bytes)
                     && self.links.receive(now, from, rail, part.seq)
                     && useful
-                    && let Some(envelope) =
-                        self.rails.piece_arrived(now, from, rail, serial, bytes)
+                    && let Some(envelope) = self.rails.piece_arrived(now, from, rail, serial, bytes)
                 {
                     self.messages.arrived(now, from, &envelope, self.requests);
                 }
@@ -834,13 +840,7 @@ impl Above<'_> {
 
     /// Bytes of a long message have come.
     #[inline]
-    fn data(
-        &mut self,
-        from: u16,
-        rail: u8,
-        data: &crate::datagram::Data,
-        load: &[u8],
-    ) -> bool {
+    fn data(&mut self, from: u16, rail: u8, data: &crate::datagram::Data, load: &[u8]) -> bool {
         if !self.links.hears(from, rail, true) {
             return false;
         }

@@ -41,16 +41,14 @@
 //! | `sequence` | which numbers have come: gaps and repetitions |
 //! | `socket` | what the kernel does |
 //! | `meet` | how the ranks of a job come to endpoints |
-//! | `play` | the work of `crosstie-work` on them |
-//! | `patience` | how a rank waits |
+//! | `origin` | the clock that ranks of one machine have in common |
 //! | `error` | why something cannot be done |
 
 mod error;
 #[cfg(any(test, feature = "bare"))]
 pub(crate) mod fuzz;
 mod meet;
-mod patience;
-mod play;
+mod origin;
 mod pool;
 mod sequence;
 mod socket;
@@ -59,12 +57,14 @@ pub use error::RawError;
 pub use meet::RawOptions;
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use crosstie_protocol::channel::Seq;
+use crosstie_units::Time;
 
 use crate::datagram::{Body, Datagram, DatagramError, HEAD};
 use crate::key::{Course, Key};
-use patience::Origin;
+use origin::Origin;
 use pool::Pool;
 use sequence::Sequence;
 use socket::RawSocket;
@@ -263,6 +263,23 @@ impl Endpoint {
         Ok(None)
     }
 
+    /// Waits until something has come that has not been read, or a time has passed. It may return
+    /// earlier than that.
+    pub fn wait(&self, time: Duration) {
+        self.socket.wait(time);
+    }
+
+    /// The time since endpoints met. Ranks of one machine have the same.
+    #[inline]
+    pub fn now(&self) -> Time {
+        self.origin.elapsed()
+    }
+
+    /// Returns true if a rank is on the same machine as this one, with the same clock and cores.
+    pub fn is_beside(&self, rank: usize) -> bool {
+        self.beside.get(rank).is_some_and(|&is| is)
+    }
+
     /// What has been seen so far.
     pub fn count(&self) -> RawCount {
         RawCount {
@@ -273,8 +290,9 @@ impl Endpoint {
         }
     }
 
-    /// How many frames have come, whether they were kept or not.
-    fn came(&self) -> u64 {
+    /// How many frames have come, whether they were kept or not: cheaper than
+    /// [`count`](Endpoint::count).
+    pub fn came(&self) -> u64 {
         self.count.received + self.count.pool_overflow
     }
 

@@ -1,6 +1,7 @@
 //! What an application is to whoever drives it.
 
 use crate::note::Note;
+use crosstie_collective::player::Turn;
 use crosstie_collective::{Op, Rank, Step, Tag};
 use crosstie_protocol::Machine;
 use crosstie_units::Time;
@@ -8,38 +9,6 @@ use crosstie_units::Time;
 /// An operation that a rank has under way, by a number of its own. Several may have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Request(pub u32);
-
-/// The moment at which something began that an operation waited for, as the driver counts moments.
-///
-/// Operations that compete for a processor start in the order of their turns. A driver that starts
-/// operations as soon as it hears of them needs no turns: all of its inputs have the default.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Turn(u64);
-
-impl Turn {
-    /// After every other.
-    pub const LAST: Turn = Turn(u64::MAX);
-
-    /// The turn of what waits for something to start that started at this moment.
-    pub fn started(moment: u64) -> Turn {
-        Turn(2 * moment)
-    }
-
-    /// The turn of what waits for something to be done that began at this moment.
-    pub fn done(moment: u64) -> Turn {
-        Turn(2 * moment + 1)
-    }
-
-    /// The moment.
-    pub fn moment(self) -> u64 {
-        self.0 / 2
-    }
-
-    /// Returns true if it is of what waits for something to be done.
-    pub fn is_done(self) -> bool {
-        self.0 % 2 == 1
-    }
-}
 
 /// What can happen to a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

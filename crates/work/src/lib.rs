@@ -18,7 +18,8 @@ mod stream;
 pub mod traffic;
 mod workload;
 
-pub use application::{Action, Application, Input, Request, Turn};
+pub use application::{Action, Application, Input, Request};
+pub use crosstie_collective::player::Turn;
 pub use crosstie_collective::{Op, Rank, Step, Tag};
 pub use flits::Flits;
 pub use note::Note;

@@ -4,8 +4,9 @@
 //! the machine polls the future of a rank whenever that rank is told something, and what it begins
 //! meanwhile are actions.
 
-use crate::application::{Action, Application, Input, Request, Turn};
+use crate::application::{Action, Application, Input, Request};
 use crate::note::Note;
+use crosstie_collective::player::Turn;
 use crosstie_collective::{Op, Rank, Step, Tag};
 use crosstie_protocol::Machine;
 use crosstie_units::Time;

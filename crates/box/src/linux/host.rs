@@ -7,6 +7,8 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 
+use crosstie_launch::Ending;
+use crosstie_launch::process::{self, Reaped};
 use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -16,9 +18,9 @@ use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, UnixAddr, accept4, bind, listen, socket,
 };
 use nix::sys::wait::waitpid;
-use nix::unistd::{ForkResult, Pid, fork, pipe2};
+use nix::unistd::{Pid, pipe2};
 
-use super::keeper::{self, Doing, FOLDER, Failed, Plan, TABLE, news};
+use super::keeper::{Doing, FOLDER, Failed, Plan, TABLE, news};
 use super::netlink;
 use super::passing;
 use super::request::{Order, Word};
@@ -223,32 +225,15 @@ impl<'a> Reception<'a> {
     /// Tells of programs that have ended. Others' children end up here too.
     fn bury(&mut self) {
         while let Ok(Some(_)) = self.deaths.read_signal() {}
-        while let Some((who, word)) = next_death() {
-            if let Some(at) = self.visits.iter().position(|visit| visit.program == Some(who)) {
+        while let Reaped::Ended(child, ending) = process::reap() {
+            if let Some(at) = self.visits.iter().position(|visit| visit.program == Some(child)) {
                 let visit = self.visits.swap_remove(at);
+                let word = match ending {
+                    Ending::Exited(code) => Word::Exited(code),
+                    Ending::Killed(signal) => Word::Killed(signal),
+                };
                 let _ = passing::send(visit.socket.as_fd(), &word.to_bytes(), &[]);
             }
-        }
-    }
-}
-
-/// A child that has ended, and how. Signals are numbers here, because those in real time have no
-/// names.
-#[allow(unsafe_code)]
-fn next_death() -> Option<(Pid, Word)> {
-    let mut status = 0;
-    loop {
-        // SAFETY: the kernel writes one number, which lives until the call returns.
-        match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
-            -1 if Errno::last() == Errno::EINTR => {}
-            ..=0 => return None,
-            who if libc::WIFEXITED(status) => {
-                return Some((Pid::from_raw(who), Word::Exited(libc::WEXITSTATUS(status))));
-            }
-            who if libc::WIFSIGNALED(status) => {
-                return Some((Pid::from_raw(who), Word::Killed(libc::WTERMSIG(status))));
-            }
-            _ => {}
         }
     }
 }
@@ -308,23 +293,20 @@ fn begin(files: Vec<OwnedFd>, variables: &[(CString, CString)]) -> io::Result<Pi
     let paths = candidates(&order);
     // Tells of a program that cannot be started; closed by one that can.
     let (verdict, voice) = pipe2(nix::fcntl::OFlag::O_CLOEXEC)?;
-    // SAFETY: there is no other thread here, and the child never returns.
-    match unsafe { fork() }? {
-        ForkResult::Child => keeper::never_return(|| {
-            let error = become_program(&order, &paths, [&input, &output, &errors]);
-            let _ = nix::unistd::write(&voice, &(error as i32).to_ne_bytes());
-        }),
-        ForkResult::Parent { child } => {
-            drop(voice);
-            let mut code = [0; 4];
-            match nix::unistd::read(&verdict, &mut code) {
-                Ok(4) => {
-                    let _ = waitpid(child, None);
-                    Err(io::Error::from_raw_os_error(i32::from_ne_bytes(code)))
-                }
-                _ => Ok(child),
-            }
+    let work = || {
+        let error = become_program(&order, &paths, [&input, &output, &errors]);
+        let _ = nix::unistd::write(&voice, &(error as i32).to_ne_bytes());
+    };
+    // SAFETY: there is no other thread here.
+    let child = unsafe { process::fork(work) }?;
+    drop(voice);
+    let mut code = [0; 4];
+    match nix::unistd::read(&verdict, &mut code) {
+        Ok(4) => {
+            let _ = waitpid(child, None);
+            Err(io::Error::from_raw_os_error(i32::from_ne_bytes(code)))
         }
+        _ => Ok(child),
     }
 }
 
@@ -350,19 +332,15 @@ fn become_program(order: &Order, paths: &[CString], files: [&OwnedFd; 3]) -> Err
     let prepared = || -> nix::Result<()> {
         let myself = Pid::from_raw(0);
         nix::unistd::setpgid(myself, myself)?;
-        for (number, file) in files.into_iter().enumerate() {
-            // SAFETY: nothing here uses the standard files.
-            if unsafe { libc::dup2(file.as_raw_fd(), number as RawFd) } < 0 {
-                return Err(Errno::last());
-            }
-        }
+        // SAFETY: nothing here uses the standard files.
+        unsafe { process::place_files(files) }?;
         if order.terminal {
             // SAFETY: ignoring a signal runs nobody's code. Without it, asking for the terminal
             // would stop us.
             let _ = unsafe { signal(Signal::SIGTTOU, SigHandler::SigIgn) };
             let _ = nix::unistd::tcsetpgrp(files[0], nix::unistd::getpid());
         }
-        keeper::reset_signals();
+        process::reset_signals();
         // The folder may not be there for this user; any other is better than no program.
         nix::unistd::chdir(order.folder.as_c_str()).or_else(|_| nix::unistd::chdir("/"))
     };

@@ -1,21 +1,21 @@
 //! The process that holds a box: it enters namespaces of its own, makes the first process of every
 //! host in further ones, and ends with whoever made it, and they with it.
 //!
-//! It is forked from a program that may have threads, so that until it ends it only calls the
-//! kernel and allocates memory: no environment, no standard output, no locks of others.
+//! Its maker may have threads, so the keeper keeps to what [`process`] allows.
 
 use std::ffi::CString;
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
+use crosstie_launch::process;
 use nix::mount::{MsFlags, mount};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
-use nix::sys::signal::{SigHandler, SigSet, SigmaskHow, Signal, kill, signal, sigprocmask};
+use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;
 use nix::sys::wait::waitpid;
-use nix::unistd::{ForkResult, Pid, fork};
+use nix::unistd::Pid;
 
 use super::{host, netlink, passing};
 
@@ -94,28 +94,14 @@ pub(super) fn complain(line: BorrowedFd<'_>, failed: &Failed) {
 #[allow(unsafe_code)]
 pub(super) fn start(plan: &Plan) -> io::Result<(Pid, OwnedFd)> {
     let (ours, theirs) = passing::pair()?;
-    // SAFETY: the child only calls the kernel and allocates memory, which a child of a program with
-    // threads may do with the allocators of glibc and musl; it never returns.
-    match unsafe { fork() }? {
-        ForkResult::Parent { child } => Ok((child, ours)),
-        ForkResult::Child => {
-            drop(ours);
-            never_return(|| {
-                if let Ok(line) = alone(theirs) {
-                    let _ = keep(plan, &line).inspect_err(|failed| complain(line.as_fd(), failed));
-                }
-            })
+    let work = || {
+        if let Ok(line) = alone(theirs) {
+            let _ = keep(plan, &line).inspect_err(|failed| complain(line.as_fd(), failed));
         }
-    }
-}
-
-/// Does what a new process is for, and ends it. Not even a panic gets back into the code of the old
-/// one.
-#[allow(unsafe_code)]
-pub(super) fn never_return(work: impl FnOnce()) -> ! {
-    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-    // SAFETY: ends the process without running anything that was registered by others.
-    unsafe { libc::_exit(1) }
+    };
+    // SAFETY: the child only calls the kernel and allocates memory.
+    let keeper = unsafe { process::fork(work) }?;
+    Ok((keeper, ours))
 }
 
 /// Closes everything but one file, and takes the signals back to what they are for a new program.
@@ -123,54 +109,18 @@ pub(super) fn never_return(work: impl FnOnce()) -> ! {
 fn alone(line: OwnedFd) -> io::Result<OwnedFd> {
     /// The number of the only open file beside the standard ones.
     const LINE: RawFd = 3;
-    let nothing = fs::File::options().read(true).write(true).open("/dev/null")?;
-    use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
+    process::silence()?;
     let line = line.into_raw_fd();
     // SAFETY: this process has no other thread and uses none of the files that are closed.
     unsafe {
-        for standard in 0..3 {
-            if libc::dup2(nothing.as_raw_fd(), standard) < 0 {
-                return Err(io::Error::last_os_error());
-            }
-        }
-        std::mem::forget(nothing);
         if line != LINE && libc::dup3(line, LINE, libc::O_CLOEXEC) < 0 {
             return Err(io::Error::last_os_error());
         }
-        close_from(LINE as u32 + 1);
+        process::close_all_but(&[0, 1, 2, LINE]);
     }
-    reset_signals();
+    process::reset_signals();
     // SAFETY: it is open, and nobody else has it.
     Ok(unsafe { OwnedFd::from_raw_fd(LINE) })
-}
-
-/// Closes all files from a number on.
-///
-/// # Safety
-/// Nobody in this process may use them any more.
-#[allow(unsafe_code)]
-pub(super) unsafe fn close_from(first: u32) {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        if libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) < 0 {
-            // Kernels before 5.9 have no such call.
-            for number in first..1 << 16 {
-                libc::close(number as RawFd);
-            }
-        }
-    }
-}
-
-/// Takes all signals back to what they are for a new program.
-#[allow(unsafe_code)]
-pub(super) fn reset_signals() {
-    for number in
-        Signal::iterator().filter(|number| !matches!(number, Signal::SIGKILL | Signal::SIGSTOP))
-    {
-        // SAFETY: the default handlers are nobody's code.
-        let _ = unsafe { signal(number, SigHandler::SigDfl) };
-    }
-    let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None);
 }
 
 fn keep(plan: &Plan, line: &OwnedFd) -> Result<(), Failed> {
@@ -248,7 +198,7 @@ fn folder(plan: &Plan) -> io::Result<()> {
 /// Makes the first process of a host, in namespaces of its own.
 #[allow(unsafe_code)]
 fn first_process(plan: &Plan, number: usize, line: &OwnedFd) -> Result<Pid, Failed> {
-    let myself = process(nix::unistd::getpid()).doing("hold on to the keeper")?;
+    let myself = pidfd(nix::unistd::getpid()).doing("hold on to the keeper")?;
     let flags = libc::CLONE_NEWPID
         | libc::CLONE_NEWNS
         | libc::CLONE_NEWNET
@@ -260,7 +210,7 @@ fn first_process(plan: &Plan, number: usize, line: &OwnedFd) -> Result<Pid, Fail
     let child = unsafe { libc::syscall(libc::SYS_clone, flags as libc::c_ulong, 0, 0, 0, 0) };
     match child {
         -1 => Err(io::Error::last_os_error()).doing("make the namespaces of a host"),
-        0 => never_return(|| {
+        0 => process::never_return(|| {
             let Err(failed) = host::serve(plan, number, line, myself);
             complain(line.as_fd(), &failed);
         }),
@@ -270,8 +220,7 @@ fn first_process(plan: &Plan, number: usize, line: &OwnedFd) -> Result<Pid, Fail
 
 /// A file that is readable when a process has ended.
 #[allow(unsafe_code)]
-fn process(pid: Pid) -> io::Result<OwnedFd> {
-    use std::os::fd::FromRawFd;
+fn pidfd(pid: Pid) -> io::Result<OwnedFd> {
     // SAFETY: the call takes two numbers.
     match unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) } {
         -1 => Err(io::Error::last_os_error()),

@@ -3,6 +3,7 @@
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
+use crosstie_launch::process::not_standard;
 use nix::cmsg_space;
 use nix::sys::socket::{
     AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg,
@@ -27,15 +28,6 @@ pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let (one, other) =
         socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
     Ok((not_standard(one)?, not_standard(other)?))
-}
-
-/// The same file under a number that is not that of a standard one. Who has closed one of these
-/// gets its number for the next file that is opened, and programs would get that for their own.
-pub(super) fn not_standard(file: OwnedFd) -> io::Result<OwnedFd> {
-    match file.as_raw_fd() {
-        0..3 => file.try_clone(),
-        _ => Ok(file),
-    }
 }
 
 /// Sends a message.

@@ -1,13 +1,13 @@
 //! A program on a host, as whoever asked for it sees it.
 
 use std::ffi::{CString, OsStr, OsString};
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use crosstie_launch::process::{not_standard, standard_file};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 
 use super::BoxError;
@@ -197,19 +197,12 @@ fn next(socket: BorrowedFd<'_>) -> io::Result<Option<Word>> {
 
 /// The standard files of this process; nothing in place of one that is closed.
 fn standard_files() -> io::Result<[OwnedFd; 3]> {
-    let nothing = || File::options().read(true).write(true).open("/dev/null");
-    let own = |file: BorrowedFd<'_>| match file.try_clone_to_owned() {
-        Err(error) if error.raw_os_error() == Some(libc::EBADF) => {
-            passing::not_standard(nothing()?.into())
-        }
-        file => file,
-    };
-    Ok([own(io::stdin().as_fd())?, own(io::stdout().as_fd())?, own(io::stderr().as_fd())?])
+    Ok([standard_file(&io::stdin())?, standard_file(&io::stdout())?, standard_file(&io::stderr())?])
 }
 
 fn call(path: &Path) -> io::Result<OwnedFd> {
     let socket = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None)?;
-    let socket = passing::not_standard(socket)?;
+    let socket = not_standard(socket)?;
     connect(socket.as_raw_fd(), &UnixAddr::new(path)?)?;
     Ok(socket)
 }

@@ -10,6 +10,7 @@ mod odd;
 mod outages;
 mod parts;
 mod programs;
+mod ranks;
 mod rates;
 mod remains;
 mod small_switch;

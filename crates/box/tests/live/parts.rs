@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use crosstie_box::Command;
 
-use crate::{events, odd, outages, programs, remains, small_switch, traffic, users};
+use crate::{events, odd, outages, programs, ranks, remains, small_switch, traffic, users};
 
 /// The variable that says which part is to be played, with its arguments.
 const PART: &str = "CROSSTIE_LIVE_PART";
@@ -68,6 +68,8 @@ fn player() {
         "resolve" => programs::resolve(&words[1..]),
         "queue" => programs::queue(&words[1..]),
         "visit" => programs::visit(&words[1..]),
+        "learn" => ranks::learn(&words[1..]),
+        "desert" => ranks::desert(&words[1..]),
         "make-one" => remains::make_one(&words[1..]),
         "make-many" => remains::make_many(&words[1..]),
         "refused" => users::refused(&words[1..]),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use crosstie_wire::start::{Ender, Ending, LaunchError, Launcher, Outcome, RankEnd};
+use crosstie_launch::{Ender, Ending, LaunchError, Launcher, Outcome, RankEnd};
+use crosstie_wire::memory::sweep_up;
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -29,18 +30,18 @@ pub fn run(arguments: &LaunchArguments, console: &Console) -> Exit {
     let signals = watch(&interrupted)
         .map_err(|error| Failure::ours(format!("cannot watch for signals: {error}")))?;
     let mut pipes = Vec::new();
-    let crew = launcher.start(|_| {
+    let group = launcher.start(|_| {
         let (output, to_output) = io::pipe()?;
         let (errors, to_errors) = io::pipe()?;
         pipes.push((output, errors));
         Ok([None, Some(to_output.into()), Some(to_errors.into())])
     });
-    let crew = crew.map_err(refused)?;
-    let ender = crew.ender().map_err(|cause| {
+    let group = group.map_err(refused)?;
+    let ender = group.ender().map_err(|cause| {
         refused(LaunchError::System { doing: "prepare for the end of ranks", cause })
     })?;
     let readers = print(pipes, arguments.label, console);
-    let outcome = pass_on(signals, ender, || crew.wait());
+    let outcome = pass_on(signals, ender, || group.wait());
     // Nobody is left who could print anything.
     let mut unread = false;
     for reader in readers {
@@ -51,6 +52,10 @@ pub fn run(arguments: &LaunchArguments, console: &Console) -> Exit {
     // At a terminal ranks are told of Ctrl-C too, and may all have ended by it before they could be
     // asked to.
     outcome.interrupted |= interrupted.load(Ordering::Relaxed);
+    if outcome.failure.is_some() || outcome.interrupted {
+        // The memory of a rank that was killed before all had met still has its name.
+        sweep_up();
+    }
     conclude(&outcome, unread, console)
 }
 

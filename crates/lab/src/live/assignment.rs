@@ -1,6 +1,6 @@
 //! What ranks are told to do.
 
-use crosstie_wire::start::Job;
+use crosstie_launch::Job;
 use serde::{Deserialize, Serialize};
 
 use super::{RankError, RawPart, WorkPart};

@@ -1,7 +1,6 @@
 //! Ranks on the hosts of a box.
 
-use crosstie_box::{Cluster, Command, Timetable};
-use crosstie_wire::start::{BoxedError, run_in_box_until};
+use crosstie_box::{Cluster, Command, RanksError, Timetable};
 
 use super::LiveError;
 use super::listening::Listening;
@@ -34,11 +33,10 @@ pub(super) fn run(
     let timetable = Timetable::new();
     let ended = std::thread::scope(|scope| {
         let events = scope.spawn(|| timetable.play(cluster, |_| {}));
-        let ended =
-            run_in_box_until(cluster, company.hosts, command, company.limit, company.cancel);
+        let ended = cluster.run_ranks_until(company.hosts, command, company.limit, company.cancel);
         timetable.stop();
         match events.join() {
-            Ok(Err(error)) if ended.is_ok() => Err(BoxedError::Box(error)),
+            Ok(Err(error)) if ended.is_ok() => Err(RanksError::Box(error)),
             _ => ended,
         }
     });
@@ -49,12 +47,12 @@ pub(super) fn run(
     }
     let failure = match ended {
         Ok(()) => None,
-        Err(BoxedError::Stopped) => Some(Failure::Stopped(Stop::Cancelled)),
-        Err(BoxedError::Late { .. }) => Some(Failure::Stopped(Stop::Late)),
-        Err(error @ (BoxedError::Rank { .. } | BoxedError::Failed { .. })) => {
+        Err(RanksError::Stopped) => Some(Failure::Stopped(Stop::Cancelled)),
+        Err(RanksError::Late { .. }) => Some(Failure::Stopped(Stop::Late)),
+        Err(error @ (RanksError::Rank { .. } | RanksError::Failed { .. })) => {
             Some(Failure::Rank(error.to_string()))
         }
-        Err(error @ (BoxedError::Box(_) | BoxedError::Serve(_))) => {
+        Err(error @ (RanksError::Box(_) | RanksError::Serve(_))) => {
             return Err(LiveError::place(error, "make the box anew"));
         }
     };

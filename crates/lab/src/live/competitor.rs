@@ -1,9 +1,9 @@
 //! Somebody else on a rail: real frames that no rank has asked for.
 
+use crosstie_launch::Job;
 use crosstie_study::{Competitor, Spec};
 use crosstie_units::Time;
 use crosstie_wire::raw::{Endpoint, RawError, RawOptions, Written};
-use crosstie_wire::start::Job;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -78,7 +78,7 @@ impl Rival {
 
     /// Keeps the ring full while it is time.
     fn send(&mut self, begin: Instant, over: &AtomicBool) -> Result<(), RankError> {
-        let at = |time: Time| begin + Duration::from_nanos(time.ps() / 1000);
+        let at = |time: Time| begin + Duration::from(time);
         let (first, last) = (at(self.competitor.begin), at(self.competitor.end));
         let load = vec![0x5a; self.endpoint.longest()];
         let message = usize::try_from(self.competitor.size.get()).unwrap_or(usize::MAX);

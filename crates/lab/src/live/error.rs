@@ -72,7 +72,7 @@ pub enum RankError {
     Spec(#[from] Box<Diagnostic>),
     /// Its launcher does not answer as it should.
     #[error(transparent)]
-    Start(#[from] crosstie_wire::start::StartError),
+    Start(#[from] crosstie_launch::StartError),
     /// The work of a point cannot be done.
     #[error(transparent)]
     Work(#[from] LabError),
@@ -82,6 +82,28 @@ pub enum RankError {
     /// It has no raw endpoint, or that fails.
     #[error(transparent)]
     Raw(#[from] crosstie_wire::raw::RawError),
+    /// A raw endpoint is to send a message that the network spreads.
+    #[error(
+        "found a send to several ranks at once, expected one for each: raw endpoints send single \
+         frames"
+    )]
+    NoCast,
+    /// A raw endpoint is to read memory of another rank.
+    #[error("found a get, expected messages: raw endpoints cannot read the memory of other ranks")]
+    NoGet,
+    /// Nothing has come to a raw endpoint for long.
+    #[error(
+        "rank {rank} waits for {what} and nothing has come for {waited:?}: a frame was lost that \
+         is not sent again; let others stop using the network, and try again"
+    )]
+    Stuck {
+        /// The rank that waits.
+        rank: usize,
+        /// What it waits for.
+        what: String,
+        /// How long it has waited.
+        waited: Duration,
+    },
     /// What was found cannot be told.
     #[error("cannot report: {0}")]
     Report(String),

@@ -120,7 +120,7 @@ impl Refusal {
 fn end(launcher: &mut Child) -> std::io::Result<ExitStatus> {
     #[cfg(target_os = "linux")]
     {
-        crosstie_wire::start::kill_with_descendants(launcher)
+        crosstie_launch::kill_with_descendants(launcher)
     }
     #[cfg(not(target_os = "linux"))]
     {

@@ -5,7 +5,7 @@
 //! rank elsewhere is a word here that the launcher carries. Whoever fails ends the job, since
 //! nobody knows where the others are.
 
-use crosstie_wire::start::Job;
+use crosstie_launch::Job;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::mpsc::{self, RecvTimeoutError};

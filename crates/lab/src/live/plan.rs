@@ -81,7 +81,7 @@ impl Plan {
             hosts: (0..ranks(spec, script))
                 .map(|rank| (rank / spec.cluster.pes) as usize)
                 .collect(),
-            limit: Duration::from_nanos(live.limit.ps() / 1000),
+            limit: live.limit.into(),
             rates,
             assignment: Assignment::Work(part),
         })

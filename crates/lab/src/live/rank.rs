@@ -1,7 +1,7 @@
 //! A rank, from its assignment to its report.
 
+use crosstie_launch::Job;
 use crosstie_wire::Comm;
-use crosstie_wire::start::Job;
 use serde::Serialize;
 use std::io::Write;
 

@@ -1,12 +1,13 @@
 //! Microbenchmarks, played by real ranks on raw endpoints.
 
-use crosstie_wire::raw::{Endpoint, RawError, RawOptions};
-use crosstie_wire::start::Job;
-use crosstie_wire::{Comm, Options, Played};
+use crosstie_launch::Job;
+use crosstie_wire::raw::{Endpoint, RawOptions};
+use crosstie_wire::{Comm, Options};
 use crosstie_work::Note;
 use crosstie_work::probe::Microbenchmark;
 use serde::{Deserialize, Serialize};
 
+use super::play::{Played, on_frames};
 use super::{RankError, report};
 
 /// What ranks have to know to measure.
@@ -48,13 +49,13 @@ impl RawPart {
         let longest = endpoint.longest();
         let ring = endpoint.ring(longest)?;
         let played = match benchmark {
-            Some(benchmark) => endpoint.play(&mut benchmark.clone().program()),
+            Some(benchmark) => on_frames(&mut endpoint, &mut benchmark.clone().program()),
             None => Ok(Played::default()),
         };
         let (notes, stuck) = match played {
             Ok(played) => (played.notes, None),
-            Err(stuck @ RawError::Stuck { .. }) => (Vec::new(), Some(stuck.to_string())),
-            Err(error) => return Err(error.into()),
+            Err(stuck @ RankError::Stuck { .. }) => (Vec::new(), Some(stuck.to_string())),
+            Err(error) => return Err(error),
         };
         let count = endpoint.count();
         let (overflow, ring_full) = (count.overflow(), count.ring_full);

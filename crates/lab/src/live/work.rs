@@ -1,17 +1,19 @@
 //! The work of a point, played by real ranks.
 
+use crosstie_launch::Job;
 use crosstie_study::{Spec, Work};
-use crosstie_wire::start::Job;
-use crosstie_wire::{Comm, CommError, Options, Played};
+use crosstie_units::Time;
+use crosstie_wire::{Comm, Options};
 use crosstie_work::{Application, Rank, injection};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::competitor::{Crossed, Rival};
 use super::load::{Load, Watch};
 use super::machine::Machine;
+use super::play::{Played, on_messages};
 use super::record::{Record, Recorder};
 use super::{RankError, report};
 use crate::schedule::Script;
@@ -93,7 +95,7 @@ impl WorkPart {
         let rails = comm.statistics();
         let found = Found {
             iterations: played.iterations.iter().map(|took| took.ps()).collect(),
-            finish: u64::try_from(finish.as_nanos()).unwrap_or(u64::MAX).saturating_mul(1000),
+            finish: Time::from(finish).ps(),
             bytes_per_iteration: application.bytes_per_iteration(),
             resent: rails.iter().map(|rail| rail.retransmissions).sum(),
             records,
@@ -113,7 +115,7 @@ impl WorkPart {
             policy: spec.policy,
             channel: spec.channel,
             memory: spec.live.memory,
-            patience: Duration::from_nanos(spec.live.patience.ps() / 1000),
+            patience: spec.live.patience.into(),
             eager: spec.message.as_ref().map_or(usual.eager, |message| message.eager.get()),
             injection: script.map_or(usual.injection, |script| injection(script.schedule())),
         }
@@ -125,15 +127,15 @@ fn perform(
     comm: &Comm,
     application: &mut dyn Application,
     recorded: bool,
-) -> Result<(Played, Vec<Record>), CommError> {
+) -> Result<(Played, Vec<Record>), RankError> {
     let rank = Rank(comm.rank() as u32);
     if !application.ranks().contains(&rank) {
         return Ok(Default::default());
     }
     if !recorded {
-        return Ok((comm.play(application)?, Vec::new()));
+        return Ok((on_messages(comm, application)?, Vec::new()));
     }
     let mut recorder = Recorder::new(application, rank);
-    let played = comm.play(&mut recorder)?;
+    let played = on_messages(comm, &mut recorder)?;
     Ok((played, recorder.finish()))
 }

@@ -115,6 +115,12 @@ impl<T: Clone> Endpoint<T> {
         either!(&mut self.0, machine => machine.receive(now, seq))
     }
 
+    /// Returns true if an acknowledgement is to be sent now, and may not wait for data.
+    #[inline]
+    pub fn owes(&self) -> bool {
+        either!(&self.0, machine => machine.owes())
+    }
+
     /// Whether there is nothing to send, to do or to acknowledge.
     pub fn is_idle(&self) -> bool {
         either!(&self.0, machine => machine.is_idle())

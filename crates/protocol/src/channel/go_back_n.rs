@@ -143,6 +143,10 @@ impl<T: Clone> GoBackN<T> {
             && self.output.acknowledgement.deadline().is_none()
     }
 
+    pub fn owes(&self) -> bool {
+        !self.output.wanted.is_empty()
+    }
+
     pub fn tally(&self) -> &Tally {
         &self.output.tally
     }

@@ -126,6 +126,11 @@ impl<T: Clone> Selective<T> {
         self.outstanding() + self.queued() == 0 && self.done.is_empty() && self.receiver.is_idle()
     }
 
+    #[inline]
+    pub fn owes(&self) -> bool {
+        self.receiver.is_due()
+    }
+
     pub fn tally(&self) -> &Tally {
         &self.tally
     }

@@ -216,8 +216,15 @@ pub enum Action {
 #[derive(Debug, Clone, Copy)]
 enum Unexpected {
     /// `send`: the send at the other end, if that waits for the match.
-    Eager { number: u32, bytes: u64, send: Option<u32> },
-    Rts { send: u32, bytes: u64 },
+    Eager {
+        number: u32,
+        bytes: u64,
+        send: Option<u32>,
+    },
+    Rts {
+        send: u32,
+        bytes: u64,
+    },
 }
 
 impl Unexpected {
@@ -480,10 +487,7 @@ impl Messenger {
     }
 
     /// The oldest receive of a context that no message has come for: from whom, its tag, and which.
-    pub fn awaited(
-        &self,
-        context: Context,
-    ) -> Option<(Option<RankId>, Option<Tag>, RequestId)> {
+    pub fn awaited(&self, context: Context) -> Option<(Option<RankId>, Option<Tag>, RequestId)> {
         let (from, tag, Waiting { request, .. }) = self.inboxes.get(&context)?.awaited()?;
         Some((from, tag, request))
     }

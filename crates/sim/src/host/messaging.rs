@@ -284,10 +284,8 @@ impl<'a> Messaging<'a> {
                 message::Action::Received { request, from, envelope, bytes, .. } => {
                     let receive = request.0 as u32;
                     let short = envelope.filter(|_| self.records);
-                    let send =
-                        short.and_then(|(_, number)| {
-                            self.short.remove(&(Rank(from.0), rank, number))
-                        });
+                    let send = short
+                        .and_then(|(_, number)| self.short.remove(&(Rank(from.0), rank, number)));
                     if self.spec.ports && envelope.is_some() {
                         // A message that a process can have is shorter than 4 GiB.
                         let chore = Chore::Deliver { bytes: bytes as u32 };
@@ -719,8 +717,7 @@ impl Hosting for Messaging<'_> {
                 let (request, bytes) = (RequestId(u64::from(send)), u64::from(bytes));
                 let (to, tag) = (RankId(to.0), message::Tag(tag.0));
                 let (context, synchronous) = (CONTEXT, false);
-                let send =
-                    message::Input::Send { request, context, to, tag, bytes, synchronous };
+                let send = message::Input::Send { request, context, to, tag, bytes, synchronous };
                 self.tell(rank, send);
             }
         }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crosstie_box::{Change, Cluster, Command, Occurrence, Spec};
 use crosstie_units::{Rate, Seed, Time};
-use crosstie_wire::start::run_in_box;
 
 /// A scene.
 #[derive(Clone, Copy)]
@@ -356,8 +355,7 @@ fn play(scene: &Scene, does: &str) -> Result<String, Box<dyn std::error::Error>>
         if does == scene.does {
             threads.spawn(|| happen(&cluster, scene));
         }
-        run_in_box(
-            &cluster,
+        cluster.run_ranks(
             scene.ranks,
             |_| {
                 let words = [this.as_os_str().to_owned(), "rank".into()];

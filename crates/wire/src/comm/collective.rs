@@ -1,5 +1,4 @@
-//! Collective operations: schedules of `crosstie-collective`, played by the player of
-//! `crosstie-work`, with the bytes that they move.
+//! Collective operations: schedules of `crosstie-collective`, played with the bytes that they move.
 //!
 //! A schedule says who sends which blocks to whom, after what; its cargo says what becomes of them.
 //! Here blocks get their places: those of the caller's buffer, and others for what is only passed
@@ -10,16 +9,17 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytemuck::Pod;
-use crosstie_collective::{Access, Collective, Op, Operation, Purpose, Step, algorithm};
-use crosstie_protocol::Machine;
+use crosstie_collective::player::{Action, Player, Turn};
+use crosstie_collective::{
+    Access, Collective, Op, OpId, Operation, Purpose, Rank, Step, algorithm,
+};
 use crosstie_protocol::message;
-use crosstie_units::Bytes;
-use crosstie_work::{Action, Input, Player, Rank, Request, Turn};
+use crosstie_units::{Bytes, Time};
 
 use super::{Comm, CommError};
+use crate::lent::{Lent, LentMut};
 use crate::rank::RequestKey;
 use crosstie_protocol::message::Class;
-use crate::lent::{Lent, LentMut};
 
 /// Schedules that were used of late.
 #[derive(Default)]
@@ -330,22 +330,22 @@ impl<T: Pod> Part<'_, T> {
     fn play(&mut self) -> Result<(), CommError> {
         let rank = Rank(self.comm.rank as u32);
         let mut player = Player::new(Arc::clone(&self.whole.schedule), 1);
-        let now = crosstie_units::Time::ZERO;
-        player.handle(now, Input::Begin { rank });
+        let (now, turn) = (Time::ZERO, Turn::default());
+        player.begin(now, rank);
         loop {
             let mut finished = false;
-            while let Some(action) = player.poll_action(now) {
+            while let Some(action) = player.poll_action() {
                 match action {
-                    Action::Begin { request, op, watched, turn, .. } => {
+                    Action::Begin { id, op, watched, .. } => {
                         if watched {
-                            player.handle(now, Input::Started { rank, request, turn });
+                            player.started(rank, id, turn);
                         }
-                        if self.begin(request.0, op.step)? {
-                            player.handle(now, Input::Done { rank, request, turn });
+                        if self.begin(id.0, op.step)? {
+                            player.done(now, rank, id, turn);
                         }
                     }
                     Action::Finish { .. } => finished = true,
-                    Action::Iteration { .. } | Action::Note { .. } => {}
+                    Action::Iteration { .. } => {}
                 }
             }
             if finished {
@@ -353,8 +353,7 @@ impl<T: Pod> Part<'_, T> {
                 left.into_iter().for_each(|op| self.put_in_place(op));
                 return Ok(());
             }
-            let (request, turn) = (Request(self.next_done()?), Turn::default());
-            player.handle(now, Input::Done { rank, request, turn });
+            player.done(now, rank, OpId(self.next_done()?), turn);
         }
     }
 

@@ -1,12 +1,14 @@
 //! How the ranks of a job find each other.
 
+use crosstie_launch::{Job, StartError};
+
 use super::{CommError, Options};
 use crate::cores::Cores;
-use crate::rank::{Rank, RankSpec};
+use crate::key::Key;
 use crate::memory::{Memory, machine, shares_cores};
 use crate::rail::find::{self, Card, Offer};
 use crate::rail::{Rail, Udp};
-use crate::start::Job;
+use crate::rank::{Rank, RankSpec};
 
 /// A rank's connections to the others.
 pub(super) struct Connected {
@@ -19,13 +21,21 @@ pub(super) struct Connected {
     pub ranks_per_core: u32,
 }
 
+/// The key by which ranks know each other's datagrams. It is another one each time all ranks have
+/// exchanged something, so that nothing is taken for new that was under way when ranks of the same
+/// job last spoke.
+pub(crate) fn key_of(job: &mut Job) -> Result<Key, StartError> {
+    let secret = job.secret()?;
+    Ok(Key::numbered(*secret.bytes(), job.exchanges()))
+}
+
 /// Connects a rank to all others.
 pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Connected, CommError> {
     let (rank, size) = (job.rank(), job.size());
     let (Ok(own), Ok(all)) = (u16::try_from(rank), u16::try_from(size)) else {
         return Err(CommError::TooMany { found: size });
     };
-    let key = job.key()?;
+    let key = key_of(job)?;
     let mut cards = match size {
         1 => Vec::new(),
         _ => find::cards(options.rails.as_deref())?,
@@ -98,11 +108,7 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
         profile: options.profile(),
         injection: options.injection,
     };
-    Ok(Connected {
-        engine: Rank::new(spec, &policies, used, memory)?,
-        ranks_each,
-        ranks_per_core,
-    })
+    Ok(Connected { engine: Rank::new(spec, &policies, used, memory)?, ranks_each, ranks_per_core })
 }
 
 /// The memory that ranks of this machine share, and the place of each rank there.
@@ -137,4 +143,20 @@ fn neighbours(job: &mut Job, machines: &[usize]) -> Result<Option<Shared>, CommE
         let places = (0..machines.len()).map(place).collect();
         (memory, places)
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_of_one_job_until_ranks_exchange_something() {
+        let alone = || Job::joined_by(|_| None).unwrap();
+        let (mut job, mut other) = (alone(), alone());
+        let key = key_of(&mut job).unwrap();
+        assert_eq!(key_of(&mut job).unwrap(), key);
+        assert_ne!(key_of(&mut other).unwrap(), key);
+        job.exchange(b"").unwrap();
+        assert_ne!(key_of(&mut job).unwrap(), key);
+    }
 }

@@ -4,14 +4,14 @@ use std::io;
 use std::time::Duration;
 
 use crosstie_collective::OperationError;
+use crosstie_launch::StartError;
 use crosstie_protocol::NodeError;
 
 use crate::comm::TAGS;
 use crate::datagram::LONGEST;
-use crate::rank::Loss;
 use crate::memory::MemoryError;
 use crate::rail::find::FindError;
-use crate::start::StartError;
+use crate::rank::Loss;
 
 /// Why something cannot be done.
 #[derive(Debug, thiserror::Error)]

@@ -8,9 +8,9 @@ use bytemuck::{NoUninit, Pod};
 use slotmap::{Key as _, SlotMap};
 
 use super::{Comm, CommError, Status};
+use crate::lent::{Lent, LentMut};
 use crate::rank::RequestKey;
 use crosstie_protocol::message::Class;
-use crate::lent::{Lent, LentMut};
 
 /// Where sends and receives are begun that go on together. What they use is lent for as long as the
 /// scope lasts.

@@ -1,5 +1,6 @@
-//! What is read: datagrams, envelopes, offers of rails.
+//! What is read: datagrams, envelopes, offers of rails, options.
 
+use crate::comm::Options;
 use crate::datagram::{Datagram, Head};
 use crate::envelope as envelopes;
 use crate::key::{Course, Key};
@@ -63,5 +64,18 @@ pub fn offers(bytes: &[u8]) {
             used.sort_unstable();
             assert!(used.windows(2).all(|two| two[0] != two[1]), "a card is part of one rail");
         }
+    }
+}
+
+/// Options in an environment, a variable in each line: a name, `=` and a value.
+pub fn options(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let find = |name: &str| {
+        let mut variables = text.lines().filter_map(|line| line.split_once('='));
+        variables.find(|(other, _)| *other == name).map(|(_, value)| value.to_owned())
+    };
+    match Options::read(find) {
+        Ok(options) => assert!(!options.patience.is_zero() && options.eager <= 1 << 16),
+        Err(error) => assert!(!error.to_string().is_empty()),
     }
 }

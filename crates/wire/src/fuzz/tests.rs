@@ -21,9 +21,7 @@ fn every_target_has_a_test() {
         "envelope",
         "offers",
         "told",
-        "environment",
-        "client",
-        "server",
+        "options",
         "ring",
         "segment",
         "neighbour",
@@ -54,18 +52,8 @@ fn what_raw_endpoints_tell() {
 }
 
 #[test]
-fn environments() {
-    run("environment", 5000);
-}
-
-#[test]
-fn what_launchers_say() {
-    run("client", 5000);
-}
-
-#[test]
-fn what_ranks_say() {
-    run("server", 5000);
+fn options() {
+    run("options", 5000);
 }
 
 #[cfg(unix)]

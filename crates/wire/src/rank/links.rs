@@ -41,6 +41,8 @@ pub(super) struct Links {
     touched: VecDeque<(u16, u8)>,
     /// Links with an acknowledgement that the channel has not been told of, each once or more.
     told: Vec<(u16, u8)>,
+    /// Whether one of them has an acknowledgement to send that may not wait.
+    owes: bool,
     /// Greetings and their answers that are to be sent.
     words: VecDeque<(u16, u8, Body)>,
     /// Packets that waited for the answer to a greeting that has come.
@@ -59,6 +61,7 @@ impl Links {
             all: (0..size).map(|_| Vec::new()).collect(),
             touched: VecDeque::new(),
             told: Vec::new(),
+            owes: false,
             words: VecDeque::new(),
             ready: VecDeque::new(),
             nonces: greeting::Nonces::new(rank, key),
@@ -95,14 +98,7 @@ impl Links {
     /// Hands a packet of so many bytes to the channel of a link. `rides`: it has room for an
     /// acknowledgement, as one datagram.
     #[inline]
-    pub fn send(
-        &mut self,
-        now: Time,
-        (to, rail): (u16, u8),
-        item: Item,
-        bytes: u32,
-        rides: bool,
-    ) {
+    pub fn send(&mut self, now: Time, (to, rail): (u16, u8), item: Item, bytes: u32, rides: bool) {
         if usize::from(rail) >= self.longest.len() {
             return;
         }
@@ -163,6 +159,8 @@ impl Links {
         let link = self.link(from, rail);
         link.catch_up();
         let is_new = link.endpoint.receive(now, seq);
+        let owes = link.endpoint.owes();
+        self.owes |= owes;
         self.touch(from, rail);
         is_new
     }
@@ -181,6 +179,12 @@ impl Links {
     pub fn acknowledge(&mut self, now: Time, from: u16, rail: u8, frame: Frame<Item>) {
         self.link(from, rail).acknowledge(now, frame);
         self.told.push((from, rail));
+    }
+
+    /// Returns true if something is to be sent that may not wait until the program has time.
+    #[inline]
+    pub fn owes(&self) -> bool {
+        self.owes || !self.words.is_empty()
     }
 
     /// Returns true if there are acknowledgements that channels have not been told of.
@@ -211,6 +215,7 @@ impl Links {
         if let Some((rail, packet)) = self.ready.pop_front() {
             return Some(Action::Send { rail, packet });
         }
+        self.owes = false;
         // In the order in which the layer above asked: which link goes first is its affair.
         while let Some(&(to, rail)) = self.touched.front() {
             let Some(link) = self.known(to, rail) else {

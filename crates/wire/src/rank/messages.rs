@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crosstie_protocol::message::{
-    self, Body, Cancelled, Class, ClaimId, Context, Envelope, MessageSpec, Messenger, PostId,
+    self, Body, Cancelled, ClaimId, Class, Context, Envelope, MessageSpec, Messenger, PostId,
     RequestId, Tag,
 };
 use crosstie_protocol::{Machine, RailId, RankId};
@@ -381,9 +381,7 @@ impl Messages {
     /// Messages that have come and that nobody has asked for.
     pub fn unexpected(&self) -> impl Iterator<Item = (Context, Status)> {
         let all = self.messenger.unexpected();
-        all.map(|(context, from, tag, bytes)| {
-            (context, Status { from: from.0 as u16, tag, bytes })
-        })
+        all.map(|(context, from, tag, bytes)| (context, Status { from: from.0 as u16, tag, bytes }))
     }
 
     /// Returns true if it has nothing posted for itself.

@@ -292,9 +292,7 @@ impl Neighbours {
                 }
                 room
             }
-            Pending::Landed(post) => {
-                memory.push_quietly(place, &[&[LANDED], &post.to_le_bytes()])
-            }
+            Pending::Landed(post) => memory.push_quietly(place, &[&[LANDED], &post.to_le_bytes()]),
             Pending::Again(post) => memory.push_quietly(place, &[&[AGAIN], &post.to_le_bytes()]),
             &mut Pending::Address { post, place: target, send } => {
                 let bytes = requests.bytes(send);
@@ -480,12 +478,6 @@ impl Neighbours {
         self.lent.retain(|&(to, _), _| to != rank);
         self.granted.retain(|_, place| place.from != rank);
         lost
-    }
-
-    /// Returns true if nothing is left of what has come.
-    #[cfg(test)]
-    pub fn rests(&self) -> bool {
-        self.granted.is_empty() && self.reads.is_empty() && self.lent.is_empty()
     }
 }
 

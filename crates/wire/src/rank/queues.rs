@@ -210,15 +210,13 @@ impl Queues {
         for (number, nic) in (0u8..).zip(&mut self.nics) {
             let course = Course { to: self.rank, rail: number };
             let (count, key) = (&mut nic.count, &self.key);
-            let came = nic.driver.receive(&mut |bytes| {
-                match Opened::new(bytes, key, course) {
-                    Ok(opened) if each(number, opened) => {
-                        count.received += 1;
-                        count.received_bytes += bytes.len() as u64;
-                    }
-                    Ok(_) => count.odd += 1,
-                    Err(_) => count.strangers += 1,
+            let came = nic.driver.receive(&mut |bytes| match Opened::new(bytes, key, course) {
+                Ok(opened) if each(number, opened) => {
+                    count.received += 1;
+                    count.received_bytes += bytes.len() as u64;
                 }
+                Ok(_) => count.odd += 1,
+                Err(_) => count.strangers += 1,
             });
             // What cannot be received has not come.
             all += came.unwrap_or(0);

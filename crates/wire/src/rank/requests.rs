@@ -20,8 +20,6 @@ new_key_type! {
 struct Request {
     buffer: Buffer,
     state: State,
-    /// True if it is forgotten when it is done.
-    released: bool,
     /// Who wants to know when it is done.
     set: Option<SetKey>,
 }
@@ -120,8 +118,6 @@ pub(super) struct Requests {
     sets: SlotMap<SetKey, VecDeque<RequestKey>>,
     /// How many have been done so far.
     completions: u64,
-    /// How many have been released and are not done.
-    released: usize,
     /// Messages that nobody waits for any more and that were lost with their receivers: how many,
     /// by rank.
     undelivered: BTreeMap<u16, usize>,
@@ -132,8 +128,8 @@ impl Requests {
     /// Something begins.
     #[inline]
     pub fn begin(&mut self, buffer: Buffer) -> RequestKey {
-        let (state, released, set) = (State::Pending, false, None);
-        self.all.insert(Request { buffer, state, released, set })
+        let (state, set) = (State::Pending, None);
+        self.all.insert(Request { buffer, state, set })
     }
 
     /// The bytes that a request sends; none if they are not ours any more.
@@ -180,24 +176,20 @@ impl Requests {
             }
             (state, _) => state,
         };
-        let is_forgotten = request.released || matches!(request.buffer, Buffer::Copy(_) | Buffer::None);
+        let is_forgotten = matches!(request.buffer, Buffer::Copy(_) | Buffer::None);
         request.buffer = Buffer::Returned;
         if let Some(done) = request.set.and_then(|set| self.sets.get_mut(set)) {
             done.push_back(key);
         }
         if is_forgotten {
-            self.released -= usize::from(request.released);
             self.all.remove(key);
         }
     }
 
     /// A request fails since a rank cannot be reached.
     pub fn fail(&mut self, key: RequestKey, rank: u16, cause: Loss) {
-        let lost = |request: &Request| {
-            let sends = matches!(request.buffer, Buffer::Copy(_) | Buffer::Out(_));
-            sends && (request.released || matches!(request.buffer, Buffer::Copy(_)))
-        };
-        if self.all.get(key).is_some_and(lost) {
+        let is_forgotten = |request: &Request| matches!(request.buffer, Buffer::Copy(_));
+        if self.all.get(key).is_some_and(is_forgotten) {
             self.lost(rank, 1);
         }
         self.finish(key, State::Failed(Failure::Unreachable { rank, cause }));
@@ -233,23 +225,6 @@ impl Requests {
         self.all.get(key).is_none_or(|request| !matches!(request.state, State::Pending))
     }
 
-    /// Nobody waits for a request any more, but its memory stays until it is done.
-    pub fn release(&mut self, key: RequestKey) {
-        if self.is_done(key) {
-            self.all.remove(key);
-        } else if let Some(request) = self.all.get_mut(key)
-            && !request.released
-        {
-            request.released = true;
-            self.released += 1;
-        }
-    }
-
-    /// How many requests have been released and are not done.
-    pub fn released(&self) -> usize {
-        self.released
-    }
-
     /// Gives the memory of a request back now: what is still to be sent is copied, and what still
     /// comes is dropped. One that is done is forgotten.
     pub fn take_back(&mut self, key: RequestKey) {
@@ -267,9 +242,7 @@ impl Requests {
 
     /// A request has had no effect and is forgotten.
     pub fn withdraw(&mut self, key: RequestKey) {
-        if let Some(request) = self.all.remove(key) {
-            self.released -= usize::from(request.released);
-        }
+        self.all.remove(key);
     }
 
     /// Begins a set: of requests that are put into it, it tells which are done.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::queues::RailCount;
 use super::Rank;
+use super::queues::RailCount;
 use crate::rail::Offloads;
 
 /// What a rail has carried, and what is known of it.

@@ -1,10 +1,10 @@
 //! What can go wrong with raw endpoints.
 
 use std::io;
-use std::time::Duration;
+
+use crosstie_launch::StartError;
 
 use crate::rail::find::FindError;
-use crate::start::StartError;
 
 /// Why something cannot be done.
 #[derive(Debug, thiserror::Error)]
@@ -74,14 +74,6 @@ pub enum RawError {
         /// What a frame carries.
         longest: usize,
     },
-    /// A message that the network spreads.
-    #[error(
-        "found a send to several ranks at once, expected one for each: raw endpoints send single frames"
-    )]
-    Cast,
-    /// Memory of another rank.
-    #[error("found a get, expected messages: raw endpoints cannot read the memory of other ranks")]
-    Get,
     /// A frame cannot be written, now or at all.
     #[error("a frame for rank {to} cannot be written: {cause}")]
     Write {
@@ -95,18 +87,5 @@ pub enum RawError {
     Socket {
         /// Why.
         cause: io::Error,
-    },
-    /// Nothing has happened for long.
-    #[error(
-        "rank {rank} waits for {what} and nothing has come for {waited:?}: a frame was lost that is not sent again; let others stop \
-         using the network, and try again"
-    )]
-    Stuck {
-        /// Who.
-        rank: usize,
-        /// For what.
-        what: String,
-        /// For how long.
-        waited: Duration,
     },
 }

@@ -1,17 +1,18 @@
 //! How the ranks of a job come to raw endpoints that know each other.
 
+use crosstie_launch::Job;
 use crosstie_protocol::channel::Seq;
 
-use super::patience::Origin;
+use super::origin::Origin;
 use super::pool::Pool;
 use super::sequence::Sequence;
 use super::socket::RawSocket;
 use super::{Endpoint, RawCount, RawError};
+use crate::comm::connect::key_of;
 use crate::datagram::HEAD;
 use crate::memory::machine;
 use crate::rail::find::{self, Card, Offer};
 use crate::rail::heads;
-use crate::start::Job;
 
 /// How endpoints are made. All ranks of a job should have the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +90,7 @@ impl Endpoint {
         let (Ok(own), Ok(_)) = (u16::try_from(rank), u16::try_from(size)) else {
             return Err(RawError::TooMany { found: size });
         };
-        let key = job.key()?;
+        let key = key_of(job)?;
         let mut cards = find::cards(options.rails.as_deref())?;
         if cards.is_empty() {
             // Enough for ranks of one machine.

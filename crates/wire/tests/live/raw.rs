@@ -1,14 +1,10 @@
-//! Raw endpoints in boxes: rings that are full, frames that find no room, and the microbenchmarks
-//! on them.
+//! Raw endpoints in boxes: rings that are full, and frames that find no room.
 
 use std::time::{Duration, Instant};
 
-use crosstie_box::{Cluster, End, Trace};
-use crosstie_units::Time;
+use crosstie_box::{End, Trace};
+use crosstie_launch::Job;
 use crosstie_wire::raw::{Endpoint, RawOptions, Written};
-use crosstie_wire::start::Job;
-use crosstie_work::probe::{Burst, Inflow, Pairs, ReceiveOverhead, TransmitRing};
-use crosstie_work::{Note, Program, Rank};
 
 use crate::parts::say;
 use crate::stage::{live, well};
@@ -22,7 +18,7 @@ pub fn part(words: &[&str]) {
         "fill" => fill(&mut job, &mut endpoint),
         "flood" => flood(&mut job, &mut endpoint, words[1].parse().unwrap()),
         "anew" => anew(&mut job, &mut endpoint),
-        probe => play(&mut job, &mut endpoint, probe),
+        unknown => panic!("there is no part `{unknown}`"),
     }
     job.fence().unwrap();
     job.finish().unwrap();
@@ -112,67 +108,6 @@ fn anew(job: &mut Job, endpoint: &mut Endpoint) {
     say(format!("{heard:?}"));
 }
 
-/// The microbenchmarks, short.
-fn program(name: &str, longest: usize) -> Program {
-    let (us, bytes) = (|us: u64| Time::from_ns(us * 1000), longest as u32);
-    let (from, to) = (Rank(0), Rank(1));
-    match name {
-        "transmit-ring" => {
-            let (ring, most, rounds, drain) = (32, 128, 3, us(250));
-            TransmitRing { from, to, bytes, ring, most, rounds, drain }.program()
-        }
-        "receive-overhead" => {
-            let (master, slave, iterations, segment, idle) = (from, to, 50, us(2), true);
-            ReceiveOverhead { master, slave, bytes, iterations, segment, idle }.program()
-        }
-        "inflow" => Inflow {
-            senders: vec![Rank(1), Rank(2), Rank(3)],
-            receiver: from,
-            bytes,
-            packets: 200,
-            settle: us(20_000),
-            rise: us(4000),
-            window: us(15_000),
-            every: us(150_000),
-            rounds: 3,
-        }
-        .program(),
-        "pairs" => {
-            let pairs = vec![(Rank(0), Rank(2)), (Rank(1), Rank(3))];
-            Pairs { pairs, bytes, iterations: 20, every: Some(us(4000)) }.program()
-        }
-        "burst" => Burst {
-            sources: vec![Rank(1), Rank(2), Rank(3)],
-            sinks: vec![from],
-            bytes,
-            bursts: vec![60, 400, 800],
-            settle: us(20_000),
-            drain: us(250),
-            rest: us(20_000),
-        }
-        .program(),
-        unknown => panic!("there is no part `{unknown}`"),
-    }
-}
-
-/// Plays a microbenchmark; says the notes.
-fn play(job: &mut Job, endpoint: &mut Endpoint, name: &str) {
-    let played = endpoint.play(&mut program(name, endpoint.longest())).unwrap();
-    job.fence().unwrap();
-    let overflow = endpoint.count().overflow();
-    for (number, note) in played.notes.iter().enumerate() {
-        let (what, [a, b]) = match *note {
-            Note::Written { packets, took } => ("written", [packets.into(), took.ps()]),
-            Note::RoundTrip { took } => ("round-trip", [took.ps(), 0]),
-            Note::PickedUp { took } => ("picked-up", [took.ps(), 0]),
-            Note::Stolen { took, kept } => ("stolen", [took.ps(), kept.into()]),
-            Note::Arrived { packets, took } => ("arrived", [packets.into(), took.ps()]),
-            Note::Received { burst, packets } => ("received", [burst.into(), packets.into()]),
-        };
-        say(format!("{number:04} {what} {a} {b} {overflow}"));
-    }
-}
-
 fn numbers(line: &str) -> Vec<u64> {
     line.split(' ').filter_map(|word| word.parse().ok()).collect()
 }
@@ -213,15 +148,10 @@ fn an_endpoint_is_bound_anew() {
     assert_eq!(lines, ["[[20, 2], [10, 1]]"]);
 }
 
-fn small_switch(hosts: usize) -> Option<Cluster> {
-    live(&format!(
-        "hosts = {hosts}\n[[rail]]\nrate = '100 Mbit/s'\nshape.switch.buffer = '95 frames'"
-    ))
-}
-
 #[test]
 fn what_a_switch_drops_is_lost_in_the_network_and_nothing_overflows() {
-    let Some(cluster) = small_switch(4) else { return };
+    let switch = "rate = '100 Mbit/s'\nshape.switch.buffer = '95 frames'";
+    let Some(cluster) = live(&format!("hosts = 4\n[[rail]]\n{switch}")) else { return };
     let mut trace = Trace::new(&cluster).unwrap();
     let lines = well(&cluster, &[0, 1, 2, 3], "raw flood 400", &[]);
     let [received, lost, overflow, missing] = numbers(&lines[0])[..] else { panic!("{lines:?}") };
@@ -229,48 +159,4 @@ fn what_a_switch_drops_is_lost_in_the_network_and_nothing_overflows() {
     assert!(drops > 100, "{lines:?}, {drops} dropped");
     assert_eq!((lost, overflow, missing), (drops, 0, drops));
     assert_eq!(received + lost, 3 * 401);
-}
-
-#[test]
-fn every_microbenchmark_notes_what_it_should() {
-    let Some(cluster) = small_switch(4) else { return };
-    let mut trace = Trace::new(&cluster).unwrap();
-    let notes = |name: &str| -> Vec<(String, u64, u64)> {
-        let lines = well(&cluster, &[0, 1, 2, 3], &format!("raw {name}"), &[]);
-        let note = |line: &String| {
-            let words: Vec<&str> = line.split(' ').collect();
-            assert_eq!(words[4], "0", "a pool overflowed: {line}");
-            (words[1].to_owned(), words[2].parse().unwrap(), words[3].parse().unwrap())
-        };
-        lines.iter().map(note).collect()
-    };
-    let written = notes("transmit-ring");
-    // 8, 16, 24, 32, 64 and 128 frames, three times each.
-    assert_eq!(written.len(), 6 * 3);
-    assert!(written.iter().all(|note| note.0 == "written" && note.2 > 0));
-    // Beyond the ring frames take as long as the line does: 121 us, of which a bucket may make up
-    // for a part.
-    let took = |count| written.iter().filter(|note| note.1 == count).map(|note| note.2).min();
-    let gap = (took(128).unwrap() - took(64).unwrap()) as f64 / 64.0 / 1e6;
-    assert!(gap > 60.0, "{gap} us");
-    let overheads = notes("receive-overhead");
-    for (what, count) in [("round-trip", 50), ("picked-up", 50), ("stolen", 50)] {
-        assert_eq!(overheads.iter().filter(|note| note.0 == what).count(), count, "{what}");
-    }
-    // A frame to and fro passes four lines.
-    let trips = overheads.iter().filter(|note| note.0 == "round-trip");
-    assert!(trips.map(|note| note.1).max().unwrap() > 100_000_000);
-    let arrived = notes("inflow");
-    assert_eq!(arrived.len(), 3);
-    assert!(arrived.iter().all(|note| note.0 == "arrived" && note.1 > 1 && note.2 > 0));
-    let pairs = notes("pairs");
-    assert_eq!(pairs.len(), 40);
-    assert!(drops(&mut trace) > 0, "an inflow fills the switch");
-    let bursts = notes("burst");
-    let sent: u64 = bursts.iter().map(|note| note.1).sum();
-    let came: u64 = bursts.iter().map(|note| note.2).sum();
-    assert_eq!(bursts[0].1, 60);
-    assert_eq!(bursts[0].2, 60, "60 frames have room: {bursts:?}");
-    assert_eq!(sent - came, drops(&mut trace), "{bursts:?}");
-    assert!(bursts[2].2 < 800, "{bursts:?}");
 }

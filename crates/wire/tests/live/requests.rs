@@ -23,6 +23,9 @@ pub fn part(name: &str) -> Result<(), CommError> {
         "late-send" => late_send(&comm)?,
         "short-room" => short_room(&comm)?,
         "many" => many(&comm)?,
+        "wait-any" => wait_any(&comm)?,
+        "synchronous" => synchronous(&comm)?,
+        "claims" => claims(&comm)?,
         "unequal" => return unequal(&comm),
         "broken-ring" => return broken_ring(&comm),
         "stopped" => return stopped(&comm),
@@ -31,11 +34,123 @@ pub fn part(name: &str) -> Result<(), CommError> {
     comm.finish()
 }
 
+/// Receives that own their memory are done in the order in which messages come; those that are
+/// dropped take no message away, and one that fails does no harm to others.
+fn wait_any(comm: &Comm) -> Result<(), CommError> {
+    comm.set_timeout(Some(Duration::from_secs(60)));
+    let tags = [1u32, 2, 3];
+    if comm.rank() == 1 {
+        for tag in [2, 1] {
+            comm.recv(0, 10 + tag, &mut [0u8; 0])?;
+            comm.send(0, tag, &content(1, 0, tag.into(), 50_000))?;
+        }
+        let mut requests = comm.requests();
+        comm.recv(0, 13, &mut [0u8; 0])?;
+        requests.send('s', 0, 3, content(1, 0, 3, 60_000), 50_000)?;
+        let done = requests.wait_any(None)?.expect("it is under way");
+        assert_eq!((done.token, done.memory.len()), ('s', 60_000));
+        comm.send(0, 4, &content(1, 0, 4, 50_000))?;
+        comm.recv(0, 15, &mut [0u8; 0])?;
+        return comm.send(0, 5, &content(1, 0, 5, 50_000));
+    }
+    let mut requests = comm.requests();
+    assert!(requests.wait_any(None)?.is_none(), "nothing is under way");
+    for tag in tags {
+        requests.recv(tag, 1, tag, vec![0; 70_000], 60_000)?;
+    }
+    let soon = Instant::now() + Duration::from_millis(20);
+    assert!(requests.wait_any(Some(soon))?.is_none() && soon <= Instant::now());
+    for expected in [2, 1] {
+        comm.send(1, 10 + expected, &[0u8; 0])?;
+        let done = requests.wait_any(None)?.expect("two are under way");
+        assert_eq!((done.token, done.status.tag, done.status.bytes), (expected, expected, 50_000));
+        assert_eq!(done.memory[..50_000], content(1, 0, expected.into(), 50_000));
+        assert_eq!(done.memory[50_000..], [0; 20_000]);
+    }
+    drop(requests);
+    comm.send(1, 13, &[0u8; 0])?;
+    let mut message = vec![0; 50_000];
+    comm.recv(1, 3, &mut message)?;
+    assert_eq!(message, content(1, 0, 3, 50_000), "the receive that was dropped has not taken it");
+    // One that fails leaves the set, which goes on.
+    let mut requests = comm.requests();
+    for (tag, room) in [(4, 10), (5, 50_000)] {
+        requests.recv(tag, 1, tag, vec![0; room], room)?;
+    }
+    let failed = requests.wait_any(None);
+    assert!(matches!(failed, Err(CommError::Truncated { tag: 4, room: 10, .. })), "{failed:?}");
+    comm.send(1, 15, &[0u8; 0])?;
+    let done = requests.wait_any(None)?.expect("it is under way");
+    assert_eq!((done.token, done.memory), (5, content(1, 0, 5, 50_000)));
+    assert!(requests.wait_any(None)?.is_none(), "nothing is under way");
+    Ok(())
+}
+
 /// Runs two ranks both ways.
 fn both(name: &str) {
     for way in WAYS {
         here(2, &format!("requests {name}"), way);
     }
+}
+
+/// A synchronous send is done when its message is received, and not before: the other rank says so
+/// first.
+fn synchronous(comm: &Comm) -> Result<(), CommError> {
+    for (round, bytes) in (0..).zip([0, 8, 5_000, 100_000]) {
+        let (mine, mut room) = (content(0, 1, round, bytes), vec![0; bytes]);
+        if comm.rank() == 0 {
+            comm.scope(|scope| {
+                let send = scope.recv(1, 2, &mut room)?;
+                comm.send_synchronous(1, 1, &mine)?;
+                assert!(send.is_done(), "what was sent before the receive has come before");
+                Ok(())
+            })?;
+        } else {
+            comm.send(0, 2, &content(1, 0, round, bytes)[..bytes.min(8)])?;
+            std::thread::sleep(Duration::from_millis(5));
+            comm.recv(0, 1, &mut room)?;
+            assert_eq!(room, mine);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_synchronous_send_waits_for_its_receive() {
+    both("synchronous");
+}
+
+/// A claimed message is found by no probe and taken by no receive but its own.
+fn claims(comm: &Comm) -> Result<(), CommError> {
+    for bytes in [8, 100_000] {
+        if comm.rank() == 0 {
+            let messages: Vec<Vec<u8>> = (0..3).map(|round| content(0, 1, round, bytes)).collect();
+            comm.scope(|scope| {
+                for (tag, message) in (0..).zip(&messages) {
+                    scope.send(1, tag, message)?;
+                }
+                Ok(())
+            })?;
+            continue;
+        }
+        let first = comm.claim(0, None)?;
+        assert_eq!((first.status().tag, first.status().bytes), (0, bytes));
+        assert_eq!(comm.probe(0, None)?.tag, 1);
+        let mut room = vec![0; bytes];
+        for (round, claim) in [(1, None), (2, None), (0, Some(first))] {
+            match claim {
+                None => comm.recv(0, None, &mut room)?,
+                Some(claim) => comm.recv_claimed(claim, &mut room)?,
+            };
+            assert_eq!(room, content(0, 1, round, bytes), "message {round} of {bytes}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_claimed_message_is_for_one_receive() {
+    both("claims");
 }
 
 /// More than is kept for a rank, and behind it what is asked for first.
@@ -62,6 +177,11 @@ fn out_of_order(comm: &Comm) -> Result<(), CommError> {
         assert_eq!(message, content(0, 1, round, BYTES), "message {round}");
     }
     Ok(())
+}
+
+#[test]
+fn whatever_is_done_first_is_waited_for_first() {
+    both("wait-any");
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::io::{PipeReader, PipeWriter, Read, pipe};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crosstie_box::{Cluster, Command, Spec};
-use crosstie_wire::start::{BoxedError, Launcher, Outcome, run_in_box};
+use crosstie_box::{Cluster, Command, RanksError, Spec};
+use crosstie_launch::{Launcher, Outcome};
 
 use crate::parts;
 
@@ -46,11 +46,10 @@ pub fn ranks(
     hosts: &[usize],
     part: &str,
     variables: &[(&str, &str)],
-) -> (Vec<String>, Result<(), BoxedError>) {
+) -> (Vec<String>, Result<(), RanksError>) {
     let (reader, writer): (PipeReader, PipeWriter) = pipe().unwrap();
     let said = listen(reader);
-    let result = run_in_box(
-        cluster,
+    let result = cluster.run_ranks(
         hosts,
         |_| {
             let command = Command::new(parts::words())
@@ -103,14 +102,14 @@ pub fn ended(count: usize, part: &str, variables: &[(&str, &str)]) -> Ended {
     let launcher =
         variables.iter().fold(launcher, |launcher, &(name, value)| launcher.env(name, value));
     let begin = Instant::now();
-    let crew = launcher
+    let group = launcher
         .start(|_| {
             let out = || writer.try_clone().map(|file| Some(file.into()));
             Ok([None, out()?, out()?])
         })
         .unwrap();
     drop(writer);
-    let ender = crew.ender().unwrap();
+    let ender = group.ender().unwrap();
     let (done, waits) = mpsc::channel::<()>();
     let watch = std::thread::spawn(move || {
         if waits.recv_timeout(LIMIT) == Err(mpsc::RecvTimeoutError::Timeout) {
@@ -118,7 +117,7 @@ pub fn ended(count: usize, part: &str, variables: &[(&str, &str)]) -> Ended {
             ender.end();
         }
     });
-    let outcome = crew.wait().unwrap();
+    let outcome = group.wait().unwrap();
     let after = begin.elapsed();
     drop(done);
     watch.join().unwrap();

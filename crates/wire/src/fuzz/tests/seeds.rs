@@ -17,7 +17,6 @@ use super::chance::folder;
 use crate::datagram::{Body, Datagram};
 use crate::envelope;
 use crate::key::{Course, Key};
-use crate::start::fuzz::conversation;
 
 fn write(target: &str, name: &str, bytes: &[u8]) {
     let folder = folder(target);
@@ -94,19 +93,9 @@ fn write_all_seeds() {
     write("told", "two-rails", format!("a/1\n17\n{one}").as_bytes());
     write("told", "nothing", b"a\n0\n");
 
-    write("environment", "file", b"PMI_FD=6\nPMI_RANK=1\nPMI_SIZE=2\n");
-    let secret = "000102030405060708090a0b0c0d0e0f";
-    let all = format!("PMI_PORT=a:1\nPMI_ID=3\nCROSSTIE_TIMEOUT=90 s\nCROSSTIE_SECRET={secret}\n");
-    write("environment", "port", all.as_bytes());
     let options = "CROSSTIE_POLICY=pull\nCROSSTIE_CHANNEL=go-back-n:11\nCROSSTIE_MEMORY=off\n\
                    CROSSTIE_PATIENCE=0.5\nCROSSTIE_EAGER=0\nCROSSTIE_RAILS=eth0,10.0.0.1\n";
-    write("environment", "options", options.as_bytes());
-
-    for (name, knows) in [("told", false), ("knows", true)] {
-        let (says, hears) = conversation(knows);
-        write("client", name, &[&[u8::from(!knows)][..], &hears].concat());
-        write("server", name, &says);
-    }
+    write("options", "all", options.as_bytes());
 
     write("ring", "short", &[2, 0, 0, 0, 8, 100, 1, 0, 30, 1, 1, 0, 100, 100, 100, 100]);
     write("ring", "wraps", &[0, 0xe3, 0, 0, 90, 100, 0, 0, 90, 100, 0, 0, 90, 100, 100]);
