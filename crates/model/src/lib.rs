@@ -38,18 +38,21 @@
 //! hold, the page of a module says what is done.
 
 mod broadcast;
+mod cluster;
 pub mod congestion;
 mod exchange;
 pub mod fit;
 mod packet;
 mod parameters;
 pub mod price;
+mod spread;
 #[cfg(test)]
 mod testing;
 mod transfer;
 mod uplink;
 
 pub use broadcast::{Form, PacketTree};
+pub use cluster::{Cluster, Messages, Processors, Rail, Reservation};
 pub use congestion::Architecture;
 pub use crosstie_units::Cost;
 pub use exchange::Exchange;

@@ -52,9 +52,12 @@ mod desk;
 mod engine;
 mod error;
 mod feedback;
-mod inbox;
+mod letter;
+mod log;
 mod path;
 mod pattern;
+mod protocol;
+mod rails;
 mod stretch;
 mod turns;
 
@@ -62,11 +65,14 @@ pub use congestion::{Congestion, Place};
 pub use error::PriceError;
 pub use feedback::{feedback, pace};
 pub use pattern::{both_ways, ping, stream};
+pub use rails::RailShare;
 pub use stretch::{Resource, Shares, Stretch, What};
 
-use crate::Parameters;
+use crate::spread::Spread;
+use crate::{Cluster, Parameters};
 use crosstie_collective::{OpId, Rank, Schedule, Step};
 use crosstie_units::Time;
+use log::Log;
 use serde::Serialize;
 
 /// What a schedule takes, and why.
@@ -85,30 +91,68 @@ pub struct Price {
     pub bottleneck: Resource,
     /// Whether, and where, packets would be lost.
     pub congestion: Option<Congestion>,
+    /// What each rail carries, over all ranks.
+    pub rails: Vec<RailShare>,
 }
 
-/// The price of a schedule among so many nodes: p, on which L may depend.
+/// The price of a schedule on one rail among so many nodes: p, on which L may depend.
 pub fn price(
     schedule: &Schedule,
     parameters: &Parameters,
     nodes: u32,
 ) -> Result<Price, PriceError> {
+    price_on(schedule, &Cluster::from(*parameters), nodes)
+}
+
+/// The price of a schedule on the rails of a cluster.
+pub fn price_on(schedule: &Schedule, cluster: &Cluster, nodes: u32) -> Result<Price, PriceError> {
+    let mut prices = iterations(schedule, cluster, nodes, 1)?;
+    Ok(prices.remove(0))
+}
+
+/// The prices of a schedule that is played again and again, until they repeat themselves: policies
+/// in which messages take turns go on where they are. There are at most so many, and one at least.
+pub fn iterations(
+    schedule: &Schedule,
+    cluster: &Cluster,
+    nodes: u32,
+    most: u32,
+) -> Result<Vec<Price>, PriceError> {
     check(schedule)?;
-    let taken_apart = turns::by_packets(schedule, parameters, nodes);
-    let log = match &taken_apart {
-        // What never ends does not end packet by packet either, and is told by its operations.
-        Some((packets, paced)) => engine::run(packets, paced, nodes, true)
-            .or_else(|_| engine::run(schedule, parameters, nodes, false))?,
-        None => engine::run(schedule, parameters, nodes, false)?,
-    };
-    let schedule = taken_apart.as_ref().map_or(schedule, |(packets, _)| packets);
-    let path = path::critical(schedule, &log);
-    let shares = Shares::of(&path);
-    let congestion = backlog::overflow(&log, parameters);
-    let bottleneck = if congestion.is_some() { Resource::Buffer } else { shares.most() };
-    let finish = log.finish(schedule);
-    let time = finish.iter().copied().max().unwrap_or(Time::ZERO);
-    Ok(Price { time, finish, path, shares, bottleneck, congestion })
+    let taken_apart = turns::by_packets(schedule, cluster, nodes);
+    let begin = Spread::all(cluster, nodes, schedule.ranks());
+    let mut spreads = begin.clone();
+    let mut prices = Vec::new();
+    loop {
+        let before = spreads.clone();
+        let log = match &taken_apart {
+            // What never ends does not end packet by packet either, and is told by its operations.
+            Some((packets, paced)) => engine::run(packets, paced, nodes, true, &mut spreads)
+                .or_else(|_| {
+                    spreads = before;
+                    engine::run(schedule, cluster, nodes, false, &mut spreads)
+                })?,
+            None => engine::run(schedule, cluster, nodes, false, &mut spreads)?,
+        };
+        let played = taken_apart.as_ref().map_or(schedule, |(packets, _)| packets);
+        prices.push(Price::of(played, cluster, &log));
+        if spreads == begin || prices.len() >= most as usize {
+            return Ok(prices);
+        }
+    }
+}
+
+impl Price {
+    fn of(schedule: &Schedule, cluster: &Cluster, log: &Log) -> Price {
+        let path = path::critical(schedule, log);
+        let shares = Shares::of(&path);
+        let congestion = backlog::overflow(log, cluster.first());
+        let bottleneck = if congestion.is_some() { Resource::Buffer } else { shares.most() };
+        let finish = log.finish(schedule);
+        let time = finish.iter().copied().max().unwrap_or(Time::ZERO);
+        let rails = RailShare::all(cluster, log);
+        Price { time, finish, path, shares, bottleneck, congestion, rails }
+    }
 }
 
 /// Every message goes to somebody, and nobody reads memory without one.
