@@ -40,8 +40,8 @@ pub(crate) fn of(
         }
         Task::Application { work, script, confidence, limit } => {
             let script = script.as_ref();
-            if let Some(parameters) = world.parameters() {
-                return priced::of(point, world, work, script, *confidence, parameters).map(Some);
+            if let Some(cluster) = world.cluster() {
+                return priced::of(point, world, work, script, *confidence, cluster).map(Some);
             }
             let played = iterations::play(point, world, work, script, *limit, watch);
             let beside = Beside::default();

@@ -15,7 +15,7 @@ mod many_to_one;
 mod packet;
 mod subject;
 
-pub use candidate::{Bottleneck, Candidate, PathStep};
+pub use candidate::{Bottleneck, Candidate, PathStep, RailUse};
 pub use cluster::Cluster;
 pub use exchange::{Advice, Choice, ExchangeQuestion, Limit, Risk, USUAL_WINDOW, advise};
 pub use form::{Form, Rule};
@@ -104,14 +104,17 @@ pub fn predict(cluster: &Cluster, question: &Question) -> Result<Prediction, Pre
     // The messages of what has no size have one byte.
     let bytes = if subject.has_size() { question.bytes } else { 1 };
     let cut = Cut::new(parameters, bytes, nodes);
-    let ranking = candidate::ranking(parameters, question, bytes)?;
+    let ranking = candidate::ranking(cluster.rails(), question, bytes)?;
     let is_gather = subject == Subject::Collective("gather");
     Ok(Prediction {
         size: subject.has_size().then_some(bytes),
         nodes,
         packets: cut.packets,
         packet: PacketCosts::of(parameters, bytes, nodes),
-        form: form::form(parameters, subject, bytes, nodes),
+        // The formulas are those of one rail, and of messages that are not asked for.
+        form: (cluster.rails().is_plain())
+            .then(|| form::form(parameters, subject, bytes, nodes))
+            .flatten(),
         ranking,
         many_to_one: (is_gather && nodes > 1)
             .then(|| ManyToOne::of(parameters, bytes, nodes, question.flow))

@@ -89,6 +89,11 @@ impl Cluster {
         &self.rails[0].parameters
     }
 
+    /// Returns true if it is no more than the parameters of one rail: messages go as they are.
+    pub fn is_plain(&self) -> bool {
+        self.rails.len() == 1 && self.messages.is_none() && self.processors.is_none()
+    }
+
     /// A rail by its number. Operations may name rails that there are not: those are as the first.
     pub(crate) fn rail(&self, number: u16) -> Rail {
         let first = Rail { port: number, ..self.rails[0] };

@@ -63,7 +63,7 @@ mod turns;
 
 pub use congestion::{Congestion, Place};
 pub use error::PriceError;
-pub use feedback::{feedback, pace};
+pub use feedback::{feedback, pace, paced};
 pub use pattern::{both_ways, ping, stream};
 pub use rails::RailShare;
 pub use stretch::{Resource, Shares, Stretch, What};

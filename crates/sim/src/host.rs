@@ -35,9 +35,9 @@ mod desk;
 mod messaging;
 mod wires;
 
+pub use crosstie_collective::Overhead;
 pub(crate) use messaging::Messaging;
 pub use messaging::MessagingSpec;
-pub use crosstie_collective::Overhead;
 pub use wires::Wires;
 
 use crate::agenda::{Agenda, Entry};

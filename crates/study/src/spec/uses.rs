@@ -31,6 +31,7 @@ use Ground::{BoxFile, Derived, Frame, Ideal, Machines, OwnBox, Parameters, Wormh
 const ALL: &[Ground] = &[Wormhole, Frame, Ideal, Derived, Parameters, OwnBox, BoxFile, Machines];
 const NETWORKS: &[Ground] = &[Wormhole, Frame, Ideal];
 const NETWORKS_AND_MODEL: &[Ground] = &[Wormhole, Frame, Ideal, Derived];
+const NETWORKS_AND_MODELS: &[Ground] = &[Wormhole, Frame, Ideal, Derived, Parameters];
 const NETWORKS_AND_LIVE: &[Ground] = &[Wormhole, Frame, Ideal, OwnBox, BoxFile, Machines];
 const LIVE: &[Ground] = &[OwnBox, BoxFile, Machines];
 
@@ -38,11 +39,11 @@ const LIVE: &[Ground] = &[OwnBox, BoxFile, Machines];
 const USES: &[(&str, &[Ground])] = &[
     ("seed", ALL),
     ("world", ALL),
-    ("cluster.rails", &[Wormhole, Frame, Ideal, OwnBox, BoxFile]),
+    ("cluster.rails", &[Wormhole, Frame, Ideal, Derived, Parameters, OwnBox, BoxFile]),
     ("cluster.pes", NETWORKS_AND_LIVE),
     ("cluster.blocking", NETWORKS),
-    ("policy", NETWORKS_AND_LIVE),
-    ("channel", NETWORKS_AND_LIVE),
+    ("policy", ALL),
+    ("channel", ALL),
     ("fabric", ALL),
     ("routing", &[Wormhole, Frame, Derived]),
     ("switch", &[Wormhole]),
@@ -52,14 +53,14 @@ const USES: &[(&str, &[Ground])] = &[
     ("bus", &[Wormhole]),
     ("nic.packet", NETWORKS_AND_MODEL),
     ("nic.overhead", NETWORKS_AND_MODEL),
-    ("nic.control", NETWORKS),
-    ("nic.response", NETWORKS),
+    ("nic.control", NETWORKS_AND_MODELS),
+    ("nic.response", NETWORKS_AND_MODELS),
     ("nic.transfers", NETWORKS),
     ("nic.window", NETWORKS),
     ("nic.patience", NETWORKS),
     ("nic.in-transit", &[Wormhole]),
-    ("node.overhead", NETWORKS),
-    ("node.eager", NETWORKS),
+    ("node.overhead", NETWORKS_AND_MODELS),
+    ("node.eager", NETWORKS_AND_MODELS),
     ("node.bus", &[Frame, Ideal]),
     ("node.elan", &[Wormhole]),
     ("node.commodity", NETWORKS_AND_MODEL),
@@ -68,12 +69,12 @@ const USES: &[(&str, &[Ground])] = &[
     ("node.commodity.receive-ring", NETWORKS),
     ("node.commodity.pool", NETWORKS),
     ("node.commodity.jitter", NETWORKS),
-    ("message", NETWORKS_AND_LIVE),
-    ("message.envelope", NETWORKS),
-    ("message.credit", NETWORKS),
-    ("message.strict", NETWORKS),
-    ("message.fin", NETWORKS),
-    ("message.synchronous", NETWORKS),
+    ("message", ALL),
+    ("message.envelope", NETWORKS_AND_MODELS),
+    ("message.credit", NETWORKS_AND_MODELS),
+    ("message.strict", NETWORKS_AND_MODELS),
+    ("message.fin", NETWORKS_AND_MODELS),
+    ("message.synchronous", NETWORKS_AND_MODELS),
     ("message.memory", NETWORKS),
     ("message.latency", NETWORKS),
     ("event", &[Frame, Ideal]),
