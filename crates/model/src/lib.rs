@@ -57,6 +57,7 @@ pub use congestion::Architecture;
 pub use crosstie_units::Cost;
 pub use exchange::Exchange;
 pub use packet::{Packet, Stage};
+
 pub use parameters::{Bandwidth, Buffer, Copies, Parameters, ethernet_gap};
 pub use transfer::{Cut, Transfer, printed_2_6, printed_3_1};
 pub use uplink::Uplink;

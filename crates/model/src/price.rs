@@ -65,7 +65,7 @@ pub use congestion::{Congestion, Place};
 pub use error::PriceError;
 pub use feedback::{feedback, pace, paced};
 pub use pattern::{both_ways, ping, stream};
-pub use rails::RailShare;
+pub use rails::RailUse;
 pub use stretch::{Resource, Shares, Stretch, What};
 
 use crate::spread::Spread;
@@ -92,7 +92,7 @@ pub struct Price {
     /// Whether, and where, packets would be lost.
     pub congestion: Option<Congestion>,
     /// What each rail carries, over all ranks.
-    pub rails: Vec<RailShare>,
+    pub rails: Vec<RailUse>,
 }
 
 /// The price of a schedule on one rail among so many nodes: p, on which L may depend.
@@ -150,7 +150,7 @@ impl Price {
         let bottleneck = if congestion.is_some() { Resource::Buffer } else { shares.most() };
         let finish = log.finish(schedule);
         let time = finish.iter().copied().max().unwrap_or(Time::ZERO);
-        let rails = RailShare::all(cluster, log);
+        let rails = RailUse::all(cluster, log);
         Price { time, finish, path, shares, bottleneck, congestion, rails }
     }
 }

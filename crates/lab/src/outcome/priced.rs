@@ -2,14 +2,67 @@
 
 use super::iterations::Beside;
 use super::{Outcome, iterations as played_iterations};
+use crate::predict::{RailShare, rail_shares};
 use crate::schedule::Script;
 use crate::{LabError, World};
 use crosstie_model::Cluster;
 use crosstie_model::price::{self, Price, iterations};
 use crosstie_sim::run::Played;
-use crosstie_study::{Ping, Point, Stream, Work};
+use crosstie_study::{Ping, Point, Spec, Stream, Work};
 use crosstie_units::{Bytes, Time};
 use crosstie_work::{ANSWER, Rank};
+
+/// Prices of the iterations of some work, until they repeat themselves; how many iterations there
+/// are, and the bytes that each moves.
+pub(super) struct Priced {
+    pub prices: Vec<Price>,
+    count: u32,
+    moved: u64,
+}
+
+impl Priced {
+    /// The prices of closed-loop work.
+    pub fn of(
+        spec: &Spec,
+        work: &Work,
+        script: Option<&Script>,
+        cluster: &Cluster,
+    ) -> Result<Priced, LabError> {
+        // The ranges of the experiment file lie within the types.
+        let bytes = |size: Bytes| size.get() as u32;
+        let own;
+        let (schedule, count, moved) = match (work, script) {
+            (&Work::Ping(Ping { size, iterations, .. }), _) => {
+                own = price::ping(bytes(size));
+                (&own, iterations, 2 * size.get())
+            }
+            (&Work::Stream(Stream { pairs: 2.., .. }), _) => {
+                let help = "leave `work.stream.pairs` out, or choose another world";
+                let problem = "the model prices one pair";
+                return Err(LabError::setting("work.stream.pairs", problem, help));
+            }
+            (&Work::Stream(Stream { size, window, iterations, both_ways, .. }), _) => {
+                own = match both_ways {
+                    false => price::stream(bytes(size), window, ANSWER),
+                    true => price::both_ways(bytes(size), window, ANSWER),
+                };
+                let ways = if both_ways { 2 } else { 1 };
+                (&own, iterations, ways * u64::from(window) * size.get())
+            }
+            (_, Some(script)) => {
+                let (count, schedule) = (spec.schedule.iterations, script.schedule());
+                (schedule, count, schedule.bytes())
+            }
+            (_, None) => unreachable!("open-loop traffic has no price"),
+        };
+        // p counts those who take part [tam, 2.2.3]; of a ping and a stream they are two.
+        let prices = iterations(schedule, cluster, schedule.ranks(), count).map_err(|error| {
+            let help = "mend the schedule: the model can only price one that ends";
+            LabError::setting("work", error, help)
+        })?;
+        Ok(Priced { prices, count, moved })
+    }
+}
 
 /// What the work of a point costs by the model.
 pub(super) fn of(
@@ -20,37 +73,7 @@ pub(super) fn of(
     confidence: f64,
     cluster: &Cluster,
 ) -> Result<Outcome, LabError> {
-    // The ranges of the experiment file lie within the types.
-    let bytes = |size: Bytes| size.get() as u32;
-    let own;
-    let (schedule, count, moved) = match (work, script) {
-        (&Work::Ping(Ping { size, iterations, .. }), _) => {
-            own = price::ping(bytes(size));
-            (&own, iterations, 2 * size.get())
-        }
-        (&Work::Stream(Stream { pairs: 2.., .. }), _) => {
-            let help = "leave `work.stream.pairs` out, or choose another world";
-            return Err(LabError::setting("work.stream.pairs", "the model prices one pair", help));
-        }
-        (&Work::Stream(Stream { size, window, iterations, both_ways, .. }), _) => {
-            own = match both_ways {
-                false => price::stream(bytes(size), window, ANSWER),
-                true => price::both_ways(bytes(size), window, ANSWER),
-            };
-            let ways = if both_ways { 2 } else { 1 };
-            (&own, iterations, ways * u64::from(window) * size.get())
-        }
-        (_, Some(script)) => {
-            let (count, schedule) = (point.spec.schedule.iterations, script.schedule());
-            (schedule, count, schedule.bytes())
-        }
-        (_, None) => unreachable!("open-loop traffic has no price"),
-    };
-    // p counts those who take part [tam, 2.2.3]; of a ping and a stream they are two.
-    let prices = iterations(schedule, cluster, schedule.ranks(), count).map_err(|error| {
-        let help = "mend the schedule: the model can only price one that ends";
-        LabError::setting("work", error, help)
-    })?;
+    let Priced { prices, count, moved } = Priced::of(&point.spec, work, script, cluster)?;
     let columns = [
         ("host_share", price::Resource::Host),
         ("gap_share", price::Resource::Gap),
@@ -89,12 +112,10 @@ fn played(prices: &[Price], count: u32, bytes_per_iteration: u64) -> Played {
 
 /// Which share of the bytes each rail carries, if there are several.
 fn carried(prices: &[Price]) -> Option<String> {
-    let rails = prices[0].rails.len();
-    let bytes = |rail: usize| prices.iter().map(|price| price.rails[rail].bytes).sum::<u64>();
-    let all: u64 = (0..rails).map(bytes).sum();
-    let share = |rail| format!("{:.1} %", 100.0 * bytes(rail) as f64 / all.max(1) as f64);
-    let shares: Vec<String> = (0..rails).map(share).collect();
-    (rails > 1).then(|| format!("rails carry {}", shares.join(", ")))
+    let shares = rail_shares(prices);
+    let share = |rail: &RailShare| format!("{:.1} %", 100.0 * rail.share);
+    let words: Vec<String> = shares.iter().map(share).collect();
+    (!shares.is_empty()).then(|| format!("rails carry {}", words.join(", ")))
 }
 
 /// What holds it up.

@@ -2,7 +2,7 @@
 
 use super::{PredictError, Question, Subject, as_us};
 use crosstie_collective::{Builder, Rank, Schedule, Tag};
-use crosstie_model::price::{Price, RailShare, Resource, Shares, What, price_on};
+use crosstie_model::price::{Price, Resource, Shares, What, price_on};
 use crosstie_model::{Cluster, Transfer};
 use crosstie_study::Operation;
 use crosstie_units::{Bytes, Time};
@@ -36,7 +36,7 @@ pub struct Candidate {
     pub bottleneck: Bottleneck,
     /// What each rail carries, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub rails: Vec<RailUse>,
+    pub rails: Vec<RailShare>,
     /// The critical path, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<Vec<PathStep>>,
@@ -49,7 +49,7 @@ fn is_none(time: &Time) -> bool {
 
 /// What a rail carries, over all ranks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RailUse {
+pub struct RailShare {
     /// Bytes of messages, with those of headers and control messages.
     pub bytes: u64,
     /// Their share of those on all rails.
@@ -238,23 +238,26 @@ fn candidate(question: &Question, algorithm: String, price: &Price) -> Candidate
             stage,
             congestion: price.congestion.map(|congestion| congestion.to_string()),
         },
-        rails: rail_shares(price),
+        rails: rail_shares(std::slice::from_ref(price)),
         path: question.path.then(|| steps(price)),
     }
 }
 
-/// What each of several rails carries.
-fn rail_shares(price: &Price) -> Vec<RailUse> {
-    if price.rails.len() < 2 {
+/// What each of several rails carries in some iterations, on average.
+pub(crate) fn rail_shares(prices: &[Price]) -> Vec<RailShare> {
+    let (rails, count) = (prices[0].rails.len(), prices.len() as u64);
+    if rails < 2 {
         return Vec::new();
     }
-    let all: u64 = price.rails.iter().map(|rail| rail.bytes).sum();
-    let used = |rail: &RailShare| RailUse {
-        bytes: rail.bytes,
-        share: rail.bytes as f64 / all.max(1) as f64,
-        busy: rail.busy,
+    let sum = |of: &dyn Fn(&Price) -> u64| prices.iter().map(of).sum::<u64>();
+    let all = sum(&|price| price.rails.iter().map(|rail| rail.bytes).sum());
+    let share = |rail: usize| {
+        let bytes = sum(&|price| price.rails[rail].bytes);
+        let busy = sum(&|price| price.rails[rail].busy.ps()) / count;
+        let share = bytes as f64 / all.max(1) as f64;
+        RailShare { bytes: bytes / count, share, busy: Time::from_ps(busy) }
     };
-    price.rails.iter().map(used).collect()
+    (0..rails).map(share).collect()
 }
 
 /// Whether processors send or receive for longer, on the critical path.

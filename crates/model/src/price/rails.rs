@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// What a rail carries, over all ranks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct RailShare {
+pub struct RailUse {
     /// Bytes of messages, with those of their headers and control messages.
     pub bytes: u64,
     /// Packets.
@@ -16,10 +16,10 @@ pub struct RailShare {
     pub busy: Time,
 }
 
-impl RailShare {
+impl RailUse {
     /// Of each rail of a cluster.
-    pub(super) fn all(cluster: &Cluster, log: &Log) -> Vec<RailShare> {
-        let mut shares = vec![RailShare::default(); cluster.rails.len()];
+    pub(super) fn all(cluster: &Cluster, log: &Log) -> Vec<RailUse> {
+        let mut shares = vec![RailUse::default(); cluster.rails.len()];
         for part in &log.parts {
             // What names a rail that there is not is priced as on the first.
             let rail = if usize::from(part.rail) < shares.len() { part.rail } else { 0 };

@@ -5,7 +5,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Spec, World};
+use super::{ChannelKind, Spec, World};
 use crate::document;
 
 /// A world in one of the forms that use different keys.
@@ -145,6 +145,12 @@ pub(crate) fn unused(root: &DeTable<'_>, ground: Ground, beside: &[Ground]) -> V
     let mut search = Search { root, spec, ground, beside, found: Vec::new() };
     for (key, value) in root {
         search.visit(key.get_ref(), value);
+    }
+    // What acknowledgements take the processors of commodity nodes has no price.
+    let spec = &search.spec;
+    let acknowledges = spec.channel != ChannelKind::Raw {} && spec.node.commodity.is_some();
+    if matches!(ground, Derived | Parameters) && acknowledges {
+        search.found.push("channel".to_owned());
     }
     search.found
 }
