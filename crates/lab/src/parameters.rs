@@ -5,9 +5,10 @@ use crate::{LabError, RoutedFabric, nodes};
 use crosstie_collective::{Counting, Window};
 use crosstie_fabric::{ChannelId, HostId, LinkId, Node, SwitchId};
 use crosstie_model::{
-    Architecture, Buffer, Cluster, Messages, Parameters, Processors, Rail, Reservation, Uplink,
-    price,
+    Acknowledgements, Architecture, Buffer, Cluster, Messages, Parameters, Processors, Rail,
+    Uplink, price,
 };
+use crosstie_protocol::channel::{Acknowledge, SelectiveSpec};
 use crosstie_routing::{Route, Tag};
 use crosstie_sim::frame::{Forwarding, Line, SwitchSpec, framing};
 use crosstie_study::{self as study, Capacity, ChannelKind, Commodity, Memory, Model, Spec};
@@ -37,24 +38,39 @@ pub(crate) fn cluster(
         Rail { parameters, port: port as u16 }
     };
     let rails: Vec<Rail> = spec.cluster.rails.ports().into_iter().map(rail).collect();
-    let back = |rail: &Rail| rail.parameters.packet_of(0, 2).latency;
-    let acknowledgement = match spec.channel {
-        ChannelKind::Raw {} => Time::ZERO,
-        _ => rails.iter().map(back).max().unwrap_or(Time::ZERO),
-    };
     let messages = spec.message.as_ref().map(|message| Messages {
         spec: nodes::messaging(spec, message).protocol,
         header: message.envelope.get(),
-        acknowledgement,
     });
     // Written parameters say how fast bytes come.
     let most = Rate::from_bytes_per_second(u64::MAX);
     let rate = if written.is_some() { most } else { spec.link.rate };
     let processors = nodes::overhead(&spec.node).map(|overhead| Processors { overhead, rate });
-    let (control, response) =
-        (spec.nic.control.get(), spec.link.cycle() * u64::from(spec.nic.response));
-    let reservation = Reservation { control, response };
-    Ok(Cluster { rails, policy: spec.policy, messages, processors, reservation })
+    Ok(Cluster {
+        rails,
+        policy: spec.policy,
+        messages,
+        processors,
+        acknowledgements: acknowledgements(&spec.channel),
+        blocking: spec.cluster.blocking,
+    })
+}
+
+/// How a channel acknowledges packets.
+fn acknowledgements(channel: &ChannelKind) -> Option<Acknowledgements> {
+    let (every, after) = match *channel {
+        ChannelKind::Raw {} => return None,
+        ChannelKind::Selective { after, .. } => {
+            (2, after.unwrap_or(SelectiveSpec::SIMULATED.after))
+        }
+        ChannelKind::GoBackN { acknowledge, .. }
+        | ChannelKind::SimpleGoBackN { acknowledge, .. } => match acknowledge {
+            Acknowledge::Immediate => (1, Time::ZERO),
+            Acknowledge::Delayed { every, .. } => (every, Time::from_ps(u64::MAX / 2)),
+            Acknowledge::Piggyback { .. } => (u32::MAX, Time::from_ps(u64::MAX / 2)),
+        },
+    };
+    Some(Acknowledgements { every, after })
 }
 
 /// The window between two nodes of a channel that has one of its own, W_FC.

@@ -11,8 +11,8 @@
 
 use crate::Parameters;
 use crosstie_collective::Overhead;
-use crosstie_protocol::PolicyKind;
 use crosstie_protocol::message::MessageSpec;
+use crosstie_protocol::{Pacing, PolicyKind};
 use crosstie_units::{Rate, Time};
 
 /// The rails of a cluster, and how its ranks use them.
@@ -26,8 +26,11 @@ pub struct Cluster {
     pub messages: Option<Messages>,
     /// What processors take for a message; `None`: no time besides that for packets.
     pub processors: Option<Processors>,
-    /// What a reservation of NICs takes, of the policies that reserve them.
-    pub reservation: Reservation,
+    /// How packets are acknowledged; `None`: they are not, as where nothing is sent again.
+    pub acknowledgements: Option<Acknowledgements>,
+    /// True if a rank waits until a message has left its node before the next one goes, in the
+    /// policies whose NICs send one stripe at a time.
+    pub blocking: bool,
 }
 
 /// One rail.
@@ -46,8 +49,6 @@ pub struct Messages {
     pub spec: MessageSpec,
     /// Bytes of a header or a control message (RTS, CTS, FIN), beside those of an eager message.
     pub header: u64,
-    /// How long after its arrival the sender knows of a message: what an acknowledgement takes.
-    pub acknowledgement: Time,
 }
 
 /// What processors take for a message [LogGOPS].
@@ -59,13 +60,13 @@ pub struct Processors {
     pub rate: Rate,
 }
 
-/// What a reservation of NICs takes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Reservation {
-    /// Bytes of a control packet.
-    pub control: u64,
-    /// What a NIC takes to answer one.
-    pub response: Time,
+/// How a receiver acknowledges packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Acknowledgements {
+    /// It acknowledges every so many packets at once.
+    pub every: u32,
+    /// And the first packet after a pause that is longer than this.
+    pub after: Time,
 }
 
 impl Cluster {
@@ -77,7 +78,8 @@ impl Cluster {
             policy: PolicyKind::default(),
             messages: None,
             processors: None,
-            reservation: Reservation::default(),
+            acknowledgements: None,
+            blocking: false,
         }
     }
 
@@ -98,6 +100,11 @@ impl Cluster {
     pub(crate) fn rail(&self, number: u16) -> Rail {
         let first = Rail { port: number, ..self.rails[0] };
         self.rails.get(usize::from(number)).copied().unwrap_or(first)
+    }
+
+    /// Returns true if a message waits until the one before has left its node.
+    pub(crate) fn waits_to_leave(&self) -> bool {
+        self.blocking && self.policy.pacing() == Pacing::Transfers
     }
 
     /// The same with these changes to the parameters of every rail.

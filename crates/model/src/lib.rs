@@ -52,7 +52,7 @@ mod transfer;
 mod uplink;
 
 pub use broadcast::{Form, PacketTree};
-pub use cluster::{Cluster, Messages, Processors, Rail, Reservation};
+pub use cluster::{Acknowledgements, Cluster, Messages, Processors, Rail};
 pub use congestion::Architecture;
 pub use crosstie_units::Cost;
 pub use exchange::Exchange;

@@ -68,10 +68,10 @@ pub use pattern::{both_ways, ping, stream};
 pub use rails::RailUse;
 pub use stretch::{Resource, Shares, Stretch, What};
 
-use crate::spread::Spread;
 use crate::{Cluster, Parameters};
 use crosstie_collective::{OpId, Rank, Schedule, Step};
 use crosstie_units::Time;
+use engine::State;
 use log::Log;
 use serde::Serialize;
 
@@ -110,6 +110,13 @@ pub fn price_on(schedule: &Schedule, cluster: &Cluster, nodes: u32) -> Result<Pr
     Ok(prices.remove(0))
 }
 
+/// Iterations that are priced where credit takes turns with messages: it is given back for half of
+/// 32 eager messages.
+const CREDITS: usize = 68;
+
+/// The most iterations that are priced before turns come round.
+const MOST_TURNS: usize = 1024;
+
 /// The prices of a schedule that is played again and again, until they repeat themselves: policies
 /// in which messages take turns go on where they are. There are at most so many, and one at least.
 pub fn iterations(
@@ -120,23 +127,29 @@ pub fn iterations(
 ) -> Result<Vec<Price>, PriceError> {
     check(schedule)?;
     let taken_apart = turns::by_packets(schedule, cluster, nodes);
-    let begin = Spread::all(cluster, nodes, schedule.ranks());
-    let mut spreads = begin.clone();
+    let priced = taken_apart.as_ref().map_or(cluster, |(_, paced)| paced);
+    let credit_takes_turns =
+        cluster.messages.is_some() && cluster.rails.len() > 1 && !cluster.policy.stripes();
+    let state = || State::new(priced, nodes, schedule.ranks());
+    let (begin, mut now) = (state().spreads, state());
     let mut prices = Vec::new();
     loop {
-        let before = spreads.clone();
         let log = match &taken_apart {
             // What never ends does not end packet by packet either, and is told by its operations.
-            Some((packets, paced)) => engine::run(packets, paced, nodes, true, &mut spreads)
-                .or_else(|_| {
-                    spreads = before;
-                    engine::run(schedule, cluster, nodes, false, &mut spreads)
-                })?,
-            None => engine::run(schedule, cluster, nodes, false, &mut spreads)?,
+            Some((packets, _)) => {
+                engine::run(packets, priced, nodes, true, &mut now).or_else(|_| {
+                    let mut whole = State::new(cluster, nodes, schedule.ranks());
+                    engine::run(schedule, cluster, nodes, false, &mut whole)
+                })?
+            }
+            None => engine::run(schedule, cluster, nodes, false, &mut now)?,
         };
         let played = taken_apart.as_ref().map_or(schedule, |(packets, _)| packets);
         prices.push(Price::of(played, cluster, &log));
-        if spreads == begin || prices.len() >= most as usize {
+        // Credit that is given back takes a turn, too, now and then.
+        let all = if credit_takes_turns { CREDITS } else { 1 };
+        let repeats = now.spreads == begin && prices.len() >= all;
+        if repeats || prices.len() >= (most as usize).min(MOST_TURNS) {
             return Ok(prices);
         }
     }

@@ -31,8 +31,8 @@
 //! *Adaptive striping.* Weights follow the times of stripes until these are equal: the same T with
 //! all rails free, in bytes. What they are before they settle is not priced.
 //!
-//! *Reservation* (dynamic, hybrid) and *local-dynamic* take the rails that are free, or the one that
-//! is free next. An exchange of control packets goes before a reserved message.
+//! *Local-dynamic* takes the rails that are free, or the one that is free next. *Dynamic* and
+//! *hybrid* are priced the same: what reserving NICs takes is not known.
 
 use crate::{Cluster, Cut, Packet, Rail};
 use crosstie_collective::Rank;
@@ -188,15 +188,6 @@ impl Spread {
         }
         let most = if message.whole { 1 } else { message.bytes.clamp(1, 1 << 16) as u32 };
         self.turns[0].take(set, ratio.of(set.len()).min(most))
-    }
-}
-
-/// Returns true if the NICs of the receiver are reserved before a message is sent.
-pub(crate) fn is_reserved(policy: &PolicyKind, bytes: u64) -> bool {
-    match policy {
-        PolicyKind::Dynamic { .. } => true,
-        PolicyKind::Hybrid { threshold, .. } => bytes >= threshold.get(),
-        _ => false,
     }
 }
 

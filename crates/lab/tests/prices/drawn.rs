@@ -1,6 +1,6 @@
 //! Random rails, rates, sizes, windows and policies.
 
-use crate::Pair;
+use crate::{Pair, priced_policies};
 use crosstie_protocol::PolicyKind;
 use crosstie_units::{Seed, Stream};
 
@@ -11,7 +11,7 @@ const MOST: f64 = 0.95;
 const CLOSE: f64 = 0.05;
 
 /// Bytes that a case moves at most, so that all of them take a minute.
-const BYTES: u64 = 48 << 20;
+const BYTES: u64 = 64 << 20;
 
 fn one<T: Copy>(draw: &mut Stream, of: &[T]) -> T {
     of[draw.below(of.len() as u64) as usize]
@@ -36,9 +36,7 @@ fn case(number: u64) -> Case {
         || one(draw, &["100 Mbit/s", "250 Mbit/s", "400 Mbit/s", "1 Gbit/s", "2.5 Gbit/s"]);
     let first = rate();
     let rates: Vec<&str> = (0..rails).map(|_| if alike { first } else { rate() }).collect();
-    let fixed = PolicyKind::Static {}.name();
-    let policies = PolicyKind::all().map(|kind| kind.name());
-    let policies: Vec<&str> = policies.into_iter().filter(|&name| name != fixed).collect();
+    let policies: Vec<&str> = priced_policies().map(|kind| kind.name()).collect();
     let mut policy = one(draw, &policies);
     if draw.chance(0.3) {
         policy = PolicyKind::recommended().name();
@@ -46,7 +44,7 @@ fn case(number: u64) -> Case {
     let asks = draw.chance(0.6);
     let size = size(draw, 24);
     let window = one(draw, &[1_u64, 2, 4, 8, 16]).min((BYTES / 4 / size).max(1));
-    let iterations = (BYTES / size / window / rails).clamp(4, 60);
+    let iterations = (BYTES / size / window / rails).clamp(16, 60);
     let work = match draw.below(3) {
         0 => format!("work.ping = {{ size = '{size} B', iterations = {iterations} }}"),
         way => format!(
@@ -58,7 +56,7 @@ fn case(number: u64) -> Case {
         true => format!("message.eager = '{} B'", one(draw, &[0, 4096, 16_384, 65_536])),
         false => String::new(),
     };
-    let channel = one(draw, &["raw", "raw", "selective"]);
+    let channel = one(draw, &["raw", "selective"]);
     let wire = one(draw, &["15 ns", "1 us", "10 us"]);
     let list: Vec<String> = rates.iter().map(|rate| format!("{{ rate = '{rate}' }}")).collect();
     let text = format!(

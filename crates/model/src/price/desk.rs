@@ -51,6 +51,10 @@ pub(super) struct Desk {
     out: Vec<Time>,
     /// When as many messages have left the node as there are rails, those that leave last.
     leave: Vec<Time>,
+    /// When the message has left that was sent last.
+    left: Time,
+    /// When something came in at each port last, and packets that are not acknowledged since.
+    heard: Vec<(Option<Time>, u64)>,
     /// When a short message can be handed to each NIC that is let pass those of long ones.
     short: Vec<Time>,
     /// When the receiving side of each NIC delivered its last packet, if it has.
@@ -219,11 +223,27 @@ impl Desk {
         set(&mut self.short, port, until);
     }
 
-    /// A message that takes any NIC has left at a time.
-    pub fn leaves(&mut self, at: Time) {
-        if let Some(first) = self.leave.iter_mut().min() {
+    /// A message has left at a time, which may have taken any NIC.
+    pub fn leaves(&mut self, any: bool, at: Time) {
+        self.left = at;
+        if let Some(first) = self.leave.iter_mut().min().filter(|_| any) {
             *first = at;
         }
+    }
+
+    /// When the message has left that was sent last.
+    pub fn left(&self) -> Time {
+        self.left
+    }
+
+    /// When something came in at a port last, and how many packets are not acknowledged since.
+    pub fn heard(&self, port: u16) -> (Option<Time>, u64) {
+        at(&self.heard, port)
+    }
+
+    /// Something has come in at a port.
+    pub fn hear(&mut self, port: u16, now: Time, owed: u64) {
+        set(&mut self.heard, port, (Some(now), owed));
     }
 
     /// When the receiving side of a port has delivered all that is known to come.

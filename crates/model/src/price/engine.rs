@@ -8,8 +8,8 @@ use super::feedback;
 use super::letter::{Content, Letter};
 use super::log::{Cause, Log, Message, NONE, Part, Record};
 use super::protocol::Protocol;
-use crate::spread::{Nic, Outgoing, Spread, is_reserved};
-use crate::{Cluster, Cut, Processors};
+use crate::spread::{Nic, Outgoing, Spread};
+use crate::{Acknowledgements, Cluster, Cut, Processors};
 use crosstie_collective::{Counting, Need, Op, OpId, Rank, Schedule, Step, Tag, When, Window};
 use crosstie_protocol::{Matching, PolicyKind, RailId, RailSet, Stripe};
 use crosstie_units::{Bytes, Cost, Time};
@@ -30,6 +30,8 @@ enum Event {
     Acknowledged(u32),
     /// The sender of a message knows that it is there.
     Landed(u32),
+    /// The last packet of a part is there, and is acknowledged.
+    Came(u32),
     /// The first packet of a part is at an uplink.
     Crosses(u32, Way),
     /// The first packet of a part is at its receiver.
@@ -47,6 +49,7 @@ impl Event {
             | Event::Written(_)
             | Event::Received(_)
             | Event::Acknowledged(_)
+            | Event::Came(_)
             | Event::Landed(_) => 0,
             Event::Reached(_) | Event::Ready(_) | Event::Crosses(..) => 1,
             Event::Wake(_) => 2,
@@ -77,7 +80,7 @@ pub(super) struct Engine<'a> {
     desks: Vec<Desk>,
     inboxes: Vec<Matching<Rank, Tag, usize, u32>>,
     /// The protocol between ranks, if there is one.
-    pub protocol: Option<Protocol>,
+    pub protocol: &'a mut Option<Protocol>,
     spreads: &'a mut [Spread],
     agenda: BinaryHeap<Reverse<(Time, u8, u64, Event)>>,
     /// Events so far.
@@ -92,14 +95,30 @@ pub(super) struct Engine<'a> {
     stripes: Vec<Stripe>,
 }
 
+/// What ranks keep from one iteration to the next.
+pub(super) struct State {
+    /// Whose turn it is.
+    pub spreads: Vec<Spread>,
+    /// Credit, where they have a protocol.
+    protocol: Option<Protocol>,
+}
+
+impl State {
+    /// Nothing has been sent yet.
+    pub fn new(cluster: &Cluster, nodes: u32, ranks: u32) -> State {
+        let protocol = cluster.messages.map(|messages| Protocol::new(messages, ranks));
+        State { spreads: Spread::all(cluster, nodes, ranks), protocol }
+    }
+}
+
 /// Evaluates a schedule in which every message goes to somebody, and may be a packet that takes a
-/// turn. The policies of the ranks are where `spreads` says, and where they are left afterwards.
+/// turn. Ranks go on from a state, and leave it behind as it is then.
 pub(super) fn run(
     schedule: &Schedule,
     cluster: &Cluster,
     nodes: u32,
     takes_turns: bool,
-    spreads: &mut [Spread],
+    State { spreads, protocol }: &mut State,
 ) -> Result<Log, PriceError> {
     let ranks = schedule.ranks();
     let owned = |rank| std::iter::repeat_n(rank, schedule.places(Rank(rank)).len());
@@ -110,7 +129,6 @@ pub(super) fn run(
     let ports = cluster.rails.iter().map(|rail| rail.port).max().map_or(0, |last| last + 1);
     let of_port = |port| cluster.rails.iter().find(|rail| rail.port == port);
     let uplinks = (0..ports).filter_map(of_port).filter_map(|rail| Uplinks::of(rail, nodes, ranks));
-    let protocol = cluster.messages.map(|messages| Protocol::new(messages, ranks));
     let mut engine = Engine {
         schedule,
         cluster,
@@ -193,6 +211,7 @@ impl Engine<'_> {
                 self.feedback(from, number);
             }
             Event::Landed(number) => self.landed(number),
+            Event::Came(part) => self.acknowledge(part),
             Event::Computed(place) => {
                 let rank = self.rank[place as usize];
                 self.look_at(rank);
@@ -258,8 +277,11 @@ impl Engine<'_> {
             }
             Content::Envelope { envelope, payload, .. } => {
                 self.opened(number, to, from, envelope, payload);
-                let messages = self.cluster.messages.expect("there is a protocol");
-                self.plan(self.now + messages.acknowledgement, Event::Landed(number));
+                let back = match self.cluster.acknowledgements {
+                    None => Time::ZERO,
+                    Some(_) => feedback::acknowledgement(self.cluster.first(), self.nodes),
+                };
+                self.plan(self.now + back, Event::Landed(number));
             }
         }
     }
@@ -542,7 +564,11 @@ impl Engine<'_> {
             (Some(own), Content::Plain { .. }) => (own.message, own.message + own.bytes(bytes)),
             (Some(own), Content::Envelope { .. }) => content.work(&own),
         };
-        self.spread(number, now + lead);
+        let mut writing = now + lead;
+        if cluster.waits_to_leave() {
+            writing = writing.max(self.desks[from.0 as usize].left());
+        }
+        self.spread(number, writing);
         let stripes = std::mem::take(&mut self.stripes);
         let pulls = cluster.policy == PolicyKind::Pull {};
         let packet = cluster.first().packet.get().max(1);
@@ -550,10 +576,6 @@ impl Engine<'_> {
         // Of a message that rails pull, packets are written for one rail after the other.
         let takes_turns = pulls && stripes.len() > 1;
         let passes_long = pulls && nic.is_none() && (whole || u64::from(bytes) <= packet);
-        let mut writing = now + lead;
-        if is_reserved(&cluster.policy, bytes.into()) && cluster.rails.len() > 1 {
-            writing = writing + self.reservation(&stripes);
-        }
         let (mut busy, mut left, mut held) = (now + work, now, 0);
         let first = self.log.parts.len() as u32;
         for stripe in &stripes {
@@ -616,9 +638,7 @@ impl Engine<'_> {
             desk.occupy(cpu, busy);
         }
         desk.hold(held);
-        if nic.is_none() {
-            desk.leaves(left);
-        }
+        desk.leaves(nic.is_none(), left);
         self.plan(busy, Event::Written(number));
         for part in first..first + parts {
             let Part { handed, first, port, .. } = self.log.parts[part as usize];
@@ -638,17 +658,6 @@ impl Engine<'_> {
                 self.handed_over(number, rails);
             }
         }
-    }
-
-    /// What it takes to reserve the NICs of a message: a request on each rail, and its answer.
-    fn reservation(&self, stripes: &[Stripe]) -> Time {
-        let own = self.cluster.reservation;
-        let exchange = |stripe: &Stripe| {
-            let rail = self.cluster.rail(stripe.rail.0 as u16);
-            let there = rail.parameters.packet_of(own.control, self.nodes).latency;
-            (there + own.response) * 2
-        };
-        stripes.iter().map(exchange).max().unwrap_or(Time::ZERO)
     }
 
     /// An uplink takes a part in its turn. What it takes for a message alone is in L.
@@ -676,12 +685,35 @@ impl Engine<'_> {
         part.begin = desk.delivers(part.port, self.now, cut.first().receive_gap);
         part.last = cut.delivered(part.handed + part.queued, part.begin);
         desk.delivered(part.port, part.last);
-        let message = part.message;
+        let (message, last) = (part.message, part.last);
+        if self.cluster.acknowledgements.is_some() {
+            self.plan(last, Event::Came(number));
+        }
         let letter = &mut self.letters[message as usize];
         letter.missing -= 1;
         if letter.missing == 0 {
             self.arrives(message);
         }
+    }
+
+    /// The receiver acknowledges a part: the last packet of it at once, if that is the first after a
+    /// pause or one of several, and if no data go the other way that carry the acknowledgement.
+    /// What goes the other way then waits for it. Acknowledgements of the packets before are over
+    /// by then.
+    fn acknowledge(&mut self, number: u32) {
+        let Part { message, rail, port, begin, cut, .. } = self.log.parts[number as usize];
+        let Some(Acknowledgements { every, after }) = self.cluster.acknowledgements else { return };
+        let to = self.log.messages[message as usize].to;
+        let gap = self.cluster.rail(rail).parameters.packet_of(0, self.nodes).send_gap;
+        let (now, desk) = (self.now, &mut self.desks[to.0 as usize]);
+        let every = u64::from(every.max(1));
+        let (heard, owed) = desk.heard(port);
+        let paused = heard.is_none_or(|heard| begin > heard + after);
+        let owed = if paused { cut.packets - 1 } else { owed + cut.packets };
+        if owed % every == 0 && desk.sends(port) <= now {
+            desk.take(port, now + gap);
+        }
+        desk.hear(port, now, owed % every);
     }
 
     /// Something of every part of a message is there: its reception begins late enough not to wait

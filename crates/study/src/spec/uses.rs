@@ -5,7 +5,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{ChannelKind, Spec, World};
+use super::{ChannelKind, PolicyKind, Spec, World};
 use crate::document;
 
 /// A world in one of the forms that use different keys.
@@ -41,7 +41,7 @@ const USES: &[(&str, &[Ground])] = &[
     ("world", ALL),
     ("cluster.rails", &[Wormhole, Frame, Ideal, Derived, Parameters, OwnBox, BoxFile]),
     ("cluster.pes", NETWORKS_AND_LIVE),
-    ("cluster.blocking", NETWORKS),
+    ("cluster.blocking", NETWORKS_AND_MODELS),
     ("policy", ALL),
     ("channel", ALL),
     ("fabric", ALL),
@@ -53,8 +53,8 @@ const USES: &[(&str, &[Ground])] = &[
     ("bus", &[Wormhole]),
     ("nic.packet", NETWORKS_AND_MODEL),
     ("nic.overhead", NETWORKS_AND_MODEL),
-    ("nic.control", NETWORKS_AND_MODELS),
-    ("nic.response", NETWORKS_AND_MODELS),
+    ("nic.control", NETWORKS),
+    ("nic.response", NETWORKS),
     ("nic.transfers", NETWORKS),
     ("nic.window", NETWORKS),
     ("nic.patience", NETWORKS),
@@ -149,8 +149,12 @@ pub(crate) fn unused(root: &DeTable<'_>, ground: Ground, beside: &[Ground]) -> V
     // What acknowledgements take the processors of commodity nodes has no price.
     let spec = &search.spec;
     let acknowledges = spec.channel != ChannelKind::Raw {} && spec.node.commodity.is_some();
-    if matches!(ground, Derived | Parameters) && acknowledges {
-        search.found.push("channel".to_owned());
+    // Nor has a reservation of NICs.
+    let reserves = matches!(spec.policy, PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. });
+    if matches!(ground, Derived | Parameters) {
+        let unpriced = [("channel", acknowledges), ("policy", reserves)];
+        let unpriced = unpriced.into_iter().filter(|&(_, is_so)| is_so);
+        search.found.extend(unpriced.map(|(key, _)| key.to_owned()));
     }
     search.found
 }

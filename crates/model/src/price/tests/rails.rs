@@ -27,7 +27,7 @@ fn cluster(gaps: &[f64], policy: PolicyKind) -> Cluster {
 
 fn rendezvous(eager: u64, fins: bool) -> Option<Messages> {
     let spec = MessageSpec { fins, ..MessageSpec::new(eager) };
-    Some(Messages { spec, header: 100, acknowledgement: Time::ZERO })
+    Some(Messages { spec, header: 100 })
 }
 
 fn on(schedule: &Schedule, cluster: &Cluster) -> Price {
