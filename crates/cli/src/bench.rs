@@ -21,7 +21,7 @@ use crate::run;
 use crate::sizes::Sizes;
 use catalogue::{Benchmark, Quantity};
 use side::Side;
-use table::{Column, Line, Table};
+use table::{Column, Line, Rails, Table};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -183,8 +183,21 @@ pub fn bench(
         meter.close();
         let Some(rows) = rows? else { return Ok(Answer::Interrupted) };
         remarks.extend(doubts(side, benchmark, &study, arguments));
+        let locate = |path: &str| side.machine().locate(path);
+        let carried =
+            study.points().iter().map(|point| crosstie_lab::predict::carried(&point.spec, &locate));
+        let carried = carried.collect::<Result<Vec<_>, _>>()?;
         let own = columns_of(side, benchmark, &algorithms);
-        for (line, rows) in lines.iter_mut().zip(rows.chunks(rows.len() / sizes.len())) {
+        let each = rows.len() / sizes.len();
+        for (line, carried) in lines.iter_mut().zip(carried.chunks(each)) {
+            let rails = carried.iter().zip(own.iter()).filter(|(rails, _)| rails.len() > 1);
+            line.rails.extend(rails.map(|(rails, column)| Rails {
+                algorithm: column.algorithm.clone(),
+                shares: rails.iter().map(|rail| rail.share).collect(),
+                busy: rails.iter().map(|rail| rail.busy.ps() as f64 / 1e6).collect(),
+            }));
+        }
+        for (line, rows) in lines.iter_mut().zip(rows.chunks(each)) {
             let statistics = side.statistics();
             for row in rows {
                 let value = |statistic: &Option<_>| value(row, quantity, line.size, *statistic);

@@ -21,6 +21,18 @@ pub(crate) struct Ethernet {
     pub changes: Vec<Change>,
 }
 
+impl Ethernet {
+    /// The same with the links of one port alone.
+    pub fn of_port(mut self, port: u32, fabric: &Fabric) -> Ethernet {
+        let links = fabric.links().len();
+        if self.lines.len() > links {
+            self.lines = self.lines.split_off(links * port as usize);
+            self.lines.truncate(links);
+        }
+        self
+    }
+}
+
 /// What a spec makes of a fabric.
 pub(crate) fn ethernet(spec: &Spec, fabric: &Fabric) -> Ethernet {
     let is_switch = |node| matches!(node, Node::Switch(_));

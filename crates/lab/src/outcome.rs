@@ -12,8 +12,10 @@ mod traffic;
 use crate::live::Found;
 use crate::world::Task;
 use crate::{LabError, World};
-use crosstie_study::{Point, Row, SideTables};
+use crosstie_model::price::Price;
+use crosstie_study::{Point, Row, SideTables, Spec};
 use iterations::Beside;
+use priced::Priced;
 use std::ops::ControlFlow;
 
 /// A row and what stands beside it.
@@ -40,14 +42,22 @@ pub(crate) fn of(
         }
         Task::Application { work, script, confidence, limit } => {
             let script = script.as_ref();
-            if let Some(parameters) = world.parameters() {
-                return priced::of(point, world, work, script, *confidence, parameters).map(Some);
+            if let Some(cluster) = world.cluster() {
+                return priced::of(point, world, work, script, *confidence, cluster).map(Some);
             }
             let played = iterations::play(point, world, work, script, *limit, watch);
             let beside = Beside::default();
             Ok(played.map(|it| iterations::of(point, world, script, *confidence, it, beside)))
         }
     }
+}
+
+/// The prices of the iterations of a spec's work, until they repeat themselves; `None` in another
+/// world than the model.
+pub(crate) fn prices(spec: &Spec, world: &World) -> Option<Result<Vec<Price>, LabError>> {
+    let Task::Application { work, script, .. } = world.task() else { return None };
+    let priced = Priced::of(spec, work, script.as_ref(), world.cluster()?);
+    Some(priced.map(|priced| priced.prices))
 }
 
 /// The outcome of a point that real ranks have done: what each of them found, or why there is

@@ -2,28 +2,91 @@
 
 use crate::ethernet::{Ethernet, ethernet, pace};
 use crate::{LabError, RoutedFabric, nodes};
+use crosstie_collective::{Counting, Window};
 use crosstie_fabric::{ChannelId, HostId, LinkId, Node, SwitchId};
-use crosstie_model::{Architecture, Buffer, Parameters, Uplink};
+use crosstie_model::{
+    Acknowledgements, Architecture, Buffer, Cluster, Messages, Parameters, Processors, Rail,
+    Uplink, price,
+};
+use crosstie_protocol::channel::{Acknowledge, SelectiveSpec};
 use crosstie_routing::{Route, Tag};
 use crosstie_sim::frame::{Forwarding, Line, SwitchSpec, framing};
-use crosstie_study::{self as study, Capacity, Commodity, Memory, Model, Spec};
+use crosstie_study::{self as study, Capacity, ChannelKind, Commodity, Memory, Model, Spec};
 use crosstie_units::{Bytes, Cost, Rate, Time};
 use std::path::PathBuf;
 
-/// The parameters of a spec: those that it names, or those that follow from its links, switches and
-/// nodes as a network of frames. The latency is that of the longest way from the first host, and
-/// grows with the number of nodes as far as they wait for each other at the forwarding engines of
-/// switches.
-pub(crate) fn parameters(
+/// The cluster of a spec: the parameters that it names, for each of its rails, or those that follow
+/// from its links, switches and nodes as a network of frames. The latency is that of the longest
+/// way from the first host, and grows with the number of nodes as far as they wait for each other
+/// at the forwarding engines of switches.
+pub(crate) fn cluster(
     spec: &Spec,
     network: &RoutedFabric,
     locate: &dyn Fn(&str) -> PathBuf,
-) -> Result<Parameters, LabError> {
-    match &spec.model {
-        Some(Model::Parameters(parameters)) => Ok(**parameters),
-        Some(Model::File { path }) => read(&locate(path)),
-        None => Ok(derive(spec, network)),
+) -> Result<Cluster, LabError> {
+    let written = match &spec.model {
+        Some(Model::Parameters(parameters)) => Some(**parameters),
+        Some(Model::File { path }) => Some(read(&locate(path))?),
+        None => None,
+    };
+    let rail = |port: u32| {
+        let parameters = written.unwrap_or_else(|| derive(spec, network, port));
+        let parameters = match window(&spec.channel) {
+            None => parameters,
+            Some(window) => paced(&parameters, window),
+        };
+        Rail { parameters, port: port as u16 }
+    };
+    let rails: Vec<Rail> = spec.cluster.rails.ports().into_iter().map(rail).collect();
+    let messages = spec.message.as_ref().map(|message| Messages {
+        spec: nodes::messaging(spec, message).protocol,
+        header: message.envelope.get(),
+    });
+    // Written parameters say how fast bytes come.
+    let most = Rate::from_bytes_per_second(u64::MAX);
+    let rate = if written.is_some() { most } else { spec.link.rate };
+    let processors = nodes::overhead(&spec.node).map(|overhead| Processors { overhead, rate });
+    Ok(Cluster {
+        rails,
+        policy: spec.policy,
+        messages,
+        processors,
+        acknowledgements: acknowledgements(&spec.channel),
+        blocking: spec.cluster.blocking,
+    })
+}
+
+/// How a channel acknowledges packets.
+fn acknowledgements(channel: &ChannelKind) -> Option<Acknowledgements> {
+    let (every, after) = match *channel {
+        ChannelKind::Raw {} => return None,
+        ChannelKind::Selective { after, .. } => {
+            (2, after.unwrap_or(SelectiveSpec::SIMULATED.after))
+        }
+        ChannelKind::GoBackN { acknowledge, .. }
+        | ChannelKind::SimpleGoBackN { acknowledge, .. } => match acknowledge {
+            Acknowledge::Immediate => (1, Time::ZERO),
+            Acknowledge::Delayed { every, .. } => (every, Time::from_ps(u64::MAX / 2)),
+            Acknowledge::Piggyback { .. } => (u32::MAX, Time::from_ps(u64::MAX / 2)),
+        },
+    };
+    Some(Acknowledgements { every, after })
+}
+
+/// The window between two nodes of a channel that has one of its own, W_FC.
+pub(crate) fn window(channel: &ChannelKind) -> Option<u32> {
+    match *channel {
+        ChannelKind::GoBackN { window, .. } | ChannelKind::SimpleGoBackN { window, .. } => {
+            Some(window)
+        }
+        ChannelKind::Raw {} | ChannelKind::Selective { .. } => None,
     }
+}
+
+/// The same rail with a window between two nodes: packets follow each other every F / W_FC, if that
+/// is longer than their gap.
+fn paced(parameters: &Parameters, packets: u32) -> Parameters {
+    price::paced(parameters, 2, Window { packets, counts: Counting::Unacknowledged })
 }
 
 /// Reads a model file.
@@ -48,14 +111,14 @@ pub(crate) fn from_text(text: &str) -> Result<Parameters, String> {
     Ok(parameters)
 }
 
-/// What follows from links, switches and nodes.
-pub(crate) fn derive(spec: &Spec, network: &RoutedFabric) -> Parameters {
+/// What follows from links, switches and nodes, for the rails of a port.
+pub(crate) fn derive(spec: &Spec, network: &RoutedFabric, port: u32) -> Parameters {
     let packing = nodes::frame_packing(spec);
     let payload = packing.payload.unwrap_or(framing::MINIMUM);
     let header = u64::from(packing.overhead);
     let node = spec.node.commodity.clone().unwrap_or_default();
     let Commodity { send, send_gap, outward, inward, receive_gap, receive, pickup, .. } = node;
-    let ethernet = ethernet(spec, &network.fabric);
+    let ethernet = ethernet(spec, &network.fabric).of_port(port, &network.fabric);
     let host = ethernet.lines[network.fabric.host_out(HostId(0)).link().0 as usize];
     let wire_gap = on_line(&host, framing::occupied(framing::MINIMUM) - framing::MINIMUM, true);
     // The costs of a machine are those of packets with their headers; those of the model, of what

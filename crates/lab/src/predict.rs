@@ -15,7 +15,8 @@ mod many_to_one;
 mod packet;
 mod subject;
 
-pub use candidate::{Bottleneck, Candidate, PathStep};
+pub(crate) use candidate::rail_shares;
+pub use candidate::{Bottleneck, Candidate, PathStep, RailShare};
 pub use cluster::Cluster;
 pub use exchange::{Advice, Choice, ExchangeQuestion, Limit, Risk, USUAL_WINDOW, advise};
 pub use form::{Form, Rule};
@@ -23,11 +24,14 @@ pub use many_to_one::{Flow, Losses, ManyToOne, Patience};
 pub use packet::{Duplex, PacketCosts};
 pub use subject::Subject;
 
+use crate::LabError;
 use crosstie_collective::OperationError;
 use crosstie_model::Cut;
 use crosstie_model::price::PriceError;
+use crosstie_study::{Spec, World};
 use crosstie_units::Time;
 use serde::{Serialize, Serializer};
+use std::path::PathBuf;
 
 /// What is asked of a cluster.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,6 +101,17 @@ pub enum PredictError {
     },
 }
 
+/// What each rail carries of the work of a spec on paper; nothing if there is one, or another world.
+/// `locate` tells where the paths in it lead.
+pub fn carried(spec: &Spec, locate: &dyn Fn(&str) -> PathBuf) -> Result<Vec<RailShare>, LabError> {
+    if spec.world != World::Model || spec.cluster.rails.count() < 2 {
+        return Ok(Vec::new());
+    }
+    let world = crate::World::build(spec, locate)?;
+    let Some(prices) = crate::outcome::prices(spec, &world) else { return Ok(Vec::new()) };
+    prices.map(|prices| rail_shares(&prices))
+}
+
 /// Answers a question.
 pub fn predict(cluster: &Cluster, question: &Question) -> Result<Prediction, PredictError> {
     let &Question { subject, nodes, .. } = question;
@@ -104,14 +119,17 @@ pub fn predict(cluster: &Cluster, question: &Question) -> Result<Prediction, Pre
     // The messages of what has no size have one byte.
     let bytes = if subject.has_size() { question.bytes } else { 1 };
     let cut = Cut::new(parameters, bytes, nodes);
-    let ranking = candidate::ranking(parameters, question, bytes)?;
+    let ranking = candidate::ranking(cluster.rails(), question, bytes)?;
     let is_gather = subject == Subject::Collective("gather");
     Ok(Prediction {
         size: subject.has_size().then_some(bytes),
         nodes,
         packets: cut.packets,
         packet: PacketCosts::of(parameters, bytes, nodes),
-        form: form::form(parameters, subject, bytes, nodes),
+        // The formulas are those of one rail, and of messages that are not asked for.
+        form: (cluster.rails().is_plain())
+            .then(|| form::form(parameters, subject, bytes, nodes))
+            .flatten(),
         ranking,
         many_to_one: (is_gather && nodes > 1)
             .then(|| ManyToOne::of(parameters, bytes, nodes, question.flow))

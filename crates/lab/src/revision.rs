@@ -7,7 +7,7 @@ use crosstie_study::{Spec, World};
 const WORMHOLE: u32 = 5;
 const FRAME: u32 = 9;
 const IDEAL: u32 = 9;
-const MODEL: u32 = 4;
+const MODEL: u32 = 5;
 const LIVE: u32 = 4;
 
 /// What computes a point: "wormhole 1".

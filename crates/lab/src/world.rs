@@ -2,11 +2,11 @@
 
 use crate::ethernet::{Ethernet, ethernet, pace};
 use crate::live::Plan;
-use crate::parameters::parameters;
+use crate::parameters::cluster;
 use crate::round_trip::RoundTrip;
 use crate::schedule::Script;
 use crate::{LabError, RoutedFabric, destination, elan, hardware, nodes, rails};
-use crosstie_model::Parameters;
+use crosstie_model::Cluster;
 use crosstie_protocol::{Injection, Pacing, Packing};
 use crosstie_sim::elan::{ElanSpec, WithElans};
 use crosstie_sim::frame::FrameSpec;
@@ -53,7 +53,7 @@ enum Ground {
     },
     Frame(Ethernet),
     Model {
-        parameters: Box<Parameters>,
+        cluster: Box<Cluster>,
         ideal: IdealSpec,
     },
     /// No network of ours: real ranks have their own.
@@ -121,7 +121,7 @@ impl World {
                 rails::unequal(spec, &alike).map_or(Ground::Ideal(alike), Ground::Unequal)
             }
             study::World::Model => Ground::Model {
-                parameters: Box::new(parameters(spec, &network, locate)?),
+                cluster: Box::new(cluster(spec, &network, locate)?),
                 ideal: ideal(spec, hosts),
             },
             study::World::Live => Ground::Live {
@@ -242,10 +242,10 @@ impl World {
         }
     }
 
-    /// The parameters of the model, if that is where the work is done.
-    pub(crate) fn parameters(&self) -> Option<&Parameters> {
+    /// The cluster of the model, if that is where the work is done.
+    pub(crate) fn cluster(&self) -> Option<&Cluster> {
         match &self.ground {
-            Ground::Model { parameters, .. } => Some(parameters),
+            Ground::Model { cluster, .. } => Some(cluster),
             _ => None,
         }
     }

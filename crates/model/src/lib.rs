@@ -38,22 +38,26 @@
 //! hold, the page of a module says what is done.
 
 mod broadcast;
+mod cluster;
 pub mod congestion;
 mod exchange;
 pub mod fit;
 mod packet;
 mod parameters;
 pub mod price;
+mod spread;
 #[cfg(test)]
 mod testing;
 mod transfer;
 mod uplink;
 
 pub use broadcast::{Form, PacketTree};
+pub use cluster::{Acknowledgements, Cluster, Messages, Processors, Rail};
 pub use congestion::Architecture;
 pub use crosstie_units::Cost;
 pub use exchange::Exchange;
 pub use packet::{Packet, Stage};
+
 pub use parameters::{Bandwidth, Buffer, Copies, Parameters, ethernet_gap};
 pub use transfer::{Cut, Transfer, printed_2_6, printed_3_1};
 pub use uplink::Uplink;

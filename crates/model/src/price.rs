@@ -52,21 +52,27 @@ mod desk;
 mod engine;
 mod error;
 mod feedback;
-mod inbox;
+mod letter;
+mod log;
 mod path;
 mod pattern;
+mod protocol;
+mod rails;
 mod stretch;
 mod turns;
 
 pub use congestion::{Congestion, Place};
 pub use error::PriceError;
-pub use feedback::{feedback, pace};
+pub use feedback::{feedback, pace, paced};
 pub use pattern::{both_ways, ping, stream};
+pub use rails::RailUse;
 pub use stretch::{Resource, Shares, Stretch, What};
 
-use crate::Parameters;
+use crate::{Cluster, Parameters};
 use crosstie_collective::{OpId, Rank, Schedule, Step};
 use crosstie_units::Time;
+use engine::State;
+use log::Log;
 use serde::Serialize;
 
 /// What a schedule takes, and why.
@@ -85,30 +91,81 @@ pub struct Price {
     pub bottleneck: Resource,
     /// Whether, and where, packets would be lost.
     pub congestion: Option<Congestion>,
+    /// What each rail carries, over all ranks.
+    pub rails: Vec<RailUse>,
 }
 
-/// The price of a schedule among so many nodes: p, on which L may depend.
+/// The price of a schedule on one rail among so many nodes: p, on which L may depend.
 pub fn price(
     schedule: &Schedule,
     parameters: &Parameters,
     nodes: u32,
 ) -> Result<Price, PriceError> {
+    price_on(schedule, &Cluster::from(*parameters), nodes)
+}
+
+/// The price of a schedule on the rails of a cluster.
+pub fn price_on(schedule: &Schedule, cluster: &Cluster, nodes: u32) -> Result<Price, PriceError> {
+    let mut prices = iterations(schedule, cluster, nodes, 1)?;
+    Ok(prices.remove(0))
+}
+
+/// Iterations that are priced where credit takes turns with messages: it is given back for half of
+/// 32 eager messages.
+const CREDITS: usize = 68;
+
+/// The most iterations that are priced before turns come round.
+const MOST_TURNS: usize = 1024;
+
+/// The prices of a schedule that is played again and again, until they repeat themselves: policies
+/// in which messages take turns go on where they are. There are at most so many, and one at least.
+pub fn iterations(
+    schedule: &Schedule,
+    cluster: &Cluster,
+    nodes: u32,
+    most: u32,
+) -> Result<Vec<Price>, PriceError> {
     check(schedule)?;
-    let taken_apart = turns::by_packets(schedule, parameters, nodes);
-    let log = match &taken_apart {
-        // What never ends does not end packet by packet either, and is told by its operations.
-        Some((packets, paced)) => engine::run(packets, paced, nodes, true)
-            .or_else(|_| engine::run(schedule, parameters, nodes, false))?,
-        None => engine::run(schedule, parameters, nodes, false)?,
-    };
-    let schedule = taken_apart.as_ref().map_or(schedule, |(packets, _)| packets);
-    let path = path::critical(schedule, &log);
-    let shares = Shares::of(&path);
-    let congestion = backlog::overflow(&log, parameters);
-    let bottleneck = if congestion.is_some() { Resource::Buffer } else { shares.most() };
-    let finish = log.finish(schedule);
-    let time = finish.iter().copied().max().unwrap_or(Time::ZERO);
-    Ok(Price { time, finish, path, shares, bottleneck, congestion })
+    let taken_apart = turns::by_packets(schedule, cluster, nodes);
+    let priced = taken_apart.as_ref().map_or(cluster, |(_, paced)| paced);
+    let credit_takes_turns =
+        cluster.messages.is_some() && cluster.rails.len() > 1 && !cluster.policy.stripes();
+    let state = || State::new(priced, nodes, schedule.ranks());
+    let (begin, mut now) = (state().spreads, state());
+    let mut prices = Vec::new();
+    loop {
+        let log = match &taken_apart {
+            // What never ends does not end packet by packet either, and is told by its operations.
+            Some((packets, _)) => {
+                engine::run(packets, priced, nodes, true, &mut now).or_else(|_| {
+                    let mut whole = State::new(cluster, nodes, schedule.ranks());
+                    engine::run(schedule, cluster, nodes, false, &mut whole)
+                })?
+            }
+            None => engine::run(schedule, cluster, nodes, false, &mut now)?,
+        };
+        let played = taken_apart.as_ref().map_or(schedule, |(packets, _)| packets);
+        prices.push(Price::of(played, cluster, &log));
+        // Credit that is given back takes a turn, too, now and then.
+        let all = if credit_takes_turns { CREDITS } else { 1 };
+        let repeats = now.spreads == begin && prices.len() >= all;
+        if repeats || prices.len() >= (most as usize).min(MOST_TURNS) {
+            return Ok(prices);
+        }
+    }
+}
+
+impl Price {
+    fn of(schedule: &Schedule, cluster: &Cluster, log: &Log) -> Price {
+        let path = path::critical(schedule, log);
+        let shares = Shares::of(&path);
+        let congestion = backlog::overflow(log, cluster.first());
+        let bottleneck = if congestion.is_some() { Resource::Buffer } else { shares.most() };
+        let finish = log.finish(schedule);
+        let time = finish.iter().copied().max().unwrap_or(Time::ZERO);
+        let rails = RailUse::all(cluster, log);
+        Price { time, finish, path, shares, bottleneck, congestion, rails }
+    }
 }
 
 /// Every message goes to somebody, and nobody reads memory without one.

@@ -2,7 +2,7 @@
 
 /// When rails finish together that take so many bytes between them. Each rail is told by when it is
 /// free and by what a byte takes on it, in order of when they are free.
-pub(crate) fn finish(rails: impl IntoIterator<Item = (f64, f64)>, bytes: f64) -> f64 {
+pub fn finish(rails: impl IntoIterator<Item = (f64, f64)>, bytes: f64) -> f64 {
     // With the first few rails, as long as the next is free before these are done.
     let (mut speed, mut begun, mut end) = (0.0, 0.0, f64::INFINITY);
     for (free, pace) in rails {

@@ -69,7 +69,7 @@ mod growth;
 mod identity;
 mod in_transit;
 mod injection;
-mod level;
+pub mod level;
 mod livelock;
 mod machine;
 mod matching;

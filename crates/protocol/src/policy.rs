@@ -24,7 +24,7 @@ pub use dynamic::Dynamic;
 pub use fastest::Fastest;
 pub use kind::{Pacing, Policies, PolicyKind};
 pub use local_dynamic::LocalDynamic;
-pub use multiplex::{Multiplex, Rule, Shares};
+pub use multiplex::{Multiplex, Multiplexer, Rule, Shares};
 pub use pull::Pull;
 pub use round_robin::RoundRobin;
 pub use static_allocation::StaticAllocation;

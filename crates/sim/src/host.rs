@@ -35,6 +35,7 @@ mod desk;
 mod messaging;
 mod wires;
 
+pub use crosstie_collective::Overhead;
 pub(crate) use messaging::Messaging;
 pub use messaging::MessagingSpec;
 pub use wires::Wires;
@@ -55,29 +56,6 @@ type MessageId = u32;
 
 /// The messages and receives of one host.
 type Inbox = Matching<Rank, Tag, Request, MessageId>;
-
-/// What hosts take for sending and receiving.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Overhead {
-    /// For a message: o.
-    pub message: Time,
-    /// For every byte behind the first: O.
-    pub byte: Time,
-    /// The longest message that a send does not wait for the receive of: S. `None`: there is no
-    /// such limit.
-    pub eager: Option<u32>,
-}
-
-impl Overhead {
-    fn bytes(&self, bytes: u32) -> Time {
-        self.byte * u64::from(bytes.max(1) - 1)
-    }
-
-    /// Returns true if the send of a message does not wait for its receive.
-    fn is_eager(&self, bytes: u32) -> bool {
-        self.eager.is_none_or(|most| bytes <= most)
-    }
-}
 
 /// What a message went through, or a computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

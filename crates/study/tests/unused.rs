@@ -76,14 +76,19 @@ fn in_a_sweep_over_worlds_a_key_is_for_the_world_that_uses_it() {
 /// A price must not look sure where it leaves out what the machine beside it has.
 #[test]
 fn the_model_always_tells_what_it_leaves_out() {
-    let keys = "cluster.rails = 4\npolicy = 'basic'\nmessage = {}\nchannel = 'go-back-n'\n\
-                node.overhead.message = '10 us'\nframe.mtu = '1 KiB'\n\
+    let keys = "cluster.rails = 4\nnode.bus = 'half'\nnic.window = 4\n\
+                node.commodity.interrupts = {}\nframe.mtu = '1 KiB'\n\
                 [sweep.product]\nworld = ['model', 'frame', 'ideal']";
-    let told = "cluster.rails policy message channel node.overhead.message";
+    let told = "node.bus nic.window node.commodity.interrupts";
     assert_eq!(unused(&format!("{PING}{keys}")), [told, "", ""]);
-    // One rail, and nothing between: there is nothing to leave out.
-    let keys = "message = {}\n[sweep.product]\nworld = ['model', 'frame']\ncluster.rails = [1, 2]";
-    assert_eq!(unused(&format!("{PING}{keys}")), ["message", "message cluster.rails", "", ""]);
+    // Rails, and how ranks use them, are priced: there is nothing to leave out.
+    let keys = "cluster.rails = [{}, {rate = '1 MB/s'}]\npolicy = 'basic'\nmessage = {}\n\
+                channel = 'go-back-n'\nnode.overhead.message = '10 us'\n\
+                [sweep.product]\nworld = ['model', 'frame']";
+    assert_eq!(unused(&format!("{PING}{keys}")), ["", ""]);
+    // But not what processors do about acknowledgements.
+    let keys = format!("node.commodity.send = '1 us'\n{keys}");
+    assert_eq!(unused(&format!("{PING}{keys}")), ["channel", ""]);
     assert_eq!(unused(&format!("{PING}world = 'model'")), [""]);
 }
 
@@ -95,9 +100,9 @@ fn what_a_price_would_leave_out_is_known_of_any_machine() {
     );
     let study = Study::parse("test", &text).unwrap();
     let found = study.unpriced(&study.points()[0]);
-    assert_eq!(found, ["cluster.rails", "node.bus", "switch.buffer"]);
+    assert_eq!(found, ["node.bus", "switch.buffer"]);
     assert_eq!(
         World::Model.does_not_use(&found).unwrap(),
-        "not used by the model: cluster.rails, node.bus, switch.buffer (it prices one rail, the first)"
+        "not used by the model: node.bus, switch.buffer"
     );
 }

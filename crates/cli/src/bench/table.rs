@@ -45,9 +45,24 @@ pub struct Line {
     /// The fastest of several algorithms in each world.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fastest: Vec<Fastest>,
+    /// What each of several rails carries, in the columns of the model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rails: Vec<Rails>,
     /// The share of the cores that others had while real ranks worked, the largest of all columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy: Option<f64>,
+}
+
+/// What each of several rails carries by the model.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Rails {
+    /// The algorithm of a collective operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub algorithm: Option<String>,
+    /// The share of all bytes.
+    pub shares: Vec<f64>,
+    /// How long NICs send them, in microseconds.
+    pub busy: Vec<f64>,
 }
 
 /// Which algorithm takes the least time in a world.
@@ -184,7 +199,10 @@ impl fmt::Display for Table {
             let world = if ranked.len() > 1 { format!(", {world}") } else { String::new() };
             write!(f, "  fastest{world}")?;
         }
-        for Line { size, values, fastest, busy } in &self.lines {
+        if self.lines.iter().any(|line| !line.rails.is_empty()) {
+            write!(f, "  rails of the model [%]")?;
+        }
+        for Line { size, values, fastest, busy, rails } in &self.lines {
             writeln!(f)?;
             match size {
                 Some(size) => write!(f, "{size:<10}")?,
@@ -199,6 +217,13 @@ impl fmt::Display for Table {
                 let name = name.map_or("-", |it| it.algorithm.as_str());
                 let width = if ranked.len() > 1 { "fastest, ".len() + world.len() } else { 0 };
                 write!(f, "  {name:<width$}")?;
+            }
+            let shares = |rails: &Rails| {
+                let shares = rails.shares.iter().map(|share| format!("{:.1}", 100.0 * share));
+                shares.collect::<Vec<_>>().join("/")
+            };
+            for rails in rails {
+                write!(f, "  {}", shares(rails))?;
             }
             if let Some(doubt) = busy.and_then(disturbance) {
                 write!(f, "  # {doubt}")?;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crosstie_lab::predict::{
-    Candidate, Flow, Form, ManyToOne, PacketCosts, Prediction, Rule, Subject,
+    Candidate, Flow, Form, ManyToOne, PacketCosts, Prediction, RailShare, Rule, Subject,
 };
 use crosstie_units::Time;
 
@@ -100,14 +100,31 @@ fn single(subject: Subject, prediction: &Prediction, way: &Candidate) -> String 
     format!(
         "time           {} = host {} + gap {} + wire {}\n\
          bandwidth      {} MB/s{each}\n\
-         bottleneck     {}\n",
+         bottleneck     {}\n{}",
         us(way.time),
         us(way.host),
         us(way.gap),
         us(way.wire),
         rate(size, way.time),
         bottleneck(way),
+        rails(way),
     )
+}
+
+/// What each of several rails carries, a line each.
+fn rails(way: &Candidate) -> String {
+    let mut text = String::new();
+    for (number, RailShare { bytes, share, busy }) in way.rails.iter().enumerate() {
+        let (rail, share) = (format!("rail {number}"), 100.0 * share);
+        writeln!(text, "{rail:<14} {bytes} B, {share:.1} %, sent in {}", us(*busy)).ok();
+    }
+    text
+}
+
+/// The share of each of several rails, in percent: `80.0/20.0`.
+pub fn shares(way: &Candidate) -> String {
+    let shares = way.rails.iter().map(|rail| format!("{:.1}", 100.0 * rail.share));
+    shares.collect::<Vec<_>>().join("/")
 }
 
 /// The resource and the stage.
@@ -140,6 +157,9 @@ fn ranked(ranking: &[Candidate]) -> String {
         if let Some(congestion) = &way.bottleneck.congestion {
             writeln!(text, "{}: {congestion}", name(way)).ok();
         }
+    }
+    if let Some(best) = ranking.first().filter(|way| !way.rails.is_empty()) {
+        write!(text, "\nrails, with {}\n{}", name(best), rails(best)).ok();
     }
     text
 }

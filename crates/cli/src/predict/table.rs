@@ -2,7 +2,7 @@
 
 use crosstie_lab::predict::{Prediction, Subject};
 
-use super::layout::{bottleneck, path, port, rate, us};
+use super::layout::{bottleneck, path, port, rate, shares, us};
 
 /// A line for each size.
 pub fn by_size(subject: Subject, predictions: &[Prediction]) -> String {
@@ -49,6 +49,10 @@ pub fn aligned(lines: &[Vec<String>]) -> String {
 fn between_two(predictions: &[Prediction]) -> Vec<Vec<String>> {
     let heads = ["size [B]", "packets", "time", "MB/s", "host", "gap", "wire", "bottleneck"];
     let mut lines = vec![heads.map(str::to_owned).to_vec()];
+    let has_rails = predictions.iter().any(|one| !one.ranking[0].rails.is_empty());
+    if has_rails {
+        lines[0].insert(heads.len() - 1, "rails [%]".to_owned());
+    }
     for Prediction { size, packets, ranking, .. } in predictions {
         let (size, way) = (size.unwrap_or(0), &ranking[0]);
         lines.push(vec![
@@ -59,8 +63,10 @@ fn between_two(predictions: &[Prediction]) -> Vec<Vec<String>> {
             us(way.host),
             us(way.gap),
             us(way.wire),
-            bottleneck(way),
         ]);
+        let line = lines.last_mut().expect("there is one");
+        line.extend(has_rails.then(|| shares(way)));
+        line.push(bottleneck(way));
     }
     lines
 }

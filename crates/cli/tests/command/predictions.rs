@@ -234,27 +234,41 @@ fn machines_are_files_too_and_can_be_changed() {
 #[test]
 fn what_the_model_leaves_out_is_told() {
     let folder = tempdir().unwrap();
-    let machine = |rails: &str| {
+    let machine = |rails: &str, more: &str| {
         let text = format!(
             "title = 'Mine'\nseed = 1\nworld = 'frame'\nfabric.single.hosts = 2\n\
              link.rate = '1 Gbit/s'\nnode.overhead.message = '10 us'\nmessage = {{}}\n\
-             cluster.rails = {rails}\n"
+             cluster.rails = {rails}\n{more}\n"
         );
         std::fs::write(folder.path().join("mine.toml"), text).unwrap();
     };
     let ask = ["transfer", "--sim", "mine.toml", "--sizes", "64KiB", "--json"];
-    let told = "not used by the model: node.overhead.message, message, cluster.rails (it prices one \
-                rail, the first)";
-    for rails in ["2", "[{}, {rate = '250 Mbit/s'}]", "[{rate = '250 Mbit/s'}, {}]"] {
-        machine(rails);
+    let bench = ["bench", "ping", "--sim", "mine.toml", "--sizes", "64KiB", "--predict", "--json"];
+    let told = "not used by the model: node.bus";
+    machine("2", "node.bus = 'half'");
+    let end = predict(&folder, &ask).expect(0);
+    assert_eq!(end.stderr, format!("mine.toml: {told}\n"));
+    assert_eq!(end.json()["remarks"], json!([told]));
+    // The column of a benchmark says the same.
+    assert_eq!(run_in(folder.path(), &bench).expect(0).json()["remarks"], json!([told]));
+    // Rails are priced, and it is told what each of them carries.
+    for (rails, shares) in [
+        ("2", [0.5, 0.5]),
+        ("[{}, {rate = '250 Mbit/s'}]", [0.8, 0.2]),
+        ("[{rate = '250 Mbit/s'}, {}]", [0.2, 0.8]),
+    ] {
+        machine(rails, "");
         let end = predict(&folder, &ask).expect(0);
-        assert_eq!(end.stderr, format!("mine.toml: {told}\n"), "{rails}");
-        assert_eq!(end.json()["remarks"], json!([told]), "{rails}");
-        // The column of a benchmark says the same, and is there for unequal rails too.
-        let bench =
-            ["bench", "ping", "--sim", "mine.toml", "--sizes", "64KiB", "--predict", "--json"];
-        let document = run_in(folder.path(), &bench).expect(0).json();
-        assert_eq!(document["remarks"], json!([told]), "{rails}");
+        assert_eq!(end.stderr, "", "{rails}");
+        let document = end.json();
+        let found = &document["predictions"][0]["ranking"][0]["rails"];
+        for (rail, share) in shares.iter().enumerate() {
+            let found = found[rail]["share"].as_f64().unwrap();
+            assert!((found - share).abs() < 0.03, "{rails}: {found}, expected {share}");
+        }
+        let line = &run_in(folder.path(), &bench).expect(0).json()["rows"][0];
+        let carried = &line["rails"][0]["shares"];
+        assert!((carried[0].as_f64().unwrap() - shares[0]).abs() < 0.03, "{line}");
     }
     // One rail, and nothing that packets are not: a price is all there is to say.
     let end = predict(&folder, &["transfer", "--sim", "fedp"]).expect(0);

@@ -1,15 +1,68 @@
 //! Rows of the model.
 
-use super::Outcome;
-use super::iterations::{self, Beside};
+use super::iterations::Beside;
+use super::{Outcome, iterations as played_iterations};
+use crate::predict::{RailShare, rail_shares};
 use crate::schedule::Script;
 use crate::{LabError, World};
-use crosstie_model::Parameters;
-use crosstie_model::price::{self, Price, price};
+use crosstie_model::Cluster;
+use crosstie_model::price::{self, Price, iterations};
 use crosstie_sim::run::Played;
-use crosstie_study::{Ping, Point, Stream, Work};
-use crosstie_units::Bytes;
+use crosstie_study::{Ping, Point, Spec, Stream, Work};
+use crosstie_units::{Bytes, Time};
 use crosstie_work::{ANSWER, Rank};
+
+/// Prices of the iterations of some work, until they repeat themselves; how many iterations there
+/// are, and the bytes that each moves.
+pub(super) struct Priced {
+    pub prices: Vec<Price>,
+    count: u32,
+    moved: u64,
+}
+
+impl Priced {
+    /// The prices of closed-loop work.
+    pub fn of(
+        spec: &Spec,
+        work: &Work,
+        script: Option<&Script>,
+        cluster: &Cluster,
+    ) -> Result<Priced, LabError> {
+        // The ranges of the experiment file lie within the types.
+        let bytes = |size: Bytes| size.get() as u32;
+        let own;
+        let (schedule, count, moved) = match (work, script) {
+            (&Work::Ping(Ping { size, iterations, .. }), _) => {
+                own = price::ping(bytes(size));
+                (&own, iterations, 2 * size.get())
+            }
+            (&Work::Stream(Stream { pairs: 2.., .. }), _) => {
+                let help = "leave `work.stream.pairs` out, or choose another world";
+                let problem = "the model prices one pair";
+                return Err(LabError::setting("work.stream.pairs", problem, help));
+            }
+            (&Work::Stream(Stream { size, window, iterations, both_ways, .. }), _) => {
+                own = match both_ways {
+                    false => price::stream(bytes(size), window, ANSWER),
+                    true => price::both_ways(bytes(size), window, ANSWER),
+                };
+                let ways = if both_ways { 2 } else { 1 };
+                (&own, iterations, ways * u64::from(window) * size.get())
+            }
+            (_, Some(script)) => {
+                let (count, schedule) = (spec.schedule.iterations, script.schedule());
+                (schedule, count, schedule.bytes())
+            }
+            (_, None) => unreachable!("open-loop traffic has no price"),
+        };
+        // p counts those who take part [tam, 2.2.3]; of a ping and a stream they are two.
+        let prices = iterations(schedule, cluster, schedule.ranks(), count).map_err(|error| {
+            let help = "mend the schedule: the model can only price one that ends";
+            LabError::setting("work", error, help)
+        })?;
+        Ok(Priced { prices, count, moved })
+    }
+}
 
 /// What the work of a point costs by the model.
 pub(super) fn of(
@@ -18,38 +71,9 @@ pub(super) fn of(
     work: &Work,
     script: Option<&Script>,
     confidence: f64,
-    parameters: &Parameters,
+    cluster: &Cluster,
 ) -> Result<Outcome, LabError> {
-    // p counts those who take part [tam, 2.2.3]; of a ping and a stream they are two.
-    let nodes = script.map_or(2, |script| script.schedule().ranks());
-    // The ranges of the experiment file lie within the types.
-    let bytes = |size: Bytes| size.get() as u32;
-    let (price, count, moved) = match (work, script) {
-        (&Work::Ping(Ping { size, iterations, .. }), _) => {
-            let price = price::ping(parameters, bytes(size), nodes);
-            (price, iterations, 2 * size.get())
-        }
-        (&Work::Stream(Stream { pairs: 2.., .. }), _) => {
-            let help = "leave `work.stream.pairs` out, or choose another world";
-            return Err(LabError::setting("work.stream.pairs", "the model prices one pair", help));
-        }
-        (&Work::Stream(Stream { size, window, iterations, both_ways, .. }), _) => {
-            let price = match both_ways {
-                false => price::stream(parameters, bytes(size), window, ANSWER, nodes),
-                true => price::both_ways(parameters, bytes(size), window, ANSWER, nodes),
-            };
-            let ways = if both_ways { 2 } else { 1 };
-            (price, iterations, ways * u64::from(window) * size.get())
-        }
-        (_, Some(script)) => {
-            let priced = price(script.schedule(), parameters, nodes).map_err(|error| {
-                let help = "mend the schedule: the model can only price one that ends";
-                LabError::setting("work", error, help)
-            })?;
-            (priced, point.spec.schedule.iterations, script.schedule().bytes())
-        }
-        (_, None) => unreachable!("open-loop traffic has no price"),
-    };
+    let Priced { prices, count, moved } = Priced::of(&point.spec, work, script, cluster)?;
     let columns = [
         ("host_share", price::Resource::Host),
         ("gap_share", price::Resource::Gap),
@@ -57,29 +81,41 @@ pub(super) fn of(
         ("compute_share", price::Resource::Compute),
     ];
     // Waiting for an uplink is part of the way.
+    let whole = prices.iter().map(|price| price.shares).reduce(|all, other| all + other);
+    let whole = whole.expect("there is an iteration");
     let share = |resource| match resource {
-        price::Resource::Wire => {
-            price.shares.share(resource) + price.shares.share(price::Resource::Uplink)
-        }
-        _ => price.shares.share(resource),
+        price::Resource::Wire => whole.share(resource) + whole.share(price::Resource::Uplink),
+        _ => whole.share(resource),
     };
     let shares = columns.map(|(name, resource)| (name.to_owned(), share(resource)));
-    let played = played(&price, count, moved);
-    let beside = Beside { columns: shares.to_vec(), notes: vec![note(&price)] };
-    Ok(iterations::of(point, world, script, confidence, played, beside))
+    let played = played(&prices, count, moved);
+    let notes = [note(&prices[0])].into_iter().chain(carried(&prices));
+    let beside = Beside { columns: shares.to_vec(), notes: notes.collect() };
+    Ok(played_iterations::of(point, world, script, confidence, played, beside))
 }
 
-/// A price as if it had been played.
-fn played(price: &Price, iterations: u32, bytes_per_iteration: u64) -> Played {
-    let finish = (0..).map(Rank).zip(price.finish.iter().copied());
+/// Prices as if they had been played, one after the other, again and again.
+fn played(prices: &[Price], count: u32, bytes_per_iteration: u64) -> Played {
+    let times = prices.iter().map(|price| price.time).cycle().take(count as usize);
+    let iterations: Vec<Time> = times.collect();
+    let last = &prices[(count as usize - 1) % prices.len()];
+    let finish = (0..).map(Rank).zip(last.finish.iter().copied());
     Played {
         failure: None,
-        iterations: vec![price.time; iterations as usize],
         finished: finish.collect(),
-        time: price.time * u64::from(iterations),
+        time: iterations.iter().fold(Time::ZERO, |sum, &time| sum + time),
+        iterations,
         bytes_per_iteration,
         ..Played::default()
     }
+}
+
+/// Which share of the bytes each rail carries, if there are several.
+fn carried(prices: &[Price]) -> Option<String> {
+    let shares = rail_shares(prices);
+    let share = |rail: &RailShare| format!("{:.1} %", 100.0 * rail.share);
+    let words: Vec<String> = shares.iter().map(share).collect();
+    (!shares.is_empty()).then(|| format!("rails carry {}", words.join(", ")))
 }
 
 /// What holds it up.

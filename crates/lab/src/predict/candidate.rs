@@ -2,8 +2,8 @@
 
 use super::{PredictError, Question, Subject, as_us};
 use crosstie_collective::{Builder, Rank, Schedule, Tag};
-use crosstie_model::price::{Price, Resource, Shares, What, price};
-use crosstie_model::{Parameters, Transfer};
+use crosstie_model::price::{Price, Resource, Shares, What, price_on};
+use crosstie_model::{Cluster, Transfer};
 use crosstie_study::Operation;
 use crosstie_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,9 @@ pub struct Candidate {
     pub compute: Time,
     /// What holds it up.
     pub bottleneck: Bottleneck,
+    /// What each rail carries, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rails: Vec<RailShare>,
     /// The critical path, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<Vec<PathStep>>,
@@ -42,6 +45,18 @@ pub struct Candidate {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 fn is_none(time: &Time) -> bool {
     *time == Time::ZERO
+}
+
+/// What a rail carries, over all ranks.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RailShare {
+    /// Bytes of messages, with those of headers and control messages.
+    pub bytes: u64,
+    /// Their share of those on all rails.
+    pub share: f64,
+    /// How long NICs send them.
+    #[serde(serialize_with = "as_us")]
+    pub busy: Time,
 }
 
 /// What holds something up.
@@ -74,21 +89,27 @@ pub struct PathStep {
 
 /// All ways, or the one asked for; the fastest first.
 pub(super) fn ranking(
-    parameters: &Parameters,
+    cluster: &Cluster,
     question: &Question,
     bytes: u64,
 ) -> Result<Vec<Candidate>, PredictError> {
     let mut all = match question.subject {
-        Subject::Transfer | Subject::Exchange => vec![between_two(parameters, question, bytes)],
-        Subject::Collective(name) => collective(parameters, question, name, bytes)?,
+        Subject::Transfer | Subject::Exchange => vec![between_two(cluster, question, bytes)],
+        Subject::Collective(name) => collective(cluster, question, name, bytes)?,
     };
     all.sort_by_key(|candidate| candidate.time);
     Ok(all)
 }
 
-fn between_two(parameters: &Parameters, question: &Question, bytes: u64) -> Candidate {
+fn between_two(cluster: &Cluster, question: &Question, bytes: u64) -> Candidate {
     let &Question { subject, nodes, .. } = question;
     let exchange = subject == Subject::Exchange;
+    let schedule = || two(bytes, exchange);
+    if !cluster.is_plain() {
+        let price = price_on(&schedule(), cluster, nodes).expect("every receive has its send");
+        return Candidate { algorithm: None, ..candidate(question, String::new(), &price) };
+    }
+    let parameters = cluster.first();
     let Transfer { time, host, gap, wire, bottleneck, .. } = match exchange {
         false => Transfer::one_way(parameters, bytes, nodes),
         true => Transfer::exchange(parameters, bytes, nodes),
@@ -103,7 +124,7 @@ fn between_two(parameters: &Parameters, question: &Question, bytes: u64) -> Cand
         _ => bottleneck.symbol(),
     };
     let path = question.path.then(|| {
-        let price = price(&two(bytes, exchange), parameters, nodes);
+        let price = price_on(&schedule(), cluster, nodes);
         steps(&price.expect("every receive has its send"))
     });
     Candidate {
@@ -115,6 +136,7 @@ fn between_two(parameters: &Parameters, question: &Question, bytes: u64) -> Cand
         uplink: Time::ZERO,
         compute: Time::ZERO,
         bottleneck: Bottleneck { resource: resource.name(), stage, congestion: None },
+        rails: Vec::new(),
         path,
     }
 }
@@ -132,7 +154,7 @@ fn two(bytes: u64, exchange: bool) -> Schedule {
 }
 
 fn collective(
-    parameters: &Parameters,
+    cluster: &Cluster,
     question: &Question,
     name: &'static str,
     bytes: u64,
@@ -141,7 +163,7 @@ fn collective(
     let asked = |algorithm: &&str| question.algorithm.as_deref().is_none_or(|a| a == *algorithm);
     let mut all = Vec::new();
     for algorithm in question.subject.algorithms().into_iter().filter(asked) {
-        let full = parameters.packet;
+        let full = cluster.first().packet;
         let in_packets =
             operation(name, algorithm, bytes, Some(full)).filter(|_| bytes > full.get());
         let usual = operation(name, algorithm, bytes, None).expect("it declares itself");
@@ -157,7 +179,7 @@ fn collective(
                 None => algorithm.to_owned(),
                 Some(segment) => format!("{algorithm}, segments of {} B", segment.get()),
             };
-            let price = price(&schedule, parameters, nodes).map_err(|error| {
+            let price = price_on(&schedule, cluster, nodes).map_err(|error| {
                 PredictError::Price { what: format!("{name}, {called}"), error }
             })?;
             all.push(candidate(question, called, &price));
@@ -216,8 +238,26 @@ fn candidate(question: &Question, algorithm: String, price: &Price) -> Candidate
             stage,
             congestion: price.congestion.map(|congestion| congestion.to_string()),
         },
+        rails: rail_shares(std::slice::from_ref(price)),
         path: question.path.then(|| steps(price)),
     }
+}
+
+/// What each of several rails carries in some iterations, on average.
+pub(crate) fn rail_shares(prices: &[Price]) -> Vec<RailShare> {
+    let (rails, count) = (prices[0].rails.len(), prices.len() as u64);
+    if rails < 2 {
+        return Vec::new();
+    }
+    let sum = |of: &dyn Fn(&Price) -> u64| prices.iter().map(of).sum::<u64>();
+    let all = sum(&|price| price.rails.iter().map(|rail| rail.bytes).sum());
+    let share = |rail: usize| {
+        let bytes = sum(&|price| price.rails[rail].bytes);
+        let busy = sum(&|price| price.rails[rail].busy.ps()) / count;
+        let share = bytes as f64 / all.max(1) as f64;
+        RailShare { bytes: bytes / count, share, busy: Time::from_ps(busy) }
+    };
+    (0..rails).map(share).collect()
 }
 
 /// Whether processors send or receive for longer, on the critical path.

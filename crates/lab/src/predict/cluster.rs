@@ -1,16 +1,17 @@
 //! Machines whose parameters are known.
 
-use crate::parameters::{from_text, parameters};
+use crate::parameters::{cluster, from_text, window};
 use crate::{LabError, RoutedFabric};
+use crosstie_model as model;
 use crosstie_model::Parameters;
 use crosstie_routing::Need;
-use crosstie_study::{ChannelKind, Spec, World};
+use crosstie_study::{Spec, World};
 use std::path::PathBuf;
 
 /// A machine of which the parameters of the model are known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cluster {
-    parameters: Parameters,
+    rails: model::Cluster,
     nodes: Option<u32>,
     remark: Option<String>,
     /// W_FC of its channel, if it says so.
@@ -25,19 +26,14 @@ impl Cluster {
             return Err(LabError::setting("routing", problem, "set `routing = \"up-down\"`"));
         }
         let network = RoutedFabric::build(&spec.fabric, &spec.routing, locate)?;
-        let parameters = parameters(spec, &network, locate)?;
+        let rails = cluster(spec, &network, locate)?;
         let remark = match spec.model {
             Some(_) => None,
             None => Cluster::taken_for_ethernet(spec.world),
         };
-        let window = match spec.channel {
-            ChannelKind::GoBackN { window, .. } | ChannelKind::SimpleGoBackN { window, .. } => {
-                Some(window)
-            }
-            ChannelKind::Raw {} | ChannelKind::Selective { .. } => None,
-        };
+        let window = window(&spec.channel);
         let nodes = Some(network.fabric.hosts().len() as u32);
-        Ok(Cluster { parameters, nodes, remark, window })
+        Ok(Cluster { rails, nodes, remark, window })
     }
 
     /// What to say of the price of a machine that was made for a world.
@@ -53,8 +49,8 @@ impl Cluster {
 
     /// A model file: the parameters, and nothing else. What is wrong with it is said with its line.
     pub fn read(text: &str) -> Result<Cluster, String> {
-        let parameters = from_text(text)?;
-        Ok(Cluster { parameters, nodes: None, remark: None, window: None })
+        let rails = from_text(text)?.into();
+        Ok(Cluster { rails, nodes: None, remark: None, window: None })
     }
 
     /// How many nodes it has, if that is known.
@@ -73,7 +69,13 @@ impl Cluster {
         self.remark.as_deref()
     }
 
+    /// What a packet takes on the first rail.
     pub(super) fn parameters(&self) -> &Parameters {
-        &self.parameters
+        self.rails.first()
+    }
+
+    /// Its rails, and how ranks use them.
+    pub(super) fn rails(&self) -> &model::Cluster {
+        &self.rails
     }
 }

@@ -83,7 +83,7 @@ impl<'a> Configured<'a> {
     pub fn of(spec: &'a Spec, commodity: &'a Commodity, world: &World) -> Configured<'a> {
         let network: &RoutedFabric = world.network();
         let hosts = network.fabric.hosts().len() as u32;
-        Configured { spec, commodity, parameters: derive(spec, network), hosts }
+        Configured { spec, commodity, parameters: derive(spec, network, 0), hosts }
     }
 
     pub fn parameters(&self) -> Option<Parameters> {

@@ -76,33 +76,29 @@ fn traffic_meets_no_contention_in_the_ideal_world() {
     assert_eq!(ideal.measured("switches_mean").unwrap_or(0.0), 0.0);
 }
 
-/// A price that leaves out rails, processors or the protocol between ranks says so in its row.
+/// Rails, processors and the protocol between ranks are priced; a price that leaves out a bus says
+/// so in its row.
 #[test]
 fn a_price_tells_what_it_leaves_out() {
-    let rows = Bench::with(&[]).rows(
-        "title = 'On paper'\nseed = 1\nfabric.single.hosts = 2\n
-         link = { flit = '1 B', rate = '1 Gbit/s', wire = '1 us' }
-         policy = 'pull'\n[sweep.product]\nworld = ['model', 'frame']\nmessage = [{ eager = '16 KiB' }]
-         cluster.rails = [1, 4]\nnode.overhead.message = ['0 ps', '10 us']\nwork.ping.size = ['1 MiB']",
-    );
-    completed(&rows);
-    let time = |i: usize| get(&rows[i], "time_mean");
-    // What is left out: four rails, and a processor that works for each message.
-    assert!(time(2) / time(6) > 3.5 && time(0) == time(1), "{rows:?}");
-    let notes: Vec<&str> = rows.iter().map(|row| row.note.as_str()).collect();
-    for (note, rails, overhead) in [
-        (notes[0], false, false),
-        (notes[1], false, true),
-        (notes[2], true, false),
-        (notes[3], true, true),
-    ] {
-        assert!(note.contains("not used by the model: "), "{note}");
-        assert!(note.contains("message"), "{note}");
-        assert_eq!(note.contains("cluster.rails"), rails, "{note}");
-        assert_eq!(note.contains("(it prices one rail, the first)"), rails, "{note}");
-        assert_eq!(note.contains("node.overhead.message"), overhead, "{note}");
+    let rows = |keys: &str| {
+        Bench::with(&[]).rows(&format!(
+            "title = 'On paper'\nseed = 1\nfabric.single.hosts = 2\n
+             link = {{ flit = '1 B', rate = '1 Gbit/s', wire = '1 us' }}\nmessage = {{}}
+             policy = 'pull'\nwork.ping.size = '1 MiB'\n{keys}\n[sweep.product]
+             world = ['model', 'frame']\ncluster.rails = [1, 4]\nnode.overhead.message = ['0 ps', '10 us']"
+        ))
+    };
+    let found = rows("");
+    completed(&found);
+    for (model, frame) in found[..4].iter().zip(&found[4..]) {
+        let off = get(model, "time_p50") / get(frame, "time_p50") - 1.0;
+        assert!(off.abs() < 0.02, "{off}: {model:?}\n{frame:?}");
+        assert!(!model.note.contains("not used"), "{model:?}");
     }
-    assert!(notes[4..].iter().all(|note| !note.contains("not used")), "{notes:?}");
+    assert!(found[2].note.contains("rails carry 25.0 %, 25.0 %, 25.0 %, 25.0 %"), "{:?}", found[2]);
+    for row in &rows("node.bus = 'half'")[..4] {
+        assert!(row.note.contains("not used by the model: node.bus"), "{row:?}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! that wait changes its slope only when a message begins or ends: there the peaks are.
 
 use super::crossing::{Wait, Way};
-use super::engine::{Log, Message};
+use super::log::{Log, Part};
 use super::{Congestion, Place};
 use crate::{Architecture, Parameters};
 use crosstie_collective::Rank;
@@ -14,7 +14,8 @@ use crosstie_units::Time;
 /// From a time on so many packets more wait somewhere, and from then on so many more in every
 /// picosecond.
 struct Change {
-    place: Place,
+    /// The port of its network, and where it is there.
+    place: (u16, Place),
     at: u64,
     jump: f64,
     slope: f64,
@@ -26,10 +27,13 @@ pub(super) fn overflow(log: &Log, parameters: &Parameters) -> Option<Congestion>
     let architecture = buffer.architecture;
     let uplink = parameters.uplink;
     let switch = |rank: Rank| uplink.map_or(0, |uplink| uplink.switch(rank.0));
-    let place = |message: &Message| match architecture {
-        Architecture::Input => Place::Rank(message.from),
-        Architecture::Output => Place::Rank(message.to),
-        Architecture::Shared => Place::Shared(switch(message.to)),
+    let place = |part: &Part| {
+        let message = &log.messages[part.message as usize];
+        match architecture {
+            Architecture::Input => Place::Rank(message.from),
+            Architecture::Output => Place::Rank(message.to),
+            Architecture::Shared => Place::Shared(switch(message.to)),
+        }
     };
     let at_uplink = |wait: &Wait| {
         Some(match (wait.way, architecture) {
@@ -53,14 +57,16 @@ pub(super) fn overflow(log: &Log, parameters: &Parameters) -> Option<Congestion>
         _ => Some(buffer.frames),
     };
     let mut changes = Vec::new();
-    let waits = |message: &&Message| message.begin > message.first || message.last > message.alone;
-    for message in log.messages.iter().filter(waits) {
-        let (place, packets) = (place(message), message.cut.packets);
-        flow(&mut changes, place, 1.0, packets, message.first, message.alone);
-        flow(&mut changes, place, -1.0, packets, message.begin, message.last);
+    let waits = |part: &&Part| part.begin > part.first || part.last > part.alone;
+    for part in log.parts.iter().filter(waits) {
+        // Each port has a network of its own.
+        let (place, packets) = ((part.port, place(part)), part.cut.packets);
+        flow(&mut changes, place, 1.0, packets, part.first, part.alone);
+        flow(&mut changes, place, -1.0, packets, part.begin, part.last);
     }
     for wait in &log.waits {
         let Some(place) = at_uplink(wait) else { continue };
+        let place = (wait.port, place);
         for (sign, at) in [(1.0, wait.since), (-1.0, wait.until)] {
             let jump = sign * wait.packets as f64;
             changes.push(Change { place, at: at.ps(), jump, slope: 0.0 });
@@ -68,7 +74,7 @@ pub(super) fn overflow(log: &Log, parameters: &Parameters) -> Option<Congestion>
     }
     changes.sort_by_key(|change| (change.place, change.at));
     let full = changes.chunk_by(|a, b| a.place == b.place).filter_map(|changes| {
-        let place = changes[0].place;
+        let (_, place) = changes[0].place;
         let frames = room(place)?;
         let (peak, at) = peak(changes);
         let at = Time::from_ps(at);
@@ -80,7 +86,14 @@ pub(super) fn overflow(log: &Log, parameters: &Parameters) -> Option<Congestion>
 }
 
 /// Packets from a first to a last time, which come or go.
-fn flow(changes: &mut Vec<Change>, place: Place, sign: f64, packets: u64, first: Time, last: Time) {
+fn flow(
+    changes: &mut Vec<Change>,
+    place: (u16, Place),
+    sign: f64,
+    packets: u64,
+    first: Time,
+    last: Time,
+) {
     let behind = (packets - 1) as f64;
     if first == last {
         return changes.push(Change {

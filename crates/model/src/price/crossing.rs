@@ -1,6 +1,6 @@
 //! Uplinks of two levels of switches, which messages pass one after the other.
 
-use crate::{Cut, Parameters, Uplink};
+use crate::{Cut, Rail, Uplink};
 use crosstie_collective::Rank;
 use crosstie_units::Time;
 
@@ -14,6 +14,8 @@ pub(super) enum Way {
 /// Packets that wait at an uplink.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wait {
+    /// The port of the network.
+    pub port: u16,
     pub way: Way,
     pub switch: u32,
     /// Who has sent them.
@@ -27,6 +29,7 @@ pub(super) struct Wait {
 #[derive(Debug)]
 pub(super) struct Uplinks {
     uplink: Uplink,
+    port: u16,
     /// The payload of a full packet, and the least that the network carries.
     packet: u64,
     least: u64,
@@ -38,12 +41,13 @@ pub(super) struct Uplinks {
 }
 
 impl Uplinks {
-    /// Those of a cluster among so many ranks, if it has any.
-    pub fn of(parameters: &Parameters, nodes: u32, ranks: u32) -> Option<Uplinks> {
+    /// Those of a rail among so many ranks, if it has any.
+    pub fn of(rail: &Rail, nodes: u32, ranks: u32) -> Option<Uplinks> {
+        let Rail { parameters, port } = rail;
         let uplink = parameters.uplink?;
         let free = vec![Time::ZERO; 2 * ranks.div_ceil(uplink.hosts) as usize];
         let (packet, least) = (parameters.packet.get(), parameters.least.get());
-        Some(Uplinks { uplink, packet, least, nodes, free, waits: Vec::new() })
+        Some(Uplinks { uplink, port: *port, packet, least, nodes, free, waits: Vec::new() })
     }
 
     /// Returns true if a message passes uplinks.
@@ -78,7 +82,15 @@ impl Uplinks {
         let late = Time::from_ps((*free).ps().saturating_sub(alone.ps()));
         if begin > now {
             let packets = cut.packets;
-            self.waits.push(Wait { way, switch, from, packets, since: now, until: begin });
+            self.waits.push(Wait {
+                port: self.port,
+                way,
+                switch,
+                from,
+                packets,
+                since: now,
+                until: begin,
+            });
         }
         late
     }

@@ -3,12 +3,12 @@
 use crosstie_units::Time;
 use std::collections::VecDeque;
 
-/// What a processor does. Operations are told by their places, messages by those of their sends.
+/// What a processor does. Operations are told by their places, messages by their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     Compute(usize),
-    Send(usize),
-    Receive(usize),
+    Send(u32),
+    Receive(u32),
 }
 
 /// What a task needs beside a processor. What a rank does by itself goes before receptions.
@@ -17,13 +17,22 @@ pub(super) enum Beside {
     /// Nothing.
     Nothing,
     /// The sending side of a NIC, after the processor has been busy so long.
-    Nic(u16, Time),
+    Nic(Out, Time),
     /// Nothing, for a reception.
     Inbound,
 }
 
+/// The sending side of a NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Out {
+    /// Of this port.
+    Port(u16),
+    /// Of any: a rank has as many messages on their way out as it has rails.
+    Any,
+}
+
 impl Beside {
-    fn nic(self) -> Option<u16> {
+    fn nic(self) -> Option<Out> {
         if let Beside::Nic(nic, _) = self { Some(nic) } else { None }
     }
 
@@ -40,6 +49,14 @@ pub(super) struct Desk {
     /// are.
     cpus: Vec<Time>,
     out: Vec<Time>,
+    /// When as many messages have left the node as there are rails, those that leave last.
+    leave: Vec<Time>,
+    /// When the message has left that was sent last.
+    left: Time,
+    /// When something came in at each port last, and packets that are not acknowledged since.
+    heard: Vec<(Option<Time>, u64)>,
+    /// When a short message can be handed to each NIC that is let pass those of long ones.
+    short: Vec<Time>,
     /// When the receiving side of each NIC delivered its last packet, if it has.
     into: Vec<Option<Time>>,
     /// How many sends are under way.
@@ -60,7 +77,7 @@ pub(super) struct Desk {
 struct Line {
     cpu: u16,
     /// The NIC, if they send.
-    nic: Option<u16>,
+    nic: Option<Out>,
     /// Whether they receive.
     inbound: bool,
     tasks: VecDeque<Waiting>,
@@ -93,9 +110,9 @@ fn less(time: Time, other: Time) -> Time {
 }
 
 impl Desk {
-    /// Nothing waits; so many packets may be outstanding.
-    pub fn new(room: i64) -> Desk {
-        Desk { room, ..Desk::default() }
+    /// Nothing waits; there are so many rails, and so many packets may be outstanding.
+    pub fn new(rails: usize, room: i64) -> Desk {
+        Desk { room, leave: vec![Time::ZERO; rails], ..Desk::default() }
     }
 
     /// So many packets more are outstanding.
@@ -131,9 +148,17 @@ impl Desk {
         }
     }
 
+    /// When the sending side of a NIC is free.
+    fn lets(&self, nic: Out) -> Time {
+        match nic {
+            Out::Port(port) => at(&self.out, port),
+            Out::Any => self.leave.iter().copied().min().unwrap_or_default(),
+        }
+    }
+
     /// When the NIC lets the first of a line start.
     fn nic_lets(&self, line: &Line, first: &Waiting) -> Time {
-        line.nic.map_or(Time::ZERO, |nic| less(at(&self.out, nic), first.lead))
+        line.nic.map_or(Time::ZERO, |nic| less(self.lets(nic), first.lead))
     }
 
     /// The lines in which somebody waits whose processor is free, and who may send if that is what
@@ -178,14 +203,52 @@ impl Desk {
         set(&mut self.cpus, cpu, until);
     }
 
-    /// The sending side of a NIC is.
-    pub fn take(&mut self, nic: u16, until: Time) {
-        set(&mut self.out, nic, until);
+    /// The sending side of a port is.
+    pub fn take(&mut self, port: u16, until: Time) {
+        set(&mut self.out, port, until);
     }
 
-    /// When the sending side of a NIC is free.
-    pub fn sends(&self, nic: u16) -> Time {
-        at(&self.out, nic)
+    /// When the sending side of a port is free.
+    pub fn sends(&self, port: u16) -> Time {
+        at(&self.out, port)
+    }
+
+    /// When the next short message can go, behind those before it.
+    pub fn sends_short(&self, port: u16) -> Time {
+        at(&self.short, port)
+    }
+
+    /// A short message passes long ones.
+    pub fn take_short(&mut self, port: u16, until: Time) {
+        set(&mut self.short, port, until);
+    }
+
+    /// A message has left at a time, which may have taken any NIC.
+    pub fn leaves(&mut self, any: bool, at: Time) {
+        self.left = at;
+        if let Some(first) = self.leave.iter_mut().min().filter(|_| any) {
+            *first = at;
+        }
+    }
+
+    /// When the message has left that was sent last.
+    pub fn left(&self) -> Time {
+        self.left
+    }
+
+    /// When something came in at a port last, and how many packets are not acknowledged since.
+    pub fn heard(&self, port: u16) -> (Option<Time>, u64) {
+        at(&self.heard, port)
+    }
+
+    /// Something has come in at a port.
+    pub fn hear(&mut self, port: u16, now: Time, owed: u64) {
+        set(&mut self.heard, port, (Some(now), owed));
+    }
+
+    /// When the receiving side of a port has delivered all that is known to come.
+    pub fn quiet(&self, port: u16) -> Time {
+        at(&self.into, port).unwrap_or_default()
     }
 
     /// A send is done.
@@ -195,13 +258,13 @@ impl Desk {
 
     /// When a NIC can deliver the first packet of a message that is there now, `gap` behind the one
     /// before.
-    pub fn delivers(&self, nic: u16, now: Time, gap: Time) -> Time {
-        at(&self.into, nic).map_or(now, |last| now.max(last + gap))
+    pub fn delivers(&self, port: u16, now: Time, gap: Time) -> Time {
+        at(&self.into, port).map_or(now, |last| now.max(last + gap))
     }
 
     /// A NIC delivers its last packet at a time.
-    pub fn delivered(&mut self, nic: u16, last: Time) {
-        set(&mut self.into, nic, Some(last));
+    pub fn delivered(&mut self, port: u16, last: Time) {
+        set(&mut self.into, port, Some(last));
     }
 }
 
@@ -212,10 +275,10 @@ mod tests {
     #[test]
     fn who_came_first_goes_first_among_those_who_can() {
         let ns = Time::from_ns;
-        let mut desk = Desk::new(i64::MAX);
+        let mut desk = Desk::new(1, i64::MAX);
         desk.queue((ns(0), 0), 0, Beside::Inbound, Task::Receive(0));
-        desk.queue((ns(0), 1), 0, Beside::Nic(0, ns(1)), Task::Send(1));
-        desk.queue((ns(0), 2), 0, Beside::Nic(0, ns(1)), Task::Send(2));
+        desk.queue((ns(0), 1), 0, Beside::Nic(Out::Port(0), ns(1)), Task::Send(1));
+        desk.queue((ns(0), 2), 0, Beside::Nic(Out::Port(0), ns(1)), Task::Send(2));
         desk.queue((ns(0), 3), 0, Beside::Nothing, Task::Compute(3));
         assert_eq!(desk.next(ns(0), 9), Some((Task::Send(1), ns(0))));
         desk.occupy(0, ns(2));

@@ -1,93 +1,40 @@
 //! The evaluation, in the order of time: one look at the agenda for each thing that happens to a
-//! message.
+//! part of a message.
 
 use super::PriceError;
-use super::crossing::{Uplinks, Wait, Way};
-use super::desk::{Beside, Desk, Task};
+use super::crossing::{Uplinks, Way};
+use super::desk::{Beside, Desk, Out, Task};
 use super::feedback;
-use super::inbox::Inbox;
-use crate::{Cut, Parameters};
-use crosstie_collective::{Counting, Need, OpId, Rank, Schedule, Step, When, Window};
-use crosstie_units::Time;
+use super::letter::{Content, Letter};
+use super::log::{Cause, Log, Message, NONE, Part, Record};
+use super::protocol::Protocol;
+use crate::spread::{Nic, Outgoing, Spread};
+use crate::{Acknowledgements, Cluster, Cut, Processors};
+use crosstie_collective::{Counting, Need, Op, OpId, Rank, Schedule, Step, Tag, When, Window};
+use crosstie_protocol::{Matching, PolicyKind, RailId, RailSet, Stripe};
+use crosstie_units::{Bytes, Cost, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-
-/// What happened, for those who look back. Operations and messages are told by their places and the
-/// places of their sends.
-pub(super) struct Log {
-    pub ops: Vec<Record>,
-    pub messages: Vec<Message>,
-    /// The number of the message that a send sends or a receive takes; [`NONE`] of others.
-    pub message: Vec<u32>,
-    /// What waited at uplinks.
-    pub waits: Vec<Wait>,
-}
-
-/// No such message.
-pub(super) const NONE: u32 = u32::MAX;
-
-/// What happened to an operation.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Record {
-    /// What it waited for last; `None` if for nothing.
-    pub cause: Option<(u32, When)>,
-    /// When it could start, and did, and was done.
-    pub ready: Time,
-    pub start: Time,
-    pub end: Time,
-    /// When the processor became free on which it started.
-    pub free: Time,
-    /// The message whose feedback let it start, if it waited for the global window last;
-    /// [`NONE`] otherwise.
-    pub released: u32,
-    pub done: bool,
-}
-
-/// What happened to a message.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Message {
-    /// The place of its send.
-    pub send: u32,
-    pub from: Rank,
-    pub to: Rank,
-    pub cut: Cut,
-    /// When its first packet was handed to the NIC, and was at the receiver.
-    pub handed: Time,
-    pub first: Time,
-    /// How long it was held up at uplinks.
-    pub queued: Time,
-    /// When its last packet would be there if nobody were in the way.
-    pub alone: Time,
-    /// When its first and its last packet were delivered.
-    pub begin: Time,
-    pub last: Time,
-    /// When its reception could start, and did, and was done.
-    pub ready: Time,
-    pub start: Time,
-    pub end: Time,
-}
-
-impl Log {
-    /// When each rank was done.
-    pub fn finish(&self, schedule: &Schedule) -> Vec<Time> {
-        let last = |rank| self.ops[schedule.places(Rank(rank))].iter().map(|op| op.end).max();
-        (0..schedule.ranks()).map(|rank| last(rank).unwrap_or(Time::ZERO)).collect()
-    }
-}
 
 /// Something that comes at a known time. Of those that come together, what ends comes before what
 /// begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// A send or a computation is done.
-    Done(u32),
+    /// A computation is done.
+    Computed(u32),
+    /// A processor has written a message.
+    Written(u32),
     /// A message has been received.
     Received(u32),
-    /// The acknowledgement of a message is there.
+    /// The acknowledgement of a message is there, which makes room for others.
     Acknowledged(u32),
-    /// The first packet of a message is at an uplink.
+    /// The sender of a message knows that it is there.
+    Landed(u32),
+    /// The last packet of a part is there, and is acknowledged.
+    Came(u32),
+    /// The first packet of a part is at an uplink.
     Crosses(u32, Way),
-    /// The first packet of a message is at its receiver.
+    /// The first packet of a part is at its receiver.
     Reached(u32),
     /// A reception could start.
     Ready(u32),
@@ -98,88 +45,121 @@ enum Event {
 impl Event {
     fn order(self) -> u8 {
         match self {
-            Event::Done(_) | Event::Received(_) | Event::Acknowledged(_) => 0,
+            Event::Computed(_)
+            | Event::Written(_)
+            | Event::Received(_)
+            | Event::Acknowledged(_)
+            | Event::Came(_)
+            | Event::Landed(_) => 0,
             Event::Reached(_) | Event::Ready(_) | Event::Crosses(..) => 1,
             Event::Wake(_) => 2,
         }
     }
 }
 
-struct Engine<'a> {
-    schedule: &'a Schedule,
-    parameters: &'a Parameters,
+pub(super) struct Engine<'a> {
+    pub schedule: &'a Schedule,
+    pub cluster: &'a Cluster,
     nodes: u32,
     /// How many sends of a rank may be under way.
     most: u32,
     /// True if messages are packets that take turns.
     takes_turns: bool,
+    /// True if no processor has anything to do with messages.
+    spares: bool,
     /// How many packets of a rank may be outstanding.
     window: Option<Window>,
-    uplinks: Option<Uplinks>,
+    /// Those of each port.
+    uplinks: Vec<Uplinks>,
     /// The rank of each operation.
     rank: Vec<u32>,
     /// How much each operation still waits for.
     missing: Vec<u32>,
-    log: Log,
+    pub log: Log,
+    pub letters: Vec<Letter>,
     desks: Vec<Desk>,
-    inboxes: Vec<Inbox>,
+    inboxes: Vec<Matching<Rank, Tag, usize, u32>>,
+    /// The protocol between ranks, if there is one.
+    pub protocol: &'a mut Option<Protocol>,
+    spreads: &'a mut [Spread],
     agenda: BinaryHeap<Reverse<(Time, u8, u64, Event)>>,
     /// Events so far.
     count: u64,
-    now: Time,
+    pub now: Time,
     /// Operations that could start and are yet to be asked what they need.
     ready: VecDeque<usize>,
     /// Ranks at whose desk something has changed.
     changed: VecDeque<u32>,
+    /// Room for NICs and stripes.
+    nics: Vec<Nic>,
+    stripes: Vec<Stripe>,
+}
+
+/// What ranks keep from one iteration to the next.
+pub(super) struct State {
+    /// Whose turn it is.
+    pub spreads: Vec<Spread>,
+    /// Credit, where they have a protocol.
+    protocol: Option<Protocol>,
+}
+
+impl State {
+    /// Nothing has been sent yet.
+    pub fn new(cluster: &Cluster, nodes: u32, ranks: u32) -> State {
+        let protocol = cluster.messages.map(|messages| Protocol::new(messages, ranks));
+        State { spreads: Spread::all(cluster, nodes, ranks), protocol }
+    }
 }
 
 /// Evaluates a schedule in which every message goes to somebody, and may be a packet that takes a
-/// turn.
+/// turn. Ranks go on from a state, and leave it behind as it is then.
 pub(super) fn run(
     schedule: &Schedule,
-    parameters: &Parameters,
+    cluster: &Cluster,
     nodes: u32,
     takes_turns: bool,
+    State { spreads, protocol }: &mut State,
 ) -> Result<Log, PriceError> {
     let ranks = schedule.ranks();
     let owned = |rank| std::iter::repeat_n(rank, schedule.places(Rank(rank)).len());
     let count = schedule.all().len();
-    let (zero, start) = (Time::ZERO, None);
-    let record = Record {
-        cause: start,
-        ready: zero,
-        start: zero,
-        end: zero,
-        free: zero,
-        released: NONE,
-        done: false,
-    };
     let window = schedule.injection().window;
     let room = window.map_or(i64::MAX, |window| window.packets.into());
+    let rails = cluster.rails.len();
+    let ports = cluster.rails.iter().map(|rail| rail.port).max().map_or(0, |last| last + 1);
+    let of_port = |port| cluster.rails.iter().find(|rail| rail.port == port);
+    let uplinks = (0..ports).filter_map(of_port).filter_map(|rail| Uplinks::of(rail, nodes, ranks));
     let mut engine = Engine {
         schedule,
-        parameters,
+        cluster,
         nodes,
         most: schedule.outstanding().unwrap_or(u32::MAX),
         takes_turns,
+        spares: false,
         window,
-        uplinks: Uplinks::of(parameters, nodes, ranks),
+        uplinks: uplinks.collect(),
         rank: (0..ranks).flat_map(owned).collect(),
         missing: (0..count).map(|place| schedule.needs(place).len() as u32).collect(),
         log: Log {
-            ops: vec![record; count],
+            ops: vec![Record::IDLE; count],
             messages: Vec::new(),
-            message: vec![NONE; count],
+            parts: Vec::new(),
             waits: Vec::new(),
         },
-        desks: (0..ranks).map(|_| Desk::new(room)).collect(),
-        inboxes: (0..ranks).map(|_| Inbox::default()).collect(),
+        letters: Vec::new(),
+        desks: (0..ranks).map(|_| Desk::new(rails, room)).collect(),
+        inboxes: (0..ranks).map(|_| Matching::default()).collect(),
+        protocol,
+        spreads,
         agenda: BinaryHeap::new(),
         count: 0,
-        now: zero,
+        now: Time::ZERO,
         ready: VecDeque::new(),
         changed: VecDeque::new(),
+        nics: Vec::with_capacity(rails),
+        stripes: Vec::with_capacity(rails),
     };
+    engine.spares = engine.spares_processors();
     engine.ready.extend((0..count).filter(|&place| engine.missing[place] == 0));
     engine.serve();
     while let Some(&Reverse((time, ..))) = engine.agenda.peek() {
@@ -192,7 +172,7 @@ pub(super) fn run(
         }
         engine.serve();
     }
-    engine.log.waits = engine.uplinks.take().map_or(Vec::new(), |uplinks| uplinks.waits);
+    engine.log.waits = engine.uplinks.drain(..).flat_map(|uplinks| uplinks.waits).collect();
     match engine.log.ops.iter().position(|op| !op.done) {
         None => Ok(engine.log),
         Some(_) => Err(engine.unmatched()),
@@ -204,8 +184,9 @@ impl Engine<'_> {
         self.count += 1;
         // Messages that reach a rank together come in the order of their sends in the schedule.
         let turn = match event {
-            Event::Reached(number) | Event::Crosses(number, _) => {
-                self.log.messages[number as usize].send.into()
+            Event::Reached(part) | Event::Crosses(part, _) => {
+                let message = self.log.parts[part as usize].message;
+                self.letters[message as usize].order as u64
             }
             _ => self.count,
         };
@@ -223,55 +204,119 @@ impl Engine<'_> {
         match event {
             Event::Wake(rank) => self.look_at(rank),
             Event::Ready(message) => self.receivable(message),
-            Event::Reached(message) => self.reached(message),
-            Event::Crosses(message, way) => self.crosses(message, way),
+            Event::Reached(part) => self.reached(part),
+            Event::Crosses(part, way) => self.crosses(part, way),
             Event::Acknowledged(number) => {
                 let Message { from, .. } = self.log.messages[number as usize];
                 self.feedback(from, number);
             }
-            Event::Done(place) => {
+            Event::Landed(number) => self.landed(number),
+            Event::Came(part) => self.acknowledge(part),
+            Event::Computed(place) => {
                 let rank = self.rank[place as usize];
-                if let Step::Send { .. } = self.schedule.all()[place as usize].step {
-                    self.desks[rank as usize].sent();
-                }
                 self.look_at(rank);
-                self.done(place as usize);
+                self.done(place as usize, NONE);
             }
+            Event::Written(number) => self.written(number),
             Event::Received(number) => {
-                let Message { send, from, to, .. } = self.log.messages[number as usize];
+                let Message { to, .. } = self.log.messages[number as usize];
                 self.look_at(to.0);
                 match self.window.map(|window| window.counts) {
                     Some(Counting::Received) => self.feedback(to, number),
                     Some(Counting::Unacknowledged) => {
-                        let back = feedback::acknowledgement(self.parameters, self.nodes);
+                        let back = feedback::acknowledgement(self.cluster.first(), self.nodes);
                         self.plan(self.now + back, Event::Acknowledged(number));
                     }
                     None => {}
                 }
-                let Step::Send { tag, .. } = self.schedule.all()[send as usize].step else {
-                    return;
-                };
-                let taken = self.inboxes[to.0 as usize].arrive(from, tag, number as usize);
-                if let Some(receive) = taken {
-                    self.log.message[receive] = number;
-                    self.done(receive);
+                self.received(number);
+            }
+        }
+    }
+
+    /// A processor has written a message.
+    fn written(&mut self, number: u32) {
+        let Message { from, .. } = self.log.messages[number as usize];
+        self.look_at(from.0);
+        let letter = &mut self.letters[number as usize];
+        letter.written = true;
+        match letter.content {
+            Content::Plain { send, .. } => {
+                self.desks[from.0 as usize].sent();
+                if self.is_eager(number) || self.letters[number as usize].receive.is_some() {
+                    self.done(send as usize, NONE);
                 }
             }
+            Content::Envelope { send, .. } if letter.completes => self.done(send as usize, NONE),
+            Content::Envelope { .. } => {}
+        }
+    }
+
+    /// Returns true if the send of a message does not wait for its receive.
+    fn is_eager(&self, number: u32) -> bool {
+        let bytes = self.letters[number as usize].bytes;
+        self.cluster.processors.is_none_or(|own| own.overhead.is_eager(bytes))
+    }
+
+    /// A message has been received, and looks for who has asked for it, unless it has found them.
+    fn received(&mut self, number: u32) {
+        let Message { from, to, .. } = self.log.messages[number as usize];
+        self.letters[number as usize].received = true;
+        match self.letters[number as usize].content {
+            Content::Plain { send, .. } => {
+                if self.cluster.processors.is_none() {
+                    let Step::Send { tag, .. } = self.schedule.all()[send as usize].step else {
+                        return;
+                    };
+                    let taken = self.inboxes[to.0 as usize].arrive(from, tag, number);
+                    self.letters[number as usize].receive = taken.map(|(receive, _)| receive);
+                }
+                if let Some(receive) = self.letters[number as usize].receive {
+                    self.done(receive, number);
+                }
+            }
+            Content::Envelope { envelope, payload, .. } => {
+                self.opened(number, to, from, envelope, payload);
+                let back = match self.cluster.acknowledgements {
+                    None => Time::ZERO,
+                    Some(_) => feedback::acknowledgement(self.cluster.first(), self.nodes),
+                };
+                self.plan(self.now + back, Event::Landed(number));
+            }
+        }
+    }
+
+    /// A message and its receive have found each other: now the send of a long one is done.
+    fn meet(&mut self, number: u32, receive: usize) {
+        let letter = &mut self.letters[number as usize];
+        letter.receive = Some(receive);
+        let (written, Content::Plain { send, .. }) = (letter.written, letter.content) else {
+            return;
+        };
+        if written && !self.is_eager(number) {
+            self.done(send as usize, number);
         }
     }
 
     /// Packets of a rank are outstanding no more, or as good as that.
     fn feedback(&mut self, rank: Rank, number: u32) {
-        let packets = self.log.messages[number as usize].cut.packets;
+        let packets = self.log.parts_of(number).iter().map(|part| part.cut.packets).sum();
         self.desks[rank.0 as usize].let_go(packets, (self.now, number));
         self.look_at(rank.0);
     }
 
-    /// An operation is done.
-    fn done(&mut self, place: usize) {
+    /// An operation is done, with the reception of a message or by itself.
+    pub fn done(&mut self, place: usize, by: u32) {
         let record = &mut self.log.ops[place];
-        (record.end, record.done) = (self.now, true);
+        (record.end, record.by, record.done) = (self.now, by, true);
         self.tell(place, When::Done);
+    }
+
+    /// An operation has started.
+    fn begun(&mut self, place: usize) {
+        if !std::mem::replace(&mut self.log.ops[place].begun, true) {
+            self.tell(place, When::Started);
+        }
     }
 
     /// Those who wait for this of an operation need wait no longer.
@@ -310,141 +355,386 @@ impl Engine<'_> {
     fn come(&mut self, place: usize) {
         let (rank, op) = (self.rank[place], self.schedule.all()[place]);
         self.log.ops[place].ready = self.now;
-        let desk = &mut self.desks[rank as usize];
         match op.step {
             Step::Get { .. } | Step::Cast { .. } => unreachable!("nothing with these is priced"),
             Step::Compute { .. } => {
-                desk.queue((self.now, place), op.cpu, Beside::Nothing, Task::Compute(place));
+                let came = (self.now, place);
+                let desk = &mut self.desks[rank as usize];
+                desk.queue(came, op.cpu, Beside::Nothing, Task::Compute(place));
                 self.look_at(rank);
             }
-            Step::Send { bytes, .. } => {
-                let first = Cut::new(self.parameters, bytes.into(), self.nodes).first();
-                // One that takes a turn is written while the NIC is busy with the one before.
-                let ahead = if self.takes_turns { first.departure() } else { Time::ZERO };
-                let lead = first.send + ahead;
-                let nic = Beside::Nic(op.nic.unwrap_or(0), lead);
-                desk.queue((self.now, place), op.cpu, nic, Task::Send(place));
-                self.look_at(rank);
-            }
+            Step::Send { .. } if self.protocol.is_some() => self.ask_to_send(place, self.most),
+            Step::Send { to, bytes, .. } => self.post_plain(place, Rank(rank), to, bytes, op),
             Step::Receive { from, tag, .. } => {
                 self.log.ops[place].start = self.now;
-                self.tell(place, When::Started);
-                if let Some(number) = self.inboxes[rank as usize].post(from, tag, place) {
-                    self.log.message[place] = number as u32;
-                    self.done(place);
+                self.begun(place);
+                if self.protocol.is_some() {
+                    return self.ask_to_receive(place, from, tag);
+                }
+                if let Some((.., number)) = self.inboxes[rank as usize].post(from, tag, place) {
+                    self.meet(number, place);
+                    if self.letters[number as usize].received {
+                        self.done(place, number);
+                    }
                 }
             }
         }
+    }
+
+    /// A message goes to its rails as it is.
+    fn post_plain(&mut self, place: usize, from: Rank, to: Rank, bytes: u32, op: Op) {
+        let content = Content::Plain { send: place as u32 };
+        let letter = Letter { cpu: op.cpu, nic: op.nic, ..Letter::new(content, bytes, place) };
+        let number = self.compose(Cause::Operation(place as u32), (from, to), letter);
+        self.log.ops[place].message = number;
+        let rail = self.cluster.rail(op.nic.unwrap_or(0));
+        let first = Cut::new(&rail.parameters, bytes.into(), self.nodes).first();
+        // One that takes a turn is written while the NIC is busy with the one before; a host of
+        // LogGOPS begins to write when the message before has left.
+        let lead = match self.cluster.processors {
+            Some(_) => Time::ZERO,
+            None if self.takes_turns => first.send + first.departure(),
+            None => first.send,
+        };
+        let out = match op.nic {
+            None if self.cluster.rails.len() > 1 => Out::Any,
+            _ => Out::Port(rail.port),
+        };
+        let came = (self.now, place);
+        let beside = Beside::Nic(out, lead);
+        self.desks[from.0 as usize].queue(came, op.cpu, beside, Task::Send(number));
+        self.look_at(from.0);
+    }
+
+    /// Notes a message that is to be sent; its number.
+    pub fn compose(&mut self, cause: Cause, (from, to): (Rank, Rank), letter: Letter) -> u32 {
+        let zero = Time::ZERO;
+        self.log.messages.push(Message {
+            cause,
+            from,
+            to,
+            ready: self.now,
+            began: zero,
+            free: zero,
+            released: NONE,
+            first: 0,
+            parts: 0,
+            arrived: zero,
+            start: zero,
+            end: zero,
+        });
+        self.letters.push(letter);
+        self.log.messages.len() as u32 - 1
+    }
+
+    /// Returns true if no processor has anything to do with messages.
+    fn spares_processors(&self) -> bool {
+        let takes_none = |rail: &crate::Rail| {
+            let own = &rail.parameters;
+            [own.send, own.receive, own.pickup].iter().all(|cost| *cost == Cost::default())
+        };
+        self.cluster.processors.is_none() && self.cluster.rails.iter().all(takes_none)
+    }
+
+    /// A message waits for its processor alone: its rails take it whenever it comes.
+    pub fn post(&mut self, number: u32) {
+        if self.spares {
+            return self.start(Task::Send(number), self.now);
+        }
+        let Message { from, .. } = self.log.messages[number as usize];
+        let Letter { cpu, order, .. } = self.letters[number as usize];
+        let task = Task::Send(number);
+        self.desks[from.0 as usize].queue((self.now, order), cpu, Beside::Nothing, task);
+        self.look_at(from.0);
     }
 
     /// A task starts, on a processor that has been free since then.
     fn start(&mut self, task: Task, free: Time) {
         let now = self.now;
-        let begin = |record: &mut Record| (record.start, record.free) = (now, free);
         match task {
             Task::Compute(place) => {
                 let op = self.schedule.all()[place];
                 let Step::Compute { time } = op.step else { return };
-                begin(&mut self.log.ops[place]);
+                let record = &mut self.log.ops[place];
+                (record.start, record.free) = (now, free);
                 self.desks[self.rank[place] as usize].occupy(op.cpu, now + time);
-                self.plan(now + time, Event::Done(place as u32));
-                self.tell(place, When::Started);
+                self.plan(now + time, Event::Computed(place as u32));
+                self.begun(place);
             }
-            Task::Send(place) => {
-                begin(&mut self.log.ops[place]);
-                let released = self.desks[self.rank[place] as usize].released(now);
-                if let Some(number) = released
-                    && self.log.ops[place].ready < now
-                {
-                    self.log.ops[place].released = number;
+            Task::Send(number) => {
+                let message = &mut self.log.messages[number as usize];
+                (message.began, message.free) = (now, free);
+                let (from, waited) = (message.from.0 as usize, message.ready < now);
+                if let Some(other) = self.desks[from].released(now).filter(|_| waited) {
+                    self.log.messages[number as usize].released = other;
                 }
-                self.send(place);
-                self.tell(place, When::Started);
+                self.send(number);
             }
             Task::Receive(number) => {
-                let message = &mut self.log.messages[number];
-                message.start = now;
-                let end = now + message.cut.sum(|packet| packet.receive);
-                message.end = end;
-                let (to, cpu) = (message.to, self.schedule.all()[message.send as usize].cpu);
-                self.desks[to.0 as usize].occupy(cpu, end);
-                self.plan(end, Event::Received(number as u32));
+                let end = self.reception(number);
+                let message = &mut self.log.messages[number as usize];
+                (message.start, message.end) = (now, end);
+                let (from, to) = (message.from, message.to);
+                let Letter { cpu, content, .. } = self.letters[number as usize];
+                if !(self.spares && self.protocol.is_some()) {
+                    self.desks[to.0 as usize].occupy(cpu, end);
+                }
+                self.plan(end, Event::Received(number));
+                // A host of LogGOPS looks for the receive as it begins.
+                if let Content::Plain { send } = content
+                    && self.cluster.processors.is_some()
+                    && let Step::Send { tag, .. } = self.schedule.all()[send as usize].step
+                    && let Some((receive, _)) =
+                        self.inboxes[to.0 as usize].arrive(from, tag, number)
+                {
+                    self.meet(number, receive);
+                }
             }
         }
     }
 
-    fn send(&mut self, place: usize) {
-        let (now, op) = (self.now, self.schedule.all()[place]);
-        let Step::Send { to, bytes, .. } = op.step else { return };
-        let from = Rank(self.rank[place]);
-        let cut = Cut::new(self.parameters, bytes.into(), self.nodes);
-        let busy = now + cut.sum(|packet| packet.send);
-        let desk = &mut self.desks[from.0 as usize];
-        let handed = (now + cut.first().send).max(desk.sends(op.nic.unwrap_or(0)));
-        desk.occupy(op.cpu, busy);
-        let every = cut.full.departure();
-        desk.take(op.nic.unwrap_or(0), handed + cut.spread(every, every) + cut.last.send_gap);
-        desk.hold(cut.packets);
-        let (first, alone) = (handed + cut.first().latency, handed + cut.arrival());
-        let number = self.log.messages.len() as u32;
-        self.log.message[place] = number;
-        let zero = Time::ZERO;
-        self.log.messages.push(Message {
-            send: place as u32,
-            from,
-            to,
-            cut,
-            handed,
-            first,
-            queued: zero,
-            alone,
-            begin: zero,
-            last: zero,
-            ready: zero,
-            start: zero,
-            end: zero,
-        });
-        self.plan(busy, Event::Done(place as u32));
-        match &self.uplinks {
-            Some(uplinks) if uplinks.are_between(from, to) => {
-                self.plan(handed, Event::Crosses(number, Way::Out));
-            }
-            _ => self.plan(first, Event::Reached(number)),
-        }
+    /// What all packets of a message take the processor that receives them.
+    fn receiving(&self, number: u32) -> Time {
+        let parts = self.log.parts_of(number).iter();
+        parts.map(|part| part.cut.sum(|packet| packet.receive)).fold(Time::ZERO, |a, b| a + b)
     }
 
-    /// An uplink takes a message in its turn. What it takes for a message alone is in L.
-    fn crosses(&mut self, number: u32, way: Way) {
-        let message = &mut self.log.messages[number as usize];
-        let Some(uplinks) = &mut self.uplinks else { return };
-        let Step::Send { bytes, .. } = self.schedule.all()[message.send as usize].step else {
-            return;
+    /// When a processor that begins now to receive a message is done.
+    fn reception(&self, number: u32) -> Time {
+        let (now, packets) = (self.now, self.receiving(number));
+        let Some(Processors { overhead, rate }) = self.cluster.processors else {
+            return now + packets;
         };
-        let ends = (message.from, message.to);
-        let late = uplinks.pass(way, self.now, ends, (&message.cut, bytes));
-        message.queued = message.queued + late;
-        message.first = message.first + late;
-        message.alone = message.alone + late;
-        let first = message.first;
+        let Letter { content, bytes, .. } = self.letters[number as usize];
+        match content {
+            // It has begun with the first bit, which came as long before the first packet as that
+            // takes.
+            Content::Plain { .. } => {
+                let parts = self.log.parts_of(number);
+                let last = parts.iter().map(|part| part.last).max().unwrap_or(now);
+                let gap = parts.iter().map(|part| part.cut.first().receive_gap).min();
+                let beside = Bytes::new(u64::from(bytes.max(1) - 1));
+                let work = overhead.bytes(bytes).max(rate.time_for(beside).unwrap_or(Time::ZERO));
+                let work = Time::from_ps(work.ps().saturating_sub(gap.unwrap_or_default().ps()));
+                (now + overhead.message + work).max(last + overhead.message) + packets
+            }
+            Content::Envelope { .. } => now + content.opening(&overhead) + packets,
+        }
+    }
+
+    /// Spreads a message over rails.
+    fn spread(&mut self, number: u32, now: Time) {
+        let Message { from, to, .. } = self.log.messages[number as usize];
+        let Letter { bytes, nic, whole, .. } = self.letters[number as usize];
+        let mut stripes = std::mem::take(&mut self.stripes);
+        let all = 0..u64::from(bytes);
+        match nic.or((self.cluster.rails.len() == 1).then_some(0)) {
+            Some(nic) => {
+                stripes.clear();
+                stripes.push(Stripe { rail: RailId(nic.into()), bytes: all });
+            }
+            None => {
+                let desk = &self.desks[from.0 as usize];
+                let pulls = self.cluster.policy == PolicyKind::Pull {};
+                let nodes = self.nodes;
+                self.nics.clear();
+                self.nics.extend(self.cluster.rails.iter().map(|rail| {
+                    let free = now.max(desk.sends(rail.port));
+                    let short = match pulls {
+                        true => passes(rail, nodes, now, free).max(desk.sends_short(rail.port)),
+                        false => free,
+                    };
+                    Nic { free, short, quiet: desk.quiet(rail.port) }
+                }));
+                let message = Outgoing { to, bytes: bytes.into(), whole };
+                let spread = &mut self.spreads[from.0 as usize];
+                spread.next(self.cluster, nodes, message, now, &self.nics, &mut stripes);
+            }
+        }
+        self.stripes = stripes;
+    }
+
+    fn send(&mut self, number: u32) {
+        let Message { from, to, .. } = self.log.messages[number as usize];
+        let Letter { content, bytes, cpu, nic, whole, .. } = self.letters[number as usize];
+        let (cluster, now) = (self.cluster, self.now);
+        let overhead = cluster.processors.map(|own| own.overhead);
+        let (lead, work) = match (overhead, content) {
+            (None, _) => (Time::ZERO, Time::ZERO),
+            (Some(own), Content::Plain { .. }) => (own.message, own.message + own.bytes(bytes)),
+            (Some(own), Content::Envelope { .. }) => content.work(&own),
+        };
+        let mut writing = now + lead;
+        if cluster.waits_to_leave() {
+            writing = writing.max(self.desks[from.0 as usize].left());
+        }
+        self.spread(number, writing);
+        let stripes = std::mem::take(&mut self.stripes);
+        let pulls = cluster.policy == PolicyKind::Pull {};
+        let packet = cluster.first().packet.get().max(1);
+        let all: u64 = stripes.iter().map(|stripe| stripe.len().div_ceil(packet).max(1)).sum();
+        // Of a message that rails pull, packets are written for one rail after the other.
+        let takes_turns = pulls && stripes.len() > 1;
+        let passes_long = pulls && nic.is_none() && (whole || u64::from(bytes) <= packet);
+        let (mut busy, mut left, mut held) = (now + work, now, 0);
+        let first = self.log.parts.len() as u32;
+        for stripe in &stripes {
+            let number_of_rail = stripe.rail.0 as u16;
+            let rail = cluster.rail(number_of_rail);
+            let cut = Cut::new(&rail.parameters, stripe.len(), self.nodes);
+            let written = writing + cut.first().send;
+            let takes = cut.sum(|packet| packet.send);
+            writing = writing + if takes_turns { cut.first().send } else { takes };
+            busy = busy + takes;
+            let mut cut = cut;
+            if takes_turns {
+                let share = cut.full.send.ps() * all / cut.packets;
+                cut.full.send = Time::from_ps(share);
+            }
+            let desk = &mut self.desks[from.0 as usize];
+            let free = desk.sends(rail.port);
+            let every = cut.full.departure();
+            let gap = cut.last.send_gap;
+            let handed = match passes_long {
+                true => {
+                    let own = passes(&rail, self.nodes, written, free.max(written));
+                    let handed = own.max(desk.sends_short(rail.port));
+                    desk.take_short(rail.port, handed + gap);
+                    desk.take(rail.port, free.max(handed) + gap);
+                    handed
+                }
+                false => {
+                    let handed = written.max(free);
+                    desk.take(rail.port, handed + cut.spread(every, every) + gap);
+                    handed
+                }
+            };
+            left = left.max(handed + cut.spread(every, every) + gap);
+            held += cut.packets;
+            self.log.parts.push(Part {
+                message: number,
+                rail: number_of_rail,
+                port: rail.port,
+                bytes: stripe.len() as u32,
+                cut,
+                written,
+                handed,
+                first: handed + cut.first().latency,
+                queued: Time::ZERO,
+                alone: handed + cut.arrival(),
+                begin: Time::ZERO,
+                last: Time::ZERO,
+            });
+        }
+        let spares = self.spares && self.protocol.is_some();
+        let parts = stripes.len() as u32;
+        let rails: RailSet = stripes.iter().map(|stripe| stripe.rail).collect();
+        self.stripes = stripes;
+        let message = &mut self.log.messages[number as usize];
+        (message.first, message.parts) = (first, parts);
+        self.letters[number as usize].missing = parts;
+        let desk = &mut self.desks[from.0 as usize];
+        if !spares {
+            desk.occupy(cpu, busy);
+        }
+        desk.hold(held);
+        desk.leaves(nic.is_none(), left);
+        self.plan(busy, Event::Written(number));
+        for part in first..first + parts {
+            let Part { handed, first, port, .. } = self.log.parts[part as usize];
+            match self.uplinks.get(usize::from(port)) {
+                Some(uplinks) if uplinks.are_between(from, to) => {
+                    self.plan(handed, Event::Crosses(part, Way::Out));
+                }
+                _ => self.plan(first, Event::Reached(part)),
+            }
+        }
+        match content {
+            Content::Plain { send } => self.begun(send as usize),
+            Content::Envelope { send, .. } => {
+                if send != NONE {
+                    self.begun(send as usize);
+                }
+                self.handed_over(number, rails);
+            }
+        }
+    }
+
+    /// An uplink takes a part in its turn. What it takes for a message alone is in L.
+    fn crosses(&mut self, number: u32, way: Way) {
+        let part = &mut self.log.parts[number as usize];
+        let Message { from, to, .. } = self.log.messages[part.message as usize];
+        let Some(uplinks) = self.uplinks.get_mut(usize::from(part.port)) else { return };
+        let late = uplinks.pass(way, self.now, (from, to), (&part.cut, part.bytes));
+        part.queued = part.queued + late;
+        part.first = part.first + late;
+        part.alone = part.alone + late;
+        let first = part.first;
         match way {
             Way::Out => self.plan(self.now + late, Event::Crosses(number, Way::In)),
             Way::In => self.plan(first, Event::Reached(number)),
         }
     }
 
-    /// The receiving NIC takes a message in its turn; all packets of it are delivered before the
-    /// next one's.
+    /// The receiving NIC takes a part in its turn; all packets of it are delivered before the next
+    /// one's.
     fn reached(&mut self, number: u32) {
-        let message = &mut self.log.messages[number as usize];
-        let nic = self.schedule.all()[message.send as usize].nic.unwrap_or(0);
-        let (desk, cut) = (&mut self.desks[message.to.0 as usize], &message.cut);
-        message.begin = desk.delivers(nic, self.now, cut.first().receive_gap);
-        message.last = cut.delivered(message.handed + message.queued, message.begin);
-        desk.delivered(nic, message.last);
-        // Late enough not to wait for packets, and no later.
-        let end = cut.received(message.handed + message.queued, message.begin);
-        message.ready = end - cut.sum(|packet| packet.receive);
-        let ready = message.ready;
+        let part = &mut self.log.parts[number as usize];
+        let to = self.log.messages[part.message as usize].to;
+        let (desk, cut) = (&mut self.desks[to.0 as usize], &part.cut);
+        part.begin = desk.delivers(part.port, self.now, cut.first().receive_gap);
+        part.last = cut.delivered(part.handed + part.queued, part.begin);
+        desk.delivered(part.port, part.last);
+        let (message, last) = (part.message, part.last);
+        if self.cluster.acknowledgements.is_some() {
+            self.plan(last, Event::Came(number));
+        }
+        let letter = &mut self.letters[message as usize];
+        letter.missing -= 1;
+        if letter.missing == 0 {
+            self.arrives(message);
+        }
+    }
+
+    /// The receiver acknowledges a part: the last packet of it at once, if that is the first after a
+    /// pause or one of several, and if no data go the other way that carry the acknowledgement.
+    /// What goes the other way then waits for it. Acknowledgements of the packets before are over
+    /// by then.
+    fn acknowledge(&mut self, number: u32) {
+        let Part { message, rail, port, begin, cut, .. } = self.log.parts[number as usize];
+        let Some(Acknowledgements { every, after }) = self.cluster.acknowledgements else { return };
+        let to = self.log.messages[message as usize].to;
+        let gap = self.cluster.rail(rail).parameters.packet_of(0, self.nodes).send_gap;
+        let (now, desk) = (self.now, &mut self.desks[to.0 as usize]);
+        let every = u64::from(every.max(1));
+        let (heard, owed) = desk.heard(port);
+        let paused = heard.is_none_or(|heard| begin > heard + after);
+        let owed = if paused { cut.packets - 1 } else { owed + cut.packets };
+        if owed % every == 0 && desk.sends(port) <= now {
+            desk.take(port, now + gap);
+        }
+        desk.hear(port, now, owed % every);
+    }
+
+    /// Something of every part of a message is there: its reception begins late enough not to wait
+    /// for packets, and no later.
+    fn arrives(&mut self, number: u32) {
+        let packets = self.receiving(number);
+        let parts = self.log.parts_of(number);
+        let alone = |part: &Part| part.cut.received(part.handed + part.queued, part.begin);
+        let mut end = parts.iter().map(alone).max().unwrap_or(self.now);
+        if parts.len() > 1 {
+            // One processor receives the packets of all rails.
+            let begin = parts.iter().map(|part| part.begin).min().unwrap_or(self.now);
+            end = end.max(begin + packets);
+        }
+        let content = self.letters[number as usize].content;
+        let ready = match (self.cluster.processors, content) {
+            // A host of LogGOPS begins with the first bit.
+            (Some(_), Content::Plain { .. }) => self.now,
+            _ => Time::from_ps(end.ps().saturating_sub(packets.ps())).max(self.now),
+        };
+        self.log.messages[number as usize].arrived = ready;
         if ready == self.now {
             self.receivable(number);
         } else {
@@ -454,25 +744,49 @@ impl Engine<'_> {
 
     /// A message waits for the processor that receives it.
     fn receivable(&mut self, number: u32) {
-        let Message { send, to, .. } = self.log.messages[number as usize];
-        let cpu = self.schedule.all()[send as usize].cpu;
-        let (came, task) = ((self.now, send as usize), Task::Receive(number as usize));
-        self.desks[to.0 as usize].queue(came, cpu, Beside::Inbound, task);
+        if self.spares && self.protocol.is_some() {
+            return self.start(Task::Receive(number), self.now);
+        }
+        let Message { to, .. } = self.log.messages[number as usize];
+        let Letter { cpu, order, .. } = self.letters[number as usize];
+        let beside = if self.protocol.is_some() { Beside::Nothing } else { Beside::Inbound };
+        let came = (self.now, order);
+        self.desks[to.0 as usize].queue(came, cpu, beside, Task::Receive(number));
         self.look_at(to.0);
     }
 
-    /// The first receive that waits for ever. Whatever else is not done waits for one.
+    /// The first operation that waits for ever: a receive, or a send that nobody asks for. Whatever
+    /// else is not done waits for one.
     fn unmatched(&self) -> PriceError {
         let waits = |place: &usize| !self.log.ops[*place].done && self.missing[*place] == 0;
-        let place = (0..self.missing.len()).find(waits).expect("nothing waits in a circle");
+        let receives =
+            |place: &usize| matches!(self.schedule.all()[*place].step, Step::Receive { .. });
+        let all = || (0..self.missing.len()).filter(waits);
+        let place = all().find(receives).or_else(|| all().next());
+        let place = place.expect("nothing waits in a circle");
         let rank = Rank(self.rank[place]);
         let op = OpId((place - self.schedule.places(rank).start) as u32);
-        let (from, tag) = match self.schedule.all()[place].step {
-            Step::Receive { from, tag, .. } => (from, tag.map(|tag| tag.0)),
-            Step::Send { .. } | Step::Compute { .. } | Step::Get { .. } | Step::Cast { .. } => {
-                (None, None)
+        match self.schedule.all()[place].step {
+            Step::Send { to, tag, .. } => PriceError::NoReceive { rank, op, to, tag: tag.0 },
+            Step::Receive { from, tag, .. } => {
+                PriceError::Unmatched { rank, op, from, tag: tag.map(|tag| tag.0) }
             }
-        };
-        PriceError::Unmatched { rank, op, from, tag }
+            Step::Compute { .. } | Step::Get { .. } | Step::Cast { .. } => {
+                PriceError::Unmatched { rank, op, from: None, tag: None }
+            }
+        }
     }
+
+    /// The rank of an operation.
+    pub fn rank_of(&self, place: usize) -> Rank {
+        Rank(self.rank[place])
+    }
+}
+
+/// When a short message is handed to a NIC whose rail pulls long ones: what is ahead of it there is
+/// what fills the way, L - g, and not all that is still to go.
+fn passes(rail: &crate::Rail, nodes: u32, now: Time, free: Time) -> Time {
+    let full = rail.parameters.packet_of(rail.parameters.packet.get(), nodes);
+    let ahead = full.latency.ps().saturating_sub(full.departure().ps());
+    free.min(now + Time::from_ps(ahead))
 }

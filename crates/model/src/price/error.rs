@@ -17,6 +17,18 @@ pub enum PriceError {
         /// The tag it asks for.
         tag: Option<u32>,
     },
+    /// A send that waits for its receive has none.
+    #[error("operation {} of rank {} waits for ever for rank {} to ask for its message, tag {tag}", op.0, rank.0, to.0)]
+    NoReceive {
+        /// Who waits.
+        rank: Rank,
+        /// The send.
+        op: OpId,
+        /// To whom.
+        to: Rank,
+        /// The tag of the message.
+        tag: u32,
+    },
     /// A rank sends to several others at once, which no model knows the price of.
     #[error(
         "operation {} of rank {} is spread over several ranks by the network, \

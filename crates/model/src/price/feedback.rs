@@ -40,8 +40,8 @@ pub fn pace(parameters: &Parameters, nodes: u32, window: Window) -> Time {
     full.gap().max(Time::from_ps(feedback.ps().div_ceil(window.packets.max(1).into())))
 }
 
-/// The same cluster with NICs that send so much slower that no packet waits for a window.
-pub(super) fn paced(parameters: &Parameters, nodes: u32, window: Window) -> Parameters {
+/// The same rail with NICs that send so much slower that no packet waits for a window.
+pub fn paced(parameters: &Parameters, nodes: u32, window: Window) -> Parameters {
     let own = parameters.packet_of(parameters.packet.get(), nodes).send_gap;
     let more = pace(parameters, nodes, window).ps().saturating_sub(own.ps());
     let fixed = parameters.send_gap.fixed + Time::from_ps(more);

@@ -1,6 +1,6 @@
 //! The critical path: back from what was done last, each time to what it waited for.
 
-use super::engine::{Log, Message, NONE};
+use super::log::{Cause, Log, Message, NONE, Part};
 use super::{Stretch, What};
 use crosstie_collective::{Rank, Schedule, Step, When};
 use crosstie_units::Time;
@@ -29,44 +29,77 @@ pub(super) fn critical(schedule: &Schedule, log: &Log) -> Vec<Stretch> {
     let mut path = Path { stretches: Vec::new(), at: log.ops[last].end };
     let mut next = Some((last as u32, When::Done));
     while let Some((place, when)) = next {
-        let mut place = place as usize;
+        let place = place as usize;
         let (op, record) = (&schedule.all()[place], log.ops[place]);
-        let mut rank = owner(schedule, place);
-        match (op.step, when) {
-            // The message was late, and not who asked for it.
-            (Step::Receive { .. }, When::Done) if record.end > record.ready => {
-                let number = log.message[place];
-                debug_assert_ne!(number, NONE, "a receive that is done has its message");
-                let message = &log.messages[number as usize];
-                flight(&mut path, message);
-                place = message.send as usize;
-                rank = message.from;
-                written(&mut path, message, log.ops[place].start);
-            }
-            (Step::Receive { .. }, _) | (_, When::Started) => {}
-            (Step::Send { .. }, When::Done) => path.back(rank, What::Send, record.start),
-            (Step::Get { .. } | Step::Cast { .. }, When::Done) => {
-                unreachable!("nothing with these is priced")
-            }
-            (Step::Compute { .. }, When::Done) => path.back(rank, What::Compute, record.start),
+        let rank = owner(schedule, place);
+        let done = when == When::Done;
+        // The message was late, and not who asked for it or sent it.
+        if done && record.by != NONE && record.end > record.ready {
+            flight(&mut path, log, record.by);
+            next = written(&mut path, log, record.by);
+            continue;
         }
-        let mut record = log.ops[place];
-        while record.released != NONE {
-            // Nothing could be sent before an acknowledgement was back, or a packet received.
-            let message = &log.messages[record.released as usize];
-            path.back(message.to, What::Wire, message.end);
-            flight(&mut path, message);
-            (place, rank) = (message.send as usize, message.from);
-            record = log.ops[place];
-            written(&mut path, message, record.start);
+        match op.step {
+            Step::Receive { .. } => {}
+            Step::Send { .. } => {
+                let message = &log.messages[record.message as usize];
+                if done {
+                    path.back(rank, What::Send, message.began);
+                }
+                next = begun(&mut path, log, record.message);
+                continue;
+            }
+            Step::Compute { .. } => {
+                if done {
+                    path.back(rank, What::Compute, record.start);
+                }
+                waited(&mut path, rank, record.free == record.start, record.ready);
+            }
+            Step::Get { .. } | Step::Cast { .. } => unreachable!("nothing with these is priced"),
         }
-        // All of the waiting counts for what was free last.
-        let host = record.free == record.start;
-        path.back(rank, if host { What::AwaitHost } else { What::AwaitGap }, record.ready);
         next = record.cause;
     }
     path.stretches.reverse();
     path.stretches
+}
+
+/// From when something was begun to when it could have been. All of the waiting counts for what was
+/// free last.
+fn waited(path: &mut Path, rank: Rank, for_host: bool, ready: Time) {
+    path.back(rank, if for_host { What::AwaitHost } else { What::AwaitGap }, ready);
+}
+
+/// From when a message was begun to what it was sent for: what an operation waited for last.
+fn begun(path: &mut Path, log: &Log, number: u32) -> Option<(u32, When)> {
+    let mut number = number;
+    loop {
+        let mut message = &log.messages[number as usize];
+        while message.released != NONE {
+            // Nothing could be sent before an acknowledgement was back, or a packet received.
+            let other = &log.messages[message.released as usize];
+            path.back(other.to, What::Wire, other.end);
+            flight(path, log, message.released);
+            number = message.released;
+            message = other;
+            first_written(path, log, number);
+        }
+        waited(path, message.from, message.free == message.began, message.ready);
+        match message.cause {
+            Cause::Operation(place) => return log.ops[place as usize].cause,
+            Cause::HandedOver(other) => number = other,
+            Cause::Received(other) => {
+                flight(path, log, other);
+                first_written(path, log, other);
+                number = other;
+            }
+        }
+    }
+}
+
+/// From the hand-over of a message to what it was sent for.
+fn written(path: &mut Path, log: &Log, number: u32) -> Option<(u32, When)> {
+    first_written(path, log, number);
+    begun(path, log, number)
 }
 
 fn owner(schedule: &Schedule, place: usize) -> Rank {
@@ -82,46 +115,54 @@ fn owner(schedule: &Schedule, place: usize) -> Rank {
     Rank(low)
 }
 
+/// The part of a message that is there last.
+fn latest(log: &Log, number: u32) -> Part {
+    let parts = log.parts_of(number);
+    *parts.iter().max_by_key(|part| part.last).expect("a message takes a rail")
+}
+
 /// From the hand-over of the first packet to the start of its send.
-fn written(path: &mut Path, message: &Message, start: Time) {
+fn first_written(path: &mut Path, log: &Log, number: u32) {
+    let (message, part) = (&log.messages[number as usize], latest(log, number));
     // It is written before the NIC takes it.
-    path.back(message.from, What::AwaitGap, start + message.cut.first().send);
-    path.back(message.from, What::Send, start);
+    path.back(message.from, What::AwaitGap, part.written);
+    path.back(message.from, What::Send, message.began);
 }
 
 /// From the end of a reception to the hand-over of the first packet.
-fn flight(path: &mut Path, message: &Message) {
-    let Message { from, to, cut, .. } = *message;
+fn flight(path: &mut Path, log: &Log, number: u32) {
+    let Message { from, to, start, arrived, .. } = log.messages[number as usize];
+    let Part { cut, begin, last, alone, handed, queued, first, .. } = latest(log, number);
     // As if it had been handed over when the uplinks let it pass.
-    let passed = message.handed + message.queued;
-    let late = message.start > message.ready;
-    if !late && message.ready > message.begin {
+    let passed = handed + queued;
+    let late = start > arrived;
+    if !late && arrived > begin {
         // The processor waited for the last packet.
-        path.back(to, What::Receive, message.last);
-        if message.last == message.alone {
+        path.back(to, What::Receive, last);
+        if last == alone {
             let less =
                 |time: Time, other: Time| Time::from_ps(time.ps().saturating_sub(other.ps()));
             let every = cut.full.departure();
             let own = passed + cut.spread(every, every);
-            let wired = if own + cut.last.latency == message.last {
+            let wired = if own + cut.last.latency == last {
                 own
             } else {
                 // It came right behind the packet before.
-                path.back(to, What::Gap, less(message.last, cut.last.receive_gap));
+                path.back(to, What::Gap, less(last, cut.last.receive_gap));
                 less(path.at, cut.full.latency)
             };
             path.back(from, What::Wire, wired.max(passed));
             let slow = cut.full.send > cut.full.send_gap;
             path.back(from, if slow { What::Send } else { What::Gap }, passed);
-            path.back(from, What::AwaitUplink, message.handed);
+            path.back(from, What::AwaitUplink, handed);
             return;
         }
     } else {
-        path.back(to, What::Receive, message.start);
-        path.back(to, What::AwaitHost, message.ready);
+        path.back(to, What::Receive, start);
+        path.back(to, What::AwaitHost, arrived);
     }
-    path.back(to, What::Gap, message.begin);
-    path.back(to, What::AwaitGap, message.first);
+    path.back(to, What::Gap, begin);
+    path.back(to, What::AwaitGap, first);
     path.back(from, What::Wire, passed);
-    path.back(from, What::AwaitUplink, message.handed);
+    path.back(from, What::AwaitUplink, handed);
 }

@@ -4,6 +4,7 @@ use crosstie_collective::Rank;
 use crosstie_units::Time;
 use serde::Serialize;
 use std::fmt;
+use std::ops::Add;
 
 /// What time is spent on, or waiting for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -109,6 +110,20 @@ pub struct Shares {
     pub uplink: Time,
     /// Processors that compute.
     pub compute: Time,
+}
+
+impl Add for Shares {
+    type Output = Shares;
+
+    fn add(self, other: Shares) -> Shares {
+        Shares {
+            host: self.host + other.host,
+            gap: self.gap + other.gap,
+            wire: self.wire + other.wire,
+            uplink: self.uplink + other.uplink,
+            compute: self.compute + other.compute,
+        }
+    }
 }
 
 impl Shares {

@@ -3,6 +3,7 @@
 mod congestion;
 mod exchange;
 mod forms;
+mod rails;
 mod random;
 mod reference;
 mod trees;

@@ -6,8 +6,8 @@
 //! last of its packets, and each of its packets waits for what it waited for.
 
 use super::feedback;
-use crate::Parameters;
-use crosstie_collective::{Builder, Tag};
+use crate::{Cluster, Parameters};
+use crosstie_collective::{Builder, Tag, Window};
 use crosstie_collective::{Need, Op, OpId, Rank, Schedule, Step, When};
 use std::collections::BTreeMap;
 
@@ -26,21 +26,30 @@ const MOST_HELD: u64 = 1 << 20;
 /// average.
 pub(super) fn by_packets(
     schedule: &Schedule,
-    parameters: &Parameters,
+    cluster: &Cluster,
     nodes: u32,
-) -> Option<(Schedule, Parameters)> {
-    if schedule.injection().is_plain() && parameters.uplink.is_none() || !is_named(schedule) {
+) -> Option<(Schedule, Cluster)> {
+    let is_plain = schedule.injection().is_plain();
+    // Between switches, packets of a rendezvous stay together: they are asked for as a message.
+    let waits_at_uplinks = cluster.first().uplink.is_some() && cluster.messages.is_none();
+    if is_plain && !waits_at_uplinks || !is_named(schedule) {
         return None;
     }
+    let parameters = cluster.first();
     let all = packets(schedule, parameters);
-    let (mut injection, mut parameters) = (schedule.injection(), *parameters);
+    let mut injection = schedule.injection();
+    // Packets that take turns with those of other messages are not asked for one by one.
+    let mut cluster = Cluster { messages: None, ..cluster.clone() };
     let mut length = all.div_ceil(MOST).max(1);
     if let Some(window) = injection.window {
         let fine = length.min(u64::from(window.packets / FINE).max(1));
         if all / fine <= MOST_HELD {
             length = fine;
         } else {
-            parameters = feedback::paced(&parameters, nodes, window);
+            // The window is that of all rails.
+            let packets = (window.packets / cluster.rails.len() as u32).max(1);
+            let own = Window { packets, ..window };
+            cluster = cluster.map(|rail| feedback::paced(rail, nodes, own));
             injection.window = None;
         }
     }
@@ -51,7 +60,7 @@ pub(super) fn by_packets(
     }
     builder.inject(injection);
     let pieces = builder.finish().expect("packets wait for what their message waited for");
-    Some((pieces.with_outstanding(schedule.outstanding()), parameters))
+    Some((pieces.with_outstanding(schedule.outstanding()), cluster))
 }
 
 /// Returns true if every receive names a message of its own length.

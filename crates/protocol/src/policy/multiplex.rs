@@ -57,7 +57,7 @@ impl Shares {
 }
 
 /// Where one processing element stands with one receiver.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Place {
     turn: Turn,
     /// The rail in use, and how many more messages it takes.
@@ -67,14 +67,15 @@ struct Place {
 }
 
 /// Chooses one rail for each message.
-#[derive(Debug)]
-pub(super) struct Multiplexer {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Multiplexer {
     rule: Rule,
     rails: u32,
     places: BTreeMap<(PeId, NodeId), Place>,
 }
 
 impl Multiplexer {
+    /// No message has taken a rail yet.
     pub fn new(rule: Rule, rails: u32) -> Multiplexer {
         Multiplexer { rule, rails, places: BTreeMap::new() }
     }

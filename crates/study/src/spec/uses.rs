@@ -5,7 +5,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Spec, World};
+use super::{ChannelKind, PolicyKind, Spec, World};
 use crate::document;
 
 /// A world in one of the forms that use different keys.
@@ -31,6 +31,7 @@ use Ground::{BoxFile, Derived, Frame, Ideal, Machines, OwnBox, Parameters, Wormh
 const ALL: &[Ground] = &[Wormhole, Frame, Ideal, Derived, Parameters, OwnBox, BoxFile, Machines];
 const NETWORKS: &[Ground] = &[Wormhole, Frame, Ideal];
 const NETWORKS_AND_MODEL: &[Ground] = &[Wormhole, Frame, Ideal, Derived];
+const NETWORKS_AND_MODELS: &[Ground] = &[Wormhole, Frame, Ideal, Derived, Parameters];
 const NETWORKS_AND_LIVE: &[Ground] = &[Wormhole, Frame, Ideal, OwnBox, BoxFile, Machines];
 const LIVE: &[Ground] = &[OwnBox, BoxFile, Machines];
 
@@ -38,11 +39,11 @@ const LIVE: &[Ground] = &[OwnBox, BoxFile, Machines];
 const USES: &[(&str, &[Ground])] = &[
     ("seed", ALL),
     ("world", ALL),
-    ("cluster.rails", &[Wormhole, Frame, Ideal, OwnBox, BoxFile]),
+    ("cluster.rails", &[Wormhole, Frame, Ideal, Derived, Parameters, OwnBox, BoxFile]),
     ("cluster.pes", NETWORKS_AND_LIVE),
-    ("cluster.blocking", NETWORKS),
-    ("policy", NETWORKS_AND_LIVE),
-    ("channel", NETWORKS_AND_LIVE),
+    ("cluster.blocking", NETWORKS_AND_MODELS),
+    ("policy", ALL),
+    ("channel", ALL),
     ("fabric", ALL),
     ("routing", &[Wormhole, Frame, Derived]),
     ("switch", &[Wormhole]),
@@ -58,8 +59,8 @@ const USES: &[(&str, &[Ground])] = &[
     ("nic.window", NETWORKS),
     ("nic.patience", NETWORKS),
     ("nic.in-transit", &[Wormhole]),
-    ("node.overhead", NETWORKS),
-    ("node.eager", NETWORKS),
+    ("node.overhead", NETWORKS_AND_MODELS),
+    ("node.eager", NETWORKS_AND_MODELS),
     ("node.bus", &[Frame, Ideal]),
     ("node.elan", &[Wormhole]),
     ("node.commodity", NETWORKS_AND_MODEL),
@@ -68,12 +69,12 @@ const USES: &[(&str, &[Ground])] = &[
     ("node.commodity.receive-ring", NETWORKS),
     ("node.commodity.pool", NETWORKS),
     ("node.commodity.jitter", NETWORKS),
-    ("message", NETWORKS_AND_LIVE),
-    ("message.envelope", NETWORKS),
-    ("message.credit", NETWORKS),
-    ("message.strict", NETWORKS),
-    ("message.fin", NETWORKS),
-    ("message.synchronous", NETWORKS),
+    ("message", ALL),
+    ("message.envelope", NETWORKS_AND_MODELS),
+    ("message.credit", NETWORKS_AND_MODELS),
+    ("message.strict", NETWORKS_AND_MODELS),
+    ("message.fin", NETWORKS_AND_MODELS),
+    ("message.synchronous", NETWORKS_AND_MODELS),
     ("message.memory", NETWORKS),
     ("message.latency", NETWORKS),
     ("event", &[Frame, Ideal]),
@@ -144,6 +145,16 @@ pub(crate) fn unused(root: &DeTable<'_>, ground: Ground, beside: &[Ground]) -> V
     let mut search = Search { root, spec, ground, beside, found: Vec::new() };
     for (key, value) in root {
         search.visit(key.get_ref(), value);
+    }
+    // What acknowledgements take the processors of commodity nodes has no price.
+    let spec = &search.spec;
+    let acknowledges = spec.channel != ChannelKind::Raw {} && spec.node.commodity.is_some();
+    // Nor has a reservation of NICs.
+    let reserves = matches!(spec.policy, PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. });
+    if matches!(ground, Derived | Parameters) {
+        let unpriced = [("channel", acknowledges), ("policy", reserves)];
+        let unpriced = unpriced.into_iter().filter(|&(_, is_so)| is_so);
+        search.found.extend(unpriced.map(|(key, _)| key.to_owned()));
     }
     search.found
 }

@@ -52,13 +52,7 @@ impl World {
 
     /// What to say of keys that it does not use; nothing if there are none.
     pub fn does_not_use(self, keys: &[String]) -> Option<String> {
-        let rails = keys.iter().any(|key| key.starts_with("cluster.rails"));
-        let so = match self {
-            World::Model if rails => " (it prices one rail, the first)",
-            _ => "",
-        };
-        (!keys.is_empty())
-            .then(|| format!("not used by {}: {}{so}", self.phrase(), keys.join(", ")))
+        (!keys.is_empty()).then(|| format!("not used by {}: {}", self.phrase(), keys.join(", ")))
     }
 
     /// Left out of a spec's text, so that results from before there were worlds are still known.

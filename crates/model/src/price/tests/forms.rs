@@ -32,7 +32,7 @@ proptest! {
             prop_assert_eq!(alone.time, way.time);
             let two = priced(&messages(bytes, true), &on).time;
             prop_assert_eq!(two, Transfer::exchange(&on, bytes.into(), 2).time);
-            prop_assert_eq!(ping(&on, bytes, 2).time, way.time * 2);
+            prop_assert_eq!(priced(&ping(bytes), &on).time, way.time * 2);
         }
         let on = flat(on);
         let alone = priced(&messages(bytes, false), &on);
@@ -81,7 +81,7 @@ fn where_the_time_goes() {
 #[test]
 fn a_stream_is_bound_by_its_gaps() {
     let on = fast_ethernet();
-    let price = stream(&on, 1492, 64, 4, 2);
+    let price = priced(&stream(1492, 64, 4), &on);
     let answer = Transfer::one_way(&on, 4, 2).time;
     assert_eq!(price.time, Transfer::one_way(&on, 64 * 1492, 2).time + answer);
     assert_eq!(price.bottleneck, Resource::Gap);

@@ -59,8 +59,14 @@ fn worlds(spec: &Spec) -> Result<(), Clash> {
         World::Model => "the model",
     };
     let worlds = "set `world = \"ideal\"` or `world = \"frame\"`";
-    // The model prices the first rail, and its rows say that they do.
+    // The model prices rails of frames; written parameters are those of every rail.
     let is_priced = spec.world == World::Model;
+    if let Some(found) = difference(spec).filter(|_| is_priced && spec.model.is_some()) {
+        let title = "rails that differ beside parameters that are written";
+        let label = format!("found {found}, expected rails that are alike: each has them");
+        return Err(clash("cluster.rails", title, label)
+            .help("write the number of rails, or leave `model` out"));
+    }
     if let Some(found) = difference(spec).filter(|_| !is_priced) {
         let title = format!("rails that differ in {elsewhere}");
         let label = format!("found {found}, expected rails that are alike");

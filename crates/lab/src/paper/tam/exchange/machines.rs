@@ -68,7 +68,7 @@ fn spec(part: &str, switch: &str) -> Option<Spec> {
 fn parameters(spec: Spec) -> Option<Parameters> {
     let nowhere = |name: &str| PathBuf::from(name);
     let network = RoutedFabric::build(&spec.fabric, &spec.routing, &nowhere).ok()?;
-    Some(derive(&spec, &network))
+    Some(derive(&spec, &network, 0))
 }
 
 /// What the nodes and the switch of a part take for a full packet among 16.
