@@ -20,12 +20,6 @@ impl<T> NodeMap<T> {
         self.0.get(node.0 as usize)?.as_deref()
     }
 
-    /// The same, to be changed.
-    #[inline]
-    pub fn get_mut(&mut self, node: NodeId) -> Option<&mut T> {
-        self.0.get_mut(node.0 as usize)?.as_deref_mut()
-    }
-
     /// The value of a node, which is made if there is none.
     #[inline]
     pub fn get_or_insert_with(&mut self, node: NodeId, new: impl FnOnce() -> T) -> &mut T {

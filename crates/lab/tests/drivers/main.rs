@@ -34,7 +34,7 @@ use crosstie_protocol::channel::{ChannelSpec, GoBackNSpec, SelectiveSpec};
 use crosstie_protocol::record::{Entry, Noted};
 use crosstie_protocol::{Input, NodeId, NodeSpec, Packing, PolicyKind, StripingRatio};
 use crosstie_sim::node::{Audience, NodesSpec};
-use crosstie_units::{Bytes, Seed, Stream, Time};
+use crosstie_units::{Seed, Stream, Time};
 
 use lines::Lines;
 use live::{Message, Ranks};

@@ -8,7 +8,7 @@ use super::log::{Cause, NONE};
 use crate::cluster::Messages;
 use crosstie_collective::{Rank, Step, Tag};
 use crosstie_protocol::message::{
-    Action, Body, Envelope, Input, MessageSpec, Messenger, RequestId, Tag as Mark,
+    Action, Body, Context, Envelope, Input, MessageSpec, Messenger, RequestId, Tag as Mark,
 };
 use crosstie_protocol::{Machine, RailSet, RankId};
 use std::collections::VecDeque;
@@ -56,16 +56,17 @@ impl Engine<'_> {
         let Step::Send { to, tag, bytes } = self.schedule.all()[place].step else { return };
         let request = RequestId(place as u64);
         let (to, tag, bytes) = (RankId(to.0), Mark(tag.0), u64::from(bytes));
-        let input = Input::Send { request, to, tag, bytes };
+        let (context, synchronous) = (Context::default(), false);
+        let input = Input::Send { request, context, to, tag, bytes, synchronous };
         self.tell_messenger(rank, input, Cause::Operation(place as u32));
     }
 
     /// A receive of the schedule is posted.
     pub fn ask_to_receive(&mut self, place: usize, from: Option<Rank>, tag: Option<Tag>) {
         let rank = self.rank_of(place);
-        let (request, room) = (RequestId(place as u64), u64::MAX);
+        let (request, context, room) = (RequestId(place as u64), Context::default(), u64::MAX);
         let (from, tag) = (from.map(|from| RankId(from.0)), tag.map(|tag| Mark(tag.0)));
-        let input = Input::Receive { request, from, tag, room };
+        let input = Input::Receive { request, context, from, tag, room };
         self.tell_messenger(rank, input, Cause::Operation(place as u32));
     }
 

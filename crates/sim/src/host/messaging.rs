@@ -378,7 +378,7 @@ impl<'a> Messaging<'a> {
 
     /// A messenger posts an envelope.
     fn post(&mut self, underway: Underway) {
-        let Underway { from, to, envelope: Envelope { number, body }, of, .. } = underway;
+        let Underway { from, to, envelope: Envelope { number, body, .. }, of, .. } = underway;
         let id = self.underway.put(underway);
         if let (Some(send), Body::Eager { .. }) = (of, body) {
             self.open.get_mut(send).writing = self.overhead.is_some();

@@ -5,9 +5,7 @@ mod rails;
 
 use crosstie_collective::algorithm::Barrier;
 use crosstie_fabric::Shape;
-use crosstie_protocol::{
-    ChannelKind, FlowError, InTransitError, PolicyKind, largest_cluster, rails_optimal,
-};
+use crosstie_protocol::{ChannelKind, FlowError, InTransitError, largest_cluster, rails_optimal};
 use crosstie_routing::Need;
 use crosstie_units::{Bytes, Time};
 use crosstie_work::traffic::Misfit;

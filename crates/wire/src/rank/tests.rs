@@ -618,16 +618,16 @@ fn a_rail_that_loses_much_is_no_worse_than_a_dead_one() {
 /// arrives within seconds.
 #[test]
 fn rails_that_lose_most_datagrams_still_carry_messages() {
-    for seed in 0..std::env::var("SEEDS").map_or(3, |n| n.parse().unwrap()) {
+    for seed in 0..3 {
         for (lost, within) in [(300, 200), (500, 5_000), (600, 20_000)] {
             let (rails, harm) = ([60, 60], Harm::default());
             let mut sky = Sky::new(seed, 2, &rails, harm, selective(), PolicyKind::Pull {});
             assert_eq!(exchange(&mut sky, &long_messages(1), |_| (), ms(60_000)), Ok(()));
             sky.air.lock().unwrap().losses.fill(lost);
             let begin = sky.now();
-            let end = exchange(&mut sky, &long_messages(1), |_| (), ms(120_000));
+            assert_eq!(exchange(&mut sky, &long_messages(1), |_| (), ms(120_000)), Ok(()));
             let took = sky.now() - begin;
-            eprintln!("seed {seed} lost {lost} {end:?} {took} {}", took < ms(within));
+            assert!(took < ms(within), "seed {seed}, {lost} of 1000 lost: {took}");
         }
     }
 }
