@@ -131,7 +131,8 @@ pub fn iterations(
     let credit_takes_turns =
         cluster.messages.is_some() && cluster.rails.len() > 1 && !cluster.policy.stripes();
     let state = || State::new(priced, nodes, schedule.ranks());
-    let (begin, mut now) = (state().spreads, state());
+    // Turns stand after an iteration as they did before, or after the first one.
+    let (begin, mut now, mut second) = (state().spreads, state(), None);
     let mut prices = Vec::new();
     loop {
         let log = match &taken_apart {
@@ -148,8 +149,14 @@ pub fn iterations(
         prices.push(Price::of(played, cluster, &log));
         // Credit that is given back takes a turn, too, now and then.
         let all = if credit_takes_turns { CREDITS } else { 1 };
-        let repeats = now.spreads == begin && prices.len() >= all;
-        if repeats || prices.len() >= (most as usize).min(MOST_TURNS) {
+        let repeats = now.spreads == begin || second.as_ref() == Some(&now.spreads);
+        if repeats && prices.len() >= all {
+            let first = usize::from(now.spreads != begin);
+            prices.truncate(prices.len() - first);
+            return Ok(prices);
+        }
+        second.get_or_insert_with(|| now.spreads.clone());
+        if prices.len() >= (most as usize).min(MOST_TURNS) {
             return Ok(prices);
         }
     }

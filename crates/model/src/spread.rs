@@ -61,8 +61,8 @@ pub(crate) struct Nic {
     /// of long ones, that may be sooner.
     pub free: Time,
     pub short: Time,
-    /// When nothing is coming in any more.
-    pub quiet: Time,
+    /// When it neither sends stripes nor receives any more.
+    pub idle: Time,
 }
 
 /// Where the policy of a rank stands: whose turn it is.
@@ -179,11 +179,10 @@ impl Spread {
         nics: &[Nic],
     ) -> RailSet {
         let rails = || (0..).map(RailId).zip(nics);
-        let when = |nic: &Nic| nic.free.max(nic.quiet);
-        let free = |&(_, nic): &(RailId, &Nic)| when(nic) <= now;
+        let free = |&(_, nic): &(RailId, &Nic)| nic.idle <= now;
         let mut set: RailSet = rails().filter(free).map(|(rail, _)| rail).collect();
         if set.is_empty() {
-            let next = rails().min_by_key(|(_, nic)| when(nic)).expect("there is a rail");
+            let next = rails().min_by_key(|(_, nic)| nic.idle).expect("there is a rail");
             set.insert(next.0);
         }
         let most = if message.whole { 1 } else { message.bytes.clamp(1, 1 << 16) as u32 };

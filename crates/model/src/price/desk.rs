@@ -27,7 +27,7 @@ pub(super) enum Beside {
 pub(super) enum Out {
     /// Of this port.
     Port(u16),
-    /// Of any: a rank has as many messages on their way out as it has rails.
+    /// Of any: so many messages of a rank may be on their way out.
     Any,
 }
 
@@ -49,10 +49,11 @@ pub(super) struct Desk {
     /// are.
     cpus: Vec<Time>,
     out: Vec<Time>,
-    /// When as many messages have left the node as there are rails, those that leave last.
+    /// When messages have left the node, of as many as may be on their way out those that leave
+    /// last.
     leave: Vec<Time>,
-    /// When the message has left that was sent last.
-    left: Time,
+    /// When each port has sent the stripes that it was given.
+    work: Vec<Time>,
     /// When something came in at each port last, and packets that are not acknowledged since.
     heard: Vec<(Option<Time>, u64)>,
     /// When a short message can be handed to each NIC that is let pass those of long ones.
@@ -110,9 +111,9 @@ fn less(time: Time, other: Time) -> Time {
 }
 
 impl Desk {
-    /// Nothing waits; there are so many rails, and so many packets may be outstanding.
-    pub fn new(rails: usize, room: i64) -> Desk {
-        Desk { room, leave: vec![Time::ZERO; rails], ..Desk::default() }
+    /// Nothing waits; so many messages may be on their way out, and so many packets outstanding.
+    pub fn new(leaving: usize, room: i64) -> Desk {
+        Desk { room, leave: vec![Time::ZERO; leaving], ..Desk::default() }
     }
 
     /// So many packets more are outstanding.
@@ -223,17 +224,21 @@ impl Desk {
         set(&mut self.short, port, until);
     }
 
-    /// A message has left at a time, which may have taken any NIC.
-    pub fn leaves(&mut self, any: bool, at: Time) {
-        self.left = at;
-        if let Some(first) = self.leave.iter_mut().min().filter(|_| any) {
+    /// A message that takes any NIC has left at a time.
+    pub fn leaves(&mut self, at: Time) {
+        if let Some(first) = self.leave.iter_mut().min() {
             *first = at;
         }
     }
 
-    /// When the message has left that was sent last.
-    pub fn left(&self) -> Time {
-        self.left
+    /// A port sends a stripe until a time.
+    pub fn work(&mut self, port: u16, until: Time) {
+        set(&mut self.work, port, until);
+    }
+
+    /// When a port has sent all stripes that it was given; acknowledgements are none.
+    pub fn idle(&self, port: u16) -> Time {
+        at(&self.work, port)
     }
 
     /// When something came in at a port last, and how many packets are not acknowledged since.

@@ -11,7 +11,7 @@ use super::protocol::Protocol;
 use crate::spread::{Nic, Outgoing, Spread};
 use crate::{Acknowledgements, Cluster, Cut, Processors};
 use crosstie_collective::{Counting, Need, Op, OpId, Rank, Schedule, Step, Tag, When, Window};
-use crosstie_protocol::{Matching, PolicyKind, RailId, RailSet, Stripe};
+use crosstie_protocol::{Matching, Pacing, PolicyKind, RailId, RailSet, Stripe};
 use crosstie_units::{Bytes, Cost, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -126,6 +126,7 @@ pub(super) fn run(
     let window = schedule.injection().window;
     let room = window.map_or(i64::MAX, |window| window.packets.into());
     let rails = cluster.rails.len();
+    let leaving = if cluster.waits_to_leave() { 1 } else { rails };
     let ports = cluster.rails.iter().map(|rail| rail.port).max().map_or(0, |last| last + 1);
     let of_port = |port| cluster.rails.iter().find(|rail| rail.port == port);
     let uplinks = (0..ports).filter_map(of_port).filter_map(|rail| Uplinks::of(rail, nodes, ranks));
@@ -133,6 +134,7 @@ pub(super) fn run(
         schedule,
         cluster,
         nodes,
+        // The protocol between ranks counts their sends, and not what it sends for them.
         most: schedule.outstanding().unwrap_or(u32::MAX),
         takes_turns,
         spares: false,
@@ -147,7 +149,7 @@ pub(super) fn run(
             waits: Vec::new(),
         },
         letters: Vec::new(),
-        desks: (0..ranks).map(|_| Desk::new(rails, room)).collect(),
+        desks: (0..ranks).map(|_| Desk::new(leaving, room)).collect(),
         inboxes: (0..ranks).map(|_| Matching::default()).collect(),
         protocol,
         spreads,
@@ -240,6 +242,9 @@ impl Engine<'_> {
         self.look_at(from.0);
         let letter = &mut self.letters[number as usize];
         letter.written = true;
+        if matches!(letter.content, Content::Envelope { .. }) && self.cluster.waits_to_leave() {
+            self.desks[from.0 as usize].sent();
+        }
         match letter.content {
             Content::Plain { send, .. } => {
                 self.desks[from.0 as usize].sent();
@@ -342,10 +347,11 @@ impl Engine<'_> {
             }
             let Some(rank) = self.changed.pop_front() else { return };
             let desk = rank as usize;
-            while let Some((task, free)) = self.desks[desk].next(self.now, self.most) {
+            let most = if self.protocol.is_some() { u32::MAX } else { self.most };
+            while let Some((task, free)) = self.desks[desk].next(self.now, most) {
                 self.start(task, free);
             }
-            if let Some(at) = self.desks[desk].wake(self.now, self.most) {
+            if let Some(at) = self.desks[desk].wake(self.now, most) {
                 self.plan(at, Event::Wake(rank));
             }
         }
@@ -397,6 +403,7 @@ impl Engine<'_> {
             None => first.send,
         };
         let out = match op.nic {
+            _ if self.cluster.waits_to_leave() => Out::Any,
             None if self.cluster.rails.len() > 1 => Out::Any,
             _ => Out::Port(rail.port),
         };
@@ -438,13 +445,17 @@ impl Engine<'_> {
 
     /// A message waits for its processor alone: its rails take it whenever it comes.
     pub fn post(&mut self, number: u32) {
-        if self.spares {
+        if self.spares && !self.cluster.waits_to_leave() {
             return self.start(Task::Send(number), self.now);
         }
         let Message { from, .. } = self.log.messages[number as usize];
         let Letter { cpu, order, .. } = self.letters[number as usize];
         let task = Task::Send(number);
-        self.desks[from.0 as usize].queue((self.now, order), cpu, Beside::Nothing, task);
+        let beside = match self.cluster.waits_to_leave() {
+            true => Beside::Nic(Out::Any, Time::ZERO),
+            false => Beside::Nothing,
+        };
+        self.desks[from.0 as usize].queue((self.now, order), cpu, beside, task);
         self.look_at(from.0);
     }
 
@@ -528,14 +539,17 @@ impl Engine<'_> {
         let Letter { bytes, nic, whole, .. } = self.letters[number as usize];
         let mut stripes = std::mem::take(&mut self.stripes);
         let all = 0..u64::from(bytes);
-        match nic.or((self.cluster.rails.len() == 1).then_some(0)) {
+        // Policies whose NICs send one stripe at a time do not ask which rail a message names.
+        let named = nic.filter(|_| self.cluster.policy.pacing() != Pacing::Transfers);
+        match named.or((self.cluster.rails.len() == 1).then_some(0)) {
             Some(nic) => {
                 stripes.clear();
                 stripes.push(Stripe { rail: RailId(nic.into()), bytes: all });
             }
             None => {
                 let desk = &self.desks[from.0 as usize];
-                let pulls = self.cluster.policy == PolicyKind::Pull {};
+                let one_packet = u64::from(bytes) <= self.cluster.first().packet.get();
+                let pulls = self.cluster.policy == PolicyKind::Pull {} && one_packet;
                 let nodes = self.nodes;
                 self.nics.clear();
                 self.nics.extend(self.cluster.rails.iter().map(|rail| {
@@ -544,7 +558,8 @@ impl Engine<'_> {
                         true => passes(rail, nodes, now, free).max(desk.sends_short(rail.port)),
                         false => free,
                     };
-                    Nic { free, short, quiet: desk.quiet(rail.port) }
+                    let idle = desk.idle(rail.port).max(desk.quiet(rail.port));
+                    Nic { free, short, idle }
                 }));
                 let message = Outgoing { to, bytes: bytes.into(), whole };
                 let spread = &mut self.spreads[from.0 as usize];
@@ -556,7 +571,7 @@ impl Engine<'_> {
 
     fn send(&mut self, number: u32) {
         let Message { from, to, .. } = self.log.messages[number as usize];
-        let Letter { content, bytes, cpu, nic, whole, .. } = self.letters[number as usize];
+        let Letter { content, bytes, cpu, nic, .. } = self.letters[number as usize];
         let (cluster, now) = (self.cluster, self.now);
         let overhead = cluster.processors.map(|own| own.overhead);
         let (lead, work) = match (overhead, content) {
@@ -565,9 +580,6 @@ impl Engine<'_> {
             (Some(own), Content::Envelope { .. }) => content.work(&own),
         };
         let mut writing = now + lead;
-        if cluster.waits_to_leave() {
-            writing = writing.max(self.desks[from.0 as usize].left());
-        }
         self.spread(number, writing);
         let stripes = std::mem::take(&mut self.stripes);
         let pulls = cluster.policy == PolicyKind::Pull {};
@@ -575,7 +587,7 @@ impl Engine<'_> {
         let all: u64 = stripes.iter().map(|stripe| stripe.len().div_ceil(packet).max(1)).sum();
         // Of a message that rails pull, packets are written for one rail after the other.
         let takes_turns = pulls && stripes.len() > 1;
-        let passes_long = pulls && nic.is_none() && (whole || u64::from(bytes) <= packet);
+        let passes_long = pulls && nic.is_none() && u64::from(bytes) <= packet;
         let (mut busy, mut left, mut held) = (now + work, now, 0);
         let first = self.log.parts.len() as u32;
         for stripe in &stripes {
@@ -606,6 +618,7 @@ impl Engine<'_> {
                 false => {
                     let handed = written.max(free);
                     desk.take(rail.port, handed + cut.spread(every, every) + gap);
+                    desk.work(rail.port, handed + cut.spread(every, every) + gap);
                     handed
                 }
             };
@@ -638,7 +651,9 @@ impl Engine<'_> {
             desk.occupy(cpu, busy);
         }
         desk.hold(held);
-        desk.leaves(nic.is_none(), left);
+        if nic.is_none() || cluster.waits_to_leave() {
+            desk.leaves(left);
+        }
         self.plan(busy, Event::Written(number));
         for part in first..first + parts {
             let Part { handed, first, port, .. } = self.log.parts[part as usize];

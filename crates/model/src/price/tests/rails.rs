@@ -91,7 +91,7 @@ fn messages_take_turns_from_one_iteration_to_the_next() {
     // Nothing takes turns.
     let fastest = cluster(&[40.0, 10.0], PolicyKind::Fastest {});
     let prices = iterations(&schedule, &fastest, 2, 100).unwrap();
-    assert_eq!((prices.len(), prices[0].time), (2, one_way(10.0, 1000)));
+    assert_eq!((prices.len(), prices[0].time), (1, one_way(10.0, 1000)));
 }
 
 #[test]
