@@ -575,8 +575,11 @@ impl Rank {
                 }
                 links::Action::Send { rail, packet } => self.queues.packet(rail, packet),
                 links::Action::Control { to, rail, body } => self.queues.control(to, rail, body),
-                links::Action::Acknowledged { to, rail, item } => {
+                links::Action::Acknowledged { to, rail, item, shorter } => {
                     self.acknowledged.push((to, rail, item));
+                    if shorter {
+                        self.warn_of_path(to, rail);
+                    }
                 }
             }
         }
@@ -600,19 +603,15 @@ impl Rank {
         self.acknowledged = acknowledged;
     }
 
-    /// Tells the layer of rails what a link has found out about its path, and the user if the path
-    /// drops long datagrams.
+    /// Tells the layer of rails what a link has found out about its path.
     #[inline]
     fn shown(&mut self, now: Time, rank: u16, rail: u8) {
-        let (path, shorter) = self.links.passed(now, rank, rail);
-        if let Some(path) = path {
+        if let Some(path) = self.links.path(rank, rail) {
             self.rails.shown(now, rank, rail, &path);
-        }
-        if shorter {
-            self.warn_of_path(rank, rail);
         }
     }
 
+    /// Tells the user that a path drops long datagrams.
     #[cold]
     fn warn_of_path(&self, rank: u16, rail: u8) {
         let driver = self.queues.drivers().nth(rail.into());

@@ -137,6 +137,17 @@ mod tests {
     }
 
     #[test]
+    fn policies_that_reserve_are_refused() {
+        for policy in ["dynamic", "hybrid"] {
+            let error = read(&[("CROSSTIE_POLICY", policy)]).unwrap_err().to_string();
+            assert!(error.contains(policy) && error.contains("reserve"), "{error}");
+            assert!(error.contains("one of round-robin"), "{error}");
+        }
+        let error = read(&[("CROSSTIE_POLICY", "dynamite")]).unwrap_err().to_string();
+        assert!(!error.contains("reserve"), "{error}");
+    }
+
+    #[test]
     fn the_environment_chooses() {
         assert_eq!(read(&[]).unwrap(), Options::default());
         let options = read(&[

@@ -26,8 +26,9 @@ pub(super) enum Action {
     Send { rail: u8, packet: Outgoing },
     /// Send this before all packets.
     Control { to: u16, rail: u8, body: Body },
-    /// The receiver has a packet.
-    Acknowledged { to: u16, rail: u8, item: Item },
+    /// The receiver has a packet. `shorter`: the path drops long datagrams, and shorter ones are
+    /// sent from now on.
+    Acknowledged { to: u16, rail: u8, item: Item, shorter: bool },
 }
 
 /// Links of one rank.
@@ -237,7 +238,9 @@ impl Links {
                 channel::Action::Transmit(Frame::Nack(ack)) => Body::Nack(ack),
                 channel::Action::Transmit(Frame::Sack(sack)) => Body::Sack(sack),
                 channel::Action::Acknowledged(item) => {
-                    return Some(Action::Acknowledged { to, rail, item });
+                    // Before the next packet is sent: it has shown which datagrams pass.
+                    let shorter = link.mtu.acknowledged(now, link.endpoint.base());
+                    return Some(Action::Acknowledged { to, rail, item, shorter });
                 }
                 // Packets are received by another door.
                 channel::Action::Deliver(_) => continue,
@@ -247,13 +250,10 @@ impl Links {
         None
     }
 
-    /// Something has been acknowledged on a link: what its channel has found out. The second is
-    /// true if datagrams are shorter from now on, since the path drops longer ones.
+    /// What the channel of a link has found out about its path.
     #[inline]
-    pub fn passed(&mut self, now: Time, to: u16, rail: u8) -> (Option<Path>, bool) {
-        let Some(link) = self.known(to, rail) else { return (None, false) };
-        let shorter = link.mtu.acknowledged(now, link.endpoint.base());
-        (link.endpoint.path(), shorter)
+    pub fn path(&self, to: u16, rail: u8) -> Option<Path> {
+        self.all[usize::from(to)].get(usize::from(rail))?.as_ref()?.endpoint.path()
     }
 
     /// Greets a peer on a rail.

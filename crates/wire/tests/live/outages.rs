@@ -101,33 +101,6 @@ fn a_rank_that_vanishes_is_missed_in_time() {
     }
 }
 
-/// What reserves rails gives back what it has agreed with a rank that ends, or on a rail that dies.
-#[test]
-fn reservations_outlive_neither_ranks_nor_rails() {
-    let Some(cluster) = live("hosts = 3\n[[rail]]\n[[rail]]") else { return };
-    for policy in ["dynamic", "hybrid"] {
-        let variables = [("CROSSTIE_PATIENCE", "1"), ("CROSSTIE_POLICY", policy)];
-        let (lines, _) = ranks(&cluster, &[0, 1, 2], "vanish 100", &variables);
-        assert_eq!(lines.len(), 2, "{policy}: {lines:?}");
-        for line in lines {
-            assert!(line.contains("rank 2 cannot be reached"), "{policy}: {line}");
-        }
-    }
-    for (what, event) in [
-        ("a cable", "[[event]]\nat = '0.4 s'\nrail = 0\ndown = true\nfor = '0.8 s'"),
-        ("a port", "[[event]]\nat = '0.4 s'\nrail = 0\nhost = 1\ndown = true\nfor = '0.8 s'"),
-        ("for good", "[[event]]\nat = '0.4 s'\nrail = 1\ndown = true"),
-    ] {
-        let rails = "[[rail]]\nrate = '1 Gbit/s'\n[[rail]]\nrate = '1 Gbit/s'";
-        let Some(cluster) = live(&format!("hosts = 2\n{rails}\n{event}")) else { return };
-        let dynamic = [("CROSSTIE_POLICY", "dynamic")];
-        let lines =
-            happening(&cluster, || well(&cluster, &[0, 1], "stream 1000000 2000", &dynamic));
-        let pause: u64 = lines[0].split(' ').nth(1).unwrap().parse().unwrap();
-        assert!(pause < 2000, "{what}: a pause of {pause} ms");
-    }
-}
-
 #[test]
 fn when_all_rails_are_down_everybody_is_told() {
     let text = "hosts = 2\n[[rail]]\n[[rail]]\n\
