@@ -24,8 +24,15 @@
 //!
 //! A NIC receives one message at a time, in the order in which they come. A message is received
 //! whether or not anybody has asked for it, by the processor with the sender's number; a receive
-//! that comes later takes no time. Messages take the rail that they name, or the first. There is no
-//! rendezvous: no send waits for its receive.
+//! that comes later takes no time.
+//!
+//! A message takes the rail that it names, or those that the policy of a [`Cluster`] spreads it over;
+//! what it puts on each rail keeps these rules by itself, and it is received when all of it is
+//! there. Rails that are pulled let short messages pass. Without a protocol between ranks there is
+//! no rendezvous: no send waits for its receive. With [one](Cluster::messages), a messenger of
+//! `crosstie-protocol` says what goes eagerly and what after an RTS and a CTS, for each of which
+//! these rules hold, too. With processors of [LogGOPS](Cluster::processors), o and O for each
+//! message stand beside the costs of packets, as in the simulator's hosts.
 //!
 //! So a message alone takes what [`Transfer::one_way`](crate::Transfer::one_way) says, and two in
 //! opposite directions what [`Transfer::exchange`](crate::Transfer::exchange) does. In a tree whose
@@ -33,9 +40,9 @@
 //! send a packet to all its children before it receives the next; here the next may be received
 //! while a send waits for the NIC.
 //!
-//! This is not the LogGOPS machine of the simulator: O and g are those of packets, a reception
-//! starts as late as it can, and those that come together go by their order in the schedule. Where
-//! processors or NICs are contended, the two may differ.
+//! This is not the simulator's queue of tasks: O and g are those of packets, a reception starts as
+//! late as it can, and those that come together go by their order in the schedule. Where processors
+//! or NICs are contended, the two may differ. Matching and messengers are the same.
 //!
 //! Where packets of several messages take turns, and where there are uplinks, each packet is
 //! followed as a message of its own; of very many, a few together. A processor writes one while its
