@@ -2,9 +2,7 @@
 //! them. `tests/pinned/schedules.txt` has a fingerprint of each algorithm's schedules among 1 to 64
 //! ranks, for every root. Where an algorithm changes on purpose, set `CROSSTIE_BLESS=1`.
 
-use crosstie_collective::algorithm::{
-    AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Pairs, Permutation, Reduce, Scatter,
-};
+use crosstie_collective::algorithm::{AllToAll, Barrier, Broadcast, Pairs, Permutation};
 use crosstie_collective::{Access, Collective, Counting, Operation, Reading, Step, When};
 use crosstie_units::{Bytes, Rate};
 
@@ -61,6 +59,7 @@ impl Fingerprint {
                 Access::Add => 2,
                 Access::Merge => 3,
                 Access::Combine => 4,
+                Access::Replace => 5,
             });
             self.put(cargo.blocks(place).len() as u64);
             cargo.blocks(place).iter().for_each(|block| self.put(block.0));
@@ -75,50 +74,24 @@ fn all(ranks: u32, root: u32) -> Vec<(String, Operation)> {
     let mut all = Vec::new();
     let mut add = |operation: Operation, what: &str| {
         let name = format!("{} {} {what}", operation.name(), operation.algorithm().name);
-        all.push((name.trim_end().to_owned(), operation));
+        if root == 0 || operation.root().is_some() {
+            all.push((name.trim_end().to_owned(), operation));
+        }
     };
-    let segment = Bytes::new(7);
-    for (algorithm, what) in
-        [(Broadcast::Chain { segment }, "7 B"), (Broadcast::SegmentedBinomial { segment }, "7 B")]
-            .into_iter()
-            .chain(Broadcast::ALL.map(|algorithm| (algorithm, "")))
-    {
-        add(Operation::Broadcast { algorithm, root, size }, what);
+    for operation in Operation::by_every_algorithm(root, size, None) {
+        add(operation, "");
     }
-    for algorithm in Gather::ALL {
-        add(Operation::Gather { algorithm, root, size }, "");
-    }
-    for algorithm in Scatter::ALL {
-        add(Operation::Scatter { algorithm, root, size }, "");
-    }
-    for (combine, what) in [(None, ""), (rate, "1 GB/s")] {
-        for algorithm in Reduce::ALL {
-            add(Operation::Reduce { algorithm, root, size, combine }, what);
+    for operation in Operation::by_every_algorithm(root, size, rate) {
+        if operation.keys().contains(&"combine") {
+            add(operation, "1 GB/s");
         }
     }
-    if root > 0 {
-        return all;
-    }
-    let mut add = |operation: Operation, what: &str| {
-        let name = format!("{} {} {what}", operation.name(), operation.algorithm().name);
-        all.push((name.trim_end().to_owned(), operation));
-    };
-    for algorithm in Barrier::ALL {
-        add(Operation::Barrier { algorithm }, "");
+    let segment = Bytes::new(7);
+    for algorithm in [Broadcast::Chain { segment }, Broadcast::SegmentedBinomial { segment }] {
+        add(Operation::Broadcast { algorithm, root, size }, "7 B");
     }
     add(Operation::Barrier { algorithm: Barrier::KAryTree { arity: 2 } }, "2");
-    for algorithm in AllGather::ALL {
-        add(Operation::AllGather { algorithm, size }, "");
-    }
-    for (combine, what) in [(None, ""), (rate, "1 GB/s")] {
-        for algorithm in AllReduce::ALL {
-            add(Operation::AllReduce { algorithm, size, combine }, what);
-        }
-    }
-    for algorithm in AllToAll::ALL {
-        add(Operation::AllToAll { algorithm, size }, "");
-    }
-    let half = (ranks % 2 == 0).then_some(ranks / 2);
+    let half = ranks.is_multiple_of(2).then_some(ranks / 2);
     let window = Some(ranks);
     for (algorithm, what) in [
         (AllToAll::Pairwise { pairs: Some(Pairs::Xor), hosts_per_switch: half }, "xor, half"),
