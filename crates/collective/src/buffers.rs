@@ -4,6 +4,16 @@ use crate::{Layout, Run};
 use std::ops::Range;
 
 /// The buffers of one rank, which a program is bound to when it is played.
+///
+/// | call | buffers |
+/// |---|---|
+/// | equal blocks, or a vector | [`Purpose::layout`](crate::Purpose::layout) |
+/// | all-gather, reduce-scatter, lengths by rank | [`Layout::packed`] or [`Layout::Spread`] |
+/// | gather, scatter, lengths by rank | the same at the root, [`Layout::Only`] elsewhere |
+/// | all-to-all | two of them, with lengths by pair too |
+///
+/// A rank begins with its own contribution in the buffer: a call without `MPI_IN_PLACE` copies it
+/// there. In an all-to-all the block of a rank for itself is in no message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Buffers {
     /// All blocks lie in one buffer.
@@ -53,7 +63,7 @@ impl Buffers {
                             (true, false) => (Buffer::Sent, sent, to),
                             (false, false) => {
                                 let Layout::Equal(length) = *sent else {
-                                    panic!("who knows its own lengths alone passes nothing on")
+                                    panic!("a rank passes on blocks of equal lengths alone")
                                 };
                                 each(Buffer::Passing(block), 0..length);
                                 continue;

@@ -93,3 +93,48 @@ impl Layout {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(first: u32, end: u32) -> Run {
+        Run { first, end }
+    }
+
+    fn ranges(layout: &Layout, first: u32, end: u32) -> Vec<(u64, u64)> {
+        layout.ranges(run(first, end)).map(|range| (range.start, range.end)).collect()
+    }
+
+    #[test]
+    fn blocks_that_follow_each_other_are_one_range() {
+        let equal = Layout::Equal(5);
+        assert_eq!((equal.length(run(2, 4)), ranges(&equal, 2, 4)), (10, vec![(10, 20)]));
+        // The parts of 10 are 3, 3 and 4.
+        let parts = Layout::Parts { whole: 10, parts: 3 };
+        assert_eq!([0, 1, 2].map(|part| parts.length(run(part, part + 1))), [3, 3, 4]);
+        assert_eq!(ranges(&parts, 1, 3), [(3, 10)]);
+        let packed = Layout::packed([3, 0, 4]);
+        assert_eq!((packed.length(run(1, 3)), ranges(&packed, 0, 2)), (4, vec![(0, 3)]));
+        assert_eq!((ranges(&packed, 1, 2), ranges(&packed, 1, 1)), (vec![(3, 3)], vec![]));
+        let spread = Layout::Spread(vec![9..12, 4..4, 0..2]);
+        assert_eq!((spread.length(run(0, 3)), ranges(&spread, 1, 3)), (5, vec![(4, 4), (0, 2)]));
+        let only = Layout::Only { block: 7, length: 6 };
+        assert_eq!((only.length(run(7, 8)), ranges(&only, 7, 8)), (6, vec![(0, 6)]));
+    }
+
+    #[test]
+    fn parts_of_a_vector_of_any_length_add_up() {
+        for whole in [0, 1, 63, u64::MAX / 3, u64::MAX] {
+            let layout = Layout::Parts { whole, parts: 64 };
+            let parts = (0..64).map(|part| u128::from(layout.length(run(part, part + 1))));
+            assert_eq!(parts.sum::<u128>(), u128::from(whole));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "this rank knows block 7 alone")]
+    fn a_rank_does_not_make_up_lengths() {
+        Layout::Only { block: 7, length: 6 }.length(run(3, 4));
+    }
+}

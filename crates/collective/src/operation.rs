@@ -6,7 +6,7 @@ use crate::algorithm::{
 };
 use crate::collective::MOST_OPERATIONS;
 use crate::program::builder::ProgramBuilder;
-use crate::{Collective, Layout, Program, Purpose, Rank};
+use crate::{Collective, Program, Purpose, Rank};
 use crosstie_units::{Bytes, Rate, declared, quantities, range, wholes};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
@@ -137,7 +137,7 @@ pub enum Operation {
         )]
         combine: Option<Rate>,
     },
-    /// Everybody gets the combination of the vectors of all ranks below its own; rank 0 gets nothing.
+    /// Everybody gets the combination of the vectors of all ranks below; rank 0 gets nothing.
     ExclusiveScan {
         /// How.
         #[serde(default)]
@@ -379,7 +379,7 @@ impl Operation {
             },
             Operation::ExclusiveScan { .. } => &Declaration {
                 name: "exclusive-scan",
-                sentence: "Everybody gets the combination of the vectors of all ranks below its own; rank 0 gets nothing.",
+                sentence: "Everybody gets the combination of the vectors of all ranks below; rank 0 gets nothing.",
             },
             Operation::AllToAll { .. } => &Declaration {
                 name: "all-to-all",
@@ -420,16 +420,17 @@ impl Operation {
         }
     }
 
-    /// What everybody does, among so many ranks: the programs of all of them.
+    /// What all ranks do: the union of their programs.
     pub fn collective(&self, ranks: u32) -> Result<Collective, OperationError> {
-        let Setting { purpose, layout, combine } = self.setting(ranks)?;
+        let Setting { purpose, size, combine } = self.setting(ranks)?;
+        let layout = purpose.layout(ranks, size.get());
         Collective::of_programs(ranks, purpose, &layout, combine, |program| self.write(program))
     }
 
     /// What one rank does. It costs as much as the rank has to do, however many ranks there are.
     ///
-    /// Blocks get their lengths by a [`Layout`] when the program is played; of the size, only the
-    /// number of segments is in it. Where combining takes time, it is an instruction.
+    /// A [`Layout`](crate::Layout) gives blocks their lengths when the program is played; of the
+    /// size, only the number of segments is in it. Combining is an instruction if it takes time.
     ///
     /// # Panics
     /// If there is no such rank.
@@ -442,7 +443,7 @@ impl Operation {
         Ok(program.finish())
     }
 
-    /// What it is for, among so many ranks.
+    /// What it is for, and the meaning of its blocks.
     pub fn purpose(&self, ranks: u32) -> Result<Purpose, OperationError> {
         Ok(self.setting(ranks)?.purpose)
     }
@@ -548,7 +549,7 @@ impl Operation {
         }
     }
 
-    /// What it has among so many ranks, whatever its algorithm.
+    /// Checks what does not depend on the rank, and returns what all of them share.
     fn setting(&self, ranks: u32) -> Result<Setting, OperationError> {
         if ranks == 0 {
             return Err(OperationError::NoRanks);
@@ -557,47 +558,40 @@ impl Operation {
             root if root >= ranks => Err(OperationError::NoSuchRoot { root, ranks }),
             root => Ok(Rank(root)),
         };
-        let blocks = |purpose, size: Bytes| (purpose, Layout::Equal(size.get()), None);
-        let vector = |purpose, size: Bytes, parts, combine| {
-            (purpose, Layout::Parts { whole: size.get(), parts }, combine)
-        };
-        let (purpose, layout, combine) = match *self {
-            Operation::Barrier { .. } => vector(Purpose::Barrier, Bytes::new(0), 1, None),
+        let (purpose, size, combine) = match *self {
+            Operation::Barrier { .. } => (Purpose::Barrier, Bytes::new(0), None),
             Operation::Broadcast { algorithm, root, size } => {
                 let root = rooted(root)?;
                 let parts = algorithm.parts(ranks, size.get())?;
-                vector(Purpose::Broadcast { root, parts }, size, parts, None)
+                (Purpose::Broadcast { root, parts }, size, None)
             }
             Operation::Gather { root, size, .. } => {
-                blocks(Purpose::Gather { root: rooted(root)? }, size)
+                (Purpose::Gather { root: rooted(root)? }, size, None)
             }
             Operation::Scatter { root, size, .. } => {
-                blocks(Purpose::Scatter { root: rooted(root)? }, size)
+                (Purpose::Scatter { root: rooted(root)? }, size, None)
             }
-            Operation::AllGather { size, .. } => blocks(Purpose::AllGather, size),
+            Operation::AllGather { size, .. } => (Purpose::AllGather, size, None),
             Operation::Reduce { root, size, combine, .. } => {
-                vector(Purpose::Reduce { root: rooted(root)?, parts: 1 }, size, 1, combine)
+                (Purpose::Reduce { root: rooted(root)?, parts: 1 }, size, combine)
             }
             Operation::AllReduce { algorithm, size, combine } => {
-                let parts = algorithm.parts(ranks);
-                vector(Purpose::AllReduce { parts }, size, parts, combine)
+                (Purpose::AllReduce { parts: algorithm.parts(ranks) }, size, combine)
             }
             Operation::ReduceScatter { size, combine, .. } => {
-                vector(Purpose::ReduceScatter, size, ranks, combine)
+                (Purpose::ReduceScatter, size, combine)
             }
-            Operation::Scan { size, combine, .. } => {
-                vector(Purpose::Scan { parts: 1 }, size, 1, combine)
-            }
+            Operation::Scan { size, combine, .. } => (Purpose::Scan { parts: 1 }, size, combine),
             Operation::ExclusiveScan { size, combine, .. } => {
-                vector(Purpose::ExclusiveScan { parts: 1 }, size, 1, combine)
+                (Purpose::ExclusiveScan { parts: 1 }, size, combine)
             }
             // Blocks are numbered in 32 bits.
             Operation::AllToAll { .. } if ranks > u32::from(u16::MAX) => {
                 return Err(OperationError::TooMany { most: MOST_OPERATIONS });
             }
-            Operation::AllToAll { size, .. } => blocks(Purpose::AllToAll, size),
+            Operation::AllToAll { size, .. } => (Purpose::AllToAll, size, None),
         };
-        Ok(Setting { purpose, layout, combine })
+        Ok(Setting { purpose, size, combine })
     }
 
     /// Writes what a rank does.
@@ -622,10 +616,10 @@ impl Operation {
     }
 }
 
-/// What an operation has among so many ranks, whatever its algorithm.
+/// What all ranks share in an operation.
 struct Setting {
     purpose: Purpose,
-    layout: Layout,
+    size: Bytes,
     /// How fast ranks combine, if that takes time.
     combine: Option<Rate>,
 }

@@ -3,9 +3,43 @@
 //! A program names blocks, and a [`Layout`](crate::Layout) says how long they are and where they
 //! lie. So one program serves all calls of an operation, whatever their lengths, equal or not.
 //!
+//! To play one, a rank
+//!
+//! 1. asks its [`Progress`] for the next instruction that may start;
+//! 2. before it starts that, settles what the instruction waits for: the message of each receive
+//!    among its needs is combined or put in its place now, and has memory of its own until then
+//!    (with [`Access::Store`] it may be received in its place);
+//! 3. sends, or posts a receive, with the bytes of its blocks one behind the other
+//!    ([`Buffers`](crate::Buffers) tells where they lie and how many they are), and tells the
+//!    progress what has started and what is done;
+//! 4. settles what is left when all is done.
+//!
 //! Every instruction that sends has one that receives at the other rank, whatever the lengths: a
 //! message whose blocks are all empty is sent, without payload. Sender and receiver need not know
-//! of each other whether a block is empty, and ranks that disagree notice.
+//! of each other whether a block is empty, and ranks that disagree notice: a message of another
+//! length than that of its receive is an error.
+//!
+//! ```
+//! use crosstie_collective::{Buffers, Instruction, Layout, Operation, Rank, algorithm};
+//! use crosstie_units::Bytes;
+//!
+//! // Of 5 ranks with 3, 0, 1, 4 and 2 elements each, rank 2 gathers those of all.
+//! let algorithm = algorithm::AllGather::Bruck {};
+//! let gather = Operation::AllGather { algorithm, size: Bytes::new(1) };
+//! let program = gather.program(5, Rank(2))?;
+//! let buffers = Buffers::One(Layout::packed([3, 0, 1, 4, 2]));
+//! let mut told = Vec::new();
+//! for op in program.ops() {
+//!     let length = buffers.length(program.blocks(op));
+//!     match program.instruction(op) {
+//!         Instruction::Send { to, .. } => told.push(format!("{length} to {}", to.0)),
+//!         Instruction::Receive { from, .. } => told.push(format!("{length} from {}", from.0)),
+//!         _ => {}
+//!     }
+//! }
+//! assert_eq!(told, ["1 to 1", "4 from 3", "5 to 0", "5 from 4", "1 to 3", "0 from 1"]);
+//! # Ok::<(), crosstie_collective::OperationError>(())
+//! ```
 
 pub(crate) mod builder;
 mod progress;

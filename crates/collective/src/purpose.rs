@@ -1,6 +1,6 @@
 //! What a collective operation begins with and must end with.
 
-use crate::{Block, Rank};
+use crate::{Block, Layout, Rank};
 
 /// Who has contributed to a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +98,24 @@ impl Purpose {
             | Purpose::AllGather
             | Purpose::ReduceScatter => ranks.into(),
             Purpose::AllToAll => u64::from(ranks) * u64::from(ranks),
+        }
+    }
+
+    /// Blocks of the usual lengths: `size` is that of the whole vector, or of a block where each
+    /// rank has blocks of its own. An all-to-all has two such layouts: [`Buffers`](crate::Buffers).
+    pub fn layout(self, ranks: u32, size: u64) -> Layout {
+        match self {
+            Purpose::Barrier => Layout::Parts { whole: 0, parts: 1 },
+            Purpose::Broadcast { parts, .. }
+            | Purpose::Reduce { parts, .. }
+            | Purpose::AllReduce { parts }
+            | Purpose::Scan { parts }
+            | Purpose::ExclusiveScan { parts } => Layout::Parts { whole: size, parts },
+            Purpose::ReduceScatter => Layout::Parts { whole: size, parts: ranks },
+            Purpose::Gather { .. }
+            | Purpose::Scatter { .. }
+            | Purpose::AllGather
+            | Purpose::AllToAll => Layout::Equal(size),
         }
     }
 

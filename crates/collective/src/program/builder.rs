@@ -46,7 +46,7 @@ pub(crate) fn run(first: u32, end: u32) -> [Run; 1] {
     [Run { first, end }]
 }
 
-/// So many blocks of a ring, from one on.
+/// A number of blocks of a ring, from one on.
 pub(crate) fn wrapped(first: u32, count: u32, ring: u32) -> [Run; 2] {
     let here = count.min(ring - first);
     [Run { first, end: first + here }, Run { first: 0, end: count - here }]

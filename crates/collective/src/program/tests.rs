@@ -234,8 +234,9 @@ fn lengths(count: u32, seed: u64) -> Vec<u64> {
     (0..count).map(|_| stream.below(4).saturating_sub(1)).collect()
 }
 
-/// Plays an operation with blocks of unequal lengths. In the end each element of each rank must have
-/// the contributions that the purpose asks for: in the order of ranks, if the algorithm keeps it.
+/// Plays an operation with blocks of unequal lengths. In the end each element of each rank must
+/// have the contributions that the purpose asks for, in the order of ranks if the algorithm keeps
+/// it.
 fn vectors(operation: Operation, ranks: u32, seed: u64) {
     let purpose = operation.purpose(ranks).unwrap();
     let layout = Layout::packed(lengths(purpose.blocks(ranks) as u32, seed));
