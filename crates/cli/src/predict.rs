@@ -47,7 +47,7 @@ What is predicted, with the numbers of the equations in Tam's thesis:
               more nodes, every node has a block for every other: the algorithms
               of chapters 5 and 6, the best first (5.1, 6.2, 6.4)
   broadcast, gather, all-to-all, scatter, all-gather, reduce, all-reduce,
-  barrier
+  reduce-scatter, scan, exclusive-scan, barrier
               collective operations among all ranks, every algorithm priced; the
               formulas for packets down a tree (2.8, 2.9), for the least time of
               all-to-all (5.1) and for windows of a gather that overflow (4.2,
@@ -122,10 +122,12 @@ pub struct PredictArguments {
 }
 
 /// Names that others know an operation by.
-const ALIASES: [(&str, &str); 4] = [
+const ALIASES: [(&str, &str); 6] = [
     ("broadcast", "bcast"),
     ("all-gather", "allgather"),
     ("all-reduce", "allreduce"),
+    ("reduce-scatter", "reduce_scatter"),
+    ("exclusive-scan", "exscan"),
     ("all-to-all", "alltoall"),
 ];
 

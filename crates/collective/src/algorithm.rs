@@ -14,11 +14,14 @@ mod all_to_all;
 mod barrier;
 mod binomial;
 mod broadcast;
+mod exclusive_scan;
 mod fold;
 mod gather;
 mod reduce;
+mod reduce_scatter;
 mod ring;
 mod round;
+mod scan;
 mod scatter;
 
 pub use all_gather::AllGather;
@@ -26,8 +29,11 @@ pub use all_reduce::AllReduce;
 pub use all_to_all::{AllToAll, Pairs, Permutation};
 pub use barrier::Barrier;
 pub use broadcast::Broadcast;
+pub use exclusive_scan::ExclusiveScan;
 pub use gather::Gather;
 pub use reduce::Reduce;
+pub use reduce_scatter::ReduceScatter;
+pub use scan::Scan;
 pub use scatter::Scatter;
 
 /// What an operation or an algorithm says of itself, beside its keys.

@@ -1,5 +1,7 @@
 //! What messages carry.
 
+use crate::Run;
+
 /// A part of what a collective operation moves, by its number. What the numbers stand for is told
 /// by the [`Purpose`](crate::Purpose).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,10 +16,14 @@ pub enum Access {
     Store,
     /// A receive takes contributions that are combined with those that are there; nobody
     /// contributes twice. The combining takes place when the first operation that waits for the
-    /// receive starts.
+    /// receive starts. Where order matters, what a lower rank has sent goes in front of what is
+    /// there, and what a higher rank has sent behind it.
     Add,
     /// The same for contributions that may be there already.
     Merge,
+    /// A receive puts them in the place of what was there, which is no longer needed, when the
+    /// first operation that waits for the receive starts.
+    Replace,
     /// A computation combines what a receive has taken.
     Combine,
 }
@@ -42,11 +48,9 @@ impl Cargo {
         self.close(access);
     }
 
-    /// Adds what the next operation does with the blocks of the one before.
-    pub(crate) fn push_again(&mut self, access: Access) {
-        let last = self.range(self.accesses.len() - 1);
-        self.blocks.extend_from_within(last);
-        self.close(access);
+    /// Adds what the next operation does with blocks whose numbers follow each other, run by run.
+    pub(crate) fn push_runs(&mut self, access: Access, runs: &[Run]) {
+        self.push(access, runs.iter().flat_map(|run| run.first..run.end).map(Block));
     }
 
     fn close(&mut self, access: Access) {

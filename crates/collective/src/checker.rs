@@ -13,6 +13,7 @@ mod flow;
 mod matching;
 mod order;
 mod race;
+mod sequence;
 
 pub use contention::Contention;
 pub use fault::Fault;
@@ -30,6 +31,9 @@ pub struct Report {
     pub patient: bool,
     /// How many messages meet at a rank, step by step.
     pub contention: Vec<Contention>,
+    /// The first combination of contributions in another order than that of their ranks, if a
+    /// result rests on any: it is wrong for what is not commutative.
+    pub disorder: Option<Fault>,
 }
 
 /// Follows the blocks of a collective from rank to rank.
@@ -48,11 +52,12 @@ pub fn check(collective: &Collective) -> Result<Report, Fault> {
     for rank in 0..schedule.ranks() {
         race::check(collective, &cells, Rank(rank))?;
     }
-    flow::check(collective, &cells, &peers, &events)?;
+    let disorder = flow::check(collective, &cells, &peers, &events)?;
     Ok(Report {
         messages: schedule.all().iter().filter(|op| op.step.sends().is_some()).count() as u64,
         patient: order::events(schedule, &peers, Sends::Meet).is_ok(),
         contention: contention::steps(schedule, &peers, &events, u32::MAX),
+        disorder,
     })
 }
 

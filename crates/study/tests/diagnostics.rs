@@ -1243,7 +1243,7 @@ error: unknown choice `pong`
   |       ^^^^ not a choice for `work`
   |
   = help: did you mean `ping`?
-  = help: known here: ping, stream, pairs, read, goal, barrier, broadcast, gather, scatter, all-gather, reduce, all-reduce, all-to-all
+  = help: known here: ping, stream, pairs, read, goal, barrier, broadcast, gather, scatter, all-gather, reduce, all-reduce, reduce-scatter, scan, exclusive-scan, all-to-all
 "#,
     );
 }

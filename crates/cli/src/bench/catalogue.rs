@@ -61,10 +61,12 @@ const ITERATIONS: i64 = 3;
 const COLLECTIVE_ITERATIONS: i64 = 200;
 
 /// Names that others know an operation by.
-const ALIASES: [(&str, &str); 5] = [
+const ALIASES: [(&str, &str); 7] = [
     ("broadcast", "bcast"),
     ("all-gather", "allgather"),
     ("all-reduce", "allreduce"),
+    ("reduce-scatter", "reduce_scatter"),
+    ("exclusive-scan", "exscan"),
     ("all-to-all", "alltoall"),
     ("ping", "latency"),
 ];

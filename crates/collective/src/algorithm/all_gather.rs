@@ -5,7 +5,7 @@ mod recursive_doubling;
 mod ring;
 
 use super::{Declaration, choice};
-use crate::score::Score;
+use crate::program::builder::ProgramBuilder;
 use serde::{Deserialize, Serialize};
 
 /// An algorithm of an all-gather.
@@ -34,11 +34,11 @@ impl AllGather {
         }
     }
 
-    pub(crate) fn write(self, score: Score) -> Score {
+    pub(crate) fn write(self, program: &mut ProgramBuilder) {
         match self {
-            AllGather::Ring {} => ring::write(score),
-            AllGather::RecursiveDoubling {} => recursive_doubling::write(score),
-            AllGather::Bruck {} => bruck::write(score),
+            AllGather::Ring {} => ring::write(program),
+            AllGather::RecursiveDoubling {} => recursive_doubling::write(program),
+            AllGather::Bruck {} => bruck::write(program),
         }
     }
 }

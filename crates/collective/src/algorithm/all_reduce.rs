@@ -1,5 +1,6 @@
 //! The combination of everybody's vector for everybody.
 
+mod in_order_doubling;
 mod linear;
 mod rabenseifner;
 mod recursive_doubling;
@@ -7,7 +8,7 @@ mod ring;
 
 use super::fold::Fold;
 use super::{Declaration, choice};
-use crate::score::Score;
+use crate::program::builder::ProgramBuilder;
 use serde::{Deserialize, Serialize};
 
 /// An algorithm of an all-reduce.
@@ -22,15 +23,18 @@ pub enum AllReduce {
     RecursiveDoubling {},
     /// Pairs exchange halves of what they have, and then give them back (Rabenseifner, 2004).
     Rabenseifner {},
+    /// Recursive doubling in the order of ranks.
+    InOrderDoubling {},
 }
 
 impl AllReduce {
     /// Every algorithm, with the defaults of its keys.
-    pub const ALL: [AllReduce; 4] = [
+    pub const ALL: [AllReduce; 5] = [
         AllReduce::Linear {},
         AllReduce::Ring {},
         AllReduce::RecursiveDoubling {},
         AllReduce::Rabenseifner {},
+        AllReduce::InOrderDoubling {},
     ];
 
     /// What it says of itself.
@@ -40,6 +44,17 @@ impl AllReduce {
             AllReduce::Ring {} => &ring::DECLARATION,
             AllReduce::RecursiveDoubling {} => &recursive_doubling::DECLARATION,
             AllReduce::Rabenseifner {} => &rabenseifner::DECLARATION,
+            AllReduce::InOrderDoubling {} => &in_order_doubling::DECLARATION,
+        }
+    }
+
+    /// Returns true if it combines in the order of ranks.
+    pub(crate) fn keeps_order(self, ranks: u32) -> bool {
+        match self {
+            AllReduce::Linear {} | AllReduce::InOrderDoubling {} => true,
+            AllReduce::Ring {} | AllReduce::Rabenseifner {} => ranks <= 2,
+            // Nobody is folded into a rank that is no neighbour.
+            AllReduce::RecursiveDoubling {} => ranks.is_power_of_two(),
         }
     }
 
@@ -47,17 +62,20 @@ impl AllReduce {
     pub(crate) fn parts(self, ranks: u32) -> u32 {
         match self {
             AllReduce::Ring {} => ranks,
-            AllReduce::Linear {} | AllReduce::RecursiveDoubling {} => 1,
+            AllReduce::Linear {}
+            | AllReduce::RecursiveDoubling {}
+            | AllReduce::InOrderDoubling {} => 1,
             AllReduce::Rabenseifner {} => Fold::new(ranks).core,
         }
     }
 
-    pub(crate) fn write(self, score: Score) -> Score {
+    pub(crate) fn write(self, program: &mut ProgramBuilder) {
         match self {
-            AllReduce::Linear {} => linear::write(score),
-            AllReduce::Ring {} => ring::write(score),
-            AllReduce::RecursiveDoubling {} => recursive_doubling::write(score),
-            AllReduce::Rabenseifner {} => rabenseifner::write(score),
+            AllReduce::Linear {} => linear::write(program),
+            AllReduce::Ring {} => ring::write(program),
+            AllReduce::RecursiveDoubling {} => recursive_doubling::write(program),
+            AllReduce::Rabenseifner {} => rabenseifner::write(program),
+            AllReduce::InOrderDoubling {} => in_order_doubling::write(program),
         }
     }
 }

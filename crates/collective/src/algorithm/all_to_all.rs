@@ -13,7 +13,7 @@ pub use permutation::Permutation;
 
 use super::{Declaration, choice};
 use crate::global_window::Reading;
-use crate::score::Score;
+use crate::program::builder::ProgramBuilder;
 use crate::{Counting, OperationError, Window};
 use crosstie_units::wholes;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -173,20 +173,33 @@ impl AllToAll {
         }
     }
 
-    pub(crate) fn write(self, score: Score) -> Result<Score, OperationError> {
+    /// Returns true if ranks pass on blocks of others.
+    pub(crate) fn relays(self) -> bool {
         match self {
-            AllToAll::Linear {} => Ok(linear::write(score)),
-            AllToAll::Shift {} => Ok(shift::write(score)),
+            AllToAll::Bruck {} => true,
+            AllToAll::Linear {}
+            | AllToAll::Shift {}
+            | AllToAll::Pairwise { .. }
+            | AllToAll::SynchronousShuffle { .. }
+            | AllToAll::GroupShuffle { .. }
+            | AllToAll::ModifiedShuffle { .. } => false,
+        }
+    }
+
+    pub(crate) fn write(self, program: &mut ProgramBuilder) -> Result<(), OperationError> {
+        match self {
+            AllToAll::Linear {} => linear::write(program),
+            AllToAll::Shift {} => shift::write(program),
             AllToAll::Pairwise { pairs, hosts_per_switch } => {
-                pairwise::write(score, pairs, hosts_per_switch)
+                pairwise::write(program, pairs, hosts_per_switch)?;
             }
-            AllToAll::Bruck {} => Ok(bruck::write(score)),
+            AllToAll::Bruck {} => bruck::write(program),
             AllToAll::SynchronousShuffle { permutation, hosts_per_switch, window, counts } => {
                 let window = window.map(|packets| Window { packets, counts });
-                synchronous_shuffle::write(score, permutation, hosts_per_switch, window)
+                synchronous_shuffle::write(program, permutation, hosts_per_switch, window)?;
             }
             AllToAll::GroupShuffle { group, pairs, hosts_per_switch } => {
-                group_shuffle::write(score, group, pairs, hosts_per_switch)
+                group_shuffle::write(program, group, pairs, hosts_per_switch)?;
             }
             AllToAll::ModifiedShuffle {
                 hosts_per_switch,
@@ -196,9 +209,10 @@ impl AllToAll {
                 counts,
             } => {
                 let buffer = (buffer, reading);
-                modified_shuffle::write(score, permutation, hosts_per_switch, buffer, counts)
+                modified_shuffle::write(program, permutation, hosts_per_switch, buffer, counts)?;
             }
         }
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ mod linear;
 mod tree;
 
 use super::{Declaration, choice};
-use crate::score::Score;
+use crate::program::builder::ProgramBuilder;
 use crosstie_units::wholes;
 use serde::{Deserialize, Serialize};
 
@@ -58,13 +58,13 @@ impl Barrier {
         }
     }
 
-    pub(crate) fn write(self, score: Score) -> Score {
+    pub(crate) fn write(self, program: &mut ProgramBuilder) {
         match self {
-            Barrier::Linear {} => linear::write(score),
-            Barrier::Tree {} => tree::write(score),
-            Barrier::Dissemination {} => dissemination::write(score),
-            Barrier::Hardware {} => hardware::write(score),
-            Barrier::KAryTree { arity } => kary_tree::write(score, arity),
+            Barrier::Linear {} => linear::write(program),
+            Barrier::Tree {} => tree::write(program),
+            Barrier::Dissemination {} => dissemination::write(program),
+            Barrier::Hardware {} => hardware::write(program),
+            Barrier::KAryTree { arity } => kary_tree::write(program, arity),
         }
     }
 }

@@ -7,7 +7,8 @@ mod segmented_binomial;
 
 use super::{Declaration, choice};
 use crate::OperationError;
-use crate::score::{MOST_OPERATIONS, Score};
+use crate::collective::MOST_OPERATIONS;
+use crate::program::builder::ProgramBuilder;
 use crosstie_units::{Bytes, quantities};
 use serde::{Deserialize, Serialize};
 
@@ -72,12 +73,12 @@ impl Broadcast {
         }
     }
 
-    pub(crate) fn write(self, score: Score, root: u32, parts: u32) -> Score {
+    pub(crate) fn write(self, program: &mut ProgramBuilder, root: u32, parts: u32) {
         match self {
-            Broadcast::Binomial {} => binomial::write(score, root),
-            Broadcast::Chain { .. } => chain::write(score, root, parts),
-            Broadcast::ScatterAllGather {} => scatter_all_gather::write(score, root),
-            Broadcast::SegmentedBinomial { .. } => segmented_binomial::write(score, root, parts),
+            Broadcast::Binomial {} => binomial::write(program, root),
+            Broadcast::Chain { .. } => chain::write(program, root, parts),
+            Broadcast::ScatterAllGather {} => scatter_all_gather::write(program, root),
+            Broadcast::SegmentedBinomial { .. } => segmented_binomial::write(program, root, parts),
         }
     }
 }

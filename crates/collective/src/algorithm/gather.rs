@@ -4,7 +4,7 @@ mod binomial;
 mod linear;
 
 use super::{Declaration, choice};
-use crate::score::Score;
+use crate::program::builder::ProgramBuilder;
 use serde::{Deserialize, Serialize};
 
 /// An algorithm of a gather.
@@ -29,10 +29,18 @@ impl Gather {
         }
     }
 
-    pub(crate) fn write(self, score: Score, root: u32) -> Score {
+    /// Returns true if ranks pass on blocks of others.
+    pub(crate) fn relays(self) -> bool {
         match self {
-            Gather::Linear {} => linear::write(score, root),
-            Gather::Binomial {} => binomial::write(score, root),
+            Gather::Linear {} => false,
+            Gather::Binomial {} => true,
+        }
+    }
+
+    pub(crate) fn write(self, program: &mut ProgramBuilder, root: u32) {
+        match self {
+            Gather::Linear {} => linear::write(program, root),
+            Gather::Binomial {} => binomial::write(program, root),
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Blocks that go round a ring, one step after another.
 
 use crate::Access;
-use crate::score::{Part, Side, on};
-use std::iter::once;
+use crate::program::builder::{ProgramBuilder, Side, on, one};
 
 /// Where a rank stands in a ring.
 pub(super) struct Place {
@@ -16,15 +15,21 @@ pub(super) struct Place {
 
 /// As many steps as there are others. Everybody first sends a block to the one behind, and then
 /// what it has just received. Number n begins with block n + `first`. The tags count on from `tag`.
-pub(super) fn steps(part: &mut Part<'_>, place: &Place, first: u32, access: Access, tag: u32) {
-    let ranks = part.ranks();
+pub(super) fn steps(
+    program: &mut ProgramBuilder,
+    place: &Place,
+    first: u32,
+    access: Access,
+    tag: u32,
+) {
+    let ranks = program.ranks;
     for step in 0..ranks - 1 {
         let sent = on(on(place.number, first, ranks), ranks - step, ranks);
         let received = on(sent, ranks - 1, ranks);
-        part.exchange(
-            Side::new(place.behind, tag + step, once(sent)),
+        program.exchange(
+            Side::new(place.behind, tag + step, one(sent)),
             access,
-            Side::new(place.before, tag + step, once(received)),
+            Side::new(place.before, tag + step, one(received)),
         );
     }
 }

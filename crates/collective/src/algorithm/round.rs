@@ -1,6 +1,8 @@
 //! Ranks counted from a root.
 
-use crate::score::on;
+use crate::Run;
+use crate::program::builder::{on, wrapped};
+use std::ops::Range;
 
 /// Ranks in a ring that begins at a root: the root has number 0.
 #[derive(Clone, Copy)]
@@ -13,6 +15,12 @@ impl Round {
     /// The number of a rank.
     pub fn number(self, rank: u32) -> u32 {
         on(rank, self.ranks - self.root, self.ranks)
+    }
+
+    /// The blocks of ranks, which have their numbers, by their numbers in the ring.
+    pub fn runs(self, numbers: Range<u32>) -> [Run; 2] {
+        let count = numbers.end - numbers.start;
+        wrapped(self.rank(numbers.start), count, self.ranks)
     }
 
     /// The rank with a number.

@@ -4,7 +4,7 @@ pub(super) mod binomial;
 mod linear;
 
 use super::{Declaration, choice};
-use crate::score::Score;
+use crate::program::builder::ProgramBuilder;
 use serde::{Deserialize, Serialize};
 
 /// An algorithm of a scatter.
@@ -29,10 +29,18 @@ impl Scatter {
         }
     }
 
-    pub(crate) fn write(self, score: Score, root: u32) -> Score {
+    /// Returns true if ranks pass on blocks of others.
+    pub(crate) fn relays(self) -> bool {
         match self {
-            Scatter::Linear {} => linear::write(score, root),
-            Scatter::Binomial {} => binomial::write(score, root),
+            Scatter::Linear {} => false,
+            Scatter::Binomial {} => true,
+        }
+    }
+
+    pub(crate) fn write(self, program: &mut ProgramBuilder, root: u32) {
+        match self {
+            Scatter::Linear {} => linear::write(program, root),
+            Scatter::Binomial {} => binomial::write(program, root),
         }
     }
 }

@@ -14,6 +14,11 @@ impl Set {
     pub fn one(rank: Rank) -> Set {
         Set(rank.0 + 1)
     }
+
+    /// The rank of a set of one, of which alone this is asked.
+    pub fn only(self) -> Option<Rank> {
+        self.0.checked_sub(1).map(Rank)
+    }
 }
 
 /// All sets of more than one rank that have come up.
@@ -75,13 +80,13 @@ impl Sets {
         Set(self.ranks + (self.words.len() / self.width) as u32)
     }
 
-    /// Everybody.
-    pub fn all(&mut self) -> Set {
-        if self.ranks == 1 {
+    /// All ranks below a number, which is at least 1.
+    pub fn below(&mut self, count: u32) -> Set {
+        if count == 1 {
             return Set::one(Rank(0));
         }
         for index in 0..self.width as u32 {
-            let left = self.ranks - index * 64;
+            let left = count.saturating_sub(index * 64);
             self.words.push(if left >= 64 { u64::MAX } else { (1 << left) - 1 });
         }
         Set(self.ranks + (self.words.len() / self.width) as u32)

@@ -180,6 +180,19 @@ pub enum Fault {
         /// Whose contribution.
         contribution: Rank,
     },
+    /// Contributions are combined in another order than that of their ranks.
+    #[error(
+        "operation {} of rank {} combines contributions to block {} in another order than that of ranks",
+        op.0, rank.0, block.0
+    )]
+    Disorder {
+        /// Who receives.
+        rank: Rank,
+        /// The receive.
+        op: OpId,
+        /// The block.
+        block: Block,
+    },
     /// A block is replaced by one that lacks something.
     #[error(
         "operation {} of rank {} replaces block {}, and the contribution of rank {} to it is lost",
@@ -241,6 +254,7 @@ impl Fault {
             | Fault::NotYet { rank, .. }
             | Fault::Race { rank, .. }
             | Fault::Twice { rank, .. }
+            | Fault::Disorder { rank, .. }
             | Fault::Changed { rank, .. }
             | Fault::Absent { rank, .. }
             | Fault::Missing { rank, .. }
@@ -256,6 +270,7 @@ impl Fault {
             | Fault::NotYet { block, .. }
             | Fault::Race { block, .. }
             | Fault::Twice { block, .. }
+            | Fault::Disorder { block, .. }
             | Fault::Changed { block, .. }
             | Fault::Absent { block, .. }
             | Fault::Missing { block, .. }

@@ -1,18 +1,20 @@
-//! Contributions on their way.
+//! Contributions on their way, and the order in which they are combined.
 
 use super::Fault;
 use super::cells::Cells;
 use super::contributions::{Set, Sets};
 use super::order::{self, Event};
+use super::sequence::Sequence;
 use crate::{Access, Collective, OpId, Rank, Step, When, Whose};
 
-/// Lets everything happen in its order, and looks at what everybody has in the end.
+/// Lets everything happen in its order, and looks at what everybody has in the end. Returns the
+/// first combination in another order than that of ranks, if a result rests on any.
 pub(super) fn check(
     collective: &Collective,
     cells: &Cells,
     peers: &[u32],
     events: &[Event],
-) -> Result<(), Fault> {
+) -> Result<Option<Fault>, Fault> {
     let Collective { schedule, cargo, .. } = collective;
     let owners = order::owners(schedule);
     let mut flow = Flow {
@@ -21,9 +23,10 @@ pub(super) fn check(
         peers,
         owners: &owners,
         sets: Sets::new(schedule.ranks()),
-        held: cells.initial.clone(),
-        carried: vec![Set::NONE; cargo.all().len()],
+        held: cells.initial.iter().map(|&set| (set, Sequence::of(set.only()))).collect(),
+        carried: vec![(Set::NONE, Sequence::Nothing); cargo.all().len()],
         apart: vec![false; cargo.len()],
+        disorder: None,
     };
     for &event in events {
         let place = event.place();
@@ -42,11 +45,13 @@ struct Flow<'a> {
     owners: &'a [u32],
     sets: Sets,
     /// What each cell holds.
-    held: Vec<Set>,
+    held: Vec<(Set, Sequence)>,
     /// What the messages carry, in the row of all blocks.
-    carried: Vec<Set>,
+    carried: Vec<(Set, Sequence)>,
     /// Receives whose message has come and has not been combined yet.
     apart: Vec<bool>,
+    /// The first combination that was not in the order of ranks.
+    disorder: Option<Fault>,
 }
 
 impl Flow<'_> {
@@ -67,7 +72,7 @@ impl Flow<'_> {
         }
         for index in cargo.range(place) {
             let held = self.held[self.cells.of_cargo[index] as usize];
-            if held == Set::NONE {
+            if held.0 == Set::NONE {
                 let (rank, op) = self.op(place);
                 return Err(Fault::NotYet { rank, op, block: cargo.all()[index] });
             }
@@ -88,7 +93,7 @@ impl Flow<'_> {
         }
         for (received, sent) in cargo.range(place).zip(cargo.range(self.peers[place] as usize)) {
             let (cell, new) = (self.cells.of_cargo[received] as usize, self.carried[sent]);
-            if let Some(contribution) = self.sets.excess(self.held[cell], new) {
+            if let Some(contribution) = self.sets.excess(self.held[cell].0, new.0) {
                 let ((rank, op), block) = (self.op(place), self.cells.blocks[cell]);
                 return Err(Fault::Changed { rank, op, block, contribution });
             }
@@ -97,33 +102,49 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Combines what a receive has kept apart, if it has.
+    /// Combines what a receive has kept apart, or puts it in its place.
     fn combine(&mut self, place: usize) -> Result<(), Fault> {
         if !std::mem::take(&mut self.apart[place]) {
             return Ok(());
         }
         let cargo = &self.collective.cargo;
-        for (received, sent) in cargo.range(place).zip(cargo.range(self.peers[place] as usize)) {
-            let (cell, new) = (self.cells.of_cargo[received] as usize, self.carried[sent]);
-            let old = self.held[cell];
-            if cargo.access(place) == Access::Add
+        let (access, (rank, op)) = (cargo.access(place), self.op(place));
+        let peer = self.peers[place] as usize;
+        let from_below = self.owners[peer] < rank.0;
+        for (received, sent) in cargo.range(place).zip(cargo.range(peer)) {
+            let cell = self.cells.of_cargo[received] as usize;
+            let block = self.cells.blocks[cell];
+            let ((old, before), (new, behind)) = (self.held[cell], self.carried[sent]);
+            if access == Access::Replace {
+                self.held[cell] = (new, behind);
+                continue;
+            }
+            if access == Access::Add
                 && let Some(contribution) = self.sets.common(old, new)
             {
-                let ((rank, op), block) = (self.op(place), self.cells.blocks[cell]);
                 return Err(Fault::Twice { rank, op, block, contribution });
             }
-            self.held[cell] = self.sets.union(old, new);
+            let sequence = if from_below { behind.then(before) } else { before.then(behind) };
+            let was_in_order = ![before, behind].contains(&Sequence::Disorder);
+            if sequence == Sequence::Disorder && was_in_order && self.disorder.is_none() {
+                self.disorder = Some(Fault::Disorder { rank, op, block });
+            }
+            self.held[cell] = (self.sets.union(old, new), sequence);
         }
         Ok(())
     }
 
     /// Refuses an end in which somebody has not what it must have.
-    fn purpose(mut self) -> Result<(), Fault> {
-        let everybody = self.sets.all();
+    fn purpose(mut self) -> Result<Option<Fault>, Fault> {
+        let ranks = self.collective.schedule.ranks();
+        let everybody = self.sets.below(ranks);
+        let mut is_in_order = true;
         for &(rank, cell, whose) in &self.cells.wanted {
-            let (held, block) = (self.held[cell as usize], self.cells.blocks[cell as usize]);
+            let ((held, sequence), block) =
+                (self.held[cell as usize], self.cells.blocks[cell as usize]);
             let wanted = match whose {
                 Whose::One(one) => Set::one(one),
+                Whose::Below(count) => self.sets.below(count),
                 Whose::All => everybody,
             };
             if held == Set::NONE {
@@ -135,7 +156,8 @@ impl Flow<'_> {
             if let Some(contribution) = self.sets.excess(held, wanted) {
                 return Err(Fault::Foreign { rank, block, contribution });
             }
+            is_in_order &= sequence != Sequence::Disorder;
         }
-        Ok(())
+        Ok(self.disorder.filter(|_| !is_in_order && self.collective.purpose.combines()))
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn check(collective: &Collective, cells: &Cells, rank: Rank) -> Resul
     touched.sort_unstable();
     let ancestors = Ancestors::new(schedule, rank);
     let access = |op: OpId| cargo.access(places.start + op.0 as usize);
-    // A receive that combines does so when somebody who waits for it starts. Those must wait for
+    // A receive that combines or replaces does so when somebody who waits for it starts. Those must wait for
     // the read.
     let kept_apart = |read: OpId, receive: OpId| {
         let dependents = schedule.dependents(places.start + receive.0 as usize).iter();
@@ -40,7 +40,9 @@ pub(super) fn check(collective: &Collective, cells: &Cells, rank: Rank) -> Resul
                 let sound = match both {
                     (Access::Merge, Access::Merge) => true,
                     _ if ancestors.before(write, op) || ancestors.before(op, write) => true,
-                    (Access::Add | Access::Merge, Access::Read) => kept_apart(op, write),
+                    (Access::Add | Access::Merge | Access::Replace, Access::Read) => {
+                        kept_apart(op, write)
+                    }
                     _ => false,
                 };
                 if sound {

@@ -14,18 +14,10 @@ macro_rules! assert_listed {
 
 #[test]
 fn what_is_listed_is_what_is_read() {
-    assert_listed!(Barrier Broadcast Gather Scatter AllGather Reduce AllReduce AllToAll);
+    assert_listed!(Barrier Broadcast Gather Scatter AllGather Reduce AllReduce ReduceScatter Scan);
+    assert_listed!(ExclusiveScan AllToAll);
     assert_eq!(Broadcast::ALL[1].keys(), ["segment"]);
-    let operations = [
-        Operation::Barrier { algorithm: Barrier::default() },
-        Operation::Broadcast { algorithm: Broadcast::default(), root: 0, size: KIB },
-        Operation::Gather { algorithm: Gather::default(), root: 0, size: KIB },
-        Operation::Scatter { algorithm: Scatter::default(), root: 0, size: KIB },
-        Operation::AllGather { algorithm: AllGather::default(), size: KIB },
-        Operation::Reduce { algorithm: Reduce::default(), root: 0, size: KIB, combine: None },
-        Operation::AllReduce { algorithm: AllReduce::default(), size: KIB, combine: None },
-        Operation::AllToAll { algorithm: AllToAll::default(), size: KIB },
-    ];
+    let operations = Operation::all();
     let listed: Vec<&str> = operations.iter().map(Operation::name).collect();
     assert_eq!(declared::choices::<Operation>(), listed);
     assert_eq!(operations[5].keys(), ["algorithm", "root", "size", "combine"]);

@@ -265,16 +265,19 @@ impl Blocks {
     /// The elements of a block in the buffer; `None` if it is only passed on.
     fn place(&self, block: u32) -> Option<Range<usize>> {
         let (block, elements) = (block as usize, self.elements);
+        // As schedules cut vectors.
+        let part_of = |parts: usize| {
+            let end = |part: usize| (part as u128 * elements as u128 / parts as u128) as usize;
+            Some(end(block)..end(block + 1))
+        };
         match self.purpose {
             Purpose::Barrier => Some(0..0),
             Purpose::Broadcast { parts, .. }
             | Purpose::Reduce { parts, .. }
-            | Purpose::AllReduce { parts } => {
-                // As schedules cut vectors.
-                let end =
-                    |part: usize| (part as u128 * elements as u128 / u128::from(parts)) as usize;
-                Some(end(block)..end(block + 1))
-            }
+            | Purpose::AllReduce { parts }
+            | Purpose::Scan { parts }
+            | Purpose::ExclusiveScan { parts } => part_of(parts as usize),
+            Purpose::ReduceScatter => part_of(self.ranks),
             Purpose::Gather { .. } | Purpose::Scatter { .. } | Purpose::AllGather => {
                 let length = elements / self.ranks;
                 Some(block * length..(block + 1) * length)

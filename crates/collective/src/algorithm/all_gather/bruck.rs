@@ -2,7 +2,7 @@
 
 use super::Declaration;
 use crate::Access;
-use crate::score::{Score, Side, on};
+use crate::program::builder::{ProgramBuilder, Side, wrapped};
 
 pub(super) const DECLARATION: Declaration = Declaration {
     name: "bruck",
@@ -10,20 +10,18 @@ pub(super) const DECLARATION: Declaration = Declaration {
                ceil(log2 p) steps for any p.",
 };
 
-pub(super) fn write(score: Score) -> Score {
-    score.each(|part| {
-        let (rank, ranks) = (part.rank, part.ranks());
-        for step in 0..(ranks - 1).ilog2() + 1 {
-            let distance = 1 << step;
-            // Everybody has its own block and those behind, as many as the distance.
-            let count = distance.min(ranks - distance);
-            let had = |rank| (0..count).map(move |further| on(rank, further, ranks));
-            let (to, from) = (part.back(distance), part.on(distance));
-            part.exchange(
-                Side::new(to, step, had(rank)),
-                Access::Store,
-                Side::new(from, step, had(from)),
-            );
-        }
-    })
+pub(super) fn write(program: &mut ProgramBuilder) {
+    let (rank, ranks) = (program.rank, program.ranks);
+    for step in 0..program.doublings() {
+        let distance = 1 << step;
+        // Everybody has its own block and those behind, as many as the distance.
+        let count = distance.min(ranks - distance);
+        let had = |rank| wrapped(rank, count, ranks);
+        let (to, from) = (program.back(distance), program.on(distance));
+        program.exchange(
+            Side::new(to, step, had(rank)),
+            Access::Store,
+            Side::new(from, step, had(from)),
+        );
+    }
 }

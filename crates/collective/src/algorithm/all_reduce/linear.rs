@@ -2,8 +2,7 @@
 
 use super::Declaration;
 use crate::Access;
-use crate::score::{Score, Side};
-use std::iter::once;
+use crate::program::builder::{ProgramBuilder, Side, one};
 
 pub(super) const DECLARATION: Declaration = Declaration {
     name: "linear",
@@ -14,19 +13,17 @@ pub(super) const DECLARATION: Declaration = Declaration {
 const VECTOR: u32 = 0;
 const RESULT: u32 = 1;
 
-pub(super) fn write(score: Score) -> Score {
-    score.each(|part| {
-        if part.rank > 0 {
-            part.put(Side::new(0, VECTOR, once(0)));
-            part.take(Access::Store, Side::new(0, RESULT, once(0)));
-            return;
-        }
-        for rank in 1..part.ranks() {
-            part.take(Access::Add, Side::new(rank, VECTOR, once(0)));
-        }
-        for rank in 1..part.ranks() {
-            let result = part.send(Side::new(rank, RESULT, once(0)));
-            part.follow(result);
-        }
-    })
+pub(super) fn write(program: &mut ProgramBuilder) {
+    if program.rank > 0 {
+        program.put(Side::new(0, VECTOR, one(0)));
+        program.take(Access::Store, Side::new(0, RESULT, one(0)));
+        return;
+    }
+    for rank in 1..program.ranks {
+        program.take(Access::Add, Side::new(rank, VECTOR, one(0)));
+    }
+    for rank in 1..program.ranks {
+        program.send(Side::new(rank, RESULT, one(0)));
+        program.follow();
+    }
 }

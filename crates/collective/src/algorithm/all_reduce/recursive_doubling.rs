@@ -3,8 +3,7 @@
 use super::Declaration;
 use crate::Access;
 use crate::algorithm::fold::{Fold, Role};
-use crate::score::{Score, Side};
-use std::iter::once;
+use crate::program::builder::{ProgramBuilder, Side, one};
 
 pub(super) const DECLARATION: Declaration = Declaration {
     name: "recursive-doubling",
@@ -14,26 +13,28 @@ pub(super) const DECLARATION: Declaration = Declaration {
 
 const FOLDED: u32 = 0;
 
-pub(super) fn write(score: Score) -> Score {
-    score.each(|part| {
-        let (rank, fold) = (part.rank, Fold::new(part.ranks()));
-        let extra = match fold.role(rank) {
-            Role::Extra { partner } => {
-                part.put(Side::new(partner, FOLDED, once(0)));
-                part.take(Access::Store, Side::new(partner, FOLDED, once(0)));
-                return;
-            }
-            Role::Member { extra } => extra,
-        };
-        if let Some(extra) = extra {
-            part.take(Access::Add, Side::new(extra, FOLDED, once(0)));
+pub(super) fn write(program: &mut ProgramBuilder) {
+    steps(program, Fold::new(program.ranks));
+}
+
+/// The steps of a rank, for any way to fold.
+pub(super) fn steps(program: &mut ProgramBuilder, fold: Fold) {
+    let (number, extra) = match fold.role(program.rank) {
+        Role::Extra { partner } => {
+            program.put(Side::new(partner, FOLDED, one(0)));
+            program.take(Access::Store, Side::new(partner, FOLDED, one(0)));
+            return;
         }
-        for step in 0..fold.steps() {
-            let side = Side::new(rank ^ (1 << step), FOLDED + 1 + step, once(0));
-            part.exchange(side.clone(), Access::Add, side);
-        }
-        if let Some(extra) = extra {
-            part.put(Side::new(extra, FOLDED, once(0)));
-        }
-    })
+        Role::Member { number, extra } => (number, extra),
+    };
+    if let Some(extra) = extra {
+        program.take(Access::Add, Side::new(extra, FOLDED, one(0)));
+    }
+    for step in 0..fold.steps() {
+        let side = Side::new(fold.rank(number ^ (1 << step)), FOLDED + 1 + step, one(0));
+        program.exchange(side.clone(), Access::Add, side);
+    }
+    if let Some(extra) = extra {
+        program.put(Side::new(extra, FOLDED, one(0)));
+    }
 }

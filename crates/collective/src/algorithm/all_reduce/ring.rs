@@ -3,7 +3,7 @@
 use super::Declaration;
 use crate::Access;
 use crate::algorithm::ring::{self, Place};
-use crate::score::Score;
+use crate::program::builder::ProgramBuilder;
 
 pub(super) const DECLARATION: Declaration = Declaration {
     name: "ring",
@@ -11,11 +11,9 @@ pub(super) const DECLARATION: Declaration = Declaration {
                more: 2 (p - 1) steps.",
 };
 
-pub(super) fn write(score: Score) -> Score {
-    score.each(|part| {
-        let place = Place { number: part.rank, before: part.back(1), behind: part.on(1) };
-        ring::steps(part, &place, 0, Access::Add, 0);
-        // Now everybody has the whole of the part behind its own.
-        ring::steps(part, &place, 1, Access::Store, part.ranks() - 1);
-    })
+pub(super) fn write(program: &mut ProgramBuilder) {
+    let place = Place { number: program.rank, before: program.back(1), behind: program.on(1) };
+    ring::steps(program, &place, 0, Access::Add, 0);
+    // Now everybody has the whole of the part behind its own.
+    ring::steps(program, &place, 1, Access::Store, program.ranks - 1);
 }

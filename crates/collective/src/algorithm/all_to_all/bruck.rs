@@ -2,7 +2,7 @@
 
 use super::{Declaration, block};
 use crate::Access;
-use crate::score::{Score, Side, on};
+use crate::program::builder::{ProgramBuilder, Side, on, one};
 
 pub(super) const DECLARATION: Declaration = Declaration {
     name: "bruck",
@@ -10,26 +10,24 @@ pub(super) const DECLARATION: Declaration = Declaration {
                in one message: ceil(log2 p) steps, and every block is sent several times.",
 };
 
-pub(super) fn write(score: Score) -> Score {
-    score.each(|part| {
-        let (rank, ranks) = (part.rank, part.ranks());
-        for step in 0..(ranks - 1).ilog2() + 1 {
-            // The blocks that are at a rank after the steps before and go on in this one, by their
-            // way.
-            let moving = |rank: u32| {
-                let ways = (0..ranks).filter(move |way| way >> step & 1 == 1);
-                ways.map(move |way| {
-                    let gone = way & ((1 << step) - 1);
-                    let from = on(rank, ranks - gone, ranks);
-                    block(from, on(from, way, ranks), ranks)
-                })
-            };
-            let (to, from) = (part.on(1 << step), part.back(1 << step));
-            part.exchange(
-                Side::new(to, step, moving(rank)),
-                Access::Store,
-                Side::new(from, step, moving(from)),
-            );
-        }
-    })
+pub(super) fn write(program: &mut ProgramBuilder) {
+    let (rank, ranks) = (program.rank, program.ranks);
+    for step in 0..program.doublings() {
+        // The blocks that are at a rank after the steps before and go on in this one, by their
+        // way.
+        let moving = |rank: u32| {
+            let ways = (0..ranks).filter(move |way| way >> step & 1 == 1);
+            ways.flat_map(move |way| {
+                let gone = way & ((1 << step) - 1);
+                let from = on(rank, ranks - gone, ranks);
+                one(block(from, on(from, way, ranks), ranks))
+            })
+        };
+        let (to, from) = (program.on(1 << step), program.back(1 << step));
+        program.exchange(
+            Side::new(to, step, moving(rank)),
+            Access::Store,
+            Side::new(from, step, moving(from)),
+        );
+    }
 }

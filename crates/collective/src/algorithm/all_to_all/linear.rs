@@ -2,8 +2,7 @@
 
 use super::{Declaration, block};
 use crate::Access;
-use crate::score::{Score, Side};
-use std::iter::once;
+use crate::program::builder::{ProgramBuilder, Side, one};
 
 pub(super) const DECLARATION: Declaration = Declaration {
     name: "linear",
@@ -11,16 +10,14 @@ pub(super) const DECLARATION: Declaration = Declaration {
                the one behind it, and so on.",
 };
 
-pub(super) fn write(score: Score) -> Score {
-    score.each(|part| {
-        let (rank, ranks) = (part.rank, part.ranks());
-        for distance in 1..ranks {
-            let from = part.back(distance);
-            part.receive(Access::Store, Side::new(from, 0, once(block(from, rank, ranks))));
-        }
-        for distance in 1..ranks {
-            let to = part.on(distance);
-            part.send(Side::new(to, 0, once(block(rank, to, ranks))));
-        }
-    })
+pub(super) fn write(program: &mut ProgramBuilder) {
+    let (rank, ranks) = (program.rank, program.ranks);
+    for distance in 1..ranks {
+        let from = program.back(distance);
+        program.receive(Access::Store, Side::new(from, 0, one(block(from, rank, ranks))));
+    }
+    for distance in 1..ranks {
+        let to = program.on(distance);
+        program.send(Side::new(to, 0, one(block(rank, to, ranks))));
+    }
 }

@@ -3,7 +3,7 @@
 use super::permutation::Permutation;
 use super::{Declaration, synchronous_shuffle};
 use crate::global_window::{Reading, global_window};
-use crate::score::Score;
+use crate::program::builder::ProgramBuilder;
 use crate::{Counting, OperationError, Window};
 
 pub(super) const DECLARATION: Declaration = Declaration {
@@ -13,15 +13,15 @@ pub(super) const DECLARATION: Declaration = Declaration {
 };
 
 pub(super) fn write(
-    score: Score,
+    program: &mut ProgramBuilder,
     permutation: Option<Permutation>,
     hosts_per_switch: Option<u32>,
     (buffer, reading): (u32, Reading),
     counts: Counting,
-) -> Result<Score, OperationError> {
-    let ranks = score.ranks();
+) -> Result<(), OperationError> {
+    let ranks = program.ranks;
     let here = hosts_per_switch.unwrap_or(ranks);
     let window = (ranks > 1 && here > 0)
         .then(|| Window { packets: global_window(ranks, here, buffer, reading), counts });
-    synchronous_shuffle::write(score, permutation, hosts_per_switch, window)
+    synchronous_shuffle::write(program, permutation, hosts_per_switch, window)
 }

@@ -2,9 +2,8 @@
 
 use super::permutation::Steps;
 use super::{Declaration, Pairs, block};
-use crate::score::{Score, Side};
+use crate::program::builder::{ProgramBuilder, Side, one};
 use crate::{Access, OperationError};
-use std::iter::once;
 
 pub(super) const DECLARATION: Declaration = Declaration {
     name: "pairwise",
@@ -13,24 +12,23 @@ pub(super) const DECLARATION: Declaration = Declaration {
 };
 
 pub(super) fn write(
-    score: Score,
+    program: &mut ProgramBuilder,
     pairs: Option<Pairs>,
     hosts_per_switch: Option<u32>,
-) -> Result<Score, OperationError> {
-    let pairs = pairs.unwrap_or(match score.ranks() {
+) -> Result<(), OperationError> {
+    let pairs = pairs.unwrap_or(match program.ranks {
         ranks if ranks.is_power_of_two() => Pairs::Xor,
         _ => Pairs::EdgeColour,
     });
-    let rounds = Steps::new(pairs.into(), score.ranks(), hosts_per_switch)?;
-    Ok(score.each(|part| {
-        let (rank, ranks) = (part.rank, part.ranks());
-        for round in 1..=rounds.count() {
-            let Some(partner) = rounds.to(rank, round) else { continue };
-            part.exchange(
-                Side::new(partner, round, once(block(rank, partner, ranks))),
-                Access::Store,
-                Side::new(partner, round, once(block(partner, rank, ranks))),
-            );
-        }
-    }))
+    let rounds = Steps::new(pairs.into(), program.ranks, hosts_per_switch)?;
+    let (rank, ranks) = (program.rank, program.ranks);
+    for round in 1..=rounds.count() {
+        let Some(partner) = rounds.to(rank, round) else { continue };
+        program.exchange(
+            Side::new(partner, round, one(block(rank, partner, ranks))),
+            Access::Store,
+            Side::new(partner, round, one(block(partner, rank, ranks))),
+        );
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@
 
 use super::Pairs;
 use crate::OperationError;
-use crate::score::on;
+use crate::program::builder::on;
 use serde::{Deserialize, Serialize};
 
 /// A permutation of the ranks for every step.

@@ -2,9 +2,8 @@
 
 use super::permutation::{Permutation, Steps};
 use super::{Declaration, block};
-use crate::score::{Score, Side};
+use crate::program::builder::{ProgramBuilder, Side, one};
 use crate::{Access, Injection, OperationError, Window};
-use std::iter::once;
 
 pub(super) const DECLARATION: Declaration = Declaration {
     name: "synchronous-shuffle",
@@ -19,24 +18,23 @@ pub(super) fn usual(ranks: u32) -> Permutation {
 }
 
 pub(super) fn write(
-    mut score: Score,
+    program: &mut ProgramBuilder,
     permutation: Option<Permutation>,
     hosts_per_switch: Option<u32>,
     window: Option<Window>,
-) -> Result<Score, OperationError> {
-    let permutation = permutation.unwrap_or(usual(score.ranks()));
-    let steps = Steps::new(permutation, score.ranks(), hosts_per_switch)?;
+) -> Result<(), OperationError> {
+    let permutation = permutation.unwrap_or(usual(program.ranks));
+    let steps = Steps::new(permutation, program.ranks, hosts_per_switch)?;
     if steps.rests() {
-        return Err(OperationError::Resting { ranks: score.ranks() });
+        return Err(OperationError::Resting { ranks: program.ranks });
     }
-    score.inject(Injection { interleaved: true, window });
-    Ok(score.each(|part| {
-        let (rank, ranks) = (part.rank, part.ranks());
-        for from in (1..=steps.count()).filter_map(|step| steps.from(rank, step)) {
-            part.receive(Access::Store, Side::new(from, 0, once(block(from, rank, ranks))));
-        }
-        for to in (1..=steps.count()).filter_map(|step| steps.to(rank, step)) {
-            part.send(Side::new(to, 0, once(block(rank, to, ranks))));
-        }
-    }))
+    program.inject(Injection { interleaved: true, window });
+    let (rank, ranks) = (program.rank, program.ranks);
+    for from in (1..=steps.count()).filter_map(|step| steps.from(rank, step)) {
+        program.receive(Access::Store, Side::new(from, 0, one(block(from, rank, ranks))));
+    }
+    for to in (1..=steps.count()).filter_map(|step| steps.to(rank, step)) {
+        program.send(Side::new(to, 0, one(block(rank, to, ranks))));
+    }
+    Ok(())
 }

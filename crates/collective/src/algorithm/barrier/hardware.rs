@@ -2,8 +2,7 @@
 
 use super::Declaration;
 use crate::Access;
-use crate::score::{Score, Side};
-use std::iter::once;
+use crate::program::builder::{ProgramBuilder, Side, one};
 
 pub(super) const DECLARATION: Declaration = Declaration {
     name: "hardware",
@@ -13,19 +12,19 @@ pub(super) const DECLARATION: Declaration = Declaration {
 const ARRIVAL: u32 = 0;
 const RELEASE: u32 = 1;
 
-pub(super) fn write(score: Score) -> Score {
-    score.each(|part| {
-        let ranks = part.ranks();
-        if part.rank > 0 {
-            let arrival = part.signal(0, ARRIVAL);
-            let release = part.receive(Access::Merge, Side::new(0, RELEASE, once(0)));
-            part.after(release, arrival);
-            return;
-        }
-        let arrivals: Vec<_> = (1..ranks)
-            .map(|rank| part.receive(Access::Merge, Side::new(rank, ARRIVAL, once(0))))
-            .collect();
-        let release = part.signal_all((1, ranks - 1), RELEASE);
-        arrivals.into_iter().for_each(|arrival| part.after(release, arrival));
-    })
+pub(super) fn write(program: &mut ProgramBuilder) {
+    let ranks = program.ranks;
+    if program.rank > 0 {
+        let arrival = program.signal(0, ARRIVAL);
+        program.receive(Access::Merge, Side::new(0, RELEASE, one(0)));
+        program.after(arrival);
+        return;
+    }
+    let arrivals: Vec<_> = (1..ranks)
+        .map(|rank| program.receive(Access::Merge, Side::new(rank, ARRIVAL, one(0))))
+        .collect();
+    if !arrivals.is_empty() {
+        program.signal_all((1, ranks - 1), RELEASE);
+        arrivals.into_iter().for_each(|arrival| program.after(arrival));
+    }
 }

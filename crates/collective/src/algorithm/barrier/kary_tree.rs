@@ -1,9 +1,8 @@
 //! Signals up a tree and down again.
 
 use super::Declaration;
-use crate::score::{Score, Side};
+use crate::program::builder::{ProgramBuilder, Side, one};
 use crate::{Access, OpId};
-use std::iter::once;
 
 pub(super) const DECLARATION: Declaration = Declaration {
     name: "k-ary-tree",
@@ -14,31 +13,29 @@ pub(super) const DECLARATION: Declaration = Declaration {
 const ARRIVAL: u32 = 0;
 const RELEASE: u32 = 1;
 
-pub(super) fn write(score: Score, arity: u32) -> Score {
-    score.each(|part| {
-        let (rank, ranks) = (part.rank, part.ranks());
-        // In 64 bits, in which it does not overflow.
-        let first = u64::from(rank) * u64::from(arity) + 1;
-        let children = first.min(ranks.into())..(first + u64::from(arity)).min(ranks.into());
-        let children = children.start as u32..children.end as u32;
-        let side = |with, tag| Side::new(with, tag, once(0));
-        let arrivals: Vec<OpId> = (children.clone())
-            .map(|child| part.receive(Access::Merge, side(child, ARRIVAL)))
-            .collect();
-        // What releases the children: all have arrived, and, but at the root, the release is here.
-        let mut gates = arrivals;
-        if rank > 0 {
-            let parent = (rank - 1) / arity;
-            let arrival = part.signal(parent, ARRIVAL);
-            gates.into_iter().for_each(|child| part.after(arrival, child));
-            let release = part.receive(Access::Merge, side(parent, RELEASE));
-            part.after(release, arrival);
-            gates = vec![release];
-        }
-        let gates = part.join(gates);
-        for child in children {
-            let release = part.signal(child, RELEASE);
-            gates.iter().for_each(|&gate| part.after(release, gate));
-        }
-    })
+pub(super) fn write(program: &mut ProgramBuilder, arity: u32) {
+    let (rank, ranks) = (program.rank, program.ranks);
+    // In 64 bits, in which it does not overflow.
+    let first = u64::from(rank) * u64::from(arity) + 1;
+    let children = first.min(ranks.into())..(first + u64::from(arity)).min(ranks.into());
+    let children = children.start as u32..children.end as u32;
+    let side = |with, tag| Side::new(with, tag, one(0));
+    let arrivals: Vec<OpId> = (children.clone())
+        .map(|child| program.receive(Access::Merge, side(child, ARRIVAL)))
+        .collect();
+    // What releases the children: all have arrived, and, but at the root, the release is here.
+    let mut gates = arrivals;
+    if rank > 0 {
+        let parent = (rank - 1) / arity;
+        let arrival = program.signal(parent, ARRIVAL);
+        gates.into_iter().for_each(|child| program.after(child));
+        let release = program.receive(Access::Merge, side(parent, RELEASE));
+        program.after(arrival);
+        gates = vec![release];
+    }
+    let gates = program.join(gates);
+    for child in children {
+        program.signal(child, RELEASE);
+        gates.iter().for_each(|&gate| program.after(gate));
+    }
 }

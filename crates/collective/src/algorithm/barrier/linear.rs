@@ -2,8 +2,7 @@
 
 use super::Declaration;
 use crate::Access;
-use crate::score::{Score, Side};
-use std::iter::once;
+use crate::program::builder::{ProgramBuilder, Side, one};
 
 pub(super) const DECLARATION: Declaration = Declaration {
     name: "linear",
@@ -13,24 +12,25 @@ pub(super) const DECLARATION: Declaration = Declaration {
 const REPORT: u32 = 0;
 const RELEASE: u32 = 1;
 
-pub(super) fn write(score: Score) -> Score {
-    score.each(|part| {
-        let ranks = part.ranks();
-        if part.rank > 0 {
-            part.put(Side::new(0, REPORT, once(0)));
-            part.take(Access::Merge, Side::new(0, RELEASE, once(0)));
-            return;
+pub(super) fn write(program: &mut ProgramBuilder) {
+    let ranks = program.ranks;
+    if program.rank > 0 {
+        program.put(Side::new(0, REPORT, one(0)));
+        program.take(Access::Merge, Side::new(0, RELEASE, one(0)));
+        return;
+    }
+    let report = |rank| Side::new(rank, REPORT, one(0));
+    let reports: Vec<_> =
+        (1..ranks).map(|rank| program.receive(Access::Merge, report(rank))).collect();
+    // The first release waits for all reports, and the others may start as soon as it has: this
+    // says the same as a dependency for each pair of report and release.
+    let mut gate = None;
+    for rank in 1..ranks {
+        let release = program.send(Side::new(rank, RELEASE, one(0)));
+        match gate {
+            Some(gate) => program.beside(gate),
+            None => reports.iter().for_each(|&report| program.after(report)),
         }
-        let report = |rank| Side::new(rank, REPORT, once(0));
-        let reports: Vec<_> =
-            (1..ranks).map(|rank| part.receive(Access::Merge, report(rank))).collect();
-        // The first release waits for all reports, and the others may start as soon as it has: this
-        // says the same as a dependency for each pair of report and release.
-        let gate = part.send(Side::new(1, RELEASE, once(0)));
-        reports.into_iter().for_each(|report| part.after(gate, report));
-        for rank in 2..ranks {
-            let release = part.send(Side::new(rank, RELEASE, once(0)));
-            part.beside(release, gate);
-        }
-    })
+        gate.get_or_insert(release);
+    }
 }

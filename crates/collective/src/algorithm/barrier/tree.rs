@@ -3,8 +3,7 @@
 use super::Declaration;
 use crate::Access;
 use crate::algorithm::binomial;
-use crate::score::{Score, Side};
-use std::iter::once;
+use crate::program::builder::{ProgramBuilder, Side, one};
 
 pub(super) const DECLARATION: Declaration = Declaration {
     name: "tree",
@@ -14,19 +13,17 @@ pub(super) const DECLARATION: Declaration = Declaration {
 const REPORT: u32 = 0;
 const RELEASE: u32 = 1;
 
-pub(super) fn write(score: Score) -> Score {
-    score.each(|part| {
-        let (rank, ranks) = (part.rank, part.ranks());
-        for child in binomial::near_children(rank, ranks).rev() {
-            part.take(Access::Merge, Side::new(child, REPORT, once(0)));
-        }
-        if rank > 0 {
-            let parent = binomial::near_parent(rank);
-            part.put(Side::new(parent, REPORT, once(0)));
-            part.take(Access::Merge, Side::new(parent, RELEASE, once(0)));
-        }
-        for child in binomial::near_children(rank, ranks) {
-            part.put(Side::new(child, RELEASE, once(0)));
-        }
-    })
+pub(super) fn write(program: &mut ProgramBuilder) {
+    let (rank, ranks) = (program.rank, program.ranks);
+    for child in binomial::near_children(rank, ranks).rev() {
+        program.take(Access::Merge, Side::new(child, REPORT, one(0)));
+    }
+    if rank > 0 {
+        let parent = binomial::near_parent(rank);
+        program.put(Side::new(parent, REPORT, one(0)));
+        program.take(Access::Merge, Side::new(parent, RELEASE, one(0)));
+    }
+    for child in binomial::near_children(rank, ranks) {
+        program.put(Side::new(child, RELEASE, one(0)));
+    }
 }

@@ -5,20 +5,18 @@ use crate::Access;
 use crate::algorithm::ring::{self, Place};
 use crate::algorithm::round::Round;
 use crate::algorithm::scatter;
-use crate::score::Score;
+use crate::program::builder::{ProgramBuilder, run};
 
 pub(super) const DECLARATION: Declaration = Declaration {
     name: "scatter-all-gather",
     sentence: "A binomial scatter gives everybody a part of the vector, and the parts go round a ring.",
 };
 
-pub(super) fn write(score: Score, root: u32) -> Score {
-    score.each(|part| {
-        let round = Round { root, ranks: part.ranks() };
-        scatter::binomial::steps(part, round, |number| number);
-        let number = round.number(part.rank);
-        let place = Place { number, before: part.back(1), behind: part.on(1) };
-        // The scatter uses tag 0.
-        ring::steps(part, &place, 0, Access::Store, 1);
-    })
+pub(super) fn write(program: &mut ProgramBuilder, root: u32) {
+    let round = Round { root, ranks: program.ranks };
+    scatter::binomial::steps(program, round, |numbers| run(numbers.start, numbers.end));
+    let number = round.number(program.rank);
+    let place = Place { number, before: program.back(1), behind: program.on(1) };
+    // The scatter uses tag 0.
+    ring::steps(program, &place, 0, Access::Store, 1);
 }

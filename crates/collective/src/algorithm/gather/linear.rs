@@ -2,23 +2,20 @@
 
 use super::Declaration;
 use crate::Access;
-use crate::score::{Score, Side};
-use std::iter::once;
+use crate::program::builder::{ProgramBuilder, Side, one};
 
 pub(super) const DECLARATION: Declaration = Declaration {
     name: "linear",
     sentence: "Everybody sends its block to the root, which waits for all at once.",
 };
 
-pub(super) fn write(score: Score, root: u32) -> Score {
-    score.each(|part| {
-        if part.rank != root {
-            part.put(Side::new(root, 0, once(part.rank)));
-            return;
-        }
-        for distance in 1..part.ranks() {
-            let from = part.on(distance);
-            part.receive(Access::Store, Side::new(from, 0, once(from)));
-        }
-    })
+pub(super) fn write(program: &mut ProgramBuilder, root: u32) {
+    if program.rank != root {
+        program.put(Side::new(root, 0, one(program.rank)));
+        return;
+    }
+    for distance in 1..program.ranks {
+        let from = program.on(distance);
+        program.receive(Access::Store, Side::new(from, 0, one(from)));
+    }
 }

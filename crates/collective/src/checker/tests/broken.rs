@@ -123,6 +123,44 @@ fn a_dependency_that_is_left_out() {
     assert_eq!(found, race);
 }
 
+/// Nothing is missing, but for what is not commutative the result is wrong.
+#[test]
+fn operands_that_change_places() {
+    let size = BYTES;
+    let operation = Operation::AllReduce { algorithm: AllReduce::Linear {}, size, combine: None };
+    let mut edited = Edit::new(&collective(operation, 4));
+    assert_eq!(check(&edited.collective()).unwrap().disorder, None);
+    // Rank 0 takes from rank 2 before it takes from rank 1.
+    let wait = |op| vec![Need { op: OpId(op), when: When::Done }];
+    edited.line(0, 0).needs = wait(1);
+    edited.line(0, 1).needs = vec![];
+    edited.line(0, 2).needs = wait(0);
+    let disorder = check(&edited.collective()).unwrap().disorder.expect("it is found");
+    assert_eq!(disorder, Fault::Disorder { rank: Rank(0), op: OpId(1), block: Block(0) });
+    assert_eq!(
+        disorder.to_string(),
+        "operation 1 of rank 0 combines contributions to block 0 in another order than that of ranks"
+    );
+}
+
+#[test]
+fn a_vector_that_is_replaced_before_it_is_sent() {
+    let algorithm = crate::algorithm::ExclusiveScan::RecursiveDoubling {};
+    let scan = Operation::ExclusiveScan { algorithm, size: BYTES, combine: None };
+    // Rank 2 gives its vector to rank 3 only when it has that of rank 1 in its place.
+    let found = fault(scan, 5, |edit| {
+        edit.line(2, 0).needs.push(Need { op: OpId(1), when: When::Done });
+    });
+    let twice = Fault::Twice { rank: Rank(3), op: OpId(3), block: Block(0), contribution: Rank(1) };
+    assert_eq!(found, twice);
+    // The next step does not wait for the send, so that it may be too late.
+    let found = fault(scan, 5, |edit| {
+        edit.line(2, 2).needs.retain(|need| need.op.0 != 0);
+        edit.line(2, 3).needs.retain(|need| need.op.0 != 0);
+    });
+    assert!(matches!(found, Fault::Race { rank: Rank(2), .. }), "{found}");
+}
+
 #[test]
 fn a_sum_that_is_used_before_it_is_computed() {
     let rate = Some(crosstie_units::Rate::from_bytes_per_second(1_000_000));

@@ -69,6 +69,22 @@ fn every_exchange_does_what_it_is_for_whatever_its_keys() {
     }
 }
 
+/// What keeps the order of ranks says so, and nothing else does.
+#[test]
+fn order_is_kept_where_it_is_declared() {
+    for ranks in 1..=64 {
+        let roots = 0..if ranks <= 17 { ranks } else { 1 };
+        for root in roots.chain([ranks / 2, ranks - 1]) {
+            for operation in operations(root, 1, None) {
+                let report = check(&collective(operation, ranks)).unwrap();
+                let found = report.disorder.map(|fault| fault.to_string());
+                let keeps = operation.keeps_order(ranks);
+                assert_eq!(found.is_none(), keeps, "{operation:?} among {ranks}: {found:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn every_root_will_do() {
     for ranks in (2..=17).chain([31, 33]) {
@@ -90,9 +106,10 @@ fn combining_may_take_its_time() {
                 |step: &Step| matches!(step, Step::Compute { time } if *time > Time::ZERO);
             let combined = collective(operation, ranks);
             let steps = combined.schedule.all().iter().map(|op| op.step);
-            let reduces =
-                matches!(combined.purpose, Purpose::Reduce { .. } | Purpose::AllReduce { .. });
-            assert_eq!(steps.filter(computed).count() > 0, reduces, "{operation:?}");
+            // Of two ranks neither combines in an exclusive scan.
+            let nothing = ranks == 2 && matches!(operation, Operation::ExclusiveScan { .. });
+            let combines = combined.purpose.combines() && !nothing;
+            assert_eq!(steps.filter(computed).count() > 0, combines, "{operation:?}");
         }
     }
 }
@@ -135,7 +152,10 @@ fn messages_are_as_long_as_what_they_carry() {
                 Purpose::Barrier => (1, 0),
                 Purpose::Broadcast { parts, .. }
                 | Purpose::Reduce { parts, .. }
-                | Purpose::AllReduce { parts } => (u64::from(parts), 1_001),
+                | Purpose::AllReduce { parts }
+                | Purpose::Scan { parts }
+                | Purpose::ExclusiveScan { parts } => (u64::from(parts), 1_001),
+                Purpose::ReduceScatter => (ranks.into(), 1_001),
                 _ => (1, 1_001),
             };
             let length = |block: u64| {

@@ -2,7 +2,8 @@
 
 use super::collective;
 use crate::algorithm::{
-    AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Pairs, Permutation, Reduce, Scatter,
+    AllGather, AllReduce, AllToAll, Barrier, Broadcast, ExclusiveScan, Gather, Pairs, Permutation,
+    Reduce, ReduceScatter, Scan, Scatter,
 };
 use crate::checker::{Report, check, contention as contended};
 use crate::{Collective, Counting, Operation, Rank, Step};
@@ -116,6 +117,9 @@ fn gathers_scatters_and_reductions() {
         assert_eq!(contention(reduce(Reduce::Linear {}), ranks), (ranks - 1, 1));
         let (messages, steps) = size(reduce(Reduce::Binomial {}), ranks);
         assert!(messages == p - 1 && steps <= log(ranks));
+        // And one more from rank 0 to the root.
+        let (messages, steps) = size(reduce(Reduce::InOrderBinomial {}), ranks);
+        assert!(messages == p && steps <= log(ranks) + 1);
     }
 }
 
@@ -158,6 +162,8 @@ fn all_reduces() {
         let (core, steps) = (1 << ranks.ilog2(), ranks.ilog2());
         let (folded, extra) = (ranks - core, 2 * u32::from(ranks > core));
         assert_eq!(size(doubling, ranks), (u64::from(core * steps + 2 * folded), steps + extra));
+        let in_order = all_reduce(AllReduce::InOrderDoubling {});
+        assert_eq!(size(in_order, ranks), size(doubling, ranks));
         let rabenseifner = all_reduce(AllReduce::Rabenseifner {});
         assert_eq!(
             size(rabenseifner, ranks),
@@ -167,6 +173,52 @@ fn all_reduces() {
             let bytes = collective(rabenseifner, ranks).schedule.bytes();
             assert_eq!(bytes, 2 * (p - 1) * BYTES.get());
         }
+    }
+}
+
+#[test]
+fn reduce_scatters() {
+    for ranks in RANKS {
+        let p = u64::from(ranks);
+        let reduce_scatter =
+            |algorithm| Operation::ReduceScatter { algorithm, size: BYTES, combine: None };
+        for algorithm in [ReduceScatter::Pairwise {}, ReduceScatter::Ring {}] {
+            let operation = reduce_scatter(algorithm);
+            assert_eq!(size(operation, ranks), (p * (p - 1), ranks - 1), "{algorithm:?}");
+            assert_eq!(contention(operation, ranks), (1, 1));
+            assert_eq!(collective(operation, ranks).schedule.bytes(), (p - 1) * BYTES.get());
+        }
+        let (core, steps) = (1 << ranks.ilog2(), ranks.ilog2());
+        let (folded, extra) = (ranks - core, 2 * u32::from(ranks > core));
+        for algorithm in [ReduceScatter::RecursiveHalving {}, ReduceScatter::InOrderHalving {}] {
+            let operation = reduce_scatter(algorithm);
+            let expected = (u64::from(core * steps + 2 * folded), steps + extra);
+            assert_eq!(size(operation, ranks), expected, "{algorithm:?}");
+            if ranks == core {
+                assert_eq!(contention(operation, ranks), (1, 1));
+                assert_eq!(collective(operation, ranks).schedule.bytes(), (p - 1) * BYTES.get());
+            }
+        }
+    }
+}
+
+#[test]
+fn scans() {
+    for ranks in RANKS {
+        let p = u64::from(ranks);
+        let scan = |algorithm| Operation::Scan { algorithm, size: BYTES, combine: None };
+        assert_eq!(size(scan(Scan::Linear {}), ranks), (p - 1, ranks - 1));
+        // Nobody is below the first 2^k ranks.
+        let doubling =
+            |ranks: u32| (0..log(ranks)).map(|k| u64::from(ranks - (1 << k))).sum::<u64>();
+        let recursive = scan(Scan::RecursiveDoubling {});
+        assert_eq!(size(recursive, ranks), (doubling(ranks), log(ranks)));
+        assert_eq!(contention(recursive, ranks), (1, 1));
+        let algorithm = ExclusiveScan::RecursiveDoubling {};
+        let exclusive = Operation::ExclusiveScan { algorithm, size: BYTES, combine: None };
+        let expected = (p - 1 + doubling(ranks - 1), 1 + log(ranks - 1));
+        assert_eq!(size(exclusive, ranks), expected);
+        assert_eq!(contention(exclusive, ranks), (1, 1));
     }
 }
 

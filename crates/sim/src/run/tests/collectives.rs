@@ -8,7 +8,8 @@ use crate::host::Overhead;
 use crate::ideal::IdealSpec;
 use crate::network::Pace;
 use crosstie_collective::algorithm::{
-    AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, Scatter,
+    AllGather, AllReduce, AllToAll, Barrier, Broadcast, ExclusiveScan, Gather, Reduce,
+    ReduceScatter, Scan, Scatter,
 };
 use crosstie_collective::{Operation, Schedule};
 use crosstie_work::Player;
@@ -98,24 +99,17 @@ impl Machine {
 
 /// Every algorithm of every operation, for messages or vectors of m bytes.
 fn operations(p: u64, m: u64) -> Vec<Operation> {
-    let (root, size, combine) = (3 % p as u32, Bytes::new(m), None);
+    let (root, size) = (3 % p as u32, Bytes::new(m));
     let segment = Bytes::new(64);
-    let mut all = Vec::new();
+    let mut all = Operation::by_every_algorithm(root, size, None);
     // Those that signal by puts of nothing are for NICs that put.
-    let puts =
-        |algorithm: &Barrier| matches!(algorithm, Barrier::Hardware {} | Barrier::KAryTree { .. });
-    let barriers = Barrier::ALL.into_iter().filter(|algorithm| !puts(algorithm));
-    all.extend(barriers.map(|algorithm| Operation::Barrier { algorithm }));
-    all.extend(Broadcast::ALL.map(|algorithm| Operation::Broadcast { algorithm, root, size }));
+    all.retain(|operation| {
+        let puts = [Barrier::Hardware {}, Barrier::KAryTree { arity: 4 }];
+        !puts.map(|algorithm| Operation::Barrier { algorithm }).contains(operation)
+    });
     for algorithm in [Broadcast::Chain { segment }, Broadcast::SegmentedBinomial { segment }] {
         all.push(Operation::Broadcast { algorithm, root, size });
     }
-    all.extend(Gather::ALL.map(|algorithm| Operation::Gather { algorithm, root, size }));
-    all.extend(Scatter::ALL.map(|algorithm| Operation::Scatter { algorithm, root, size }));
-    all.extend(AllGather::ALL.map(|algorithm| Operation::AllGather { algorithm, size }));
-    all.extend(Reduce::ALL.map(|algorithm| Operation::Reduce { algorithm, root, size, combine }));
-    all.extend(AllReduce::ALL.map(|algorithm| Operation::AllReduce { algorithm, size, combine }));
-    all.extend(AllToAll::ALL.map(|algorithm| Operation::AllToAll { algorithm, size }));
     all
 }
 
@@ -241,12 +235,16 @@ fn closed_form(on: &Machine, operation: Operation, p: u64) -> Option<u64> {
                 AllGather::Bruck {} => Some(on.steps(powers(p).map(|d| d.min(p - d) * m))),
             }
         }
-        Operation::Reduce { algorithm, size, .. } => {
+        Operation::Reduce { algorithm, size, root, .. } => {
             let m = size.get();
             Some(match algorithm {
                 // As a gather.
                 Reduce::Linear {} => on.hop(m) + (p - 2) * on.receiving(m),
                 Reduce::Binomial {} => up(on, near, p, &|_| m),
+                // To rank 0, and from there to the root.
+                Reduce::InOrderBinomial {} => {
+                    up(on, far, p, &|_| m) + if root > 0 { on.hop(m) } else { 0 }
+                }
             })
         }
         Operation::AllReduce { algorithm, size, .. } => {
@@ -260,7 +258,7 @@ fn closed_form(on: &Machine, operation: Operation, p: u64) -> Option<u64> {
                 AllReduce::Ring {} => (quick || m.is_multiple_of(p))
                     .then(|| on.steps((0..2 * (p - 1)).map(|_| m.div_ceil(p)))),
                 // The vector, K steps.
-                AllReduce::RecursiveDoubling {} => {
+                AllReduce::RecursiveDoubling {} | AllReduce::InOrderDoubling {} => {
                     p.is_power_of_two().then(|| on.steps(powers(p).map(|_| m)))
                 }
                 // A half, a quarter and so on, and back: 2K steps.
@@ -272,6 +270,35 @@ fn closed_form(on: &Machine, operation: Operation, p: u64) -> Option<u64> {
                 }
             }
         }
+        Operation::ReduceScatter { algorithm, size, .. } => {
+            let m = size.get();
+            match algorithm {
+                // p-1 steps with a part each.
+                ReduceScatter::Pairwise {} => {
+                    m.is_multiple_of(p).then(|| on.steps((1..p).map(|_| m / p)))
+                }
+                // The same; the longest part is late everywhere.
+                ReduceScatter::Ring {} => {
+                    (quick || m.is_multiple_of(p)).then(|| on.steps((1..p).map(|_| m.div_ceil(p))))
+                }
+                // A half, a quarter and so on: K steps.
+                ReduceScatter::RecursiveHalving {} | ReduceScatter::InOrderHalving {} => {
+                    (p.is_power_of_two() && m.is_multiple_of(p))
+                        .then(|| on.steps(powers(p).rev().map(|d| d * m / p)))
+                }
+            }
+        }
+        Operation::Scan { algorithm, size, .. } => {
+            let m = size.get();
+            match algorithm {
+                // From each rank to the next.
+                Scan::Linear {} => Some((p - 1) * on.hop(m)),
+                // Low ranks wait for nobody: what they send comes to others early, and holds up what
+                // those wait for.
+                Scan::RecursiveDoubling {} => None,
+            }
+        }
+        Operation::ExclusiveScan { algorithm: ExclusiveScan::RecursiveDoubling {}, .. } => None,
         Operation::AllToAll { algorithm, size } => {
             let m = size.get();
             match algorithm {
@@ -346,6 +373,26 @@ fn rounds(operation: Operation, p: u64) -> Option<Rounds> {
     let pairs = |d: u64, bytes: &dyn Fn(u64) -> u64| {
         round(&|n| (n < core).then(|| (n ^ d, bytes(n / d * d))))
     };
+    // The same with partners that are neighbours: member n is rank n, or 2n if it has an extra.
+    let extras = p - core;
+    let rank = move |n: u64| n + n.min(extras);
+    let number = move |r: u64| match r < 2 * extras {
+        true => r.is_multiple_of(2).then_some(r / 2),
+        false => Some(r - extras),
+    };
+    let neighbours = |up: u64, pairs: Rounds, back: &dyn Fn(u64) -> u64| {
+        let first = round(&|r| number(r).is_none().then(|| (r - 1, up)));
+        let extra = |r: u64| r + 1 < 2 * extras && r.is_multiple_of(2);
+        let last = round(&|r| extra(r).then(|| (r + 1, back(r + 1))));
+        [first].into_iter().chain(pairs).chain([last]).collect::<Rounds>()
+    };
+    let between = |d: u64, bytes: &dyn Fn(u64) -> u64| {
+        round(&|r| number(r).map(|n| (rank(n ^ d), bytes(n ^ d))))
+    };
+    // A scan of ranks from one on.
+    let scan = |m: u64, from: u64| {
+        powers(p - from).map(move |d| round(&|r| (r >= from && r + d < p).then_some((r + d, m))))
+    };
     match operation {
         Operation::Broadcast { algorithm: Broadcast::ScatterAllGather {}, size, .. } => {
             let m = size.get();
@@ -372,6 +419,9 @@ fn rounds(operation: Operation, p: u64) -> Option<Rounds> {
                 AllReduce::RecursiveDoubling {} => {
                     folded(m, powers(core).map(|d| pairs(d, &|_| m)).collect(), m)
                 }
+                AllReduce::InOrderDoubling {} => {
+                    neighbours(m, powers(core).map(|d| between(d, &|_| m)).collect(), &|_| m)
+                }
                 AllReduce::Rabenseifner {} => {
                     // The half of the other one, and later one's own.
                     let halve = powers(core).rev().map(|d| pairs(d, &|n| bytes(m, core, n ^ d, d)));
@@ -379,6 +429,37 @@ fn rounds(operation: Operation, p: u64) -> Option<Rounds> {
                     folded(m, halve.chain(double).collect(), m)
                 }
             })
+        }
+        Operation::ReduceScatter { algorithm, size, .. } => {
+            let m = size.get();
+            let part = |r: u64| bytes(m, p, r, 1);
+            // The parts that members keep.
+            let kept = |first: u64, end: u64| bytes(m, p, rank(first), rank(end) - rank(first));
+            Some(match algorithm {
+                ReduceScatter::Pairwise {} => {
+                    (1..p).map(|k| round(&|r| Some(((r + k) % p, part((r + k) % p))))).collect()
+                }
+                ReduceScatter::Ring {} => ring(m, p - 1).collect(),
+                ReduceScatter::RecursiveHalving {} => {
+                    let halve = |d| between(d, &|n| kept(n / d * d, n / d * d + d));
+                    neighbours(m, powers(core).rev().map(halve).collect(), &part)
+                }
+                ReduceScatter::InOrderHalving {} => {
+                    let same = |d: u64, n: u64| (n % (2 * d)..core).step_by(2 * d as usize);
+                    let halve = |d| between(d, &|n| same(d, n).map(|k| kept(k, k + 1)).sum());
+                    neighbours(m, powers(core).map(halve).collect(), &part)
+                }
+            })
+        }
+        Operation::Scan { algorithm: Scan::RecursiveDoubling {}, size, .. } => {
+            Some(scan(size.get(), 0).collect())
+        }
+        Operation::ExclusiveScan {
+            algorithm: ExclusiveScan::RecursiveDoubling {}, size, ..
+        } => {
+            let m = size.get();
+            let further = round(&|r| (r + 1 < p).then_some((r + 1, m)));
+            Some([further].into_iter().chain(scan(m, 1)).collect())
         }
         // Those meet whose numbers add up to the round.
         Operation::AllToAll { algorithm: AllToAll::PAIRWISE, size } if p % 2 == 1 => {
@@ -543,9 +624,20 @@ fn hosts_that_take_time_take_what_theory_says() {
                     Operation::AllReduce { .. } if !m.is_multiple_of(p) => 0,
                     Operation::AllGather { algorithm: AllGather::RecursiveDoubling {}, .. }
                     | Operation::AllReduce {
-                        algorithm: AllReduce::RecursiveDoubling {} | AllReduce::Rabenseifner {},
+                        algorithm:
+                            AllReduce::RecursiveDoubling {}
+                            | AllReduce::Rabenseifner {}
+                            | AllReduce::InOrderDoubling {},
+                        ..
+                    }
+                    | Operation::ReduceScatter {
+                        algorithm:
+                            ReduceScatter::RecursiveHalving {} | ReduceScatter::InOrderHalving {},
                         ..
                     } if !p.is_power_of_two() => 0,
+                    Operation::ReduceScatter { .. } if !m.is_multiple_of(p) => 0,
+                    Operation::Scan { algorithm: Scan::RecursiveDoubling {}, .. }
+                    | Operation::ExclusiveScan { .. } => 0,
                     Operation::AllToAll { algorithm: AllToAll::PAIRWISE, .. } if p % 2 == 1 => 0,
                     Operation::AllToAll { algorithm: AllToAll::GroupShuffle { .. }, .. } => 0,
                     Operation::AllToAll {
