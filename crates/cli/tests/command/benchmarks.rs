@@ -63,7 +63,7 @@ fn everything_there_is_is_listed() {
         assert!(listed.contains(word), "{word}");
     }
     let document = run(&["bench", "--list", "--json"]).expect(0).json();
-    assert_eq!(document["benchmarks"].as_array().unwrap().len(), 13);
+    assert_eq!(document["benchmarks"].as_array().unwrap().len(), 16);
     assert_eq!(document["presets"].as_array().unwrap().len(), 20);
     assert_eq!(document["presets"][0]["name"], json!("qsnet"));
     assert!(listed.contains("\n  p450-ibm-8275-416  "), "{listed}");
