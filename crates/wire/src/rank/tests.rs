@@ -614,20 +614,27 @@ fn a_rail_that_loses_much_is_no_worse_than_a_dead_one() {
     }
 }
 
-/// All rails lose up to 60 % of all datagrams, in both directions: nobody gives up, and a megabyte
-/// arrives within seconds.
+/// All rails lose most datagrams, in both directions. Nobody gives up where half of them are lost,
+/// and a megabyte arrives within seconds; with 60 %, one in seven hears nothing for the half a
+/// second after which these ranks give up.
 #[test]
 fn rails_that_lose_most_datagrams_still_carry_messages() {
-    for seed in 0..3 {
-        for (lost, within) in [(300, 200), (500, 5_000), (600, 20_000)] {
-            let (rails, harm) = ([60, 60], Harm::default());
-            let mut sky = Sky::new(seed, 2, &rails, harm, selective(), PolicyKind::Pull {});
-            assert_eq!(exchange(&mut sky, &long_messages(1), |_| (), ms(60_000)), Ok(()));
-            sky.air.lock().unwrap().losses.fill(lost);
-            let begin = sky.now();
-            assert_eq!(exchange(&mut sky, &long_messages(1), |_| (), ms(120_000)), Ok(()));
-            let took = sky.now() - begin;
-            assert!(took < ms(within), "seed {seed}, {lost} of 1000 lost: {took}");
+    let exchange = |seed, lost, within| {
+        let (rails, harm) = ([60, 60], Harm::default());
+        let mut sky = Sky::new(seed, 2, &rails, harm, selective(), PolicyKind::Pull {});
+        assert_eq!(exchange(&mut sky, &long_messages(1), |_| (), ms(60_000)), Ok(()));
+        sky.air.lock().unwrap().losses.fill(lost);
+        let begin = sky.now();
+        let end = exchange(&mut sky, &long_messages(1), |_| (), ms(120_000));
+        let took = sky.now() - begin;
+        assert!(end.is_err() || took < ms(within), "seed {seed}, {lost} of 1000 lost: {took}");
+        end
+    };
+    for seed in 0..12 {
+        for (lost, within) in [(300, 200), (500, 5_000)] {
+            assert_eq!(exchange(seed, lost, within), Ok(()), "seed {seed}, {lost} of 1000 lost");
         }
     }
+    let arrived = (0..20).filter(|&seed| exchange(seed, 600, 20_000).is_ok()).count();
+    assert!(arrived >= 12, "{arrived} of 20");
 }
