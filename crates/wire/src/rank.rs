@@ -507,12 +507,9 @@ impl Rank {
         loop {
             let lost = |rank: u16| self.lost[usize::from(rank)].unwrap_or_default();
             let action = self.messages.poll(now, &mut self.requests, lost);
-            match action {
-                Some(action) => {
-                    self.act(now, action);
-                    continue;
-                }
-                None => {}
+            if let Some(action) = action {
+                self.act(now, action);
+                continue;
             }
             if let Some(memory) = &mut self.memory
                 && let Some(post) = memory.poll()

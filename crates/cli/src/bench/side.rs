@@ -245,7 +245,8 @@ fn keys_of(spec: &BoxSpec) -> Toml {
     keys
 }
 
-/// The rails of a box as the model has them: links of Ethernet between hosts that take no time.
+/// The rails of a box as the model has them: links of Ethernet between hosts that take no time, and
+/// ranks that exchange messages as real ones do.
 fn on_paper(file: &Path, spec: &BoxSpec, arguments: &BenchArguments) -> Result<Side, Failure> {
     let name = file.display().to_string();
     let rates: Option<Vec<_>> = spec.rails.iter().map(|rail| rail.rate).collect();
@@ -263,6 +264,9 @@ fn on_paper(file: &Path, spec: &BoxSpec, arguments: &BenchArguments) -> Result<S
     keys.insert("link".to_owned(), one("rate", rate.to_string()).into());
     let mtu = Value::String(spec.rails[0].mtu.to_string());
     keys.insert("frame".to_owned(), one("mtu", mtu).into());
+    let Options { policy, eager, .. } = Options::from_environment().map_err(Failure::user)?;
+    keys.insert("policy".to_owned(), policy.name().into());
+    keys.insert("message".to_owned(), one("eager", format!("{eager} B")).into());
     let machine = Machine::of("--box", &name, keys).with(&arguments.set)?;
     let hosts = spec.hosts.count() as u32;
     let worlds = vec![MODEL.to_owned()];

@@ -890,9 +890,10 @@ impl Messenger {
     #[inline]
     fn plan_probe(&mut self, now: Time) {
         if let Some(probe) = self.spec.probe.filter(|_| self.next_probe.is_none()) {
-            let waits = !(self.sending.is_empty() && self.receiving.is_empty())
-                || !self.inboxes.values().all(Inbox::is_empty);
-            self.next_probe = waits.then_some(now + probe);
+            let idle = self.sending.is_empty()
+                && self.receiving.is_empty()
+                && self.inboxes.values().all(Inbox::is_empty);
+            self.next_probe = (!idle).then_some(now + probe);
         }
     }
 
