@@ -51,7 +51,7 @@ pub struct Messages {
     pub header: u64,
 }
 
-/// What processors take for a message [LogGOPS].
+/// What processors take for a message \[LogGOPS\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Processors {
     /// o, O and S.
