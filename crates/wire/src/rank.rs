@@ -800,7 +800,7 @@ impl Above<'_> {
         let now = self.now;
         match body {
             Body::Hello { nonce } => self.links.greeted(now, from, rail, nonce),
-            Body::Welcome { nonce } => self.links.welcomed(from, rail, nonce),
+            Body::Welcome { nonce } => self.links.welcomed(now, from, rail, nonce),
             Body::Farewell => self.rails.farewell(now, from),
             // There are no raw endpoints here.
             Body::Raw { .. } => return false,

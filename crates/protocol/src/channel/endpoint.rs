@@ -115,6 +115,16 @@ impl<T: Clone> Endpoint<T> {
         either!(&mut self.0, machine => machine.receive(now, seq))
     }
 
+    /// Tells that all packets transmitted so far have waited below the channel, and leave only now:
+    /// no round trip has begun before. None of them has been acknowledged.
+    pub fn leave(&mut self, now: Time) {
+        match &mut self.0 {
+            // It measures nothing.
+            Recovery::GoBackN(_) => {}
+            Recovery::Selective(machine) => machine.leave(now),
+        }
+    }
+
     /// Returns true if an acknowledgement is to be sent now, and may not wait for data.
     #[inline]
     pub fn owes(&self) -> bool {

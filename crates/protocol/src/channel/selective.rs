@@ -122,6 +122,10 @@ impl<T: Clone> Selective<T> {
         self.sender.queued()
     }
 
+    pub fn leave(&mut self, now: Time) {
+        self.sender.leave(now);
+    }
+
     pub fn is_idle(&self) -> bool {
         self.outstanding() + self.queued() == 0 && self.done.is_empty() && self.receiver.is_idle()
     }

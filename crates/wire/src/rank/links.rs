@@ -279,10 +279,11 @@ impl Links {
     }
 
     /// A greeting has been answered: what waited for that can go.
-    pub fn welcomed(&mut self, rank: u16, rail: u8, nonce: u64) {
+    pub fn welcomed(&mut self, now: Time, rank: u16, rail: u8, nonce: u64) {
         let link = self.link(rank, rail);
         if link.greeting.answers(nonce) {
             link.greeting = Greeting::Answered;
+            link.endpoint.leave(now);
             let waiting = std::mem::take(&mut link.waiting);
             self.ready.extend(waiting.into_iter().map(|packet| (rail, packet)));
         }

@@ -1,6 +1,8 @@
 //! Several ranks over rails in memory that lose, repeat, reorder, damage, die and
 //! return, with a clock of their own.
 
+mod pings;
+
 use super::*;
 use crate::bare::wing::{Air, Flights, wings};
 use crate::lent::{Lent, LentMut};
@@ -122,6 +124,23 @@ impl Sky {
         channel: ChannelSpec,
         policy: PolicyKind,
     ) -> Sky {
+        let profile = Profile {
+            channel,
+            patience: Some(Patience { least: ms(10), ..Patience::default() }),
+            ..Profile::live().with_eager(8192)
+        }
+        .giving_up(ms(500));
+        Sky::with_profile(seed, ranks, speed, harm, profile, policy)
+    }
+
+    fn with_profile(
+        seed: u64,
+        ranks: u16,
+        speed: &[u64],
+        harm: Harm,
+        profile: Profile,
+        policy: PolicyKind,
+    ) -> Sky {
         let air = Storm {
             flights: Flights::default(),
             random: Seed(seed).stream("air", 0),
@@ -142,12 +161,7 @@ impl Sky {
                 size: ranks,
                 injection: Default::default(),
                 key: Key::new([9; 16]),
-                profile: Profile {
-                    channel,
-                    patience: Some(Patience { least: ms(10), ..Patience::default() }),
-                    ..Profile::live().with_eager(8192)
-                }
-                .giving_up(ms(500)),
+                profile,
             };
             let rails = wings(&air, rank, speed.len() as u8);
             Rank::new(spec, &policies, rails, None).unwrap()

@@ -47,6 +47,17 @@ pub fn ranks(
     part: &str,
     variables: &[(&str, &str)],
 ) -> (Vec<String>, Result<(), RanksError>) {
+    ranks_within(LIMIT, cluster, hosts, part, variables)
+}
+
+/// The same, for as long as this.
+pub fn ranks_within(
+    limit: Duration,
+    cluster: &Cluster,
+    hosts: &[usize],
+    part: &str,
+    variables: &[(&str, &str)],
+) -> (Vec<String>, Result<(), RanksError>) {
     let (reader, writer): (PipeReader, PipeWriter) = pipe().unwrap();
     let said = listen(reader);
     let result = cluster.run_ranks(
@@ -58,7 +69,7 @@ pub fn ranks(
                 .stderr(writer.try_clone().unwrap());
             variables.iter().fold(command, |command, &(name, value)| command.env(name, value))
         },
-        LIMIT,
+        limit,
     );
     drop(writer);
     let text = said.join().unwrap();

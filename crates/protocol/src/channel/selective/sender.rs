@@ -195,6 +195,18 @@ impl<T: Clone> Sender<T> {
         self.waiting.push_back((item, bytes, rides));
     }
 
+    /// All packets sent so far have waited in front of the path and leave only now. What that took
+    /// is no round trip, and no try was made.
+    pub fn leave(&mut self, now: Time) {
+        let mut alone = true;
+        for packet in &mut self.flight {
+            packet.departure = self.known.delivery.departs(now, alone);
+            (packet.sent, packet.again, alone) = (now, false, false);
+        }
+        self.known.trains.begin(now, 0);
+        (self.heard, self.sent, self.tries, self.probe) = (now, now, 0, false);
+    }
+
     /// Whether one more packet may be under way, by their number.
     #[inline]
     fn has_place(&self) -> bool {

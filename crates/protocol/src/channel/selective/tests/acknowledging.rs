@@ -151,3 +151,23 @@ fn what_has_no_room_for_an_acknowledgement_pays_for_none() {
         [sack(2, &[], 1, us(50))].map(|sack| Sack { held: 100_000, ..sack })
     );
 }
+
+/// What two packets show that were transmitted at a time, but left at 62 ms.
+fn shown_after(waits: bool) -> Path {
+    let mut end = sender(2);
+    let left = us(if waits { 62_000 } else { 0 });
+    if waits {
+        // It tries to hear of them meanwhile.
+        assert!((1..62).any(|ms| !wait(&mut end, us(1_000 * ms)).data.is_empty()));
+        end.leave(left);
+    }
+    hear(&mut end, left + us(50), Frame::Sack(sack(2, &[], 1, left + us(25))));
+    end.path().expect("it finds out something")
+}
+
+#[test]
+fn what_packets_wait_below_the_channel_is_no_round_trip() {
+    let (late, soon) = (shown_after(true), shown_after(false));
+    assert_eq!((late.smallest, late.smoothed), (Some(us(50)), Some(us(50))));
+    assert_eq!((late.rate, late.carries), (soon.rate, soon.carries));
+}
