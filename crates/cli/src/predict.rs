@@ -293,7 +293,8 @@ fn asked(arguments: &PredictArguments) -> Result<Asked, Failure> {
     let point = &study.points()[0];
     let cluster = Cluster::of(&point.spec, &|path| machine.locate(path))?;
     let unpriced = World::Model.does_not_use(&study.unpriced(point));
-    let remarks = cluster.remark().map(str::to_owned).into_iter().chain(unpriced).collect();
+    let remarks = cluster.remark().map(str::to_owned).into_iter();
+    let remarks = remarks.chain(unpriced).chain(cluster.estimated()).collect();
     let (name, title) = (name.clone(), machine.title().to_owned());
     Ok(Asked { name, title, cluster, remarks, machine: Some(machine) })
 }

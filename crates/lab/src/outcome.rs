@@ -9,6 +9,8 @@ mod live;
 mod priced;
 mod traffic;
 
+pub(crate) use priced::estimated;
+
 use crate::live::Found;
 use crate::world::Task;
 use crate::{LabError, World};

@@ -13,7 +13,7 @@ use crate::Parameters;
 use crosstie_collective::Overhead;
 use crosstie_protocol::message::MessageSpec;
 use crosstie_protocol::{Pacing, PolicyKind};
-use crosstie_units::{Rate, Time};
+use crosstie_units::{Cost, Rate, Time};
 
 /// The rails of a cluster, and how its ranks use them.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,6 +94,21 @@ impl Cluster {
     /// Returns true if it is no more than the parameters of one rail: messages go as they are.
     pub fn is_plain(&self) -> bool {
         self.rails.len() == 1 && self.messages.is_none() && self.processors.is_none()
+    }
+
+    /// The keys of a machine whose effect a price only estimates. Without them it is what frames
+    /// take where nobody waits for others.
+    pub fn estimated(&self) -> Vec<&'static str> {
+        let several = self.rails.len() > 1;
+        let Parameters { send, receive, pickup, .. } = *self.first();
+        let commodity = [send, receive, pickup].into_iter().any(|cost| cost != Cost::default());
+        let keys = [
+            ("channel", self.acknowledgements.is_some()),
+            ("policy", several),
+            ("node.overhead", self.processors.is_some()),
+            ("node.commodity", commodity && (several || self.messages.is_some())),
+        ];
+        keys.into_iter().filter(|&(_, is_so)| is_so).map(|(key, _)| key).collect()
     }
 
     /// A rail by its number. Operations may name rails that there are not: those are as the first.

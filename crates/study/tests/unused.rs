@@ -77,18 +77,15 @@ fn in_a_sweep_over_worlds_a_key_is_for_the_world_that_uses_it() {
 #[test]
 fn the_model_always_tells_what_it_leaves_out() {
     let keys = "cluster.rails = 4\nnode.bus = 'half'\nnic.window = 4\n\
-                node.commodity.interrupts = {}\nframe.mtu = '1 KiB'\n\
+                node.commodity.interrupts = false\nframe.mtu = '1 KiB'\n\
                 [sweep.product]\nworld = ['model', 'frame', 'ideal']";
-    let told = "node.bus nic.window node.commodity.interrupts";
+    let told = "node.bus node.commodity.interrupts nic.window";
     assert_eq!(unused(&format!("{PING}{keys}")), [told, "", ""]);
     // Rails, and how ranks use them, are priced: there is nothing to leave out.
     let keys = "cluster.rails = [{}, {rate = '1 MB/s'}]\npolicy = 'basic'\nmessage = {}\n\
                 channel = 'go-back-n'\nnode.overhead.message = '10 us'\n\
                 [sweep.product]\nworld = ['model', 'frame']";
     assert_eq!(unused(&format!("{PING}{keys}")), ["", ""]);
-    // But not what processors do about acknowledgements.
-    let keys = format!("node.commodity.send = '1 us'\n{keys}");
-    assert_eq!(unused(&format!("{PING}{keys}")), ["channel", ""]);
     assert_eq!(unused(&format!("{PING}world = 'model'")), [""]);
 }
 

@@ -89,7 +89,7 @@ pub(super) fn of(
     };
     let shares = columns.map(|(name, resource)| (name.to_owned(), share(resource)));
     let played = played(&prices, count, moved);
-    let notes = [note(&prices[0])].into_iter().chain(carried(&prices));
+    let notes = [note(&prices[0])].into_iter().chain(carried(&prices)).chain(estimated(cluster));
     let beside = Beside { columns: shares.to_vec(), notes: notes.collect() };
     Ok(played_iterations::of(point, world, script, confidence, played, beside))
 }
@@ -116,6 +116,12 @@ fn carried(prices: &[Price]) -> Option<String> {
     let share = |rail: &RailShare| format!("{:.1} %", 100.0 * rail.share);
     let words: Vec<String> = shares.iter().map(share).collect();
     (!shares.is_empty()).then(|| format!("rails carry {}", words.join(", ")))
+}
+
+/// What the price only estimates, if there is anything.
+pub(crate) fn estimated(cluster: &Cluster) -> Option<String> {
+    let keys = cluster.estimated();
+    (!keys.is_empty()).then(|| format!("only estimated by the model: {}", keys.join(", ")))
 }
 
 /// What holds it up.

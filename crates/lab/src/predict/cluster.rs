@@ -1,5 +1,6 @@
 //! Machines whose parameters are known.
 
+use crate::outcome::estimated;
 use crate::parameters::{cluster, from_text, window};
 use crate::{LabError, RoutedFabric};
 use crosstie_model as model;
@@ -67,6 +68,11 @@ impl Cluster {
     /// What a reader of predictions should know.
     pub fn remark(&self) -> Option<&str> {
         self.remark.as_deref()
+    }
+
+    /// What prices of it only estimate, if there is anything.
+    pub fn estimated(&self) -> Option<String> {
+        estimated(&self.rails)
     }
 
     /// What a packet takes on the first rail.

@@ -50,6 +50,12 @@ pub fn live(draw: &mut Draw, kind: WorkKind, hosts: i64, file: &mut Experiment) 
         for key in ["event", "competitor"] {
             file.remove(key);
         }
+        // Real rails have no NICs to reserve.
+        for key in ["scheme", "policy"] {
+            if file.choice(key).is_some_and(|name| ["dynamic", "hybrid"].contains(&name)) {
+                file.remove(key);
+            }
+        }
     }
     does
 }

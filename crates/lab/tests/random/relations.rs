@@ -230,7 +230,10 @@ fn on_file(scene: &Scene<'_>, name: &str, text: &str) -> Result<(Experiment, Exp
 }
 
 fn as_graphml(scene: &Scene<'_>) -> Result<bool, String> {
-    if matches!(scene.first().spec.fabric, Fabric::File { .. }) {
+    let spec = &scene.first().spec;
+    // The model prices uplinks of networks that are described as two levels.
+    let has_uplinks = spec.world == World::Model && matches!(spec.fabric, Fabric::TwoLevel { .. });
+    if has_uplinks || matches!(spec.fabric, Fabric::File { .. }) {
         return Ok(false);
     }
     let locate = |path: &str| scene.study.locate(path);

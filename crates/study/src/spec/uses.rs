@@ -5,7 +5,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{ChannelKind, PolicyKind, Spec, World};
+use super::{PolicyKind, Spec, World};
 use crate::document;
 
 /// A world in one of the forms that use different keys.
@@ -146,15 +146,11 @@ pub(crate) fn unused(root: &DeTable<'_>, ground: Ground, beside: &[Ground]) -> V
     for (key, value) in root {
         search.visit(key.get_ref(), value);
     }
-    // What acknowledgements take the processors of commodity nodes has no price.
-    let spec = &search.spec;
-    let acknowledges = spec.channel != ChannelKind::Raw {} && spec.node.commodity.is_some();
-    // Nor has a reservation of NICs.
-    let reserves = matches!(spec.policy, PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. });
-    if matches!(ground, Derived | Parameters) {
-        let unpriced = [("channel", acknowledges), ("policy", reserves)];
-        let unpriced = unpriced.into_iter().filter(|&(_, is_so)| is_so);
-        search.found.extend(unpriced.map(|(key, _)| key.to_owned()));
+    // A reservation of NICs has no price.
+    let policy = search.spec.policy;
+    let reserves = matches!(policy, PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. });
+    if matches!(ground, Derived | Parameters) && reserves {
+        search.found.push("policy".to_owned());
     }
     search.found
 }
