@@ -10,18 +10,18 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | `provider` | devices, who finds and opens them, and which are used |
+//! | `provider` | devices, what finds and opens them, and which are used |
 //! | `offer` | what ranks tell each other of devices |
 //! | `agree` | which devices of all ranks are a rail |
 //! | `meeting` | how the ranks of a job exchange these, and addresses |
 //! | `udp` | the driver of UDP |
 //! | `error` | why there is no rail |
 
-pub mod agree;
+pub(crate) mod agree;
 mod error;
 pub(crate) mod meeting;
-pub mod offer;
-pub mod provider;
+pub(crate) mod offer;
+mod provider;
 pub mod udp;
 
 pub use error::RailError;
@@ -74,7 +74,8 @@ pub struct Capabilities {
     pub completions: bool,
     /// [`Rail::waits_on`] wakes a rank that sleeps. Without it a rank looks again and again.
     pub wakes: bool,
-    /// Whatever it takes arrives, once and unchanged, as long as both ranks live.
+    /// Whatever it takes arrives, once and unchanged, as long as both ranks live. Channels
+    /// acknowledge datagrams all the same; a driver that is no rail needs this and `ordered`.
     pub reliable: bool,
     /// What one rank sends another arrives in the order in which it was sent.
     pub ordered: bool,

@@ -14,7 +14,7 @@ pub struct Options {
     /// The rails to be used, devices or addresses with commas between; `None`: all that there are.
     /// `CROSSTIE_RAILS`.
     pub rails: Option<String>,
-    /// Who finds rails and opens them.
+    /// What finds rails and opens them.
     pub providers: Providers,
     /// By which rule messages take rails. `CROSSTIE_POLICY`.
     pub policy: PolicyKind,

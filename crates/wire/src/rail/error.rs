@@ -40,6 +40,14 @@ pub enum RailError {
         /// Why.
         cause: io::Error,
     },
+    /// A device that is open has no address.
+    #[error("rail {name} does not tell its own address: {cause}")]
+    Unaddressed {
+        /// The device.
+        name: String,
+        /// Why.
+        cause: io::Error,
+    },
     /// What another rank says of itself and its devices is not understood.
     #[error("rank {rank} says of itself what is not understood: it may be of another version")]
     Odd {

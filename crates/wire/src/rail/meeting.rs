@@ -21,7 +21,7 @@ pub(crate) fn key_of(job: &mut Job) -> Result<Key, StartError> {
 pub(crate) struct Introduction {
     /// The machine that it runs on.
     pub machine: String,
-    /// A line for those who ask.
+    /// A line that means something to those that exchange it.
     pub note: String,
     /// Its devices.
     pub offers: Vec<Offer>,
@@ -66,10 +66,8 @@ pub(crate) fn connect<E: From<StartError> + From<RailError>>(
     drivers: Vec<Joins<'_>>,
 ) -> Result<(), E> {
     let address = |Joins { driver, .. }: &Joins<'_>| {
-        driver.address().map_err(|cause| {
-            let (name, station) = (driver.name().to_owned(), "its address".to_owned());
-            RailError::Open { name, station, cause }
-        })
+        let none = |cause| RailError::Unaddressed { name: driver.name().to_owned(), cause };
+        driver.address().map_err(none)
     };
     let mine = drivers.iter().map(address).collect::<Result<Vec<_>, RailError>>()?;
     let everybody = job.exchange(&write(&mine))?;

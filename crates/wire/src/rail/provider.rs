@@ -1,4 +1,4 @@
-//! Devices, who finds and opens them, and which of them are used.
+//! Devices, what finds and opens them, and which of them are used.
 
 use std::fmt;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub trait Provider: Send + Sync {
     fn open(&self, device: &Device, crowded: bool) -> Result<Box<dyn Rail>, RailError>;
 }
 
-/// All who find rails. There is UDP unless others are put in its place.
+/// All providers of rails. There is UDP unless others are put in its place.
 #[derive(Clone)]
 pub struct Providers(Vec<Arc<dyn Provider>>);
 
@@ -69,10 +69,10 @@ impl Providers {
         self.0.iter().find(|provider| provider.name() == kind).map(|provider| &**provider)
     }
 
-    /// The devices that are used: those that are named, with commas between, in this order; all
-    /// that lead to other machines if none is named; if there are none, one that joins the ranks of
-    /// this machine.
-    pub fn choose(&self, named: Option<&str>) -> Result<Vec<Offer>, RailError> {
+    /// Returns the devices that are used: those that are named, with commas between, in this order;
+    /// all that lead to other machines if none is named; if there are none, one that joins the ranks
+    /// of this machine.
+    pub(crate) fn choose(&self, named: Option<&str>) -> Result<Vec<Offer>, RailError> {
         let found = self.0.iter().map(|provider| Ok((&**provider, provider.devices()?)));
         let found: Vec<Found<'_>> = found.collect::<Result<_, RailError>>()?;
         let chosen = match named.map(str::trim).filter(|named| !named.is_empty()) {
@@ -118,7 +118,7 @@ impl Providers {
 /// What a provider has found.
 type Found<'a> = (&'a dyn Provider, Vec<Device>);
 
-/// All devices with those who have found them.
+/// All devices with their providers.
 fn all<'a>(found: &'a [Found<'a>]) -> impl Iterator<Item = (&'a dyn Provider, &'a Device)> {
     found.iter().flat_map(|(provider, all)| all.iter().map(|device| (*provider, device)))
 }

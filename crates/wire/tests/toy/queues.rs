@@ -34,7 +34,7 @@ impl Hall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Behaviour {
     Sound,
-    /// One of so many datagrams is lost.
+    /// One of this number of datagrams is lost.
     Loses {
         one_in: usize,
     },

@@ -18,8 +18,8 @@ fn heads(address: IpAddr) -> usize {
     }
 }
 
-/// A device with an address of which `prefix` bits are the network's, and whose packets carry so
-/// many bytes.
+/// A device with an address of which `prefix` bits are the network's, and whose packets carry up to
+/// `mtu` bytes.
 fn device(name: String, address: IpAddr, prefix: u8, mtu: usize) -> Device {
     Device {
         name,
