@@ -4,7 +4,7 @@
 //!
 //! | target | bytes are |
 //! |---|---|
-//! | [`datagram`], [`envelope`], [`offers`], [`told`] | what is read |
+//! | [`datagram`], [`envelope`], [`offers`], [`told`], [`addresses`] | what is read |
 //! | [`options`] | what users have left in the environment |
 //! | [`ring`] | records, and what a peer writes into shared memory besides |
 //! | [`segment`] | the file of a peer, before it is opened |
@@ -22,12 +22,11 @@ mod peer;
 mod tests;
 
 pub use pair::pair;
-pub use parsers::{datagram, envelope, offers, options};
+pub use parsers::{addresses, datagram, envelope, offers, options, told};
 pub use peer::peer;
 
 #[cfg(unix)]
 pub use crate::memory::fuzz::{ring, segment};
-pub use crate::raw::fuzz::told;
 #[cfg(unix)]
 pub use neighbour::neighbour;
 
@@ -40,6 +39,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("envelope", envelope),
     ("offers", offers),
     ("told", told),
+    ("addresses", addresses),
     ("options", options),
     #[cfg(unix)]
     ("ring", ring),

@@ -7,6 +7,7 @@
 //! | file | is |
 //! |---|---|
 //! | `peers` | [`Memory`]: the peers of a rank on its machine |
+//! | `driver` | how it is offered and connected, as drivers of rails are |
 //! | `ring` | a ring of records between two ranks |
 //! | `sleep` | how a rank falls asleep without missing anything |
 //! | `word` | what these two need of shared words; models of the memory bring their own |
@@ -18,10 +19,18 @@
 //! | `machine` | which ranks can share memory |
 //! | `elsewhere` | systems without all this |
 //!
+//! [`Memory`] is a [`Driver`](crate::rail::Driver) as rails are: ranks offer it to each other as a
+//! device whose network is their machine, exchange addresses (the names of segments) with those of
+//! rails, and learn its capabilities by the same flags. It is no [`Rail`](crate::rail::Rail): what it
+//! carries arrives once and in order, so that nothing has to be cut into datagrams, tagged,
+//! numbered, acknowledged or sent again, and long messages take one copy without passing the ring
+//! at all. The layer of neighbours in `rank` uses it as it is.
+//!
 //! Peers are not believed: nothing that they write into shared memory makes this process read or
 //! write where it must not, and a peer that writes what cannot be is reported ([`Memory::broken`],
 //! [`Memory::fault`]).
 
+mod driver;
 mod error;
 mod fault;
 mod grant;
@@ -56,6 +65,7 @@ mod word;
 #[cfg(not(unix))]
 mod elsewhere;
 
+pub(crate) use driver::{is_offer, offer};
 pub use error::MemoryError;
 pub use fault::Fault;
 pub use grant::Grant;

@@ -177,7 +177,10 @@ impl Rank {
 
     /// When it wants to be called, if nothing happens before.
     pub fn deadline(&self) -> Option<Time> {
-        if self.owes() { Some(self.now) } else { self.deadline }
+        match self.owes() {
+            true => Some(self.now),
+            false => sooner(self.deadline, self.queues.looks_again(self.now)),
+        }
     }
 
     /// Returns true if something is left to be done that nobody has had time for.

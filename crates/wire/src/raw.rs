@@ -6,6 +6,8 @@
 //! come from a fixed pool, in order, and never wait either. Nothing is sent again, put together, or
 //! paced: what is lost is lost, and [counted](RawCount).
 //!
+//! It is a thin layer over the [driver of UDP](crate::rail::udp), which sends single frames for it.
+//!
 //! # The transmit ring
 //!
 //! Accepted means: handed to the device and its queue. How many frames may wait there is the length
@@ -39,24 +41,20 @@
 //! |---|---|
 //! | `pool` | frames that wait to be read |
 //! | `sequence` | which numbers have come: gaps and repetitions |
-//! | `socket` | what the kernel does |
 //! | `meet` | how the ranks of a job come to endpoints |
 //! | `origin` | the clock that ranks of one machine have in common |
 //! | `error` | why something cannot be done |
 
 mod error;
-#[cfg(any(test, feature = "bare"))]
-pub(crate) mod fuzz;
 mod meet;
 mod origin;
 mod pool;
 mod sequence;
-mod socket;
 
 pub use error::RawError;
 pub use meet::RawOptions;
 
-use std::net::SocketAddr;
+use std::io;
 use std::time::Duration;
 
 use crosstie_protocol::channel::Seq;
@@ -64,10 +62,11 @@ use crosstie_units::Time;
 
 use crate::datagram::{Body, Datagram, DatagramError, HEAD};
 use crate::key::{Course, Key};
+use crate::rail::udp::Udp;
+use crate::rail::{Rail, Train};
 use origin::Origin;
 use pool::Pool;
 use sequence::Sequence;
-use socket::RawSocket;
 
 /// The only rail that an endpoint uses.
 const RAIL: u8 = 0;
@@ -143,8 +142,7 @@ impl RawCount {
 pub struct Endpoint {
     rank: u16,
     key: Key,
-    socket: RawSocket,
-    peers: Vec<Option<SocketAddr>>,
+    udp: Udp,
     /// The most bytes of a frame's load.
     longest: usize,
     partner: u16,
@@ -162,6 +160,33 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
+    /// An end of a rail of which `beside` tells for each rank whether it is on the same machine.
+    fn new(
+        rank: usize,
+        key: Key,
+        udp: Udp,
+        pool: Pool,
+        longest: usize,
+        origin: Origin,
+        beside: Vec<bool>,
+    ) -> Endpoint {
+        let size = beside.len();
+        Endpoint {
+            rank: rank as u16,
+            key,
+            udp,
+            longest,
+            partner: if rank + 1 < size { rank as u16 + 1 } else { 0 },
+            numbers: vec![Seq(0); size],
+            sequences: vec![Sequence::default(); size],
+            pool,
+            out: Vec::with_capacity(longest + HEAD),
+            count: RawCount::default(),
+            origin,
+            beside,
+        }
+    }
+
     /// Which rank this is.
     pub fn rank(&self) -> usize {
         usize::from(self.rank)
@@ -169,7 +194,7 @@ impl Endpoint {
 
     /// How many ranks there are.
     pub fn size(&self) -> usize {
-        self.peers.len()
+        self.numbers.len()
     }
 
     /// The most bytes that a frame carries.
@@ -181,7 +206,7 @@ impl Endpoint {
     /// say.
     pub fn ring(&mut self, bytes: usize) -> Result<Option<u32>, RawError> {
         let length = bytes.min(self.longest) + HEAD;
-        self.socket.ring(length).map_err(|cause| RawError::Socket { cause })
+        self.udp.ring(length).map_err(|cause| RawError::Socket { cause })
     }
 
     /// The rank that frames are written to, and read from.
@@ -192,12 +217,17 @@ impl Endpoint {
     /// Names another partner. Frames of the one before stay in the pool until they are read, or
     /// it is the partner again.
     pub fn bind(&mut self, partner: usize) -> Result<(), RawError> {
-        match self.peers.get(partner) {
-            Some(Some(_)) => {
-                self.partner = partner as u16;
-                Ok(())
-            }
-            _ => Err(RawError::Partner { found: partner, rank: self.rank(), size: self.size() }),
+        self.check(partner)?;
+        self.partner = partner as u16;
+        Ok(())
+    }
+
+    /// Returns an error for a rank that cannot be a partner.
+    fn check(&self, partner: usize) -> Result<(), RawError> {
+        let (rank, size) = (self.rank(), self.size());
+        match partner < size && partner != rank {
+            true => Ok(()),
+            false => Err(RawError::Partner { found: partner, rank, size }),
         }
     }
 
@@ -209,25 +239,23 @@ impl Endpoint {
     /// The same with a label by which whoever reads it can tell it from others.
     pub fn write_labelled(&mut self, label: u32, bytes: &[u8]) -> Result<Written, RawError> {
         let partner = self.partner();
-        let Some(Some(address)) = self.peers.get(partner).copied() else {
-            return Err(RawError::Partner { found: partner, rank: self.rank(), size: self.size() });
-        };
+        self.check(partner)?;
         if bytes.len() > self.longest {
             return Err(RawError::Long { found: bytes.len(), longest: self.longest });
         }
         let number = self.numbers[partner];
         let datagram = Datagram { from: self.rank, body: Body::Raw { number, label } };
-        let front = datagram.encode(&self.key, Course { to: self.partner, rail: RAIL }, bytes);
         self.out.clear();
-        self.out.extend_from_slice(front.as_bytes());
-        self.out.extend_from_slice(bytes);
-        match self.socket.send(address, &self.out) {
-            Ok(true) => {
+        let course = Course { to: self.partner, rail: RAIL };
+        datagram.append(&self.key, course, bytes, &mut self.out);
+        let train = Train::one(self.partner, 0..self.out.len());
+        match self.udp.send(&mut self.out, &[train]) {
+            Ok(_) => {
                 self.numbers[partner] = Seq(number.0.wrapping_add(1));
                 self.count.written += 1;
                 Ok(Written::Taken)
             }
-            Ok(false) => {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 self.count.ring_full += 1;
                 Ok(Written::RingFull)
             }
@@ -266,7 +294,7 @@ impl Endpoint {
     /// Waits until something has come that has not been read, or a time has passed. It may return
     /// earlier than that.
     pub fn wait(&self, time: Duration) {
-        self.socket.wait(time);
+        self.udp.wait(time);
     }
 
     /// The time since endpoints met. Ranks of one machine have the same.
@@ -285,7 +313,7 @@ impl Endpoint {
         RawCount {
             missing: self.sequences.iter().map(Sequence::missing).sum(),
             repeated: self.sequences.iter().map(Sequence::repeated).sum(),
-            queue_overflow: self.socket.overflow(),
+            queue_overflow: self.udp.overflow(),
             ..self.count
         }
     }
@@ -298,7 +326,7 @@ impl Endpoint {
 
     /// Takes in one datagram.
     fn take_in(&mut self) -> Result<Looked, RawError> {
-        let received = self.socket.receive(self.pool.vacancy());
+        let received = self.udp.receive_into(self.pool.vacancy());
         let Some(length) = received.map_err(|cause| RawError::Socket { cause })? else {
             return Ok(Looked::Nothing);
         };

@@ -59,8 +59,8 @@ impl Device {
             let text = fs::read_to_string(format!("/sys/class/net/{}/{what}", rail.name)).ok()?;
             text.trim().parse().ok()
         };
-        let offloads =
-            [("segmentation", rail.offloads.segmentation), ("GRO", rail.offloads.coalescing)];
+        let can = &rail.capabilities;
+        let offloads = [("segmentation", can.segmentation), ("GRO", can.coalescing)];
         let offloads = offloads.iter().filter(|(_, has)| *has).map(|(name, _)| *name);
         Device {
             name: rail.name.clone(),

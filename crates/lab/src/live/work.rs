@@ -118,6 +118,7 @@ impl WorkPart {
             patience: spec.live.patience.into(),
             eager: spec.message.as_ref().map_or(usual.eager, |message| message.eager.get()),
             injection: script.map_or(usual.injection, |script| injection(script.schedule())),
+            ..usual
         }
     }
 }

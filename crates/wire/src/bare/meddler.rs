@@ -14,7 +14,7 @@ use crosstie_units::{Seed, Time};
 use super::{Bare, BareRequest, BareSpec};
 use crate::datagram::{Body, Datagram};
 use crate::key::{Course, Key};
-use crate::rail::{Rail, Udp};
+use crate::rail::udp::Udp;
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -58,8 +58,8 @@ fn meddle(way: UdpSocket, back: UdpSocket, to: SocketAddr, receiver: u16, done: 
 
 #[test]
 fn whatever_happens_on_the_way_messages_arrive_as_they_were_sent() {
-    let mut rails: Vec<Udp> = (0..2).map(|_| Udp::bind("lo", HERE, None, 1500).unwrap()).collect();
-    let addresses: Vec<SocketAddr> = rails.iter().map(|rail| rail.address().unwrap()).collect();
+    let mut rails: Vec<Udp> = (0..2).map(|_| Udp::bind("lo", HERE, None, 1472).unwrap()).collect();
+    let addresses: Vec<SocketAddr> = rails.iter().map(|rail| rail.local().unwrap()).collect();
     let done = Arc::new(AtomicBool::new(false));
     let mut meddlers = Vec::new();
     let ways = [0, 1].map(|_| UdpSocket::bind((HERE, 0)).unwrap());
@@ -67,8 +67,7 @@ fn whatever_happens_on_the_way_messages_arrive_as_they_were_sent() {
         let [way, back] = [rank, 1 - rank].map(|of| ways[of].try_clone().unwrap());
         let mut peers = [None, None];
         peers[1 - rank] = Some(way.local_addr().unwrap());
-        let longest = rail.longest();
-        rail.reach(&peers, longest);
+        rail.reach(&peers);
         let (to, done) = (addresses[1 - rank], Arc::clone(&done));
         meddlers.push(thread::spawn(move || meddle(way, back, to, 1 - rank as u16, done)));
     }

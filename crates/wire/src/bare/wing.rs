@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crosstie_units::Time;
 
-use crate::rail::{Rail, Train};
+use crate::rail::{Capabilities, Driver, Rail, RailError, Train};
 
 /// All rails between all ranks: it decides what becomes of datagrams.
 pub trait Air: Send + 'static {
@@ -81,11 +81,26 @@ struct Wing<A> {
     rail: u8,
 }
 
-impl<A: Air> Rail for Wing<A> {
+impl<A: Air> Driver for Wing<A> {
     fn name(&self) -> &str {
         "wing"
     }
 
+    /// Nobody sleeps here.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { wakes: true, ..Capabilities::default() }
+    }
+
+    fn address(&self) -> io::Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
+
+    fn connect(&mut self, _peers: &[Option<&[u8]>]) -> Result<(), RailError> {
+        Ok(())
+    }
+}
+
+impl<A: Air> Rail for Wing<A> {
     fn longest(&self) -> usize {
         LONGEST
     }
@@ -94,7 +109,7 @@ impl<A: Air> Rail for Wing<A> {
         TRAIN
     }
 
-    fn send(&mut self, trains: &[Train<'_>]) -> io::Result<usize> {
+    fn send(&mut self, buffer: &mut Vec<u8>, trains: &[Train]) -> io::Result<usize> {
         let mut air = lock(&self.air);
         if air.is_down(self.rail) {
             return Err(io::ErrorKind::NetworkUnreachable.into());
@@ -103,7 +118,7 @@ impl<A: Air> Rail for Wing<A> {
             let (count, bytes) = (train.count(), train.bytes.len());
             assert!(train.segment <= LONGEST && count <= TRAIN.0 && bytes <= TRAIN.1);
             let send = |datagram: &[u8]| air.send(self.rank, train.to, self.rail, datagram);
-            train.datagrams().for_each(send);
+            train.datagrams(buffer).for_each(send);
         }
         Ok(trains.len())
     }
@@ -120,7 +135,7 @@ impl<A: Air> Rail for Wing<A> {
     }
 
     #[cfg(unix)]
-    fn waits_on(&self) -> std::os::fd::BorrowedFd<'_> {
-        unreachable!("nobody sleeps here")
+    fn waits_on(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
+        None
     }
 }

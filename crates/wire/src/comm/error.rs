@@ -9,8 +9,7 @@ use crosstie_protocol::NodeError;
 
 use crate::comm::TAGS;
 use crate::datagram::LONGEST;
-use crate::memory::MemoryError;
-use crate::rail::find::FindError;
+use crate::rail::RailError;
 use crate::rank::Loss;
 
 /// Why something cannot be done.
@@ -19,22 +18,9 @@ pub enum CommError {
     /// The job cannot be joined or left.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// There are no rails.
+    /// There are no rails, or no shared memory, or they cannot be used.
     #[error(transparent)]
-    Rails(#[from] FindError),
-    /// A rail cannot be used.
-    #[error("rail {name} ({address}) cannot be opened: {cause}")]
-    Rail {
-        /// Its name.
-        name: String,
-        /// The address of this host.
-        address: std::net::IpAddr,
-        /// Why.
-        cause: io::Error,
-    },
-    /// Ranks of this machine cannot share memory.
-    #[error("{0}; set CROSSTIE_MEMORY=off to do without shared memory")]
-    Memory(#[from] MemoryError),
+    Rails(#[from] RailError),
     /// A message that the network spreads.
     #[error(
         "found a send to several ranks at once, expected one for each: real networks of this library do not fork packets"
@@ -74,12 +60,6 @@ pub enum CommError {
     TooMany {
         /// How many.
         found: usize,
-    },
-    /// What a rank says of itself is not understood.
-    #[error("rank {rank} says of itself what is not understood: it may be of another version")]
-    Odd {
-        /// Who.
-        rank: usize,
     },
     /// There is no such rank.
     #[error("found rank {found}, expected one from 0 to {}", size - 1)]

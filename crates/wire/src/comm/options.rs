@@ -6,6 +6,7 @@ use crosstie_protocol::{ChannelKind, Injection, PolicyKind, Profile};
 
 use super::CommError;
 use crate::clock::time;
+use crate::rail::Providers;
 
 /// How ranks reach each other. All ranks of a job should have the same.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +14,8 @@ pub struct Options {
     /// The rails to be used, devices or addresses with commas between; `None`: all that there are.
     /// `CROSSTIE_RAILS`.
     pub rails: Option<String>,
+    /// What finds rails and opens them.
+    pub providers: Providers,
     /// By which rule messages take rails. `CROSSTIE_POLICY`.
     pub policy: PolicyKind,
     /// How what is lost is sent again. `CROSSTIE_CHANNEL`: `selective`, `go-back-n`, or
@@ -35,6 +38,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             rails: None,
+            providers: Providers::default(),
             policy: PolicyKind::recommended(),
             channel: ChannelKind::Selective { least: None, ahead: None, after: None },
             memory: true,

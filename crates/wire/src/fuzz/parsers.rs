@@ -1,10 +1,11 @@
-//! What is read: datagrams, envelopes, offers of rails, options.
+//! What is read: datagrams, envelopes, offers and addresses of rails, options.
 
 use crate::comm::Options;
 use crate::datagram::{Datagram, Head};
 use crate::envelope as envelopes;
 use crate::key::{Course, Key};
-use crate::rail::find;
+use crate::rail::agree::agree;
+use crate::rail::{meeting, offer, udp};
 
 /// A datagram: as it is, which is a stranger's, and with the right tag. What is understood is
 /// written again as it was meant.
@@ -40,29 +41,48 @@ pub fn envelope(bytes: &[u8]) {
     }
 }
 
-/// What three ranks say of their cards, one paragraph each; the first byte says which share a
+/// What three ranks say of their devices, one paragraph each; the first byte says which share a
 /// machine.
 pub fn offers(bytes: &[u8]) {
     let (&first, rest) = bytes.split_first().unwrap_or((&0, &[]));
     let Ok(text) = str::from_utf8(rest) else { return };
-    let ranks: Option<Vec<_>> = text.split("\n\n").take(3).map(find::read).collect();
+    let ranks: Option<Vec<_>> = text.split("\n\n").take(3).map(offer::read).collect();
     let Some(offers) = ranks else { return };
     for offers in &offers {
-        assert_eq!(find::read(&find::write(offers)).as_ref(), Some(offers));
+        assert_eq!(offer::read(&offer::write(offers)).as_ref(), Some(offers));
     }
     let machines: Vec<usize> =
         (0..offers.len()).map(|rank| usize::from(first >> (2 * rank)) & 3).collect();
-    if let Ok(rails) = find::agree(&offers, &machines) {
+    if let Ok(rails) = agree(&offers, &machines) {
         for rail in &rails {
-            assert_eq!((rail.offers.len(), rail.addresses.len()), (offers.len(), offers.len()));
+            assert_eq!(rail.offers.len(), offers.len());
             for (offers, &chosen) in offers.iter().zip(&rail.offers) {
-                assert!(offers[chosen].card.mtu >= rail.mtu);
+                assert!(offers[chosen].device.longest >= rail.longest);
             }
         }
         for (rank, _) in offers.iter().enumerate() {
             let mut used: Vec<usize> = rails.iter().map(|rail| rail.offers[rank]).collect();
             used.sort_unstable();
-            assert!(used.windows(2).all(|two| two[0] != two[1]), "a card is part of one rail");
+            assert!(used.windows(2).all(|two| two[0] != two[1]), "a device is part of one rail");
+        }
+    }
+}
+
+/// What a rank tells of itself before ranks meet. What is understood is written again as it was
+/// meant.
+pub fn told(bytes: &[u8]) {
+    if let Some(told) = meeting::Introduction::read(bytes) {
+        let again = told.write();
+        assert_eq!(meeting::Introduction::read(again.as_bytes()).as_ref(), Some(&told));
+    }
+}
+
+/// The addresses of a rank's drivers, each of which is given to that of UDP too.
+pub fn addresses(bytes: &[u8]) {
+    if let Some(addresses) = meeting::read(bytes) {
+        assert_eq!(meeting::write(&addresses), bytes);
+        for address in addresses {
+            assert!(udp::decode(&address).is_none_or(|address| address.port() > 0));
         }
     }
 }

@@ -21,6 +21,7 @@ fn every_target_has_a_test() {
         "envelope",
         "offers",
         "told",
+        "addresses",
         "options",
         "ring",
         "segment",
@@ -47,8 +48,13 @@ fn offers() {
 }
 
 #[test]
-fn what_raw_endpoints_tell() {
+fn what_ranks_tell_of_themselves() {
     run("told", 5000);
+}
+
+#[test]
+fn addresses() {
+    run("addresses", 5000);
 }
 
 #[test]

@@ -20,6 +20,7 @@ use super::messages::{Load, Place, Post};
 use super::requests::{Loss, RequestKey, Requests};
 use crate::envelope;
 use crate::memory::{Bell, Grant, Memory};
+use crate::rail::{Capabilities, Driver};
 
 const ENVELOPE: u8 = 0;
 const ADDRESS: u8 = 1;
@@ -123,6 +124,8 @@ enum Reading {
 impl Neighbours {
     /// Of this rank. `places` are those of all ranks of the job.
     pub fn new(rank: u16, memory: Memory, places: Vec<Option<usize>>) -> Neighbours {
+        let Capabilities { reliable, ordered, .. } = memory.capabilities();
+        debug_assert!(reliable && ordered, "nothing is numbered or sent again here");
         let mut ranks = vec![0; memory.ranks()];
         for (rank, place) in (0u16..).zip(&places) {
             if let Some(place) = *place {

@@ -5,7 +5,6 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::ops::Range;
 
 use crosstie_protocol::channel::Seq;
 use crosstie_units::Time;
@@ -73,39 +72,56 @@ struct Nic {
     count: RailCount,
     /// While its link is down: when it is tried again.
     down: Option<Time>,
+    /// Where the driver tells later what has left.
+    departing: Option<Departing>,
 }
 
-/// Datagrams that are ready to be sent together, as a [`Train`]: where they are among all that are.
-struct Coupled {
-    to: u16,
-    bytes: Range<usize>,
-    segment: usize,
+/// What a driver has taken that has not left.
+#[derive(Default)]
+struct Departing {
+    /// Trains that it has taken, and that have left.
+    taken: u64,
+    gone: u64,
+    /// Packets that leave with the last train that had been taken by then.
+    packets: VecDeque<(u64, Item)>,
+}
+
+impl Departing {
+    /// A packet that has left.
+    fn next(&mut self) -> Option<Item> {
+        let &(train, item) = self.packets.front()?;
+        (train <= self.gone).then(|| {
+            self.packets.pop_front();
+            item
+        })
+    }
+}
+
+/// How many datagrams and things of the queue a [`Train`] is.
+struct Load {
     count: usize,
-    /// How many things of the queue they are.
     things: usize,
 }
 
-impl Coupled {
-    /// Returns true if others that follow can go with them, if a train has this number of datagrams
-    /// and bytes at most.
-    fn takes(&self, next: &Coupled, (most, most_bytes): (usize, usize)) -> bool {
-        let fits =
-            self.count + next.count <= most && self.bytes.len() + next.bytes.len() <= most_bytes;
-        let is_even = self.bytes.len() == self.count * self.segment;
-        let ends = next.count == 1 && next.segment < self.segment;
-        fits && self.to == next.to && is_even && (ends || next.segment == self.segment)
-    }
-
-    fn take(&mut self, next: &Coupled) {
-        self.bytes.end = next.bytes.end;
-        self.count += next.count;
-        self.things += next.things;
-    }
+/// Returns true if others that follow a train can go with it, if one has this number of datagrams
+/// and bytes at most.
+fn takes(
+    (train, load): (&Train, &Load),
+    (next, more): (&Train, &Load),
+    (most, most_bytes): (usize, usize),
+) -> bool {
+    let fits =
+        load.count + more.count <= most && train.bytes.len() + next.bytes.len() <= most_bytes;
+    let is_even = train.bytes.len() == load.count * train.segment;
+    let ends = more.count == 1 && next.segment < train.segment;
+    fits && train.to == next.to && is_even && (ends || next.segment == train.segment)
 }
 
 /// What became of a batch.
 struct Sent {
-    /// How many things of the queue were sent, and whether that was all that was tried.
+    /// How many trains and things of the queue the driver took, and whether that was all that was
+    /// tried.
+    trains: usize,
     things: usize,
     all: bool,
     error: Option<io::Error>,
@@ -118,21 +134,29 @@ const BATCH: usize = 45;
 /// How long a rail that is down is left alone before it is tried again.
 const DOWN: Time = Time::from_ns(10_000_000);
 
+/// How long a rank sleeps at most that no driver wakes.
+const POLL: Time = Time::from_ns(50_000);
+
 /// NICs of one rank.
 pub(super) struct Queues {
     rank: u16,
     key: Key,
     nics: Vec<Nic>,
-    /// Datagrams that are being sent, one behind the other: the kernel copies them from here.
-    departing: Vec<u8>,
+    /// Datagrams that are being sent, one behind the other: drivers copy them from here, or keep it
+    /// and leave another.
+    buffer: Vec<u8>,
     events: VecDeque<Event>,
     /// Whether somebody wants to know what has left.
     departures: bool,
+    /// Whether a driver wakes nobody.
+    polled: bool,
 }
 
 impl Queues {
     pub fn new(rank: u16, key: Key, drivers: Vec<Box<dyn Rail>>, departures: bool) -> Queues {
-        let nic = |driver| Nic {
+        let polled = drivers.iter().any(|driver| !driver.capabilities().wakes);
+        let nic = |driver: Box<dyn Rail>| Nic {
+            departing: driver.capabilities().completions.then(Departing::default),
             driver,
             urgent: VecDeque::new(),
             packets: VecDeque::new(),
@@ -140,8 +164,8 @@ impl Queues {
             down: None,
         };
         let nics = drivers.into_iter().map(nic).collect();
-        let (departing, events) = (Vec::new(), VecDeque::new());
-        Queues { rank, key, nics, departing, events, departures }
+        let (buffer, events) = (Vec::new(), VecDeque::new());
+        Queues { rank, key, nics, buffer, events, departures, polled }
     }
 
     /// How many NICs there are.
@@ -193,7 +217,13 @@ impl Queues {
     /// until it is writable.
     #[cfg(unix)]
     pub fn waits_on(&self) -> impl Iterator<Item = (std::os::fd::BorrowedFd<'_>, bool)> {
-        self.nics.iter().map(|nic| (nic.driver.waits_on(), nic.has_waiting()))
+        self.nics.iter().filter_map(|nic| Some((nic.driver.waits_on()?, nic.has_waiting())))
+    }
+
+    /// By when a rank that sleeps from now on is to look again, because a driver wakes nobody.
+    #[inline]
+    pub fn looks_again(&self, now: Time) -> Option<Time> {
+        self.polled.then(|| now + POLL)
     }
 
     /// What has happened meanwhile.
@@ -203,11 +233,18 @@ impl Queues {
     }
 
     /// Gives each datagram that has come and is ours, as far as they are at hand; `each` returns
-    /// false if it says what cannot be. Returns how many there were of any kind.
+    /// false if it says what cannot be. Returns how many there were of any kind, and of trains that
+    /// have left meanwhile.
     #[inline]
     pub fn receive(&mut self, each: &mut dyn FnMut(u8, Opened<'_>) -> bool) -> usize {
         let mut all = 0;
         for (number, nic) in (0u8..).zip(&mut self.nics) {
+            if let Some(departing) = &mut nic.departing {
+                let gone = nic.driver.completed();
+                departing.gone += gone as u64;
+                all += gone;
+                self.events.extend(std::iter::from_fn(|| departing.next()).map(Event::Left));
+            }
             let course = Course { to: self.rank, rail: number };
             let (count, key) = (&mut nic.count, &self.key);
             let came = nic.driver.receive(&mut |bytes| match Opened::new(bytes, key, course) {
@@ -237,7 +274,11 @@ impl Queues {
     fn flush_nic(&mut self, now: Time, rail: usize, maker: &impl Datagrams) {
         loop {
             let sent = self.send_only(rail, maker);
-            let Sent { things, all, error } = sent.unwrap_or_else(|| self.send_batch(rail, maker));
+            let Sent { trains, things, all, error } =
+                sent.unwrap_or_else(|| self.send_batch(rail, maker));
+            if let Some(departing) = &mut self.nics[rail].departing {
+                departing.taken += trains as u64;
+            }
             self.leave(rail, things);
             match error {
                 Some(error) if rail::is_down(&error) => self.goes_down(now, rail),
@@ -254,15 +295,19 @@ impl Queues {
         }
     }
 
-    /// The first things in front of a NIC have left it, one way or another.
+    /// The first things in front of a NIC leave it, one way or another: at once, or with what its
+    /// driver has taken.
     fn leave(&mut self, rail: usize, things: usize) {
         let Queues { nics, events, departures, .. } = self;
-        let Nic { urgent, packets, .. } = &mut nics[rail];
+        let Nic { urgent, packets, departing, .. } = &mut nics[rail];
         let controls = things.min(urgent.len());
         urgent.drain(..controls);
         for packet in packets.drain(..things - controls) {
             if *departures && packet.first {
-                events.push_back(Event::Left(packet.item));
+                match departing {
+                    None => events.push_back(Event::Left(packet.item)),
+                    Some(departing) => departing.packets.push_back((departing.taken, packet.item)),
+                }
             }
         }
     }
@@ -270,7 +315,7 @@ impl Queues {
     /// Sends the only thing in front of a NIC, if it is one datagram: most often there is no more,
     /// and somebody waits for it.
     fn send_only(&mut self, rail: usize, maker: &impl Datagrams) -> Option<Sent> {
-        let Queues { nics, rank, key, departing, .. } = self;
+        let Queues { nics, rank, key, buffer, .. } = self;
         let Nic { driver, urgent, packets, count, .. } = &mut nics[rail];
         let (mut datagrams, mut only) = (0, None);
         match (urgent.front(), packets.front()) {
@@ -286,69 +331,74 @@ impl Queues {
             _ => {}
         }
         let (to, body, load) = only.filter(|_| datagrams == 1)?;
-        departing.clear();
+        buffer.clear();
         let course = Course { to, rail: rail as u8 };
-        Datagram { from: *rank, body }.append(key, course, load, departing);
-        let sent = driver.send(&[Train::one(to, departing)]);
+        Datagram { from: *rank, body }.append(key, course, load, buffer);
+        let bytes = buffer.len();
+        let sent = driver.send(buffer, &[Train::one(to, 0..bytes)]);
         let things = *sent.as_ref().unwrap_or(&0);
         count.sent += things as u64;
-        count.sent_bytes += (things * departing.len()) as u64;
-        Some(Sent { things, all: things == 1, error: sent.err() })
+        count.sent_bytes += (things * bytes) as u64;
+        Some(Sent { trains: things, things, all: things == 1, error: sent.err() })
     }
 
     /// Makes datagrams of what is first in front of a NIC, and sends them.
     fn send_batch(&mut self, rail: usize, maker: &impl Datagrams) -> Sent {
-        let Queues { nics, rank, key, departing, .. } = self;
+        let Queues { nics, rank, key, buffer, .. } = self;
         let Nic { driver, urgent, packets, count, .. } = &mut nics[rail];
-        departing.clear();
-        let mut trains: Vec<Coupled> = Vec::with_capacity(4);
+        buffer.clear();
+        let (mut trains, mut loads): (Vec<Train>, Vec<Load>) =
+            (Vec::with_capacity(4), Vec::with_capacity(4));
+        let most = driver.train();
         // Things are not torn apart.
-        let mut couple = |thing: Coupled| match trains.last_mut() {
-            Some(last) if last.takes(&thing, driver.train()) => last.take(&thing),
-            _ => trains.push(thing),
+        let mut couple = |train: Train, count: usize| {
+            let load = Load { count, things: 1 };
+            match trains.last_mut().zip(loads.last_mut()) {
+                Some((last, carried)) if takes((last, carried), (&train, &load), most) => {
+                    last.bytes.end = train.bytes.end;
+                    carried.count += load.count;
+                    carried.things += load.things;
+                }
+                _ => {
+                    trains.push(train);
+                    loads.push(load);
+                }
+            }
         };
-        let append = |departing: &mut Vec<u8>, to: u16, body: Body, load: &[u8]| {
+        let append = |buffer: &mut Vec<u8>, to: u16, body: Body, load: &[u8]| {
             let course = Course { to, rail: rail as u8 };
-            Datagram { from: *rank, body }.append(key, course, load, departing);
+            Datagram { from: *rank, body }.append(key, course, load, buffer);
         };
         for &(to, body) in &*urgent {
-            let begin = departing.len();
-            append(departing, to, body, &[]);
-            let bytes = begin..departing.len();
-            couple(Coupled { to, segment: bytes.len(), bytes, count: 1, things: 1 });
+            let begin = buffer.len();
+            append(buffer, to, body, &[]);
+            couple(Train::one(to, begin..buffer.len()), 1);
         }
         let mut datagrams = urgent.len();
         for packet in &*packets {
             if datagrams >= BATCH {
                 break;
             }
-            let (to, begin) = (packet.to, departing.len());
+            let (to, begin) = (packet.to, buffer.len());
             let (mut count, mut segment) = (0, 0);
             maker.datagrams(packet, &mut |body, load| {
-                append(departing, to, body, load);
+                append(buffer, to, body, load);
                 count += 1;
-                segment = if count == 1 { departing.len() - begin } else { segment };
+                segment = if count == 1 { buffer.len() - begin } else { segment };
             });
-            couple(Coupled { to, bytes: begin..departing.len(), segment, count, things: 1 });
+            couple(Train { to, bytes: begin..buffer.len(), segment }, count);
             datagrams += count;
         }
-        let all: Vec<Train<'_>> = trains
-            .iter()
-            .map(|train| {
-                let &Coupled { to, segment, .. } = train;
-                Train { to, bytes: &departing[train.bytes.clone()], segment }
-            })
-            .collect();
-        let (sent, error) = match driver.send(&all) {
+        let (sent, error) = match driver.send(buffer, &trains) {
             Ok(sent) => (sent, None),
             Err(error) => (0, Some(error)),
         };
-        for train in &trains[..sent] {
-            count.sent += train.count as u64;
+        for (train, load) in trains[..sent].iter().zip(&loads) {
+            count.sent += load.count as u64;
             count.sent_bytes += train.bytes.len() as u64;
         }
-        let things = trains[..sent].iter().map(|train| train.things).sum();
-        Sent { things, all: sent == trains.len(), error }
+        let things = loads[..sent].iter().map(|load| load.things).sum();
+        Sent { trains: sent, things, all: sent == trains.len(), error }
     }
 
     /// The link of a NIC is down. What waited there is lost.
@@ -392,4 +442,30 @@ impl Nic {
 fn is_serious(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionRefused, Interrupted, WouldBlock};
     !matches!(error.kind(), WouldBlock | Interrupted | ConnectionRefused)
+}
+
+#[cfg(test)]
+mod tests {
+    use crosstie_protocol::StripeId;
+
+    use super::*;
+
+    #[test]
+    fn packets_leave_with_the_trains_that_carry_them() {
+        let mut departing = Departing::default();
+        let item = |number| Item { stripe: StripeId(7), number };
+        for (taken, number) in [(2, 0), (2, 1), (3, 2)] {
+            departing.taken = taken;
+            departing.packets.push_back((departing.taken, item(number)));
+        }
+        let mut gone = |trains: u64| -> Vec<u32> {
+            departing.gone += trains;
+            std::iter::from_fn(|| departing.next()).map(|item| item.number).collect()
+        };
+        // What was taken in one call leaves with its last train.
+        assert_eq!(
+            [gone(0), gone(1), gone(1), gone(0), gone(1)],
+            [vec![], vec![], vec![0, 1], vec![], vec![2]]
+        );
+    }
 }

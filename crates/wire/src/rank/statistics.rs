@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Rank;
 use super::queues::RailCount;
-use crate::rail::Offloads;
+use crate::rail::Capabilities;
 
 /// What a rail has carried, and what is known of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,8 +14,8 @@ pub struct RailStatistics {
     /// The most bytes of a datagram that passes to every peer: fewer than the rail takes if a path
     /// drops longer ones.
     pub longest: usize,
-    /// What the system does for it.
-    pub offloads: Offloads,
+    /// What its driver can do.
+    pub capabilities: Capabilities,
     /// What it has carried.
     pub count: RailCount,
     /// Packets that were sent again.
@@ -49,7 +49,7 @@ impl Rank {
                         .map(|link| link.mtu.longest())
                         .min()
                         .unwrap_or(rail.longest()),
-                    offloads: rail.offloads(),
+                    capabilities: rail.capabilities(),
                     count,
                     retransmissions: tallies.clone().map(|tally| tally.retransmissions()).sum(),
                     duplicates: tallies.map(|tally| tally.duplicates).sum(),

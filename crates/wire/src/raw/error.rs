@@ -4,7 +4,7 @@ use std::io;
 
 use crosstie_launch::StartError;
 
-use crate::rail::find::FindError;
+use crate::rail::RailError;
 
 /// Why something cannot be done.
 #[derive(Debug, thiserror::Error)]
@@ -14,22 +14,12 @@ pub enum RawError {
     Start(#[from] StartError),
     /// There is no rail.
     #[error(transparent)]
-    Rails(#[from] FindError),
+    Rails(#[from] RailError),
     /// No rail joins all ranks.
     #[error(
         "found no rail that joins all ranks, expected one: name it on every host in CROSSTIE_RAILS"
     )]
     NoRail,
-    /// A socket cannot be opened.
-    #[error("{name} ({address}) cannot be opened: {cause}")]
-    Open {
-        /// The device.
-        name: String,
-        /// The address of this host.
-        address: std::net::IpAddr,
-        /// Why.
-        cause: io::Error,
-    },
     /// Too many ranks.
     #[error("found {found} ranks, expected at most {}", u16::MAX)]
     TooMany {
@@ -47,12 +37,6 @@ pub enum RawError {
         least: u32,
         /// The most.
         most: u32,
-    },
-    /// What a rank says of itself is not understood.
-    #[error("rank {rank} says of itself what is not understood: it may be of another version")]
-    Odd {
-        /// Who.
-        rank: usize,
     },
     /// No such partner.
     #[error("found {found} as the partner of rank {rank}, expected another rank from 0 to {}", size.saturating_sub(1))]

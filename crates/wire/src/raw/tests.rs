@@ -1,6 +1,6 @@
 //! Endpoints of one process.
 
-use std::net::{IpAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -10,26 +10,21 @@ const LONGEST: usize = 1000;
 
 /// So many endpoints, with pools of so many frames.
 fn company(size: usize, frames: usize) -> Vec<Endpoint> {
-    let mut sockets: Vec<RawSocket> =
-        (0..size).map(|_| RawSocket::bind(HERE, None, 32).unwrap()).collect();
-    sockets.iter_mut().for_each(|socket| socket.make_room(256, LONGEST + HEAD).unwrap());
-    let all: Vec<SocketAddr> = sockets.iter().map(|socket| socket.address().unwrap()).collect();
-    let endpoint = |(rank, socket): (usize, RawSocket)| Endpoint {
-        rank: rank as u16,
-        key: Key::new([9; 16]),
-        socket,
-        peers: all.iter().enumerate().map(|(other, at)| (other != rank).then_some(*at)).collect(),
-        longest: LONGEST,
-        partner: if rank == 0 { 1 } else { 0 },
-        numbers: vec![Seq(0); size],
-        sequences: vec![Sequence::default(); size],
-        pool: Pool::new(frames, LONGEST + HEAD + 1),
-        out: Vec::new(),
-        count: RawCount::default(),
-        origin: Origin::now(),
-        beside: vec![true; size],
+    let open = |_| Udp::bind("lo", HERE, None, LONGEST + HEAD).unwrap().with_ring(32).unwrap();
+    let mut rails: Vec<Udp> = (0..size).map(open).collect();
+    rails.iter_mut().for_each(|udp| udp.make_room(256, LONGEST + HEAD).unwrap());
+    let all: Vec<SocketAddr> = rails.iter().map(|udp| udp.local().unwrap()).collect();
+    let endpoint = |(rank, mut udp): (usize, Udp)| {
+        let other = |(other, at): (usize, &SocketAddr)| (other != rank).then_some(*at);
+        udp.reach(&all.iter().enumerate().map(other).collect::<Vec<_>>());
+        let pool = Pool::new(frames, LONGEST + HEAD + 1);
+        let beside = vec![true; size];
+        let mut endpoint =
+            Endpoint::new(rank, Key::new([9; 16]), udp, pool, LONGEST, Origin::now(), beside);
+        endpoint.partner = if rank == 0 { 1 } else { 0 };
+        endpoint
     };
-    sockets.into_iter().enumerate().map(endpoint).collect()
+    rails.into_iter().enumerate().map(endpoint).collect()
 }
 
 /// The bytes of the next frame from the partner, which is on its way.
@@ -156,7 +151,7 @@ fn numbers_that_are_missing_are_lost() {
 #[test]
 fn strangers_are_counted_and_ignored() {
     let mut all = company(2, 16);
-    let to = all[0].socket.address().unwrap();
+    let to = all[0].udp.local().unwrap();
     let stranger = UdpSocket::bind((HERE, 0)).unwrap();
     let (mut key, here) = (Key::new([8; 16]), Course { to: 0, rail: RAIL });
     let raw = Body::Raw { number: Seq(0), label: 0 };

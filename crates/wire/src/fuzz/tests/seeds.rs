@@ -77,21 +77,36 @@ fn write_all_seeds() {
         let (target, name) = name.split_once('/').unwrap();
         write(target, name, bytes);
     }
-    assert!(datagrams.len() >= 11, "{:?}", datagrams.keys());
+    assert!(datagrams.len() >= 9, "{:?}", datagrams.keys());
 
-    let one = "10.1.0.1 16 1500 4000 eth0\n10.2.0.1 16 1500 4001 eth1\n";
-    let other = "10.1.0.2 16 1500 4000 eth0\n10.2.0.2 16 9000 4001 eth1\n";
+    let line = |longest: u32, network: &str, station: &str, name: &str| {
+        format!("udp\t{longest}\trouted\t{network}\t{station}\t{name}\n")
+    };
+    let two = |rank: &str, longest: u32| {
+        let (first, second) = (format!("10.1.0.{rank}"), format!("10.2.0.{rank}"));
+        let first = line(1472, "10.1.0.0", &first, "eth0");
+        first + &line(longest, "10.2.0.0", &second, "eth1")
+    };
+    let (one, other) = (two("1", 1472), two("2", 8972));
+    let far = line(1472, "10.9.0.0", "10.9.0.1", "a");
+    let memory = "memory\t32760\t-\tboot/1.2/0\t\tmemory\n";
     write("offers", "two-rails", format!("\x04{one}\n{other}").as_bytes());
-    write("offers", "routed", format!("\x04{one}\n10.9.0.1 24 1500 7 a\n").as_bytes());
-    write("offers", "one-machine", format!("\0{one}\n{one}").as_bytes());
-    write(
-        "offers",
-        "v6",
-        b"\x1bfd00::1 64 1500 9 a b\n\nfd00::2 64 1500 9 c\n\nfd00::3 64 1280 1 d\n",
-    );
+    write("offers", "routed", format!("\x04{one}\n{far}").as_bytes());
+    write("offers", "one-machine", format!("\0{one}{memory}\n{one}{memory}").as_bytes());
+    let six = |rank: u32, longest| line(longest, "fd00::", &format!("fd00::{rank}"), "a b");
+    let six = [six(1, 1452), six(2, 1452), six(3, 1232)].join("\n");
+    write("offers", "v6", format!("\x1b{six}").as_bytes());
 
-    write("told", "two-rails", format!("a/1\n17\n{one}").as_bytes());
+    write("told", "two-rails", format!("a/1\n17\n{one}{memory}").as_bytes());
     write("told", "nothing", b"a\n0\n");
+
+    let four = [&[6, 0, 10, 1, 0, 1, 27, 88][..], &[6, 0, 10, 2, 0, 1, 0, 0]].concat();
+    let six = [&[18, 0, 0xfd][..], &[0; 14], &[1, 27, 89]].concat();
+    write("addresses", "four", &four);
+    write("addresses", "six", &six);
+    let name = b"crosstie-0123456789abcdef0123456789abcdef";
+    write("addresses", "memory", &[&four[..8], &[name.len() as u8, 0], name].concat());
+    write("addresses", "cut", &four[..11]);
 
     let options = "CROSSTIE_POLICY=pull\nCROSSTIE_CHANNEL=go-back-n:11\nCROSSTIE_MEMORY=off\n\
                    CROSSTIE_PATIENCE=0.5\nCROSSTIE_EAGER=0\nCROSSTIE_RAILS=eth0,10.0.0.1\n";

@@ -7,8 +7,8 @@ use std::mem;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-use super::heads;
-use crate::rail::{Offloads, Rail, Train};
+use super::ring::{self, Ring};
+use crate::rail::{Rail, Train};
 
 /// Messages in one call, out and in.
 const OUT: usize = 16;
@@ -75,6 +75,8 @@ pub struct Udp {
     coalescing: Coalescing,
     buffers: Vec<u8>,
     extras: [Extra; IN],
+    /// What single frames wait in, instead of all that.
+    ring: Option<Ring>,
 }
 
 /// A socket with an address that this host will have when a device comes up.
@@ -92,9 +94,14 @@ fn bind_ahead(address: IpAddr) -> io::Result<UdpSocket> {
 }
 
 impl Udp {
-    /// A rail from an address of this host, and by one device if that is named. `mtu` is the most
-    /// that a packet of the network carries.
-    pub fn bind(name: &str, address: IpAddr, device: Option<&str>, mtu: usize) -> io::Result<Udp> {
+    /// A rail from an address of this host, and by one device if that is named, for datagrams of up
+    /// to `longest` bytes.
+    pub fn bind(
+        name: &str,
+        address: IpAddr,
+        device: Option<&str>,
+        longest: usize,
+    ) -> io::Result<Udp> {
         let (socket, down) = match UdpSocket::bind((address, 0)) {
             Ok(socket) => (socket, false),
             // The address is that of a device which is down.
@@ -119,7 +126,6 @@ impl Udp {
         // A kernel without it gives datagrams one by one.
         let can = set(&socket, libc::SOL_UDP, libc::UDP_GRO, &0i32.to_ne_bytes()).is_ok();
         let coalescing = if can { Coalescing::Off } else { Coalescing::Never };
-        let longest = mtu.min(MESSAGE) - heads(address);
         Ok(Udp {
             name: name.to_owned(),
             socket,
@@ -130,19 +136,33 @@ impl Udp {
             coalescing,
             buffers: vec![0; IN * MESSAGE],
             extras: [Extra([0; 32]); IN],
+            ring: None,
         })
     }
 
+    /// What it is called.
+    pub(super) fn device(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns true if the system cuts up trains, and if it joins datagrams that come together.
+    pub(super) fn offloads(&self) -> (bool, bool) {
+        (self.segments, self.coalescing != Coalescing::Never)
+    }
+
     /// Where others reach it.
-    pub fn address(&self) -> io::Result<SocketAddr> {
+    pub fn local(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
     /// Where ranks are reached. Datagrams to those that have no address are not sent.
-    pub fn reach(&mut self, peers: &[Option<SocketAddr>], longest: usize) {
+    pub fn reach(&mut self, peers: &[Option<SocketAddr>]) {
         self.peers = peers.iter().map(|peer| peer.map(Name::new)).collect();
-        self.longest = self.longest.min(longest);
-        let here = self.address().ok();
+        if self.ring.is_some() {
+            // A socket that is connected does not see strangers, which are counted.
+            return;
+        }
+        let here = self.local().ok();
         let mut others = (0u16..).zip(peers).filter(|(_, peer)| peer.is_some() && **peer != here);
         if let (Some((rank, &Some(peer))), None) = (others.next(), others.next()) {
             self.only = self.socket.connect(peer).is_ok().then_some(rank);
@@ -165,23 +185,29 @@ impl Udp {
 
     /// Sends each datagram of a train as a message of its own. As with all datagrams, some may be
     /// lost.
-    fn send_singly(&self, train: &Train<'_>) -> io::Result<()> {
+    fn send_singly(&mut self, buffer: &[u8], train: &Train) -> io::Result<()> {
+        let mut ring = self.ring.take();
         let name = self.name(train.to);
-        for (place, datagram) in train.datagrams().enumerate() {
-            match send(&self.socket, name, datagram) {
-                Err(error) if place == 0 => return Err(error),
-                _ => {}
-            }
-        }
-        Ok(())
+        let sent = train.datagrams(buffer).enumerate().try_for_each(|(place, datagram)| {
+            let sent = match &mut ring {
+                None => send(&self.socket, name, datagram),
+                Some(ring) => {
+                    ring.send(&self.socket, datagram.len(), || send(&self.socket, name, datagram))
+                }
+            };
+            if place == 0 { sent } else { Ok(()) }
+        });
+        self.ring = ring;
+        sent
     }
 
-    fn send_together(&self, trains: &[Train<'_>]) -> io::Result<usize> {
+    fn send_together(&self, buffer: &[u8], trains: &[Train]) -> io::Result<usize> {
         if let [train] = trains
             && train.count() == 1
         {
             // For which a simple call is cheaper.
-            return send(&self.socket, self.name(train.to), train.bytes).map(|()| 1);
+            let bytes = &buffer[train.bytes.clone()];
+            return send(&self.socket, self.name(train.to), bytes).map(|()| 1);
         }
         let mut slices = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; OUT];
         let mut extras = [Extra([0; 32]); OUT];
@@ -194,11 +220,10 @@ impl Udp {
                 header.msg_name = (&raw const name.storage).cast_mut().cast();
                 header.msg_namelen = name.length;
             }
+            let bytes = &buffer[train.bytes.clone()];
             // The kernel only reads them.
-            slices[place] = libc::iovec {
-                iov_base: train.bytes.as_ptr().cast_mut().cast(),
-                iov_len: train.bytes.len(),
-            };
+            slices[place] =
+                libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
             header.msg_iov = &raw mut slices[place];
             header.msg_iovlen = 1;
             if train.count() > 1 {
@@ -347,10 +372,6 @@ impl Came {
 }
 
 impl Rail for Udp {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
     fn longest(&self) -> usize {
         self.longest
     }
@@ -359,22 +380,16 @@ impl Rail for Udp {
         TRAIN
     }
 
-    fn offloads(&self) -> Offloads {
-        let coalescing = self.coalescing != Coalescing::Never;
-        Offloads { segmentation: self.segments, coalescing }
-    }
-
-    fn send(&mut self, trains: &[Train<'_>]) -> io::Result<usize> {
+    fn send(&mut self, buffer: &mut Vec<u8>, trains: &[Train]) -> io::Result<usize> {
         let mut sent = 0;
         while let Some(train) = trains.get(sent) {
-            let known = |train: &Train<'_>| {
-                self.peers.get(usize::from(train.to)).is_some_and(Option::is_some)
-            };
+            let known =
+                |train: &Train| self.peers.get(usize::from(train.to)).is_some_and(Option::is_some);
             let run = trains[sent..].iter().take_while(|train| known(train)).count();
             let result = match (run, self.segments) {
                 (0, _) => Ok(1),
-                (_, true) => self.send_together(&trains[sent..sent + run]),
-                (_, false) => self.send_singly(train).map(|()| 1),
+                (_, true) => self.send_together(buffer, &trains[sent..sent + run]),
+                (_, false) => self.send_singly(buffer, train).map(|()| 1),
             };
             match result {
                 Ok(count) => sent += count,
@@ -412,8 +427,51 @@ impl Rail for Udp {
         Ok(datagrams)
     }
 
-    fn waits_on(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+    fn waits_on(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.socket.as_fd())
+    }
+}
+
+/// Single frames, for raw endpoints.
+impl Udp {
+    /// From now on each datagram is a frame by itself, and this number of them may wait in front of
+    /// the device: `WouldBlock` says that there are as many. Nothing is cut up or joined.
+    pub(crate) fn with_ring(mut self, frames: u32) -> io::Result<Udp> {
+        self.ring = Some(Ring::new(&self.socket, frames)?);
+        (self.segments, self.coalescing) = (false, Coalescing::Never);
+        Ok(self)
+    }
+
+    /// How many frames of a length may wait in front of the device, if it has a ring: fewer than
+    /// were asked for where the system allows no more.
+    pub(crate) fn ring(&mut self, length: usize) -> io::Result<Option<u32>> {
+        self.ring.as_mut().map(|ring| ring.frames_of(&self.socket, length)).transpose()
+    }
+
+    /// Asks for room for this number of frames of a length that have come.
+    pub(crate) fn make_room(&mut self, frames: u32, length: usize) -> io::Result<()> {
+        match &mut self.ring {
+            Some(ring) => ring.make_room(&self.socket, frames, length),
+            None => Ok(()),
+        }
+    }
+
+    /// Receives a datagram. Returns its length, if there is one. What does not fit is cut off.
+    pub(crate) fn receive_into(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
+        ring::receive(&self.socket, into)
+    }
+
+    /// Datagrams that found no room.
+    pub(crate) fn overflow(&self) -> u64 {
+        ring::overflow(&self.socket)
+    }
+
+    /// Waits until something has come or a time has passed.
+    pub(crate) fn wait(&self, time: std::time::Duration) {
+        use nix::poll::{PollFd, PollFlags, ppoll};
+        let mut files = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
+        // Whatever ends it, somebody looks what there is.
+        let _ = ppoll(&mut files, Some(time.into()), None);
     }
 }
 
@@ -524,7 +582,12 @@ unsafe fn segment_of(header: &libc::msghdr) -> Option<usize> {
     None
 }
 
-fn set(socket: &UdpSocket, level: libc::c_int, name: libc::c_int, value: &[u8]) -> io::Result<()> {
+pub(super) fn set(
+    socket: &UdpSocket,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &[u8],
+) -> io::Result<()> {
     // SAFETY: the value lives until the call returns.
     let result = unsafe {
         libc::setsockopt(
@@ -544,11 +607,11 @@ mod tests {
     use std::time::{Duration, Instant};
 
     fn pair() -> (Udp, Udp) {
-        let rail = || Udp::bind("lo", IpAddr::from([127, 0, 0, 1]), None, 1500).unwrap();
-        let (mut a, mut b) = (rail(), rail());
-        let all = [Some(a.address().unwrap()), Some(b.address().unwrap()), None];
-        a.reach(&all, usize::MAX);
-        b.reach(&all, 1400);
+        let rail = |longest| Udp::bind("lo", IpAddr::from([127, 0, 0, 1]), None, longest).unwrap();
+        let (mut a, mut b) = (rail(1472), rail(1400));
+        let all = [Some(a.local().unwrap()), Some(b.local().unwrap()), None];
+        a.reach(&all);
+        b.reach(&all);
         (a, b)
     }
 
@@ -563,11 +626,12 @@ mod tests {
 
     fn sends(a: &mut Udp, b: &mut Udp) {
         let bytes: Vec<u8> = (0..10_000).map(|byte| (byte % 251) as u8).collect();
-        let several = Train { to: 1, bytes: &bytes, segment: 1200 };
-        let [nobody, unknown] = [2, 9].map(|to| Train::one(to, b"short"));
-        let trains = [several, nobody, Train::one(1, b"short"), unknown, Train::one(1, b"")];
-        assert_eq!(trains.map(|train| train.count()), [9, 1, 1, 1, 1]);
-        assert_eq!(a.send(&trains).unwrap(), 5);
+        let mut buffer = [&bytes[..], b"short"].concat();
+        let short = |to| Train::one(to, 10_000..10_005);
+        let several = Train { to: 1, bytes: 0..10_000, segment: 1200 };
+        let trains = [several, short(2), short(1), short(9), Train::one(1, 3..3)];
+        assert_eq!(trains.each_ref().map(Train::count), [9, 1, 1, 1, 1]);
+        assert_eq!(a.send(&mut buffer, &trains).unwrap(), 5);
         let came = all(b, 11);
         assert_eq!(came.len(), 11);
         assert_eq!(came[..9].concat(), bytes);
@@ -583,19 +647,12 @@ mod tests {
         sends(&mut a, &mut b);
         // And where the kernel does not cut them up.
         a.segments = false;
-        if a.segments {
-            return;
-        }
-        let bytes: Vec<u8> = (0..5000).map(|byte| (byte % 13) as u8).collect();
-        let train = Train { to: 1, bytes: &bytes, segment: 1000 };
-        assert_eq!(a.send(&[train]).unwrap(), 1);
-        assert_eq!(all(&mut b, 5).concat(), bytes);
+        sends(&mut a, &mut b);
     }
 
     #[test]
     fn what_does_not_fit_is_an_error_of_that_train() {
         let (mut a, _b) = pair();
-        let bytes = vec![0; 70_000];
-        assert!(a.send(&[Train::one(1, &bytes)]).is_err());
+        assert!(a.send(&mut vec![0; 70_000], &[Train::one(1, 0..70_000)]).is_err());
     }
 }
