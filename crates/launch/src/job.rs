@@ -1,6 +1,7 @@
 //! A job as one of its ranks sees it.
 
 use std::ffi::OsString;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::client::{Client, Outcome};
@@ -203,6 +204,15 @@ impl Job {
         said.map_err(|fault| self.told(fault, "end all ranks".to_owned()))
     }
 
+    /// What ends all ranks from any thread, also while this one waits for others.
+    pub fn aborter(&self) -> Result<Aborter, StartError> {
+        let link = self.link.second().map_err(|cause| {
+            let doing = "prepare to end all ranks".to_owned();
+            StartError::Broken { doing, cause }
+        })?;
+        Ok(Aborter { link: Arc::new(Mutex::new(link)), patience: self.patience })
+    }
+
     /// Lets the client and the launcher talk until a wish is done.
     fn converse(&mut self) -> Result<Outcome, StartError> {
         loop {
@@ -232,6 +242,28 @@ impl Job {
                 expected: "a line of text".to_owned(),
             },
         }
+    }
+}
+
+/// Ends all ranks of a job, from any thread.
+#[derive(Debug, Clone)]
+pub struct Aborter {
+    /// A connection to the launcher of its own; `None` if there is none.
+    link: Arc<Mutex<Option<Link>>>,
+    patience: Duration,
+}
+
+impl Aborter {
+    /// Asks the launcher to end all ranks with an exit code, and ends this process with it. A job of
+    /// one rank has nobody to ask.
+    pub fn abort(&self, code: i32, message: &str) -> ! {
+        let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(link) = &mut *link {
+            let line = Client::abort_line(code, message);
+            // Without a launcher, the others notice that this rank is gone.
+            let _ = link.say(&line, Instant::now() + self.patience);
+        }
+        std::process::exit(code)
     }
 }
 

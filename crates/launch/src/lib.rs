@@ -84,7 +84,7 @@ pub use ending::Ending;
 pub use error::StartError;
 #[cfg(unix)]
 pub use group::{Ender, Failure, Outcome, ProcessGroup, RankEnd};
-pub use job::Job;
+pub use job::{Aborter, Job};
 #[cfg(unix)]
 pub use launcher::{LaunchError, Launcher};
 pub use pieces::LONGEST;

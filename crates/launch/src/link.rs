@@ -62,6 +62,15 @@ impl Link {
         Err(last)
     }
 
+    /// A second end of the same connection, for lines that no answer comes to; `None` if there is no
+    /// launcher.
+    pub fn second(&self) -> io::Result<Option<Link>> {
+        match self {
+            Link::Far(stream) => Ok(Some(Link::Far(Stream::new(stream.socket.try_clone()?)))),
+            Link::Near(..) => Ok(None),
+        }
+    }
+
     /// Sends a line.
     pub fn say(&mut self, line: &str, deadline: Instant) -> Result<(), Fault> {
         match self {

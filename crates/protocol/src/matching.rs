@@ -127,13 +127,28 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
                 }
             },
         };
-        Some((from, tag, self.take_message(from, tag)))
+        let (_, message) = self.take_message(from, tag);
+        Some((from, tag, message))
     }
 
-    /// Takes the oldest message that a receive would take, with its sender and its tag.
-    pub fn claim(&mut self, from: Option<S>, tag: Option<T>) -> Option<(S, T, M)> {
+    /// Takes the oldest message that a receive would take, with its age, its sender and its tag.
+    pub fn claim(&mut self, from: Option<S>, tag: Option<T>) -> Option<(u64, S, T, M)> {
         let (from, tag) = self.oldest(from, tag)?;
-        Some((from, tag, self.take_message(from, tag)))
+        let (age, message) = self.take_message(from, tag);
+        Some((age, from, tag, message))
+    }
+
+    /// Gives back a message that was claimed, which stands where it stood. Returns the receive that
+    /// takes it, with the message, if somebody has asked for it meanwhile.
+    pub fn put_back(&mut self, age: u64, (from, tag): (S, T), message: M) -> Option<(R, M)> {
+        if let Some(receive) = self.take(from, tag) {
+            return Some((receive, message));
+        }
+        self.standing += 1;
+        let messages = &mut self.lines.entry((from, tag)).or_default().messages;
+        let place = messages.partition_point(|&(other, _)| other < age);
+        messages.insert(place, (age, message));
+        None
     }
 
     /// The sender and the tag of the oldest message that a receive would take.
@@ -144,13 +159,13 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
         fitting.min_by_key(|(_, line)| line.messages[0].0).map(|(&line, _)| line)
     }
 
-    /// Takes the first message of a line, which has one.
-    fn take_message(&mut self, from: S, tag: T) -> M {
+    /// Takes the first message of a line, which has one, with its age.
+    fn take_message(&mut self, from: S, tag: T) -> (u64, M) {
         let line = self.lines.get_mut(&(from, tag)).expect("it has a message");
-        let (_, message) = line.messages.pop_front().expect("it has a message");
+        let first = line.messages.pop_front().expect("it has a message");
         self.standing -= 1;
         self.leave(from, tag);
-        message
+        first
     }
 
     /// Something has left a line.
@@ -245,7 +260,23 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
 
     /// Whether no receive and no message waits.
     pub fn is_empty(&self) -> bool {
-        self.standing == 0 && self.open.is_empty()
+        self.len() == 0
+    }
+
+    /// How many receives and messages wait.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.standing + self.open.len()
+    }
+
+    /// How many have come so far: what comes next is older by one.
+    pub(crate) fn age(&self) -> u64 {
+        self.age
+    }
+
+    /// Nobody waits; all that comes is younger than this.
+    pub(crate) fn from_age(age: u64) -> Matching<S, T, R, M> {
+        Matching { age, ..Matching::default() }
     }
 }
 

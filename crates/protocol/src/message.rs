@@ -20,6 +20,7 @@
 //! whatever the length. So no message waits for one that nobody asks for.
 
 mod envelope;
+mod inboxes;
 mod messenger;
 mod order;
 

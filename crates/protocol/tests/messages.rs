@@ -81,6 +81,7 @@ impl Office {
                     Body::Rts { .. } => "RTS",
                     Body::Cts { .. } => "CTS",
                     Body::Matched { .. } => "MATCHED",
+                    Body::Refused { .. } => "REFUSED",
                     Body::Data { .. } => "DATA",
                     Body::Fin { .. } => "FIN",
                     Body::Credit { .. } => "CREDIT",

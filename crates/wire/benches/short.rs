@@ -6,12 +6,16 @@
 //! valgrind --tool=callgrind --callgrind-out-file=short.out PROGRAM rails 20000
 //! callgrind_annotate --inclusive=yes short.out | grep 'Bare::'
 //! ```
+//!
+//! `memory` instead of `rails` counts two ranks of a machine, `comm` what `Comm` adds to a rank that
+//! sends to itself: the lock, above all.
 
 use std::sync::{Arc, Mutex};
 
 use crosstie_protocol::message::Tag;
 use crosstie_protocol::{PolicyKind, Profile};
 use crosstie_units::Time;
+use crosstie_wire::Comm;
 use crosstie_wire::bare::wing::{Air, Flights, wings};
 use crosstie_wire::bare::{Bare, BareSpec};
 use crosstie_wire::memory::Memory;
@@ -57,10 +61,24 @@ fn round_trips(ranks: &mut [Bare; 2], mut pass: impl FnMut() -> Time, count: u64
     }
 }
 
+/// Sends 8 bytes to itself.
+fn alone(count: u64) {
+    let comm = Comm::init().expect("it is alone");
+    let mut message = [1; 8];
+    for _ in 0..count {
+        comm.send(0, 1, &message).expect("it is there");
+        comm.recv(0, 1, &mut message).expect("it is there");
+    }
+    comm.finish().expect("nothing is left");
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     let which = arguments.next().unwrap_or("both".to_owned());
     let count = arguments.next().and_then(|count| count.parse().ok()).unwrap_or(10_000);
+    if which == "comm" {
+        return alone(count);
+    }
     let policies = PolicyKind::Pull {}.policies(2, 1).expect("it fits");
     if which != "memory" {
         let air = Arc::new(Mutex::new(Calm::default()));

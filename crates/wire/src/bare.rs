@@ -165,6 +165,7 @@ impl Bare {
                 Ok((from, tag, Held::message(&mut held.bytes).to_vec()))
             }
             Err(Failure::Unreachable { rank, .. }) => Err(rank),
+            Err(Failure::Cancelled) => unreachable!("a bare rank cancels nothing"),
         })
     }
 

@@ -23,6 +23,7 @@ const CREDIT: u8 = 5;
 const PROBE: u8 = 6;
 const LEFT: u8 = 7;
 const MATCHED: u8 = 8;
+const REFUSED: u8 = 9;
 
 const CLASS: u32 = 4;
 const NUMBERED: u8 = 1 << 6;
@@ -43,6 +44,7 @@ pub fn encode(envelope: &Envelope) -> [u8; ENVELOPE] {
         }
         Body::Cts { send, receive } => (CTS, 0, 0, [send, receive, 0]),
         Body::Matched { send } => (MATCHED, 0, 0, [send, 0, 0]),
+        Body::Refused { send } => (REFUSED, 0, 0, [send, 0, 0]),
         Body::Data { receive } => (DATA, 0, 0, [receive, 0, 0]),
         Body::Fin { receive, of } => (FIN, 0, 0, [receive, of, 0]),
         Body::Credit { bytes } => (CREDIT, 0, bytes, [bytes as u32, 0, 0]),
@@ -86,6 +88,7 @@ pub fn decode(bytes: &[u8]) -> Option<(Envelope, &[u8])> {
         PROBE => Body::Probe,
         LEFT if a <= 1 => Body::Left { failed: a == 1 },
         MATCHED => Body::Matched { send: a },
+        REFUSED => Body::Refused { send: a },
         _ => return None,
     };
     let number = (front[0] & NUMBERED != 0).then_some(word(1));
@@ -115,6 +118,7 @@ mod tests {
             ),
             any::<[u32; 2]>().prop_map(|[send, receive]| Body::Cts { send, receive }),
             any::<u32>().prop_map(|send| Body::Matched { send }),
+            any::<u32>().prop_map(|send| Body::Refused { send }),
             any::<u32>().prop_map(|receive| Body::Data { receive }),
             any::<[u32; 2]>().prop_map(|[receive, of]| Body::Fin { receive, of }),
             length.prop_map(|bytes| Body::Credit { bytes }),

@@ -59,12 +59,13 @@ impl LentMut {
         // SAFETY: promised when it was made.
         unsafe { slice::from_raw_parts_mut(self.bytes, self.len) }
     }
+}
 
-    /// Writes bytes at a place, as far as there is room.
-    pub fn put(&mut self, at: usize, bytes: &[u8]) {
-        if let Some(room) = self.get().get_mut(at..) {
-            let count = room.len().min(bytes.len());
-            room[..count].copy_from_slice(&bytes[..count]);
-        }
+/// Writes bytes at a place, as far as there is room.
+#[inline]
+pub(crate) fn put(room: &mut [u8], at: usize, bytes: &[u8]) {
+    if let Some(room) = room.get_mut(at..) {
+        let count = room.len().min(bytes.len());
+        room[..count].copy_from_slice(&bytes[..count]);
     }
 }

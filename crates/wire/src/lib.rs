@@ -23,9 +23,11 @@ mod rank;
 pub mod raw;
 mod soon;
 mod waiting;
+pub mod worker;
 
 pub use comm::{
     Claim, Comm, CommError, Completion, Fate, Loss, Options, Receiving, Requests, Scope, Sending,
     Status,
 };
 pub use rank::{RailCount, RailStatistics};
+pub use worker::Worker;

@@ -12,6 +12,7 @@
 //! It reads no clock and never waits: whoever calls it says what time it is. So the same code runs
 //! over sockets and, in tests, over rails in memory with a clock of their own.
 
+pub(crate) mod fault;
 mod greeting;
 mod link;
 mod links;
@@ -43,7 +44,7 @@ pub(crate) use messages::{Selection, Send};
 use neighbours::{Arrival, Neighbours};
 pub use queues::RailCount;
 use queues::{Datagrams, Event, Outgoing, Queues};
-use rails::Rails;
+use rails::{Rails, Staged};
 pub use requests::Loss;
 use requests::Requests;
 pub(crate) use requests::{Buffer, Failure, RequestKey, SetKey, Status};
@@ -70,6 +71,8 @@ pub(crate) struct Rank {
     memory: Option<Box<Neighbours>>,
     /// Ranks that nothing is heard from or sent to any more, and why.
     lost: Vec<Option<Loss>>,
+    /// How often one was given up.
+    losses: u64,
     /// What links have acknowledged, until nothing else is to be done.
     acknowledged: Vec<(u16, u8, rails::Item)>,
     /// Whether memory is looked at before rails, the next time.
@@ -149,6 +152,7 @@ impl Rank {
             queues: Queues::new(rank, key, rails, departures),
             memory: memory.map(|(memory, places)| Box::new(Neighbours::new(rank, memory, places))),
             lost: vec![None; usize::from(size)],
+            losses: 0,
             acknowledged: Vec::new(),
             memory_first: false,
             behind: false,
@@ -191,6 +195,7 @@ impl Rank {
 
     /// Begins to send bytes to a rank. What is done at once has the null key.
     pub fn send(&mut self, now: Time, send: &Send, buffer: Buffer) -> RequestKey {
+        fault::input();
         let now = self.passes(now);
         let bytes = buffer.bytes();
         let length = bytes.len() as u64;
@@ -210,6 +215,9 @@ impl Rank {
                 }
             }
             self.hurry(self.messages.deadline());
+            if buffer.is_own() {
+                return self.requests.done_at_once(buffer, self.sent());
+            }
             return RequestKey::null();
         }
         let key = self.requests.begin(buffer);
@@ -218,8 +226,14 @@ impl Rank {
         key
     }
 
+    /// What is told of a send that is done.
+    fn sent(&self) -> Status {
+        Status { from: self.rank, tag: Tag(0), bytes: 0 }
+    }
+
     /// Begins to receive a message.
     pub fn receive(&mut self, now: Time, what: &Selection, buffer: Buffer) -> RequestKey {
+        fault::input();
         let now = self.passes(now);
         let room = buffer.room() as u64;
         let key = self.requests.begin(buffer);
@@ -230,6 +244,7 @@ impl Rank {
 
     /// Begins to receive a message that has been claimed.
     pub fn receive_claimed(&mut self, now: Time, claim: ClaimId, buffer: Buffer) -> RequestKey {
+        fault::input();
         let now = self.passes(now);
         let room = buffer.room() as u64;
         let key = self.requests.begin(buffer);
@@ -245,16 +260,84 @@ impl Rank {
 
     /// The same, which is taken out of matching: nobody else receives it.
     pub fn claim(&mut self, what: &Selection) -> Option<(ClaimId, Status)> {
+        fault::input();
         self.messages.claim(what)
+    }
+
+    /// Gives back a message that was claimed: it stands where it stood.
+    pub fn unclaim(&mut self, now: Time, claim: ClaimId) {
+        fault::input();
+        let now = self.passes(now);
+        self.messages.unclaim(now, claim);
+        self.settle(now);
+    }
+
+    /// Nothing more is asked for: messages that wait for that are refused.
+    pub fn close(&mut self, now: Time) {
+        fault::input();
+        let now = self.passes(now);
+        self.messages.close(now);
+        self.settle(now);
     }
 
     /// What has become of a request that is done; then it is forgotten.
     #[inline]
     pub fn outcome(&mut self, key: RequestKey) -> Option<Result<Status, Failure>> {
         if key.is_null() {
-            return Some(Ok(Status { from: self.rank, tag: Tag(0), bytes: 0 }));
+            return Some(Ok(self.sent()));
         }
         self.requests.outcome(key)
+    }
+
+    /// Returns true if a request was begun, and its outcome was not taken yet.
+    pub fn knows(&self, key: RequestKey) -> bool {
+        key.is_null() || self.requests.knows(key)
+    }
+
+    /// The memory of a request that is done, if the rank owned it.
+    pub fn take_memory(&mut self, key: RequestKey) -> Vec<u8> {
+        self.requests.take_memory(key)
+    }
+
+    /// Nobody wants to know any more what becomes of a request, which goes on with its memory.
+    pub fn release(&mut self, key: RequestKey) {
+        self.requests.release(key);
+    }
+
+    /// Cancels a request, if it has had no effect yet: then it is done, as one that failed. Returns
+    /// true if so.
+    pub fn cancel(&mut self, now: Time, key: RequestKey) -> bool {
+        fault::input();
+        self.passes(now);
+        if self.requests.is_done(key) {
+            return false;
+        }
+        let withdrawn = self.messages.cancel(&[key]) == [(key, Cancelled::Withdrawn)];
+        if withdrawn {
+            self.requests.finish(key, requests::State::Failed(Failure::Cancelled));
+        }
+        withdrawn
+    }
+
+    /// Counts what a thread that sleeps may wait for: requests that are done, messages that have
+    /// come, ranks that are lost.
+    #[inline]
+    pub fn news(&self) -> u64 {
+        self.requests.completions() + self.messages.arrivals() + self.losses
+    }
+
+    /// Returns true if something waits for room, in a ring or in front of a NIC.
+    pub fn has_waiting(&self) -> bool {
+        let memory = |memory: &Neighbours| memory.has_backlog();
+        self.queues.has_waiting() || self.memory.as_deref().is_some_and(memory)
+    }
+
+    /// Takes back the right to read any memory of this rank: after a panic nobody may use what was
+    /// lent to it.
+    pub fn revoke_all(&mut self) {
+        if let Some(memory) = &mut self.memory {
+            memory.revoke_all();
+        }
     }
 
     /// Returns true if a request is done.
@@ -275,6 +358,11 @@ impl Rank {
         }
     }
 
+    /// Returns true if there is such a set.
+    pub fn has_set(&self, set: SetKey) -> bool {
+        self.requests.has_set(set)
+    }
+
     /// A request of a set that is done.
     pub fn next_done(&mut self, set: SetKey) -> Option<RequestKey> {
         self.requests.next_done(set)
@@ -289,6 +377,7 @@ impl Rank {
     /// were not done. A receive that waits is withdrawn. What another rank knows of goes on:
     /// what is still to be sent is copied, and what still comes is dropped.
     pub fn abandon(&mut self, now: Time, keys: &[RequestKey]) -> Vec<(RequestKey, Cancelled)> {
+        fault::input();
         self.passes(now);
         let pending = keys.iter().copied().filter(|&key| !self.requests.is_done(key));
         let pending: Vec<RequestKey> = pending.collect();
@@ -311,6 +400,7 @@ impl Rank {
     /// Tells all others that this rank leaves; whether that is after an error, and waits for
     /// nobody.
     pub fn leave(&mut self, now: Time, failed: bool) {
+        fault::input();
         let now = self.passes(now);
         for to in 0..self.lost.len() as u16 {
             if to != self.rank && !self.is_gone(to) {
@@ -332,6 +422,7 @@ impl Rank {
         if self.is_quiet(about) {
             return false;
         }
+        fault::input();
         let before = self.requests.completions();
         self.passes(about);
         let mut came = match self.memory_first {
@@ -422,6 +513,7 @@ impl Rank {
         let now = *now;
         let before = requests.completions();
         let came = memory.receive(requests, &mut |arrival, requests| {
+            fault::input();
             match arrival {
                 Arrival::Envelope { from, bytes } => messages.arrived(now, from, bytes, requests),
                 Arrival::Filled(place) => messages.filled(now, &place),
@@ -442,6 +534,7 @@ impl Rank {
 
     /// Lets time-outs happen.
     fn expire(&mut self, now: Time) {
+        fault::input();
         let is_due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         self.links.catch_up();
         if is_due(self.rails.deadline()) {
@@ -480,6 +573,7 @@ impl Rank {
             queues.flush(now, &Maker { rails, requests });
             let mut again = false;
             while let Some(event) = queues.poll() {
+                fault::input();
                 again = true;
                 match event {
                     Event::Left(item) => rails.left(now, item),
@@ -508,7 +602,9 @@ impl Rank {
     #[inline]
     fn serve(&mut self, now: Time) {
         loop {
-            let lost = |rank: u16| self.lost[usize::from(rank)].unwrap_or_default();
+            fault::input();
+            // What fails though its rank is there was refused.
+            let lost = |rank: u16| self.lost[usize::from(rank)].unwrap_or(Loss::Finished);
             let action = self.messages.poll(now, &mut self.requests, lost);
             if let Some(action) = action {
                 self.act(now, action);
@@ -545,6 +641,7 @@ impl Rank {
     /// Does what the layer of messages wants.
     #[inline]
     fn act(&mut self, now: Time, action: messages::Action) {
+        fault::input();
         match action {
             messages::Action::Post(post) => match &mut self.memory {
                 Some(memory) if memory.is_one(post.to) => memory.post(post, &mut self.requests),
@@ -564,6 +661,7 @@ impl Rank {
     #[inline]
     fn serve_links(&mut self, now: Time) {
         while let Some(action) = self.links.poll(now) {
+            fault::input();
             match action {
                 links::Action::Transmit { to, rail, seq, ack, item } => {
                     let chunk = self.rails.chunk(item);
@@ -591,6 +689,7 @@ impl Rank {
         let mut acknowledged = std::mem::take(&mut self.acknowledged);
         let mut heard = None;
         for (rank, rail, item) in acknowledged.drain(..) {
+            fault::input();
             let before = heard.replace((rank, rail)).filter(|&link| link != (rank, rail));
             if let Some((rank, rail)) = before {
                 self.shown(now, rank, rail);
@@ -646,6 +745,8 @@ impl Rank {
 
     /// A peer is given up: everything that waits for it fails.
     fn lose(&mut self, rank: u16, cause: Loss) {
+        fault::input();
+        self.losses += 1;
         self.lost[usize::from(rank)].get_or_insert(cause);
         let memory = self.memory.as_mut().map_or(0, |memory| memory.lose(rank));
         let lost = memory + self.rails.lose(rank);
@@ -722,6 +823,12 @@ impl Rank {
         self.queues.waits_on()
     }
 
+    /// Returns true if nothing is left to be waited for: every send is done, all that was sent has
+    /// arrived, and so is every request that was released.
+    pub fn has_finished(&self) -> bool {
+        self.requests.released() == 0 && self.messages.is_answered() && self.has_sent_all()
+    }
+
     /// Returns true if all that was sent has arrived.
     pub fn has_sent_all(&self) -> bool {
         let memory = |memory: &Neighbours| memory.has_backlog() || memory.is_read();
@@ -793,6 +900,7 @@ impl Above<'_> {
     /// Takes a datagram up through the layers. Returns false if it says what cannot be.
     #[inline]
     fn datagram(&mut self, from: u16, rail: u8, opened: &Opened<'_>) -> bool {
+        fault::input();
         // Read and used in one go: what came before is still being written, and whatever is put
         // together in memory would have to wait for that.
         if let Some((data, load)) = opened.data() {
@@ -821,12 +929,15 @@ impl Above<'_> {
             }
             Body::Void { seq } => _ = self.links.receive(now, from, rail, seq),
             Body::Piece { part, serial, offset, length } => {
-                let useful = self.rails.stage(from, serial, (offset, length), load);
+                let staged = self.rails.stage(from, serial, (offset, length), load);
+                if staged == Staged::Refused {
+                    return false;
+                }
                 let start = u64::from(offset);
                 let bytes = start..start + load.len() as u64;
                 if let Some(bytes) = self.links.assemble(from, rail, part, bytes)
                     && self.links.receive(now, from, rail, part.seq)
-                    && useful
+                    && staged == Staged::Kept
                     && let Some(envelope) = self.rails.piece_arrived(now, from, rail, serial, bytes)
                 {
                     self.messages.arrived(now, from, &envelope, self.requests);

@@ -1,5 +1,8 @@
 //! How a rank waits: it spins, then gives way to others, then sleeps.
 //!
+//! Nobody gives way or sleeps while it holds the lock of the rank: that is the business of
+//! `worker/core.rs`. Here is for how long, and what wakes a sleeper.
+//!
 //! Spinning answers soonest, but where there are fewer cores than ranks a rank that spins takes the
 //! time that others need to send what it waits for: there it does not spin at all. And so does the
 //! kernel's part of a rail, so that it spins for a few microseconds only, less than it takes to
@@ -9,8 +12,6 @@
 //! A rank for which there is a core may yet find itself on the same one as another: then they
 //! answer each other only when one of them gives way. Whoever notices that, by giving way again and
 //! again to somebody who took his time, moves on to another core.
-
-use std::cell::Cell;
 
 use crosstie_units::Time;
 
@@ -32,8 +33,7 @@ const WHILE: Time = Time::from_ns(2_000_000);
 const STAY: Time = Time::from_ns(16_000_000);
 
 /// The longest sleep: what wakes nobody is looked after then.
-#[cfg(unix)]
-const SLEEP: Time = Time::from_ns(20_000_000);
+pub(crate) const SLEEP: Time = Time::from_ns(20_000_000);
 
 /// Somebody else on the core that a rank should have for itself.
 #[derive(Debug, Clone, Copy, Default)]
@@ -65,7 +65,7 @@ impl Intruder {
     }
 }
 
-/// One rank's waiting for one thing.
+/// One thread's waiting for one thing.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     /// How long it spins, and how long it spins and gives way.
@@ -75,6 +75,17 @@ pub(crate) struct Waiting {
     since: Option<Time>,
 }
 
+/// How a thread is to pass the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pass {
+    /// It looks again.
+    Spin,
+    /// It lets others have the core.
+    GiveWay,
+    /// It sleeps until something comes.
+    Sleep,
+}
+
 impl Waiting {
     /// Nothing has been waited for yet. Ranks that share a core do not spin.
     pub fn new(ranks_each: u32) -> Waiting {
@@ -82,27 +93,20 @@ impl Waiting {
         Waiting { spin, give_way: YIELD * u64::from(ranks_each), since: None }
     }
 
-    /// Nothing more is to be done at present. `came`: whether there was something before. What it
-    /// has done.
-    pub fn pass(&mut self, now: Time, came: bool, engine: &mut Rank) -> Pass {
+    /// Nothing more is to be done at present. `came`: whether there was something before.
+    pub fn pass(&mut self, now: Time, came: bool) -> Pass {
         let passed = |since: Time| Time::from_ps(now.ps().saturating_sub(since.ps()));
         if came {
             self.since = None;
             // More is on its way, and somebody may have to bring it.
-            std::thread::yield_now();
-            return Pass::GaveWay;
+            return Pass::GiveWay;
         }
         let waited = passed(*self.since.get_or_insert(now));
         if waited < self.spin {
             // No pause: looking what has come is one already.
-            return Pass::Spun;
+            return Pass::Spin;
         }
-        if waited >= self.give_way {
-            sleep(now, engine);
-            return Pass::Slept;
-        }
-        std::thread::yield_now();
-        Pass::GaveWay
+        if waited >= self.give_way { Pass::Sleep } else { Pass::GiveWay }
     }
 
     /// It gave way at this time; `clock` says how late it is. Who should have a core moves on if
@@ -112,112 +116,98 @@ impl Waiting {
         rank: usize,
         at: Time,
         clock: impl FnOnce() -> Time,
-        intruder: &Cell<Intruder>,
+        intruder: &mut Intruder,
     ) {
-        if self.spin == Time::ZERO {
-            return;
-        }
-        let mut known = intruder.get();
-        if known.met(rank, at, clock()) {
+        if self.spin > Time::ZERO && intruder.met(rank, at, clock()) {
             cores::move_on();
         }
-        intruder.set(known);
     }
 }
 
-/// How a rank has passed the time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pass {
-    Spun,
-    GaveWay,
-    Slept,
+/// What a thread that sleeps waits on: the rails of a rank, the bell of its memory, and a bell that
+/// other threads of the rank ring.
+#[derive(Debug)]
+pub(crate) struct Waking {
+    /// Rails, and behind them the bell of memory, if there is one.
+    #[cfg(unix)]
+    files: Vec<std::os::fd::OwnedFd>,
+    #[cfg(unix)]
+    bell: (std::os::unix::net::UnixStream, std::os::unix::net::UnixStream),
 }
 
-/// Sleeps until something comes or is due.
 #[cfg(unix)]
-fn sleep(now: Time, engine: &mut Rank) {
-    use nix::poll::{PollFd, PollFlags};
+impl Waking {
+    /// That of a rank.
+    pub fn new(rank: &Rank) -> std::io::Result<Waking> {
+        let rails = rank.waits_on().map(|(file, _)| file);
+        let files = rails.chain(rank.bell().map(|bell| bell.fd()));
+        let files = files.map(|file| file.try_clone_to_owned()).collect::<Result<_, _>>()?;
+        let (ringer, bell) = std::os::unix::net::UnixStream::pair()?;
+        ringer.set_nonblocking(true)?;
+        bell.set_nonblocking(true)?;
+        Ok(Waking { files, bell: (ringer, bell) })
+    }
 
-    if let Some(memory) = engine.memory() {
-        memory.about_to_sleep();
-    }
-    // What came before this was said rings no bell.
-    if !engine.progress(now) {
-        let left = |at: Time| Time::from_ps(at.ps().saturating_sub(now.ps()));
-        let due = engine.deadline().map_or(SLEEP, left).min(SLEEP);
-        let flags = |full: bool| match full {
-            true => PollFlags::POLLIN | PollFlags::POLLOUT,
-            false => PollFlags::POLLIN,
-        };
-        let mut all: Vec<PollFd<'_>> =
-            engine.waits_on().map(|(fd, full)| PollFd::new(fd, flags(full))).collect();
-        let bell = engine.bell();
-        all.extend(bell.map(|bell| PollFd::new(bell.fd(), PollFlags::POLLIN)));
-        wait(&mut all, due);
-        if let Some(bell) = bell {
-            bell.drain();
+    /// Waits until something has come, there is room on one of these rails, somebody rings or a
+    /// time has passed.
+    pub fn wait(&self, full: &[bool], time: Time) {
+        use std::os::fd::AsFd;
+
+        use nix::poll::{PollFd, PollFlags};
+        let full = full.iter().copied().chain(std::iter::repeat(false));
+        let mut all = Vec::with_capacity(self.files.len() + 1);
+        for (file, full) in self.files.iter().zip(full) {
+            let room = if full { PollFlags::POLLOUT } else { PollFlags::empty() };
+            all.push(PollFd::new(file.as_fd(), PollFlags::POLLIN | room));
         }
+        all.push(PollFd::new(self.bell.1.as_fd(), PollFlags::POLLIN));
+        poll(&mut all, time.min(SLEEP));
     }
-    if let Some(memory) = engine.memory() {
-        memory.awake();
+
+    /// Wakes the thread that waits.
+    pub fn ring(&self) {
+        // A bell that is full of rings need not ring once more.
+        let _ = std::io::Write::write(&mut &self.bell.0, &[1]);
+    }
+
+    /// Forgets all rings so far.
+    pub fn drain(&self) {
+        let mut bytes = [0; 64];
+        while let Ok(64) = std::io::Read::read(&mut &self.bell.1, &mut bytes) {}
     }
 }
 
 #[cfg(target_os = "linux")]
-fn wait(all: &mut [nix::poll::PollFd<'_>], time: Time) {
+fn poll(all: &mut [nix::poll::PollFd<'_>], time: Time) {
     let time = std::time::Duration::from_nanos(time.ps() / 1000);
     // Whatever ends it, somebody looks what there is.
     let _ = nix::poll::ppoll(all, Some(time.into()), None);
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
-fn wait(all: &mut [nix::poll::PollFd<'_>], time: Time) {
+fn poll(all: &mut [nix::poll::PollFd<'_>], time: Time) {
     let milliseconds = time.ps().div_ceil(1_000_000_000) as u16;
     let _ = nix::poll::poll(all, milliseconds);
 }
 
-/// Sleeps for a little while: other systems are not asked to wake us.
+/// Other systems are not asked to wake us: who sleeps does so for a little while.
 #[cfg(not(unix))]
-fn sleep(_now: Time, _engine: &mut Rank) {
-    std::thread::sleep(std::time::Duration::from_micros(100));
-}
-
-/// What wakes somebody who does not hold the engine: its rails.
-#[derive(Debug)]
-pub(crate) struct Waking {
-    #[cfg(unix)]
-    files: Vec<std::os::fd::OwnedFd>,
-}
-
 impl Waking {
-    /// The rails of an engine.
-    #[cfg(unix)]
-    pub fn new(engine: &Rank) -> std::io::Result<Waking> {
-        let files = engine.waits_on().map(|(file, _)| file.try_clone_to_owned());
-        Ok(Waking { files: files.collect::<Result<_, _>>()? })
-    }
-
-    /// Nothing: other systems are not asked.
-    #[cfg(not(unix))]
-    pub fn new(_engine: &Rank) -> std::io::Result<Waking> {
+    /// That of a rank.
+    pub fn new(_rank: &Rank) -> std::io::Result<Waking> {
         Ok(Waking {})
     }
 
-    /// Waits until something has come, but no longer than for a time.
-    #[cfg(unix)]
-    pub fn wait(&self, time: std::time::Duration) {
-        use std::os::fd::AsFd;
-
-        use nix::poll::{PollFd, PollFlags};
-        let files = self.files.iter().map(|file| PollFd::new(file.as_fd(), PollFlags::POLLIN));
-        wait(&mut files.collect::<Vec<_>>(), crate::clock::time(time));
+    /// Waits for a little while.
+    pub fn wait(&self, _full: &[bool], _time: Time) {
+        std::thread::sleep(std::time::Duration::from_micros(100));
     }
 
-    /// Waits for a time.
-    #[cfg(not(unix))]
-    pub fn wait(&self, time: std::time::Duration) {
-        std::thread::sleep(time);
-    }
+    /// Nothing: it wakes soon.
+    pub fn ring(&self) {}
+
+    /// Nothing.
+    pub fn drain(&self) {}
 }
 
 #[cfg(test)]

@@ -87,6 +87,11 @@ pub enum Body {
         /// The send.
         send: u32,
     },
+    /// Nobody will ask for the message of a send that waits for that: the rank is closed.
+    Refused {
+        /// The send.
+        send: u32,
+    },
     /// The bytes of a long message.
     Data {
         /// The receive that has a place for them.
@@ -120,7 +125,7 @@ impl Body {
         match self {
             Body::Eager { .. } | Body::Rts { .. } | Body::Credit { .. } => true,
             Body::Cts { .. } | Body::Matched { .. } | Body::Fin { .. } => strict,
-            Body::Data { .. } | Body::Probe | Body::Left { .. } => false,
+            Body::Refused { .. } | Body::Data { .. } | Body::Probe | Body::Left { .. } => false,
         }
     }
 }

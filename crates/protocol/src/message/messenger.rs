@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crosstie_units::Time;
 
 use super::envelope::ENVELOPE;
+use super::inboxes::{Inbox, Inboxes};
 use super::order::Order;
 use super::{Body, Class, Context, Envelope, Tag};
 use crate::slab::Slab;
-use crate::{Machine, Matching, RailId, RailSet, RankId};
+use crate::{Machine, RailId, RailSet, RankId};
 
 /// How ranks exchange messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,6 +135,8 @@ pub enum Input {
         /// Which.
         peer: RankId,
     },
+    /// The application asks for nothing more: messages that wait for that are refused.
+    Close,
     /// This rank leaves, and says so to another.
     Leave {
         /// To whom.
@@ -196,7 +199,7 @@ pub enum Action {
         /// they are there.
         envelope: Option<(Class, u32)>,
     },
-    /// A send or a receive will not be done: the other rank cannot be reached.
+    /// A send or a receive will not be done: the other rank cannot be reached, or is closed.
     Failed {
         /// Which.
         request: RequestId,
@@ -214,7 +217,7 @@ pub enum Action {
 
 /// A message that nobody has asked for yet.
 #[derive(Debug, Clone, Copy)]
-enum Unexpected {
+pub(super) enum Unexpected {
     /// `send`: the send at the other end, if that waits for the match.
     Eager {
         number: u32,
@@ -233,12 +236,22 @@ impl Unexpected {
             Unexpected::Eager { bytes, .. } | Unexpected::Rts { bytes, .. } => bytes,
         }
     }
+
+    /// The send at the other end that waits until somebody asks for it.
+    fn send(&self) -> Option<u32> {
+        match *self {
+            Unexpected::Eager { send, .. } => send,
+            Unexpected::Rts { send, .. } => Some(send),
+        }
+    }
 }
 
 /// A message that was taken out of matching, and that no receive has yet.
 #[derive(Debug, Clone, Copy)]
 struct Claimed {
-    class: Class,
+    context: Context,
+    /// Where it stood.
+    age: u64,
     from: RankId,
     tag: Tag,
     message: Unexpected,
@@ -246,9 +259,9 @@ struct Claimed {
 
 /// A receive that waits.
 #[derive(Debug, Clone, Copy)]
-struct Waiting {
-    request: RequestId,
-    room: u64,
+pub(super) struct Waiting {
+    pub request: RequestId,
+    pub room: u64,
 }
 
 /// A message that is being sent, and of which something is still to be heard.
@@ -285,10 +298,14 @@ struct Receiving {
     of: Option<u32>,
 }
 
-/// RTS to one rank in a class that may be unanswered at once: what bounds the memory that a peer can fill. It
-/// is far more than programs have under way; a send beyond it waits until an earlier one is
-/// answered.
-const MOST_ASKED: u32 = 1 << 20;
+/// RTS to one rank in a class that may be unanswered at once: what bounds the memory that a peer can
+/// fill. It is far more than programs have under way; a send beyond it waits until an earlier one
+/// is answered.
+const MOST_ASKED: u32 = 1 << 18;
+
+/// Bytes that an unexpected message takes besides its own, at most: its place in a line, and a line
+/// and an inbox of its own.
+const STANDING: u64 = 2048;
 
 /// What became of a request that was [cancelled](Messenger::cancel).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -370,8 +387,6 @@ impl Flow {
     }
 }
 
-type Inbox = Matching<RankId, Tag, Waiting, Unexpected>;
-
 /// One rank's end of its virtual channels.
 #[derive(Debug)]
 pub struct Messenger {
@@ -380,7 +395,9 @@ pub struct Messenger {
     flows: BTreeMap<(RankId, Class), Flow>,
     /// Ranks that cannot be reached any more.
     gone: BTreeSet<RankId>,
-    inboxes: BTreeMap<Context, Inbox>,
+    inboxes: Inboxes,
+    /// True if the application asks for nothing more.
+    closed: bool,
     sending: Slab<Sending>,
     receiving: Slab<Receiving>,
     claimed: Slab<Claimed>,
@@ -405,7 +422,8 @@ impl Messenger {
             id,
             flows: BTreeMap::new(),
             gone: BTreeSet::new(),
-            inboxes: BTreeMap::new(),
+            inboxes: Inboxes::default(),
+            closed: false,
             sending: Slab::new(),
             receiving: Slab::new(),
             claimed: Slab::new(),
@@ -436,6 +454,16 @@ impl Messenger {
         self.flows.values().map(|flow| flow.kept).sum()
     }
 
+    /// Unexpected messages that are kept for one rank, and the most that it can have kept here,
+    /// whatever it does: so many bytes besides those of eager messages.
+    pub fn standing(&self) -> (u64, u64) {
+        let count = self.inboxes.iter().map(|(_, inbox)| inbox.messages().count() as u64);
+        // An eager message of no bytes costs the credit of its envelope.
+        let eager = self.spec.credit / ENVELOPE;
+        let most = Class::ALL.len() as u64 * (u64::from(MOST_ASKED) + eager);
+        (STANDING * count.sum::<u64>(), STANDING * most)
+    }
+
     /// Whether nothing is under way, nothing waits, and nothing is kept.
     pub fn is_idle(&self) -> bool {
         let rests = |flow: &Flow| flow.order.is_empty() && flow.stalled.is_empty();
@@ -443,7 +471,7 @@ impl Messenger {
             && self.receiving.is_empty()
             && self.claimed.is_empty()
             && self.posted.is_empty()
-            && self.inboxes.values().all(Inbox::is_empty)
+            && self.inboxes.is_empty()
             && self.actions.is_empty()
             && self.flows.values().all(rests)
     }
@@ -456,7 +484,7 @@ impl Messenger {
         from: Option<RankId>,
         tag: Option<Tag>,
     ) -> Option<(RankId, Tag, u64)> {
-        let (from, tag, message) = self.inboxes.get(&context)?.probe(from, tag)?;
+        let (from, tag, message) = self.inboxes.get(context)?.probe(from, tag)?;
         Some((from, tag, message.bytes()))
     }
 
@@ -468,16 +496,46 @@ impl Messenger {
         from: Option<RankId>,
         tag: Option<Tag>,
     ) -> Option<(ClaimId, RankId, Tag, u64)> {
-        let (from, tag, message) = self.inboxes.get_mut(&context)?.claim(from, tag)?;
-        let claimed = Claimed { class: context.class, from, tag, message };
+        let (age, from, tag, message) =
+            self.inboxes.with(context, |inbox| inbox.claim(from, tag))?;
+        let claimed = Claimed { context, age, from, tag, message };
         Some((ClaimId(self.claimed.put(|_| claimed)), from, tag, message.bytes()))
     }
 
-    /// Messages that nobody has asked for: their context, from whom, their tags and their lengths.
+    /// Gives back a message that was claimed: it stands where it stood, and whoever asks gets it.
+    pub fn unclaim(&mut self, now: Time, claim: ClaimId) {
+        let Some(&claimed) = self.claimed.get(claim.0) else {
+            self.strays += 1;
+            return;
+        };
+        self.claimed.remove(claim.0);
+        let Claimed { context, age, from, tag, message } = claimed;
+        let put_back = |inbox: &mut Inbox| inbox.put_back(age, (from, tag), message);
+        if let Some((waiting, _)) = self.inboxes.with(context, put_back) {
+            self.take(claimed, waiting);
+        } else if self.closed {
+            self.refuse(context, from, message);
+        }
+        self.plan_probe(now);
+    }
+
+    /// Messages that nobody has asked for, also those that were claimed: their context, from whom,
+    /// their tags and their lengths.
     pub fn unexpected(&self) -> impl Iterator<Item = (Context, RankId, Tag, u64)> {
-        self.inboxes.iter().flat_map(|(&context, inbox)| {
+        let all = self.inboxes.iter().flat_map(|(context, inbox)| {
             inbox.messages().map(move |(from, tag, message)| (context, from, tag, message.bytes()))
-        })
+        });
+        let claimed = self.claimed.iter().map(|(_, claimed)| {
+            let &Claimed { context, from, tag, message, .. } = claimed;
+            (context, from, tag, message.bytes())
+        });
+        all.chain(claimed)
+    }
+
+    /// Returns true if every send is done, also those whose receiver has to ask for them.
+    pub fn has_sent_all(&self) -> bool {
+        let stalled = |flow: &Flow| !flow.stalled.is_empty();
+        self.sending.is_empty() && !self.flows.values().any(stalled)
     }
 
     /// Sends that the other rank has not asked for yet: how many, and to whom the first is.
@@ -488,7 +546,7 @@ impl Messenger {
 
     /// The oldest receive of a context that no message has come for: from whom, its tag, and which.
     pub fn awaited(&self, context: Context) -> Option<(Option<RankId>, Option<Tag>, RequestId)> {
-        let (from, tag, Waiting { request, .. }) = self.inboxes.get(&context)?.awaited()?;
+        let (from, tag, Waiting { request, .. }) = self.inboxes.get(context)?.awaited()?;
         Some((from, tag, request))
     }
 
@@ -531,8 +589,8 @@ impl Messenger {
         if !opens || self.gone.contains(&from) {
             return None;
         }
-        let inbox = self.inboxes.get_mut(&Context { class, id: context })?;
-        let Waiting { request, .. } = inbox.take(from, tag)?;
+        let Waiting { request, .. } =
+            self.inboxes.take(Context { class, id: context }, from, tag)?;
         flow.order.pass();
         flow.owed += price;
         self.plan_probe(now);
@@ -544,10 +602,10 @@ impl Messenger {
     pub fn cancel(&mut self, requests: &BTreeSet<RequestId>) -> Vec<(RequestId, Cancelled)> {
         let is_one = |request: &RequestId| requests.contains(request);
         let mut cancelled: Vec<(RequestId, Cancelled)> = Vec::new();
-        for inbox in self.inboxes.values_mut() {
+        self.inboxes.each(|_, inbox| {
             let waiting = inbox.cancel(|waiting| is_one(&waiting.request)).into_iter();
             cancelled.extend(waiting.map(|waiting| (waiting.request, Cancelled::Withdrawn)));
-        }
+        });
         for flow in self.flows.values_mut().filter(|flow| !flow.stalled.is_empty()) {
             flow.stalled.retain(|&Stalled { request, .. }| {
                 let withdrawn = is_one(&request);
@@ -648,16 +706,16 @@ impl Messenger {
             return;
         }
         let waiting = Waiting { request, room };
-        let inbox = self.inboxes.entry(context).or_default();
-        if let Some((from, tag, message)) = inbox.post(from, tag, waiting) {
-            self.take(Claimed { class: context.class, from, tag, message }, waiting);
+        let found = self.inboxes.with(context, |inbox| inbox.post(from, tag, waiting));
+        if let Some((from, tag, message)) = found {
+            self.take(Claimed { context, age: 0, from, tag, message }, waiting);
         }
     }
 
     /// A receive has its message.
     fn take(&mut self, taken: Claimed, waiting: Waiting) {
         let Waiting { request, room } = waiting;
-        let Claimed { class, from, tag, message } = taken;
+        let Claimed { context: Context { class, .. }, from, tag, message, .. } = taken;
         match message {
             Unexpected::Eager { number, bytes, send } => {
                 self.repay(from, class, ENVELOPE + bytes);
@@ -732,6 +790,7 @@ impl Messenger {
             }
             Body::Cts { send, receive } => self.clear_to_send(from, send, receive),
             Body::Matched { send } => self.matched(from, send),
+            Body::Refused { send } => self.refused(from, send),
             Body::Data { receive } => self.data(from, receive, came),
             Body::Fin { receive, of } => self.finish(from, receive, of),
             Body::Credit { bytes } => self.credit(from, class, bytes),
@@ -763,9 +822,46 @@ impl Messenger {
                 flow.kept_asked += 1;
             }
         }
-        let inbox = self.inboxes.entry(context).or_default();
-        if let Some((waiting, message)) = inbox.arrive(from, tag, message) {
-            self.take(Claimed { class: context.class, from, tag, message }, waiting);
+        let found = self.inboxes.with(context, |inbox| inbox.arrive(from, tag, message));
+        if let Some((waiting, message)) = found {
+            self.take(Claimed { context, age: 0, from, tag, message }, waiting);
+        } else if self.closed {
+            self.refuse(context, from, message);
+        }
+        true
+    }
+
+    /// The application asks for nothing more.
+    fn close(&mut self) {
+        self.closed = true;
+        let kept = self.inboxes.iter().flat_map(|(context, inbox)| {
+            inbox.messages().map(move |(from, _, &message)| (context, from, message))
+        });
+        let kept: Vec<_> = kept.collect();
+        kept.into_iter().for_each(|(context, from, message)| self.refuse(context, from, message));
+    }
+
+    /// Nobody will ask for a message: its sender is told, if it waits for that.
+    fn refuse(&mut self, context: Context, to: RankId, message: Unexpected) {
+        if let Some(send) = message.send().filter(|_| !self.gone.contains(&to)) {
+            self.post(context.class, to, Body::Refused { send }, (None, 0), None);
+        }
+    }
+
+    /// Nobody will ask for the message of a send.
+    fn refused(&mut self, from: RankId, send: u32) -> bool {
+        let waits = |sending: &&Sending| {
+            !matches!(sending.stage, Stage::Granted { .. }) && sending.to == from
+        };
+        let Some(&Sending { request, class, stage, .. }) = self.sending.get(send).filter(waits)
+        else {
+            return false;
+        };
+        self.sending.remove(send);
+        self.actions.push_back(Action::Failed { request, peer: from });
+        if stage == Stage::Asked {
+            self.flow(from, class).asked -= 1;
+            self.resume(from, class);
         }
         true
     }
@@ -877,7 +973,7 @@ impl Messenger {
         let receives = self.receiving.iter().map(|(_, receiving)| receiving.from);
         let stalled = self.flows.iter().filter(|(_, flow)| !flow.stalled.is_empty());
         let waiting = sends.chain(receives).chain(stalled.map(|(&(id, _), _)| id));
-        let asked = self.inboxes.values().flat_map(Inbox::awaited_from);
+        let asked = self.inboxes.iter().flat_map(|(_, inbox)| inbox.awaited_from());
         let mut awaited: BTreeSet<RankId> = waiting.chain(asked).collect();
         awaited.remove(&self.id);
         for (_, posted) in self.posted.iter() {
@@ -890,9 +986,8 @@ impl Messenger {
     #[inline]
     fn plan_probe(&mut self, now: Time) {
         if let Some(probe) = self.spec.probe.filter(|_| self.next_probe.is_none()) {
-            let idle = self.sending.is_empty()
-                && self.receiving.is_empty()
-                && self.inboxes.values().all(Inbox::is_empty);
+            let idle =
+                self.sending.is_empty() && self.receiving.is_empty() && self.inboxes.is_empty();
             self.next_probe = (!idle).then_some(now + probe);
         }
     }
@@ -912,17 +1007,18 @@ impl Messenger {
         failed.extend(sends.into_iter().map(|sending| sending.request));
         let receives = self.receiving.drain(|receiving| receiving.from == id);
         failed.extend(receives.into_iter().map(|receiving| receiving.request));
-        for (context, inbox) in &mut self.inboxes {
+        let flows = &mut self.flows;
+        self.inboxes.each(|context, inbox| {
             let is_asked = |message: &Unexpected| matches!(message, Unexpected::Rts { .. });
             for (_, message) in inbox.withdraw(id, is_asked) {
-                let flow = self.flows.get_mut(&(id, context.class)).expect("it has sent something");
+                let flow = flows.get_mut(&(id, context.class)).expect("it has sent something");
                 match message {
                     Unexpected::Eager { bytes, .. } => flow.kept -= ENVELOPE + bytes,
                     Unexpected::Rts { .. } => flow.kept_asked -= 1,
                 }
             }
             failed.extend(inbox.give_up(id).into_iter().map(|waiting| waiting.request));
-        }
+        });
         let failed = failed.into_iter().map(|request| Action::Failed { request, peer: id });
         self.actions.extend(failed);
     }
@@ -953,6 +1049,7 @@ impl Machine for Messenger {
             Input::HandedOver { post, rails } => self.handed_over(post, rails),
             Input::Landed { post } => self.landed(post),
             Input::Unreachable { peer } => self.unreachable(peer),
+            Input::Close => self.close(),
             Input::Leave { to, failed } => {
                 self.post(Class::FIRST, to, Body::Left { failed }, (None, 0), None);
             }

@@ -749,6 +749,7 @@ fn part(body: &Body) -> Part {
         Body::Data { .. } => Part::Data,
         Body::Cts { .. }
         | Body::Matched { .. }
+        | Body::Refused { .. }
         | Body::Fin { .. }
         | Body::Credit { .. }
         | Body::Probe

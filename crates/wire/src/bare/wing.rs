@@ -66,7 +66,17 @@ pub fn lock<A>(air: &Mutex<A>) -> MutexGuard<'_, A> {
 
 /// The rails of a rank.
 pub fn wings<A: Air>(air: &Arc<Mutex<A>>, rank: u16, rails: u8) -> Vec<Box<dyn Rail>> {
-    let wing = |rail| Box::new(Wing { air: Arc::clone(air), rank, rail }) as Box<dyn Rail>;
+    let wing = |rail| {
+        #[cfg(unix)]
+        let idle = std::os::unix::net::UnixStream::pair().expect("there are sockets");
+        Box::new(Wing {
+            air: Arc::clone(air),
+            rank,
+            rail,
+            #[cfg(unix)]
+            idle,
+        }) as Box<dyn Rail>
+    };
     (0..rails).map(wing).collect()
 }
 
@@ -79,6 +89,9 @@ struct Wing<A> {
     air: Arc<Mutex<A>>,
     rank: u16,
     rail: u8,
+    /// Never readable: a rank that sleeps wakes when something is due.
+    #[cfg(unix)]
+    idle: (std::os::unix::net::UnixStream, std::os::unix::net::UnixStream),
 }
 
 impl<A: Air> Driver for Wing<A> {
@@ -86,7 +99,6 @@ impl<A: Air> Driver for Wing<A> {
         "wing"
     }
 
-    /// Nobody sleeps here.
     fn capabilities(&self) -> Capabilities {
         Capabilities { wakes: true, ..Capabilities::default() }
     }
@@ -136,6 +148,6 @@ impl<A: Air> Rail for Wing<A> {
 
     #[cfg(unix)]
     fn waits_on(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
-        None
+        Some(std::os::fd::AsFd::as_fd(&self.idle.0))
     }
 }

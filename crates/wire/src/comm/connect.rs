@@ -12,7 +12,7 @@ use crate::rail::{Rail, RailError};
 use crate::rank::{Rank, RankSpec};
 
 /// A rank's connections to the others.
-pub(super) struct Connected {
+pub(crate) struct Connected {
     /// Rails and memory to all of them.
     pub engine: Rank,
     /// How many ranks share a core with it, itself included.
@@ -23,7 +23,7 @@ pub(super) struct Connected {
 }
 
 /// Connects a rank to all others.
-pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Connected, CommError> {
+pub(crate) fn connect(job: &mut Job, options: &Options) -> Result<Connected, CommError> {
     let (rank, size) = (job.rank(), job.size());
     let (Ok(own), Ok(all)) = (u16::try_from(rank), u16::try_from(size)) else {
         return Err(CommError::TooMany { found: size });

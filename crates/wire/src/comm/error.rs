@@ -148,6 +148,17 @@ pub enum CommError {
         /// How many were expected; `None`: no message.
         expected: Option<usize>,
     },
+    /// A request was cancelled.
+    #[error("it was cancelled: no message was received, or will be sent")]
+    Cancelled,
+    /// There is no such request.
+    #[error(
+        "found the number of no request or set, expected one that was begun, and not waited for or released since"
+    )]
+    NoSuchRequest,
+    /// The rank has finished.
+    #[error("found an operation after this rank has finished, expected none")]
+    Finished,
     /// An earlier call panicked.
     #[error(
         "an earlier call panicked within the library: no message is sent or received any more; end the job"

@@ -10,6 +10,7 @@ use slotmap::Key as _;
 use super::{Comm, CommError, Status};
 use crate::lent::{Lent, LentMut};
 use crate::rank::{RequestKey, SetKey};
+use crate::worker::core::Begun;
 
 /// A set of sends and receives under way. Each owns its memory and has a token by which the caller
 /// knows it again. Dropping the set gives up those that are not done.
@@ -52,7 +53,7 @@ pub struct Completion<T> {
 impl Comm {
     /// An empty set of sends and receives.
     pub fn requests<T>(&self) -> Requests<'_, T> {
-        let set = self.shared.engine().ok().map(|mut rank| rank.begin_set());
+        let set = self.worker.core().lock().ok().map(|mut rank| rank.begin_set());
         Requests { comm: self, set, under_way: BTreeMap::new(), done: VecDeque::new() }
     }
 }
@@ -74,7 +75,7 @@ impl<T> Requests<'_, T> {
         // SAFETY: the memory stays where it is until the send is done or taken back.
         let lent = unsafe { Lent::new(&memory[..bytes]) };
         let begun = self.comm.begin_send(Class::Application, to, tag, lent)?;
-        let key = begun.watched_by(self.set);
+        let key = watched_by(begun, self.set);
         self.keep(key, token, memory);
         Ok(())
     }
@@ -96,7 +97,7 @@ impl<T> Requests<'_, T> {
         // SAFETY: as above.
         let lent = unsafe { LentMut::new(&mut memory[..bytes]) };
         let begun = self.comm.begin_recv(Class::Application, from.into(), tag, lent)?;
-        let key = begun.watched_by(self.set);
+        let key = watched_by(begun, self.set);
         self.keep(key, token, memory);
         Ok(())
     }
@@ -122,15 +123,30 @@ impl<T> Requests<'_, T> {
             return Ok(None);
         }
         let set = self.set.ok_or(CommError::Panicked)?;
-        let done = self.comm.until(|rank| {
-            let done = rank.next_done(set).map(Some);
-            done.or_else(|| until.is_some_and(|until| until <= Instant::now()).then_some(None))
-        })?;
-        let Some(key) = done else { return Ok(None) };
+        let comm = self.comm;
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let timeout = left.into_iter().chain(comm.timeout.get()).min();
+        let key = match comm.worker.core().until(timeout, |rank| rank.next_done(set)) {
+            Ok(key) => key,
+            Err(CommError::TimedOut { .. })
+                if until.is_some_and(|until| until <= Instant::now()) =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(comm.fails(error)),
+        };
         let (token, memory) = self.under_way.remove(&key).expect("it was begun here");
         let status = self.comm.finished(key)?;
         Ok(Some(Completion { token, status, memory }))
     }
+}
+
+/// Tells a set when something that has begun is done. Returns which request it is.
+fn watched_by(mut begun: Begun<'_>, set: Option<SetKey>) -> RequestKey {
+    if let Some(set) = set {
+        begun.held.watch(set, begun.key);
+    }
+    begun.key
 }
 
 impl<T> Drop for Requests<'_, T> {
@@ -140,7 +156,7 @@ impl<T> Drop for Requests<'_, T> {
         if !keys.is_empty() {
             self.comm.take_back(&keys);
         }
-        if let (Some(set), Ok(mut rank)) = (self.set, self.comm.shared.engine()) {
+        if let (Some(set), Ok(mut rank)) = (self.set, self.comm.worker.core().lock()) {
             rank.end_set(set);
         }
     }

@@ -112,7 +112,7 @@ impl<'scope, 'comm> Scope<'scope, 'comm> {
     }
 
     fn is_done(&self, begun: BegunKey) -> bool {
-        self.comm.is_done(self.key(begun))
+        self.comm.worker.core().is_done(self.key(begun))
     }
 }
 

@@ -107,7 +107,7 @@ fn body(decisions: &mut Decisions<'_>) -> (Body, Vec<u8>) {
         6 => (Body::Nack(seq), Vec::new()),
         7 => {
             let mut came = Arrivals::default();
-            (0..decisions.one_of(8))
+            (0..decisions.one_of(9))
                 .for_each(|_| came.insert(decisions.number() % Arrivals::COUNT));
             let [last, at, held, repeated] = [(); 4].map(|()| decisions.number());
             let (expected, last) = (seq, Seq(last));
@@ -135,13 +135,14 @@ fn body(decisions: &mut Decisions<'_>) -> (Body, Vec<u8>) {
 pub(super) fn words(decisions: &mut Decisions<'_>) -> message::Body {
     let [a, b, c] = [(); 3].map(|()| decisions.number());
     let context = u16::from(c % 5 == 0);
-    match decisions.one_of(8) {
+    match decisions.one_of(9) {
         0 => {
             let send = (c % 4 == 0).then_some(c);
             message::Body::Eager { context, tag: Tag(a % 3), bytes: b.into(), send }
         }
         1 => message::Body::Rts { context, tag: Tag(a % 3), bytes: b.into(), send: c },
         7 => message::Body::Matched { send: a },
+        8 => message::Body::Refused { send: a },
         2 => message::Body::Cts { send: a, receive: b },
         3 => message::Body::Data { receive: a },
         4 => message::Body::Fin { receive: a, of: b },

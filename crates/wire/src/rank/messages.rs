@@ -15,6 +15,7 @@ use slotmap::{Key as _, KeyData};
 
 use super::requests::{Loss, RequestKey, Requests, State, Status};
 use crate::envelope::{self, ENVELOPE};
+use crate::lent::put;
 
 /// Something that goes to another rank.
 #[derive(Debug)]
@@ -110,6 +111,8 @@ pub(super) struct Messages {
     /// What this rank has posted for itself, and its places for that.
     own: VecDeque<Post>,
     places: BTreeMap<u32, Place>,
+    /// Envelopes that have come, but for short messages that somebody waited for.
+    arrivals: u64,
 }
 
 /// A send, but for its memory.
@@ -146,7 +149,14 @@ impl Messages {
             most_kept: Class::ALL.len() * spec.credit as usize,
             own: VecDeque::new(),
             places: BTreeMap::new(),
+            arrivals: 0,
         }
+    }
+
+    /// Counts envelopes that have come, but for short messages that somebody waited for.
+    #[inline]
+    pub fn arrivals(&self) -> u64 {
+        self.arrivals
     }
 
     /// Begins a send that is done at once, if nothing is in its way. Returns the envelope: behind
@@ -196,6 +206,16 @@ impl Messages {
         Some((claim, Status { from: from.0 as u16, tag, bytes }))
     }
 
+    /// Gives back a message that was claimed.
+    pub fn unclaim(&mut self, now: Time, claim: ClaimId) {
+        self.messenger.unclaim(now, claim);
+    }
+
+    /// Nothing more is asked for: messages that wait for that are refused.
+    pub fn close(&mut self, now: Time) {
+        self.messenger.handle(now, message::Input::Close);
+    }
+
     /// Gives up requests; what becomes of those that were under way.
     pub fn cancel(&mut self, requests: &[RequestKey]) -> Vec<(RequestKey, Cancelled)> {
         let requests: BTreeSet<RequestId> = requests.iter().copied().map(request_id).collect();
@@ -217,10 +237,11 @@ impl Messages {
             let Body::Eager { tag, .. } = envelope.body else { return };
             let key = request_key(request);
             if let Some(room) = requests.room(key) {
-                room.put(0, rest);
+                put(room, 0, rest);
             }
             return requests.finish(key, State::Done(Status { from, tag, bytes: length }));
         }
+        self.arrivals += 1;
         if let (Body::Eager { .. }, Some(number)) = (envelope.body, envelope.number) {
             let peer = &mut self.peers[usize::from(from)];
             if peer.bytes + bytes.len() > self.most_kept {
@@ -368,7 +389,7 @@ impl Messages {
         let Kept { bytes, .. } = kept.remove(place).expect("it is there");
         *count -= bytes.len();
         if let Some(room) = requests.room(key) {
-            room.put(0, &bytes[ENVELOPE..]);
+            put(room, 0, &bytes[ENVELOPE..]);
         }
         requests.put_back(bytes);
     }
@@ -389,10 +410,17 @@ impl Messages {
         self.own.is_empty()
     }
 
+    /// Returns true if every message that has to be asked for was, or was refused.
+    pub fn is_answered(&self) -> bool {
+        self.messenger.has_sent_all()
+    }
+
     /// Bytes of messages that nobody has asked for, and how many these are at most.
     #[cfg(any(test, feature = "bare"))]
     pub fn kept_bytes(&self) -> (usize, usize) {
-        (self.peers.iter().map(|peer| peer.bytes).sum(), self.peers.len() * self.most_kept)
+        let bytes: usize = self.peers.iter().map(|peer| peer.bytes).sum();
+        let (standing, most) = self.messenger.standing();
+        (bytes + standing as usize, self.peers.len() * (self.most_kept + most as usize))
     }
 
     /// Inputs that cannot be.

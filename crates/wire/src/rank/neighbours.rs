@@ -19,6 +19,7 @@ use crosstie_units::Time;
 use super::messages::{Load, Place, Post};
 use super::requests::{Loss, RequestKey, Requests};
 use crate::envelope;
+use crate::lent::put;
 use crate::memory::{Bell, Grant, Memory};
 use crate::rail::{Capabilities, Driver};
 
@@ -200,6 +201,11 @@ impl Neighbours {
         let sends: BTreeSet<&RequestKey> = sends.iter().collect();
         let revoked = self.lent.values().filter(|lent| sends.contains(&lent.send));
         revoked.for_each(|lent| lent.grant.revoke());
+    }
+
+    /// Takes back the right to read any memory of this rank: nobody reads it from now on.
+    pub fn revoke_all(&mut self) {
+        self.lent.values().for_each(|lent| lent.grant.revoke());
     }
 
     /// Wakes ranks for which something was written.
@@ -416,7 +422,7 @@ impl Neighbours {
         };
         if let Some(room) = requests.room(granted.request) {
             let most = room.len().min(usize::try_from(length).unwrap_or(usize::MAX));
-            let into = &mut room.get()[..most];
+            let into = &mut room[..most];
             match self.memory.read_granted(place, address, into, grant) {
                 Ok(true) => {}
                 // Its memory may not even be there any more.
@@ -501,7 +507,7 @@ fn put_piece(
         return None;
     }
     if let Some(room) = requests.room(place.request) {
-        room.put(offset as usize, bytes);
+        put(room, offset as usize, bytes);
     }
     if last == 0 { None } else { granted.remove(&number) }
 }

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crosstie_protocol::channel::{Path, Seq};
-use crosstie_protocol::message::PostId;
+use crosstie_protocol::message::{Class, PostId};
 use crosstie_protocol::{
     self as protocol, Input, Machine, MessageId, Node, NodeId, Packet, Parcel, PeId, RailId,
     Stripe, StripeId,
@@ -19,6 +19,7 @@ use super::messages::{Load, Place, Post};
 use super::requests::Requests;
 use crate::datagram::{Body, Data, HEAD, PIECE, Part, Serial};
 use crate::envelope::ENVELOPE;
+use crate::lent::put;
 use crate::soon;
 
 new_key_type! {
@@ -60,6 +61,17 @@ pub(super) enum Action {
     Landed { post: PostId },
     /// There has been no way to a rank for too long.
     Unreachable { rank: u16 },
+}
+
+/// What becomes of bytes of an envelope of several packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Staged {
+    /// They are kept until it is whole.
+    Kept,
+    /// It has come otherwise: there is nothing to do but to acknowledge them.
+    Useless,
+    /// There is no room for them: they must not be acknowledged, and come again.
+    Refused,
 }
 
 /// Something that is on its way to its receiver.
@@ -281,36 +293,36 @@ impl Rails {
             None => granted.coming = Some(serial),
         }
         if let Some(room) = requests.room(granted.place.request) {
-            room.put(offset as usize, load);
+            put(room, offset as usize, load);
             // Where the next one goes, most likely.
-            if let Some(next) = room.get().get(end as usize..) {
+            if let Some(next) = room.get(end as usize..) {
                 soon::written(&next[..next.len().min(load.len())]);
             }
         }
         true
     }
 
-    /// Keeps bytes of an envelope of several packets. Returns true if there is room for it.
+    /// Keeps bytes of an envelope of several packets, if there is room for it.
     pub fn stage(
         &mut self,
         from: u16,
         serial: Serial,
         (offset, length): (u32, u32),
         load: &[u8],
-    ) -> bool {
+    ) -> Staged {
         let serial = self.number(from, serial);
         let length = length as usize;
-        if length > self.eager as usize + ENVELOPE
-            || self.node.has_seen(NodeId(from.into()), serial)
-        {
-            return false;
+        if self.node.has_seen(NodeId(from.into()), serial) {
+            return Staged::Useless;
         }
-        let most = 2 * self.credit as usize;
+        if length > self.eager as usize + ENVELOPE {
+            return Staged::Refused;
+        }
+        let most = self.most_staged();
         let Peer { partial, staged, .. } = &mut self.peers[usize::from(from)];
         let place = match partial.iter().position(|partial| partial.serial == serial) {
             Some(place) => place,
-            // No more than it has credit for, and as much again for what is not counted by that.
-            None if *staged + length > most => return false,
+            None if *staged + length > most => return Staged::Refused,
             None => {
                 *staged += length;
                 partial.push(Partial { serial, bytes: vec![0; length] });
@@ -318,9 +330,15 @@ impl Rails {
             }
         };
         let range = offset as usize..offset as usize + load.len();
-        let Some(room) = partial[place].bytes.get_mut(range) else { return false };
+        let Some(room) = partial[place].bytes.get_mut(range) else { return Staged::Refused };
         room.copy_from_slice(load);
-        true
+        Staged::Kept
+    }
+
+    /// The bytes of envelopes that are not whole, of one peer at most: what it has credit for in all
+    /// classes, and as much as for one of them for what is not counted by that.
+    fn most_staged(&self) -> usize {
+        (Class::ALL.len() + 1) * self.credit as usize
     }
 
     /// An envelope has come in one packet. Returns true if it is for whoever opens envelopes: it
@@ -453,7 +471,7 @@ impl Rails {
     pub fn staged_bytes(&self) -> (usize, usize) {
         let staged = self.peers.iter().flat_map(|peer| &peer.partial);
         let staged = staged.map(|partial| partial.bytes.len()).sum();
-        (staged, self.peers.len() * 2 * self.credit as usize)
+        (staged, self.peers.len() * self.most_staged())
     }
 
     /// Returns true if nothing is left of what has come, and how many inputs could not be.
@@ -486,4 +504,29 @@ fn cut<'a>(
 #[inline]
 fn key(packet: &Packet) -> PostKey {
     PostKey::from(KeyData::from_ffi(packet.parcel.message.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use crosstie_protocol::{NodeSpec, PolicyKind};
+
+    use super::*;
+
+    /// What a peer has credit for in all classes at once is kept; more is refused, not taken for
+    /// what has come before.
+    #[test]
+    fn envelopes_that_are_not_whole_have_room_for_the_credit_of_all_classes() {
+        let (eager, credit) = (8192, 65_536);
+        let spec = NodeSpec::new(NodeId(1), 1);
+        let policies = PolicyKind::Pull {}.policies(2, 1).unwrap();
+        let node = Node::new(spec, policies.node(&spec).unwrap()).unwrap();
+        let mut rails = Rails::new(1, 2, node, (eager, credit));
+        let length = eager as usize + ENVELOPE;
+        let mut stage =
+            |serial: u64| rails.stage(0, Serial::of(serial), (0, length as u32), &[1; 1000]);
+        let kept = (0..1000).take_while(|&serial| stage(serial) == Staged::Kept).count();
+        assert!(kept * length >= Class::ALL.len() * credit as usize, "{kept}");
+        assert_eq!(stage(kept as u64), Staged::Refused);
+        assert_eq!(stage(0), Staged::Kept, "that which is there goes on");
+    }
 }

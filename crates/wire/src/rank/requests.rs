@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crosstie_protocol::message::Tag;
 use slotmap::{SlotMap, new_key_type};
 
-use crate::lent::{Lent, LentMut};
+use crate::lent::{Lent, LentMut, put};
 use crate::memory::Fault;
 
 new_key_type! {
@@ -22,6 +22,8 @@ struct Request {
     state: State,
     /// Who wants to know when it is done.
     set: Option<SetKey>,
+    /// True if nobody wants to know: it is forgotten when it is done.
+    released: bool,
 }
 
 /// How far it is.
@@ -37,10 +39,12 @@ pub(super) enum State {
 pub(crate) enum Buffer {
     /// What is sent.
     Out(Lent),
-    /// The same, of which the rank has a copy.
-    Copy(Vec<u8>),
+    /// The same, which the rank owns.
+    OwnOut(Vec<u8>),
     /// Where a message goes.
     In(LentMut),
+    /// The same, which the rank owns.
+    OwnIn(Vec<u8>),
     /// Nowhere: nobody waits for it.
     None,
     /// It has been given back.
@@ -65,6 +69,8 @@ pub(crate) enum Failure {
     Unreachable { rank: u16, cause: Loss },
     /// A message was longer than its room.
     Truncated { from: u16, tag: Tag, bytes: u64, room: usize },
+    /// It was cancelled before it had any effect.
+    Cancelled,
 }
 
 /// Why a rank cannot be reached any more.
@@ -83,6 +89,9 @@ pub enum Loss {
     /// It said that it leaves, without finishing.
     #[error("it left without finishing, and sends nothing more")]
     Departed,
+    /// It has finished: what it has not received by then is refused.
+    #[error("it has finished, and receives nothing more")]
+    Finished,
     /// What it wrote into shared memory cannot be.
     #[error("its shared memory is broken: {0}")]
     Broken(Fault),
@@ -93,8 +102,8 @@ impl Buffer {
     pub fn bytes(&self) -> &[u8] {
         match self {
             Buffer::Out(lent) => lent.get(),
-            Buffer::Copy(bytes) => bytes,
-            Buffer::In(_) | Buffer::None | Buffer::Returned => &[],
+            Buffer::OwnOut(bytes) => bytes,
+            Buffer::In(_) | Buffer::OwnIn(_) | Buffer::None | Buffer::Returned => &[],
         }
     }
 
@@ -102,8 +111,19 @@ impl Buffer {
     pub fn room(&self) -> usize {
         match self {
             Buffer::In(lent) => lent.len(),
+            Buffer::OwnIn(room) => room.len(),
             _ => 0,
         }
+    }
+
+    /// Returns true if a message goes there.
+    fn is_room(&self) -> bool {
+        matches!(self, Buffer::In(_) | Buffer::OwnIn(_))
+    }
+
+    /// Returns true if its memory is the rank's own.
+    pub fn is_own(&self) -> bool {
+        matches!(self, Buffer::OwnOut(_) | Buffer::OwnIn(_))
     }
 }
 
@@ -118,6 +138,8 @@ pub(super) struct Requests {
     sets: SlotMap<SetKey, VecDeque<RequestKey>>,
     /// How many have been done so far.
     completions: u64,
+    /// Requests that were released and are not done.
+    released: usize,
     /// Messages that nobody waits for any more and that were lost with their receivers: how many,
     /// by rank.
     undelivered: BTreeMap<u16, usize>,
@@ -128,8 +150,20 @@ impl Requests {
     /// Something begins.
     #[inline]
     pub fn begin(&mut self, buffer: Buffer) -> RequestKey {
-        let (state, set) = (State::Pending, None);
-        self.all.insert(Request { buffer, state, set })
+        let (state, set, released) = (State::Pending, None, false);
+        self.all.insert(Request { buffer, state, set, released })
+    }
+
+    /// Something was done at once, and its memory is to be given back.
+    pub fn done_at_once(&mut self, buffer: Buffer, status: Status) -> RequestKey {
+        let key = self.begin(buffer);
+        self.finish(key, State::Done(status));
+        key
+    }
+
+    /// Returns true if a request is known: it was begun, and its outcome was not taken yet.
+    pub fn knows(&self, key: RequestKey) -> bool {
+        self.all.get(key).is_some_and(|request| !request.released)
     }
 
     /// The bytes that a request sends; none if they are not ours any more.
@@ -140,19 +174,22 @@ impl Requests {
 
     /// The room of a receive, if somebody still waits for it.
     #[inline]
-    pub fn room(&mut self, key: RequestKey) -> Option<&mut LentMut> {
+    pub fn room(&mut self, key: RequestKey) -> Option<&mut [u8]> {
         match &mut self.all.get_mut(key)?.buffer {
-            Buffer::In(room) => Some(room),
+            Buffer::In(room) => Some(room.get()),
+            Buffer::OwnIn(room) => Some(room),
             _ => None,
         }
     }
 
     /// Copies what one request sends to where another receives it.
     pub fn copy(&mut self, from: RequestKey, into: RequestKey) {
-        if let Some([from, into]) = self.all.get_disjoint_mut([from, into])
-            && let Buffer::In(into) = &mut into.buffer
-        {
-            into.put(0, from.buffer.bytes());
+        if let Some([from, into]) = self.all.get_disjoint_mut([from, into]) {
+            match &mut into.buffer {
+                Buffer::In(room) => put(room.get(), 0, from.buffer.bytes()),
+                Buffer::OwnIn(room) => put(room, 0, from.buffer.bytes()),
+                _ => {}
+            }
         }
     }
 
@@ -168,28 +205,32 @@ impl Requests {
         self.completions += 1;
         let Some(request) = self.all.get_mut(key) else { return };
         request.state = match (state, &request.buffer) {
-            (State::Done(Status { from, tag, bytes }), Buffer::In(room))
-                if bytes > room.len() as u64 =>
+            (State::Done(Status { from, tag, bytes }), room)
+                if room.is_room() && bytes > room.room() as u64 =>
             {
-                let room = room.len();
+                let room = room.room();
                 State::Failed(Failure::Truncated { from, tag, bytes, room })
             }
             (state, _) => state,
         };
-        let is_forgotten = matches!(request.buffer, Buffer::Copy(_) | Buffer::None);
-        request.buffer = Buffer::Returned;
+        if !request.buffer.is_own() {
+            request.buffer = Buffer::Returned;
+        }
         if let Some(done) = request.set.and_then(|set| self.sets.get_mut(set)) {
             done.push_back(key);
         }
-        if is_forgotten {
+        if request.released {
+            self.released -= 1;
             self.all.remove(key);
         }
     }
 
     /// A request fails since a rank cannot be reached.
     pub fn fail(&mut self, key: RequestKey, rank: u16, cause: Loss) {
-        let is_forgotten = |request: &Request| matches!(request.buffer, Buffer::Copy(_));
-        if self.all.get(key).is_some_and(is_forgotten) {
+        let is_sent = |request: &Request| {
+            request.released && matches!(request.buffer, Buffer::Out(_) | Buffer::OwnOut(_))
+        };
+        if self.all.get(key).is_some_and(is_sent) {
             self.lost(rank, 1);
         }
         self.finish(key, State::Failed(Failure::Unreachable { rank, cause }));
@@ -234,15 +275,44 @@ impl Requests {
         }
         let Some(request) = self.all.get_mut(key) else { return };
         request.buffer = match std::mem::replace(&mut request.buffer, Buffer::None) {
-            Buffer::Out(lent) => Buffer::Copy(lent.get().to_vec()),
-            Buffer::Copy(bytes) => Buffer::Copy(bytes),
+            Buffer::Out(lent) => Buffer::OwnOut(lent.get().to_vec()),
+            Buffer::OwnOut(bytes) => Buffer::OwnOut(bytes),
             _ => Buffer::None,
         };
+        self.release(key);
     }
 
     /// A request has had no effect and is forgotten.
     pub fn withdraw(&mut self, key: RequestKey) {
-        self.all.remove(key);
+        if self.all.remove(key).is_some_and(|request| request.released) {
+            self.released -= 1;
+        }
+    }
+
+    /// Nobody wants to know any more what becomes of a request, which goes on with its memory.
+    pub fn release(&mut self, key: RequestKey) {
+        if self.is_done(key) {
+            self.all.remove(key);
+        } else if let Some(request) = self.all.get_mut(key)
+            && !std::mem::replace(&mut request.released, true)
+        {
+            request.set = None;
+            self.released += 1;
+        }
+    }
+
+    /// Returns the number of requests that were released and are not done.
+    pub fn released(&self) -> usize {
+        self.released
+    }
+
+    /// The memory of a request that is done, if the rank owned it.
+    pub fn take_memory(&mut self, key: RequestKey) -> Vec<u8> {
+        let Some(request) = self.all.get_mut(key) else { return Vec::new() };
+        match std::mem::replace(&mut request.buffer, Buffer::Returned) {
+            Buffer::OwnOut(bytes) | Buffer::OwnIn(bytes) => bytes,
+            _ => Vec::new(),
+        }
     }
 
     /// Begins a set: of requests that are put into it, it tells which are done.
@@ -258,6 +328,11 @@ impl Requests {
             Some(request) if matches!(request.state, State::Pending) => request.set = Some(set),
             _ => done.push_back(key),
         }
+    }
+
+    /// Returns true if there is such a set.
+    pub fn has_set(&self, set: SetKey) -> bool {
+        self.sets.contains_key(set)
     }
 
     /// A request of a set that is done, each once.

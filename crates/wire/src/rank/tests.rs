@@ -437,7 +437,7 @@ fn time_never_goes_back() {
     let rank = &mut sky.ranks[0];
     rank.receive(ms(5), &asks(Some(1), Some(Tag(0))), Buffer::None);
     assert_eq!(rank.now(), ms(5), "whoever asks next what time it is hears no less");
-    rank.send(ms(3), &sends(1, Tag(0)), Buffer::Copy(vec![1; 100_000]));
+    rank.send(ms(3), &sends(1, Tag(0)), Buffer::OwnOut(vec![1; 100_000]));
     rank.progress(ms(4));
     assert_eq!(rank.now(), ms(5));
 }
