@@ -25,6 +25,7 @@
 //! ones are sent at once; of long ones the data go when there is a receive for them, over all rails
 //! at once.
 
+mod choice;
 mod collective;
 pub(crate) mod connect;
 mod error;
@@ -32,6 +33,8 @@ mod options;
 mod requests;
 mod scope;
 
+pub use choice::Algorithms;
+pub use collective::{Collective, Contradiction, Playing};
 pub use error::{CommError, Fate};
 pub use options::Options;
 pub use requests::{Completion, Requests};
@@ -69,8 +72,6 @@ pub struct Comm {
     size: usize,
     /// How many ranks share a core with it, itself included.
     ranks_each: u32,
-    /// Ranks per core, on which all ranks agree.
-    ranks_per_core: u32,
     /// Who else is on that.
     intruder: Cell<Intruder>,
     /// How long an operation may take.
@@ -79,9 +80,9 @@ pub struct Comm {
     /// True if an operation ended with an error.
     failed: Cell<bool>,
     caretaker: Option<JoinHandle<()>>,
-    schedules: RefCell<collective::Schedules>,
-    /// The number of the next collective operation.
-    operation: Cell<u32>,
+    collectives: collective::Collectives,
+    /// Which algorithms they take.
+    choice: choice::Choice,
     /// One thread at a time.
     _alone: PhantomData<Cell<()>>,
 }
@@ -182,8 +183,10 @@ impl Comm {
 
     /// The same for a job that this rank has joined, once all ranks of it come here.
     pub fn of(mut job: Job, options: Options) -> Result<Comm, CommError> {
-        let connect::Connected { engine, ranks_each, ranks_per_core } =
+        let connect::Connected { engine, ranks_each, ranks_per_core, machines } =
             connect::connect(&mut job, &options)?;
+        let crowded = ranks_per_core >= choice::CROWDED;
+        let choice = choice::Choice::agreed(&mut job, &options, &engine, &machines, crowded)?;
         let (rank, size) = (job.rank(), job.size());
         let waking = Waking::new(&engine).map_err(CommError::Thread)?;
         let shared = Arc::new(Shared {
@@ -205,14 +208,13 @@ impl Comm {
             rank,
             size,
             ranks_each,
-            ranks_per_core,
             intruder: Cell::default(),
             timeout: Cell::new(None),
             job: RefCell::new(Some(job)),
             failed: Cell::new(false),
             caretaker,
-            schedules: RefCell::default(),
-            operation: Cell::new(0),
+            collectives: collective::Collectives::default(),
+            choice,
             _alone: PhantomData,
         })
     }
@@ -531,6 +533,16 @@ impl Comm {
             }
             if let Some(found) = find(&mut engine) {
                 break Ok(found);
+            }
+            // Collective operations go on meanwhile. What combines is not called under the lock.
+            if let Some(done) = self.collectives.next_done(&mut engine) {
+                drop(engine);
+                self.collective_request_done(done);
+                engine = match self.shared.engine() {
+                    Ok(engine) => engine,
+                    Err(error) => break Err(error),
+                };
+                continue;
             }
             now = clock.now();
             if end.is_some_and(|end| end <= now) {

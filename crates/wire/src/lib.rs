@@ -25,7 +25,7 @@ mod soon;
 mod waiting;
 
 pub use comm::{
-    Claim, Comm, CommError, Completion, Fate, Loss, Options, Receiving, Requests, Scope, Sending,
-    Status,
+    Algorithms, Claim, Collective, Comm, CommError, Completion, Contradiction, Fate, Loss, Options,
+    Playing, Receiving, Requests, Scope, Sending, Status,
 };
 pub use rank::{RailCount, RailStatistics};

@@ -19,6 +19,8 @@ pub(super) struct Connected {
     /// How many ranks there are per core if all run on one machine, and 1 otherwise. All ranks
     /// compute the same value, so that they choose the same algorithms by it.
     pub ranks_per_core: u32,
+    /// The machine of each rank, by a number.
+    pub machines: Vec<usize>,
 }
 
 /// The key by which ranks know each other's datagrams. It is another one each time all ranks have
@@ -108,7 +110,8 @@ pub(super) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
         profile: options.profile(),
         injection: options.injection,
     };
-    Ok(Connected { engine: Rank::new(spec, &policies, used, memory)?, ranks_each, ranks_per_core })
+    let engine = Rank::new(spec, &policies, used, memory)?;
+    Ok(Connected { engine, ranks_each, ranks_per_core, machines })
 }
 
 /// The memory that ranks of this machine share, and the place of each rank there.

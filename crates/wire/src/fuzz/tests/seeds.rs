@@ -94,7 +94,8 @@ fn write_all_seeds() {
     write("told", "nothing", b"a\n0\n");
 
     let options = "CROSSTIE_POLICY=pull\nCROSSTIE_CHANNEL=go-back-n:11\nCROSSTIE_MEMORY=off\n\
-                   CROSSTIE_PATIENCE=0.5\nCROSSTIE_EAGER=0\nCROSSTIE_RAILS=eth0,10.0.0.1\n";
+                   CROSSTIE_PATIENCE=0.5\nCROSSTIE_EAGER=0\nCROSSTIE_RAILS=eth0,10.0.0.1\n\
+                   CROSSTIE_COLLECTIVE=all-reduce=ring\n";
     write("options", "all", options.as_bytes());
 
     write("ring", "short", &[2, 0, 0, 0, 8, 100, 1, 0, 30, 1, 1, 0, 100, 100, 100, 100]);
