@@ -31,6 +31,15 @@ pub enum Layout {
         /// Its length.
         length: u64,
     },
+    /// The rank has room for these blocks alone, of one length, one run behind the other: that of a
+    /// rank that passes on blocks of others. [`Program::touched`](crate::Program::touched) tells
+    /// which they are.
+    Held {
+        /// The length of a block.
+        length: u64,
+        /// Which, in ascending order, none behind the end of the one before.
+        runs: Vec<Run>,
+    },
 }
 
 impl Layout {
@@ -54,6 +63,7 @@ impl Layout {
                 let ranges = &ranges[run.first as usize..run.end as usize];
                 ranges.iter().map(|range| range.end - range.start).sum()
             }
+            Layout::Held { length, .. } => length.saturating_mul(run.count().into()),
             _ if run.count() == 0 => 0,
             Layout::Parts { .. } | Layout::Packed(_) | Layout::Only { .. } => {
                 self.begin(run.end) - self.begin(run.first)
@@ -89,6 +99,14 @@ impl Layout {
                 Some(1) => length,
                 _ => panic!("this rank knows block {only} alone, not block {block}"),
             },
+            Layout::Held { length, ref runs } => {
+                // The run that it is in, or that it ends.
+                let at = runs.partition_point(|run| run.first <= block);
+                let before: u32 = runs[..at].iter().map(|run| run.count()).sum();
+                let run = at.checked_sub(1).map(|at| runs[at]).filter(|run| block <= run.end);
+                let run = run.unwrap_or_else(|| panic!("this rank has no room for block {block}"));
+                length.saturating_mul(u64::from(before - (run.end - block)))
+            }
             Layout::Spread(ref ranges) => ranges[block as usize].start,
         }
     }
@@ -121,6 +139,15 @@ mod tests {
         assert_eq!((spread.length(run(0, 3)), ranges(&spread, 1, 3)), (5, vec![(4, 4), (0, 2)]));
         let only = Layout::Only { block: 7, length: 6 };
         assert_eq!((only.length(run(7, 8)), ranges(&only, 7, 8)), (6, vec![(0, 6)]));
+    }
+
+    #[test]
+    fn room_for_some_blocks_is_as_long_as_these() {
+        let runs = vec![run(0, 2), run(5, 7), run(9, 10)];
+        let held = Layout::Held { length: 3, runs };
+        assert_eq!((ranges(&held, 0, 2), ranges(&held, 1, 2)), (vec![(0, 6)], vec![(3, 6)]));
+        assert_eq!((ranges(&held, 5, 7), ranges(&held, 9, 10)), (vec![(6, 12)], vec![(12, 15)]));
+        assert_eq!(held.length(run(5, 7)), 6);
     }
 
     #[test]

@@ -319,6 +319,24 @@ impl Operation {
         all
     }
 
+    /// The same for another root, where there is one, and another size, where there is one.
+    pub fn asked(mut self, new_root: u32, new_size: Bytes) -> Operation {
+        match &mut self {
+            Operation::Barrier { .. } => {}
+            Operation::Broadcast { root, size, .. }
+            | Operation::Gather { root, size, .. }
+            | Operation::Scatter { root, size, .. }
+            | Operation::Reduce { root, size, .. } => (*root, *size) = (new_root, new_size),
+            Operation::AllGather { size, .. }
+            | Operation::AllReduce { size, .. }
+            | Operation::ReduceScatter { size, .. }
+            | Operation::Scan { size, .. }
+            | Operation::ExclusiveScan { size, .. }
+            | Operation::AllToAll { size, .. } => *size = new_size,
+        }
+        self
+    }
+
     /// What all algorithms for it say of themselves.
     pub fn algorithms(&self) -> Vec<&'static Declaration> {
         match self {

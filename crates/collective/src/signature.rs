@@ -134,17 +134,18 @@ impl Signature {
             () if differs(OPERATION) => {
                 Disagreement::Operation { found: name(found), expected: operation }
             }
-            () if differs(ALGORITHM) => Disagreement::Algorithm {
-                operation,
-                found: algorithm(found),
-                expected: algorithm(self),
-            },
             () if differs(ROOT) => Disagreement::Root {
                 operation,
                 found: found.get(ROOT) as u16,
                 expected: self.get(ROOT) as u16,
             },
+            // Other lengths may have led to another algorithm.
             () if differs(LENGTHS) => Disagreement::Lengths { operation },
+            () if differs(ALGORITHM) => Disagreement::Algorithm {
+                operation,
+                found: algorithm(found),
+                expected: algorithm(self),
+            },
             () if differs(KEYS) => Disagreement::Keys { operation, algorithm: algorithm(self) },
             () if differs(REDUCTION) => Disagreement::Reduction { operation },
             () => return None,
@@ -160,8 +161,9 @@ impl Signature {
 fn lengths(layout: &Layout) -> u64 {
     match layout {
         Layout::Only { .. } => 0,
-        Layout::Equal(length) => Digest::of(&[1, *length]),
-        Layout::Parts { whole, parts } => Digest::of(&[2, *whole, (*parts).into()]),
+        Layout::Equal(length) | Layout::Held { length, .. } => Digest::of(&[1, *length]),
+        // The algorithm decides how many.
+        Layout::Parts { whole, .. } => Digest::of(&[2, *whole]),
         Layout::Packed(ends) => {
             let mut digest = Digest::new();
             let mut begin = 0;
@@ -248,8 +250,10 @@ mod tests {
         let linear = of(all_reduce(AllReduce::Linear {}), &vector(100), 7);
         let expected = "it uses linear as the algorithm of all-reduce, this rank uses ring";
         assert_eq!(told(ring, linear), expected);
-        let longer = of(all_reduce(AllReduce::Ring {}), &vector(101), 7);
-        assert_eq!(told(ring, longer), "it calls all-reduce with other lengths than this rank");
+        let lengths = "it calls all-reduce with other lengths than this rank";
+        for other in [AllReduce::Ring {}, AllReduce::Linear {}] {
+            assert_eq!(told(ring, of(all_reduce(other), &vector(101), 7)), lengths);
+        }
         let other = of(all_reduce(AllReduce::Ring {}), &vector(100), 8);
         assert_eq!(
             told(ring, other),

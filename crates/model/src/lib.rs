@@ -7,6 +7,7 @@
 //!
 //! - [`price`] evaluates any schedule of `crosstie-collective` under the same parameters and says
 //!   what the time is spent on;
+//! - [`Advice`] ranks the algorithms of a collective operation, at once;
 //! - [`congestion`] says what becomes of many flows into one port whose buffer is finite;
 //! - [`fit`] goes the other way, from measurements to parameters.
 //!
@@ -37,6 +38,7 @@
 //! Cluster*, University of Hong Kong, 2001, here "tam". Where it is silent or its forms do not
 //! hold, the page of a module says what is done.
 
+mod advice;
 mod broadcast;
 mod cluster;
 pub mod congestion;
@@ -51,6 +53,7 @@ mod testing;
 mod transfer;
 mod uplink;
 
+pub use advice::Advice;
 pub use broadcast::{Form, PacketTree};
 pub use cluster::{Acknowledgements, Cluster, Messages, Processors, Rail};
 pub use congestion::Architecture;

@@ -25,6 +25,7 @@
 //! ones are sent at once; of long ones the data go when there is a receive for them, over all rails
 //! at once.
 
+mod choice;
 mod collective;
 pub(crate) mod connect;
 mod error;
@@ -32,14 +33,16 @@ mod options;
 mod requests;
 mod scope;
 
+pub use choice::Algorithms;
+pub use collective::{Collective, Contradiction, Playing};
 pub use error::{CommError, Fate};
 pub use options::Options;
 pub use requests::{Completion, Requests};
 pub use scope::{Receiving, Scope, Sending};
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::marker::PhantomData;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytemuck::{NoUninit, Pod};
 use crosstie_launch::Job;
@@ -61,15 +64,13 @@ pub struct Comm {
     worker: Worker,
     rank: usize,
     size: usize,
-    /// Ranks per core, on which all ranks agree.
-    ranks_per_core: u32,
     /// How long an operation may take.
     timeout: Cell<Option<Duration>>,
     /// True if an operation ended with an error.
     failed: Cell<bool>,
-    schedules: RefCell<collective::Schedules>,
-    /// The number of the next collective operation.
-    operation: Cell<u32>,
+    collectives: collective::Collectives,
+    /// Which algorithms they take.
+    choice: choice::Choice,
     /// One thread at a time.
     _alone: PhantomData<Cell<()>>,
 }
@@ -93,17 +94,18 @@ impl Comm {
     }
 
     /// The same for a job that this rank has joined, once all ranks of it come here.
-    pub fn of(job: Job, options: Options) -> Result<Comm, CommError> {
-        let worker = Worker::of(job, &options)?;
+    pub fn of(mut job: Job, options: Options) -> Result<Comm, CommError> {
+        let connected = connect::connect(&mut job, &options)?;
+        let choice = choice::Choice::agreed(&mut job, &options, &connected)?;
+        let worker = Worker::connected(job, connected)?;
         Ok(Comm {
             rank: worker.rank(),
             size: worker.size(),
-            ranks_per_core: worker.ranks_per_core(),
             worker,
             timeout: Cell::new(None),
             failed: Cell::new(false),
-            schedules: RefCell::default(),
-            operation: Cell::new(0),
+            collectives: collective::Collectives::default(),
+            choice,
             _alone: PhantomData,
         })
     }
@@ -158,7 +160,7 @@ impl Comm {
         // SAFETY: `finish` returns when the rank is done with it, or has taken it back.
         let lent = unsafe { Lent::new(bytes) };
         let begun = self.begin_send_as(Class::Application, to, tag, lent, synchronous)?;
-        self.checked(begun.finish(self.worker.core(), self.timeout.get())).map(drop)
+        self.finished_from(begun).map(drop)
     }
 
     /// Receives a message from a rank, or from any, with a tag, or with any. It may be shorter than
@@ -174,7 +176,7 @@ impl Comm {
         // SAFETY: as above.
         let lent = unsafe { LentMut::new(bytemuck::cast_slice_mut(message)) };
         let begun = self.begin_recv(Class::Application, from.into(), tag, lent)?;
-        self.checked(begun.finish(self.worker.core(), self.timeout.get()))
+        self.finished_from(begun)
     }
 
     /// Waits until there is a message that a receive would take, and tells of it.
@@ -213,7 +215,7 @@ impl Comm {
         // SAFETY: `finish` returns when the rank is done with it, or has taken it back.
         let lent = unsafe { LentMut::new(bytemuck::cast_slice_mut(message)) };
         let begun = self.worker.begin_claimed(claim, Buffer::In(lent))?;
-        self.checked(begun.finish(self.worker.core(), self.timeout.get()))
+        self.finished_from(begun)
     }
 
     /// The message that a receive would take, if there is one.
@@ -309,12 +311,73 @@ impl Comm {
 
     /// Looks after messages until something is found.
     fn until<R>(&self, find: impl FnMut(&mut Rank) -> Option<R>) -> Result<R, CommError> {
-        self.checked(self.worker.core().until(self.timeout.get(), find))
+        self.until_within(self.timeout.get(), find)
+    }
+
+    /// The same within a time. Collective operations go on meanwhile; what combines is not called
+    /// under the lock.
+    fn until_within<R>(
+        &self,
+        timeout: Option<Duration>,
+        mut find: impl FnMut(&mut Rank) -> Option<R>,
+    ) -> Result<R, CommError> {
+        let core = self.worker.core();
+        if self.collectives.are_over() {
+            return self.checked(core.until(timeout, find));
+        }
+        let end = timeout.map(|timeout| Instant::now() + timeout);
+        let timed_out = |error| match error {
+            CommError::TimedOut { fate, .. } => {
+                CommError::TimedOut { after: timeout.unwrap_or_default(), fate }
+            }
+            error => error,
+        };
+        loop {
+            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+            let found = core.until(left, |rank| match find(rank) {
+                Some(found) => Some(Ok(found)),
+                None => self.collectives.next_done(rank).map(Err),
+            });
+            match self.checked(found.map_err(timed_out))? {
+                Ok(found) => return Ok(found),
+                Err(done) => self.collective_request_done(done),
+            }
+        }
     }
 
     /// Waits for a request. If it is not done in time, its memory is taken back.
     fn finished(&self, key: RequestKey) -> Result<Status, CommError> {
-        self.checked(self.worker.core().finished(key, self.timeout.get()))
+        let (core, timeout) = (self.worker.core(), self.timeout.get());
+        if self.collectives.are_over() {
+            return self.checked(core.finished(key, timeout));
+        }
+        match self.until_within(timeout, |rank| rank.is_done(key).then_some(())) {
+            Ok(()) => self.checked(core.finished(key, None)),
+            Err(CommError::TimedOut { after, .. }) => {
+                // It may have been done since.
+                let ended = core.finished(key, Some(Duration::ZERO));
+                self.checked(ended.map_err(|error| match error {
+                    CommError::TimedOut { fate, .. } => CommError::TimedOut { after, fate },
+                    error => error,
+                }))
+            }
+            Err(error) => {
+                self.take_back(&[key]);
+                Err(error)
+            }
+        }
+    }
+
+    /// Waits for a send or a receive that has just begun.
+    #[inline]
+    fn finished_from(&self, begun: Begun<'_>) -> Result<Status, CommError> {
+        if self.collectives.are_over() {
+            return self.checked(begun.finish(self.worker.core(), self.timeout.get()));
+        }
+        let guard = begun.guard(self.worker.core());
+        let done = self.finished(guard.key);
+        std::mem::forget(guard);
+        done
     }
 
     /// Takes back the memory of requests; what becomes of those that were not done.

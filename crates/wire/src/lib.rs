@@ -26,8 +26,8 @@ mod waiting;
 pub mod worker;
 
 pub use comm::{
-    Claim, Comm, CommError, Completion, Fate, Loss, Options, Receiving, Requests, Scope, Sending,
-    Status,
+    Algorithms, Claim, Collective, Comm, CommError, Completion, Contradiction, Fate, Loss, Options,
+    Playing, Receiving, Requests, Scope, Sending, Status,
 };
 pub use rank::{RailCount, RailStatistics};
 pub use worker::Worker;

@@ -169,7 +169,6 @@ pub struct Worker {
 /// What all clones of a worker share. When the last of them goes, the rank leaves.
 struct Inner {
     core: Arc<Core>,
-    ranks_per_core: u32,
     progress: Mutex<Option<JoinHandle<()>>>,
     job: Mutex<Option<Job>>,
 }
@@ -198,9 +197,13 @@ impl Worker {
     /// The rank of a job that was joined, once all ranks of it come here.
     pub fn of(mut job: Job, options: &Options) -> Result<Worker, CommError> {
         let connected = connect::connect(&mut job, options)?;
-        let connect::Connected { engine, ranks_each, ranks_per_core } = connected;
+        Worker::connected(job, connected)
+    }
+
+    /// The rank of a job whose ranks have found each other.
+    pub(crate) fn connected(job: Job, connected: connect::Connected) -> Result<Worker, CommError> {
         let place = (job.rank(), job.size());
-        let worker = Worker::new(engine, job, place, (ranks_each, ranks_per_core))?;
+        let worker = Worker::new(connected.engine, job, place, connected.ranks_each)?;
         if place.1 > 1 {
             worker.begin_to_care()?;
         }
@@ -212,12 +215,12 @@ impl Worker {
         engine: Rank,
         job: Job,
         place: (usize, usize),
-        (ranks_each, ranks_per_core): (u32, u32),
+        ranks_each: u32,
     ) -> Result<Worker, CommError> {
         let core = Core::new(engine, place, ranks_each, job.aborter()?);
         let core = Arc::new(core.map_err(CommError::Thread)?);
         let (progress, job) = (Mutex::new(None), Mutex::new(Some(job)));
-        Ok(Worker { inner: Arc::new(Inner { core, ranks_per_core, progress, job }) })
+        Ok(Worker { inner: Arc::new(Inner { core, progress, job }) })
     }
 
     /// Begins the progress thread.
@@ -232,11 +235,6 @@ impl Worker {
     #[inline]
     pub(crate) fn core(&self) -> &Core {
         &self.inner.core
-    }
-
-    /// Ranks per core, on which all ranks agree.
-    pub(crate) fn ranks_per_core(&self) -> u32 {
-        self.inner.ranks_per_core
     }
 
     /// Which rank this is, counted from 0.

@@ -1,553 +1,626 @@
-//! Collective operations: schedules of `crosstie-collective`, played with the bytes that they move.
+//! Collective operations: programs of `crosstie-collective`, played with the bytes that they move.
 //!
-//! A schedule says who sends which blocks to whom, after what; its cargo says what becomes of them.
-//! Here blocks get their places: those of the caller's buffer, and others for what is only passed
-//! on.
+//! Any number of operations may be in flight. Each is a [`Machine`]: its program says which sends
+//! and receives may begin, and it is told which are done. All requests of all machines are in one
+//! set, which tells those that are done, so that a completion costs the same however many are under
+//! way. Machines go on while their rank waits for anything.
+//!
+//! Messages of one operation are told apart from those of others by a number in their tags, and
+//! carry what ranks have to agree on ([`header`]).
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-use std::sync::Arc;
+mod call;
+mod header;
+mod machine;
+mod memory;
+mod script;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::marker::PhantomData;
 
 use bytemuck::Pod;
-use crosstie_collective::player::{Action, Player, Turn};
-use crosstie_collective::{
-    Access, Collective, Op, OpId, Operation, Purpose, Rank, Step, algorithm,
-};
-use crosstie_protocol::message;
-use crosstie_units::{Bytes, Time};
+use crosstie_collective::{Disagreement, OpId, Rank as Number, Signature};
+use crosstie_protocol::message::{Class, Tag};
+use slotmap::{Key as _, SecondaryMap, SlotMap};
 
-use super::{Comm, CommError};
-use crate::lent::{Lent, LentMut};
-use crate::rank::RequestKey;
-use crosstie_protocol::message::Class;
+pub use call::Collective;
+pub(super) use call::Needs;
 
-/// Schedules that were used of late.
+use super::{Begun, Comm, CommError, Scope};
+use crate::lent::LentMut;
+use crate::rank::{Buffer, Failure, Rank, RequestKey, Selection, SetKey, Status as Done, context};
+use call::Bound;
+use header::{HEADER, Header, SHORT};
+use machine::Machine;
+use memory::Combine;
+use script::Scripts;
+
+slotmap::new_key_type! {
+    /// A collective operation that has begun and whose end nobody has been told.
+    pub(super) struct PlayKey;
+}
+
+/// How ranks contradict each other in a collective operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Contradiction {
+    /// They do not call the same.
+    #[error(transparent)]
+    Call(#[from] Disagreement),
+    /// A message is longer or shorter than expected.
+    #[error("it sent a message of {found} bytes, this rank expected {expected}")]
+    Length {
+        /// Its length.
+        found: usize,
+        /// That of what was to be received.
+        expected: usize,
+    },
+    /// A message is not to be received at all.
+    #[error("it sent a message of {bytes} bytes, this rank expected none")]
+    Unexpected {
+        /// Its length.
+        bytes: usize,
+    },
+    /// A message is left from before.
+    #[error("it sent a message of an earlier operation, which ended with an error")]
+    Stale,
+}
+
+/// A send or a receive of a collective operation.
+struct Underway {
+    play: PlayKey,
+    what: What,
+    /// Its bytes, unless they lie in the memory of the operation. They stay where they are.
+    memory: Vec<u8>,
+}
+
+/// What it is for.
+#[derive(Debug, Clone, Copy)]
+enum What {
+    Send(OpId),
+    Receive {
+        op: OpId,
+        /// True if the message goes where it belongs.
+        in_place: bool,
+        bytes: usize,
+    },
+    /// A header alone is sent.
+    Greeting,
+    /// A header alone is received.
+    Greeted,
+}
+
+/// How far an operation is.
+enum Play {
+    Idle(Box<Machine>),
+    /// Its machine is at work.
+    Busy,
+    Ended(Result<(), CommError>),
+}
+
+/// The collective operations of a rank.
 #[derive(Default)]
-pub(super) struct Schedules {
-    all: Vec<(Operation, Arc<Whole>)>,
+pub(super) struct Collectives {
+    state: RefCell<State>,
+    /// How many are in flight.
+    count: Cell<usize>,
+    scripts: RefCell<Scripts>,
+    /// The number of the next one.
+    next: Cell<u32>,
 }
 
-/// A collective operation, ready to be played.
-pub(super) struct Whole {
-    schedule: Arc<crosstie_collective::Schedule>,
-    cargo: crosstie_collective::Cargo,
-    purpose: Purpose,
+#[derive(Default)]
+struct State {
+    set: Option<SetKey>,
+    plays: SlotMap<PlayKey, Play>,
+    /// Those in flight, by what of their numbers is in tags.
+    rounds: HashMap<u32, PlayKey>,
+    requests: SecondaryMap<RequestKey, Underway>,
+    /// What was done while its machine was at work.
+    late: Vec<(Underway, Result<Done, Failure>)>,
 }
 
-/// As many schedules are kept.
-const KEPT: usize = 16;
-
-impl Schedules {
-    fn get(&mut self, operation: Operation, ranks: usize) -> Result<Arc<Whole>, CommError> {
-        if let Some(at) = self.all.iter().position(|(kept, _)| *kept == operation) {
-            self.all[..=at].rotate_right(1);
-            return Ok(Arc::clone(&self.all[0].1));
+impl Collectives {
+    /// Keeps a send or a receive until it is done. Returns false if it is done at once.
+    fn keep(&self, begun: Begun<'_>, underway: Underway) -> bool {
+        let set = self.state.borrow().set;
+        let key = begun.watched_by(set);
+        if key.is_null() {
+            return false;
         }
-        let Collective { schedule, cargo, purpose } = operation.collective(ranks as u32)?;
-        let whole = Arc::new(Whole { schedule: Arc::new(schedule), cargo, purpose });
-        self.all.truncate(KEPT - 1);
-        self.all.insert(0, (operation, Arc::clone(&whole)));
-        Ok(whole)
+        self.state.borrow_mut().requests.insert(key, underway);
+        true
+    }
+
+    /// A send or a receive that is done, while operations are in flight.
+    #[inline]
+    pub fn next_done(&self, engine: &mut Rank) -> Option<RequestKey> {
+        if self.count.get() == 0 {
+            return None;
+        }
+        engine.next_done(self.state.borrow().set?)
+    }
+
+    /// Returns true if none is in flight.
+    #[inline]
+    pub fn are_over(&self) -> bool {
+        self.count.get() == 0
+    }
+
+    /// Returns true if an operation has come to its end.
+    fn is_ended(&self, play: PlayKey) -> bool {
+        matches!(self.state.borrow().plays.get(play), None | Some(Play::Ended(_)))
     }
 }
 
-/// From so many bytes on, an algorithm is taken that moves less in more steps.
-const LONG: usize = 64 << 10;
+/// Takes a machine to work with it. It is put back, also after a panic.
+struct AtWork<'a> {
+    collectives: &'a Collectives,
+    play: PlayKey,
+    machine: Option<Box<Machine>>,
+}
 
-/// With this many ranks per core or more, a rank that waits for a message waits until all others
-/// have had their turn: the algorithm with the fewest messages is the fastest.
-const OVERSUBSCRIBED: u32 = 4;
-
-/// Returns the algorithm of an all-reduce of vectors of `bytes`, with `ranks_per_core`.
-fn all_reduce_of(bytes: usize, ranks_per_core: u32) -> algorithm::AllReduce {
-    match bytes >= LONG {
-        true => algorithm::AllReduce::Ring {},
-        false if ranks_per_core >= OVERSUBSCRIBED => algorithm::AllReduce::Linear {},
-        false => algorithm::AllReduce::RecursiveDoubling {},
+impl<'a> AtWork<'a> {
+    fn take(collectives: &'a Collectives, play: PlayKey) -> Option<AtWork<'a>> {
+        let mut state = collectives.state.borrow_mut();
+        let found = state.plays.get_mut(play)?;
+        match std::mem::replace(found, Play::Busy) {
+            Play::Idle(machine) => Some(AtWork { collectives, play, machine: Some(machine) }),
+            other => {
+                *found = other;
+                None
+            }
+        }
     }
 }
 
-/// Returns the algorithm of a barrier, with `ranks_per_core`.
-fn barrier_of(ranks_per_core: u32) -> algorithm::Barrier {
-    match ranks_per_core >= OVERSUBSCRIBED {
-        true => algorithm::Barrier::Linear {},
-        false => algorithm::Barrier::Dissemination {},
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        let mut state = self.collectives.state.borrow_mut();
+        if let (Some(machine), Some(play)) = (self.machine.take(), state.plays.get_mut(self.play)) {
+            *play = Play::Idle(machine);
+        }
+    }
+}
+
+/// Gives up an operation if whoever waits for it panics.
+struct Guard<'a> {
+    comm: &'a Comm,
+    play: PlayKey,
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.comm.give_up_collective(self.play);
     }
 }
 
 impl Comm {
+    /// Waits until a collective operation is done.
+    #[allow(unsafe_code)] // Lends memory for as long as the call lasts.
+    pub fn collective<T: Pod>(&self, collective: Collective<'_, T>) -> Result<(), CommError> {
+        // SAFETY: it has ended or is given up when this returns or unwinds.
+        let (play, _) = unsafe { self.begin_collective(collective)? };
+        let guard = Guard { comm: self, play };
+        let ended = self.end_of_collective(play);
+        std::mem::forget(guard);
+        ended
+    }
+
     /// Waits until all ranks have come here.
     pub fn barrier(&self) -> Result<(), CommError> {
-        let operation = Operation::Barrier { algorithm: barrier_of(self.ranks_per_core) };
-        self.collective::<u8>(operation, &mut [], &mut |_, _| ())
+        self.collective(Collective::barrier())
     }
 
     /// Everybody gets what the root has.
     pub fn broadcast<T: Pod>(&self, root: usize, data: &mut [T]) -> Result<(), CommError> {
-        let size = self.elements(root, data.len())?;
-        let algorithm = algorithm::Broadcast::default();
-        let operation = Operation::Broadcast { algorithm, root: root as u32, size };
-        self.collective(operation, data, &mut |_, _| ())
+        self.collective(Collective::broadcast(root, data))
     }
 
-    /// The root gets everybody's block: that of rank r is the r-th of `all`, which matters at the
-    /// root only.
+    /// [`Collective::gather`]
     pub fn gather<T: Pod>(&self, root: usize, mine: &[T], all: &mut [T]) -> Result<(), CommError> {
-        let size = self.elements(root, mine.len())?;
-        let mut own = Vec::new();
-        let data = match self.rank == root {
-            true => all,
-            false => self.room(&mut own, mine.len()),
-        };
-        self.blocks(data.len(), mine.len(), "a block of everybody")?;
-        data[self.rank * mine.len()..][..mine.len()].copy_from_slice(mine);
-        let algorithm = algorithm::Gather::default();
-        let operation = Operation::Gather { algorithm, root: root as u32, size };
-        self.collective(operation, data, &mut |_, _| ())
+        self.collective(Collective::gather(root, mine, all))
     }
 
-    /// Everybody gets a block of the root: rank r the r-th of `all`, which matters at the root
-    /// only.
+    /// [`Collective::gather_v`]
+    pub fn gather_v<T: Pod>(
+        &self,
+        root: usize,
+        mine: &[T],
+        all: &mut [T],
+        counts: &[usize],
+    ) -> Result<(), CommError> {
+        self.collective(Collective::gather_v(root, mine, all, counts))
+    }
+
+    /// [`Collective::scatter`]
     pub fn scatter<T: Pod>(&self, root: usize, all: &[T], mine: &mut [T]) -> Result<(), CommError> {
-        let size = self.elements(root, mine.len())?;
-        let mut own = Vec::new();
-        let data = self.room(&mut own, mine.len());
-        if self.rank == root {
-            self.blocks(all.len(), mine.len(), "a block for everybody")?;
-            data.copy_from_slice(all);
-        }
-        let algorithm = algorithm::Scatter::default();
-        let operation = Operation::Scatter { algorithm, root: root as u32, size };
-        self.collective(operation, data, &mut |_, _| ())?;
-        mine.copy_from_slice(&data[self.rank * mine.len()..][..mine.len()]);
-        Ok(())
+        self.collective(Collective::scatter(root, all, mine))
     }
 
-    /// Everybody gets everybody's block: that of rank r is the r-th of `all`.
+    /// [`Collective::scatter_v`]
+    pub fn scatter_v<T: Pod>(
+        &self,
+        root: usize,
+        all: &[T],
+        counts: &[usize],
+        mine: &mut [T],
+    ) -> Result<(), CommError> {
+        self.collective(Collective::scatter_v(root, all, counts, mine))
+    }
+
+    /// [`Collective::all_gather`]
     pub fn all_gather<T: Pod>(&self, mine: &[T], all: &mut [T]) -> Result<(), CommError> {
-        let size = self.elements(0, mine.len())?;
-        self.blocks(all.len(), mine.len(), "a block of everybody")?;
-        all[self.rank * mine.len()..][..mine.len()].copy_from_slice(mine);
-        let operation = Operation::AllGather { algorithm: algorithm::AllGather::default(), size };
-        self.collective(operation, all, &mut |_, _| ())
+        self.collective(Collective::all_gather(mine, all))
     }
 
-    /// Everybody gets a block of everybody: the s-th of `received` is the one that rank s has for
-    /// this rank, its r-th with r this rank.
+    /// [`Collective::all_gather_v`]
+    pub fn all_gather_v<T: Pod>(
+        &self,
+        mine: &[T],
+        all: &mut [T],
+        counts: &[usize],
+    ) -> Result<(), CommError> {
+        self.collective(Collective::all_gather_v(mine, all, counts))
+    }
+
+    /// [`Collective::all_to_all`]
     pub fn all_to_all<T: Pod>(&self, sent: &[T], received: &mut [T]) -> Result<(), CommError> {
-        let block = sent.len() / self.size;
-        self.blocks(sent.len(), block, "a block for everybody, all of the same length")?;
-        self.blocks(received.len(), block, "as much as is sent")?;
-        let size = self.elements(0, block)?;
-        // What is sent and what is received behind it.
-        let mut data = vec![T::zeroed(); 2 * sent.len()];
-        data[..sent.len()].copy_from_slice(sent);
-        let own = self.rank * block;
-        data.copy_within(own..own + block, sent.len() + own);
-        let operation = Operation::AllToAll { algorithm: algorithm::AllToAll::default(), size };
-        self.collective(operation, &mut data, &mut |_, _| ())?;
-        received.copy_from_slice(&data[sent.len()..]);
-        Ok(())
+        self.collective(Collective::all_to_all(sent, received))
     }
 
-    /// The root gets the combination of what all ranks have, element by element; `data` of others
-    /// is left as it is. The order in which elements are combined is not told.
+    /// [`Collective::all_to_all_v`]
+    pub fn all_to_all_v<T: Pod>(
+        &self,
+        sent: &[T],
+        sent_counts: &[usize],
+        received: &mut [T],
+        received_counts: &[usize],
+    ) -> Result<(), CommError> {
+        self.collective(Collective::all_to_all_v(sent, sent_counts, received, received_counts))
+    }
+
+    /// [`Collective::reduce`]
     pub fn reduce<T: Pod>(
         &self,
         root: usize,
         data: &mut [T],
         combine: impl Fn(&mut T, T),
     ) -> Result<(), CommError> {
-        let size = self.elements(root, data.len())?;
-        let algorithm = algorithm::Reduce::default();
-        let operation = Operation::Reduce { algorithm, root: root as u32, size, combine: None };
-        let mut own;
-        let data = match self.rank == root {
-            true => data,
-            false => {
-                own = data.to_vec();
-                &mut own[..]
-            }
-        };
-        self.collective(operation, data, &mut each(combine))
+        self.collective(Collective::reduce(root, data, combine))
     }
 
-    /// Everybody gets the combination of what all ranks have, element by element.
+    /// [`Collective::all_reduce`]
     pub fn all_reduce<T: Pod>(
         &self,
         data: &mut [T],
         combine: impl Fn(&mut T, T),
     ) -> Result<(), CommError> {
-        let size = self.elements(0, data.len())?;
-        let algorithm = all_reduce_of(size_of_val(data), self.ranks_per_core);
-        let operation = Operation::AllReduce { algorithm, size, combine: None };
-        self.collective(operation, data, &mut each(combine))
+        self.collective(Collective::all_reduce(data, combine))
     }
 
-    /// So many elements; schedules count in these. Messages without any go too, so that ranks that
-    /// have some notice.
-    fn elements(&self, root: usize, count: usize) -> Result<Bytes, CommError> {
-        self.peer(root)?;
-        Ok(Bytes::new(count.max(1) as u64))
-    }
-
-    fn blocks(&self, found: usize, block: usize, rule: &'static str) -> Result<(), CommError> {
-        match block * self.size {
-            expected if expected == found => Ok(()),
-            expected => Err(self.fails(CommError::Length { found, expected, rule })),
-        }
-    }
-
-    /// Room for a block of everybody.
-    fn room<'a, T: Pod>(&self, own: &'a mut Vec<T>, block: usize) -> &'a mut [T] {
-        own.resize(block * self.size, T::zeroed());
-        own
-    }
-
-    /// Plays an operation with this data.
-    fn collective<T: Pod>(
+    /// [`Collective::reduce_scatter`]
+    pub fn reduce_scatter<T: Pod>(
         &self,
-        operation: Operation,
-        data: &mut [T],
-        combine: &mut dyn FnMut(&mut [T], &[T]),
+        all: &[T],
+        mine: &mut [T],
+        combine: impl Fn(&mut T, T),
     ) -> Result<(), CommError> {
-        if self.size == 1 {
-            return Ok(());
-        }
-        let whole = self.schedules.borrow_mut().get(operation, self.size)?;
-        let number = self.operation.get();
-        self.operation.set(number.wrapping_add(1));
-        let blocks = Blocks::new(whole.purpose, self.rank, self.size, data.len());
-        let mut part = Part {
-            comm: self,
-            first: whole.schedule.places(Rank(self.rank as u32)).start,
-            whole: &whole,
-            // Two operations that follow each other do not mistake their messages.
-            round: number % ROUNDS,
-            data,
-            combine,
-            blocks,
-            passing: BTreeMap::new(),
-            under_way: Vec::new(),
-            received: BTreeMap::new(),
-        };
-        part.play()
-    }
-}
-
-/// Tags of a schedule are below this; the round is above.
-const MOST_TAGS: u32 = 1 << 24;
-const ROUNDS: u32 = 1 << 8;
-
-/// How many elements `bytes` are.
-fn elements<T>(bytes: usize) -> usize {
-    bytes / size_of::<T>().max(1)
-}
-
-/// Combines element by element.
-fn each<T: Pod>(combine: impl Fn(&mut T, T)) -> impl FnMut(&mut [T], &[T]) {
-    move |into, from| into.iter_mut().zip(from).for_each(|(into, &from)| combine(into, from))
-}
-
-/// Where blocks are in the buffer of a rank.
-struct Blocks {
-    purpose: Purpose,
-    rank: usize,
-    ranks: usize,
-    elements: usize,
-}
-
-impl Blocks {
-    fn new(purpose: Purpose, rank: usize, ranks: usize, elements: usize) -> Blocks {
-        Blocks { purpose, rank, ranks, elements }
+        self.collective(Collective::reduce_scatter(all, mine, combine))
     }
 
-    /// The elements of a block in the buffer; `None` if it is only passed on.
-    fn place(&self, block: u32) -> Option<Range<usize>> {
-        let (block, elements) = (block as usize, self.elements);
-        // As schedules cut vectors.
-        let part_of = |parts: usize| {
-            let end = |part: usize| (part as u128 * elements as u128 / parts as u128) as usize;
-            Some(end(block)..end(block + 1))
-        };
-        match self.purpose {
-            Purpose::Barrier => Some(0..0),
-            Purpose::Broadcast { parts, .. }
-            | Purpose::Reduce { parts, .. }
-            | Purpose::AllReduce { parts }
-            | Purpose::Scan { parts }
-            | Purpose::ExclusiveScan { parts } => part_of(parts as usize),
-            Purpose::ReduceScatter => part_of(self.ranks),
-            Purpose::Gather { .. } | Purpose::Scatter { .. } | Purpose::AllGather => {
-                let length = elements / self.ranks;
-                Some(block * length..(block + 1) * length)
-            }
-            Purpose::AllToAll => {
-                let length = elements / self.ranks / 2;
-                let (from, to) = (block / self.ranks, block % self.ranks);
-                let place = match (from == self.rank, to == self.rank) {
-                    // What goes to another rank is in the first half, what comes in the second.
-                    (_, true) => self.ranks + from,
-                    (true, false) => to,
-                    (false, false) => return None,
-                };
-                Some(place * length..(place + 1) * length)
-            }
-        }
+    /// [`Collective::reduce_scatter_v`]
+    pub fn reduce_scatter_v<T: Pod>(
+        &self,
+        all: &[T],
+        counts: &[usize],
+        mine: &mut [T],
+        combine: impl Fn(&mut T, T),
+    ) -> Result<(), CommError> {
+        self.collective(Collective::reduce_scatter_v(all, counts, mine, combine))
     }
 
-    /// The elements of a block that has no place.
-    fn length(&self) -> usize {
-        self.elements / self.ranks / 2
+    /// [`Collective::scan`]
+    pub fn scan<T: Pod>(
+        &self,
+        data: &mut [T],
+        combine: impl Fn(&mut T, T),
+    ) -> Result<(), CommError> {
+        self.collective(Collective::scan(data, combine))
     }
-}
 
-/// What one rank does in a collective operation.
-struct Part<'a, T> {
-    comm: &'a Comm,
-    whole: &'a Whole,
-    /// Where its operations begin among all.
-    first: usize,
-    round: u32,
-    data: &'a mut [T],
-    combine: &'a mut dyn FnMut(&mut [T], &[T]),
-    blocks: Blocks,
-    /// Blocks that are only passed on.
-    passing: BTreeMap<u32, Vec<T>>,
-    /// Operations under way, with what they send or receive.
-    under_way: Vec<Underway<T>>,
-    /// What was received and is not in its place yet, by operation.
-    received: BTreeMap<u32, Vec<T>>,
-}
+    /// [`Collective::exclusive_scan`]
+    pub fn exclusive_scan<T: Pod>(
+        &self,
+        data: &mut [T],
+        combine: impl Fn(&mut T, T),
+    ) -> Result<(), CommError> {
+        self.collective(Collective::exclusive_scan(data, combine))
+    }
 
-/// An operation under way.
-struct Underway<T> {
-    op: u32,
-    key: RequestKey,
-    receives: bool,
-    /// The message. It stays where it is however this is moved.
-    message: Vec<T>,
-}
-
-impl<T: Pod> Part<'_, T> {
-    fn play(&mut self) -> Result<(), CommError> {
-        let rank = Rank(self.comm.rank as u32);
-        let mut player = Player::new(Arc::clone(&self.whole.schedule), 1);
-        let (now, turn) = (Time::ZERO, Turn::default());
-        player.begin(now, rank);
+    /// Begins an operation. Returns it, and where its result will be.
+    ///
+    /// # Safety
+    /// What it uses must stay lent until its end has been told or it has been given up.
+    #[allow(unsafe_code)] // As above.
+    unsafe fn begin_collective<T: Pod>(
+        &self,
+        collective: Collective<'_, T>,
+    ) -> Result<(PlayKey, *mut [T]), CommError> {
+        let (asked, needs) = collective.ask(self)?;
+        let operation = self.choice.choose(&asked, &needs);
+        let collectives = &self.collectives;
+        let (ranks, rank) = (self.size as u32, Number(self.rank as u32));
+        let script = collectives.scripts.borrow_mut().get(operation, ranks, rank)?;
+        let number = collectives.next.get();
+        // One whose messages have the same tags comes to its end first.
         loop {
-            let mut finished = false;
-            while let Some(action) = player.poll_action() {
-                match action {
-                    Action::Begin { id, op, watched, .. } => {
-                        if watched {
-                            player.started(rank, id, turn);
-                        }
-                        if self.begin(id.0, op.step)? {
-                            player.done(now, rank, id, turn);
-                        }
-                    }
-                    Action::Finish { .. } => finished = true,
-                    Action::Iteration { .. } => {}
+            let before = collectives.state.borrow().rounds.get(&header::round(number)).copied();
+            match before {
+                Some(before) => self.until_collective_ends(before)?,
+                None => break,
+            }
+        }
+        collectives.next.set(number.wrapping_add(1));
+        let Bound { memory, lengths, combine, result } = collective.bind(self, &script);
+        // Ranks agree on the size of elements, and whether contributions have an order.
+        let elements = 1 + 2 * size_of::<T>() as u64 + u64::from(needs.in_order);
+        let signature = Signature::new(&operation, lengths.as_ref(), elements);
+        // SAFETY: what it borrows lives until the machine has gone, as the caller promises.
+        let combine: Option<Combine<'static>> = unsafe { std::mem::transmute(combine) };
+        let machine = Machine::new(Header { signature, number }, script, memory, combine);
+        let play = {
+            let mut state = collectives.state.borrow_mut();
+            if state.set.is_none() {
+                state.set = Some(self.worker.core().lock()?.begin_set());
+            }
+            let round = machine.round();
+            let play = state.plays.insert(Play::Idle(Box::new(machine)));
+            state.rounds.insert(round, play);
+            play
+        };
+        collectives.count.set(collectives.count.get() + 1);
+        let guard = Guard { comm: self, play };
+        self.go_on(play, None);
+        std::mem::forget(guard);
+        Ok((play, result.elements()))
+    }
+
+    /// A machine is told what is done, and goes on.
+    fn go_on(&self, play: PlayKey, done: Option<(Underway, Result<Done, Failure>)>) {
+        let collectives = &self.collectives;
+        let Some(mut at_work) = AtWork::take(collectives, play) else {
+            // It is at work: what combines has called something that waits.
+            collectives.state.borrow_mut().late.extend(done);
+            return;
+        };
+        let machine = at_work.machine.as_mut().expect("it has just been taken");
+        let mut next = done;
+        let result = loop {
+            let told =
+                next.take().map_or(Ok(()), |(what, outcome)| machine.completed(what, outcome));
+            let advanced = told.and_then(|()| machine.advance(self, play));
+            if !matches!(advanced, Ok(false)) {
+                break advanced.map(drop);
+            }
+            let mut state = collectives.state.borrow_mut();
+            match state.late.iter().position(|(underway, _)| underway.play == play) {
+                Some(at) => next = Some(state.late.swap_remove(at)),
+                None => return,
+            }
+        };
+        drop(at_work);
+        // A rank that is gone may have called something else before.
+        if matches!(result, Err(CommError::Unreachable { .. })) {
+            let is_so = |from, tag| collectives.stray(from, tag) == Some(play);
+            let stray = self.worker.core().lock().ok().and_then(|engine| engine.stray(is_so));
+            if let Some(stray) = stray {
+                return self.contradicted_by(&stray);
+            }
+        }
+        self.end_collective(play, result);
+    }
+
+    /// An operation has come to its end. What it lent is used no more.
+    fn end_collective(&self, play: PlayKey, result: Result<(), CommError>) {
+        let collectives = &self.collectives;
+        let ended = result.map_err(|error| self.fails(error));
+        let (machine, keys) = {
+            let mut state = collectives.state.borrow_mut();
+            let keys = match &ended {
+                Ok(()) => Vec::new(),
+                Err(_) => {
+                    state.late.retain(|(underway, _)| underway.play != play);
+                    let of_play = |(key, underway): (RequestKey, &Underway)| {
+                        (underway.play == play).then_some(key)
+                    };
+                    state.requests.iter().filter_map(of_play).collect::<Vec<_>>()
                 }
-            }
-            if finished {
-                let left: Vec<u32> = self.received.keys().copied().collect();
-                left.into_iter().for_each(|op| self.put_in_place(op));
-                return Ok(());
-            }
-            player.done(now, rank, OpId(self.next_done()?), turn);
-        }
-    }
-
-    /// Begins an operation; whether it is done at once.
-    #[allow(unsafe_code)] // Lends messages that this keeps until they are done or taken back.
-    fn begin(&mut self, op: u32, step: Step) -> Result<bool, CommError> {
-        let place = self.first + op as usize;
-        // What it waits for has been received: now that goes to its place.
-        let needs: Vec<u32> =
-            self.whole.schedule.needs(place).iter().map(|need| need.op.0).collect();
-        needs.into_iter().for_each(|need| self.put_in_place(need));
-        let tag = |tag: u32| message::Tag(self.round * MOST_TAGS + tag % MOST_TAGS);
-        let (key, receives, message) = match step {
-            Step::Compute { .. } => return Ok(true),
-            Step::Get { .. } => return Err(CommError::Get),
-            Step::Cast { .. } => return Err(CommError::Cast),
-            Step::Send { to, tag: number, .. } => {
-                let message = self.collect(place);
-                // SAFETY: `Underway` keeps it where it is until it is done or taken back.
-                let lent = unsafe { Lent::new(bytemuck::cast_slice(&message)) };
-                let to = to.0 as usize;
-                let key = self.comm.begin_send(Class::Collective, to, tag(number.0), lent)?.key;
-                (key, false, message)
-            }
-            Step::Receive { from, tag: number, .. } => {
-                let mut message = vec![T::zeroed(); self.length(place)];
-                // SAFETY: as above.
-                let lent = unsafe { LentMut::new(bytemuck::cast_slice_mut(&mut message)) };
-                let (from, number) =
-                    (from.map(|from| from.0 as usize), number.map(|number| tag(number.0)));
-                let key = self.comm.begin_recv(Class::Collective, from, number, lent)?.key;
-                (key, true, message)
-            }
+            };
+            let Some(found) = state.plays.get_mut(play) else { return };
+            (std::mem::replace(found, Play::Ended(ended)), keys)
         };
-        self.under_way.push(Underway { op, key, receives, message });
-        Ok(false)
+        if !keys.is_empty() {
+            self.take_back(&keys);
+        }
+        let mut state = collectives.state.borrow_mut();
+        keys.iter().for_each(|&key| drop(state.requests.remove(key)));
+        if let Play::Idle(machine) = &machine {
+            state.rounds.remove(&machine.round());
+            collectives.count.set(collectives.count.get() - 1);
+        }
+        drop(state);
+        // What combines is the caller's, and may do anything when it is dropped.
+        drop(machine);
     }
 
-    /// Waits until an operation is done; which.
-    fn next_done(&mut self) -> Result<u32, CommError> {
-        let (under_way, mut looks) = (&self.under_way, 0u64);
-        let done = self.comm.until(|engine| {
-            looks += 1;
-            let done = under_way.iter().position(|under_way| engine.is_done(under_way.key));
-            // Seldom, but after no more than twice the time.
-            if done.is_none() && looks >= 64 && looks.is_power_of_two() {
-                return engine.stray(|from, tag| self.is_odd(from, tag)).map(Err);
+    /// A request is done: its machine goes on.
+    pub(super) fn collective_request_done(&self, request: RequestKey) {
+        // One that was given up is not known any more.
+        if !self.collectives.state.borrow().requests.contains_key(request) {
+            return;
+        }
+        let Ok(mut engine) = self.worker.core().lock() else { return };
+        let Some(outcome) = engine.outcome(request) else { return };
+        drop(engine);
+        let underway = self.collectives.state.borrow_mut().requests.remove(request);
+        if let Some(underway) = underway {
+            self.go_on(underway.play, Some((underway, outcome)));
+        }
+    }
+
+    /// All operations go on as far as they can.
+    pub(super) fn advance_collectives(&self) {
+        loop {
+            let Ok(mut engine) = self.worker.core().lock() else { return };
+            let Some(done) = self.collectives.next_done(&mut engine) else { return };
+            drop(engine);
+            self.collective_request_done(done);
+        }
+    }
+
+    /// Waits until an operation has come to its end.
+    fn until_collective_ends(&self, play: PlayKey) -> Result<(), CommError> {
+        let collectives = &self.collectives;
+        while !collectives.is_ended(play) {
+            let mut looks = 0u64;
+            let done = self.until(|engine| {
+                looks += 1;
+                if let Some(done) = collectives.next_done(engine) {
+                    return Some(Ok(done));
+                }
+                // Seldom, but after no more than twice the time.
+                let seldom = looks >= 8 && looks.is_power_of_two();
+                let stray = |from: u16, tag: Tag| collectives.stray(from, tag).is_some();
+                seldom.then(|| engine.stray(stray)).flatten().map(Err)
+            })?;
+            match done {
+                Ok(request) => self.collective_request_done(request),
+                Err(stray) => self.contradicted_by(&stray),
             }
-            done.map(Ok)
-        })?;
-        let done = done.map_err(|stray| {
-            let (rank, found) = (stray.from.into(), elements::<T>(stray.bytes as usize));
-            self.comm.fails(CommError::Disagreement { rank, found, expected: None })
-        })?;
-        let &Underway { key, receives, ref message, .. } = &self.under_way[done];
-        let (room, length) = (size_of_val(&message[..]), message.len());
-        let disagreement = |rank: usize, bytes: usize| {
-            let (found, expected) = (elements::<T>(bytes), Some(length));
-            self.comm.fails(CommError::Disagreement { rank, found, expected })
+        }
+        Ok(())
+    }
+
+    /// Waits for an operation, and forgets it.
+    fn end_of_collective(&self, play: PlayKey) -> Result<(), CommError> {
+        if let Err(error) = self.until_collective_ends(play) {
+            self.give_up_collective(play);
+            return Err(error);
+        }
+        let ended = self.collectives.state.borrow_mut().plays.remove(play);
+        match ended {
+            Some(Play::Ended(result)) => result,
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes back all that an operation uses.
+    pub(super) fn give_up_collective(&self, play: PlayKey) {
+        self.end_collective(play, Err(CommError::GivenUp));
+        self.collectives.state.borrow_mut().plays.remove(play);
+    }
+
+    /// A message of an operation in flight has come that it does not expect: the operation ends.
+    #[allow(unsafe_code)] // Lends memory for as long as the call lasts.
+    fn contradicted_by(&self, stray: &Done) {
+        let Some(play) = self.collectives.stray(stray.from, stray.tag) else { return };
+        let (rank, bytes) = (usize::from(stray.from), stray.bytes as usize);
+        let mut message = vec![Header::ROOM; if bytes <= SHORT + HEADER { bytes } else { 0 }];
+        if !message.is_empty() {
+            let context = context(Class::Collective);
+            let what = Selection { context, from: Some(stray.from), tag: Some(stray.tag) };
+            let core = self.worker.core();
+            let received = core.look().and_then(|(mut held, now)| {
+                let Some((claim, _)) = held.claim(&what) else { return Ok(()) };
+                // SAFETY: `finish` returns when the engine is done with it, or has taken it back.
+                let lent = unsafe { LentMut::new(&mut message) };
+                let key = held.receive_claimed(now, claim, Buffer::In(lent));
+                Begun { key, held, now }.finish(core, self.timeout.get()).map(drop)
+            });
+            if let Err(error) = received {
+                return self.end_collective(play, Err(error));
+            }
+        }
+        let what = match self.collectives.state.borrow().plays.get(play) {
+            Some(Play::Idle(machine)) if !message.is_empty() => machine.contradicted(&message),
+            _ => Contradiction::Unexpected { bytes },
         };
-        let status = self.comm.finished(key).map_err(|error| match error {
-            CommError::Truncated { from, bytes, .. } => disagreement(from, bytes),
-            other => other,
-        })?;
-        if receives && status.bytes != room {
-            return Err(disagreement(status.source, status.bytes));
-        }
-        let Underway { op, message, .. } = self.under_way.swap_remove(done);
-        if receives {
-            self.received.insert(op, message);
-        }
-        Ok(op)
+        self.end_collective(play, Err(CommError::Disagreement { rank, what }));
     }
+}
 
-    /// Returns true if a message is of this operation, and this rank does not receive it in this
-    /// operation.
-    fn is_odd(&self, from: u16, message::Tag(tag): message::Tag) -> bool {
-        let ours = |op: &Op| match op.step {
-            Step::Receive { from: asked, tag: number, .. } => {
-                let tags = number.is_none_or(|number| number.0 % MOST_TAGS == tag % MOST_TAGS);
-                tags && asked.is_none_or(|asked| asked.0 == u32::from(from))
-            }
-            _ => false,
-        };
-        let rank = Rank(self.comm.rank as u32);
-        tag / MOST_TAGS == self.round && !self.whole.schedule.ops(rank).iter().any(ours)
-    }
-
-    fn cargo(&self, place: usize) -> impl Iterator<Item = u32> + use<'_, T> {
-        self.whole.cargo.blocks(place).iter().map(|block| block.0)
-    }
-
-    /// The elements of the message of an operation.
-    fn length(&self, place: usize) -> usize {
-        let length =
-            |block| self.blocks.place(block).map_or(self.blocks.length(), |place| place.len());
-        self.cargo(place).map(length).sum()
-    }
-
-    /// What an operation sends.
-    fn collect(&self, place: usize) -> Vec<T> {
-        let mut message = Vec::with_capacity(self.length(place));
-        for block in self.cargo(place) {
-            match self.blocks.place(block) {
-                Some(range) => message.extend_from_slice(&self.data[range]),
-                None => message.extend_from_slice(&self.passing[&block]),
-            }
-        }
-        message
-    }
-
-    /// What an operation has received goes where it belongs, or is combined with what is there.
-    fn put_in_place(&mut self, op: u32) {
-        let Some(message) = self.received.remove(&op) else { return };
-        let place = self.first + op as usize;
-        let adds = matches!(self.whole.cargo.access(place), Access::Add | Access::Merge);
-        let mut rest = &message[..];
-        let blocks: Vec<u32> = self.cargo(place).collect();
-        for block in blocks {
-            let range = self.blocks.place(block);
-            let length = range.as_ref().map_or(self.blocks.length(), Range::len);
-            let (elements, behind) = rest.split_at(length.min(rest.len()));
-            rest = behind;
-            match range {
-                Some(range) if adds => (self.combine)(&mut self.data[range], elements),
-                Some(range) => self.data[range].copy_from_slice(elements),
-                None => drop(self.passing.insert(block, elements.to_vec())),
-            }
+impl Collectives {
+    /// The operation in flight to which a message belongs that it does not expect.
+    fn stray(&self, from: u16, tag: Tag) -> Option<PlayKey> {
+        let (round, tag) = header::parts(tag);
+        let state = self.state.borrow();
+        let play = *state.rounds.get(&round)?;
+        match state.plays.get(play)? {
+            Play::Idle(machine) if !machine.expects(from.into(), tag) => Some(play),
+            _ => None,
         }
     }
 }
 
-impl<T> Drop for Part<'_, T> {
-    /// After an error nothing that was lent is used any more.
-    fn drop(&mut self) {
-        if !self.under_way.is_empty() {
-            let keys: Vec<RequestKey> = self.under_way.iter().map(|part| part.key).collect();
-            self.comm.take_back(&keys);
-        }
+/// A collective operation that is under way. If it is dropped, the scope waits for it.
+pub struct Playing<'a, 'scope, 'comm, T> {
+    scope: &'a Scope<'scope, 'comm>,
+    play: PlayKey,
+    result: *mut [T],
+    _lent: PhantomData<&'scope mut [T]>,
+}
+
+impl<T> std::fmt::Debug for Playing<'_, '_, '_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Playing").field("play", &self.play).finish_non_exhaustive()
+    }
+}
+
+impl<'scope, 'comm> Scope<'scope, 'comm> {
+    /// Begins a collective operation. It goes on while this rank waits for anything, and has ended
+    /// when the scope does.
+    ///
+    /// Ranks must begin their operations in the same order, whether or not they wait for them. Of
+    /// more than 65,535 in flight, the next one waits for the first.
+    #[allow(unsafe_code)] // Lends memory for as long as a scope lasts.
+    pub fn collective<'a, T: Pod>(
+        &'a self,
+        collective: Collective<'scope, T>,
+    ) -> Result<Playing<'a, 'scope, 'comm, T>, CommError> {
+        // SAFETY: when the scope ends, the operation has ended or has been given up.
+        let (play, result) = unsafe { self.comm.begin_collective(collective)? };
+        self.plays.borrow_mut().insert(play);
+        Ok(Playing { scope: self, play, result, _lent: PhantomData })
+    }
+
+    /// Waits for an operation that was begun here.
+    pub(super) fn end_of_collective(&self, play: PlayKey) -> Result<(), CommError> {
+        let ended = self.comm.end_of_collective(play);
+        self.plays.borrow_mut().remove(&play);
+        ended
+    }
+}
+
+impl<'scope, T> Playing<'_, 'scope, '_, T> {
+    /// Waits until this rank has done its part, and gives the memory with the result.
+    #[allow(unsafe_code)] // Gives back what was lent.
+    pub fn wait(self) -> Result<&'scope mut [T], CommError> {
+        self.scope.end_of_collective(self.play)?;
+        // SAFETY: it was lent for as long, the operation has ended, and this can be called once.
+        Ok(unsafe { &mut *self.result })
+    }
+
+    /// Returns true if [`Playing::wait`] would return at once, after a look at what has come.
+    pub fn is_done(&self) -> bool {
+        let comm = self.scope.comm;
+        // To wait is an error at once if there is no engine any more.
+        let Ok((mut engine, now)) = comm.worker.core().look() else { return true };
+        engine.progress(now);
+        drop(engine);
+        comm.advance_collectives();
+        comm.collectives.is_ended(self.play)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Returns the number of sends of each rank.
-    fn sends(operation: Operation, ranks: u32) -> Vec<u32> {
-        let Collective { schedule, .. } = operation.collective(ranks).unwrap();
-        let is_send = |op: &&Op| matches!(op.step, Step::Send { .. });
-        let sends = |rank| schedule.ops(Rank(rank)).iter().filter(is_send).count() as u32;
-        (0..ranks).map(sends).collect()
-    }
-
-    /// The most sends of a rank that follow each other are as many as its sends: each step waits
-    /// for the one before.
-    #[test]
-    fn a_short_all_reduce_takes_a_logarithm_of_steps() {
-        for ranks in 2..=70u32 {
-            let size = Bytes::new(1);
-            let operation = |bytes| Operation::AllReduce {
-                algorithm: all_reduce_of(bytes, OVERSUBSCRIBED - 1),
-                size,
-                combine: None,
-            };
-            let most = |bytes| sends(operation(bytes), ranks).into_iter().max().unwrap();
-            for bytes in [0, 8, 1000, LONG - 1] {
-                let steps = most(bytes);
-                assert!(steps <= ranks.ilog2() + 1, "{steps} for {ranks} ranks, {bytes} bytes");
-            }
-            assert_eq!(most(LONG), 2 * (ranks - 1));
-        }
-    }
-
-    #[test]
-    fn ranks_that_oversubscribe_the_cores_take_the_fewest_messages() {
-        for ranks in 2..=70u32 {
-            let messages = |operation| sends(operation, ranks).into_iter().sum::<u32>();
-            let all_reduce = |ranks_per_core| Operation::AllReduce {
-                algorithm: all_reduce_of(8, ranks_per_core),
-                size: Bytes::new(1),
-                combine: None,
-            };
-            let barrier =
-                |ranks_per_core| Operation::Barrier { algorithm: barrier_of(ranks_per_core) };
-            for [alone, shared] in
-                [[all_reduce(1), all_reduce(OVERSUBSCRIBED)], [barrier(1), barrier(OVERSUBSCRIBED)]]
-            {
-                assert_eq!(messages(shared), 2 * (ranks - 1));
-                assert!(messages(shared) <= messages(alone));
-            }
-        }
-    }
-}
+mod tests;

@@ -20,6 +20,8 @@ pub(crate) struct Connected {
     /// How many ranks there are per core if all run on one machine, and 1 otherwise. All ranks
     /// compute the same value, so that they choose the same algorithms by it.
     pub ranks_per_core: u32,
+    /// The machine of each rank, by a number.
+    pub machines: Vec<usize>,
 }
 
 /// Connects a rank to all others.
@@ -52,7 +54,7 @@ pub(crate) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
     let mut rails: Vec<Box<dyn Rail>> = Vec::new();
     if apart {
         // Without memory, ranks of one machine meet at its own stations.
-        let meeting = if options.memory { machines } else { vec![0; size] };
+        let meeting = if options.memory { machines.clone() } else { vec![0; size] };
         for rail in agree(&offers, &meeting)? {
             rails.push(options.providers.open(rail.offers[rank], &found, rail.longest)?);
         }
@@ -93,7 +95,7 @@ pub(crate) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
         injection: options.injection,
     };
     let engine = Rank::new(spec, &policies, rails, memory)?;
-    Ok(Connected { engine, ranks_each, ranks_per_core })
+    Ok(Connected { engine, ranks_each, ranks_per_core, machines })
 }
 
 /// The ranks that shared memory joins, this one among them.

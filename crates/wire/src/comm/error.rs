@@ -7,7 +7,7 @@ use crosstie_collective::OperationError;
 use crosstie_launch::StartError;
 use crosstie_protocol::NodeError;
 
-use crate::comm::TAGS;
+use crate::comm::{Contradiction, TAGS};
 use crate::datagram::LONGEST;
 use crate::rail::RailError;
 use crate::rank::Loss;
@@ -136,17 +136,14 @@ pub enum CommError {
     },
     /// Ranks do not agree about a collective operation.
     #[error(
-        "ranks do not agree about a collective operation: rank {rank} sent {found} elements, expected {}; \
-         all ranks must call the same operations in the same order, with the same length",
-        expected.map_or("nothing".to_owned(), |expected| expected.to_string())
+        "rank {rank} and this rank do not agree about a collective operation: {what}; \
+         all ranks must call the same operations in the same order, with the same lengths"
     )]
     Disagreement {
-        /// The rank that sent something else.
+        /// The other rank.
         rank: usize,
-        /// How many elements.
-        found: usize,
-        /// How many were expected; `None`: no message.
-        expected: Option<usize>,
+        /// What it contradicts.
+        what: Contradiction,
     },
     /// A request was cancelled.
     #[error("it was cancelled: no message was received, or will be sent")]
@@ -159,6 +156,9 @@ pub enum CommError {
     /// The rank has finished.
     #[error("found an operation after this rank has finished, expected none")]
     Finished,
+    /// A collective operation was given up.
+    #[error("a collective operation was given up before its end")]
+    GivenUp,
     /// An earlier call panicked.
     #[error(
         "an earlier call panicked within the library: no message is sent or received any more; end the job"

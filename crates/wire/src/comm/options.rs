@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crosstie_protocol::{ChannelKind, Injection, PolicyKind, Profile};
 
-use super::CommError;
+use super::{Algorithms, CommError};
 use crate::clock::time;
 use crate::rail::Providers;
 
@@ -32,6 +32,9 @@ pub struct Options {
     /// How the packets of this rank follow each other on rails. Peers in shared memory are not
     /// concerned.
     pub injection: Injection,
+    /// Algorithms of collective operations, where they can do what is asked for; the others are
+    /// chosen by the model. `CROSSTIE_COLLECTIVE`: `all-reduce=ring,broadcast=binomial`.
+    pub algorithms: Algorithms,
 }
 
 impl Default for Options {
@@ -45,6 +48,7 @@ impl Default for Options {
             patience: Duration::from_secs(5),
             eager: 16 << 10,
             injection: Injection::default(),
+            algorithms: Algorithms::default(),
         }
     }
 }
@@ -128,6 +132,12 @@ impl Options {
                 _ => return wrong("CROSSTIE_EAGER", &eager, "bytes, from 0 to 65536".to_owned()),
             }
         }
+        if let Some(collective) = variable("CROSSTIE_COLLECTIVE") {
+            match collective.parse() {
+                Ok(algorithms) => options.algorithms = algorithms,
+                Err(expected) => return wrong("CROSSTIE_COLLECTIVE", &collective, expected),
+            }
+        }
         Ok(options)
     }
 }
@@ -161,6 +171,7 @@ mod tests {
             ("CROSSTIE_MEMORY", "off"),
             ("CROSSTIE_PATIENCE", "0.5"),
             ("CROSSTIE_EAGER", "0"),
+            ("CROSSTIE_COLLECTIVE", "all-reduce=ring, barrier=tree"),
         ])
         .unwrap();
         assert_eq!(options.rails.as_deref(), Some("eth0,eth1"));
@@ -168,6 +179,8 @@ mod tests {
         assert!(matches!(options.channel, ChannelKind::GoBackN { window: 11, .. }));
         assert_eq!((options.memory, options.eager), (false, 0));
         assert_eq!(options.patience, Duration::from_millis(500));
+        let algorithms = ["all-reduce", "barrier", "scan"].map(|name| options.algorithms.of(name));
+        assert_eq!(algorithms, [Some("ring"), Some("tree"), None]);
     }
 
     #[test]
@@ -180,6 +193,10 @@ mod tests {
             ("CROSSTIE_MEMORY", "yes", "`on` or `off`"),
             ("CROSSTIE_PATIENCE", "soon", "seconds"),
             ("CROSSTIE_EAGER", "-1", "0 to 65536"),
+            ("CROSSTIE_COLLECTIVE", "ring", "all-reduce=ring,broadcast=binomial"),
+            ("CROSSTIE_COLLECTIVE", "all-reduction=ring", "one of barrier, broadcast"),
+            ("CROSSTIE_COLLECTIVE", "broadcast=ring", "broadcast by one of binomial, chain"),
+            ("CROSSTIE_COLLECTIVE", "scan=linear,scan=linear", "one algorithm of scan"),
         ] {
             let error = read(&[(name, value)]).unwrap_err().to_string();
             assert!(error.contains(name) && error.contains(value), "{error}");

@@ -10,7 +10,6 @@ use slotmap::Key as _;
 use super::{Comm, CommError, Status};
 use crate::lent::{Lent, LentMut};
 use crate::rank::{RequestKey, SetKey};
-use crate::worker::core::Begun;
 
 /// A set of sends and receives under way. Each owns its memory and has a token by which the caller
 /// knows it again. Dropping the set gives up those that are not done.
@@ -75,7 +74,7 @@ impl<T> Requests<'_, T> {
         // SAFETY: the memory stays where it is until the send is done or taken back.
         let lent = unsafe { Lent::new(&memory[..bytes]) };
         let begun = self.comm.begin_send(Class::Application, to, tag, lent)?;
-        let key = watched_by(begun, self.set);
+        let key = begun.watched_by(self.set);
         self.keep(key, token, memory);
         Ok(())
     }
@@ -97,7 +96,7 @@ impl<T> Requests<'_, T> {
         // SAFETY: as above.
         let lent = unsafe { LentMut::new(&mut memory[..bytes]) };
         let begun = self.comm.begin_recv(Class::Application, from.into(), tag, lent)?;
-        let key = watched_by(begun, self.set);
+        let key = begun.watched_by(self.set);
         self.keep(key, token, memory);
         Ok(())
     }
@@ -139,14 +138,6 @@ impl<T> Requests<'_, T> {
         let status = self.comm.finished(key)?;
         Ok(Some(Completion { token, status, memory }))
     }
-}
-
-/// Tells a set when something that has begun is done. Returns which request it is.
-fn watched_by(mut begun: Begun<'_>, set: Option<SetKey>) -> RequestKey {
-    if let Some(set) = set {
-        begun.held.watch(set, begun.key);
-    }
-    begun.key
 }
 
 impl<T> Drop for Requests<'_, T> {

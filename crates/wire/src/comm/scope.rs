@@ -2,11 +2,13 @@
 #![allow(unsafe_code)] // Lends memory for as long as a scope lasts.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 
 use bytemuck::{NoUninit, Pod};
 use slotmap::{Key as _, SlotMap};
 
+use super::collective::PlayKey;
 use super::{Comm, CommError, Status};
 use crate::lent::{Lent, LentMut};
 use crate::rank::RequestKey;
@@ -15,8 +17,10 @@ use crosstie_protocol::message::Class;
 /// Where sends and receives are begun that go on together. What they use is lent for as long as the
 /// scope lasts.
 pub struct Scope<'scope, 'comm> {
-    comm: &'comm Comm,
+    pub(super) comm: &'comm Comm,
     begun: RefCell<SlotMap<BegunKey, RequestKey>>,
+    /// Collective operations that nobody has waited for.
+    pub(super) plays: RefCell<BTreeSet<PlayKey>>,
     /// What is lent lives as long as this says, neither more nor less.
     _lends: PhantomData<&'scope mut &'scope ()>,
 }
@@ -53,11 +57,14 @@ pub(super) fn run<'scope, R>(
     comm: &Comm,
     body: impl FnOnce(&Scope<'scope, '_>) -> Result<R, CommError>,
 ) -> Result<R, CommError> {
-    let scope = Scope { comm, begun: RefCell::default(), _lends: PhantomData };
+    let (begun, plays) = (RefCell::default(), RefCell::default());
+    let scope = Scope { comm, begun, plays, _lends: PhantomData };
     let result = body(&scope)?;
     // One by one: after an error those that are left are taken back.
     let begun: Vec<BegunKey> = scope.begun.borrow().keys().collect();
     begun.into_iter().try_for_each(|key| scope.finished(key).map(drop))?;
+    let plays = scope.plays.borrow().clone();
+    plays.into_iter().try_for_each(|play| scope.end_of_collective(play))?;
     Ok(result)
 }
 
@@ -146,6 +153,7 @@ impl<'scope, T> Receiving<'_, 'scope, '_, T> {
 impl Drop for Scope<'_, '_> {
     /// After an error or a panic nothing that was lent is used any more.
     fn drop(&mut self) {
+        self.plays.take().into_iter().for_each(|play| self.comm.give_up_collective(play));
         let begun = self.begun.take();
         if !begun.is_empty() {
             self.comm.take_back(&begun.into_iter().map(|(_, key)| key).collect::<Vec<_>>());

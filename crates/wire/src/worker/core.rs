@@ -18,7 +18,7 @@ use super::roster::{Kind, Roster, Seen, Waiter, Wakes};
 use crate::clock::{Clock, time};
 use crate::comm::{CommError, Fate};
 use crate::datagram::LONGEST;
-use crate::rank::{Buffer, Failure, Rank, RequestKey, Selection, Send};
+use crate::rank::{Buffer, Failure, Rank, RequestKey, Selection, Send, SetKey};
 use crate::waiting::{Intruder, Pass, SLEEP, Waiting, Waking};
 
 /// How often a rank looks whether something has come before it looks at the clock.
@@ -569,6 +569,19 @@ impl Core {
 }
 
 impl Begun<'_> {
+    /// Tells a set when it is done. Returns which request it is.
+    pub fn watched_by(mut self, set: Option<SetKey>) -> RequestKey {
+        if let Some(set) = set {
+            self.held.watch(set, self.key);
+        }
+        self.key
+    }
+
+    /// Takes back its memory if whoever waits for it panics.
+    pub fn guard(self, core: &Core) -> Guard<'_> {
+        Guard { core, key: self.key }
+    }
+
     /// Waits until it is done, or has been given up.
     pub fn finish(self, core: &Core, timeout: Option<Duration>) -> Result<Status, CommError> {
         let Begun { key, held, now } = self;
@@ -583,9 +596,9 @@ impl Begun<'_> {
 }
 
 /// Takes back the memory of a request if whoever waits for it panics.
-struct Guard<'a> {
+pub(crate) struct Guard<'a> {
     core: &'a Core,
-    key: RequestKey,
+    pub key: RequestKey,
 }
 
 impl Drop for Guard<'_> {

@@ -258,7 +258,7 @@ fn nobody_waits_for_a_thread_that_sleeps() {
 fn two() -> [Worker; 2] {
     let mut rank = 0;
     memories().map(|memory| {
-        let worker = Worker::new(engine(rank as u16, memory), nobody(), (rank, 2), (1, 1)).unwrap();
+        let worker = Worker::new(engine(rank as u16, memory), nobody(), (rank, 2), 1).unwrap();
         worker.begin_to_care().unwrap();
         rank += 1;
         worker

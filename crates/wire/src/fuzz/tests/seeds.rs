@@ -109,7 +109,8 @@ fn write_all_seeds() {
     write("addresses", "cut", &four[..11]);
 
     let options = "CROSSTIE_POLICY=pull\nCROSSTIE_CHANNEL=go-back-n:11\nCROSSTIE_MEMORY=off\n\
-                   CROSSTIE_PATIENCE=0.5\nCROSSTIE_EAGER=0\nCROSSTIE_RAILS=eth0,10.0.0.1\n";
+                   CROSSTIE_PATIENCE=0.5\nCROSSTIE_EAGER=0\nCROSSTIE_RAILS=eth0,10.0.0.1\n\
+                   CROSSTIE_COLLECTIVE=all-reduce=ring\n";
     write("options", "all", options.as_bytes());
 
     write("ring", "short", &[2, 0, 0, 0, 8, 100, 1, 0, 30, 1, 1, 0, 100, 100, 100, 100]);

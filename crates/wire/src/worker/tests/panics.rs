@@ -41,7 +41,7 @@ fn pair(rails: bool) -> (Worker, Bare) {
         let [memory, other] = memories();
         (engine(0, memory), Bare::beside(peer, &policies, other).unwrap())
     };
-    (Worker::new(rank, nobody(), (0, 2), (1, 1)).unwrap(), peer)
+    (Worker::new(rank, nobody(), (0, 2), 1).unwrap(), peer)
 }
 
 /// What fills memory that was given back.
