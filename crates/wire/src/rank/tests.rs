@@ -1,6 +1,8 @@
 //! Several ranks over rails in memory that lose, repeat, reorder, damage, die and
 //! return, with a clock of their own.
 
+mod turns;
+
 use super::*;
 use crate::bare::wing::{Air, Flights, wings};
 use crate::lent::{Lent, LentMut};
@@ -39,6 +41,18 @@ struct Storm {
     /// When what is on its way between two ranks will be there, and how much of it there was at
     /// most.
     under_way: BTreeMap<(u16, u16), (VecDeque<Time>, usize)>,
+    /// What has been sent, where somebody wants to know it.
+    log: Option<Vec<Sent>>,
+}
+
+/// A datagram that a rank has sent.
+struct Sent {
+    at: Time,
+    /// When it is there; `None`: it is lost.
+    there: Option<Time>,
+    from: u16,
+    to: u16,
+    head: [u8; HEAD],
 }
 
 const DELAY: Time = Time::from_ns(10_000);
@@ -74,7 +88,13 @@ impl Air for Storm {
         under_way.push_back(there);
         *most = (*most).max(under_way.len());
         for _ in 0..1 + u64::from(self.chance(self.harm.repeated)) {
-            if self.chance(self.harm.lost) {
+            let is_lost = self.chance(self.harm.lost);
+            if let Some(log) = &mut self.log {
+                let head = *datagram.first_chunk().expect("a datagram has a head");
+                let at = self.flights.now;
+                log.push(Sent { at, there: (!is_lost).then_some(there), from, to, head });
+            }
+            if is_lost {
                 continue;
             }
             let mut datagram = datagram.to_vec();
@@ -122,6 +142,19 @@ impl Sky {
         channel: ChannelSpec,
         policy: PolicyKind,
     ) -> Sky {
+        Sky::injecting(Injection::default(), seed, ranks, speed, harm, channel, policy)
+    }
+
+    /// Ranks whose packets follow each other so.
+    fn injecting(
+        injection: Injection,
+        seed: u64,
+        ranks: u16,
+        speed: &[u64],
+        harm: Harm,
+        channel: ChannelSpec,
+        policy: PolicyKind,
+    ) -> Sky {
         let air = Storm {
             flights: Flights::default(),
             random: Seed(seed).stream("air", 0),
@@ -133,6 +166,7 @@ impl Sky {
             losses: vec![0; speed.len()],
             free: BTreeMap::new(),
             under_way: BTreeMap::new(),
+            log: None,
         };
         let air = Arc::new(Mutex::new(air));
         let policies = policy.policies(ranks.into(), speed.len() as u32).unwrap();
@@ -140,7 +174,7 @@ impl Sky {
             let spec = RankSpec {
                 rank,
                 size: ranks,
-                injection: Default::default(),
+                injection,
                 key: Key::new([9; 16]),
                 profile: Profile {
                     channel,
