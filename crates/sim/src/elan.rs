@@ -7,7 +7,7 @@
 //! ```text
 //! the process writes a descriptor to the command port, and goes on                   post
 //! the command processor checks it, reads it and queues the DMA                       command
-//! the DMA engine takes it up, in turns with others (slice)                           start
+//! the DMA engine takes it up, in turns with others (slice), and fetches its route    start
 //!   reads a packet from memory: over the bus, or from the NIC's own                  pci.read, path
 //!   sends it on a circuit; the other virtual channel carries the packet before       circuits
 //! the inputter takes the packet as soon as it has room, and acknowledges it          input, buffers
@@ -35,9 +35,11 @@
 //! Command processor, DMA engine, inputter and events are threads of one microcode processor, which
 //! does one thing after the other. Data pass through the NIC by one path ([`ElanSpec::path`]). An
 //! inputter that has no room withholds the acknowledge: the circuit stays open, and the network
-//! behind it fills. What a process has not granted is not read and not written ([`mmu`]).
+//! behind it fills. What a process has not granted is not read and not written ([`mmu`]); to a process
+//! that has no entry in the route table of another, that one sends nothing ([`routes`]).
 
 pub mod mmu;
+pub mod routes;
 
 mod format;
 mod network;
@@ -51,4 +53,4 @@ mod unit;
 pub use format::Format;
 pub use network::WithElans;
 pub use pci::PciSpec;
-pub use spec::ElanSpec;
+pub use spec::{Capability, ElanSpec};

@@ -76,6 +76,9 @@ pub enum Violation {
     /// The partner is not among those it is granted to.
     #[error("it is not granted to this partner")]
     Partner,
+    /// No route leads to the process.
+    #[error("no route leads there")]
+    Route,
 }
 
 /// What a TLB is made of.

@@ -3,9 +3,10 @@
 //! when both ends know. A get has arrived when the process that asked for it knows so; nothing else
 //! is told of it.
 
-use super::ElanSpec;
 use super::mmu::{Grant, Memory, Process, Stretch, Violation};
 use super::nic::{Action, Descriptor, End, Input, Kind, Nic, Packet, Put};
+use super::routes::{Hosts, Route};
+use super::{Capability, ElanSpec};
 use crate::agenda::{Agenda, Entry};
 use crate::network::{
     self, Attention, Blueprint, ChannelTally, Chore, Deadlock, Ends, Event, Fate, Grain, Interest,
@@ -60,8 +61,9 @@ impl Blueprint for WithElans<'_> {
 /// half to that of its NIC.
 const HALF: u32 = 1 << 31;
 
-/// A process grants all partners all that it has.
-pub(super) fn everything(process: Process) -> Vec<Grant> {
+/// A process grants all partners all that it has, and has a route to each: to the host of its
+/// number.
+pub(super) fn everything(process: Process) -> Capability {
     let grant = |memory, start| Grant {
         process,
         stretch: Stretch { start, bytes: HALF },
@@ -70,7 +72,11 @@ pub(super) fn everything(process: Process) -> Vec<Grant> {
         write: true,
         partners: 0..=Process::MAX,
     };
-    vec![grant(Memory::Main, 0), grant(Memory::Elan, HALF)]
+    let route = Route { process, partners: 0..=Process::MAX, host: 0 };
+    Capability {
+        grants: vec![grant(Memory::Main, 0), grant(Memory::Elan, HALF)],
+        routes: vec![route],
+    }
 }
 
 /// What those above handed over, and when its first packet left.
@@ -78,9 +84,8 @@ pub(super) fn everything(process: Process) -> Vec<Grant> {
 struct Order {
     id: u64,
     rail: u32,
-    /// The hosts whose memory is read, and written.
-    from: u32,
-    to: u32,
+    /// The process whose memory is written.
+    to: Process,
     kind: Kind,
     /// Of a put to several hosts, and of what each of these keeps of it: the put.
     cast: Option<u32>,
@@ -91,17 +96,13 @@ struct Order {
     expected: u32,
 }
 
-impl Order {
-    /// The hosts between which a packet of it goes.
-    fn ends(&self, packet: Packet) -> (u32, u32) {
-        if packet.asks { (self.to, self.from) } else { (self.from, self.to) }
-    }
-}
-
 /// A packet on the network.
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     packet: Packet,
+    /// The host that it is from, and those that it goes to.
+    from: u32,
+    to: Hosts,
     /// Why its destination refused it.
     violation: Option<Violation>,
 }
@@ -117,8 +118,6 @@ fn answered(packet: Packet, violation: Option<Violation>) -> Input {
 /// What the hosts of a put to several of them keep of it.
 #[derive(Debug)]
 struct Cast {
-    first: u32,
-    last: u32,
     /// A put for each, which knows what has come in there.
     shares: Vec<u32>,
     /// Packets that have come in at a host and are not acknowledged by all: they may go again, for
@@ -149,15 +148,15 @@ pub(super) struct Elans<'a> {
 }
 
 impl<'a> Elans<'a> {
-    /// NICs at rest. There is one process to a host, which grants something.
+    /// NICs at rest. There is one process to a host, which may do something.
     pub fn new(
         spec: &WithElans<'_>,
         network: Box<dyn Network + 'a>,
         interest: Interest,
-        grants: &dyn Fn(Process) -> Vec<Grant>,
+        capability: &dyn Fn(Process) -> Capability,
     ) -> Elans<'a> {
         let (hosts, elan) = (spec.hosts(), spec.elan);
-        let nics = (0..spec.rails() * hosts).map(|nic| Nic::new(elan, grants(nic % hosts)));
+        let nics = (0..spec.rails() * hosts).map(|nic| Nic::new(elan, capability(nic % hosts)));
         Elans {
             network,
             hosts,
@@ -195,14 +194,13 @@ impl<'a> Elans<'a> {
     fn act(&mut self, now: Time, nic: u32, action: Action) {
         match action {
             Action::Later(at, step) => self.enter(at, nic, Input::Step(step)),
-            Action::Transmit(packet) => {
-                let order = self.orders.get(packet.put);
-                let (rail, (from, to)) = (order.rail, order.ends(packet));
+            Action::Transmit(packet, to) => {
+                let Order { rail, cast, .. } = *self.orders.get(packet.put);
+                let from = nic % self.hosts;
                 let bytes = self.spec.format.wire_bytes(packet.bytes);
-                let place = self.packets.put(Sent { packet, violation: None });
+                let place = self.packets.put(Sent { packet, from, to, violation: None });
                 let id = u64::from(place) << network::Packet::NUMBER;
-                let last = order.cast.map(|cast| self.casts[&cast].last);
-                if last.is_none() && from == to {
+                if cast.is_none() && from == to.first {
                     // Between processes of one node it passes through the NIC, and no link.
                     self.enter(now, nic, Input::Left);
                     return self.enter(now, nic, Input::Arrived(id, packet));
@@ -212,7 +210,7 @@ impl<'a> Elans<'a> {
                 let packet = network::Packet {
                     rail,
                     from,
-                    to,
+                    to: to.first,
                     bytes,
                     id,
                     siblings,
@@ -220,16 +218,15 @@ impl<'a> Elans<'a> {
                     ends,
                     priority,
                 };
-                match last {
-                    Some(last) => self.network.cast(packet, last),
+                match cast {
+                    Some(_) => self.network.cast(packet, to.last),
                     None => self.network.inject(packet),
                 }
             }
             Action::Acknowledge(id, answer) => {
                 let place = (id >> network::Packet::NUMBER) as u32;
-                let Sent { packet, .. } = *self.packets.get(place);
-                let Order { from, to, cast, .. } = *self.orders.get(packet.put);
-                if cast.is_none() && from == to {
+                let Sent { packet, from, to, .. } = *self.packets.get(place);
+                if self.orders.get(packet.put).cast.is_none() && from == to.first {
                     self.packets.take(place);
                     return self.enter(now, nic, answered(packet, answer.err()));
                 }
@@ -267,13 +264,14 @@ impl<'a> Elans<'a> {
             by,
             from,
             to,
+            last: to,
             source: Stretch { start: half(memories.0), bytes },
             destination: half(memories.1),
         };
         let passage = Passage { began: self.network.now(), switches: 0 };
         let is_told = ends == Ends::Memories && kind == Kind::Put;
         let (cast, expected) = (None, 2);
-        let order = Order { id, rail, from, to, kind, cast, is_told, departs, passage, expected };
+        let order = Order { id, rail, to, kind, cast, is_told, departs, passage, expected };
         let put = self.keep(descriptor, memories, order);
         self.tell(rail * self.hosts + by, Input::Post(put));
     }
@@ -290,43 +288,25 @@ impl<'a> Elans<'a> {
     fn post_to_all(&mut self, packet: network::Packet, last: u32) {
         let network::Packet { rail, from, to: first, bytes, id, .. } = packet;
         let half = |memory| if memory == Memory::Elan { HALF } else { 0 };
-        let descriptor = |to| Descriptor {
-            by: from,
-            from,
-            to,
-            source: Stretch { start: half(self.spec.source), bytes },
-            destination: half(self.spec.destination),
-        };
-        let descriptors: Vec<Descriptor> = (first..=last).map(descriptor).collect();
+        let memories = (self.spec.source, self.spec.destination);
+        let source = Stretch { start: half(memories.0), bytes };
+        let destination = half(memories.1);
+        let descriptor = |to, last| Descriptor { by: from, from, to, last, source, destination };
         let passage = Passage { began: self.network.now(), switches: 0 };
         let (kind, is_told, departs) = (Kind::Put, false, true);
-        let memories = (self.spec.source, self.spec.destination);
-        let order = |to| Order {
-            id,
-            rail,
-            from,
-            to,
-            kind,
-            cast: None,
-            is_told,
-            departs,
-            passage,
-            expected: 0,
-        };
-        let put = self.keep(descriptors[0], memories, order(first));
-        let mut shares = Vec::with_capacity(descriptors.len());
-        for descriptor in descriptors {
-            shares.push(self.keep(
-                descriptor,
-                memories,
-                Order { cast: Some(put), ..order(descriptor.to) },
-            ));
-        }
+        let order =
+            |to| Order { id, rail, to, kind, cast: None, is_told, departs, passage, expected: 0 };
+        let put = self.keep(descriptor(first, last), memories, order(first));
+        let share = |to| (descriptor(to, to), Order { cast: Some(put), ..order(to) });
+        let shares: Vec<u32> = (first..=last)
+            .map(share)
+            .map(|(descriptor, order)| self.keep(descriptor, memories, order))
+            .collect();
         // All hosts, and the source.
         let expected = shares.len() as u32 + 1;
         let source = self.orders.get_mut(put);
         (source.cast, source.expected) = (Some(put), expected);
-        self.casts.insert(put, Cast { first, last, shares, reached: BTreeSet::new() });
+        self.casts.insert(put, Cast { shares, reached: BTreeSet::new() });
         self.tell(rail * self.hosts + from, Input::Post(put));
     }
 
@@ -352,14 +332,15 @@ impl<'a> Elans<'a> {
 
     /// A packet of a put to several hosts has come in at one of them. One that has come in before,
     /// and goes again for others, is acknowledged at once: the host has answered for it before.
-    fn reached(&mut self, id: u64, packet: Packet, host: u32, passage: Passage) {
+    fn reached(&mut self, id: u64, sent: Sent, host: u32, passage: Passage) {
+        let Sent { packet, to, .. } = sent;
         let rail = self.orders.get(packet.put).rail;
         let nic = rail * self.hosts + host;
         let cast = self.casts.get_mut(&packet.put).expect("a put to several hosts");
         if !cast.reached.insert((packet.offset, host)) {
             return self.network.acknowledge(id, nic);
         }
-        let put = cast.shares[(host - cast.first) as usize];
+        let put = cast.shares[(host - to.first) as usize];
         if packet.offset == 0 {
             self.orders.get_mut(put).passage = passage;
         }
@@ -398,10 +379,10 @@ impl<'a> Elans<'a> {
     /// What the network tells.
     fn hear(&mut self, event: Event) {
         let place = (event.id >> network::Packet::NUMBER) as u32;
-        let Sent { packet, violation } = *self.packets.get(place);
-        let order = self.orders.get(packet.put);
-        let (rail, (from, to)) = (order.rail, order.ends(packet));
-        let [source, destination] = [from, to].map(|host| rail * self.hosts + host);
+        let sent = *self.packets.get(place);
+        let Sent { packet, from, to, violation } = sent;
+        let rail = self.orders.get(packet.put).rail;
+        let [source, destination] = [from, to.first].map(|host| rail * self.hosts + host);
         match event.fate {
             Fate::Left => self.tell(source, Input::Left),
             Fate::Arriving => {}
@@ -412,7 +393,7 @@ impl<'a> Elans<'a> {
                 }
                 self.tell(destination, Input::Arrived(event.id, packet));
             }
-            Fate::Reached(passage, host) => self.reached(event.id, packet, host, passage),
+            Fate::Reached(passage, host) => self.reached(event.id, sent, host, passage),
             Fate::Acknowledged => {
                 self.packets.take(place);
                 if let Some(cast) = self.casts.get_mut(&packet.put) {

@@ -4,10 +4,11 @@
 //! after the other. Data pass through the NIC by one path, those that go out and those that come in
 //! alike.
 
-use super::mmu::{Access, Grant, Memory, Mmu, Process, Stretch, Violation};
+use super::mmu::{Access, Memory, Mmu, Process, Stretch, Violation};
 use super::pci::{Pci, Way};
+use super::routes::{Hosts, RouteTables};
 use super::unit::{Unit, passing};
-use super::{ElanSpec, PciSpec};
+use super::{Capability, ElanSpec, PciSpec};
 use crate::network::{Chore, Part};
 use crate::slab::Slab;
 use crosstie_units::Time;
@@ -22,8 +23,10 @@ pub struct Descriptor {
     pub by: Process,
     /// The process whose memory is read.
     pub from: Process,
-    /// The process whose memory is written.
+    /// The process whose memory is written, or the first of several.
     pub to: Process,
+    /// The last of them.
+    pub last: Process,
     /// What is read.
     pub source: Stretch,
     /// Where it goes.
@@ -39,6 +42,17 @@ pub(super) enum Kind {
     Get,
     /// Something goes from port to port.
     Port(Part),
+}
+
+impl Descriptor {
+    /// The process that packets of it are from, and those that they go to: those that ask for a get
+    /// go the other way.
+    fn ends(&self, asks: bool) -> (Process, (Process, Process)) {
+        match asks {
+            true => (self.to, (self.from, self.from)),
+            false => (self.from, (self.to, self.last)),
+        }
+    }
 }
 
 impl Kind {
@@ -91,6 +105,8 @@ pub(super) struct Put {
     has_last: bool,
     /// Why a packet of it was refused.
     violation: Option<Violation>,
+    /// Where its packets go, once the DMA engine has taken it up.
+    hosts: Option<Hosts>,
 }
 
 impl Put {
@@ -107,6 +123,7 @@ impl Put {
             is_arriving: false,
             has_last: false,
             violation: None,
+            hosts: None,
         }
     }
 }
@@ -135,6 +152,8 @@ pub(super) enum Step {
     Queued(u32),
     /// The DMA engine can read the next packet.
     Reads,
+    /// The DMA engine has found no route for a put.
+    Rejected(u32, Violation),
     /// The DMA engine reads a packet.
     Fetches(Packet),
     /// A packet has been read from main memory.
@@ -211,8 +230,8 @@ pub(super) enum Input {
 pub(super) enum Action {
     /// To be told of a step at a time.
     Later(Time, Step),
-    /// A packet goes onto the link.
-    Transmit(Packet),
+    /// A packet goes onto the link, to some hosts.
+    Transmit(Packet, Hosts),
     /// A packet is acknowledged, or refused.
     Acknowledge(u64, Result<(), Violation>),
     /// The first packet of a put comes in.
@@ -257,6 +276,7 @@ pub(super) struct Nic {
     path: Unit,
     pci: Pci<Crossing>,
     pub mmu: Mmu,
+    routes: RouteTables,
     /// Puts that the DMA engine has to do, those in turn first.
     queue: VecDeque<Queued>,
     /// True while a packet is being read.
@@ -273,7 +293,8 @@ pub(super) struct Nic {
 }
 
 impl Nic {
-    pub fn new(spec: ElanSpec, grants: Vec<Grant>) -> Nic {
+    /// A NIC at rest, of processes that may do so much together.
+    pub fn new(spec: ElanSpec, Capability { grants, routes }: Capability) -> Nic {
         Nic {
             spec,
             microcode: Unit::default(),
@@ -281,6 +302,7 @@ impl Nic {
             path: Unit::default(),
             pci: Pci::new(&spec.pci),
             mmu: Mmu::new(spec.tlb, grants),
+            routes: RouteTables::new(routes),
             queue: VecDeque::new(),
             reads: false,
             ahead: 0,
@@ -304,7 +326,7 @@ impl Nic {
             Input::Left => {
                 self.sends = false;
                 self.ahead -= 1;
-                self.send(out);
+                self.send(puts, out);
                 self.read(now, puts, out);
             }
             Input::Arrived(id, packet) => {
@@ -316,14 +338,14 @@ impl Nic {
                 if !packet.asks {
                     self.acknowledged(now, packet.put, puts, out);
                 }
-                self.send(out);
+                self.send(puts, out);
             }
             Input::Garbled(packet) => {
                 // The NIC keeps data until they are acknowledged.
                 self.circuits -= 1;
                 self.ahead += 1;
                 self.ready.push_front(packet);
-                self.send(out);
+                self.send(puts, out);
             }
             Input::Refused(packet, violation) => {
                 self.circuits -= 1;
@@ -335,7 +357,7 @@ impl Nic {
                     self.queue.retain(|queued| queued.put != packet.put);
                     self.acknowledged(now, packet.put, puts, out);
                 }
-                self.send(out);
+                self.send(puts, out);
             }
             Input::Chore(id, chore) => self.charge(now, id, chore, out),
             Input::Step(step) => self.step(now, step, puts, out),
@@ -353,13 +375,18 @@ impl Nic {
                 self.reads = false;
                 self.read(now, puts, out);
             }
+            Step::Rejected(put, violation) => {
+                self.reads = false;
+                out.push(Action::Violated(put, violation));
+                self.read(now, puts, out);
+            }
             Step::Fetches(packet) => self.fetch(now, packet, puts, out),
             Step::Read(packet) => {
                 self.pass_out(now, packet, out);
             }
             Step::Ready(packet) => {
                 self.ready.push_back(packet);
-                self.send(out);
+                self.send(puts, out);
             }
             Step::Taken(id, packet) => {
                 let (_, end) = self.pass(now, packet.bytes);
@@ -479,12 +506,19 @@ impl Nic {
             return;
         }
         let Some(mut turn) = self.queue.pop_front() else { return };
-        if turn.asks {
-            return self.ask(now, turn.put, out);
-        }
         let put = puts.get_mut(turn.put);
         let Descriptor { from, source, .. } = put.descriptor;
         let offset = source.bytes - put.unread;
+        if offset == 0 {
+            let (by, partners) = put.descriptor.ends(turn.asks);
+            match self.routes.fetch(by, partners) {
+                Ok(hosts) => put.hosts = Some(hosts),
+                Err(violation) => return self.reject(now, turn.put, violation, out),
+            }
+        }
+        if turn.asks {
+            return self.ask(now, turn.put, out);
+        }
         let bytes = put.unread.min(self.spec.format.payload());
         put.unread -= bytes;
         put.unacknowledged += 1;
@@ -511,6 +545,13 @@ impl Nic {
                 out.push(Action::Later(begin, Step::Fetches(packet)));
             }
         }
+    }
+
+    /// The DMA engine has taken up what may not go to its destination.
+    fn reject(&mut self, now: Time, put: u32, violation: Violation, out: &mut Vec<Action>) {
+        self.reads = true;
+        let (_, found) = self.microcode.serve(now, self.spec.start);
+        out.push(Action::Later(found, Step::Rejected(put, violation)));
     }
 
     /// Makes the packet that asks for a get: a block, which has the descriptor in it. Descriptors
@@ -598,14 +639,15 @@ impl Nic {
     }
 
     /// Sends the next packet, if none is on the link and a circuit is free.
-    fn send(&mut self, out: &mut Vec<Action>) {
+    fn send(&mut self, puts: &Slab<Put>, out: &mut Vec<Action>) {
         if self.sends || self.circuits >= self.spec.circuits {
             return;
         }
         if let Some(packet) = self.ready.pop_front() {
             self.sends = true;
             self.circuits += 1;
-            out.push(Action::Transmit(packet));
+            let hosts = puts.get(packet.put).hosts.expect("what is sent has been taken up");
+            out.push(Action::Transmit(packet, hosts));
         }
     }
 
@@ -615,7 +657,7 @@ impl Nic {
             && let Some((id, packet)) = self.waiting.pop_front()
         {
             let put = puts.get_mut(packet.put);
-            let Descriptor { by, from, to, source, destination } = put.descriptor;
+            let Descriptor { by, from, to, source, destination, .. } = put.descriptor;
             let (process, stretch, access) = match packet.asks {
                 true => (from, source, Access::Read),
                 false => {
@@ -623,7 +665,13 @@ impl Nic {
                     (to, Stretch { start, bytes: packet.bytes }, Access::Write)
                 }
             };
-            if let Err(violation) = self.mmu.check(process, by, stretch, access) {
+            let mut checked = self.mmu.check(process, by, stretch, access).map(|_| ());
+            if packet.asks {
+                // It is answered on a route of its own.
+                let (holder, reader) = put.descriptor.ends(false);
+                checked = checked.and_then(|()| self.routes.fetch(holder, reader).map(|_| ()));
+            }
+            if let Err(violation) = checked {
                 out.push(Action::Acknowledge(id, Err(violation)));
                 continue;
             }
@@ -705,7 +753,7 @@ mod tests {
         let mut nic = Nic::new(elan3(main, main), everything(0));
         let (mut puts, mut packets) = (Slab::default(), Slab::default());
         let source = Stretch { start: 0, bytes };
-        let descriptor = Descriptor { by: 0, from: 0, to: 0, source, destination: 0 };
+        let descriptor = Descriptor { by: 0, from: 0, to: 0, last: 0, source, destination: 0 };
         let put = puts.put(Put::new(descriptor, Kind::Put, (main, main)));
         let mut due = vec![(Time::ZERO, 0, Input::Post(put))];
         let (mut done, mut count, mut out) = (Vec::new(), 0, Vec::new());
@@ -722,7 +770,7 @@ mod tests {
                 };
                 match action {
                     Action::Later(at, step) => enter(at, Input::Step(step)),
-                    Action::Transmit(packet) => {
+                    Action::Transmit(packet, _) => {
                         let id = u64::from(packets.put(packet));
                         enter(now, Input::Left);
                         enter(now, Input::Arrived(id, packet));

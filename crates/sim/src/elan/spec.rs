@@ -1,8 +1,9 @@
 //! What an Elan is made of.
 
 use super::format::Format;
-use super::mmu::{Memory, TlbSpec};
+use super::mmu::{Grant, Memory, TlbSpec};
 use super::pci::PciSpec;
+use super::routes::Route;
 use crosstie_units::{Rate, Time};
 
 /// What the NICs of a cluster are made of. All times are of one step of the life of a put; see the
@@ -50,4 +51,13 @@ pub struct ElanSpec {
     pub source: Memory,
     /// Where they go.
     pub destination: Memory,
+}
+
+/// What a process may do, which the system says when it starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capability {
+    /// The parts of its memory that its partners may use, and how.
+    pub grants: Vec<Grant>,
+    /// The routes to its partners.
+    pub routes: Vec<Route>,
 }

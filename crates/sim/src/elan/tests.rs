@@ -1,10 +1,11 @@
 //! Elans on the network of the paper's machine: a 4-ary 2-tree.
 
 mod casts;
+mod partners;
 
 use super::mmu::{Grant, Memory, Process, Stretch, TlbSpec};
 use super::network::{Elans, everything};
-use super::{ElanSpec, Format, PciSpec, WithElans};
+use super::{Capability, ElanSpec, Format, PciSpec, WithElans};
 use crate::network::{Attention, Ends, Event, Fate, Interest, Network, Packet, Priority};
 use crate::wormhole::{Bus, Circuits, Config, Errors, WormholeSpec};
 use crosstie_fabric::{Fabric, tree};
@@ -90,14 +91,19 @@ fn all(way: Way, jobs: &[Job]) -> Vec<(Way, Job)> {
     jobs.iter().map(|&job| (way, job)).collect()
 }
 
-/// Runs both where links have errors, and processes grant what is said.
+/// Processes that grant what is said, and have routes to all.
+fn granting(grants: impl Fn(Process) -> Vec<Grant>) -> impl Fn(Process) -> Capability {
+    move |process| Capability { grants: grants(process), ..everything(process) }
+}
+
+/// Runs both where links have errors, and processes may do what is said.
 fn run_with(
     elan: ElanSpec,
     jobs: &[(Way, Job)],
     errors: Option<Errors>,
-    grants: &dyn Fn(Process) -> Vec<Grant>,
+    capability: &dyn Fn(Process) -> Capability,
 ) -> Vec<Event> {
-    run_on(&config(errors), elan, jobs, grants)
+    run_on(&config(errors), elan, jobs, capability)
 }
 
 /// The same on a network that is configured so.
@@ -105,8 +111,18 @@ fn run_on(
     config: &Config,
     elan: ElanSpec,
     jobs: &[(Way, Job)],
-    grants: &dyn Fn(Process) -> Vec<Grant>,
+    capability: &dyn Fn(Process) -> Capability,
 ) -> Vec<Event> {
+    play(config, elan, jobs, capability).0
+}
+
+/// The same, and the flits that all channels have carried.
+fn play(
+    config: &Config,
+    elan: ElanSpec,
+    jobs: &[(Way, Job)],
+    capability: &dyn Fn(Process) -> Capability,
+) -> (Vec<Event>, u64) {
     let fabric: Fabric = tree(4, 2).unwrap();
     let routing = TreeAdaptive::new(&fabric).unwrap();
     let routing: &dyn Routing = &routing;
@@ -117,7 +133,7 @@ fn run_on(
     let interest = Interest { departures: true, arriving: true, acknowledges: true, attention };
     let within = Interest { arriving: false, ..interest };
     let mut network: Box<dyn Network> =
-        Box::new(Elans::new(&elans, elans.network.build(within), interest, grants));
+        Box::new(Elans::new(&elans, elans.network.build(within), interest, capability));
     let mut told = Vec::new();
     let go_on = |network: &mut dyn Network, until: Time, told: &mut Vec<Event>| {
         while network.now() < until && network.next().is_some() {
@@ -138,7 +154,7 @@ fn run_on(
     }
     go_on(&mut *network, Time::from_ns(1_000_000_000), &mut told);
     assert!(network.next().is_none() && network.deadlock().is_none());
-    told
+    (told, network.channels().iter().map(|channel| channel.flits).sum())
 }
 
 fn when(told: &[Event], id: u64, is: fn(Fate) -> bool) -> Time {
@@ -382,7 +398,7 @@ fn readers_of_one_memory_share_its_bus() {
 #[test]
 fn what_may_not_be_read_ends_at_the_reader_and_no_data_move() {
     let ours = |process: Process| -> Vec<Grant> {
-        let own = everything(process).remove(0);
+        let own = everything(process).grants.remove(0);
         match process {
             // Host 1 lets 2 to 9 read, host 3 lets nobody write, itself included.
             1 => vec![Grant { partners: 2..=9, ..own }],
@@ -392,7 +408,7 @@ fn what_may_not_be_read_ends_at_the_reader_and_no_data_move() {
     };
     let main = elan3(Memory::Main, Memory::Main);
     let jobs = [(0, 0, 1, LONG), (0, 2, 1, 1000), (0, 3, 2, 1000)];
-    let told = run_with(main, &all(Way::Get, &jobs), None, &ours);
+    let told = run_with(main, &all(Way::Get, &jobs), None, &granting(ours));
     let fate = |id: u64| told.iter().find(|event| event.id == id).map(|event| event.fate);
     assert_eq!(fate(0), Some(Fate::Dropped), "not granted to it");
     assert!(matches!(fate(1), Some(Fate::Arrived(_))));
@@ -440,13 +456,13 @@ proptest! {
         jobs.sort_unstable_by_key(|&(_, (at, ..))| at);
         let granted = |process: Process| -> Vec<Grant> {
             let (bytes, first, read, write) = grants[process as usize];
-            let own = &everything(process)[0];
+            let own = &everything(process).grants[0];
             // What a process reads of its own is granted to itself.
             let partners = [first..=first + 8, process..=process];
             let stretch = Stretch { bytes, ..own.stretch };
             partners.map(|partners| Grant { stretch, partners, read, write, ..own.clone() }).to_vec()
         };
-        let told = run_with(elan3(Memory::Main, Memory::Main), &jobs, None, &granted);
+        let told = run_with(elan3(Memory::Main, Memory::Main), &jobs, None, &granting(granted));
         for (id, &(way, (_, by, other, bytes))) in (0..).zip(&jobs) {
             let (from, to) = if way == Way::Put { (by, other) } else { (other, by) };
             let (source, destination) = (grants[from as usize], grants[to as usize]);

@@ -2,6 +2,7 @@
 //! return, with a clock of their own.
 
 mod pings;
+mod turns;
 
 use super::*;
 use crate::bare::wing::{Air, Flights, wings};
@@ -41,6 +42,18 @@ struct Storm {
     /// When what is on its way between two ranks will be there, and how much of it there was at
     /// most.
     under_way: BTreeMap<(u16, u16), (VecDeque<Time>, usize)>,
+    /// What has been sent, where somebody wants to know it.
+    log: Option<Vec<Sent>>,
+}
+
+/// A datagram that a rank has sent.
+struct Sent {
+    at: Time,
+    /// When it is there; `None`: it is lost.
+    there: Option<Time>,
+    from: u16,
+    to: u16,
+    head: [u8; HEAD],
 }
 
 const DELAY: Time = Time::from_ns(10_000);
@@ -76,7 +89,13 @@ impl Air for Storm {
         under_way.push_back(there);
         *most = (*most).max(under_way.len());
         for _ in 0..1 + u64::from(self.chance(self.harm.repeated)) {
-            if self.chance(self.harm.lost) {
+            let is_lost = self.chance(self.harm.lost);
+            if let Some(log) = &mut self.log {
+                let head = *datagram.first_chunk().expect("a datagram has a head");
+                let at = self.flights.now;
+                log.push(Sent { at, there: (!is_lost).then_some(there), from, to, head });
+            }
+            if is_lost {
                 continue;
             }
             let mut datagram = datagram.to_vec();
@@ -124,21 +143,35 @@ impl Sky {
         channel: ChannelSpec,
         policy: PolicyKind,
     ) -> Sky {
+        Sky::injecting(Injection::default(), seed, ranks, speed, harm, channel, policy)
+    }
+
+    /// Ranks whose packets follow each other so.
+    fn injecting(
+        injection: Injection,
+        seed: u64,
+        ranks: u16,
+        speed: &[u64],
+        harm: Harm,
+        channel: ChannelSpec,
+        policy: PolicyKind,
+    ) -> Sky {
         let profile = Profile {
             channel,
             patience: Some(Patience { least: ms(10), ..Patience::default() }),
             ..Profile::live().with_eager(8192)
         }
         .giving_up(ms(500));
-        Sky::with_profile(seed, ranks, speed, harm, profile, policy)
+        Sky::with_profile((profile, injection), seed, ranks, speed, harm, policy)
     }
 
+    /// Ranks that do as this says.
     fn with_profile(
+        (profile, injection): (Profile, Injection),
         seed: u64,
         ranks: u16,
         speed: &[u64],
         harm: Harm,
-        profile: Profile,
         policy: PolicyKind,
     ) -> Sky {
         let air = Storm {
@@ -152,17 +185,12 @@ impl Sky {
             losses: vec![0; speed.len()],
             free: BTreeMap::new(),
             under_way: BTreeMap::new(),
+            log: None,
         };
         let air = Arc::new(Mutex::new(air));
         let policies = policy.policies(ranks.into(), speed.len() as u32).unwrap();
         let rank = |rank| {
-            let spec = RankSpec {
-                rank,
-                size: ranks,
-                injection: Default::default(),
-                key: Key::new([9; 16]),
-                profile,
-            };
+            let spec = RankSpec { rank, size: ranks, injection, key: Key::new([9; 16]), profile };
             let rails = wings(&air, rank, speed.len() as u8);
             Rank::new(spec, &policies, rails, None).unwrap()
         };

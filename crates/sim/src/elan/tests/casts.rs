@@ -89,7 +89,10 @@ fn signals_to_one_host_take_turns_and_one_put_releases_all() {
 /// that host's memory stays as it is.
 #[test]
 fn one_host_without_a_grant_refuses_for_all() {
-    let granted = |process: Process| if process == 6 { Vec::new() } else { everything(process) };
+    let granted = granting(|process| match process {
+        6 => Vec::new(),
+        _ => everything(process).grants,
+    });
     for bytes in [0, 64, 3000] {
         let job = (Way::Cast(7), (0, 0, 4, bytes));
         let told = run_with(elan3(Memory::Main, Memory::Main), &[job], None, &granted);

@@ -1,6 +1,6 @@
 //! Exchanges whose packets take turns [tam, 5, 6].
 
-use super::stations::{GAP, PAYLOAD, latency, nodes, played_by, station};
+use super::stations::{GAP, PAYLOAD, latency, message, nodes, play, played_by, station};
 use super::*;
 use crosstie_collective::algorithm::{AllToAll, Pairs, Permutation};
 use crosstie_collective::{Counting, Operation, Schedule};
@@ -78,6 +78,50 @@ fn odd_numbers_of_ranks_take_what_the_formulas_say() {
         let (least, most) =
             (rounds((1..ranks).map(|_| packets)), rounds((0..2 * ranks).map(|_| packets)));
         assert!((least..=most).contains(&pairwise), "{pairwise}, {least} to {most}");
+    }
+}
+
+/// On a wormhole network a packet is at two places at once, and waits in the network for one that
+/// goes to the same host. In all of these exchanges none does: g and L, which one message tells,
+/// say what they take.
+#[test]
+fn exchanges_on_wormholes_take_what_the_formulas_say() {
+    let time = |ranks: u32, schedule: Schedule| {
+        let fabric = crosstie_fabric::single(ranks).unwrap();
+        let (routing, config) = (Shortest::new(&fabric), full_duplex());
+        let packing = Packing { payload: Some(PAYLOAD), overhead: 8 };
+        let injection = crosstie_work::injection(&schedule);
+        let nodes = NodesSpec { injection, ..plain_nodes(1, packing) };
+        let played = play(&wormhole(&fabric, &routing, 1, &config), &nodes, schedule);
+        assert_eq!((played.failure, played.delivery.lost), (None, 0));
+        played.time.seconds()
+    };
+    let one = time(2, message(PAYLOAD));
+    let gap = (time(2, message(11 * PAYLOAD)) - one) / 10.0;
+    let rounds = |packets: &[u32]| -> f64 {
+        packets.iter().map(|&packets| one + gap * f64::from(packets - 1)).sum()
+    };
+    for ranks in [4, 8] {
+        for packets in [1, 4, 13] {
+            let check = |algorithm, expected: f64| {
+                let found = time(ranks, exchange(algorithm, packets, ranks));
+                let off = found / expected - 1.0;
+                assert!(off.abs() < 0.01, "{algorithm:?}, {packets} to {ranks}: {found}, {off}");
+            };
+            // Equations 5.3, 5.2 and 5.4.
+            for permutation in [Permutation::Shift, Permutation::Xor, Permutation::EdgeColour] {
+                let shuffle = shuffle(permutation, None, Counting::Unacknowledged);
+                check(shuffle, rounds(&[packets * (ranks - 1)]));
+            }
+            let steps = vec![packets; ranks as usize - 1];
+            check(AllToAll::Shift {}, rounds(&steps));
+            check(AllToAll::PAIRWISE, rounds(&steps));
+            for omega in 2..ranks - 1 {
+                let firsts = (1..ranks).step_by(omega as usize);
+                let members = firsts.map(|first| packets * omega.min(ranks - first));
+                check(group(omega), rounds(&members.collect::<Vec<u32>>()));
+            }
+        }
     }
 }
 

@@ -68,7 +68,8 @@ pub(super) fn played_by(hosts: u32, nodes: &NodesSpec, schedule: Schedule) -> Pl
     play(&blueprint, nodes, schedule)
 }
 
-fn play(blueprint: &dyn Blueprint, nodes: &NodesSpec, schedule: Schedule) -> Played {
+/// Plays a schedule on a network.
+pub(super) fn play(blueprint: &dyn Blueprint, nodes: &NodesSpec, schedule: Schedule) -> Played {
     let limit = Time::from_ns(1_000_000_000_000);
     let play = Play { blueprint, nodes, messaging: None, overhead: None, limit, records: true };
     let mut player = Player::new(Arc::new(schedule), 1);
@@ -76,7 +77,7 @@ fn play(blueprint: &dyn Blueprint, nodes: &NodesSpec, schedule: Schedule) -> Pla
 }
 
 /// One message from rank 0 to rank 1.
-fn message(bytes: u32) -> Schedule {
+pub(super) fn message(bytes: u32) -> Schedule {
     let mut builder = Builder::new(2);
     builder.send(Rank(0), Rank(1), Tag(0), bytes);
     builder.receive(Rank(1), Rank(0), Tag(0), bytes);

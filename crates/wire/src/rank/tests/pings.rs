@@ -23,7 +23,8 @@ fn message(from: u16, bytes: usize) -> Message {
 /// The median round trip of pings of so many bytes after something else, in microseconds.
 fn round_trip(rates: &[u64], bytes: usize, before: Before) -> u64 {
     let (profile, policy) = (Profile::live(), PolicyKind::recommended());
-    let mut sky = Sky::with_profile(1, 2, rates, Harm::default(), profile, policy);
+    let mut sky =
+        Sky::with_profile((profile, Injection::default()), 1, 2, rates, Harm::default(), policy);
     let play = |sky: &mut Sky, messages: &[Message]| {
         let until = sky.now() + ms(60_000);
         assert_eq!(exchange(sky, messages, |_| (), until), Ok(()), "{before:?}");
