@@ -192,6 +192,7 @@ impl Choice {
         let able: Vec<Operation> = Operation::by_every_algorithm(root, Bytes::new(size), None)
             .into_iter()
             .filter(|by| by.name() == asked.name())
+            .map(|by| with_segments(by, size))
             .filter(|by| !question.in_order || by.check_order(self.ranks).is_ok())
             .filter(|by| !question.own_lengths || by.check_own_lengths().is_ok())
             // Some permutations do not fit some numbers of ranks.
