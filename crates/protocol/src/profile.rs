@@ -280,7 +280,7 @@ impl Profile {
         let patience = |show: fn(&Patience) -> String| {
             self.patience.as_ref().map_or("for ever".to_owned(), show)
         };
-        let grows = self.ahead(self.train.datagrams).is_some() && self.train != Train::ONE;
+        let grows = self.ahead > Time::ZERO && self.parts(1, self.train) > 1;
         let packets = match grows {
             true => format!(
                 "up to {} datagrams of {} in all",
@@ -344,11 +344,17 @@ impl fmt::Display for ChannelSpec {
         match self {
             ChannelSpec::GoBackN(GoBackNSpec { window, timeout, every, after, simple }) => {
                 let name = if *simple { "simple-go-back-n" } else { "go-back-n" };
-                write!(f, "{name}, window {window}, time-out {timeout}, acknowledges {every} packets")?;
+                write!(
+                    f,
+                    "{name}, window {window}, time-out {timeout}, acknowledges {every} packets"
+                )?;
                 if *every > 1 { write!(f, " or after {after}") } else { Ok(()) }
             }
             ChannelSpec::Selective(SelectiveSpec { least, ahead, after, .. }) => {
-                write!(f, "selective, least time-out {least}, {ahead} ahead, acknowledges after {after}")
+                write!(
+                    f,
+                    "selective, least time-out {least}, {ahead} ahead, acknowledges after {after}"
+                )
             }
         }
     }
@@ -409,6 +415,9 @@ mod tests {
         assert_eq!(told(&live.with_headers(long)), ["control packets"]);
         // Without a channel nothing grows, either.
         assert_eq!(told(&live.with_channel(ChannelKind::Raw {})), ["channel", "packets"]);
+        let window =
+            ChannelKind::GoBackN { window: 8, timeout: None, acknowledge: Default::default() };
+        assert_eq!(told(&live.with_channel(window)), ["channel", "packets"]);
         let rest = Profile { ahead: Time::from_ns(9), rides: Rides::All, greets: false, ..live };
         assert_eq!(told(&rest), ["ahead", "acknowledgements ride on", "greeting"]);
     }
@@ -419,7 +428,8 @@ mod tests {
         assert_eq!(live.parts(1472, Train::LIVE), 41);
         assert_eq!(live.parts(1472, Train { datagrams: 8, ..Train::LIVE }), 8);
         assert_eq!(live.parts(60_000, Train::LIVE), 1);
-        let window = ChannelKind::GoBackN { window: 8, timeout: None, acknowledge: Default::default() };
+        let window =
+            ChannelKind::GoBackN { window: 8, timeout: None, acknowledge: Default::default() };
         assert_eq!(live.with_channel(window).parts(1472, Train::LIVE), 1);
         let liu = Profile::of(ProfileKind::Liu);
         assert_eq!((liu.parts(1472, Train::LIVE), liu.ahead(1)), (1, None));

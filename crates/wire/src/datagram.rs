@@ -29,8 +29,8 @@
 
 mod head;
 
-use crosstie_protocol::{Headers, Train};
 use crosstie_protocol::channel::{Arrivals, Sack, Seq};
+use crosstie_protocol::{Headers, Train};
 
 use crate::key::{Course, Key};
 pub use head::{Head, Serial, TAG_BITS};
