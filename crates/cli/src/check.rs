@@ -1,12 +1,13 @@
 //! `crosstie check`: whether experiment files are sound, and which points they have; and whether
 //! box files are.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crosstie_box::Spec;
-use crosstie_study::{Point, Setting, Study, WorkKind, World, box_file};
+use crosstie_study::{Point, ProfileKind, Setting, Study, WorkKind, World, box_file};
 use serde::{Serialize, Serializer};
 
 use crate::console::Console;
@@ -51,9 +52,33 @@ struct Line<'a> {
     world: &'static str,
     work: &'static str,
     fingerprint: String,
+    /// How its ranks exchange messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<Profile>,
     /// The keys that have no effect there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unused: Vec<String>,
+}
+
+/// A profile, with every setting.
+#[derive(Serialize, PartialEq)]
+struct Profile {
+    name: &'static str,
+    settings: BTreeMap<&'static str, String>,
+    /// What settings that the file overrides would be by the name of the profile.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    overridden: BTreeMap<&'static str, String>,
+}
+
+impl Profile {
+    fn of(point: &Point) -> Option<Profile> {
+        let name = point.spec.profile?.name();
+        let settings = point.spec.settings_of_profile();
+        let overridden =
+            settings.iter().filter_map(|(name, _, usual)| Some((*name, usual.clone()?))).collect();
+        let settings = settings.into_iter().map(|(name, value, _)| (name, value)).collect();
+        Some(Profile { name, settings, overridden })
+    }
 }
 
 fn in_order<S: Serializer>(settings: &[(String, Setting)], to: S) -> Result<S::Ok, S::Error> {
@@ -118,6 +143,7 @@ fn described<'a>(file: &'a Path, study: &'a Study) -> Experiment<'a> {
         world: point.spec.world.name(),
         work: point.spec.work.kind().name(),
         fingerprint: point.fingerprint().to_string(),
+        profile: Profile::of(point),
         unused: study.unused(point),
     };
     Experiment { file, title: &study.title, points: study.points().iter().map(line).collect() }
@@ -144,6 +170,33 @@ fn listed(file: &Path, study: &Study) -> String {
         let cells: Vec<&str> = columns.iter().map(|column| column[line].as_str()).collect();
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {}", cells.join("  ").trim_end());
+    }
+    text + &profiles(points)
+}
+
+/// The profiles of points: every setting, and what it would be where the file overrides it.
+fn profiles(points: &[Point]) -> String {
+    let mut found: Vec<(&Point, Vec<String>)> = Vec::new();
+    for point in points.iter().filter(|point| point.spec.profile.is_some()) {
+        let is_same = |other: &&mut (&Point, Vec<String>)| {
+            let of = |point: &Point| (point.spec.profile, point.spec.settings_of_profile());
+            of(other.0) == of(point)
+        };
+        match found.iter_mut().find(is_same) {
+            Some((_, numbers)) => numbers.push(point.index.to_string()),
+            None => found.push((point, vec![point.index.to_string()])),
+        }
+    }
+    let mut text = String::new();
+    let several = found.len() > 1 || found.iter().any(|(_, list)| list.len() < points.len());
+    for (point, numbers) in &found {
+        let name = point.spec.profile.map_or("", ProfileKind::name);
+        let of = if several { format!(" of points {}", numbers.join(", ")) } else { String::new() };
+        let _ = writeln!(text, "  profile {name}{of}");
+        for (name, value, usual) in point.spec.settings_of_profile() {
+            let usual = usual.map_or(String::new(), |usual| format!(" (overrides {usual})"));
+            let _ = writeln!(text, "    {name}: {value}{usual}");
+        }
     }
     text
 }
@@ -183,6 +236,28 @@ mod tests {
         let text = listed(Path::new("both.toml"), &study.unwrap());
         let head = "both.toml: Both, 2 points of ping, stream on wormhole, ideal";
         assert_eq!(text.lines().next(), Some(head));
+    }
+
+    #[test]
+    fn profiles_are_listed_in_full_with_what_the_file_overrides() {
+        let study = Study::parse(
+            "example",
+            "title = 'Two'\nseed = 1\nworld = 'frame'\nfabric.single.hosts = 2\nprofile = 'live'\n\
+             work.ping.size = '64 B'\nmessage.synchronous = true\n\
+             sweep.product.message.eager = ['16 KiB', '1 KiB']\n",
+        );
+        let text = listed(Path::new("two.toml"), &study.unwrap());
+        for line in [
+            "  profile live of points 0\n    eager: 16 KiB\n",
+            "  profile live of points 1\n    eager: 1 KiB (overrides 16 KiB)\n",
+            "    synchronous: yes (overrides no)\n    strict: no\n    fin: no\n    channel: selective",
+            "    headers: 28 B and 24 B, envelope 20 B, piece 4 B\n",
+            "    control packets: pack 52 B, sack 136 B, greeting 60 B\n",
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+        let overridden = text.matches("overrides").count();
+        assert_eq!(overridden, 4, "eager, its credit, and synchronous twice: {text}");
     }
 
     #[test]

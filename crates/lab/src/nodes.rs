@@ -4,10 +4,9 @@ use crate::LabError;
 use crate::ethernet::pace;
 use crate::round_trip::RoundTrip;
 use crosstie_protocol::channel::ChannelSpec;
-use crosstie_protocol::message::MessageSpec;
-use crosstie_protocol::{Injection, Packing};
+use crosstie_protocol::{Injection, Packing, Profile, ProfileKind, Train};
 use crosstie_sim::host::{MessagingSpec, Overhead};
-use crosstie_sim::node::{Audience, Nodes, NodesError, NodesSpec, StationSpec};
+use crosstie_sim::node::{Audience, Exchange, Nodes, NodesError, NodesSpec, StationSpec};
 use crosstie_study::{self as study, Commodity, Message, Node, Packet, Spec, World};
 use crosstie_units::Bytes;
 
@@ -41,34 +40,23 @@ pub(crate) fn overhead(node: &Node) -> Option<Overhead> {
 }
 
 /// How the ranks of a spec exchange messages.
-pub(crate) fn messaging(spec: &Spec, message: &Message) -> MessagingSpec {
-    let patience = spec.nic.patience.as_ref();
-    let ports = spec.has_ports();
-    let mut protocol = MessageSpec::new(message.eager.get());
-    // Who waits for a rank that cannot be reached is to know as soon as who sends to it.
-    protocol.probe = patience.map(|patience| patience.give_up);
-    // Events tell that data are in place, and only what is matched has an order.
-    (protocol.strict, protocol.fins) = (message.strict && !ports, message.fin && !ports);
-    protocol.synchronous = message.synchronous;
-    if let Some(credit) = message.credit {
-        protocol.credit = credit.get();
-    }
+pub(crate) fn messaging(spec: &Spec, profile: &Profile, message: &Message) -> MessagingSpec {
     MessagingSpec {
-        protocol,
-        // The range of the experiment file lies within the type.
-        envelope: message.envelope.get() as u32,
+        protocol: profile.message,
+        envelope: profile.headers.envelope,
         memory: pace(message.memory),
         latency: message.latency,
-        ports,
+        ports: spec.has_ports(),
     }
 }
 
 /// Packets that a NIC of a spec has under way at once. It keeps every virtual channel of its link
 /// busy if it can; where links have none, nothing but the policy limits it. What may have to go
-/// again when a rail dies is a few windows of its channel.
+/// again when a rail dies is a few windows of its channel. Real ranks have no limit of their own.
 fn window(spec: &Spec, channel: Option<&ChannelSpec>) -> Option<u32> {
     const WINDOWS: u32 = 4;
-    let again = channel.filter(|_| spec.nic.patience.is_some());
+    let is_live = spec.profile == Some(ProfileKind::Live);
+    let again = channel.filter(|_| spec.nic.patience.is_some() && !is_live);
     let usual = match spec.world {
         // An Elan queues puts.
         World::Wormhole if spec.node.elan.is_some() => None,
@@ -109,7 +97,13 @@ pub(crate) fn nodes(
     round_trip: &RoundTrip<'_>,
     injection: Injection,
 ) -> Result<NodesSpec, LabError> {
-    let channel = spec.channel.spec(&round_trip.recommended());
+    let profile = round_trip.profile();
+    let channel = round_trip.channel();
+    // How long frames are is known where messages are cut.
+    let packing = packing(spec);
+    let longest = packing.payload.map(|payload| payload + packing.overhead);
+    let parts = |profile: &Profile| profile.parts(longest.unwrap_or(u32::MAX), Train::LIVE);
+    let exchange = profile.filter(|profile| channel.is_some() && profile.greets);
     let nodes = NodesSpec {
         policy: spec.policy,
         pes: spec.cluster.pes,
@@ -117,11 +111,14 @@ pub(crate) fn nodes(
         rails: spec.cluster.rails.count(),
         transfers: spec.nic.transfers,
         window: window(spec, channel.as_ref()),
-        packing: packing(spec),
+        packing,
         // The range of the experiment file lies within the type.
         control: spec.nic.control.get() as u32,
         response: spec.link.cycle() * u64::from(spec.nic.response),
         channel,
+        ahead: profile.and_then(|profile| profile.ahead(parts(&profile))),
+        exchange: exchange
+            .map(|profile| Exchange { rides: profile.rides, headers: profile.headers }),
         patience: round_trip.patience(channel.as_ref()),
         rates: round_trip.rates(),
         station: spec.node.commodity.as_ref().map(station),

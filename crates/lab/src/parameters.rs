@@ -8,7 +8,8 @@ use crosstie_model::{
     Acknowledgements, Architecture, Buffer, Cluster, Messages, Parameters, Processors, Rail,
     Uplink, price,
 };
-use crosstie_protocol::channel::{Acknowledge, SelectiveSpec};
+use crosstie_protocol::ProfileKind;
+use crosstie_protocol::channel::{Acknowledge, Recommended, SelectiveSpec};
 use crosstie_routing::{Route, Tag};
 use crosstie_sim::frame::{Forwarding, Line, SwitchSpec, framing};
 use crosstie_study::{self as study, Capacity, ChannelKind, Commodity, Memory, Model, Spec};
@@ -38,10 +39,10 @@ pub(crate) fn cluster(
         Rail { parameters, port: port as u16 }
     };
     let rails: Vec<Rail> = spec.cluster.rails.ports().into_iter().map(rail).collect();
-    let messages = spec.message.as_ref().map(|message| Messages {
-        spec: nodes::messaging(spec, message).protocol,
-        header: message.envelope.get(),
-    });
+    // Prices ask for no time-outs.
+    let profile = spec.profile(&Recommended::LIVE);
+    let messages = profile
+        .map(|profile| Messages { spec: profile.message, header: profile.headers.envelope.into() });
     // Written parameters say how fast bytes come.
     let most = Rate::from_bytes_per_second(u64::MAX);
     let rate = if written.is_some() { most } else { spec.link.rate };
@@ -51,18 +52,18 @@ pub(crate) fn cluster(
         policy: spec.policy,
         messages,
         processors,
-        acknowledgements: acknowledgements(&spec.channel),
+        acknowledgements: acknowledgements(spec),
         blocking: spec.cluster.blocking,
     })
 }
 
 /// How a channel acknowledges packets.
-fn acknowledgements(channel: &ChannelKind) -> Option<Acknowledgements> {
-    let (every, after) = match *channel {
+fn acknowledgements(spec: &Spec) -> Option<Acknowledgements> {
+    let recommended = spec.profile.and_then(ProfileKind::recommended);
+    let selective = recommended.map_or(SelectiveSpec::SIMULATED, |it| it.selective);
+    let (every, after) = match spec.channel {
         ChannelKind::Raw {} => return None,
-        ChannelKind::Selective { after, .. } => {
-            (2, after.unwrap_or(SelectiveSpec::SIMULATED.after))
-        }
+        ChannelKind::Selective { after, .. } => (2, after.unwrap_or(selective.after)),
         ChannelKind::GoBackN { acknowledge, .. }
         | ChannelKind::SimpleGoBackN { acknowledge, .. } => match acknowledge {
             Acknowledge::Immediate => (1, Time::ZERO),

@@ -7,8 +7,8 @@ use crate::parameters::buffer;
 use crosstie_fabric::Fabric;
 use crosstie_model::Buffer;
 use crosstie_model::congestion::timeouts;
-use crosstie_protocol::Patience;
 use crosstie_protocol::channel::{ChannelSpec, Recommended, SelectiveSpec};
+use crosstie_protocol::{Patience, Profile};
 use crosstie_sim::frame::framing;
 use crosstie_study::{
     self as study, ChannelKind, Commodity, Forwarding, FrameSwitch, NodeBus, Spec, World,
@@ -128,6 +128,19 @@ impl<'a> RoundTrip<'a> {
             false => Time::ZERO,
         };
         Recommended::simulated(timeout, SelectiveSpec::simulated(self.first(FIRST), late))
+    }
+
+    /// How ranks exchange messages, if they do.
+    pub fn profile(&self) -> Option<Profile> {
+        self.spec.profile(&self.recommended())
+    }
+
+    /// The channels between nodes, if there are any.
+    pub fn channel(&self) -> Option<ChannelSpec> {
+        match self.profile() {
+            Some(profile) => profile.channel,
+            None => self.spec.channel.spec(&self.recommended()),
+        }
     }
 
     /// Returns true if nothing can be lost.

@@ -157,7 +157,8 @@ impl World {
             }
         };
         let overhead = nodes::overhead(&spec.node);
-        let messaging = spec.message.as_ref().map(|message| nodes::messaging(spec, message));
+        let ranks = round_trip.profile().zip(spec.message.as_ref());
+        let messaging = ranks.map(|(profile, message)| nodes::messaging(spec, &profile, message));
         let premises = rails::premises(spec, nodes.packing);
         let mut world =
             World { network, ground, premises, nodes, overhead, messaging, task, cycle, remarks };

@@ -151,6 +151,7 @@ mod tests {
     #[test]
     fn intervals_are_found_by_the_name_of_their_column() {
         let row = Row {
+            profile: None,
             point: 0,
             kind: WorkKind::Traffic,
             settings: Vec::new(),

@@ -67,6 +67,7 @@ mod tests {
             ("saturation_high", high),
         ];
         let row = Row {
+            profile: None,
             point: 0,
             kind: WorkKind::Traffic,
             settings: Vec::new(),

@@ -143,6 +143,8 @@ fn many_to_one(share: f64, station: Option<StationSpec>) -> Timing {
             GoBackNSpec { window: 12, timeout: slot * 700, every: 1, after: slot, simple: false }
                 .into(),
         ),
+        ahead: None,
+        exchange: None,
         patience: None,
         rates: Vec::new(),
         station,

@@ -384,7 +384,7 @@ impl<'a> Hosts<'a> {
         let mut heard = std::mem::take(&mut self.books.heard);
         nodes.send(
             &mut **network,
-            Letter { from, pe, to, bytes, id, rail, whole: false },
+            Letter { from, pe, to, bytes, id, rail, whole: false, placed: true },
             &mut heard,
         );
         self.heed(heard);
@@ -701,7 +701,7 @@ impl Hosting for Hosts<'_> {
                 };
                 let rail = op.nic.map(|rail| RailId(u32::from(rail)));
                 let (from, to, pe, whole) = (NodeId(rank.0), NodeId(first.0), PeId(0), true);
-                let letter = Letter { from, pe, to, bytes, id, rail, whole };
+                let letter = Letter { from, pe, to, bytes, id, rail, whole, placed: true };
                 nodes.cast(&mut **network, letter, NodeId(last.0));
             }
             Step::Get { from, bytes } => {
@@ -713,7 +713,10 @@ impl Hosting for Hosts<'_> {
                 };
                 let rail = op.nic.map(|rail| RailId(u32::from(rail)));
                 let (from, to, pe, whole) = (NodeId(rank.0), NodeId(from.0), PeId(0), true);
-                nodes.get(&mut **network, Letter { from, pe, to, bytes, id, rail, whole });
+                nodes.get(
+                    &mut **network,
+                    Letter { from, pe, to, bytes, id, rail, whole, placed: true },
+                );
             }
             Step::Send { to, tag, bytes } => {
                 let message = Message {

@@ -12,6 +12,7 @@
 //! does not react at all, and is told whenever it suits the network.
 
 mod casts;
+mod exchange;
 mod gets;
 mod identity;
 mod links;
@@ -24,7 +25,7 @@ mod station;
 mod tests;
 
 pub use report::{Letter, Listener, Receipt};
-pub use spec::{Audience, NodesError, NodesSpec};
+pub use spec::{Audience, Exchange, NodesError, NodesSpec};
 pub use station::{Overflows, StationSpec};
 
 use crate::agenda::{Agenda, Entry};

@@ -64,7 +64,7 @@ pub use spec::{
     Elan, ElanMemory, ElanPacket, ElanPci, ElanTlb, ElanTports, EvenBus, Fabric, Flow, Forwarding,
     Frame, FrameSwitch, Goal, GoalFile, HandOver, Ideal, InTransit, Irregular, Link, LinkEvent,
     Live, Measure, Memory, Message, Model, Nic, Node, NodeBus, Operation, Overhead, Packet, Pairs,
-    Patience, Ping, Placement, PolicyKind, Rail, Rails, Read, RoutingKind, Saturation,
+    Patience, Ping, Placement, PolicyKind, ProfileKind, Rail, Rails, Read, RoutingKind, Saturation,
     ScheduleSpec, Size, Spec, Stream, Switch, TrafficSpec, Tree, Uplink, Work, World,
 };
 pub use study::Study;

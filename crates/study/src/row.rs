@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crosstie_protocol::ProfileKind;
 use crosstie_units::{Bytes, Rate, Time};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -155,6 +156,8 @@ pub struct Row {
     pub kind: WorkKind,
     /// The swept keys and their values here, in the order of the experiment file.
     pub settings: Vec<(String, Setting)>,
+    /// The profile by which ranks exchanged messages, if they did.
+    pub profile: Option<ProfileKind>,
     /// How the run ended.
     pub status: Status,
     /// A sentence on anything unusual (what limited the run, the channels of a deadlock); else
@@ -169,7 +172,8 @@ impl Row {
     /// The row of a point.
     pub fn of(point: &Point, status: Status, note: String, measured: Vec<(String, f64)>) -> Row {
         let (kind, settings) = (point.spec.work.kind(), point.settings.clone());
-        Row { point: point.index, kind, settings, status, note, measured }
+        let profile = point.spec.profile;
+        Row { point: point.index, kind, settings, profile, status, note, measured }
     }
 
     /// A measured column.
@@ -181,6 +185,12 @@ impl Row {
     /// `work.ping.size` of "64 KiB".
     pub fn quantities(&self) -> impl Iterator<Item = (String, f64)> {
         quantities(&self.settings).map(|(name, _, number)| (name, number))
+    }
+
+    /// The name of the profile that its line tells. A paper's is told by `meta.json` alone: rows of
+    /// papers are what they were before there were profiles.
+    pub(crate) fn told_profile(&self) -> Option<&'static str> {
+        self.profile.filter(|profile| !profile.is_of_paper()).map(ProfileKind::name)
     }
 
     /// The value of a swept key here.
@@ -199,7 +209,8 @@ pub(crate) fn quantities(
     })
 }
 
-/// One flat object: `point`, each setting, `status`, `note`, every column of its kind of work, null
+/// One flat object: `point`, each setting, `status`, `note`, `profile` where ranks exchanged messages
+/// by none of a paper, every column of its kind of work, null
 /// where nothing was measured, and at the end the numbers of settings that are quantities.
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -210,6 +221,10 @@ impl Serialize for Row {
         }
         object.serialize_entry("status", self.status.word())?;
         object.serialize_entry("note", &self.note)?;
+        // A swept profile is a setting.
+        if let Some(profile) = self.told_profile().filter(|_| self.setting("profile").is_none()) {
+            object.serialize_entry("profile", profile)?;
+        }
         for column in self.kind.columns() {
             let value = self.measured(column.name).and_then(number);
             if value.is_some() || !column.optional {
@@ -250,6 +265,7 @@ mod tests {
                 setting("policy", "pull"),
                 ("seed".to_owned(), Setting::Number(3.0)),
             ],
+            profile: None,
             status: Status::Completed,
             note: String::new(),
             measured: Vec::new(),

@@ -15,8 +15,8 @@ use crate::figure::Figure;
 use crate::kind::WorkKind;
 use crate::point::Point;
 use crate::source::{self, Input, Inputs, copy_of};
-use crate::spec::Spec;
 use crate::spec::uses::{self, Ground};
+use crate::spec::{Spec, World};
 use crate::sweep::{self, Sweep};
 use crate::table::Table;
 
@@ -71,9 +71,33 @@ impl Study {
         Study::read(name, text, Inputs::default())
     }
 
+    /// Reads an experiment whose results are kept. It may be from before real ranks refused what
+    /// they do not use.
+    pub(crate) fn kept(name: &str, text: &str) -> Result<Study, Diagnostic> {
+        let source = (name.to_owned(), text.to_owned());
+        Study::understand(source, Inputs::default())
+            .map_err(|fault| Diagnostic::in_text(name, text, fault))
+    }
+
     fn read(name: &str, text: &str, inputs: Inputs) -> Result<Study, Diagnostic> {
         let source = (name.to_owned(), text.to_owned());
-        Study::understand(source, inputs).map_err(|fault| Diagnostic::in_text(name, text, fault))
+        let study = Study::understand(source, inputs)
+            .map_err(|fault| Diagnostic::in_text(name, text, fault))?;
+        study.points.iter().try_for_each(|point| study.honoured(point)).map(|()| study)
+    }
+
+    /// Refuses what is written for real ranks and has no effect on them.
+    fn honoured(&self, point: &Point) -> Result<(), Diagnostic> {
+        if point.spec.world != World::Live {
+            return Ok(());
+        }
+        let unused = self.unused(point);
+        unused.first().map_or(Ok(()), |key| {
+            let problem = format!("found `{key}`, expected keys that real ranks obey");
+            let (title, help) =
+                ("a key that real ranks do not use", "remove it, or choose another world");
+            Err(self.mistake(point, key, title, &problem, help))
+        })
     }
 
     fn understand(source: (String, String), mut inputs: Inputs) -> Result<Study, Fault> {

@@ -386,6 +386,7 @@ mod tests {
     fn a_sheet_is_plain_json() {
         let setting = Setting::Text("8 B".into());
         let row = Row {
+            profile: None,
             point: 3,
             kind: crate::WorkKind::Ping,
             settings: vec![("work.ping.size".into(), setting)],

@@ -47,7 +47,7 @@ error: unknown key `trafic`
   |  ^^^^^^ no key has this name
   |
   = help: did you mean `traffic`?
-  = help: known here: title, citation, description, sweep, figure, table, seed, world, cluster, policy, channel, fabric, routing, switch, link, bus, nic, node, message, event, competitor, frame, ideal, model, live, traffic, work, schedule, measure
+  = help: known here: title, citation, description, sweep, figure, table, seed, world, profile, cluster, policy, channel, fabric, routing, switch, link, bus, nic, node, message, event, competitor, frame, ideal, model, live, traffic, work, schedule, measure
 "#,
     );
 }
@@ -85,9 +85,9 @@ error: tagged ports without messages
  --> x.toml:6:20
   |
 6 | node.elan.tports = {}
-  |                    ^^ expected `message` beside it, whose envelopes have the tags
+  |                    ^^ expected a profile beside it, whose envelopes have the tags
   |
-  = help: add `message = {}`, or remove `tports`
+  = help: add `profile = "tports"`, or remove `tports`
 "#,
     );
 }
@@ -95,7 +95,7 @@ error: tagged ports without messages
 #[test]
 fn processors_beside_tagged_ports() {
     complains(
-        &format!("{ELANS}message = {{}}\nnode.elan.tports = {{}}\nnode.overhead = {{}}\n"),
+        &format!("{ELANS}profile = 'tports'\nnode.elan.tports = {{}}\nnode.overhead = {{}}\n"),
         r#"
 error: Elans and processors that match messages, too
  --> x.toml:8:17
@@ -104,6 +104,50 @@ error: Elans and processors that match messages, too
   |                 ^^ `node.elan` is a NIC of its own
   |
   = help: remove `node.overhead`: what matching takes is `node.elan.tports.match`
+"#,
+    );
+}
+
+#[test]
+fn elans_and_what_real_ranks_run() {
+    complains(
+        &format!("{ELANS}profile = 'live'\nnode.elan = {{}}\n"),
+        r#"
+error: Elans and the profile of real ranks
+ --> x.toml:7:13
+  |
+7 | node.elan = {}
+  |             ^^ found the profile `live`, whose channels acknowledge what Elans do, too
+  |
+  = help: set `profile = "tports"`, or `profile = "liu"`
+"#,
+    );
+    complains(
+        &format!("{ELANS}profile = 'liu'\nnode.elan.tports = {{}}\nmessage.fin = true\n"),
+        r#"
+error: tagged ports with another protocol
+ --> x.toml:8:15
+  |
+8 | message.fin = true
+  |               ^^^^ found FINs, where events tell that data are in place
+  |
+  = help: set `profile = "tports"`, which has neither
+"#,
+    );
+}
+
+#[test]
+fn a_policy_that_reserves_under_what_real_ranks_run() {
+    complains(
+        &PING.replace("seed = 1", "seed = 1\npolicy = 'dynamic'\nprofile = 'live'"),
+        r#"
+error: a policy that reserves the NICs of receivers
+ --> x.toml:3:10
+  |
+3 | policy = 'dynamic'
+  |          ^^^^^^^^^ found dynamic, which ranks of the profile `live` cannot do
+  |
+  = help: choose another policy, or name a paper's profile, such as `profile = "liu"`
 "#,
     );
 }
@@ -1317,9 +1361,9 @@ error: several ranks on a host
  --> x.toml:4:15
   |
 4 | cluster.pes = 2
-  |               ^ found 2, expected `message` beside it, by which ranks of one host reach each other
+  |               ^ found 2, expected a `profile` beside it, by which ranks of one host reach each other
   |
-  = help: add `message = {}`, or leave `pes` out
+  = help: add `profile = "live"`, or leave `pes` out
 "#,
     );
 }
@@ -1335,7 +1379,7 @@ error: a protocol between ranks that there are not
 11 | [message]
    | ^^^^^^^^^ open-loop traffic has no ranks that ask for messages
    |
-   = help: remove `message`, or replace `traffic` by `work`
+   = help: remove `message` and `profile`, or replace `traffic` by `work`
 "#,
     );
 }

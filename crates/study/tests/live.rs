@@ -125,6 +125,101 @@ error: short messages that are too long
     );
 }
 
+/// What real ranks do not use is refused, whatever the value is that they have.
+#[test]
+fn keys_that_real_ranks_do_not_use() {
+    complains(
+        &format!("{PING}world = 'live'\nmessage.fin = true\n"),
+        r#"
+error: a key that real ranks do not use
+ --> x.toml:6:15
+  |
+6 | message.fin = true
+  |               ^^^^ found `message.fin`, expected keys that real ranks obey
+  |
+  = help: remove it, or choose another world
+"#,
+    );
+    complains(
+        &format!("{PING}world = 'live'\nchannel = 'raw'\n"),
+        r#"
+error: real ranks without a channel
+ --> x.toml:6:11
+  |
+6 | channel = 'raw'
+  |           ^^^^^ found raw, expected a channel: real rails lose packets
+  |
+  = help: choose `selective` or `go-back-n`, or another world
+"#,
+    );
+    complains(
+        &format!("{PING}world = 'live'\nprofile = 'liu'\n"),
+        r#"
+error: a profile that real ranks do not run
+ --> x.toml:6:11
+  |
+6 | profile = 'liu'
+  |           ^^^^^ found liu, expected live
+  |
+  = help: remove it, or choose another world
+"#,
+    );
+    for (keys, first) in [
+        ("link.rate = '1 GB/s'", "link.rate"),
+        ("live.own-box = true\nlink.wire = '1 us'", "link.wire"),
+        ("live.own-box = true\nframe.switch.lookup = '1 us'", "frame.switch.lookup"),
+        ("message.envelope = '16 B'", "message.envelope"),
+        ("message.strict = true", "message.strict"),
+        ("message.memory = '2 GB/s'", "message.memory"),
+        ("nic.packet = '1 KiB'", "nic.packet"),
+        ("nic.overhead = '0 B'", "nic.overhead"),
+        ("nic.control = '48 B'", "nic.control"),
+        ("nic.patience.least = '1 ms'", "nic.patience.least"),
+        ("cluster.rails = 2", "cluster.rails"),
+        ("node.bus = 'half'", "node.bus"),
+        ("node.commodity.send = '1 us'", "node.commodity"),
+        ("routing = 'minimal'", "routing"),
+    ] {
+        let text = format!("{PING}world = 'live'\n{keys}\n");
+        let mistake = Study::parse("x", &text).unwrap_err().to_string();
+        assert!(mistake.contains("a key that real ranks do not use"), "{keys}: {mistake}");
+        assert!(mistake.contains(&format!("found `{first}")), "{keys}: {mistake}");
+    }
+}
+
+/// Beside other worlds a key may be for their machine, and none for their protocol.
+#[test]
+fn beside_other_worlds_machines_have_keys_of_their_own_and_protocols_have_not() {
+    let study = |keys: &str, worlds: &str| {
+        let text = format!(
+            "{PING}profile = 'live'\nlive.own-box = true\n{keys}\nsweep.product.world = [{worlds}]\n"
+        );
+        Study::parse("x", &text).map_err(|mistake| mistake.to_string())
+    };
+    for keys in [
+        "link.wire = '1 us'",
+        "node.commodity.send = '1 us'",
+        "node.overhead.message = '1 us'",
+        "message.memory = '2 GB/s'",
+        "frame.switch.lookup = '1 us'",
+    ] {
+        assert_eq!(study(keys, "'frame', 'live'").err(), None, "{keys}");
+    }
+    for keys in [
+        "message.fin = true",
+        "message.strict = true",
+        "message.envelope = '32 B'",
+        "nic.overhead = '0 B'",
+        "nic.packet = '1 KiB'",
+        "nic.patience = {least = '1 ms'}",
+    ] {
+        let mistake = study(keys, "'frame', 'live'").unwrap_err();
+        assert!(mistake.contains("a key that real ranks do not use"), "{keys}: {mistake}");
+        assert!(mistake.contains("found at point 1: world = live"), "{keys}: {mistake}");
+        assert_eq!(study(keys, "'frame', 'ideal'").err(), None, "{keys}");
+    }
+}
+
 #[test]
 fn limits_have_ranges() {
     for (key, value) in [("patience", "1 ms"), ("limit", "10 ms"), ("limit", "100000 s")] {

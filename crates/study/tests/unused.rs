@@ -43,12 +43,10 @@ fn a_key_of_another_world_is_told() {
         ),
         ("model", "switch.buffer = 64\nframe.uplink.wire = '1 us'", "switch.buffer"),
         ("model", "model.parameters.send = '1 us'\nlink.wire = '1 us'", "link.wire"),
-        ("live", "link.rate = '1 GB/s'\nnic.packet = '1 KiB'", "link.rate nic.packet"),
         ("live", "live.own-box = true\nlink.rate = '1 GB/s'\nframe.mtu = '1 KiB'", ""),
-        ("live", "live.own-box = true\nframe.switch.lookup = '1 us'", "frame.switch.lookup"),
-        ("live", "message = {eager = '1 KiB', envelope = '16 B'}", "message.envelope"),
-        ("live", "cluster.rails = 2\nnode.bus = 'half'", "cluster.rails node.bus"),
         ("live", "live.box = 'b.toml'\ncluster.rails = 2", ""),
+        ("live", "message = {eager = '1 KiB', credit = '64 KiB', synchronous = true}", ""),
+        ("live", "nic.overhead = '52 B'\nmessage = {strict = false, fin = false}", ""),
     ] {
         let found = unused(&format!("{PING}world = '{world}'\n{keys}\n"));
         assert_eq!(found, [expected], "{world}: {keys}");

@@ -30,18 +30,19 @@
 mod head;
 
 use crosstie_protocol::channel::{Arrivals, Sack, Seq};
+use crosstie_protocol::{Headers, Train};
 
 use crate::key::{Course, Key};
 pub use head::{Head, Serial, TAG_BITS};
 
 /// Bytes of a head.
-pub const HEAD: usize = 24;
+pub const HEAD: usize = Headers::CODEC.datagram as usize;
 
 /// Bytes behind the head of a piece, before what it carries.
-pub const PIECE: usize = 4;
+pub const PIECE: usize = Headers::CODEC.piece as usize;
 
 /// The most datagrams of a packet.
-pub const MOST_PARTS: usize = 64;
+pub const MOST_PARTS: usize = Train::LIVE.datagrams as usize;
 
 /// The longest message: 1 TiB.
 pub const LONGEST: u64 = 1 << 40;
@@ -49,8 +50,8 @@ pub const LONGEST: u64 = 1 << 40;
 /// That no receive has a place.
 const NO_PLACE: u32 = 0xff_ffff;
 
-/// Bytes in which a selective acknowledgement tells what has come.
-const ARRIVALS: usize = Arrivals::COUNT as usize / 8;
+/// Bytes behind the head of a selective acknowledgement.
+const SACK: usize = Headers::SACK as usize;
 
 const VERSION: u8 = 2;
 
@@ -195,7 +196,7 @@ mod kind {
 }
 
 /// The most bytes that a datagram has before those of a message.
-pub const OVERHEAD: usize = HEAD + 20 + ARRIVALS;
+pub const OVERHEAD: usize = HEAD + SACK;
 
 /// The bytes of a datagram before those of a message.
 #[derive(Debug, Clone, Copy)]
@@ -383,14 +384,14 @@ impl<'a> Opened<'a> {
             kind::FAREWELL => Body::Farewell,
             kind::NACK => Body::Nack(seq),
             kind::SACK => {
-                let words = words::<{ 5 + ARRIVALS / 4 }>(rest).ok_or(self.odd())?;
+                let words = words::<{ SACK / 4 }>(rest).ok_or(self.odd())?;
                 let (numbers, pairs) = words.split_first_chunk().expect("5");
                 let &[last, at, held, repeated, skipped] = numbers;
                 let came = std::array::from_fn(|at| long(pairs[2 * at], pairs[2 * at + 1]));
                 let came = Arrivals::from_words(came);
                 let (expected, last) = (seq, Seq(last));
                 let sack = Sack { expected, last, at, held, repeated, skipped, came };
-                return self.nothing_behind(Body::Sack(sack), 20 + ARRIVALS);
+                return self.nothing_behind(Body::Sack(sack), SACK);
             }
             kind::HELLO | kind::WELCOME => {
                 let [high, low] = words::<2>(rest).ok_or(self.odd())?;

@@ -9,10 +9,11 @@
 //! | 4 to 7 | the number of the envelope |
 //! | 8 to 19 | three words of its own |
 
+use crosstie_protocol::Headers;
 use crosstie_protocol::message::{Body, Class, Envelope, Tag};
 
 /// Bytes of an envelope, before those of a message in it.
-pub const ENVELOPE: usize = 20;
+pub const ENVELOPE: usize = Headers::CODEC.envelope as usize;
 
 const EAGER: u8 = 0;
 const RTS: u8 = 1;

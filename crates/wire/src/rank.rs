@@ -26,15 +26,15 @@ mod statistics;
 
 use std::ops::ControlFlow;
 
-use crosstie_protocol::channel::{ChannelSpec, Frame};
+use crosstie_protocol::channel::Frame;
 use crosstie_protocol::message::{Cancelled, ClaimId, Class, Context, Tag};
 use crosstie_protocol::{
-    Ahead, Injection, Node, NodeError, NodeId, NodeSpec, Packing, Policies, Profile,
+    Injection, Node, NodeError, NodeId, NodeSpec, Packing, Policies, Profile, Train,
 };
 use crosstie_units::Time;
 use slotmap::Key as _;
 
-use crate::datagram::{Body, HEAD, LONGEST, MOST_PARTS, Opened};
+use crate::datagram::{Body, HEAD, LONGEST, Opened};
 use crate::key::Key;
 use crate::memory::Memory;
 use crate::rail::Rail;
@@ -85,19 +85,15 @@ pub(crate) struct Rank {
     now: Time,
 }
 
-/// What a datagram carries on all of these rails, and how many datagrams a packet may have. A
-/// window that finds itself counts bytes; one that is given counts packets, each of which is to be
-/// a frame.
-fn payload(channel: &ChannelSpec, rails: &[Box<dyn Rail>]) -> (u32, u32) {
+/// What a datagram carries on all of these rails, and how many datagrams a packet may have.
+fn payload(profile: &Profile, rails: &[Box<dyn Rail>]) -> (u32, u32) {
     let longest = rails.iter().map(|rail| rail.longest()).min().unwrap_or(1472);
-    if let ChannelSpec::GoBackN(_) = channel {
-        return ((longest - HEAD) as u32, 1);
-    }
-    let most = rails.iter().map(|rail| rail.train());
-    // Also if it has to be cut into shorter datagrams.
-    let fits = |bytes: usize| bytes - bytes / 16;
-    let most = most.map(|(count, bytes)| count.min(fits(bytes) / longest)).min().unwrap_or(1);
-    ((longest - HEAD) as u32, most.clamp(1, MOST_PARTS) as u32)
+    let train = |(datagrams, bytes): (usize, usize)| Train {
+        datagrams: datagrams as u32,
+        bytes: bytes as u32,
+    };
+    let parts = rails.iter().map(|rail| profile.parts(longest as u32, train(rail.train())));
+    ((longest - HEAD) as u32, parts.min().unwrap_or(1))
 }
 
 /// The earlier of two times, if there are any.
@@ -118,10 +114,10 @@ impl Rank {
         rails: Vec<Box<dyn Rail>>,
         memory: Option<(Memory, Vec<Option<usize>>)>,
     ) -> Result<Rank, NodeError> {
-        let (payload, most) = payload(&spec.profile.channel, &rails);
+        let (payload, most) = payload(&spec.profile, &rails);
         let node = NodeSpec {
             packing: Packing { payload: Some(payload), overhead: HEAD as u32 },
-            ahead: Some(Ahead { time: spec.profile.ahead, most }),
+            ahead: spec.profile.ahead(most),
             reports: true,
             repeats: true,
             patience: spec.profile.patience,
@@ -140,6 +136,7 @@ impl Rank {
         memory: Option<(Memory, Vec<Option<usize>>)>,
     ) -> Result<Rank, NodeError> {
         let RankSpec { rank, size, key, profile: Profile { message, channel, .. }, .. } = spec;
+        let channel = channel.expect("real ranks have a channel: what rails lose goes again");
         let node = Node::new(node, policies.node(&node)?)?;
         let longest = rails.iter().map(|rail| rail.longest()).collect();
         let departures = node.needs_departures();

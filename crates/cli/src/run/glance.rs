@@ -55,7 +55,7 @@ mod tests {
     fn row(point: u32, note: &str) -> Row {
         let (settings, measured) = (Vec::new(), Vec::new());
         let (kind, status, note) = (WorkKind::Traffic, Status::Converged, note.to_owned());
-        Row { point, kind, settings, status, note, measured }
+        Row { point, kind, settings, profile: None, status, note, measured }
     }
 
     #[test]

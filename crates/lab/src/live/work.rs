@@ -2,7 +2,7 @@
 
 use crosstie_launch::Job;
 use crosstie_study::{Spec, Work};
-use crosstie_units::Time;
+use crosstie_units::{Bytes, Time};
 use crosstie_wire::{Comm, Options};
 use crosstie_work::{Application, Rank, injection};
 use serde::{Deserialize, Serialize};
@@ -110,13 +110,16 @@ impl WorkPart {
     /// How ranks reach each other.
     fn options(&self, spec: &Spec, script: Option<&Script>) -> Options {
         let usual = Options::default();
+        let message = spec.message.as_ref();
         Options {
             rails: self.rails.clone(),
             policy: spec.policy,
             channel: spec.channel,
             memory: spec.live.memory,
             patience: spec.live.patience.into(),
-            eager: spec.message.as_ref().map_or(usual.eager, |message| message.eager.get()),
+            eager: message.map_or(usual.eager, |message| message.eager.get()),
+            credit: message.and_then(|message| message.credit).map(Bytes::get),
+            synchronous: message.is_some_and(|message| message.synchronous),
             injection: script.map_or(usual.injection, |script| injection(script.schedule())),
             ..usual
         }

@@ -24,6 +24,7 @@ pub(super) fn plain(name: &str, title: String, x: &str, y: &str, series: &str) -
 /// A point of a line: which line, where along, and how high.
 pub(super) fn point(series: (&str, &str), x: (&str, f64), y: (&str, f64)) -> Row {
     Row {
+        profile: None,
         point: 0,
         kind: WorkKind::Traffic,
         settings: vec![

@@ -277,6 +277,7 @@ mod tests {
 
     fn row(scheme: &str, load: f64, measured: &[(&str, f64)]) -> Row {
         Row {
+            profile: None,
             point: 0,
             kind: WorkKind::Traffic,
             settings: vec![

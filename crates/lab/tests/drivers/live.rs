@@ -82,7 +82,7 @@ pub fn play(ranks: &Ranks<'_>, lines: Lines, messages: &[Message]) -> (Vec<Entry
                 size: ranks.count,
                 secret: SECRET,
                 profile: Profile {
-                    channel: ranks.channel,
+                    channel: Some(ranks.channel),
                     ahead: Time::ZERO,
                     ..Profile::live().with_eager(ranks.eager).patient()
                 },

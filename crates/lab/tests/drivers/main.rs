@@ -111,6 +111,8 @@ impl Scene {
             control: 20,
             response: Time::ZERO,
             channel,
+            ahead: None,
+            exchange: None,
             patience: None,
             rates: Vec::new(),
             station: None,

@@ -136,7 +136,7 @@ pub fn play(
                 run(&mut nodes, &mut network, at);
             }
             let (pe, bytes) = (PeId(0), bytes as u32);
-            let letter = Letter { from, pe, to, bytes, id, rail, whole };
+            let letter = Letter { from, pe, to, bytes, id, rail, whole, placed: true };
             nodes.send(&mut network, letter, &mut Nobody);
         }
         run(&mut nodes, &mut network, until);

@@ -130,7 +130,7 @@ fn elans_serve_gets_and_nobody_else_does() {
     assert!(two[1] > 320.0 && two[1] < 330.0, "{finish:?}");
     assert!(one[2] > 5.0 && one[2] < 20.0, "{finish:?}");
     // Messages and gets do not hinder each other.
-    let more = format!("message = {{}}\n{text}");
+    let more = format!("profile = 'liu'\n{text}");
     let rows = Bench::with(&[("trace.goal", goal)]).rows(&more);
     assert!(rows.iter().all(|row| row.status == Status::Completed), "{rows:?}");
     for (keys, expected) in [

@@ -56,7 +56,10 @@ fn case(number: u64, channel: &str) -> Case {
         ),
     };
     let message = match asks {
-        true => format!("message.eager = '{} B'", one(draw, &[0, 4096, 16_384, 65_536])),
+        true => format!(
+            "profile = 'liu'\nmessage.eager = '{} B'",
+            one(draw, &[0, 4096, 16_384, 65_536])
+        ),
         false => String::new(),
     };
     let wire = one(draw, &["15 ns", "1 us", "10 us"]);

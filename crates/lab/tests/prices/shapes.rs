@@ -19,7 +19,7 @@ const CLOSE: f64 = 0.03;
 
 fn keys(rails: &str, policy: &str, work: &str) -> String {
     format!(
-        "title = 'Prices'\nseed = 1\nfabric.single.hosts = 2\nnic.overhead = '52 B'\nmessage = {{}}\n\
+        "title = 'Prices'\nseed = 1\nfabric.single.hosts = 2\nnic.overhead = '52 B'\nprofile = 'liu'\n\
          link.rate = '1 Gbit/s'\ncluster.rails = {rails}\npolicy = '{policy}'\nchannel = 'selective'\n\
          {work}\nmeasure.max-cycles = 1_000_000_000_000\n"
     )

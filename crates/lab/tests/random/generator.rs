@@ -8,7 +8,7 @@ use crate::draw::{Draw, choice};
 use crate::experiment::{Experiment, Style, put, table};
 use crate::frame::{Frame, PERMUTATION};
 use crate::{elan, ethernet};
-use crate::{exchange, live, rails};
+use crate::{exchange, live, profile, rails};
 use crosstie_fabric::SwitchId;
 use crosstie_routing::{Need, Root, RoutingKind};
 use crosstie_study::{Operation, Study, WorkKind};
@@ -64,6 +64,9 @@ pub fn generate(case: u64) -> Experiment {
     }
     let mut aside = Draw(Seed(case).stream("exchange", 0));
     exchange::exchange(&mut aside, frame.hosts(), &mut file);
+    if profile::profile(&mut Draw(Seed(case).stream("profile", 0)), &mut file) {
+        bound.extend(profile::BOUND);
+    }
     let swept = sweep(&mut draw, &frame, (kind, &bound), &mut file);
     let (swept, values): (Vec<&str>, Vec<Value>) = swept.into_iter().unzip();
     figures(&mut draw, kind, (&swept, &values), &mut file);

@@ -69,6 +69,7 @@ impl Idle {
             file.put("nic.packet", format!("{packet} B"));
         }
         if draw.chance(0.5) {
+            file.put("profile", "liu");
             file.put("message", Table::new());
         }
         let channel = if draw.chance(0.2) { "raw".into() } else { channel(&mut draw, false) };

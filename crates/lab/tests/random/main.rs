@@ -20,6 +20,7 @@ mod idle;
 mod invariants;
 mod live;
 mod networks;
+mod profile;
 mod rails;
 mod relations;
 mod trial;

@@ -94,6 +94,7 @@ impl Worlds {
             file.put("policy", Some(policy).filter(|&it| it != "static").unwrap_or("pull"));
         }
         if draw.chance(0.2) {
+            file.put("profile", "liu");
             file.put("message", Table::new());
         }
         let channel = if draw.chance(0.6) { "raw".into() } else { channel(&mut draw, false) };

@@ -67,6 +67,16 @@ impl Recommended {
     pub const LIVE: Recommended =
         Recommended { timeout: Time::from_ns(20_000_000), selective: SelectiveSpec::LIVE };
 
+    /// The same on a network where packets are known to take longer: no time-out is shorter there.
+    pub fn on(self, network: &Recommended) -> Recommended {
+        let SelectiveSpec { least, late, .. } = network.selective;
+        let least = self.selective.least.max(least);
+        Recommended {
+            timeout: self.timeout.max(network.timeout),
+            selective: SelectiveSpec { least, late, ..self.selective },
+        }
+    }
+
     /// Between simulated hosts, where it is known how long a packet may take to be acknowledged.
     pub fn simulated(timeout: Time, selective: SelectiveSpec) -> Recommended {
         Recommended { timeout, selective }

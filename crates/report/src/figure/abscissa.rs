@@ -83,6 +83,7 @@ mod tests {
 
     fn rows(settings: &[&str]) -> Vec<Row> {
         let row = |(point, text): (usize, &&str)| Row {
+            profile: None,
             point: point as u32,
             kind: WorkKind::Traffic,
             settings: vec![("size".to_owned(), Setting::Text(text.to_string()))],

@@ -295,6 +295,7 @@ mod tests {
     #[test]
     fn runs_that_differ_in_the_seed_alone_are_one_point() {
         let row = |(point, (load, seed, y)): (usize, (f64, f64, f64))| Row {
+            profile: None,
             point: point as u32,
             kind: WorkKind::Traffic,
             settings: vec![

@@ -18,6 +18,7 @@ pub fn row(
     measured: &[(&str, f64)],
 ) -> Row {
     Row {
+        profile: None,
         point,
         kind: WorkKind::Traffic,
         settings: settings.iter().map(|(key, value)| (key.to_string(), value.clone())).collect(),
@@ -277,6 +278,7 @@ pub fn any_rows() -> impl Strategy<Value = Vec<Row>> {
     });
     let row = (setting.clone(), setting, text, kind).prop_map(
         |(load, routing, note, (kind, status, measured))| Row {
+            profile: None,
             point: 0,
             kind,
             settings: vec![("load".to_owned(), load), ("routing".to_owned(), routing)],

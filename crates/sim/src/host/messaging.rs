@@ -428,7 +428,8 @@ impl<'a> Messaging<'a> {
             return;
         }
         let pe = PeId(from.0 % self.pes);
-        let letter = Letter { from: node, pe, to: peer, bytes, id, rail, whole };
+        let placed = matches!(envelope.body, Body::Data { .. });
+        let letter = Letter { from: node, pe, to: peer, bytes, id, rail, whole, placed };
         let mut heard = std::mem::take(&mut self.heard);
         match self.spec.ports {
             true => {
@@ -694,7 +695,7 @@ impl Hosting for Messaging<'_> {
                 let id = self.gets.put(Get { rank, request, from, bytes, begin, moment });
                 let (pe, rail, whole) = (PeId(rank.0 % self.pes), None, true);
                 let (from, to) = (self.node(rank), self.node(from));
-                let letter = Letter { from, pe, to, bytes, id, rail, whole };
+                let letter = Letter { from, pe, to, bytes, id, rail, whole, placed: true };
                 self.nodes.get(&mut *self.network, letter);
             }
             Step::Receive { from, tag, .. } => {

@@ -2,8 +2,8 @@
 
 use super::identity::PacketId;
 use crate::pairs::Pairs;
-use crosstie_protocol::channel::{ChannelSpec, Endpoint, History, Tally};
-use crosstie_protocol::{NodeId, RailId};
+use crosstie_protocol::channel::{ChannelSpec, Endpoint, History, Seq, Tally};
+use crosstie_protocol::{Greeting, Machine, NodeId, RailId};
 use crosstie_units::Time;
 
 /// What a packet in a channel stands for, and its length on the wire. Many wait in a channel, so it
@@ -12,13 +12,27 @@ use crosstie_units::Time;
 pub(super) struct Item {
     id: u64,
     pub bytes: u32,
-    /// How many packets of its stripe have left when this one has.
-    pub departures: u32,
+    /// How many packets of its stripe have left when this one has, and above these what it is.
+    departures: u32,
 }
 
+/// What a packet is, where that matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cargo {
+    /// A message in one datagram, or anything where nothing else is told apart.
+    Whole = 0,
+    /// Data of a long message.
+    Data = 1,
+    /// A part of a message in an envelope.
+    Piece = 2,
+}
+
+/// Where the cargo of an item is kept: numbers of packets are shorter.
+const CARGO: u32 = 30;
+
 impl Item {
-    pub fn new(id: PacketId, bytes: u32, departures: u32) -> Item {
-        Item { id: id.id(), bytes, departures }
+    pub fn new(id: PacketId, bytes: u32, departures: u32, cargo: Cargo) -> Item {
+        Item { id: id.id(), bytes, departures: departures | (cargo as u32) << CARGO }
     }
 
     /// The packet.
@@ -26,6 +40,31 @@ impl Item {
     pub fn packet(&self) -> PacketId {
         PacketId::of(self.id)
     }
+
+    /// How many packets of its stripe have left when this one has.
+    #[inline]
+    pub fn departures(&self) -> u32 {
+        self.departures & ((1 << CARGO) - 1)
+    }
+
+    /// What it is.
+    #[inline]
+    pub fn cargo(&self) -> Cargo {
+        match self.departures >> CARGO {
+            0 => Cargo::Whole,
+            1 => Cargo::Data,
+            _ => Cargo::Piece,
+        }
+    }
+}
+
+/// A packet that waits for the answer to a greeting.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waiting {
+    pub seq: Seq,
+    pub ack: Seq,
+    pub item: Item,
+    pub first: bool,
 }
 
 /// One end of a channel.
@@ -46,6 +85,10 @@ pub(super) struct Link {
     pub afloat: u32,
     /// Whether its node has given up its peer: nothing is sent, and nothing that comes is heard.
     pub closed: bool,
+    /// How far it is with the other end, where nodes greet.
+    pub greeting: Greeting,
+    /// Packets that wait for the answer.
+    pub waiting: Vec<Waiting>,
 }
 
 /// No end.
@@ -60,6 +103,12 @@ impl Link {
     /// Whether another copy of a packet may go.
     pub fn may_repeat(&self, window: u32) -> bool {
         self.afloat < window.saturating_mul(MOST_AFLOAT)
+    }
+
+    /// When it wants to be called, if nothing happens before.
+    pub fn deadline(&self) -> Option<Time> {
+        let deadlines = [self.endpoint.poll_timeout(), self.greeting.deadline()];
+        deadlines.into_iter().flatten().min()
     }
 }
 
@@ -98,6 +147,8 @@ impl Links {
             sent: 0,
             afloat: 0,
             closed: false,
+            greeting: Greeting::Silent,
+            waiting: Vec::new(),
         });
         self.places.set(first, peer.0, self.links.len() as u32);
         self.links.len() as u32 - 1

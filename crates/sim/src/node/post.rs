@@ -2,30 +2,30 @@
 //! processors, rings and pools of commodity nodes.
 
 use super::identity::PacketId;
-use super::links::{Item, NONE};
+use super::links::{Item, NONE, Waiting};
 use super::report::Listener;
 use super::station::{Overflows, Station, Task};
 use super::{Nodes, NodesSpec, Timer};
 use crate::network::{self, Ends, Fate, Network, Passage, Priority};
 use crate::slab::Slab;
 use crosstie_protocol::channel::{Action, Frame, Input as ChannelInput, Sack, Seq};
-use crosstie_protocol::{Input, Machine, NodeId, RailId};
+use crosstie_protocol::{Greeting, Input, Machine, NodeId, RailId};
 use crosstie_units::Time;
 
 /// Something on its way from node to node.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Posted {
-    rail: RailId,
-    from: NodeId,
-    to: NodeId,
-    bytes: u32,
-    content: Content,
+    pub rail: RailId,
+    pub from: NodeId,
+    pub to: NodeId,
+    pub bytes: u32,
+    pub content: Content,
     /// The end of the channel that has sent it; `NONE` without channels.
-    link: u32,
+    pub link: u32,
     /// Whether it is sent for the first time.
-    first: bool,
+    pub first: bool,
     /// When it arrived at a commodity node, and what it went through: it waits for the processor.
-    came: Option<(Time, Passage)>,
+    pub came: Option<(Time, Passage)>,
 }
 
 impl Posted {
@@ -47,13 +47,13 @@ impl Posted {
 
     /// How many packets its machine hears of when it has left.
     fn departures(&self) -> u32 {
-        self.content.item().filter(|_| self.first).map_or(0, |item| item.departures)
+        self.content.item().filter(|_| self.first).map_or(0, Item::departures)
     }
 }
 
 /// What is in it.
 #[derive(Debug, Clone, Copy)]
-enum Content {
+pub(super) enum Content {
     /// A packet as it is.
     Bare(Item),
     /// Data of a channel.
@@ -67,6 +67,15 @@ enum Content {
     Nack(Seq),
     /// One that says much, by its place among those that are under way.
     Sack(u32),
+    /// The first words on a path, and their answer.
+    Hello,
+    Welcome,
+    /// A datagram of a packet that goes as several, by the place of that; the last one has its
+    /// item.
+    Part {
+        train: u32,
+        item: Option<Item>,
+    },
 }
 
 impl Content {
@@ -74,15 +83,30 @@ impl Content {
     fn item(&self) -> Option<&Item> {
         match self {
             Content::Bare(item) | Content::Data { item, .. } => Some(item),
+            Content::Part { item, .. } => item.as_ref(),
             Content::Pack(_) | Content::Nack(_) | Content::Sack(_) => None,
+            Content::Hello | Content::Welcome => None,
         }
     }
+}
+
+/// A packet that goes as several datagrams.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Train {
+    pub content: Content,
+    /// Datagrams of which nothing has been heard.
+    pub left: u32,
+    /// Whether one of them is not going to arrive.
+    pub broken: bool,
+    /// When the first byte of those that have come had left.
+    pub began: Time,
 }
 
 /// What is under way, and the commodity nodes.
 #[derive(Debug)]
 pub(super) struct Post {
     packets: Slab<Posted>,
+    pub trains: Slab<Train>,
     sacks: Slab<Sack>,
     stations: Vec<Station>,
     overflows: Overflows,
@@ -94,8 +118,8 @@ impl Post {
             None => Vec::new(),
             Some(_) => (0..nodes).map(|node| Station::new(spec.rails, spec.seed, node)).collect(),
         };
-        let (packets, sacks) = (Slab::default(), Slab::default());
-        Post { packets, sacks, stations, overflows: Overflows::default() }
+        let (packets, trains, sacks) = (Slab::default(), Slab::default(), Slab::default());
+        Post { packets, trains, sacks, stations, overflows: Overflows::default() }
     }
 
     pub fn is_idle(&self) -> bool {
@@ -108,7 +132,7 @@ impl Post {
 }
 
 impl Nodes {
-    fn post(&mut self) -> &mut Post {
+    pub(super) fn post(&mut self) -> &mut Post {
         self.post.as_mut().expect("there is a post where packets are posted")
     }
 
@@ -121,15 +145,20 @@ impl Nodes {
     ) {
         let network::Packet { rail, from, to, bytes, .. } = packet;
         let item = self.item(network, &packet);
+        let rides = self.rides(&item);
         let links = self.links.as_mut().expect("there are channels");
         let link = links.find(RailId(rail), NodeId(from), NodeId(to));
-        links.get(link).endpoint.handle(self.now, ChannelInput::Send { item, bytes, rides: true });
+        if self.spec.exchange.is_some() && links.get(link).greeting == Greeting::Silent {
+            self.greet(network, link);
+        }
+        let links = self.links.as_mut().expect("there are channels");
+        links.get(link).endpoint.handle(self.now, ChannelInput::Send { item, bytes, rides });
         self.serve_link(network, link, None, listener);
     }
 
     /// What stands for a packet. Where packets leave in order, its machine hears that those of a
     /// stripe have left at the last one; where rails may die in between, at each.
-    fn item(&self, network: &dyn Network, packet: &network::Packet) -> Item {
+    fn item(&mut self, network: &dyn Network, packet: &network::Packet) -> Item {
         let id = PacketId::of(packet.id);
         let each = self.spec.follows_packets() || !network.departs_in_order();
         let departures = match id {
@@ -137,7 +166,7 @@ impl Nodes {
             PacketId::Data(data) if data.number + 1 == packet.siblings => packet.siblings,
             _ => 0,
         };
-        Item::new(id, packet.bytes, departures)
+        Item::new(id, packet.bytes, departures, self.cargo(id))
     }
 
     /// Posts a packet without a channel.
@@ -169,6 +198,8 @@ impl Nodes {
     ) {
         let now = self.now;
         let control = self.spec.control;
+        let headers = self.spec.exchange.map(|exchange| exchange.headers);
+        let (pack, sacked) = headers.map_or((control, control), |it| (it.pack, it.sack));
         let window = self.links.as_ref().expect("there are channels").window();
         let mut heard = false;
         loop {
@@ -186,14 +217,19 @@ impl Nodes {
                             } else if !link.may_repeat(window) {
                                 continue;
                             }
+                            if headers.is_some() {
+                                let packet = Waiting { seq, ack, item, first };
+                                self.dispatch(network, place, packet);
+                                continue;
+                            }
                             link.afloat += 1;
                             (first, item.bytes, Content::Data { seq, ack, item })
                         }
-                        Frame::Pack(ack) => (false, control, Content::Pack(ack)),
-                        Frame::Nack(ack) => (false, control, Content::Nack(ack)),
+                        Frame::Pack(ack) => (false, pack, Content::Pack(ack)),
+                        Frame::Nack(ack) => (false, pack, Content::Nack(ack)),
                         Frame::Sack(sack) => {
                             let sack = self.post().sacks.put(sack);
-                            (false, control, Content::Sack(sack))
+                            (false, sacked, Content::Sack(sack))
                         }
                     };
                     let link = place;
@@ -216,9 +252,14 @@ impl Nodes {
         if heard {
             self.tell_path(network, place, listener);
         }
+        self.call_at_deadline(place);
+    }
+
+    /// Sets the alarm of one end of a channel.
+    pub(super) fn call_at_deadline(&mut self, place: u32) {
         let link = self.links.as_mut().expect("there are channels").get(place);
         // A time-out that has moved away is asked for again when the alarm rings.
-        if let Some(at) = link.endpoint.poll_timeout()
+        if let Some(at) = link.deadline()
             && link.alarm.is_none_or(|alarm| at < alarm)
         {
             link.alarm = Some(at);
@@ -253,12 +294,15 @@ impl Nodes {
         if link.endpoint.poll_timeout().is_some_and(|at| at <= now) {
             link.endpoint.handle_timeout(now);
         }
+        if link.greeting.again(now, !link.waiting.is_empty()).is_some() {
+            self.say(network, place, Content::Hello);
+        }
         self.serve_link(network, place, None, listener);
     }
 
     /// Hands something to its node's processor, or to the network.
     #[inline(always)]
-    fn put(&mut self, network: &mut dyn Network, posted: Posted) {
+    pub(super) fn put(&mut self, network: &mut dyn Network, posted: Posted) {
         let packet = self.post().packets.put(posted);
         if self.spec.station.is_none() {
             network.inject(posted.packet(packet, posted.departures() > 0));
@@ -323,7 +367,8 @@ impl Nodes {
                 self.links.as_mut().expect("there are channels").get(link).afloat -= 1;
             }
             Content::Sack(sack) => _ = self.post().sacks.take(sack),
-            Content::Pack(_) | Content::Nack(_) => {}
+            Content::Part { train, .. } => _ = self.part(train, link, None),
+            Content::Pack(_) | Content::Nack(_) | Content::Hello | Content::Welcome => {}
         }
     }
 
@@ -350,25 +395,48 @@ impl Nodes {
         listener: &mut impl Listener,
     ) {
         let Posted { rail, from, to, content, link, .. } = self.post().packets.take(packet);
+        let (content, came) = match content {
+            Content::Part { train, .. } => match self.part(train, link, Some(came.1.began)) {
+                Some((whole, began)) => (whole, (came.0, Passage { began, ..came.1 })),
+                None => return,
+            },
+            content => (content, came),
+        };
         let frame = match content {
             Content::Bare(item) => {
                 let (at, passage) = came;
                 return self.deliver(network, item.packet(), at, passage, listener);
             }
-            Content::Pack(ack) => Frame::Pack(ack),
-            Content::Nack(ack) => Frame::Nack(ack),
-            Content::Sack(sack) => Frame::Sack(self.post().sacks.take(sack)),
+            Content::Pack(ack) => Some(Frame::Pack(ack)),
+            Content::Nack(ack) => Some(Frame::Nack(ack)),
+            Content::Sack(sack) => Some(Frame::Sack(self.post().sacks.take(sack))),
             Content::Data { seq, ack, item } => {
                 self.links.as_mut().expect("there are channels").get(link).afloat -= 1;
-                Frame::Data { seq, ack, item }
+                Some(Frame::Data { seq, ack, item })
             }
+            Content::Hello | Content::Welcome => None,
+            Content::Part { .. } => unreachable!("no datagram of a packet is cut"),
         };
         let links = self.links.as_mut().expect("there are channels");
         if self.spec.outlives_rails() && links.is_closed(rail, to, from) {
             return;
         }
         let link = links.other_end(link);
-        links.get(link).endpoint.handle(self.now, ChannelInput::Frame(frame));
+        match frame {
+            None => return self.greeted(network, link, matches!(content, Content::Welcome)),
+            // It has no room for an acknowledgement.
+            Some(Frame::Data { seq, item, .. }) if !self.rides(&item) => {
+                let links = self.links.as_mut().expect("there are channels");
+                if links.get(link).endpoint.receive(self.now, seq) {
+                    let (at, passage) = came;
+                    self.deliver(network, item.packet(), at, passage, listener);
+                }
+            }
+            Some(frame) => {
+                let links = self.links.as_mut().expect("there are channels");
+                links.get(link).endpoint.handle(self.now, ChannelInput::Frame(frame));
+            }
+        }
         self.serve_link(network, link, Some(came), listener);
     }
 

@@ -20,6 +20,9 @@ pub struct Letter {
     pub rail: Option<RailId>,
     /// Whether it must take one rail, whole, under every policy.
     pub whole: bool,
+    /// True if it is data of a long message, for which its receiver has a place; otherwise it is
+    /// an envelope.
+    pub placed: bool,
 }
 
 /// A message that has been delivered whole.

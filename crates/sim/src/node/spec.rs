@@ -3,7 +3,8 @@
 use super::StationSpec;
 use crosstie_protocol::channel::{ChannelError, ChannelSpec};
 use crosstie_protocol::{
-    Injection, MatrixError, NodeError, NodeId, NodeSpec, Pacing, Packing, Patience, PolicyKind,
+    Ahead, Headers, Injection, MatrixError, NodeError, NodeId, NodeSpec, Pacing, Packing, Patience,
+    PolicyKind, Rides,
 };
 use crosstie_units::{Rate, Seed, Time};
 
@@ -32,6 +33,12 @@ pub struct NodesSpec {
     /// The channels between nodes, which send again what a network loses; `None`: what is lost is
     /// lost.
     pub channel: Option<ChannelSpec>,
+    /// What nodes keep ahead of their rails, and how long packets become; `None`: nothing, and as
+    /// long as they are cut.
+    pub ahead: Option<Ahead>,
+    /// How packets go through channels, if they do as those of real ranks; `None`: each is sent as
+    /// it is, and carries an acknowledgement.
+    pub exchange: Option<Exchange>,
     /// How long nodes wait for the acknowledgements of channels: they outlive their rails. `None`,
     /// and where there are no channels: for ever.
     pub patience: Option<Patience>,
@@ -47,6 +54,16 @@ pub struct NodesSpec {
     pub injection: Injection,
     /// What is random about nodes.
     pub seed: Seed,
+}
+
+/// How packets of real ranks go through channels: the first on each path waits for the answer to a
+/// greeting, and long ones go as trains of datagrams, of which each is a packet of the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exchange {
+    /// Which packets carry acknowledgements.
+    pub rides: Rides,
+    /// How long packets are besides what they carry.
+    pub headers: Headers,
 }
 
 /// Who listens to the nodes.
@@ -90,7 +107,7 @@ impl NodesSpec {
 
     /// Whether nodes are told of every packet that has left, and not of whole stripes only.
     pub fn follows_packets(&self) -> bool {
-        self.outlives_rails() || !self.injection.is_plain()
+        self.outlives_rails() || !self.injection.is_plain() || self.ahead.is_some()
     }
 
     /// Returns true if ranks of a node send to each other through its NICs: these take puts, and the
@@ -126,7 +143,7 @@ impl NodesSpec {
             repeats: false,
             loops: self.loops(),
             patience: self.patience.filter(|_| self.outlives_rails()),
-            ahead: None,
+            ahead: self.ahead,
             injection: self.injection,
         }
     }

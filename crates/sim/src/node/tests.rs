@@ -66,6 +66,8 @@ fn spec(policy: PolicyKind, payload: Option<u32>) -> NodesSpec {
         control: 48,
         response: CYCLE * 300,
         channel: None,
+        ahead: None,
+        exchange: None,
         patience: None,
         rates: Vec::new(),
         station: None,
@@ -145,6 +147,7 @@ fn send_all(network: &mut dyn Network, mut nodes: Nodes, count: u32, seed: u64) 
             id: 0,
             rail: None,
             whole: false,
+            placed: true,
         };
         nodes.send(network, letter, &mut books);
         bytes += u64::from(letter.bytes);
@@ -222,7 +225,7 @@ fn static_allocation_has_no_opposing_data() {
             let (from, to) = (NodeId(from), NodeId(to));
             nodes.send(
                 &mut network,
-                Letter { from, pe, to, bytes: 2000, id: 0, rail: None, whole: false },
+                Letter { from, pe, to, bytes: 2000, id: 0, rail: None, whole: false, placed: true },
                 &mut books,
             );
         }
@@ -294,7 +297,7 @@ proptest! {
             let from = NodeId(draw.below(8) as u32);
             let to = NodeId((from.0 + 1 + draw.below(7) as u32) % 8);
             let pe = PeId(draw.below(u64::from(PES)) as u32);
-            let letter = Letter { from, pe, to, bytes: draw.exponential(mean) as u32 + 1, id: 0, rail: None, whole: false };
+            let letter = Letter { from, pe, to, bytes: draw.exponential(mean) as u32 + 1, id: 0, rail: None, whole: false, placed: true };
             nodes.send(&mut network, letter, &mut books);
             bytes += u64::from(letter.bytes);
         }
@@ -324,7 +327,7 @@ fn shares(policy: PolicyKind, to: impl Fn(u32, u64) -> u32) -> (f64, f64) {
             let (from, pe) = (NodeId(from), PeId(pe));
             nodes.send(
                 &mut network,
-                Letter { from, pe, to, bytes, id: 0, rail: None, whole: false },
+                Letter { from, pe, to, bytes, id: 0, rail: None, whole: false, placed: true },
                 &mut books,
             );
         }

@@ -8,6 +8,7 @@ mod many_to_one;
 mod messaging;
 mod ports;
 mod probes;
+mod profile;
 mod schedules;
 mod stations;
 
@@ -62,6 +63,8 @@ fn plain_nodes(rails: u32, packing: Packing) -> NodesSpec {
         control: 48,
         response: CYCLE * 300,
         channel: None,
+        ahead: None,
+        exchange: None,
         patience: None,
         rates: Vec::new(),
         station: None,
@@ -374,7 +377,7 @@ fn stripes_count_as_they_arrive_and_add_up_to_their_message() {
     let bytes = 10_250;
     ledger.generated(bytes);
     let (from, pe, to) = (NodeId(0), PeId(0), NodeId(1));
-    let letter = Letter { from, pe, to, bytes, id: 0, rail: None, whole: false };
+    let letter = Letter { from, pe, to, bytes, id: 0, rail: None, whole: false, placed: true };
     nodes.send(&mut *network, letter, &mut ledger);
     // Two rails carry two flits per cycle, and the message has 5537 on one rail.
     nodes.run_until(&mut *network, CYCLE * 1500, &mut ledger);
@@ -403,7 +406,7 @@ fn a_message_arrives_with_its_last_packet_and_rails_take_turns() {
         let (from, pe, to) = (NodeId(0), PeId(0), NodeId(1));
         nodes.send(
             &mut *network,
-            Letter { from, pe, to, bytes: 250, id: 0, rail: None, whole: false },
+            Letter { from, pe, to, bytes: 250, id: 0, rail: None, whole: false, placed: true },
             &mut ledger,
         );
     }

@@ -227,6 +227,7 @@ impl<'a> Run<'a> {
                 id: 0,
                 rail: None,
                 whole: false,
+                placed: true,
             };
             nodes.send(&mut **network, letter, ledger);
         }

@@ -49,6 +49,9 @@ pub struct Meta {
     pub inputs: BTreeMap<String, String>,
     /// How to compute the results again.
     pub rerun: String,
+    /// The profiles by which ranks exchange messages, over all points.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub profiles: BTreeSet<String>,
     /// Which rows differ from run to run, if some do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub varies: Option<String>,
@@ -118,6 +121,13 @@ impl Meta {
             let columns = table.columns().iter().map(|[n, u, m]| meaning(n, u, m));
             (table.file().to_owned(), columns.collect())
         });
+        let profiles = study.points().iter().filter_map(|point| point.spec.profile);
+        let is_told = profiles.clone().any(|profile| !profile.is_of_paper());
+        if is_told && !study.keys().iter().any(|key| key == "profile") {
+            let place = columns.iter().position(|column| column.name == "note").unwrap_or(0) + 1;
+            let says = "the profile by which ranks exchanged messages, if it is none of a paper";
+            columns.insert(place, meaning("profile", "", says));
+        }
         let swept_seed = study.keys().iter().any(|key| key == "seed");
         let seed = study.points().first().map(|point| point.spec.seed.0);
         Meta {
@@ -139,6 +149,7 @@ impl Meta {
                 .map(|(path, input)| (path, input.fingerprint.to_string()))
                 .collect(),
             rerun: "crosstie run study.toml".to_owned(),
+            profiles: profiles.map(|profile| profile.name().to_owned()).collect(),
             varies: has(World::Live).then(|| VARIES.to_owned()),
         }
     }

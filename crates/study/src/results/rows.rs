@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crosstie_protocol::ProfileKind;
 use serde_json::{Map, Value};
 
 use crate::column::{Column, columns};
@@ -30,10 +31,13 @@ pub(super) fn write_csv(
     let is_there = |column: &&Column| {
         !column.optional || rows.iter().any(|row| row.measured(column.name).is_some())
     };
+    let swept = keys().any(|key| key == "profile");
+    let profiles = !swept && rows.iter().any(|row| row.told_profile().is_some());
     let columns: Vec<&Column> = columns(kinds).into_iter().filter(is_there).collect();
     let names = || columns.iter().map(|column| column.name);
     let quantities = quantity_columns(rows);
-    let head = ["point"].into_iter().chain(keys()).chain(["status", "note"]).chain(names());
+    let head = ["point"].into_iter().chain(keys()).chain(["status", "note"]);
+    let head = head.chain(profiles.then_some("profile")).chain(names());
     csv.write_record(head.chain(quantities.iter().map(String::as_str)))?;
     let text = |x: f64| number(x).map(|x| x.to_string()).unwrap_or_default();
     for row in rows {
@@ -44,6 +48,7 @@ pub(super) fn write_csv(
             None => String::new(),
         }));
         record.extend([row.status.word().to_owned(), row.note.clone()]);
+        record.extend(profiles.then(|| row.told_profile().unwrap_or_default().to_owned()));
         record.extend(names().map(|name| row.measured(name).map(text).unwrap_or_default()));
         let found: Vec<_> = row.quantities().collect();
         let value = |name: &String| found.iter().find(|(known, _)| known == name).map(|(_, x)| *x);
@@ -93,10 +98,14 @@ pub(super) fn read_json(line: &str, keys: &[String], kinds: &[WorkKind]) -> Resu
         .iter()
         .filter_map(|column| Some((column.name.to_owned(), object.get(column.name)?.as_f64()?)))
         .collect();
+    // Older rows and those of papers tell none.
+    let name = object.get("profile").and_then(Value::as_str);
+    let profile = ProfileKind::ALL.into_iter().find(|kind| Some(kind.name()) == name);
     Ok(Row {
         point,
         kind,
         settings,
+        profile,
         status: text("status")?.parse().map_err(|e: crate::row::UnknownStatus| e.to_string())?,
         note: text("note")?.to_owned(),
         measured,

@@ -58,7 +58,7 @@ impl ResultSet {
         let mut meta: Meta =
             serde_json::from_str(&text).map_err(|e| damaged(Some(e.line()), e.to_string()))?;
         let (path, text) = read(STUDY)?;
-        let study = Study::parse(&path.display().to_string(), &text)?;
+        let study = Study::kept(&path.display().to_string(), &text)?;
         let kinds: Vec<WorkKind> = study.points().iter().map(|p| p.spec.work.kind()).collect();
         let mut rows = read_rows(&folder.join(ROWS_JSON), &meta.settings, &kinds)?;
         if rows.len() < meta.points

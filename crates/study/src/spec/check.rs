@@ -5,7 +5,9 @@ mod rails;
 
 use crosstie_collective::algorithm::Barrier;
 use crosstie_fabric::Shape;
-use crosstie_protocol::{ChannelKind, FlowError, InTransitError, largest_cluster, rails_optimal};
+use crosstie_protocol::{
+    ChannelKind, FlowError, InTransitError, ProfileKind, largest_cluster, rails_optimal,
+};
 use crosstie_routing::Need;
 use crosstie_units::{Bytes, Time};
 use crosstie_work::traffic::Misfit;
@@ -249,6 +251,14 @@ fn patience(spec: &Spec) -> Result<(), Clash> {
         return Err(clash("nic.patience", title, "expected a channel, which makes them")
             .help("set `channel = \"go-back-n\"`, or leave `nic.patience` out"));
     }
+    if spec.policy.reserves() && spec.profile == Some(ProfileKind::Live) {
+        let title = "a policy that reserves the NICs of receivers";
+        let label =
+            format!("found {}, which ranks of the profile `live` cannot do", spec.policy.name());
+        return Err(clash("policy", title, label).help(
+            "choose another policy, or name a paper's profile, such as `profile = \"liu\"`",
+        ));
+    }
     if spec.policy.reserves() {
         let title = "reservations that outlive a rail";
         let label = "expected a policy that does not reserve the NICs of receivers";
@@ -456,6 +466,11 @@ fn elan(spec: &Spec) -> Result<(), Clash> {
         let label = "`node.elan` is a NIC of its own";
         Err(clash(key, format!("Elans and {problem}"), label).help(help))
     };
+    if spec.profile == Some(ProfileKind::Live) {
+        let label = "found the profile `live`, whose channels acknowledge what Elans do, too";
+        return Err(self::clash("node.elan", "Elans and the profile of real ranks", label)
+            .help("set `profile = \"tports\"`, or `profile = \"liu\"`"));
+    }
     if spec.bus != (Bus::Full {}) {
         return clash(
             "node.elan",
@@ -480,9 +495,22 @@ fn elan(spec: &Spec) -> Result<(), Clash> {
         return clash("channel", "a channel that acknowledges, too", help);
     }
     if elan.tports.is_some() && spec.message.is_none() {
-        let label = "expected `message` beside it, whose envelopes have the tags";
+        let label = "expected a profile beside it, whose envelopes have the tags";
         return Err(self::clash("node.elan.tports", "tagged ports without messages", label)
-            .help("add `message = {}`, or remove `tports`"));
+            .help("add `profile = \"tports\"`, or remove `tports`"));
+    }
+    let message = spec.message.as_ref().filter(|_| elan.tports.is_some());
+    if let Some(message) = message.filter(|message| message.strict || message.fin) {
+        let (key, what) = match message.fin {
+            true => ("message.fin", "FINs, where events tell that data are in place"),
+            false => ("message.strict", "an order of what is not matched"),
+        };
+        return Err(self::clash(
+            key,
+            "tagged ports with another protocol",
+            format!("found {what}"),
+        )
+        .help("set `profile = \"tports\"`, which has neither"));
     }
     if elan.tports.is_some() && spec.node.overhead.is_some() {
         let help = "remove `node.overhead`: what matching takes is `node.elan.tports.match`";
@@ -505,11 +533,11 @@ fn closed_loop(spec: &Spec) -> Result<(), Clash> {
     }
     if spec.cluster.pes > 1 && spec.message.is_none() && spec.world != World::Live {
         let label = format!(
-            "found {}, expected `message` beside it, by which ranks of one host reach each other",
+            "found {}, expected a `profile` beside it, by which ranks of one host reach each other",
             spec.cluster.pes
         );
         return Err(clash("cluster.pes", "several ranks on a host", label)
-            .help("add `message = {}`, or leave `pes` out"));
+            .help("add `profile = \"live\"`, or leave `pes` out"));
     }
     if spec.cluster.pes > 1 && spec.world == World::Model {
         let label =
@@ -526,7 +554,7 @@ fn message(spec: &Spec) -> Result<(), Clash> {
     if matches!(spec.work, Work::Traffic(_)) {
         let label = "open-loop traffic has no ranks that ask for messages";
         return Err(clash("message", "a protocol between ranks that there are not", label)
-            .help("remove `message`, or replace `traffic` by `work`"));
+            .help("remove `message` and `profile`, or replace `traffic` by `work`"));
     }
     if spec.node.eager.is_some() {
         let label = "`message.eager` says it";

@@ -1,13 +1,13 @@
 //! How ranks exchange messages.
 
+use crosstie_protocol::{Profile, ProfileKind};
 use crosstie_units::{Bytes, Rate, Time};
 use serde::{Deserialize, Serialize};
 
 use super::limits;
 
 /// The protocol between ranks, in closed-loop work: short messages are pushed, long ones asked for
-/// \[liu, 4\]. In a file it is the table `message`; without it, a message is handed to its node as
-/// it is.
+/// \[liu, 4\]. In a file it is the table `message`; what it leaves out is as in the profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Message {
@@ -39,13 +39,21 @@ pub struct Message {
 
 impl Default for Message {
     fn default() -> Message {
+        Message::of(ProfileKind::default())
+    }
+}
+
+impl Message {
+    /// What a profile says, and how fast a node copies.
+    pub fn of(profile: ProfileKind) -> Message {
+        let Profile { message, headers, .. } = Profile::of(profile);
         Message {
-            eager: Bytes::new(16 << 10),
-            envelope: Bytes::new(32),
+            eager: Bytes::new(message.eager),
+            envelope: Bytes::new(headers.envelope.into()),
             credit: None,
-            strict: true,
-            fin: true,
-            synchronous: false,
+            strict: message.strict,
+            fin: message.fins,
+            synchronous: message.synchronous,
             memory: Rate::from_bytes_per_second(1_000_000_000),
             latency: Time::from_ns(500),
         }

@@ -12,6 +12,7 @@ mod message;
 mod model;
 mod node;
 mod placement;
+mod profile;
 mod rails;
 pub(crate) mod uses;
 mod work;
@@ -22,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
 pub use crosstie_collective::Operation;
-pub use crosstie_protocol::{ChannelKind, Flow, PolicyKind};
+pub use crosstie_protocol::{ChannelKind, Flow, PolicyKind, ProfileKind};
 pub use crosstie_routing::RoutingKind;
 pub use crosstie_units::Capacity;
 pub use crosstie_work::traffic::{Arrival, Destination, Size, TrafficSpec};
@@ -57,6 +58,9 @@ pub struct Spec {
     pub seed: Seed,
     /// Where the work is done.
     pub world: World,
+    /// The profile by which ranks exchange messages; `None`: a message is handed to its node as it
+    /// is.
+    pub profile: Option<ProfileKind>,
     /// The nodes as a whole.
     pub cluster: Cluster,
     /// How the nodes share their rails.
@@ -77,7 +81,7 @@ pub struct Spec {
     pub nic: Nic,
     /// The processors, and the I/O buses of other networks than the wormhole one.
     pub node: Node,
-    /// How ranks exchange messages; `None`: a message is handed to its node as it is.
+    /// What of the profile is as files say it; with a profile only.
     pub message: Option<Message>,
     /// What happens to links.
     pub events: Vec<LinkEvent>,
@@ -108,12 +112,14 @@ struct Draft {
     seed: Seed,
     #[serde(default, skip_serializing_if = "World::is_default")]
     world: World,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<ProfileKind>,
     #[serde(default)]
     cluster: Cluster,
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<PolicyKind>,
-    #[serde(default, skip_serializing_if = "ChannelKind::is_default")]
-    channel: ChannelKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    channel: Option<ChannelKind>,
     fabric: Fabric,
     routing: Option<RoutingKind>,
     #[serde(default)]
@@ -187,20 +193,28 @@ impl Draft {
         if work.kind() != WorkKind::Traffic && !document::has(root, "measure.max-cycles") {
             measure.max_cycles = Measure::CLOSED_LOOP_LIMIT;
         }
+        let written =
+            profile::Written { message: self.message, channel: self.channel, nic: self.nic };
+        // Real ranks have nothing else.
+        let exchanges = written.message.is_some()
+            || self.world == World::Live && work.kind() != WorkKind::Traffic;
+        let profile = self.profile.or_else(|| exchanges.then(ProfileKind::default));
+        let profile::Settings { message, channel, nic } = written.complete(profile, root);
         Ok(Spec {
             seed: self.seed,
             world: self.world,
+            profile,
             cluster: self.cluster,
-            policy: self.policy.unwrap_or_else(|| usual_policy(self.world, self.message.as_ref())),
-            channel: self.channel,
+            policy: self.policy.unwrap_or_else(|| usual_policy(profile)),
+            channel,
             fabric: self.fabric,
             routing,
             switch: self.switch,
             link: self.link,
             bus: self.bus,
-            nic: self.nic,
+            nic,
             node: self.node,
-            message: self.message,
+            message,
             events: self.events,
             competitors: self.competitors,
             frame: self.frame,
@@ -215,11 +229,13 @@ impl Draft {
 }
 
 /// The policy that nobody has to name: ranks that exchange messages have the one that does best.
-fn usual_policy(world: World, message: Option<&Message>) -> PolicyKind {
-    match message {
-        None if world != World::Live => PolicyKind::default(),
-        _ => PolicyKind::recommended(),
-    }
+fn usual_policy(profile: Option<ProfileKind>) -> PolicyKind {
+    profile.map_or_else(PolicyKind::default, |_| PolicyKind::recommended())
+}
+
+/// The channel that nobody has to name.
+fn usual_channel(profile: Option<ProfileKind>) -> ChannelKind {
+    profile.map_or_else(ChannelKind::default, ProfileKind::channel)
 }
 
 impl From<Spec> for Draft {
@@ -231,10 +247,10 @@ impl From<Spec> for Draft {
         Draft {
             seed: spec.seed,
             world: spec.world,
+            profile: spec.profile,
             cluster: spec.cluster,
-            policy: Some(spec.policy)
-                .filter(|&kind| kind != usual_policy(spec.world, spec.message.as_ref())),
-            channel: spec.channel,
+            policy: Some(spec.policy).filter(|&kind| kind != usual_policy(spec.profile)),
+            channel: Some(spec.channel).filter(|&kind| kind != usual_channel(spec.profile)),
             fabric: spec.fabric,
             routing: Some(spec.routing),
             switch: spec.switch,
@@ -264,9 +280,10 @@ impl Spec {
     }
 
     /// The top-level keys of a spec.
-    pub(crate) const KEYS: [&'static str; 23] = [
+    pub(crate) const KEYS: [&'static str; 24] = [
         "seed",
         "world",
+        "profile",
         "cluster",
         "policy",
         "channel",

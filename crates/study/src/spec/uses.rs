@@ -43,6 +43,7 @@ const USES: &[(&str, &[Ground])] = &[
     ("cluster.pes", NETWORKS_AND_LIVE),
     ("cluster.blocking", NETWORKS_AND_MODELS),
     ("policy", ALL),
+    ("profile", ALL),
     ("channel", ALL),
     ("fabric", ALL),
     ("routing", &[Wormhole, Frame, Derived]),
@@ -71,10 +72,8 @@ const USES: &[(&str, &[Ground])] = &[
     ("node.commodity.jitter", NETWORKS),
     ("message", ALL),
     ("message.envelope", NETWORKS_AND_MODELS),
-    ("message.credit", NETWORKS_AND_MODELS),
     ("message.strict", NETWORKS_AND_MODELS),
     ("message.fin", NETWORKS_AND_MODELS),
-    ("message.synchronous", NETWORKS_AND_MODELS),
     ("message.memory", NETWORKS),
     ("message.latency", NETWORKS),
     ("event", &[Frame, Ideal]),
@@ -95,6 +94,20 @@ const USES: &[(&str, &[Ground])] = &[
     ("schedule", ALL),
     ("measure", ALL),
 ];
+
+/// Keys that say how ranks exchange messages, and not on which machine: real ranks have all of them
+/// as they are written, or refuse them.
+const OF_THE_PROFILE: &[&str] =
+    &["profile", "channel", "message", "nic.packet", "nic.overhead", "nic.control", "nic.patience"];
+
+/// Keys of a host among them: how fast it copies.
+const OF_HOSTS: &[&str] = &["message.memory", "message.latency"];
+
+/// Returns true if a key is a setting of the profile.
+fn is_of_profile(key: &str) -> bool {
+    let among = |keys: &[&str]| keys.iter().any(|outer| is_within(key, outer));
+    among(OF_THE_PROFILE) && !among(OF_HOSTS)
+}
 
 /// Returns true if `inner` is `outer` or lies below it.
 fn is_within(inner: &str, outer: &str) -> bool {
@@ -129,12 +142,16 @@ impl Ground {
 
     /// Returns true if a key without effect here is to be told of, beside points on all of these
     /// grounds. A key that another point uses is written for that one. But what the model leaves
-    /// out of the machine of frames that it prices is always told.
-    fn misses(self, users: &[Ground], beside: &[Ground]) -> bool {
+    /// out of the machine of frames that it prices is always told, and so is what real ranks leave
+    /// out of a profile.
+    fn misses(self, key: &str, users: &[Ground], beside: &[Ground]) -> bool {
         let unpriced = users.contains(&Frame) && !users.contains(&Derived);
-        let is_model = matches!(self, Derived | Parameters);
-        !users.contains(&self)
-            && ((is_model && unpriced) || !beside.iter().any(|ground| users.contains(ground)))
+        let always = match self {
+            Derived | Parameters => unpriced,
+            OwnBox | BoxFile | Machines => is_of_profile(key),
+            Wormhole | Frame | Ideal => false,
+        };
+        !users.contains(&self) && (always || !beside.iter().any(|ground| users.contains(ground)))
     }
 }
 
@@ -165,10 +182,10 @@ struct Search<'a, 'i> {
 
 impl<'i> Search<'_, 'i> {
     fn visit(&mut self, path: &str, value: &Spanned<DeValue<'i>>) {
-        let misses = |users| self.ground.misses(users, self.beside);
-        let verdict = users(path).map(misses);
+        let misses = |key: &str, users| self.ground.misses(key, users, self.beside);
+        let verdict = users(path).map(|users| misses(path, users));
         let mut below = USES.iter().filter(|(key, _)| is_within(key, path));
-        let is_split = below.any(|(_, users)| Some(misses(*users)) != verdict);
+        let is_split = below.any(|(key, users)| Some(misses(key, *users)) != verdict);
         match value.get_ref() {
             DeValue::Table(table) if is_split => {
                 for (key, value) in table {

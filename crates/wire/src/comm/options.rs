@@ -29,6 +29,11 @@ pub struct Options {
     /// The longest message that is sent before anybody has asked for it. `CROSSTIE_EAGER`, in
     /// bytes.
     pub eager: u64,
+    /// The bytes of such messages that a rank keeps for each other one; `None`: as the profile of
+    /// real ranks has it.
+    pub credit: Option<u64>,
+    /// True if every message waits for its receive, however short it is.
+    pub synchronous: bool,
     /// How the packets of this rank follow each other on rails. Peers in shared memory are not
     /// concerned.
     pub injection: Injection,
@@ -39,14 +44,18 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
+        let live = Profile::live();
+        let give_up = live.patience.map_or(u64::MAX, |patience| patience.give_up.ps() / 1000);
         Options {
             rails: None,
             providers: Providers::default(),
             policy: PolicyKind::recommended(),
-            channel: ChannelKind::Selective { least: None, ahead: None, after: None },
+            channel: live.kind.channel(),
             memory: true,
-            patience: Duration::from_secs(5),
-            eager: 16 << 10,
+            patience: Duration::from_nanos(give_up),
+            eager: live.message.eager,
+            credit: None,
+            synchronous: live.message.synchronous,
             injection: Injection::default(),
             algorithms: Algorithms::default(),
         }
@@ -61,10 +70,12 @@ impl Options {
 
     /// How ranks with these options exchange messages.
     pub(crate) fn profile(&self) -> Profile {
-        Profile::live()
+        let profile = Profile::live()
             .with_eager(self.eager)
-            .with_channel(&self.channel)
-            .giving_up(time(self.patience))
+            .with_synchronous(self.synchronous)
+            .with_channel(self.channel)
+            .giving_up(time(self.patience));
+        self.credit.map_or(profile, |credit| profile.with_credit(credit))
     }
 
     pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Options, CommError> {
@@ -159,6 +170,14 @@ mod tests {
         }
         let error = read(&[("CROSSTIE_POLICY", "dynamite")]).unwrap_err().to_string();
         assert!(!error.contains("reserve"), "{error}");
+    }
+
+    #[test]
+    fn defaults_are_the_profile_of_real_ranks() {
+        assert_eq!(Options::default().profile(), Profile::live());
+        let own = Options { credit: Some(1 << 20), synchronous: true, ..Options::default() };
+        let names: Vec<&str> = own.profile().overrides().iter().map(|it| it.0).collect();
+        assert_eq!(names, ["credit", "synchronous"]);
     }
 
     #[test]

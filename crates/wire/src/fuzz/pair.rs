@@ -57,7 +57,7 @@ pub(super) fn spec(rank: u16, channel: ChannelSpec, eager: u64) -> BareSpec {
         size: 2,
         secret: SECRET,
         profile: Profile {
-            channel,
+            channel: Some(channel),
             patience: Some(Patience { least: ms(10), ..Patience::default() }),
             ..Profile::live().with_eager(eager)
         }

@@ -157,7 +157,7 @@ impl Sky {
         policy: PolicyKind,
     ) -> Sky {
         let profile = Profile {
-            channel,
+            channel: Some(channel),
             patience: Some(Patience { least: ms(10), ..Patience::default() }),
             ..Profile::live().with_eager(8192)
         }
@@ -520,7 +520,7 @@ fn memory_is_given_back_while_another_rank_may_read_it() {
     let mut rank = 0u16;
     let [mut sender, mut receiver] = memory.map(|memory| {
         let profile =
-            Profile { channel: selective(), ..Profile::live().with_eager(8192).patient() };
+            Profile { channel: Some(selective()), ..Profile::live().with_eager(8192).patient() };
         let (key, injection) = (Key::new([9; 16]), Default::default());
         let spec = RankSpec { rank, size: 2, key, profile, injection };
         let places = (0..2).map(|other| (other != rank).then_some(usize::from(other))).collect();

@@ -1,7 +1,7 @@
 //! Whether real ranks can do what is asked of them.
 
 use crosstie_box::MOST_HOSTS;
-use crosstie_protocol::PolicyKind;
+use crosstie_protocol::{ChannelKind, PolicyKind, ProfileKind};
 use crosstie_units::Bytes;
 
 use super::{Clash, Spec, Work, World, clash};
@@ -47,6 +47,16 @@ pub(super) fn check(spec: &Spec) -> Result<(), Clash> {
         let label = format!("found {}, which real rails cannot do", spec.policy.name());
         return Err(clash("policy", title, label)
             .help(format!("choose one of {}, or another world", names.join(", "))));
+    }
+    if let Some(profile) = spec.profile.filter(|&profile| profile != ProfileKind::Live) {
+        let title = "a profile that real ranks do not run";
+        let label = format!("found {}, expected {}", profile.name(), ProfileKind::Live.name());
+        return Err(clash("profile", title, label).help("remove it, or choose another world"));
+    }
+    if spec.channel == (ChannelKind::Raw {}) {
+        let label = "found raw, expected a channel: real rails lose packets";
+        return Err(clash("channel", "real ranks without a channel", label)
+            .help("choose `selective` or `go-back-n`, or another world"));
     }
     competitors(spec)?;
     if let Some(message) = spec.message.as_ref().filter(|message| message.eager > MOST_EAGER) {
