@@ -77,7 +77,7 @@ fn the_model_always_tells_what_it_leaves_out() {
     let keys = "cluster.rails = 4\nnode.bus = 'half'\nnic.window = 4\n\
                 node.commodity.interrupts = false\nframe.mtu = '1 KiB'\n\
                 [sweep.product]\nworld = ['model', 'frame', 'ideal']";
-    let told = "node.bus nic.window node.commodity.interrupts";
+    let told = "node.bus node.commodity.interrupts nic.window";
     assert_eq!(unused(&format!("{PING}{keys}")), [told, "", ""]);
     // Rails, and how ranks use them, are priced: there is nothing to leave out.
     let keys = "cluster.rails = [{}, {rate = '1 MB/s'}]\npolicy = 'basic'\nmessage = {}\n\
