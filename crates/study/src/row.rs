@@ -156,7 +156,8 @@ pub struct Row {
     pub kind: WorkKind,
     /// The swept keys and their values here, in the order of the experiment file.
     pub settings: Vec<(String, Setting)>,
-    /// The profile by which ranks exchanged messages, if they did.
+    /// The profile by which ranks exchanged messages, if they did and it is none of a paper: rows of
+    /// papers are what they were before there were profiles, which `meta.json` tells of all.
     pub profile: Option<ProfileKind>,
     /// How the run ended.
     pub status: Status,
@@ -172,7 +173,7 @@ impl Row {
     /// The row of a point.
     pub fn of(point: &Point, status: Status, note: String, measured: Vec<(String, f64)>) -> Row {
         let (kind, settings) = (point.spec.work.kind(), point.settings.clone());
-        let profile = point.spec.profile;
+        let profile = point.spec.profile.filter(|profile| !profile.is_of_paper());
         Row { point: point.index, kind, settings, profile, status, note, measured }
     }
 
@@ -185,12 +186,6 @@ impl Row {
     /// `work.ping.size` of "64 KiB".
     pub fn quantities(&self) -> impl Iterator<Item = (String, f64)> {
         quantities(&self.settings).map(|(name, _, number)| (name, number))
-    }
-
-    /// The name of the profile that its line tells. A paper's is told by `meta.json` alone: rows of
-    /// papers are what they were before there were profiles.
-    pub(crate) fn told_profile(&self) -> Option<&'static str> {
-        self.profile.filter(|profile| !profile.is_of_paper()).map(ProfileKind::name)
     }
 
     /// The value of a swept key here.
@@ -222,8 +217,8 @@ impl Serialize for Row {
         object.serialize_entry("status", self.status.word())?;
         object.serialize_entry("note", &self.note)?;
         // A swept profile is a setting.
-        if let Some(profile) = self.told_profile().filter(|_| self.setting("profile").is_none()) {
-            object.serialize_entry("profile", profile)?;
+        if let Some(profile) = self.profile.filter(|_| self.setting("profile").is_none()) {
+            object.serialize_entry("profile", profile.name())?;
         }
         for column in self.kind.columns() {
             let value = self.measured(column.name).and_then(number);

@@ -32,7 +32,7 @@ pub(super) fn write_csv(
         !column.optional || rows.iter().any(|row| row.measured(column.name).is_some())
     };
     let swept = keys().any(|key| key == "profile");
-    let profiles = !swept && rows.iter().any(|row| row.told_profile().is_some());
+    let profiles = !swept && rows.iter().any(|row| row.profile.is_some());
     let columns: Vec<&Column> = columns(kinds).into_iter().filter(is_there).collect();
     let names = || columns.iter().map(|column| column.name);
     let quantities = quantity_columns(rows);
@@ -48,7 +48,7 @@ pub(super) fn write_csv(
             None => String::new(),
         }));
         record.extend([row.status.word().to_owned(), row.note.clone()]);
-        record.extend(profiles.then(|| row.told_profile().unwrap_or_default().to_owned()));
+        record.extend(profiles.then(|| row.profile.map_or("", ProfileKind::name).to_owned()));
         record.extend(names().map(|name| row.measured(name).map(text).unwrap_or_default()));
         let found: Vec<_> = row.quantities().collect();
         let value = |name: &String| found.iter().find(|(known, _)| known == name).map(|(_, x)| *x);
@@ -100,7 +100,8 @@ pub(super) fn read_json(line: &str, keys: &[String], kinds: &[WorkKind]) -> Resu
         .collect();
     // Older rows and those of papers tell none.
     let name = object.get("profile").and_then(Value::as_str);
-    let profile = ProfileKind::ALL.into_iter().find(|kind| Some(kind.name()) == name);
+    let mut told = ProfileKind::ALL.into_iter().filter(|kind| !kind.is_of_paper());
+    let profile = told.find(|kind| Some(kind.name()) == name);
     Ok(Row {
         point,
         kind,

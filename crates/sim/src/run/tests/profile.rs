@@ -71,10 +71,14 @@ fn round_trips(bytes: u32) -> Vec<u64> {
 fn the_first_packet_waits_for_the_answer_to_a_greeting() {
     let trips = round_trips(300);
     let message = u64::from(300 + HEADERS.envelope + HEADERS.overhead()) + WAY;
-    assert_eq!(trips[1..], [2 * message; 3]);
+    assert_eq!(trips[2..], [2 * message; 2]);
     // The other end greets, too, before it answers. Its own packet waits for nothing.
     let greeting = u64::from(HEADERS.greeting);
-    assert_eq!(trips[0], 2 * message + (greeting + WAY) + (2 * greeting + WAY));
+    let answered = (greeting + WAY) + (2 * greeting + WAY);
+    // The first packets after a pause are acknowledged at once: something may go behind that.
+    let acknowledgement = [0, u64::from(HEADERS.sack)];
+    assert!(acknowledgement.contains(&(trips[1] - 2 * message)), "{trips:?}");
+    assert!(acknowledgement.contains(&(trips[0] - 2 * message - answered)), "{trips:?}");
 }
 
 #[test]
