@@ -17,7 +17,8 @@ use crate::comm::{Comm, CommError};
 ///
 /// All ranks must ask for the same operations, in the same order, with the same root and the same
 /// lengths. Where something combines, `combine(a, b)` puts the combination of `a` and `b` into `a`.
-/// It must be associative. If it is not commutative, say that it is [in order](Collective::in_order).
+/// It must be associative. If it is not commutative, say that it is
+/// [in order](Collective::in_order).
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
