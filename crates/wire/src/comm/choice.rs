@@ -1,9 +1,9 @@
 //! Which algorithm a collective operation takes.
 //!
 //! All ranks must choose alike, so all that a choice depends on is agreed when they meet: their
-//! machines, the rates of rails and the length of their datagrams as rank 0 knows them, and what each call has in common. The model
-//! ranks the algorithms of an operation once for every power of two of its length; after that a
-//! choice is looked up.
+//! machines, the rates of rails and the length of their datagrams as rank 0 knows them, and what
+//! each call has in common. The model ranks the algorithms of an operation once for every power of
+//! two of its length; after that a choice is looked up.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};

@@ -17,7 +17,8 @@ use crate::comm::{Comm, CommError};
 ///
 /// All ranks must ask for the same operations, in the same order, with the same root and the same
 /// lengths. Where something combines, `combine(a, b)` puts the combination of `a` and `b` into `a`.
-/// It must be associative. If it is not commutative, say that it is [in order](Collective::in_order).
+/// It must be associative. If it is not commutative, say that it is
+/// [in order](Collective::in_order).
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -252,7 +253,7 @@ impl<'a, T: Pod> Collective<'a, T> {
         let operation = match &self.call {
             Call::Barrier => Operation::Barrier { algorithm: by::Barrier::default() },
             Call::Broadcast { root, data } => {
-                bytes = size_of_val::<[T]>(&**data);
+                bytes = size_of_val::<[T]>(&data[..]);
                 let algorithm = by::Broadcast::default();
                 Operation::Broadcast { algorithm, root: rooted(*root)?, size }
             }
@@ -266,7 +267,7 @@ impl<'a, T: Pod> Collective<'a, T> {
                     _ => {}
                 }
                 own_lengths = counts.is_some();
-                bytes = if own_lengths { 0 } else { size_of_val::<[T]>(&**mine) };
+                bytes = if own_lengths { 0 } else { size_of_val::<[T]>(&mine[..]) };
                 Operation::Gather { algorithm: by::Gather::default(), root: to, size }
             }
             Call::Scatter { root, all, mine, counts } => {
@@ -281,7 +282,7 @@ impl<'a, T: Pod> Collective<'a, T> {
                     _ => {}
                 }
                 own_lengths = counts.is_some();
-                bytes = if own_lengths { 0 } else { size_of_val::<[T]>(&**mine) };
+                bytes = if own_lengths { 0 } else { size_of_val::<[T]>(&mine[..]) };
                 Operation::Scatter { algorithm: by::Scatter::default(), root: from, size }
             }
             Call::AllGather { mine, all, counts } => {
@@ -289,7 +290,7 @@ impl<'a, T: Pod> Collective<'a, T> {
                     Some(counts) => counted(counts, all.len(), mine.len(), rule)?,
                     None => fits(all.len(), mine.len() * ranks, rule)?,
                 }
-                bytes = size_of_val::<[T]>(&**all) / ranks;
+                bytes = size_of_val::<[T]>(&all[..]) / ranks;
                 Operation::AllGather { algorithm: by::AllGather::default(), size }
             }
             Call::AllToAll { sent, received, counts } => {
@@ -307,16 +308,16 @@ impl<'a, T: Pod> Collective<'a, T> {
                     }
                 }
                 own_lengths = counts.is_some();
-                bytes = if own_lengths { 0 } else { size_of_val::<[T]>(&**sent) / ranks };
+                bytes = if own_lengths { 0 } else { size_of_val::<[T]>(&sent[..]) / ranks };
                 Operation::AllToAll { algorithm: by::AllToAll::default(), size }
             }
             Call::Reduce { root, data } => {
-                bytes = size_of_val::<[T]>(&**data);
+                bytes = size_of_val::<[T]>(&data[..]);
                 let (algorithm, root) = (by::Reduce::default(), rooted(*root)?);
                 Operation::Reduce { algorithm, root, size, combine }
             }
             Call::AllReduce { data } => {
-                bytes = size_of_val::<[T]>(&**data);
+                bytes = size_of_val::<[T]>(&data[..]);
                 Operation::AllReduce { algorithm: by::AllReduce::default(), size, combine }
             }
             Call::ReduceScatter { all, mine, counts } => {
@@ -324,12 +325,12 @@ impl<'a, T: Pod> Collective<'a, T> {
                     Some(counts) => counted(counts, all.len(), mine.len(), rule)?,
                     None => fits(all.len(), mine.len() * ranks, rule)?,
                 }
-                bytes = size_of_val::<[T]>(&**all);
+                bytes = size_of_val::<[T]>(&all[..]);
                 let algorithm = by::ReduceScatter::default();
                 Operation::ReduceScatter { algorithm, size, combine }
             }
             Call::Scan { data, exclusive } => {
-                bytes = size_of_val::<[T]>(&**data);
+                bytes = size_of_val::<[T]>(&data[..]);
                 match exclusive {
                     false => Operation::Scan { algorithm: by::Scan::default(), size, combine },
                     true => {

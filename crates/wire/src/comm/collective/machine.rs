@@ -65,9 +65,13 @@ impl Machine {
 
     /// Returns true if it receives messages with this tag from this rank.
     pub fn expects(&self, from: u32, tag: u32) -> bool {
-        let receives = &self.script.receives;
+        let Script { program, receives, .. } = &*self.script;
+        let is_long = |op: OpId| {
+            matches!(program.instruction(op), Instruction::Receive { from: other, .. } if other.0 == from)
+                && self.memory.length(program.blocks(op)) > SHORT
+        };
         match tag {
-            GREETING => receives.binary_search_by_key(&from, |&(from, _)| from).is_ok(),
+            GREETING => program.ops().any(is_long),
             tag => receives.binary_search(&(from, tag)).is_ok(),
         }
     }
