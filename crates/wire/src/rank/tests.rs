@@ -4,7 +4,7 @@
 use super::*;
 use crate::bare::wing::{Air, Flights, wings};
 use crate::lent::{Lent, LentMut};
-use crosstie_protocol::channel::{GoBackNSpec, SelectiveSpec};
+use crosstie_protocol::channel::{ChannelSpec, GoBackNSpec, SelectiveSpec};
 use crosstie_protocol::{Patience, PolicyKind};
 use crosstie_units::Seed;
 use proptest::prelude::*;
