@@ -84,12 +84,12 @@ fn strip(file: &mut Experiment) {
             || (key == "channel" && channel)
             || key == "cluster"
     };
-    file.keys.retain(|key, _| kept(key.as_str()));
+    file.keys.retain(|key, _| kept(key));
     if let Some(Value::Table(cluster)) = file.keys.get_mut("cluster") {
         cluster.retain(|key, _| key == "pes" || (key == "rails" && boxed));
     }
     if let Some(Value::Table(message)) = file.keys.get_mut("message") {
-        message.retain(|key, _| ["eager", "credit", "synchronous"].contains(&key.as_str()));
+        message.retain(|key, _| ["eager", "credit", "synchronous"].contains(&key));
     }
     let is_empty = |key: &str| file.get(key).and_then(Value::as_table).is_some_and(Table::is_empty);
     for key in ["cluster", "message"].into_iter().filter(|key| is_empty(key)).collect::<Vec<_>>() {

@@ -126,6 +126,7 @@ pub fn results() -> ResultSet {
     ResultSet {
         folder: "no such folder".into(),
         meta: Meta {
+            profiles: Default::default(),
             format: 1,
             crosstie: "0.1.0".to_owned(),
             revisions: ["wormhole 1".to_owned()].into(),
