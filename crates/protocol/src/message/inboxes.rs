@@ -78,8 +78,8 @@ impl Inboxes {
         let (kept, oldest) = (self.all.len().min(WARM), self.age);
         let (mut count, mut age) = (0, oldest);
         self.all.retain(|_, inbox| {
-            count += usize::from(inbox.len() == 0);
-            let stays = inbox.len() > 0 || count <= kept;
+            count += usize::from(inbox.is_empty());
+            let stays = !inbox.is_empty() || count <= kept;
             age = if stays { age } else { age.max(inbox.age()) };
             stays
         });

@@ -65,23 +65,26 @@ pub(crate) struct Engine {
 /// Wakes a follower.
 #[derive(Debug, Default)]
 struct Bell {
-    rung: Mutex<bool>,
+    rung: AtomicBool,
+    lock: Mutex<()>,
     rings: Condvar,
 }
 
 impl Wakes for Arc<Bell> {
     fn wake(&self) {
-        *self.rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.rung.store(true, Ordering::Release);
         self.rings.notify_one();
+        drop(lock);
     }
 }
 
 impl Bell {
     /// Waits until somebody rings, but no longer than for a time.
     fn wait(&self, most: Duration) {
-        let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.rings.wait_timeout_while(rung, most, |rung| !*rung);
-        *waited.unwrap_or_else(PoisonError::into_inner).0 = false;
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_silent = |(): &mut ()| !self.rung.load(Ordering::Acquire);
+        drop(self.rings.wait_timeout_while(lock, most, is_silent));
     }
 }
 
@@ -195,10 +198,19 @@ impl Core {
     fn take_in_turn(&self) -> Result<MutexGuard<'_, Engine>, CommError> {
         self.wanting.fetch_add(1, Ordering::Relaxed);
         let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let engine = self.engine.lock();
+        let engine = loop {
+            // It waits in the standard library, which is not instrumented, and then takes the lock
+            // where ThreadSanitizer sees it. Others wait for their turn meanwhile.
+            drop(self.engine.lock());
+            match self.engine.try_lock() {
+                Ok(engine) => break Ok(engine),
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Poisoned(_)) => break Err(CommError::Panicked),
+            }
+        };
         self.wanting.fetch_sub(1, Ordering::Relaxed);
         drop(turn);
-        engine.map_err(|_| CommError::Panicked)
+        engine
     }
 
     /// Takes the lock for a call of the program.
