@@ -49,7 +49,7 @@ use core::{Begun, Core};
 /// A message that has been received, or is there to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {
-    /// Who sent it.
+    /// Its sender.
     pub source: usize,
     /// Its tag.
     pub tag: u32,
@@ -135,7 +135,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Who sent it, its tag and its length.
+    /// Its sender, its tag and its length.
     pub fn status(&self) -> Status {
         self.status
     }

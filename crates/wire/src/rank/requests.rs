@@ -230,7 +230,8 @@ impl Requests {
         let is_sent = |request: &Request| {
             request.released && matches!(request.buffer, Buffer::Out(_) | Buffer::OwnOut(_))
         };
-        if self.all.get(key).is_some_and(is_sent) {
+        // What was refused is told of when the rank finishes, also if the program was told before.
+        if cause == Loss::Finished || self.all.get(key).is_some_and(is_sent) {
             self.lost(rank, 1);
         }
         self.finish(key, State::Failed(Failure::Unreachable { rank, cause }));

@@ -1,8 +1,8 @@
 //! What the threads of a rank share: its engine under a lock, and how they wait.
 //!
 //! A thread looks under the lock, lets go of it, waits, and takes it again. Nobody sleeps or gives
-//! way while it holds the lock; a thread that spins holds it as long as nobody else wants it. Who
-//! wakes whom is in [`roster`](super::roster).
+//! way while it holds the lock; a thread that spins holds it as long as no other thread wants it.
+//! Which thread wakes which is in [`roster`](super::roster).
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -56,7 +56,7 @@ pub(crate) struct Engine {
     roster: Roster<Arc<Bell>>,
     /// How often the lock was taken by other threads than the progress thread.
     looks: u64,
-    /// Who else is on the core of the thread that waits.
+    /// Another process on the core of the thread that waits.
     intruder: Intruder,
     /// True if nothing may begin any more.
     closed: bool,
@@ -65,23 +65,26 @@ pub(crate) struct Engine {
 /// Wakes a follower.
 #[derive(Debug, Default)]
 struct Bell {
-    rung: Mutex<bool>,
+    rung: AtomicBool,
+    lock: Mutex<()>,
     rings: Condvar,
 }
 
 impl Wakes for Arc<Bell> {
     fn wake(&self) {
-        *self.rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.rung.store(true, Ordering::Release);
         self.rings.notify_one();
+        drop(lock);
     }
 }
 
 impl Bell {
     /// Waits until somebody rings, but no longer than for a time.
     fn wait(&self, most: Duration) {
-        let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.rings.wait_timeout_while(rung, most, |rung| !*rung);
-        *waited.unwrap_or_else(PoisonError::into_inner).0 = false;
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_silent = |(): &mut ()| !self.rung.load(Ordering::Acquire);
+        drop(self.rings.wait_timeout_while(lock, most, is_silent));
     }
 }
 
@@ -116,7 +119,7 @@ impl DerefMut for Held<'_> {
 }
 
 impl Drop for Held<'_> {
-    /// Wakes those who wait for what has happened meanwhile. After a panic the engine may be in any
+    /// Wakes threads that wait for what has happened meanwhile. After a panic the engine may be in any
     /// state: nobody gets it any more, and no peer may read what was lent to it.
     fn drop(&mut self) {
         if !self.panicked && std::thread::panicking() {
@@ -189,16 +192,25 @@ impl Core {
         Ok(Held { engine, core: self, panicked: std::thread::panicking(), calls: false })
     }
 
-    /// Takes the lock behind those who want it already: a thread that takes it again and again
+    /// Takes the lock behind threads that want it already: a thread that takes it again and again
     /// would keep it from them otherwise.
     #[cold]
     fn take_in_turn(&self) -> Result<MutexGuard<'_, Engine>, CommError> {
         self.wanting.fetch_add(1, Ordering::Relaxed);
         let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let engine = self.engine.lock();
+        let engine = loop {
+            // It waits in the standard library, which is not instrumented, and then takes the lock
+            // where ThreadSanitizer sees it. Others wait for their turn meanwhile.
+            drop(self.engine.lock());
+            match self.engine.try_lock() {
+                Ok(engine) => break Ok(engine),
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Poisoned(_)) => break Err(CommError::Panicked),
+            }
+        };
         self.wanting.fetch_sub(1, Ordering::Relaxed);
         drop(turn);
-        engine.map_err(|_| CommError::Panicked)
+        engine
     }
 
     /// Takes the lock for a call of the program.
@@ -221,7 +233,7 @@ impl Core {
     #[inline]
     pub fn glance(&self) -> Result<(Held<'_>, Time), CommError> {
         let held = self.lock()?;
-        // Also who always finds something at once is to notice that time passes.
+        // A thread that always finds something at once has to notice that time passes.
         let about = match held.engine.looks % u64::from(LOOKS) {
             0 => self.clock.now(),
             _ => held.now(),
@@ -283,7 +295,7 @@ impl Core {
         self.until_from(self.glance()?, timeout, find)
     }
 
-    /// The same for who has the engine already, and knows about what time it is.
+    /// The same for a thread that has the lock, and knows about what time it is.
     pub fn until_from<R>(
         &self,
         (mut held, about): (Held<'_>, Time),
@@ -439,7 +451,7 @@ impl Core {
         self.finished_from(self.glance()?, key, timeout)
     }
 
-    /// The same for who has the engine already, and knows about what time it is.
+    /// The same for a thread that has the lock, and knows about what time it is.
     pub fn finished_from(
         &self,
         look: (Held<'_>, Time),
@@ -545,7 +557,9 @@ impl Core {
             if !is_away(&held.engine) {
                 break;
             }
-            held = self.sleep(held, waiter, self.clock.now(), None)?;
+            let now = self.clock.now();
+            // A thread that calls takes over without waking this one, which is not to miss its end.
+            held = self.sleep(held, waiter, now, Some(now + time(CARE)))?;
         }
         held.engine.roster.resign(waiter);
         Ok(())

@@ -17,3 +17,4 @@ mod relay;
 mod requests;
 mod stage;
 mod strangers;
+mod workers;

@@ -57,6 +57,7 @@ fn player() {
         "cut-off" => cut_off(),
         "many-to-one" => crate::many_to_one::part(number(1), number(2) as u32),
         "requests" => crate::requests::part(words[1]),
+        "workers" => crate::workers::part(words[1]),
         "leaving" => crate::leaving::part(words[1]),
         "faults" => crate::faults::part(number(1)),
         "cable" => {
