@@ -148,7 +148,6 @@ pub fn results() -> ResultSet {
             inputs: Default::default(),
             rerun: "crosstie run study.toml".to_owned(),
             varies: None,
-            profiles: Default::default(),
         },
         figures: figures(),
         tables: Vec::new(),
