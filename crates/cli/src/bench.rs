@@ -285,6 +285,7 @@ fn doubts(
         let mut unused = study.unused(point);
         unused.retain(|key| *world == World::Model || own || set(key));
         doubts.extend(world.does_not_use(&unused));
+        doubts.extend(point.spec.takes_whole_turns());
         let rails = cluster.rails.count();
         let has_rails = rails > 1 && !matches!(world, World::Model | World::Live);
         if has_rails && !policy.stripes() && !benchmark.is_stream() {

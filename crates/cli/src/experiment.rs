@@ -32,18 +32,17 @@ pub fn refused(study: &Study, error: LabError, console: &Console) -> Failure {
     }
 }
 
-/// Says which keys of an experiment have no effect.
+/// Says which keys of an experiment have no effect, and what else a reader should know of it.
 pub fn warn(file: &Path, study: &Study, console: &Console) {
     for warning in warnings(study) {
         console.remark(format_args!("warning: {}: {warning}", file.display()));
     }
 }
 
-/// What has no effect, each once, and at how many points.
+/// What is to be said, each once, and of how many points.
 fn warnings(study: &Study) -> Vec<String> {
     let mut found: Vec<(String, usize)> = Vec::new();
-    for point in study.points() {
-        let Some(warning) = point.spec.world.does_not_use(&study.unused(point)) else { continue };
+    for warning in study.points().iter().flat_map(|point| study.remarks(point)) {
         match found.iter_mut().find(|(known, _)| *known == warning) {
             Some((_, points)) => *points += 1,
             None => found.push((warning, 1)),

@@ -196,7 +196,7 @@ impl Crew<'_> {
         let spec = &job.point.spec;
         let world = World::on(Arc::clone(&job.network), spec, &locate)
             .map_err(|error| error.found_at(job.point))?;
-        Ok(world.with_remarks(spec.world.does_not_use(&self.study.unused(job.point))))
+        Ok(world.with_remarks(self.study.remarks(job.point)))
     }
 
     /// Runs a point and keeps its row, unless it is given up.

@@ -209,6 +209,13 @@ impl Study {
         uses::unused(&root, Ground::of(&point.spec), &self.grounds)
     }
 
+    /// What a reader of the results of a point should know: keys without effect, and packets that
+    /// cannot do what an algorithm asks of them.
+    pub fn remarks(&self, point: &Point) -> Vec<String> {
+        let unused = point.spec.world.does_not_use(&self.unused(point));
+        unused.into_iter().chain(point.spec.takes_whole_turns()).collect()
+    }
+
     /// The keys that are written for a point and of which a price by the model would know nothing.
     pub fn unpriced(&self, point: &Point) -> Vec<String> {
         let Some(root) = self.document(point) else { return Vec::new() };

@@ -101,3 +101,28 @@ fn what_a_price_would_leave_out_is_known_of_any_machine() {
         "not used by the model: node.bus, switch.buffer"
     );
 }
+
+/// What a reader should know of a point is that, and that packets that should take turns cannot.
+#[test]
+fn packets_that_are_whole_messages_take_no_turns() {
+    let remarks = |keys: &str| {
+        let text = format!("title = 'x'\nseed = 1\n{TREE}{keys}");
+        let study = Study::parse("test", &text).unwrap_or_else(|mistake| panic!("{mistake}"));
+        study.remarks(&study.points()[0])
+    };
+    let shuffle = "work.all-to-all.algorithm.modified-shuffle = {}\n";
+    let told = |why: &str| vec![format!("packets of modified-shuffle take no turns: {why}")];
+    let whole = told("a packet is a whole message, as `nic.packet` says");
+    for world in ["wormhole", "ideal"] {
+        assert_eq!(remarks(&format!("{shuffle}world = '{world}'")), whole, "{world}");
+    }
+    // They are frames there.
+    for keys in ["world = 'frame'", "world = 'model'", "world = 'live'", "nic.packet = '1 KiB'"] {
+        let found = remarks(&format!("{shuffle}{keys}"));
+        assert!(!found.concat().contains("turns"), "{keys}: {found:?}");
+    }
+    let elans = remarks(&format!("{shuffle}bus.full = {{}}\nnode.elan = {{}}"));
+    assert_eq!(elans, told("an Elan is handed whole messages"));
+    let pairwise = "work.all-to-all.algorithm = 'pairwise'\nideal.gap = '1 ns'";
+    assert_eq!(remarks(pairwise), ["not used by the wormhole network: ideal.gap"]);
+}

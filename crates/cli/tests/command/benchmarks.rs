@@ -116,6 +116,48 @@ fn a_hot_spot_carries_what_one_bus_does() {
     assert!(near(write, 275.0) && near(read, 200.0), "{write} {read}");
 }
 
+/// Both ways together, between main memories and between memories of NICs: what the bus carries, and
+/// what passes through a NIC.
+#[test]
+fn both_ways_carry_what_bus_and_nic_do() {
+    let both = |memory: &str| {
+        let arguments = ["bench", "bibw", "--sim", "qsnet-elan3", "--sizes", "64,1MiB", "--json"];
+        let set = ["source", "destination"].map(|end| format!("node.elan.{end}=\"{memory}\""));
+        let sets = ["--set", &set[0], "--set", &set[1]];
+        let document = run(&[&arguments[..], &sets].concat()).expect(0).json();
+        let values = |row: usize| document["rows"][row]["values"][0].as_f64().unwrap();
+        assert!(values(0) < values(1), "{document}");
+        values(1)
+    };
+    let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 0.01;
+    let (main, elan) = (both("main"), both("elan"));
+    assert!(near(main, 275.0) && near(elan, 540.0), "{main} {elan}");
+}
+
+/// An Elan is handed messages, and a NIC without `nic.packet` packets that are messages: nothing can
+/// take turns there.
+#[test]
+fn packets_that_cannot_take_turns_are_told() {
+    let bench = |more: &[&str]| {
+        let arguments = ["bench", "exchange", "--ranks", "4", "--sizes", "1KiB"];
+        run(&[&arguments[..], more].concat()).expect(0).stdout
+    };
+    let told = |name: &str, why: &str| format!("# packets of {name} take no turns: {why}");
+    for name in ["synchronous-shuffle", "group-shuffle", "modified-shuffle"] {
+        let elans = bench(&["--sim", "qsnet-elan3", "--algorithm", name]);
+        let told = told(name, "an Elan is handed whole messages");
+        assert_eq!(elans.matches(&told).count(), 1, "{elans}");
+    }
+    let elans = bench(&["--sim", "qsnet-elan3", "--algorithm", "pairwise"]);
+    assert!(!elans.contains("take no turns"), "{elans}");
+    let whole = ["--sim", "qsnet", "--algorithm", "group-shuffle"];
+    let text = bench(&whole);
+    let why = "a packet is a whole message, as `nic.packet` says";
+    assert!(text.contains(&told("group-shuffle", why)), "{text}");
+    let cut = [&whole[..], &["--set", "nic.packet=\"320 B\""]].concat();
+    assert!(!bench(&cut).contains("take no turns"), "packets of 320 B take turns");
+}
+
 /// The same work as `all-to-all`, by what it carries; then the fastest has the most.
 #[test]
 fn an_exchange_is_told_by_its_bandwidth() {

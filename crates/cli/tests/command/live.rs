@@ -321,3 +321,41 @@ fn mistakes_are_told() {
     assert!(end.stderr.contains("this verb is for ranks"), "{}", end.stderr);
     assert!(!run(&["--help"]).expect(0).stdout.contains("\n  rank "));
 }
+
+/// Each packet goes to another rank than the one before, and few are outstanding: the exchange of
+/// every point ends, by one of these algorithms and by all that are predicted.
+#[test]
+fn exchanges_whose_packets_take_turns_run_in_a_box() {
+    if !boxes_work() {
+        return;
+    }
+    let folder = tempdir().unwrap();
+    let text = "title = 'Turns'\nseed = 1\nfabric.single.hosts = 4\nworld = 'live'\n\
+        live.own-box = true\nlink.rate = '100 Mbit/s'\nnic.packet = '1448 B'\nmessage = {}\n\
+        frame.switch.memory.output.capacity = '64 frames'\n\
+        channel.go-back-n = {window = 12, timeout = '100 ms'}\n\
+        schedule.iterations = 3\nmeasure.channels = false\nwork.all-to-all.size = '50 kB'\n\
+        [sweep.product]\nwork.all-to-all.algorithm = [{synchronous-shuffle = {}}, \
+        {synchronous-shuffle.window = 3}, {group-shuffle.group = 2}, {modified-shuffle.buffer = 8}]\n";
+    fs::write(folder.path().join("live.toml"), text).unwrap();
+    let document = live(&folder).expect(0).json();
+    let rows = document["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 4);
+    for row in rows {
+        assert_eq!(row["status"], json!("completed"), "{row}");
+        // Three blocks at 12.5 MB/s.
+        assert!(row["time_p50"].as_f64().unwrap() > 3.0 * 50e3 / 12.5, "{row}");
+    }
+    // The same beside what is predicted.
+    let four = "hosts = 4\n[[rail]]\nrate = '100 Mbit/s'\n";
+    fs::write(folder.path().join("four.toml"), four).unwrap();
+    let question = ["predict", "exchange", "--sim", "p450-ibm-8275-416", "--ranks", "4"];
+    let sizes = ["--sizes", "20000", "--box", "four.toml", "--json"];
+    let document = run_in(folder.path(), &[&question[..], &sizes].concat()).expect(0).json();
+    let trials = document["predictions"][0]["trials"].as_array().unwrap();
+    assert!(trials.len() > 3, "{document}");
+    for trial in trials {
+        assert!(trial["measured"]["time"].as_f64().unwrap() > 0.0, "{trial}");
+        assert!(trial.get("simulated").is_none(), "{trial}");
+    }
+}

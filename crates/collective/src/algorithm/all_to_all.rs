@@ -173,6 +173,19 @@ impl AllToAll {
         }
     }
 
+    /// Returns true if packets to different ranks take turns ([`Injection`](crate::Injection)).
+    pub fn takes_turns(self) -> bool {
+        match self {
+            AllToAll::SynchronousShuffle { .. }
+            | AllToAll::GroupShuffle { .. }
+            | AllToAll::ModifiedShuffle { .. } => true,
+            AllToAll::Linear {}
+            | AllToAll::Shift {}
+            | AllToAll::Pairwise { .. }
+            | AllToAll::Bruck {} => false,
+        }
+    }
+
     /// Returns true if ranks pass on blocks of others.
     pub(crate) fn relays(self) -> bool {
         match self {

@@ -2,6 +2,7 @@
 
 use crate::draw::Draw;
 use crate::experiment::{Experiment, table};
+use crosstie_units::Seed;
 use toml::Table;
 
 /// What a sweep must leave alone where there are Elans.
@@ -77,6 +78,42 @@ pub fn elan(draw: &mut Draw, file: &mut Experiment) -> bool {
         closed_loop(draw, file);
     }
     true
+}
+
+/// A small experiment whose nodes have Elans: a barrier, or ranks that exchange messages. Among
+/// random experiments these are rare.
+pub fn small(case: u64) -> Experiment {
+    let mut draw = Draw(Seed(case).stream("small elan", 0));
+    let mut file = Experiment::default();
+    file.put("title", "Elans");
+    file.put("seed", draw.seed());
+    file.put("fabric.tree.k", draw.one(&[2, 4]));
+    file.put("fabric.tree.n", draw.one(&[1, 2]));
+    file.put("schedule.iterations", draw.one(&[1, 2, 5]));
+    if draw.chance(0.5) {
+        file.put("work.barrier.algorithm", draw.one(&["linear", "k-ary-tree", "dissemination"]));
+    } else {
+        file.put("message.eager", draw.one(&["0 B", "288 B", "64 KiB"]));
+        match draw.chance(0.5) {
+            true => file.put("work.all-to-all.size", draw.size(1..=2000, &["1 B", "8 KiB"])),
+            false => file.put("work.all-reduce.size", draw.size(1..=2000, &["1 B", "8 KiB"])),
+        }
+    }
+    assert!(elan(&mut draw, &mut file), "nothing keeps Elans away");
+    file
+}
+
+/// What such an experiment has of what is rare.
+pub fn rare(file: &Experiment) -> impl Iterator<Item = &'static str> {
+    let is_hardware = file.choice("work.barrier.algorithm") == Some("hardware");
+    let has = |key| file.get(key).is_some();
+    let met = [
+        ("a barrier whose release switches fork", is_hardware),
+        ("messages", has("message")),
+        ("tagged ports", has("node.elan.tports")),
+        ("reads", has("work.read")),
+    ];
+    met.into_iter().filter(|&(_, is_so)| is_so).map(|(name, _)| name)
 }
 
 /// NICs that match messages, and serve reads.

@@ -110,6 +110,23 @@ fn model_ideal_and_frame_agree_where_nobody_waits_for_others() {
     });
 }
 
+#[test]
+fn elans_release_barriers_and_exchange_messages() {
+    let seen = Mutex::new(BTreeMap::<&str, u64>::new());
+    small_cases(&[], |case| {
+        let file = elan::small(case);
+        let failed = |failure: trial::Failure| format!("{}: {}", failure.check, failure.message);
+        trial::of(&file).map_err(|failure| (failed(failure), file.text()))?;
+        let mut seen = seen.lock().unwrap();
+        elan::rare(&file).for_each(|what| *seen.entry(what).or_default() += 1);
+        Ok(())
+    });
+    let seen = seen.into_inner().unwrap();
+    println!("{seen:#?}");
+    let is_enough = seen.len() == 4 && seen.values().all(|&count| count >= 5);
+    assert!(is_enough || variable("CROSSTIE_RANDOM_CASES", CASES) < MANY, "{seen:?}");
+}
+
 /// Tries cases that tell a problem and their experiment if they fail: some always, and others.
 fn small_cases(always: &[u64], check: impl Fn(u64) -> Result<(), (String, String)>) {
     let first = variable("CROSSTIE_RANDOM_FIRST", 0);

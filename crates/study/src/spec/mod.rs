@@ -279,6 +279,23 @@ impl Spec {
         hosts.saturating_mul(self.cluster.pes)
     }
 
+    /// What to say of an algorithm whose packets take turns where a packet is a whole message.
+    pub fn takes_whole_turns(&self) -> Option<String> {
+        let Work::Collective(operation) = &self.work else { return None };
+        let Operation::AllToAll { algorithm, .. } = operation else { return None };
+        let is_whole = match self.world {
+            World::Wormhole | World::Ideal => self.nic.packet == Packet::Message,
+            // Packets that fit in frames.
+            World::Frame | World::Model | World::Live => false,
+        };
+        let why = match self.world == World::Wormhole && self.node.elan.is_some() {
+            true => "an Elan is handed whole messages",
+            false => "a packet is a whole message, as `nic.packet` says",
+        };
+        (algorithm.takes_turns() && is_whole)
+            .then(|| format!("packets of {} take no turns: {why}", operation.algorithm().name))
+    }
+
     /// The top-level keys of a spec.
     pub(crate) const KEYS: [&'static str; 24] = [
         "seed",
