@@ -247,8 +247,9 @@ fn what_the_model_leaves_out_is_told() {
     let told = "not used by the model: node.bus";
     machine("2", "node.bus = 'half'");
     let end = predict(&folder, &ask).expect(0);
-    assert_eq!(end.stderr, format!("mine.toml: {told}\n"));
-    assert_eq!(end.json()["remarks"], json!([told]));
+    let estimated = "only estimated by the model: channel, policy, node.overhead";
+    assert_eq!(end.stderr, format!("mine.toml: {told}\nmine.toml: {estimated}\n"));
+    assert_eq!(end.json()["remarks"], json!([told, estimated]));
     // The column of a benchmark says the same.
     assert_eq!(run_in(folder.path(), &bench).expect(0).json()["remarks"], json!([told]));
     // Rails are priced, and it is told what each of them carries.
@@ -259,7 +260,7 @@ fn what_the_model_leaves_out_is_told() {
     ] {
         machine(rails, "");
         let end = predict(&folder, &ask).expect(0);
-        assert_eq!(end.stderr, "", "{rails}");
+        assert_eq!(end.stderr, format!("mine.toml: {estimated}\n"), "{rails}");
         let document = end.json();
         let found = &document["predictions"][0]["ranking"][0]["rails"];
         for (rail, share) in shares.iter().enumerate() {

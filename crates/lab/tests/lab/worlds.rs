@@ -95,8 +95,7 @@ fn a_price_tells_what_it_leaves_out() {
         assert!(off.abs() < 0.02, "{off}: {model:?}\n{frame:?}");
         assert!(!model.note.contains("not used"), "{model:?}");
     }
-    // The last piece of a message is shorter than the others.
-    assert!(found[2].note.contains("rails carry 25.0 %, 25.0 %, 25.0 %, 24.9 %"), "{:?}", found[2]);
+    assert!(found[2].note.contains("rails carry 25.0 %, 25.0 %, 25.0 %, 25.0 %"), "{:?}", found[2]);
     for row in &rows("node.bus = 'half'")[..4] {
         assert!(row.note.contains("not used by the model: node.bus"), "{row:?}");
     }
