@@ -110,7 +110,7 @@ fn sooner(one: Option<Time>, other: Option<Time>) -> Option<Time> {
 }
 
 impl Rank {
-    /// Rails that all ranks of the job have, in the same order; ranks that are reached through
+    /// Rails in the order that all ranks of the job have agreed on; ranks that are reached through
     /// memory.
     pub fn new(
         spec: RankSpec,
@@ -160,6 +160,12 @@ impl Rank {
             deadline: Some(Time::ZERO),
             now: Time::ZERO,
         })
+    }
+
+    /// The way to a peer on a rail lacks a NIC at one of its ends: nothing is sent there, and
+    /// nobody waits to see it silent.
+    pub fn has_no_way(&mut self, to: u16, rail: u8) {
+        self.rails.set_there(self.now, to, rail, false);
     }
 
     /// The latest time that it has been told.

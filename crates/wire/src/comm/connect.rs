@@ -5,6 +5,7 @@ use crosstie_launch::Job;
 use super::{CommError, Options};
 use crate::cores::Cores;
 use crate::memory::{self, Memory, machine, shares_cores};
+use crate::rail::absent::Absent;
 use crate::rail::agree::{agree, numbered};
 use crate::rail::meeting::{self, Introduction, Joins, key_of};
 use crate::rail::offer::Offer;
@@ -49,12 +50,16 @@ pub(crate) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
     let neighbours = neighbours(&local, rank);
     let apart = neighbours.len() < size;
 
-    let mut rails: Vec<Box<dyn Rail>> = Vec::new();
+    let (mut agreed, mut rails) = (Vec::new(), Vec::<Box<dyn Rail>>::new());
     if apart {
         // Without memory, ranks of one machine meet at its own stations.
         let meeting = if options.memory { machines } else { vec![0; size] };
-        for rail in agree(&offers, &meeting)? {
-            rails.push(options.providers.open(rail.offers[rank], &found, rail.longest)?);
+        agreed = agree(&offers, &meeting)?;
+        for rail in &agreed {
+            rails.push(match rail.offers[rank] {
+                Some(which) => options.providers.open(which, &found, rail.longest)?,
+                None => Box::new(Absent::new(rail.network(&offers), rail.longest)),
+            });
         }
     }
     let memory = (neighbours.len() > 1).then(|| {
@@ -63,12 +68,16 @@ pub(crate) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
     });
     let mut memory = memory.transpose()?;
     if size > 1 {
-        let everybody: Vec<usize> = (0..size).collect();
         let mut drivers: Vec<Joins<'_>> = Vec::new();
-        for rail in &mut rails {
-            drivers.push(Joins { driver: &mut **rail, ranks: &everybody });
+        for (driver, rail) in rails.iter_mut().zip(&agreed) {
+            let has = |other: usize| rail.offers[other].is_some();
+            let ranks = (0..size).map(|other| has(other).then_some(other)).collect();
+            drivers.push(Joins { driver: has(rank).then_some(&mut **driver), ranks });
         }
-        drivers.extend(memory.as_mut().map(|driver| Joins { driver, ranks: &neighbours }));
+        drivers.extend(memory.as_mut().map(|driver| {
+            let ranks = neighbours.iter().copied().map(Some).collect();
+            Joins { driver: Some(driver), ranks }
+        }));
         meeting::connect::<CommError>(job, drivers)?;
     }
     // Nobody needs names of shared memory any more once all have come here.
@@ -92,7 +101,12 @@ pub(crate) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
         profile: options.profile(),
         injection: options.injection,
     };
-    let engine = Rank::new(spec, &policies, rails, memory)?;
+    let mut engine = Rank::new(spec, &policies, rails, memory)?;
+    for (number, rail) in (0u8..).zip(&agreed) {
+        for other in (0..all).filter(|&other| other != own && !rail.joins(rank, other.into())) {
+            engine.has_no_way(other, number);
+        }
+    }
     Ok(Connected { engine, ranks_each, ranks_per_core })
 }
 

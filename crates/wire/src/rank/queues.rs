@@ -174,6 +174,12 @@ impl Queues {
         self.nics.len()
     }
 
+    /// Another driver takes the place of a NIC's. What the old one had not sent is lost.
+    #[cfg(test)]
+    pub fn replace(&mut self, rail: u8, driver: Box<dyn Rail>) {
+        self.nics[usize::from(rail)].driver = driver;
+    }
+
     /// The drivers of the NICs, and what they have carried.
     pub fn drivers(&self) -> impl Iterator<Item = (&dyn Rail, &RailCount)> {
         self.nics.iter().map(|nic| (&*nic.driver, &nic.count))
