@@ -18,6 +18,9 @@ use super::RailError;
 use super::offer::Offer;
 use super::provider::{MOST, names};
 
+/// The most networks of one machine for which ranks keep a number.
+const SPARE: usize = 2;
+
 /// A rail as all ranks see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agreed {
@@ -59,9 +62,9 @@ impl Agreed {
         })
     }
 
-    /// The name of the network, for ranks that have no device there.
-    pub fn network<'a>(&self, offers: &'a [Vec<Offer>]) -> &'a str {
-        self.used(offers).next().map_or("", |(_, offer)| &offer.device.network)
+    /// The kind of its devices and the network, in which the first of them is.
+    pub fn network<'a>(&self, offers: &'a [Vec<Offer>]) -> (&'a str, &'a str) {
+        self.used(offers).next().map_or(("", ""), |(_, offer)| offer.network())
     }
 }
 
@@ -110,6 +113,29 @@ pub fn agree(offers: &[Vec<Offer>], machines: &[usize]) -> Result<Vec<Agreed>, R
             Err(RailError::Apart { one, first: devices(one), rank, other: devices(rank) })
         }
     }
+}
+
+/// Networks of one machine, the first few of all: nobody uses them, but all ranks keep a number
+/// behind those of their rails for each, in case that a device of another machine comes there.
+/// Their datagrams have up to `longest` bytes, as those of the rails.
+pub fn spare(
+    offers: &[Vec<Offer>],
+    machines: &[usize],
+    rails: &[Agreed],
+    longest: usize,
+) -> Vec<Agreed> {
+    let is_spare = |network: &Agreed| {
+        let mut all = network.used(offers).map(|(rank, _)| rank);
+        let Some(first) = all.next() else { return false };
+        let used = rails.iter().any(|rail| rail.offers[first] == network.offers[first]);
+        !used && all.all(|rank| machines[rank] == machines[first])
+    };
+    networks(offers)
+        .into_iter()
+        .map(|chosen| Agreed { longest, offers: chosen })
+        .filter(is_spare)
+        .take(SPARE.min(MOST - rails.len()))
+        .collect()
 }
 
 /// The networks of all offers, in the order in which ranks offer them: which offer each rank has
@@ -206,7 +232,7 @@ mod tests {
         let rails = agree(&all, &[0, 1, 2]).unwrap();
         let chosen: Vec<_> = rails.iter().map(|rail| rail.offers.clone()).collect();
         assert_eq!(chosen, [vec![Some(2), Some(0), Some(0)], vec![Some(0), None, Some(1)]]);
-        assert_eq!((rails[1].network(&all), rails[1].joins_all()), ("y", false));
+        assert_eq!((rails[1].network(&all).1, rails[1].joins_all()), ("y", false));
         // No network joins all, but one does any two.
         let ring = [
             of(&[x(1), y(1)]),
@@ -223,6 +249,27 @@ mod tests {
         let error = agree(&apart, &[0, 1, 2]).unwrap_err().to_string();
         assert!(error.contains("rank 0 and rank 2") && error.contains("e1 (y.3)"), "{error}");
         assert_eq!(agree(&apart, &[0, 1, 0]).unwrap().len(), 2, "ranks 0 and 2 have memory");
+    }
+
+    #[test]
+    fn networks_of_one_machine_are_spare_unless_a_rail_uses_their_device() {
+        let own = ("docker0", "172.17.0.1", "172.17.0.0");
+        let all = [
+            offers("udp", &[("e0", "x.1", "x"), own, ("e1", "y.1", "y")]),
+            offers("udp", &[("e0", "x.1", "x"), own, ("e1", "y.1", "y")]),
+            offers("udp", &[own, ("e0", "x.2", "x"), ("e2", "z.2", "z")]),
+        ];
+        let machines = [0, 0, 1];
+        let rails = agree(&all, &machines).unwrap();
+        let spare = |all: &[Vec<Offer>], rails: &[Agreed]| -> Vec<String> {
+            let spare = super::spare(all, &machines, rails, 1472);
+            spare.iter().map(|rail| rail.network(all).1.to_owned()).collect()
+        };
+        assert_eq!((rails.len(), spare(&all, &rails)), (1, vec!["y".to_owned(), "z".to_owned()]));
+        let routed = [("a.1", "a"), ("a.1", "a"), ("b.1", "b")];
+        let routed = routed.map(|(station, network)| offers("udp", &[("e0", station, network)]));
+        let rails = agree(&routed, &machines).unwrap();
+        assert_eq!((rails.len(), spare(&routed, &rails)), (1, vec![]));
     }
 
     #[test]

@@ -62,11 +62,12 @@ pub(crate) struct Joins<'a> {
 }
 
 /// Tells all others the addresses of this rank's drivers, and the drivers those of the others. The
-/// ranks that a driver joins have one at the same place.
+/// ranks that a driver joins have one at the same place. Returns the addresses of all, by rank and
+/// place.
 pub(crate) fn connect<E: From<StartError> + From<RailError>>(
     job: &mut Job,
     drivers: Vec<Joins<'_>>,
-) -> Result<(), E> {
+) -> Result<Vec<Vec<Vec<u8>>>, E> {
     let address = |Joins { driver, .. }: &Joins<'_>| {
         let Some(driver) = driver else { return Ok(Vec::new()) };
         let none = |cause| RailError::Unaddressed { name: driver.name().to_owned(), cause };
@@ -91,7 +92,7 @@ pub(crate) fn connect<E: From<StartError> + From<RailError>>(
         let peers = ranks.iter().map(peer).collect::<Result<Vec<_>, RailError>>()?;
         driver.connect(&peers)?;
     }
-    Ok(())
+    Ok(everybody)
 }
 
 /// Addresses as bytes: the length of each in front of it.

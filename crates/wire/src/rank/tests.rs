@@ -1,6 +1,7 @@
 //! Several ranks over rails in memory that lose, repeat, reorder, damage, die and
 //! return, with a clock of their own.
 
+mod appearing;
 mod pings;
 
 use super::*;
