@@ -205,6 +205,16 @@ pub enum Input {
         /// Whether it carries packets from now on.
         up: bool,
     },
+    /// The way to a peer on a rail has a NIC at both ends, as at first, or has not: then it is dead,
+    /// and nobody waits for it. Only where the node [outlives its rails](Node::outlives_rails).
+    Way {
+        /// The peer.
+        to: NodeId,
+        /// The rail.
+        rail: RailId,
+        /// True if there is one at both ends.
+        there: bool,
+    },
     /// Another node has given this one up: it takes nothing more, and nothing comes from it. Only
     /// where the node [outlives its rails](Node::outlives_rails).
     Farewell {
@@ -525,6 +535,16 @@ impl Node {
         }
     }
 
+    fn set_there(&mut self, to: NodeId, rail: RailId, there: bool) {
+        if self.knows(rail) && self.dispatch.set_there(to, rail, there) {
+            match there {
+                true if self.dispatch.up().contains(rail) => self.take_back(&[(to, rail)]),
+                true => {}
+                false => self.bury(&[(to, rail)]),
+            }
+        }
+    }
+
     /// Ways have died.
     fn bury(&mut self, ways: &[(NodeId, RailId)]) {
         if ways.is_empty() {
@@ -603,6 +623,7 @@ impl Machine for Node {
                 }
             }
             Input::Rail { rail, up } => self.switch(rail, up),
+            Input::Way { to, rail, there } => self.set_there(to, rail, there),
             Input::Farewell { peer } => {
                 self.dispatch.bid_farewell(peer);
                 self.look_after();

@@ -26,6 +26,8 @@ struct Way {
     leaving: VecDeque<Time>,
     /// Packets that were under way when it died. It lives if there are none.
     ghosts: u32,
+    /// True if one of its ends has no NIC on the rail: then it is dead whatever is answered.
+    absent: bool,
     /// The packet by which a round trip is measured, and when it was transmitted.
     timed: Option<(StripeId, u32, Time)>,
     measured: Option<Time>,
@@ -89,7 +91,7 @@ pub(crate) struct Orphan {
 #[derive(Debug, Default)]
 struct Peer {
     ways: Vec<Way>,
-    /// Rails without ghosts, and when one of them last came back.
+    /// Rails with NICs at both ends and without ghosts, and when one of them last came back.
     living: RailSet,
     returned: Option<Time>,
     /// Since when there is no way to it, or it last answered on one that is dead.
@@ -303,6 +305,9 @@ impl Ways {
         }
         (way.under_way, way.since) = (way.controls, now);
         let end = (way.controls > 0).then(|| way.end(&patience));
+        if way.absent {
+            return false;
+        }
         peer.living.insert(rail);
         peer.comes_back(now, rail);
         if let Some(end) = end {
@@ -329,6 +334,24 @@ impl Ways {
             peer.living.remove(rail);
         }
         self.bytes[rail.0 as usize] -= bytes;
+    }
+
+    /// Both ends of a way have a NIC from now on, or one has none. Returns true if it lives, or
+    /// dies, by that.
+    pub fn set_there(&mut self, to: NodeId, rail: RailId, there: bool) -> bool {
+        let peer = self.peer(to);
+        if peer.gone {
+            return false;
+        }
+        let way = &mut peer.ways[rail.0 as usize];
+        way.absent = !there;
+        let changes = way.ghosts == 0 && peer.living.contains(rail) != there;
+        match changes && there {
+            true => peer.living.insert(rail),
+            false if changes => peer.living.remove(rail),
+            false => {}
+        }
+        changes
     }
 
     /// Looks whether a peer can be sent to on rails that are up.
@@ -534,6 +557,24 @@ mod tests {
         ways.transmitted(at(400), &sent(RAIL, 0, 0));
         assert_eq!(ways.silent(at(1599)), [], "it is known to take 300 us");
         assert_eq!(ways.silent(at(1600)), [(TO, RAIL)]);
+    }
+
+    #[test]
+    fn a_way_without_a_nic_is_dead_until_there_is_one() {
+        let mut ways = ways(4);
+        let living = |ways: &Ways| ways.living(TO).iter().collect::<Vec<_>>();
+        assert!(ways.set_there(TO, RAIL, false) && !ways.set_there(TO, RAIL, false));
+        assert_eq!((living(&ways), ways.alarm()), (vec![RailId(1)], None), "nothing is waited for");
+        assert!(ways.set_there(TO, RAIL, true) && !ways.set_there(TO, RAIL, true));
+        assert_eq!(living(&ways), [RAIL, RailId(1)]);
+        // What was under way when the NIC went away may yet be answered, by way of a new one.
+        ways.transmitted(at(0), &sent(RAIL, 0, 0));
+        assert!(ways.set_there(TO, RAIL, false));
+        ways.buried(TO, RAIL, 1);
+        assert!(!ways.set_there(TO, RAIL, true));
+        assert_eq!(living(&ways), [RailId(1)]);
+        assert!(ways.answered(at(50), &sent(RAIL, 0, 0)));
+        assert_eq!(living(&ways), [RAIL, RailId(1)]);
     }
 
     #[test]

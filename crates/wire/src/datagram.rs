@@ -22,6 +22,7 @@
 //! | Pack, Nack, Sack | acknowledgements of a channel | of a Sack: which packet came last and when, for how long this was held, how many packets came again, and which have come |
 //! | hello, welcome | the first words on a rail, and their answer | a nonce |
 //! | farewell | that the receiver has been given up | nothing |
+//! | address | where the sender is reached on a rail, and whether the receiver is to tell the same | 36 bytes: the rail, 1 if it asks, the length of the address, the address with zeroes behind |
 //! | raw | a frame between [raw endpoints](crate::raw), with its number, and with its label where others say where the load begins | its bytes |
 //!
 //! A datagram of a long message has 24 bytes that are not the message's, so that with a payload of
@@ -130,6 +131,15 @@ pub enum Body {
     },
     /// The receiver has been given up: whatever it sends is ignored.
     Farewell,
+    /// Where the sender is reached on a rail.
+    Address {
+        /// The rail.
+        rail: u8,
+        /// Whether the receiver is to tell the same.
+        asks: bool,
+        /// The address; `None`: the sender has no device there.
+        address: Option<Address>,
+    },
     /// A frame between raw endpoints, which is never sent again.
     Raw {
         /// Its number among those from this sender to this receiver.
@@ -150,6 +160,30 @@ pub struct Data {
     pub receive: u32,
     /// Where in the message they begin.
     pub offset: u64,
+}
+
+/// The most bytes of an address in a datagram.
+const ADDRESS: usize = 32;
+
+/// An address of a driver, of 1 to 32 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Address {
+    bytes: [u8; ADDRESS],
+    len: u8,
+}
+
+impl Address {
+    /// One that fits.
+    pub fn new(address: &[u8]) -> Option<Address> {
+        let mut bytes = [0; ADDRESS];
+        bytes.get_mut(..address.len())?.copy_from_slice(address);
+        (!address.is_empty()).then_some(Address { bytes, len: address.len() as u8 })
+    }
+
+    /// Its bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
 }
 
 /// Why a datagram is ignored.
@@ -193,6 +227,7 @@ mod kind {
     pub const WELCOME: u8 = 9;
     pub const RAW: u8 = 10;
     pub const FAREWELL: u8 = 11;
+    pub const ADDRESS: u8 = 12;
 }
 
 /// The most bytes that a datagram has before those of a message.
@@ -264,6 +299,12 @@ impl Datagram {
             Body::Hello { nonce } => (head(kind::HELLO), front.long(nonce)),
             Body::Welcome { nonce } => (head(kind::WELCOME), front.long(nonce)),
             Body::Farewell => (head(kind::FAREWELL), front),
+            Body::Address { rail, asks, address } => {
+                let (len, bytes) = address.map_or((0, [0; ADDRESS]), |a| (a.len, a.bytes));
+                let front = front.word(u32::from_be_bytes([0, rail, asks.into(), len]));
+                let word = |word: &[u8]| u32::from_be_bytes([word[0], word[1], word[2], word[3]]);
+                (head(kind::ADDRESS), bytes.chunks_exact(4).map(word).fold(front, Front::word))
+            }
             Body::Raw { number, label } => {
                 (head(kind::RAW).seq(number).place(None, label.into()), front)
             }
@@ -402,6 +443,10 @@ impl<'a> Opened<'a> {
                 };
                 return self.nothing_behind(body, 8);
             }
+            kind::ADDRESS => {
+                let body = self.address().ok_or(self.odd())?;
+                return self.nothing_behind(body, 4 + ADDRESS);
+            }
             _ => return Err(self.odd()),
         };
         self.nothing_behind(body, 0)
@@ -415,6 +460,13 @@ impl<'a> Opened<'a> {
             return Err(self.odd());
         }
         Ok((Body::Piece { part, serial, offset: offset as u32, length }, load))
+    }
+
+    fn address(&self) -> Option<Body> {
+        let (&[zero, rail, asks, len], bytes) = self.rest.split_first_chunk()?;
+        let (address, zeroes) = bytes.get(..ADDRESS)?.split_at_checked(len.into())?;
+        let sound = zero == 0 && asks <= 1 && zeroes.iter().all(|&byte| byte == 0);
+        sound.then(|| Body::Address { rail, asks: asks == 1, address: Address::new(address) })
     }
 
     fn fits(&self, part: Part, offset: u64, load: usize) -> bool {
@@ -502,7 +554,12 @@ mod tests {
                 }
             ),
             any::<u64>().prop_map(|nonce| (Body::Hello { nonce }, false)),
-            any::<u64>().prop_map(|nonce| (Body::Welcome { nonce }, false)),
+            any::<u64>().prop_map(|nonce| (Body::Hello { nonce }, false)),
+            (any::<u8>(), any::<bool>(), prop::collection::vec(any::<u8>(), 0..=ADDRESS)).prop_map(
+                |(rail, asks, address)| {
+                    (Body::Address { rail, asks, address: Address::new(&address) }, false)
+                }
+            ),
             (seq(), any::<u32>()).prop_map(|(number, label)| (Body::Raw { number, label }, true)),
         ]
     }

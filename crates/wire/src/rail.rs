@@ -13,10 +13,12 @@
 //! | `provider` | devices, what finds and opens them, and which are used |
 //! | `offer` | what ranks tell each other of devices |
 //! | `agree` | which devices of all ranks are a rail |
+//! | `absent` | a rail on which this rank has no device |
 //! | `meeting` | how the ranks of a job exchange these, and addresses |
 //! | `udp` | the driver of UDP |
 //! | `error` | why there is no rail |
 
+pub(crate) mod absent;
 pub(crate) mod agree;
 mod error;
 pub(crate) mod meeting;

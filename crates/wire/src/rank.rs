@@ -16,6 +16,7 @@ pub(crate) mod fault;
 mod greeting;
 mod link;
 mod links;
+pub(crate) mod lookout;
 mod messages;
 mod neighbours;
 mod path_mtu;
@@ -34,11 +35,12 @@ use crosstie_protocol::{
 use crosstie_units::Time;
 use slotmap::Key as _;
 
-use crate::datagram::{Body, HEAD, LONGEST, Opened};
+use crate::datagram::{Address, Body, HEAD, LONGEST, Opened};
 use crate::key::Key;
 use crate::memory::Memory;
 use crate::rail::Rail;
 use links::Links;
+use lookout::{Lookout, Open};
 use messages::Messages;
 pub(crate) use messages::{Selection, Send};
 use neighbours::{Arrival, Neighbours};
@@ -69,6 +71,9 @@ pub(crate) struct Rank {
     links: Links,
     queues: Queues,
     memory: Option<Box<Neighbours>>,
+    /// Looks for devices that appear, and how many have.
+    lookout: Option<Box<Lookout>>,
+    appeared: u64,
     /// Ranks that nothing is heard from or sent to any more, and why.
     lost: Vec<Option<Loss>>,
     /// How often one was given up.
@@ -106,7 +111,7 @@ fn sooner(one: Option<Time>, other: Option<Time>) -> Option<Time> {
 }
 
 impl Rank {
-    /// Rails that all ranks of the job have, in the same order; ranks that are reached through
+    /// Rails in the order that all ranks of the job have agreed on; ranks that are reached through
     /// memory.
     pub fn new(
         spec: RankSpec,
@@ -148,6 +153,8 @@ impl Rank {
             links: Links::new(rank, size, key, channel, longest),
             queues: Queues::new(rank, key, rails, departures),
             memory: memory.map(|(memory, places)| Box::new(Neighbours::new(rank, memory, places))),
+            lookout: None,
+            appeared: 0,
             lost: vec![None; usize::from(size)],
             losses: 0,
             acknowledged: Vec::new(),
@@ -157,6 +164,71 @@ impl Rank {
             deadline: Some(Time::ZERO),
             now: Time::ZERO,
         })
+    }
+
+    /// The way to a peer on a rail lacks a NIC at one of its ends: nothing is sent there, and
+    /// nobody waits to see it silent.
+    pub fn has_no_way(&mut self, to: u16, rail: u8) {
+        self.rails.set_there(self.now, to, rail, false);
+    }
+
+    /// It looks for devices that appear from now on.
+    pub fn look_out_by(&mut self, lookout: Lookout) {
+        self.lookout = Some(Box::new(lookout));
+    }
+
+    /// How many devices have appeared: [`Rank::waits_on`] is another one for each.
+    pub fn appeared(&self) -> u64 {
+        self.appeared
+    }
+
+    /// Looks for devices that have appeared, and uses them.
+    #[cold]
+    fn look_out(&mut self, now: Time) {
+        let Some(mut lookout) = self.lookout.take() else { return };
+        for (rail, driver) in lookout.look(now) {
+            self.queues.replace(rail, driver);
+            lookout.connect(rail, self.queues.driver(rail));
+            self.appeared += 1;
+        }
+        for Open { to, rail, untold, ungreeted } in lookout.open() {
+            if self.is_gone(to) || self.links.is_answered(to, rail) {
+                lookout.settled(to, rail);
+                continue;
+            }
+            if ungreeted {
+                self.links.greet(now, to, rail);
+            }
+            if untold {
+                let body = Body::Address { rail, asks: true, address: lookout.address(rail) };
+                let others = (0..self.queues.len() as u8).filter(|&by| by != rail);
+                let others: Vec<u8> = others.filter(|&by| lookout.has_device(by)).collect();
+                let answered = |by: &&u8| self.links.is_answered(to, **by);
+                let works = others.iter().find(answered);
+                // Where none has been used yet, one of them will do.
+                for &by in works.map_or(&others[..], std::slice::from_ref) {
+                    self.queues.control(to, by, body);
+                }
+            }
+        }
+        self.lookout = Some(lookout);
+    }
+
+    /// Another rank has told over a rail where it is reached on another, and may ask the same.
+    #[cold]
+    fn told(&mut self, now: Time, (from, by): (u16, u8), told: Told) {
+        let Told { rail, asks, address } = told;
+        let Some(lookout) = &mut self.lookout else { return };
+        if lookout.told(from, rail, address) {
+            if lookout.has_device(rail) {
+                lookout.connect(rail, self.queues.driver(rail));
+            }
+            self.look_out(now);
+        }
+        if asks {
+            let address = self.lookout.as_ref().and_then(|lookout| lookout.address(rail));
+            self.queues.control(from, by, Body::Address { rail, asks: false, address });
+        }
     }
 
     /// The latest time that it has been told.
@@ -471,13 +543,14 @@ impl Rank {
         if queues.len() == 0 {
             return false;
         }
-        let mut farewells = Vec::new();
+        let (mut farewells, mut tellings) = (Vec::new(), Vec::new());
         let mut above = Above {
             now: *now,
             requests: &mut self.requests,
             messages: &mut self.messages,
             rails: &mut self.rails,
             links: &mut self.links,
+            tellings: &mut tellings,
         };
         let mut first = true;
         let came = queues.receive(&mut |rail, opened| {
@@ -498,6 +571,9 @@ impl Rank {
         *now = above.now;
         for (from, rail) in farewells {
             self.queues.bid_farewell(from, rail);
+        }
+        for (link, told) in tellings {
+            self.told(self.now, link, told);
         }
         came > 0
     }
@@ -541,6 +617,9 @@ impl Rank {
             self.messages.expire(now);
         }
         self.links.expire(now);
+        if is_due(self.lookout.as_ref().map(|lookout| lookout.deadline())) {
+            self.look_out(now);
+        }
         for rail in self.queues.expire(now) {
             if let Some(rank) = self.links.someone_on(rail.into()) {
                 self.queues.control(rank, rail, Body::Hello { nonce: 0 });
@@ -736,6 +815,7 @@ impl Rank {
             self.links.deadline(),
             self.queues.deadline(),
             memory,
+            self.lookout.as_ref().map(|lookout| lookout.deadline()),
         ];
         all.into_iter().flatten().min()
     }
@@ -891,6 +971,15 @@ struct Above<'a> {
     messages: &'a mut Messages,
     rails: &'a mut Rails,
     links: &'a mut Links,
+    /// What others say of where they are, and over which rail.
+    tellings: &'a mut Vec<((u16, u8), Told)>,
+}
+
+/// What a rank says of where it is reached.
+struct Told {
+    rail: u8,
+    asks: bool,
+    address: Option<Address>,
 }
 
 impl Above<'_> {
@@ -908,7 +997,15 @@ impl Above<'_> {
         let now = self.now;
         match body {
             Body::Hello { nonce } => self.links.greeted(now, from, rail, nonce),
-            Body::Welcome { nonce } => self.links.welcomed(now, from, rail, nonce),
+            Body::Welcome { nonce } => {
+                if self.links.welcomed(now, from, rail, nonce) {
+                    // Both have a NIC there, if they had not before.
+                    self.rails.set_there(now, from, rail, true);
+                }
+            }
+            Body::Address { rail: on, asks, address } => {
+                self.tellings.push(((from, rail), Told { rail: on, asks, address }));
+            }
             Body::Farewell => self.rails.farewell(now, from),
             // There are no raw endpoints here.
             Body::Raw { .. } => return false,

@@ -130,22 +130,50 @@ impl Waiting {
 pub(crate) struct Waking {
     /// Rails, and behind them the bell of memory, if there is one.
     #[cfg(unix)]
-    files: Vec<std::os::fd::OwnedFd>,
+    files: std::sync::Mutex<Files>,
     #[cfg(unix)]
     bell: (std::os::unix::net::UnixStream, std::os::unix::net::UnixStream),
+}
+
+/// What a rank waits on, after a number of devices has appeared.
+#[cfg(unix)]
+#[derive(Debug, Clone)]
+struct Files {
+    appeared: u64,
+    all: std::sync::Arc<Vec<std::os::fd::OwnedFd>>,
+}
+
+#[cfg(unix)]
+impl Files {
+    fn of(rank: &Rank) -> std::io::Result<Files> {
+        let rails = rank.waits_on().map(|(file, _)| file);
+        let files = rails.chain(rank.bell().map(|bell| bell.fd()));
+        let files = files.map(|file| file.try_clone_to_owned());
+        let all = files.collect::<std::io::Result<Vec<_>>>()?.into();
+        Ok(Files { appeared: rank.appeared(), all })
+    }
 }
 
 #[cfg(unix)]
 impl Waking {
     /// That of a rank.
     pub fn new(rank: &Rank) -> std::io::Result<Waking> {
-        let rails = rank.waits_on().map(|(file, _)| file);
-        let files = rails.chain(rank.bell().map(|bell| bell.fd()));
-        let files = files.map(|file| file.try_clone_to_owned()).collect::<Result<_, _>>()?;
+        let files = std::sync::Mutex::new(Files::of(rank)?);
         let (ringer, bell) = std::os::unix::net::UnixStream::pair()?;
         ringer.set_nonblocking(true)?;
         bell.set_nonblocking(true)?;
         Ok(Waking { files, bell: (ringer, bell) })
+    }
+
+    /// Waits on devices that have appeared meanwhile, too.
+    pub fn renew(&self, rank: &Rank) {
+        let mut files = self.files.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // Without more files a rank that sleeps looks again after a while.
+        if files.appeared != rank.appeared()
+            && let Ok(renewed) = Files::of(rank)
+        {
+            *files = renewed;
+        }
     }
 
     /// Waits until something has come, there is room on one of these rails, somebody rings or a
@@ -155,8 +183,10 @@ impl Waking {
 
         use nix::poll::{PollFd, PollFlags};
         let full = full.iter().copied().chain(std::iter::repeat(false));
-        let mut all = Vec::with_capacity(self.files.len() + 1);
-        for (file, full) in self.files.iter().zip(full) {
+        let files = self.files.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let files = std::sync::Arc::clone(&files.all);
+        let mut all = Vec::with_capacity(files.len() + 1);
+        for (file, full) in files.iter().zip(full) {
             let room = if full { PollFlags::POLLOUT } else { PollFlags::empty() };
             all.push(PollFd::new(file.as_fd(), PollFlags::POLLIN | room));
         }
@@ -197,6 +227,9 @@ impl Waking {
     pub fn new(_rank: &Rank) -> std::io::Result<Waking> {
         Ok(Waking {})
     }
+
+    /// Nothing: it waits on nothing.
+    pub fn renew(&self, _rank: &Rank) {}
 
     /// Waits for a little while.
     pub fn wait(&self, _full: &[bool], _time: Time) {

@@ -282,6 +282,24 @@ impl Cluster {
         Ok(())
     }
 
+    /// Gives the device of a host its address, or takes it away: a device without one is no rail of
+    /// anybody.
+    pub fn set_address(&self, rail: usize, host: usize, there: bool) -> Result<(), BoxError> {
+        let (device, address) = (nic(rail, host), self.spec.address(rail, host));
+        let done = match there {
+            true => {
+                let added = locked(&self.hosts[host]).add_address(device, address, PREFIX);
+                // With its last address a device loses its neighbours.
+                added.and_then(|()| self.connect(rail, host))
+            }
+            false => locked(&self.hosts[host]).remove_address(device, address, PREFIX),
+        };
+        done.map_err(|error| {
+            let name = self.spec.rail_name(rail);
+            BoxError::new(format!("change the address of rail {name} of host {host}"), error)
+        })
+    }
+
     /// Brings a port up or down: at the switch where there is one, so that the host has no carrier,
     /// else at the host.
     fn set_up(&self, rail: usize, host: usize, up: bool) -> io::Result<()> {

@@ -163,6 +163,16 @@ impl Netlink {
         self.request(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
+    /// Takes an address from a device.
+    pub fn remove_address(&mut self, device: u32, address: Ipv4Addr, prefix: u8) -> io::Result<()> {
+        let mut message = AddressMessage::default();
+        message.header.family = AddressFamily::Inet;
+        message.header.prefix_len = prefix;
+        message.header.index = device;
+        message.attributes = vec![AddressAttribute::Local(IpAddr::V4(address))];
+        self.request(RouteNetlinkMessage::DelAddress(message), 0)
+    }
+
     /// Says for good which hardware address an address has, so that nobody has to ask.
     pub fn add_neighbour(&mut self, device: u32, address: Ipv4Addr, mac: Mac) -> io::Result<()> {
         let mut entry = NeighbourMessage::default();

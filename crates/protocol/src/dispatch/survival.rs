@@ -52,6 +52,12 @@ impl Dispatch {
         self.ways.as_mut().is_some_and(|ways| ways.is_gone(peer))
     }
 
+    /// The way to a peer on a rail has a NIC at both ends or has not. Returns true if it lives, or
+    /// dies, by that.
+    pub(crate) fn set_there(&mut self, to: NodeId, rail: RailId, there: bool) -> bool {
+        self.ways.as_mut().is_some_and(|ways| ways.set_there(to, rail, there))
+    }
+
     /// The ways on a rail that has gone up or down, as far as that changes them.
     pub(crate) fn ways_on(&mut self, rail: RailId, up: bool) -> Vec<(NodeId, RailId)> {
         let now = self.now;

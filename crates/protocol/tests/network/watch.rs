@@ -146,6 +146,7 @@ impl Watch {
             | Input::ControlAcknowledged { .. }
             | Input::Farewell { .. }
             | Input::Rail { .. }
+            | Input::Way { .. }
             | Input::Shown { .. } => {}
         }
     }

@@ -100,11 +100,11 @@ impl<A: Air> Driver for Wing<A> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { wakes: true, ..Capabilities::default() }
+        Capabilities { wakes: true, address: 1, ..Capabilities::default() }
     }
 
     fn address(&self) -> io::Result<Vec<u8>> {
-        Ok(Vec::new())
+        Ok(vec![self.rail])
     }
 
     fn connect(&mut self, _peers: &[Option<&[u8]>]) -> Result<(), RailError> {

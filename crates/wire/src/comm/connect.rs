@@ -4,11 +4,14 @@ use crosstie_launch::Job;
 
 use super::{CommError, Options};
 use crate::cores::Cores;
+use crate::datagram::Address;
 use crate::memory::{self, Memory, machine, shares_cores};
-use crate::rail::agree::{agree, numbered};
+use crate::rail::absent::Absent;
+use crate::rail::agree::{agree, numbered, spare};
 use crate::rail::meeting::{self, Introduction, Joins, key_of};
 use crate::rail::offer::Offer;
 use crate::rail::{Rail, RailError};
+use crate::rank::lookout::{Lookout, Slot};
 use crate::rank::{Rank, RankSpec};
 
 /// A rank's connections to the others.
@@ -31,10 +34,13 @@ pub(crate) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
         return Err(CommError::TooMany { found: size });
     };
     let key = key_of(job)?;
-    let found = match size {
-        1 => Vec::new(),
-        _ => options.providers.choose(options.rails.as_deref())?,
+    let (found, missing) = match size {
+        1 => Default::default(),
+        _ => options.providers.present(options.rails.as_deref())?,
     };
+    for missing in missing {
+        eprintln!("crosstie: rank {rank}: {missing}; it is used when it appears");
+    }
     let here = options.memory.then(memory::offer);
     let mine = Introduction {
         machine: machine(),
@@ -51,12 +57,32 @@ pub(crate) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
     let neighbours = neighbours(&local, rank);
     let apart = neighbours.len() < size;
 
-    let mut rails: Vec<Box<dyn Rail>> = Vec::new();
+    let (mut agreed, mut rails) = (Vec::new(), Vec::<Box<dyn Rail>>::new());
+    let mut networks: Vec<(String, String)> = Vec::new();
     if apart {
         // Without memory, ranks of one machine meet at its own stations.
         let meeting = if options.memory { machines.clone() } else { vec![0; size] };
-        for rail in agree(&offers, &meeting)? {
-            rails.push(options.providers.open(rail.offers[rank], &found, rail.longest)?);
+        agreed = agree(&offers, &meeting)?;
+        for rail in &agreed {
+            let (kind, network) = rail.network(&offers);
+            networks.push((kind.to_owned(), network.to_owned()));
+            rails.push(match rail.offers[rank] {
+                Some(which) => options.providers.open(which, &found, rail.longest)?,
+                None => Box::new(Absent::new(network, rail.longest)),
+            });
+        }
+        if let Some(longest) = agreed.iter().map(|rail| rail.longest).min() {
+            for mut rail in spare(&offers, &meeting, &agreed, longest) {
+                let (size, rails_then) = (size.max(2) as u32, agreed.len() as u32 + 1);
+                if options.policy.policies(size, rails_then).is_err() {
+                    break;
+                }
+                let (kind, network) = rail.network(&offers);
+                rails.push(Box::new(Absent::new(network, longest)));
+                networks.push((kind.to_owned(), network.to_owned()));
+                rail.offers.fill(None);
+                agreed.push(rail);
+            }
         }
     }
     let memory = (neighbours.len() > 1).then(|| {
@@ -64,14 +90,30 @@ pub(crate) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
         Memory::create(place, neighbours.len()).map_err(RailError::from)
     });
     let mut memory = memory.transpose()?;
+    let mut slots = Vec::new();
     if size > 1 {
-        let everybody: Vec<usize> = (0..size).collect();
         let mut drivers: Vec<Joins<'_>> = Vec::new();
-        for rail in &mut rails {
-            drivers.push(Joins { driver: &mut **rail, ranks: &everybody });
+        for (driver, rail) in rails.iter_mut().zip(&agreed) {
+            let has = |other: usize| rail.offers[other].is_some();
+            let ranks = (0..size).map(|other| has(other).then_some(other)).collect();
+            drivers.push(Joins { driver: has(rank).then_some(&mut **driver), ranks });
         }
-        drivers.extend(memory.as_mut().map(|driver| Joins { driver, ranks: &neighbours }));
-        meeting::connect::<CommError>(job, drivers)?;
+        drivers.extend(memory.as_mut().map(|driver| {
+            let ranks = neighbours.iter().copied().map(Some).collect();
+            Joins { driver: Some(driver), ranks }
+        }));
+        let addresses = meeting::connect::<CommError>(job, drivers)?;
+        for (place, rail) in agreed.iter().enumerate() {
+            let device = rail.offers[rank].map(|which| found[which].device.clone());
+            let address = device.as_ref().and_then(|_| Address::new(&addresses[rank][place]));
+            let peer = |other: usize| {
+                let there = other != rank && rail.offers[other].is_some();
+                there.then(|| addresses[other].get(place).cloned()).flatten()
+            };
+            let peers = (0..size).map(peer).collect();
+            let (network, longest) = (networks[place].clone(), rail.longest);
+            slots.push(Slot { network, longest, device, address, peers });
+        }
     }
     // Nobody needs names of shared memory any more once all have come here.
     if (0..size).any(|other| self::neighbours(&local, other).len() > 1) {
@@ -94,7 +136,16 @@ pub(crate) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
         profile: options.profile(),
         injection: options.injection,
     };
-    let engine = Rank::new(spec, &policies, rails, memory)?;
+    let mut engine = Rank::new(spec, &policies, rails, memory)?;
+    for (number, rail) in (0u8..).zip(&agreed) {
+        for other in (0..all).filter(|&other| other != own && !rail.joins(rank, other.into())) {
+            engine.has_no_way(other, number);
+        }
+    }
+    if apart {
+        let devices = (options.providers.clone(), options.rails.clone());
+        engine.look_out_by(Lookout::new(own, devices, &found, slots));
+    }
     Ok(Connected { engine, ranks_each, ranks_per_core, machines })
 }
 

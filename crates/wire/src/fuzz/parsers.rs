@@ -56,12 +56,12 @@ pub fn offers(bytes: &[u8]) {
     if let Ok(rails) = agree(&offers, &machines) {
         for rail in &rails {
             assert_eq!(rail.offers.len(), offers.len());
-            for (offers, &chosen) in offers.iter().zip(&rail.offers) {
-                assert!(offers[chosen].device.longest >= rail.longest);
+            for (offers, chosen) in offers.iter().zip(&rail.offers) {
+                assert!(chosen.is_none_or(|which| offers[which].device.longest >= rail.longest));
             }
         }
         for (rank, _) in offers.iter().enumerate() {
-            let mut used: Vec<usize> = rails.iter().map(|rail| rail.offers[rank]).collect();
+            let mut used: Vec<usize> = rails.iter().filter_map(|rail| rail.offers[rank]).collect();
             used.sort_unstable();
             assert!(used.windows(2).all(|two| two[0] != two[1]), "a device is part of one rail");
         }

@@ -64,12 +64,14 @@ pub enum RailError {
         /// The rank.
         rank: usize,
     },
-    /// Nothing joins the machines.
+    /// Nothing joins two ranks.
     #[error(
-        "no network joins all machines: rank 0 has {first}, rank {rank} has {other}; name the right ones in CROSSTIE_RAILS"
+        "no network joins rank {one} and rank {rank}: rank {one} has {first}, rank {rank} has {other}; name the right ones in CROSSTIE_RAILS"
     )]
     Apart {
-        /// What rank 0 has.
+        /// A rank.
+        one: usize,
+        /// What it has.
         first: String,
         /// A rank that has something else.
         rank: usize,

@@ -53,19 +53,23 @@ pub(crate) fn introduce<E: From<StartError> + From<RailError>>(
     everybody.iter().enumerate().map(read).collect()
 }
 
-/// A driver, and the ranks that it joins, by the numbers that it has for them.
+/// A driver, and what it joins.
 pub(crate) struct Joins<'a> {
-    pub driver: &'a mut dyn Driver,
-    pub ranks: &'a [usize],
+    /// `None`: this rank has none there, and others do.
+    pub driver: Option<&'a mut dyn Driver>,
+    /// The ranks by the numbers that the driver has for them; `None`: one that has none there.
+    pub ranks: Vec<Option<usize>>,
 }
 
 /// Tells all others the addresses of this rank's drivers, and the drivers those of the others. The
-/// ranks that a driver joins have one at the same place.
+/// ranks that a driver joins have one at the same place. Returns the addresses of all, by rank and
+/// place.
 pub(crate) fn connect<E: From<StartError> + From<RailError>>(
     job: &mut Job,
     drivers: Vec<Joins<'_>>,
-) -> Result<(), E> {
+) -> Result<Vec<Vec<Vec<u8>>>, E> {
     let address = |Joins { driver, .. }: &Joins<'_>| {
+        let Some(driver) = driver else { return Ok(Vec::new()) };
         let none = |cause| RailError::Unaddressed { name: driver.name().to_owned(), cause };
         driver.address().map_err(none)
     };
@@ -77,16 +81,18 @@ pub(crate) fn connect<E: From<StartError> + From<RailError>>(
     let everybody: Vec<Vec<Vec<u8>>> =
         everybody.iter().enumerate().map(read).collect::<Result<_, E>>()?;
     for (place, Joins { driver, ranks }) in drivers.into_iter().enumerate() {
+        let Some(driver) = driver else { continue };
         let most = driver.capabilities().address;
-        let peer = |&other: &usize| {
+        let peer = |other: &Option<usize>| {
+            let Some(other) = other.filter(|&other| other != rank) else { return Ok(None) };
             let address = everybody[other].get(place).filter(|address| address.len() <= most);
             let none = || RailError::Address { rail: driver.name().to_owned(), rank: other };
-            if other == rank { Ok(None) } else { Ok(Some(&address.ok_or_else(none)?[..])) }
+            Ok(Some(&address.ok_or_else(none)?[..]))
         };
         let peers = ranks.iter().map(peer).collect::<Result<Vec<_>, RailError>>()?;
         driver.connect(&peers)?;
     }
-    Ok(())
+    Ok(everybody)
 }
 
 /// Addresses as bytes: the length of each in front of it.

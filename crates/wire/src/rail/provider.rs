@@ -73,11 +73,32 @@ impl Providers {
     /// all that lead to other machines if none is named; if there are none, one that joins the ranks
     /// of this machine.
     pub(crate) fn choose(&self, named: Option<&str>) -> Result<Vec<Offer>, RailError> {
+        let (chosen, missing) = self.present(named)?;
+        missing.into_iter().next().map_or(Ok(chosen), Err)
+    }
+
+    /// The same without those that are named and not there, and why these are not. That none is
+    /// there is an error.
+    pub(crate) fn present(
+        &self,
+        named: Option<&str>,
+    ) -> Result<(Vec<Offer>, Vec<RailError>), RailError> {
         let found = self.0.iter().map(|provider| Ok((&**provider, provider.devices()?)));
         let found: Vec<Found<'_>> = found.collect::<Result<_, RailError>>()?;
+        let mut missing = Vec::new();
         let chosen = match named.map(str::trim).filter(|named| !named.is_empty()) {
             Some(named) => {
-                named.split(',').map(|name| find(&found, name.trim())).collect::<Result<_, _>>()?
+                let mut there = Vec::new();
+                for name in named.split(',') {
+                    match find(&found, name.trim()) {
+                        Ok(offer) => there.push(offer),
+                        Err(error) => missing.push(error),
+                    }
+                }
+                if there.is_empty() && !missing.is_empty() {
+                    return Err(missing.swap_remove(0));
+                }
+                there
             }
             None => {
                 let usual = found.iter().flat_map(|(provider, all)| {
@@ -91,10 +112,10 @@ impl Providers {
                 let mut local = found.iter().filter_map(|(provider, all)| {
                     provider.local(all).map(|device| Offer::of(*provider, device))
                 });
-                Ok(local.next().into_iter().collect())
+                Ok((local.next().into_iter().collect(), missing))
             }
             found if found > MOST => Err(RailError::TooMany { found }),
-            _ => Ok(chosen),
+            _ => Ok((chosen, missing)),
         }
     }
 

@@ -279,14 +279,23 @@ impl Links {
     }
 
     /// A greeting has been answered: what waited for that can go.
-    pub fn welcomed(&mut self, now: Time, rank: u16, rail: u8, nonce: u64) {
+    /// Returns true if so.
+    pub fn welcomed(&mut self, now: Time, rank: u16, rail: u8, nonce: u64) -> bool {
         let link = self.link(rank, rail);
-        if link.greeting.answers(nonce) {
+        let answers = link.greeting.answers(nonce);
+        if answers {
             link.greeting = Greeting::Answered;
             link.endpoint.leave(now);
             let waiting = std::mem::take(&mut link.waiting);
             self.ready.extend(waiting.into_iter().map(|packet| (rail, packet)));
         }
+        answers
+    }
+
+    /// Returns true if a peer has answered a greeting on a rail.
+    pub fn is_answered(&self, rank: u16, rail: u8) -> bool {
+        let link = self.all[usize::from(rank)].get(usize::from(rail)).and_then(Option::as_ref);
+        link.is_some_and(|link| link.greeting == Greeting::Answered)
     }
 
     /// The first peer that is known on a rail.

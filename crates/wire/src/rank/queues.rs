@@ -174,6 +174,19 @@ impl Queues {
         self.nics.len()
     }
 
+    /// Another driver takes the place of a NIC's. What the old one had not sent is lost.
+    pub fn replace(&mut self, rail: u8, driver: Box<dyn Rail>) {
+        let nic = &mut self.nics[usize::from(rail)];
+        nic.departing = driver.capabilities().completions.then(Departing::default);
+        nic.driver = driver;
+        self.polled = self.nics.iter().any(|nic| !nic.driver.capabilities().wakes);
+    }
+
+    /// The driver of a NIC.
+    pub fn driver(&mut self, rail: u8) -> &mut dyn Rail {
+        &mut *self.nics[usize::from(rail)].driver
+    }
+
     /// The drivers of the NICs, and what they have carried.
     pub fn drivers(&self) -> impl Iterator<Item = (&dyn Rail, &RailCount)> {
         self.nics.iter().map(|nic| (&*nic.driver, &nic.count))

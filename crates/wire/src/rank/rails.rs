@@ -259,6 +259,12 @@ impl Rails {
         self.node.handle(now, Input::Rail { rail: RailId(rail.into()), up });
     }
 
+    /// The way to a rank on a rail has a NIC at both ends, or has not.
+    pub fn set_there(&mut self, now: Time, to: u16, rail: u8, there: bool) {
+        let (to, rail) = (NodeId(to.into()), RailId(rail.into()));
+        self.node.handle(now, Input::Way { to, rail, there });
+    }
+
     /// A rank has given this one up.
     pub fn farewell(&mut self, now: Time, from: u16) {
         self.node.handle(now, Input::Farewell { peer: NodeId(from.into()) });

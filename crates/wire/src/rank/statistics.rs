@@ -34,6 +34,11 @@ impl Rank {
     /// What rails have carried, and what is known of them.
     pub fn statistics(&self) -> Vec<RailStatistics> {
         let drivers = self.queues.drivers().enumerate();
+        // One that nobody has used is none yet.
+        let is_spare = |number: usize| {
+            self.lookout.as_ref().is_some_and(|lookout| lookout.is_spare(number as u8))
+        };
+        let drivers = drivers.filter(|&(number, _)| !is_spare(number));
         let mut all: Vec<RailStatistics> = drivers
             .map(|(number, (rail, &count))| {
                 let links = self.links.of_rail(number);

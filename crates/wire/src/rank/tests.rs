@@ -1,12 +1,14 @@
 //! Several ranks over rails in memory that lose, repeat, reorder, damage, die and
 //! return, with a clock of their own.
 
+mod appearing;
 mod pings;
 mod turns;
 
 use super::*;
 use crate::bare::wing::{Air, Flights, wings};
 use crate::lent::{Lent, LentMut};
+use crate::rail::absent::Absent;
 use crosstie_protocol::channel::{ChannelSpec, GoBackNSpec, SelectiveSpec};
 use crosstie_protocol::{Patience, PolicyKind};
 use crosstie_units::Seed;
@@ -500,6 +502,36 @@ fn a_rail_that_is_down_at_the_start_keeps_nothing_and_is_used_later() {
         let rails = sky.ranks[0].statistics();
         let [always, late] = [0, 1].map(|rail| rails[rail].count.sent_bytes);
         assert!(late > always / 10, "{down:?}: {late} bytes beside {always}");
+    }
+}
+
+/// Ranks 0 and 2 have two rails, rank 1 has one: nobody waits for a way that is not there, and the
+/// others are used.
+#[test]
+fn ranks_with_different_numbers_of_rails_use_those_that_they_share() {
+    for policy in PolicyKind::live().filter(|policy| policy.fits(3, 2).is_ok()) {
+        let harm = Harm::default();
+        let mut sky = Sky::new(1, 3, &[100, 100], harm, selective(), policy);
+        sky.ranks[1].queues.replace(1, Box::new(Absent::new("y", 1472)));
+        for (rank, other) in [(0, 1), (1, 0), (1, 2), (2, 1)] {
+            sky.ranks[rank].has_no_way(other, 1);
+        }
+        let message =
+            |(from, to): (u16, u16)| Message { from, to, tag: 0, bytes: vec![1; 500_000] };
+        let all = [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)].map(message);
+        for round in 0..3 {
+            let begin = sky.now();
+            assert_eq!(exchange(&mut sky, &all, |_| (), begin + ms(10_000)), Ok(()));
+            // Each rank sends and receives a megabyte, rank 1 by one rail.
+            let took = sky.now() - begin;
+            assert!(took < ms(25), "{policy:?}: round {round} took {took}");
+            sky.run(sky.now() + ms(10));
+        }
+        let counts = sky.ranks.iter().map(|rank| rank.statistics()[1].count);
+        let counts: Vec<(u64, u64)> = counts.map(|count| (count.sent, count.downs)).collect();
+        assert_eq!(counts[1], (0, 0), "{policy:?}: nothing is tried where there is no device");
+        let used = counts[0].0 > 100 && counts[2].0 > 100;
+        assert!(used || policy != PolicyKind::recommended(), "{policy:?}: {counts:?}");
     }
 }
 

@@ -7,7 +7,7 @@ use super::pool::Pool;
 use super::{Endpoint, RawError};
 use crate::datagram::HEAD;
 use crate::memory::{machine, shares_cores};
-use crate::rail::agree::{agree, numbered};
+use crate::rail::agree::{Agreed, agree, numbered};
 use crate::rail::meeting::{self, Introduction, Joins, key_of};
 use crate::rail::offer::Offer;
 use crate::rail::udp::Udp;
@@ -70,8 +70,9 @@ impl Endpoint {
         let beside: Vec<bool> =
             everybody.iter().map(|other| shares_cores(&other.machine, &mine.machine)).collect();
         let offers: Vec<Vec<Offer>> = everybody.into_iter().map(|other| other.offers).collect();
-        let rail = agree(&offers, &machines)?.into_iter().next().ok_or(RawError::NoRail)?;
-        let used = &found[rail.offers[rank]];
+        let rails = agree(&offers, &machines)?;
+        let rail = rails.into_iter().find(Agreed::joins_all).ok_or(RawError::NoRail)?;
+        let used = &found[rail.offers[rank].ok_or(RawError::NoRail)?];
         let device = Device { longest: rail.longest, ..used.device.clone() };
         let opened = Udp::open(&device, used.is_crowded(&found))?;
         let failed = |cause| {
@@ -84,8 +85,8 @@ impl Endpoint {
         let frames = (options.pool as usize).min(POOL / slot);
         let mut udp = opened.with_ring(options.ring).map_err(failed)?;
         udp.make_room(frames as u32, longest + HEAD).map_err(failed)?;
-        let ranks: Vec<usize> = (0..job.size()).collect();
-        meeting::connect::<RawError>(job, vec![Joins { driver: &mut udp, ranks: &ranks }])?;
+        let ranks = (0..job.size()).map(Some).collect();
+        meeting::connect::<RawError>(job, vec![Joins { driver: Some(&mut udp), ranks }])?;
         let origin = if beside[0] { Origin::at(begin, reading) } else { Origin::now() };
         Ok(Endpoint::new(rank, key, udp, Pool::new(frames, slot), longest, origin, beside))
     }

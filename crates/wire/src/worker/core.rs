@@ -415,6 +415,7 @@ impl Core {
         }
         // What came before this was said rings no bell.
         if !held.progress(now) {
+            self.waking.renew(&held);
             let seen = held.seen();
             let until = [seen.due, end].into_iter().flatten().fold(now + SLEEP, Time::min);
             #[cfg(unix)]

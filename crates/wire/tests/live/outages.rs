@@ -60,6 +60,27 @@ fn a_rail_that_is_down_at_the_start_is_used_when_it_comes_up() {
     }
 }
 
+/// Host 1 has an address on its second rail only later, whether the rail is named or not; where
+/// there are three hosts, two of them use it meanwhile.
+#[test]
+fn a_device_that_gets_its_address_later_is_used() {
+    for (hosts, rails) in [(2, "rail0,rail1"), (2, ""), (3, "")] {
+        let text =
+            format!("hosts = {hosts}\n[[rail]]\nrate = '1 Gbit/s'\n[[rail]]\nrate = '1 Gbit/s'");
+        let Some(cluster) = live(&text) else { return };
+        cluster.set_address(1, 1, false).unwrap();
+        let ranks: Vec<usize> = (0..hosts).collect();
+        let lines = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_secs(3));
+                cluster.set_address(1, 1, true).unwrap();
+            });
+            well(&cluster, &ranks, "late-rail", &[("CROSSTIE_RAILS", rails)])
+        });
+        assert_eq!(lines, ["used"], "{hosts} hosts, {rails:?}");
+    }
+}
+
 /// Rank 0 sends to rank 1 until the second rail has carried much of it, for a minute at most.
 pub fn late_rail() -> Result<(), CommError> {
     let comm = Comm::init()?;
@@ -72,6 +93,8 @@ pub fn late_rail() -> Result<(), CommError> {
         if comm.rank() == 0 {
             comm.send(1, 1, &ends)?;
             comm.send(1, 2, &message)?;
+        } else if comm.rank() > 1 {
+            return comm.finish();
         } else {
             comm.recv(0, 1, &mut ends)?;
             comm.recv(0, 2, &mut message)?;

@@ -1,6 +1,6 @@
 //! Messages over rails and through memory arrive as they were sent.
 
-use crate::stage::{here, live, well};
+use crate::stage::{LIMIT, here, live, ranks_with, well};
 
 const TWO: &str = "hosts = 2\n[[rail]]\nrate = '1 Gbit/s'\n[[rail]]\nrate = '1 Gbit/s'";
 /// Slow enough that other tests on the same cores do not decide what they carry.
@@ -35,6 +35,24 @@ fn ranks_of_a_host_share_memory_and_others_have_rails() {
     let lines = well(&cluster, &[0, 1, 0, 1], "exchange 40 100000", &[]);
     assert_eq!(lines.len(), 4);
     assert_eq!(lines[2], "rank 2 of 4, rails [\"rail0\", \"rail1\"]");
+}
+
+#[test]
+fn hosts_with_different_numbers_of_rails_use_those_that_they_share() {
+    let Some(cluster) = live("hosts = 3\n[[rail]]\n[[rail]]") else { return };
+    let run = |rails: [&str; 3]| {
+        let variables = rails.map(|rails| [("CROSSTIE_RAILS", rails)]);
+        let (lines, result) =
+            ranks_with(LIMIT, &cluster, &[0, 1, 2], "exchange 60 300000", |rank| {
+                &variables[rank][..]
+            });
+        result.unwrap_or_else(|error| panic!("{error}"));
+        lines
+    };
+    let lines = run(["rail1,rail0", "rail0", "rail0,rail1"]);
+    assert_eq!(lines[0], "rank 0 of 3, rails [\"rail0\", \"rail1\"]");
+    assert!(lines[1].starts_with("rank 1 of 3, rails [\"rail0\", \"no device in "), "{lines:?}");
+    assert_eq!(lines[2], "rank 2 of 3, rails [\"rail0\", \"rail1\"]");
 }
 
 #[test]

@@ -58,16 +58,28 @@ pub fn ranks_within(
     part: &str,
     variables: &[(&str, &str)],
 ) -> (Vec<String>, Result<(), RanksError>) {
+    ranks_with(limit, cluster, hosts, part, |_| variables)
+}
+
+/// The same, with variables that each rank has for itself.
+pub fn ranks_with<'a>(
+    limit: Duration,
+    cluster: &Cluster,
+    hosts: &[usize],
+    part: &str,
+    variables: impl Fn(usize) -> &'a [(&'a str, &'a str)],
+) -> (Vec<String>, Result<(), RanksError>) {
     let (reader, writer): (PipeReader, PipeWriter) = pipe().unwrap();
     let said = listen(reader);
     let result = cluster.run_ranks(
         hosts,
-        |_| {
+        |rank| {
             let command = Command::new(parts::words())
                 .env(parts::PART, part)
                 .stdout(writer.try_clone().unwrap())
                 .stderr(writer.try_clone().unwrap());
-            variables.iter().fold(command, |command, &(name, value)| command.env(name, value))
+            let variables = variables(rank).iter();
+            variables.fold(command, |command, &(name, value)| command.env(name, value))
         },
         limit,
     );

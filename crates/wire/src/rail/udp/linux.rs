@@ -163,8 +163,12 @@ impl Udp {
             return;
         }
         let here = self.local().ok();
-        let mut others = (0u16..).zip(peers).filter(|(_, peer)| peer.is_some() && **peer != here);
-        if let (Some((rank, &Some(peer))), None) = (others.next(), others.next()) {
+        let others = peers.iter().map(|peer| peer.filter(|&peer| Some(peer) != here));
+        // Where there are more ranks, others may come later.
+        if let [(rank, Some(peer))]
+        | [(rank, Some(peer)), (_, None)]
+        | [(_, None), (rank, Some(peer))] = (0u16..).zip(others).collect::<Vec<_>>()[..]
+        {
             self.only = self.socket.connect(peer).is_ok().then_some(rank);
         }
     }
