@@ -331,7 +331,7 @@ fn exchanges_whose_packets_take_turns_run_in_a_box() {
     }
     let folder = tempdir().unwrap();
     let text = "title = 'Turns'\nseed = 1\nfabric.single.hosts = 4\nworld = 'live'\n\
-        live.own-box = true\nlink.rate = '100 Mbit/s'\nnic.packet = '1448 B'\nmessage = {}\n\
+        live.own-box = true\nlink.rate = '100 Mbit/s'\nmessage = {}\n\
         frame.switch.memory.output.capacity = '64 frames'\n\
         channel.go-back-n = {window = 12, timeout = '100 ms'}\n\
         schedule.iterations = 3\nmeasure.channels = false\nwork.all-to-all.size = '50 kB'\n\
