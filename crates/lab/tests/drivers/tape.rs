@@ -131,7 +131,9 @@ pub fn tapes(entries: &[Entry], nodes: u32) -> Vec<Tape> {
             Noted::Told(input) => {
                 let told = (*at, Some(names.told(input)));
                 let repeats = tape.told.last() == Some(&told);
-                if !(repeats && matches!(input, Input::Shown { .. })) {
+                let is_way = matches!(input, Input::Way { .. });
+                // A greeting tells real ranks that there is a way; simulated ones have all of them.
+                if !is_way && !(repeats && matches!(input, Input::Shown { .. })) {
                     tape.told.push(told);
                 }
             }
