@@ -133,7 +133,8 @@ pub fn tapes(entries: &[Entry], nodes: u32) -> Vec<Tape> {
                 let repeats = tape.told.last() == Some(&told);
                 let is_way = matches!(input, Input::Way { .. });
                 // A greeting tells real ranks that there is a way; simulated ones have all of them.
-                if !is_way && !(repeats && matches!(input, Input::Shown { .. })) {
+                let is_repeated_greeting = repeats && matches!(input, Input::Shown { .. });
+                if !is_way && !is_repeated_greeting {
                     tape.told.push(told);
                 }
             }
