@@ -2,6 +2,7 @@
 
 use crate::draw::Draw;
 use crate::experiment::{Experiment, table};
+use crate::profile::profile;
 use crosstie_units::Seed;
 use toml::Table;
 
@@ -100,6 +101,8 @@ pub fn small(case: u64) -> Experiment {
         }
     }
     assert!(elan(&mut draw, &mut file), "nothing keeps Elans away");
+    let is_live = profile(&mut Draw(Seed(case).stream("profile", 0)), &mut file);
+    assert!(!is_live, "Elans are simulated");
     file
 }
 

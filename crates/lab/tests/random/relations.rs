@@ -229,11 +229,16 @@ fn on_file(scene: &Scene<'_>, name: &str, text: &str) -> Result<(Experiment, Exp
     Ok((own, filed))
 }
 
+/// Returns true if switches fork the release of a barrier, for which they have to be known as a tree.
+fn forks(scene: &Scene<'_>) -> bool {
+    single(scene.first()).choice("work.barrier.algorithm") == Some("hardware")
+}
+
 fn as_graphml(scene: &Scene<'_>) -> Result<bool, String> {
     let spec = &scene.first().spec;
     // The model prices uplinks of networks that are described as two levels.
     let has_uplinks = spec.world == World::Model && matches!(spec.fabric, Fabric::TwoLevel { .. });
-    if has_uplinks || matches!(spec.fabric, Fabric::File { .. }) {
+    if has_uplinks || forks(scene) || matches!(spec.fabric, Fabric::File { .. }) {
         return Ok(false);
     }
     let locate = |path: &str| scene.study.locate(path);
@@ -245,6 +250,9 @@ fn as_graphml(scene: &Scene<'_>) -> Result<bool, String> {
 }
 
 fn as_anynet(scene: &Scene<'_>) -> Result<bool, String> {
+    if forks(scene) {
+        return Ok(false);
+    }
     let locate = |path: &str| scene.study.locate(path);
     let (fabric, _) =
         build_fabric(&scene.first().spec.fabric, &locate).map_err(|e| e.to_string())?;
