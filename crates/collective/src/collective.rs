@@ -6,13 +6,13 @@ use crate::{
 };
 use crosstie_units::{Bytes, Rate, Time};
 
-/// From so many operations on a schedule is refused: it would take several gigabytes.
+/// The most operations of a schedule: one with more would take several gigabytes, and is refused.
 pub(crate) const MOST_OPERATIONS: u64 = 1 << 26;
 
-/// From so many blocks in all messages on a schedule is refused.
+/// The most blocks in all messages of a schedule: one with more is refused.
 const MOST_BLOCKS: u64 = 1 << 30;
 
-/// A schedule, what its messages carry, and what everybody must have in the end.
+/// A schedule, what its messages carry, and what each rank must have in the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collective {
     /// The messages of each rank, and their order.

@@ -105,7 +105,7 @@ pub enum Operation {
         )]
         combine: Option<Rate>,
     },
-    /// Everybody gets a part of the combination of everybody's vector.
+    /// Each rank gets a part of the combination of all vectors.
     ReduceScatter {
         /// How.
         #[serde(default)]
@@ -121,7 +121,7 @@ pub enum Operation {
         )]
         combine: Option<Rate>,
     },
-    /// Everybody gets the combination of the vectors of all ranks up to its own.
+    /// Each rank gets the combination of the vectors of all ranks up to its own.
     Scan {
         /// How.
         #[serde(default)]
@@ -137,7 +137,7 @@ pub enum Operation {
         )]
         combine: Option<Rate>,
     },
-    /// Everybody gets the combination of the vectors of all ranks below; rank 0 gets nothing.
+    /// Each rank gets the combination of the vectors of all ranks below; rank 0 gets nothing.
     ExclusiveScan {
         /// How.
         #[serde(default)]
@@ -506,7 +506,7 @@ impl Operation {
             Operation::Gather { algorithm, .. } => algorithm.relays(),
             Operation::Scatter { algorithm, .. } => algorithm.relays(),
             Operation::AllToAll { algorithm, .. } => algorithm.relays(),
-            // Everybody has to do with all blocks by itself.
+            // Each rank has to do with all blocks by itself.
             Operation::Barrier { .. }
             | Operation::Broadcast { .. }
             | Operation::AllGather { .. }

@@ -49,7 +49,7 @@ pub enum Purpose {
         /// The number of parts.
         parts: u32,
     },
-    /// Rank r has block r of the combination of everybody's vector.
+    /// Rank r has block r of the combination of all vectors.
     ReduceScatter,
     /// Rank r has the combination of the vectors of ranks 0 to r. Blocks are parts of the vector.
     Scan {

@@ -292,7 +292,7 @@ mod tests {
         let packed = Layout::packed([3, 0, 5]);
         assert_eq!(of(&packed), of(&Layout::Spread(vec![9..12, 0..0, 2..7])));
         assert_ne!(of(&packed), of(&Layout::packed([0, 3, 5])));
-        // A rank that knows its own length alone agrees with everybody.
+        // A rank that knows its own length alone agrees with all ranks.
         let rooted = Operation::Gather { algorithm: Gather::Linear {}, root: 0, size: SIZE };
         let only = Layout::Only { block: 2, length: 5 };
         assert_eq!(

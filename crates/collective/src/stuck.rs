@@ -87,7 +87,7 @@ impl Play<'_> {
                 Step::Compute { .. } | Step::Get { .. } => self.finish(place),
                 Step::Send { to, tag, bytes } => self.send(place, to, tag, bytes),
                 Step::Cast { first, last, tag, .. } => {
-                    // A put waits for nobody.
+                    // A put waits for no receive.
                     (first.0..=last.0).for_each(|to| self.send(place, Rank(to), tag, 0));
                 }
                 Step::Receive { from, tag, .. } => self.receive(place, (from, tag)),

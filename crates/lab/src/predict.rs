@@ -101,8 +101,8 @@ pub enum PredictError {
     },
 }
 
-/// What each rail carries of the work of a spec on paper; nothing if there is one, or another world.
-/// `locate` tells where the paths in it lead.
+/// What each rail carries of the work of a spec on paper; nothing if there is one rail, or another
+/// world. `locate` tells where the paths in it lead.
 pub fn carried(spec: &Spec, locate: &dyn Fn(&str) -> PathBuf) -> Result<Vec<RailShare>, LabError> {
     if spec.world != World::Model || spec.cluster.rails.count() < 2 {
         return Ok(Vec::new());

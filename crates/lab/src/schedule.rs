@@ -221,7 +221,7 @@ fn check_end(goal: &Goal, spec: &Spec) -> Result<(), (String, String)> {
     Err((problem, "add what they wait for, or change what waits for what".to_owned()))
 }
 
-/// Refuses reads of the memory of other ranks where nobody serves them.
+/// Refuses reads of the memory of other ranks where no NIC serves them.
 fn check_gets(goal: &Goal, spec: &Spec) -> Result<(), (String, String)> {
     let Some((rank, op)) = goal.schedule.first_get() else { return Ok(()) };
     let line = goal.line(rank, op);

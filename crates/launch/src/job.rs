@@ -254,8 +254,8 @@ pub struct Aborter {
 }
 
 impl Aborter {
-    /// Asks the launcher to end all ranks with an exit code, and ends this process with it. A job of
-    /// one rank has nobody to ask.
+    /// Asks the launcher to end all ranks with an exit code, and ends this process with it. A job
+    /// of one rank has no launcher to ask.
     pub fn abort(&self, code: i32, message: &str) -> ! {
         let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(link) = &mut *link {

@@ -62,7 +62,7 @@ impl Link {
         Err(last)
     }
 
-    /// A second end of the same connection, for lines that no answer comes to; `None` if there is no
+    /// A second end of the same connection, for lines that get no answer; `None` if there is no
     /// launcher.
     pub fn second(&self) -> io::Result<Option<Link>> {
         match self {

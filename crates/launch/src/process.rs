@@ -42,7 +42,7 @@ pub fn reset_signals() {
     for number in
         Signal::iterator().filter(|number| !matches!(number, Signal::SIGKILL | Signal::SIGSTOP))
     {
-        // SAFETY: the default handlers are nobody's code.
+        // SAFETY: the default handlers run no code of this process.
         let _ = unsafe { signal(number, SigHandler::SigDfl) };
     }
     let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None);
@@ -67,7 +67,7 @@ pub fn numbered_from(least: RawFd, file: OwnedFd) -> io::Result<OwnedFd> {
         return Ok(file);
     }
     let number = fcntl(file, FcntlArg::F_DUPFD_CLOEXEC(least))?;
-    // SAFETY: it has just been opened, and nobody else has it.
+    // SAFETY: it has just been opened, and no other code has it.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
@@ -81,10 +81,10 @@ pub fn not_standard(file: OwnedFd) -> io::Result<OwnedFd> {
 /// Opens files under the numbers 0, 1, 2 and so on, where a program that is executed finds them.
 ///
 /// # Safety
-/// Nobody in this process uses what is open under these numbers, and none of the files is.
+/// No code in this process uses what is open under these numbers, and none of the files is.
 pub unsafe fn place_files(files: impl IntoIterator<Item: AsFd>) -> nix::Result<()> {
     for (number, file) in (0..).zip(files) {
-        // SAFETY: the caller promises that nobody uses this number.
+        // SAFETY: the caller promises that no code uses this number.
         if unsafe { libc::dup2(file.as_fd().as_raw_fd(), number) } < 0 {
             return Err(Errno::last());
         }
@@ -95,14 +95,14 @@ pub unsafe fn place_files(files: impl IntoIterator<Item: AsFd>) -> nix::Result<(
 /// Opens [`nothing`] as standard input, output and error.
 pub fn silence() -> io::Result<()> {
     let nothing = not_standard(nothing()?)?;
-    // SAFETY: whoever uses standard files takes them as they are.
+    // SAFETY: code that uses standard files takes them as they are.
     Ok(unsafe { place_files([&nothing; 3]) }?)
 }
 
 /// Closes all files but some, whose numbers are given in ascending order.
 ///
 /// # Safety
-/// Nobody in this process uses a file that is closed.
+/// No code in this process uses a file that is closed.
 pub unsafe fn close_all_but(kept: &[RawFd]) {
     let ends = kept.iter().copied().chain([RawFd::MAX]);
     let mut from = 0;
@@ -118,7 +118,7 @@ pub unsafe fn close_all_but(kept: &[RawFd]) {
 /// Closes the files from one number to before another.
 ///
 /// # Safety
-/// Nobody in this process uses them.
+/// No code in this process uses them.
 unsafe fn close_between(from: RawFd, to: RawFd) {
     // SAFETY: as promised by the caller.
     unsafe {

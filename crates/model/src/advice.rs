@@ -258,13 +258,13 @@ impl Advice {
         if self.together > 0 { Way::Far } else { Way::Near }
     }
 
-    /// Everybody sends to rank 0.
+    /// All other ranks send to rank 0.
     fn gathered(&mut self, bytes: u64) -> Option<Time> {
         let pace = self.pace(self.way(), bytes)?;
         Some(pace.one + pace.received * u64::from(self.ranks - 2))
     }
 
-    /// Rank 0 sends to everybody.
+    /// Rank 0 sends to all other ranks.
     fn scattered(&mut self, bytes: u64) -> Option<Time> {
         let pace = self.pace(self.way(), bytes)?;
         Some(pace.one + pace.sent * u64::from(self.ranks - 2))
@@ -299,7 +299,7 @@ impl Advice {
         Some((self.round(1, bytes)?.exchange + combined) * u64::from(self.ranks - 1))
     }
 
-    /// Everybody sends 2^k further on, in step k as much as this says.
+    /// Each rank sends to the rank 2^k further on, in step k as much as `moved` says.
     fn doubling(
         &mut self,
         bytes: u64,
@@ -313,12 +313,12 @@ impl Advice {
         })
     }
 
-    /// A scan by doubling among so many ranks.
+    /// A scan by doubling among `ranks` ranks.
     fn scanned(&mut self, bytes: u64, ranks: u64) -> Option<Time> {
         let steps = u64::BITS - (ranks - 1).leading_zeros();
         (0..steps).try_fold(Time::ZERO, |sum, step| {
             let pace = self.round(1 << step, bytes)?;
-            // The last rank alone is reached in the last step, by one that waits for nobody.
+            // The last step reaches the last rank alone, from a rank that waits for none.
             let alone = step > 0 && 1 << step == ranks - 1;
             let moved = if alone { pace.sent.max(pace.received) } else { pace.exchange };
             Some(sum + moved + self.combine * bytes)
@@ -347,7 +347,7 @@ impl Advice {
         }
     }
 
-    /// Everybody sends to the rank so much further on, a power of two.
+    /// Each rank sends to the rank `distance` further on, a power of two.
     fn round(&mut self, distance: u32, bytes: u64) -> Option<Pace> {
         match self.crossing.get(distance.ilog2() as usize) {
             Some(&crossing) if crossing > 0 => self.pace(Way::Far, bytes.saturating_mul(crossing)),
@@ -361,7 +361,7 @@ impl Advice {
         self.pace(if crosses { Way::Far } else { Way::Near }, bytes)
     }
 
-    /// Everybody sends to another host, if there are several.
+    /// Each rank sends to another host, if there are several.
     fn widest(&mut self, bytes: u64) -> Option<Pace> {
         self.pace(self.way(), bytes.saturating_mul(self.together.max(1)))
     }
@@ -417,7 +417,7 @@ mod tests {
     use crosstie_protocol::PolicyKind;
     use crosstie_units::{Bytes, Cost, Seed};
 
-    /// Packets of 1,448 bytes at so many Mbit/s, 3 us under way, each 0.5 us of either processor.
+    /// Packets of 1,448 bytes at `rate` Mbit/s, 3 us under way, each 0.5 us of either processor.
     fn ethernet(rate: f64) -> Parameters {
         let gap = Cost { fixed: us(78.0 * 8.0 / rate), byte: us(8.0 / rate), ..Cost::default() };
         Parameters {

@@ -63,7 +63,7 @@ pub struct Processors {
 /// How a receiver acknowledges packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Acknowledgements {
-    /// It acknowledges every so many packets at once.
+    /// It acknowledges one packet in this many at once.
     pub every: u32,
     /// And the first packet after a pause that is longer than this.
     pub after: Time,
@@ -97,7 +97,7 @@ impl Cluster {
     }
 
     /// The keys of a machine whose effect a price only estimates. Without them it is what frames
-    /// take where nobody waits for others.
+    /// take where none waits for others.
     pub fn estimated(&self) -> Vec<&'static str> {
         let several = self.rails.len() > 1;
         let Parameters { send, receive, pickup, .. } = *self.first();

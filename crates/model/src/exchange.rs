@@ -33,7 +33,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// T of so many rounds, all packets full.
+    /// T of `rounds` rounds, all packets full.
     pub fn time(&self, parameters: &Parameters, rounds: u32) -> Time {
         let full = parameters.packet_of(parameters.packet.get(), self.ranks);
         let rounds = u64::from(rounds);
@@ -47,7 +47,7 @@ impl Exchange {
         if self.ranks.is_multiple_of(2) { self.ranks - 1 } else { self.ranks }
     }
 
-    /// The rounds of a group shuffle with so many partners at a time: omega, at least 1.
+    /// The rounds of a group shuffle with omega partners at a time; omega is at least 1.
     pub fn group_rounds(&self, omega: u32) -> u32 {
         self.colours().div_ceil(omega)
     }

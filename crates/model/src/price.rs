@@ -26,8 +26,8 @@
 //! whether or not anybody has asked for it, by the processor with the sender's number; a receive
 //! that comes later takes no time.
 //!
-//! A message takes the rail that it names, or those that the policy of a [`Cluster`] spreads it over;
-//! what it puts on each rail keeps these rules by itself, and it is received when all of it is
+//! A message takes the rail that it names, or those over which the policy of a [`Cluster`] spreads
+//! it; what it puts on each rail keeps these rules by itself, and it is received when all of it is
 //! there. Rails that are pulled let short messages pass. Without a protocol between ranks there is
 //! no rendezvous: no send waits for its receive. With [one](Cluster::messages), a messenger of
 //! `crosstie-protocol` says what goes eagerly and what after an RTS and a CTS, for each of which
@@ -102,7 +102,7 @@ pub struct Price {
     pub rails: Vec<RailUse>,
 }
 
-/// The price of a schedule on one rail among so many nodes: p, on which L may depend.
+/// The price of a schedule on one rail among `nodes` nodes: p, on which L may depend.
 pub fn price(
     schedule: &Schedule,
     parameters: &Parameters,
@@ -125,7 +125,7 @@ const CREDITS: usize = 68;
 const MOST_TURNS: usize = 1024;
 
 /// The prices of a schedule that is played again and again, until they repeat themselves: policies
-/// in which messages take turns go on where they are. There are at most so many, and one at least.
+/// in which messages take turns go on where they are. There are at most `most`, and one at least.
 pub fn iterations(
     schedule: &Schedule,
     cluster: &Cluster,
@@ -182,7 +182,7 @@ impl Price {
     }
 }
 
-/// Every message goes to somebody, and nobody reads memory without one.
+/// Refuses reads of memory, sends to several ranks at once, and sends to ranks that there are not.
 fn check(schedule: &Schedule) -> Result<(), PriceError> {
     if let Some((rank, op)) = schedule.first_get() {
         return Err(PriceError::Get { rank, op });

@@ -2,14 +2,14 @@
 //!
 //! Rail i passes a full packet of b bytes every g_i at best, which is the longest of its g_s, O_s
 //! and g_r; it is free at F_i, and a packet is under way for L_i. What n packets that it is given
-//! from F_i on take is a closed form, [`Cut`]: the last is there at F_i + L_i + (n - 1) g_i. How many
-//! packets each rail is given, the policy says:
+//! from F_i on take is a closed form, [`Cut`]: the last is there at F_i + L_i + (n - 1) g_i. The
+//! policy says how many packets each rail is given:
 //!
 //! ```text
 //! one rail a message     all of them, on the rail whose turn it is
 //! even, weighted         ceil(m w_i / (b (w_1 + ... + w_n))): the last rail to finish decides
 //! adaptive               the weights with which all rails finish together, where stripes settle
-//! pull                   whoever is there first takes the next packet
+//! pull                   the rail that is there first takes the next packet
 //! fastest                all of them, on the rail on which the last is there first
 //! ```
 //!
@@ -69,14 +69,14 @@ pub(crate) struct Nic {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Spread {
     rank: Rank,
-    /// Who sends on which rail, where that is fixed.
+    /// Which ranks send on which rail, where that is fixed.
     allocation: Option<Arc<Allocation>>,
     turns: [Turn; 2],
     multiplexers: [Multiplexer; 2],
 }
 
 impl Spread {
-    /// Those of so many ranks, which have sent nothing yet.
+    /// Those of `ranks` ranks, which have sent nothing yet.
     pub fn all(cluster: &Cluster, nodes: u32, ranks: u32) -> Vec<Spread> {
         let rails = cluster.rails.len() as u32;
         let fixed = cluster.policy == PolicyKind::Static {};
@@ -216,7 +216,7 @@ struct Taker {
 /// The least that a unit takes, in picoseconds.
 const LEAST: f64 = 1e-3;
 
-/// When rails finish together that take so many units between them.
+/// When rails finish together that take `units` units between them.
 fn together(takers: &mut [Taker], units: f64) -> f64 {
     takers.sort_by(|a, b| a.free.total_cmp(&b.free));
     level::finish(takers.iter().map(|taker| (taker.free, taker.pace)), units)

@@ -4,7 +4,7 @@ use crate::{Buffer, Cost};
 use crosstie_units::{Time, wholes};
 use serde::{Deserialize, Serialize};
 
-/// The uplinks of a two-level network: so many hosts at each switch, all switches under one root.
+/// The uplinks of a two-level network: `hosts` hosts at each switch, all switches under one root.
 ///
 /// Ranks 0 to d_1 - 1 are at the first switch, and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! The first words on a path: whoever is to be sent packets proves first that it is there now.
+//! The first words on a path: a node proves that it is there now before it is sent packets.
 
 use crosstie_units::Time;
 

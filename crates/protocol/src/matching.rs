@@ -139,7 +139,7 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
     }
 
     /// Gives back a message that was claimed, which stands where it stood. Returns the receive that
-    /// takes it, with the message, if somebody has asked for it meanwhile.
+    /// takes it, with the message, if one was posted meanwhile.
     pub fn put_back(&mut self, age: u64, (from, tag): (S, T), message: M) -> Option<(R, M)> {
         if let Some(receive) = self.take(from, tag) {
             return Some((receive, message));
@@ -274,7 +274,7 @@ impl<S: Copy + Ord, T: Copy + Ord, R: Copy, M> Matching<S, T, R, M> {
         self.age
     }
 
-    /// Nobody waits; all that comes is younger than this.
+    /// No receive waits; all that comes is younger than this.
     pub(crate) fn from_age(age: u64) -> Matching<S, T, R, M> {
         Matching { age, ..Matching::default() }
     }

@@ -205,8 +205,9 @@ pub enum Input {
         /// Whether it carries packets from now on.
         up: bool,
     },
-    /// The way to a peer on a rail has a NIC at both ends, as at first, or has not: then it is dead,
-    /// and nobody waits for it. Only where the node [outlives its rails](Node::outlives_rails).
+    /// The way to a peer on a rail has a NIC at both ends, as at first, or has not: then it is
+    /// dead, and the node does not wait for it. Only where the node
+    /// [outlives its rails](Node::outlives_rails).
     Way {
         /// The peer.
         to: NodeId,
@@ -457,7 +458,7 @@ impl Node {
     }
 
     /// The last byte of a packet has come in. Returns true if its message is whole with that: then
-    /// whoever asks delivers it. It is the same as [`Input::Arrived`] for drivers that have the
+    /// the caller delivers it. It is the same as [`Input::Arrived`] for drivers that have the
     /// message at hand.
     #[inline]
     pub fn receive(&mut self, now: Time, packet: &Packet) -> bool {

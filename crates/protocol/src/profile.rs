@@ -63,7 +63,7 @@ impl ProfileKind {
         }
     }
 
-    /// The channel that nobody has to name.
+    /// The channel where none is named.
     pub fn channel(self) -> ChannelKind {
         match self {
             ProfileKind::Live => ChannelKind::Selective { least: None, ahead: None, after: None },
@@ -71,7 +71,7 @@ impl ProfileKind {
         }
     }
 
-    /// What stands for keys of channels that nobody gives; `None`: what the network recommends.
+    /// What stands for keys of channels that are not given; `None`: what the network recommends.
     pub fn recommended(self) -> Option<Recommended> {
         match self {
             ProfileKind::Live => Some(Recommended::LIVE),
@@ -193,14 +193,14 @@ impl Profile {
         Profile::of(ProfileKind::Live)
     }
 
-    /// The same with messages of up to so many bytes sent without asking, and the credit that goes
+    /// The same with messages of up to `eager` bytes sent without asking, and the credit that goes
     /// with them.
     pub fn with_eager(self, eager: u64) -> Profile {
         let MessageSpec { credit, .. } = MessageSpec::new(eager);
         Profile { message: MessageSpec { eager, credit, ..self.message }, ..self }
     }
 
-    /// The same with so many bytes of short messages that a rank keeps for each other one.
+    /// The same with `credit` bytes of short messages that a rank keeps for each other one.
     pub fn with_credit(self, credit: u64) -> Profile {
         Profile { message: MessageSpec { credit, ..self.message }, ..self }
     }
@@ -244,14 +244,14 @@ impl Profile {
         self.with_patience(self.patience.map(|patience| Patience { give_up: after, ..patience }))
     }
 
-    /// The same without end: nobody is given up or probed, and no rail is taken for dead.
+    /// The same without end: no peer is given up or probed, and no rail is taken for dead.
     pub fn patient(self) -> Profile {
         self.with_patience(None)
     }
 
     /// How many datagrams a packet may have where they have up to `longest` bytes, on a rail that
-    /// takes such trains. A window that finds itself counts bytes; one that is given counts packets,
-    /// each of which is to be a frame.
+    /// takes such trains. A window that finds itself counts bytes; one that is given counts
+    /// packets, each of which is to be a frame.
     pub fn parts(&self, longest: u32, rail: Train) -> u32 {
         if !matches!(self.channel, Some(ChannelSpec::Selective(_))) {
             return 1;
@@ -262,7 +262,7 @@ impl Profile {
         rail.datagrams.min(self.train.datagrams).min(fits).max(1)
     }
 
-    /// What a node keeps ahead of its rails, whose packets may have so many datagrams; `None`:
+    /// What a node keeps ahead of its rails, whose packets may have `parts` datagrams; `None`:
     /// nothing.
     pub fn ahead(&self, parts: u32) -> Option<Ahead> {
         let is_some = self.ahead > Time::ZERO;

@@ -5,17 +5,17 @@
 //! another, which does nothing for it. The life of a put, with the keys of [`ElanSpec`]:
 //!
 //! ```text
-//! the process writes a descriptor to the command port, and goes on                   post
-//! the command processor checks it, reads it and queues the DMA                       command
-//! the DMA engine takes it up, in turns with others (slice), and fetches its route    start
-//!   reads a packet from memory: over the bus, or from the NIC's own                  pci.read, path
-//!   sends it on a circuit; the other virtual channel carries the packet before       circuits
-//! the inputter takes the packet as soon as it has room, and acknowledges it          input, buffers
-//!   writes it to memory: over the bus, or to the NIC's own                           path, pci.write
+//! the process writes a descriptor to the command port, and goes on       post
+//! the command processor checks it, reads it and queues the DMA           command
+//! the DMA engine takes it up, in turns (slice), and fetches its route    start
+//!   reads a packet from memory: over the bus, or from the NIC's own      pci.read, path
+//!   sends it on a circuit; the other VC carries the packet before        circuits
+//! the inputter takes the packet once it has room, and acknowledges it    input, buffers
+//!   writes it to memory: over the bus, or to the NIC's own               path, pci.write
 //!   of the last packet, and those behind it, the acknowledge leaves when it is in memory
-//! an event is set at the source when all packets are acknowledged,                   event
+//! an event is set at the source when all packets are acknowledged,       event
 //!   and at the destination when all are in memory
-//!   its block is copied to main memory, where the process polls it                   copy, pci.write, notice
+//!   its block is copied to main memory, where the process polls it       copy, pci.write, notice
 //! ```
 //!
 //! A *get* is asked for: the Elan of the process that wants the bytes sends the descriptor, as a
@@ -35,8 +35,8 @@
 //! Command processor, DMA engine, inputter and events are threads of one microcode processor, which
 //! does one thing after the other. Data pass through the NIC by one path ([`ElanSpec::path`]). An
 //! inputter that has no room withholds the acknowledge: the circuit stays open, and the network
-//! behind it fills. What a process has not granted is not read and not written ([`mmu`]); to a process
-//! that has no entry in the route table of another, that one sends nothing ([`routes`]).
+//! behind it fills. What a process has not granted is not read and not written ([`mmu`]); a process
+//! sends nothing to one that has no entry in its route table ([`routes`]).
 
 pub mod mmu;
 pub mod routes;

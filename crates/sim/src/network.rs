@@ -1,10 +1,10 @@
 //! The seam between nodes and networks.
 //!
 //! A [`Network`] moves packets between the hosts of its rails and tells what becomes of them: a
-//! packet has *left* its host, is *arriving*, has *arrived*, was *dropped*, and in some networks was
-//! *acknowledged* or *refused*. Whoever stands above it
-//! (nodes, work, measurement) knows nothing else of it, and counts time in [`Time`]. An engine
-//! keeps its own ticks; how long they are is its [`Grain`], and the conversion is exact.
+//! packet has *left* its host, is *arriving*, has *arrived*, was *dropped*, and in some networks
+//! was *acknowledged* or *refused*. The layers above it (nodes, work, measurement) know nothing
+//! else of it, and count time in [`Time`]. An engine keeps its own ticks; how long they are is its
+//! [`Grain`], and the conversion is exact.
 //!
 //! | network | is |
 //! |---|---|
@@ -110,7 +110,7 @@ pub enum Fate {
     /// of circuits ([`Config::circuits`](crate::wormhole::Config::circuits)).
     Acknowledged,
     /// It was garbled on its way and has not arrived; the host that sent it hears so. Told by
-    /// networks of circuits, to all who stand above.
+    /// networks of circuits, to all layers above.
     Refused,
     /// It is lost.
     Dropped,

@@ -63,8 +63,8 @@ impl Blueprint for Equipped<'_> {
     }
 
     fn build(&self, interest: Interest) -> Box<dyn Network + '_> {
-        // Whoever stands in between reacts at once, and knows itself when packets come in. Beyond
-        // its bus an acknowledge would say nothing.
+        // The premises react at once, and know themselves when packets come in. Beyond a bus an
+        // acknowledge would say nothing.
         let arriving = interest.arriving && self.premises.buses.is_none();
         let attention = Attention::AtOnce;
         let within = Interest { arriving, acknowledges: false, attention, ..interest };

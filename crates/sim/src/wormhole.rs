@@ -36,7 +36,7 @@
 //!
 //! With [`Config::priorities`] a switch serves waiting headers of high priority before those of low
 //! priority; a header that has waited for `age` cycles counts as of high priority. Among those of
-//! one level the order is as above: who has waited longest is first. So a host starts its queued
+//! one level the order is as above: the longest wait is first. So a host starts its queued
 //! packets too.
 //!
 //! With [`Config::circuits`] the last flit of a packet is its End-Of-Packet token (EOP). A packet
@@ -45,8 +45,8 @@
 //! bandwidth and never waits. The source sends the EOP in that tick at the earliest. Until the EOP
 //! has passed, the packet holds its VCs. With [`Circuits::errors`] a packet may be garbled on each
 //! channel. Such a packet is not delivered: the destination refuses it when it would have delivered
-//! it, the source hears that when it would have heard the acknowledge, and sends the EOP. Whether to
-//! send the packet again is the business of those above.
+//! it, the source hears that when it would have heard the acknowledge, and sends the EOP. The
+//! layers above decide whether to send the packet again.
 //!
 //! A packet may go to a range of hosts ([`Packet::more`]). It climbs by tags, and from then on
 //! switches fork it. A header that is to be forked takes all its outputs at once, each the free VC

@@ -215,8 +215,8 @@ impl Observer for Stubborn {
     }
 }
 
-/// Errors lose nothing and repeat nothing: whoever sends what was refused again gets every packet
-/// across once. A packet over c channels is refused with probability 1 - (1 - p)^c.
+/// Errors lose nothing and repeat nothing: a sender that sends what was refused again gets every
+/// packet across once. A packet over c channels is refused with probability 1 - (1 - p)^c.
 #[test]
 fn what_is_refused_and_sent_again_arrives_once() {
     let fabric = tree(4, 2).unwrap();
@@ -324,7 +324,7 @@ fn a_circle_of_short_circuits_is_found() {
     }
 }
 
-/// Whoever is above the seam hears of the acknowledge if it asks, and when.
+/// The layer above the seam is told of the acknowledge if it asks, and when.
 #[test]
 fn the_seam_tells_of_acknowledges() {
     let fabric = single(2).unwrap();

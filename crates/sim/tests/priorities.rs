@@ -1,4 +1,4 @@
-//! Packets of high priority go before others, and nobody starves.
+//! Packets of high priority go before others, and none starves.
 
 use crosstie_fabric::{Fabric, single};
 use crosstie_routing::Shortest;

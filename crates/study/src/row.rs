@@ -156,8 +156,8 @@ pub struct Row {
     pub kind: WorkKind,
     /// The swept keys and their values here, in the order of the experiment file.
     pub settings: Vec<(String, Setting)>,
-    /// The profile by which ranks exchanged messages, if they did and it is none of a paper: rows of
-    /// papers are what they were before there were profiles, which `meta.json` tells of all.
+    /// The profile by which ranks exchanged messages, if they did and it is none of a paper: rows
+    /// of papers are what they were before there were profiles, which `meta.json` tells of all.
     pub profile: Option<ProfileKind>,
     /// How the run ended.
     pub status: Status,
@@ -204,9 +204,9 @@ pub(crate) fn quantities(
     })
 }
 
-/// One flat object: `point`, each setting, `status`, `note`, `profile` where ranks exchanged messages
-/// by none of a paper, every column of its kind of work, null
-/// where nothing was measured, and at the end the numbers of settings that are quantities.
+/// One flat object: `point`, each setting, `status`, `note`, `profile` where ranks exchanged
+/// messages by none of a paper, every column of its kind of work, null where nothing was measured,
+/// and at the end the numbers of settings that are quantities.
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut object = to.serialize_map(None)?;

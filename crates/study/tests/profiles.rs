@@ -63,7 +63,7 @@ fn keys_override_single_settings() {
     assert_eq!(names("message = {}\nchannel = 'go-back-n'"), ["channel", "packets"]);
     assert_eq!(names("message = {}\nnic.patience.least = '1 ms'"), ["silence"]);
     assert_eq!(names("message = {}\nnic.patience.give-up = '1 s'"), ["give-up", "probe"]);
-    // Nobody waits for acknowledgements that there are not.
+    // A raw channel has no acknowledgements to wait for.
     let raw = names("message = {}\nchannel = 'raw'");
     assert_eq!(raw, ["channel", "silence", "give-up", "probe", "packets"]);
     let found =

@@ -2,13 +2,13 @@
 //! in instructions.
 //!
 //! ```sh
-//! cargo bench -p crosstie-wire --features bare --bench short --no-run    # prints the path of the program
+//! cargo bench -p crosstie-wire --features bare --bench short --no-run  # prints PROGRAM's path
 //! valgrind --tool=callgrind --callgrind-out-file=short.out PROGRAM rails 20000
 //! callgrind_annotate --inclusive=yes short.out | grep 'Bare::'
 //! ```
 //!
-//! `memory` instead of `rails` counts two ranks of a machine, `comm` what `Comm` adds to a rank that
-//! sends to itself: the lock, above all.
+//! `memory` instead of `rails` counts two ranks of a machine, `comm` what `Comm` adds to a rank
+//! that sends to itself: the lock, above all.
 
 use std::sync::{Arc, Mutex};
 

@@ -5,25 +5,29 @@
 //! | bytes | are |
 //! |---|---|
 //! | 0 | the version in the upper four bits, the kind in the lower |
-//! | 1 | of a packet's datagrams which one this is, in the lower six bits; the eighth marks the last |
+//! | 1 | the lower six bits: which datagram of its packet this is; the eighth marks the last |
 //! | 2, 3 | the rank that sends it |
 //! | 4 to 7 | the number of the packet, or of an acknowledgement |
 //! | 8 to 10 | the serial number of the message |
 //! | 11 to 13 | the receive that has a place for the message; all ones: none |
-//! | 14 to 18 | where in the message the load begins; in datagrams that are a whole message, an acknowledgement |
+//! | 14 to 18 | where the load begins in the message; in a whole message, an acknowledgement |
 //! | 19 to 23 | the tag ([`key`](crate::key)) of all the others |
 //!
 //! | kind | is | behind the head |
 //! |---|---|---|
 //! | data | a part of a packet of a long message | its bytes |
 //! | whole | a packet that is a message | its bytes |
-//! | piece | a part of a packet of a short message that needs several | [`PIECE`] bytes, the message's length; then bytes of the message |
+//! | piece | a part of a short message of several datagrams | its length ([`PIECE`] bytes), bytes |
 //! | void | a packet of a message that has arrived otherwise | nothing |
 //! | Pack, Nack, Sack | acknowledgements of a channel | of a Sack: which packet came last and when, for how long this was held, how many packets came again, and which have come |
 //! | hello, welcome | the first words on a rail, and their answer | a nonce |
 //! | farewell | that the receiver has been given up | nothing |
-//! | address | where the sender is reached on a rail, and whether the receiver is to tell the same | 36 bytes: the rail, 1 if it asks, the length of the address, the address with zeroes behind |
-//! | raw | a frame between [raw endpoints](crate::raw), with its number, and with its label where others say where the load begins | its bytes |
+//! | address | where the sender is reached on a rail | 36 bytes, see below |
+//! | raw | a frame between [raw endpoints](crate::raw) | its bytes |
+//!
+//! The 36 bytes of an address are 0, the rail, 1 if the receiver is to tell the same and else 0,
+//! the length of the address, and the address with zeroes behind. A raw frame has its number in
+//! bytes 4 to 7, and its label in bytes 14 to 18.
 //!
 //! A datagram of a long message has 24 bytes that are not the message's, so that with a payload of
 //! 1,448 bytes in a frame of 1,514 a rail carries 95.6 % of its rate.
@@ -135,7 +139,7 @@ pub enum Body {
     Address {
         /// The rail.
         rail: u8,
-        /// Whether the receiver is to tell the same.
+        /// True if the receiver is to tell the same.
         asks: bool,
         /// The address; `None`: the sender has no device there.
         address: Option<Address>,

@@ -3,7 +3,7 @@
 //!
 //! | bytes | are, in network byte order |
 //! |---|---|
-//! | 0 | the kind in the lower four bits, the class in the next two, whether there is a number, and the highest bit of a length |
+//! | 0 | from the lowest bit: kind (4), class (2), 1 if there is a number, bit 40 of a length |
 //! | 1 | bits 32 to 39 of a length |
 //! | 2, 3 | the number of the context |
 //! | 4 to 7 | the number of the envelope |
@@ -33,7 +33,7 @@ const HIGHEST: u32 = 7;
 /// That no send waits for an eager message to be matched.
 const NO_SEND: u32 = u32::MAX;
 
-/// Writes an envelope. Lengths beyond 41 bits are cut off: whoever sends refuses longer messages.
+/// Writes an envelope. Lengths beyond 41 bits are cut off: the sender refuses longer messages.
 pub fn encode(envelope: &Envelope) -> [u8; ENVELOPE] {
     let &Envelope { class, number, body } = envelope;
     let (kind, context, bytes, words) = match body {

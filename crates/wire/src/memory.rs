@@ -21,8 +21,8 @@
 //!
 //! [`Memory`] is a [`Driver`](crate::rail::Driver) as rails are: ranks offer it to each other as a
 //! device whose network is their machine, exchange addresses (the names of segments) with those of
-//! rails, and learn its capabilities by the same flags. It is no [`Rail`](crate::rail::Rail): what it
-//! carries arrives once and in order, so that nothing has to be cut into datagrams, tagged,
+//! rails, and learn its capabilities by the same flags. It is no [`Rail`](crate::rail::Rail): what
+//! it carries arrives once and in order, so that nothing has to be cut into datagrams, tagged,
 //! numbered, acknowledged or sent again, and long messages take one copy without passing the ring
 //! at all. The layer of neighbours in `rank` uses it as it is.
 //!

@@ -4,12 +4,12 @@
 //! ```text
 //!   requests        sends and receives of the program: their memory, and how far they are
 //!   messages        eager or rendezvous, matched and in order
-//!   rails           which bytes on which rail; what goes again when a rail dies     memory, for ranks of this machine
+//!   rails           which bytes on which rail; failover     memory, for ranks of this machine
 //!   links           one for each peer and rail: what is lost is sent again
 //!   queues          datagrams, in trains, in front of each NIC
 //! ```
 //!
-//! It reads no clock and never waits: whoever calls it says what time it is. So the same code runs
+//! It reads no clock and never waits: its caller says what time it is. So the same code runs
 //! over sockets and, in tests, over rails in memory with a clock of their own.
 
 pub(crate) mod fault;
@@ -80,9 +80,9 @@ pub(crate) struct Rank {
     losses: u64,
     /// What links have acknowledged, until nothing else is to be done.
     acknowledged: Vec<(u16, u8, rails::Item)>,
-    /// Whether memory is looked at before rails, the next time.
+    /// True if memory is polled before rails, the next time.
     memory_first: bool,
-    /// Whether layers have not been asked what they want since something came.
+    /// True if layers have not been asked what they want since something came.
     behind: bool,
     /// When something is to be done, if nothing happens before; perhaps earlier than that.
     deadline: Option<Time>,
@@ -166,8 +166,8 @@ impl Rank {
         })
     }
 
-    /// The way to a peer on a rail lacks a NIC at one of its ends: nothing is sent there, and
-    /// nobody waits to see it silent.
+    /// The way to a peer on a rail lacks a NIC at one of its ends: nothing is sent there, and the
+    /// rank does not wait to see it silent.
     pub fn has_no_way(&mut self, to: u16, rail: u8) {
         self.rails.set_there(self.now, to, rail, false);
     }
@@ -256,7 +256,7 @@ impl Rank {
         }
     }
 
-    /// Returns true if something is left to be done that nobody has had time for.
+    /// Returns true if something is left to be done that the rank has had no time for.
     #[inline]
     fn owes(&self) -> bool {
         self.behind || self.links.has_acknowledgements() || !self.acknowledged.is_empty()
@@ -327,7 +327,7 @@ impl Rank {
         self.messages.probe(what)
     }
 
-    /// The same, which is taken out of matching: nobody else receives it.
+    /// The same, which is taken out of matching: no receive takes it.
     pub fn claim(&mut self, what: &Selection) -> Option<(ClaimId, Status)> {
         fault::input();
         self.messages.claim(what)
@@ -368,7 +368,7 @@ impl Rank {
         self.requests.take_memory(key)
     }
 
-    /// Nobody wants to know any more what becomes of a request, which goes on with its memory.
+    /// The program asks no more what becomes of a request, which goes on with its memory.
     pub fn release(&mut self, key: RequestKey) {
         self.requests.release(key);
     }
@@ -401,7 +401,7 @@ impl Rank {
         self.queues.has_waiting() || self.memory.as_deref().is_some_and(memory)
     }
 
-    /// Takes back the right to read any memory of this rank: after a panic nobody may use what was
+    /// Takes back the right to read any memory of this rank: after a panic no peer may use what was
     /// lent to it.
     pub fn revoke_all(&mut self) {
         if let Some(memory) = &mut self.memory {
@@ -442,9 +442,9 @@ impl Rank {
         self.requests.end_set(set);
     }
 
-    /// Takes back the memory of requests that nobody waits for any more; what becomes of those that
-    /// were not done. A receive that waits is withdrawn. What another rank knows of goes on:
-    /// what is still to be sent is copied, and what still comes is dropped.
+    /// Takes back the memory of requests that the program no longer waits for. Returns what becomes
+    /// of those that were not done. A receive that waits is withdrawn. What another rank knows of
+    /// goes on: what is still to be sent is copied, and what still comes is dropped.
     pub fn abandon(&mut self, now: Time, keys: &[RequestKey]) -> Vec<(RequestKey, Cancelled)> {
         fault::input();
         self.passes(now);
@@ -466,8 +466,8 @@ impl Rank {
         cancelled
     }
 
-    /// Tells all others that this rank leaves; whether that is after an error, and waits for
-    /// nobody.
+    /// Tells all other ranks that this one leaves. `failed`: after an error, without waiting for
+    /// them.
     pub fn leave(&mut self, now: Time, failed: bool) {
         fault::input();
         let now = self.passes(now);
@@ -479,7 +479,7 @@ impl Rank {
         self.settle(now);
     }
 
-    /// Receives what has come and does what is due. Returns true if there was anything.
+    /// Receives what has arrived and does what is due. Returns true if anything was received.
     #[inline]
     pub fn progress(&mut self, now: Time) -> bool {
         self.progress_about(now, &|| now)
@@ -499,7 +499,7 @@ impl Rank {
             false => self.receive_from_rails(clock),
         };
         if self.requests.completions() != before {
-            // So that nobody who always has something keeps others waiting.
+            // A source that always has something must not keep the other waiting.
             self.memory_first = !self.memory_first;
         } else {
             came |= match self.memory_first {
@@ -510,7 +510,7 @@ impl Rank {
         let now = self.now;
         let due = self.deadline.is_some_and(|deadline| deadline <= now);
         if self.requests.completions() != before && !due && !self.links.owes() {
-            // Whoever waits for it may have something to send. All else has time until then.
+            // The thread that waits may have something to send. All else has time until then.
             self.behind = true;
             return true;
         }
@@ -578,7 +578,7 @@ impl Rank {
         came > 0
     }
 
-    /// Receives what has come through memory. Returns true if there was anything.
+    /// Receives what has arrived through memory. Returns true if anything was received.
     fn receive_from_memory(&mut self) -> bool {
         let Rank { memory: Some(memory), messages, requests, now, .. } = self else {
             return false;
@@ -592,7 +592,7 @@ impl Rank {
                 Arrival::Filled(place) => messages.filled(now, &place),
                 Arrival::Landed(post) => messages.landed(now, post),
             }
-            // Whoever waits for it may have something to answer.
+            // The thread that waits may have something to answer.
             match requests.completions() == before {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
@@ -636,10 +636,10 @@ impl Rank {
         }
     }
 
-    /// The same; acknowledgements are left for later if somebody waits for what is done.
+    /// The same; acknowledgements are left for later if a thread waits for what is done.
     ///
-    /// They come last in any case: nobody waits for what they let go, as long as something else is
-    /// to be done.
+    /// They come last in any case: no thread waits for what they let go, as long as something else
+    /// is to be done.
     fn settle_until(&mut self, now: Time, mut done: bool) {
         self.behind = false;
         loop {
@@ -844,25 +844,25 @@ impl Rank {
         self.lost[usize::from(rank)].unwrap_or_default()
     }
 
-    /// A rank that has left without waiting for anybody.
+    /// A rank that has left without waiting for others.
     pub fn deserter(&self) -> Option<u16> {
         self.lost.iter().position(|&lost| lost == Some(Loss::Left)).map(|rank| rank as u16)
     }
 
-    /// Messages that were sent and not received, as far as this rank knows: to whom, and how many.
+    /// Messages that were sent and not received, as far as this rank knows: to which, and how many.
     pub fn undelivered(&self) -> Option<(u16, usize)> {
         self.requests.undelivered().or_else(|| self.messages.unanswered())
     }
 
-    /// A message that came and that nobody has received, and how many of these there are.
+    /// A message that came and that no receive has taken, and how many of these there are.
     pub fn unreceived(&self) -> Option<(Status, usize)> {
         let mut all = self.messages.unexpected();
         let (_, status) = all.next()?;
         Some((status, all.count() + 1))
     }
 
-    /// A message of a collective operation that came and that nobody has asked for, for which this
-    /// holds.
+    /// A message of a collective operation that came and that no receive has asked for, for which
+    /// this holds.
     pub fn stray(&self, mut is_so: impl FnMut(u16, Tag) -> bool) -> Option<Status> {
         let all = self.messages.unexpected();
         let mut all = all.filter(|(context, _)| context.class == Class::Collective);
@@ -923,8 +923,8 @@ impl Rank {
         self.settle(now);
     }
 
-    /// Bytes of messages that are kept because nobody has asked for them, or because they are not
-    /// whole; and how many these are at most.
+    /// Bytes of messages that are kept because no receive has asked for them, or because they are
+    /// not whole; and how many these are at most.
     #[cfg(any(test, feature = "bare"))]
     pub fn kept_bytes(&self) -> (usize, usize) {
         let ((kept, most), (staged, most_staged)) =

@@ -1,6 +1,6 @@
 //! How a rank waits: it spins, then gives way to others, then sleeps.
 //!
-//! Nobody gives way or sleeps while it holds the lock of the rank: that is the business of
+//! No thread gives way or sleeps while it holds the lock of the rank: that is the business of
 //! `worker/core.rs`. Here is for how long, and what wakes a sleeper.
 //!
 //! Spinning answers soonest, but where there are fewer cores than ranks a rank that spins takes the
@@ -176,8 +176,8 @@ impl Waking {
         }
     }
 
-    /// Waits until something has come, there is room on one of these rails, somebody rings or a
-    /// time has passed.
+    /// Waits until something has come, there is room on one of these rails, a bell rings or a time
+    /// has passed.
     pub fn wait(&self, full: &[bool], time: Time) {
         use std::os::fd::AsFd;
 
@@ -220,7 +220,7 @@ fn poll(all: &mut [nix::poll::PollFd<'_>], time: Time) {
     let _ = nix::poll::poll(all, milliseconds);
 }
 
-/// Other systems are not asked to wake us: who sleeps does so for a little while.
+/// Other systems are not asked to wake us: a thread sleeps for a little while only.
 #[cfg(not(unix))]
 impl Waking {
     /// That of a rank.

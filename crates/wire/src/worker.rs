@@ -266,7 +266,7 @@ impl Worker {
     /// [`Worker::send_synchronous`]. What is done at once is [`Request::DONE`].
     ///
     /// # Safety
-    /// The memory must be readable, and nobody may write it, until [`Worker::test`],
+    /// The memory must be readable, and no code may write it, until [`Worker::test`],
     /// [`Worker::wait`] or [`Worker::wait_for`] says that the request is done, or has failed; until
     /// [`Worker::take_back`] returns; until [`Worker::finish`] returns, if the request is released;
     /// or until any call fails with [`CommError::Panicked`].
@@ -302,7 +302,7 @@ impl Worker {
     /// Begins to receive a message into lent memory.
     ///
     /// # Safety
-    /// Nobody but the worker may use the memory for as long as [`Worker::send_lent`] says.
+    /// Only the worker may use the memory for as long as [`Worker::send_lent`] says.
     #[allow(unsafe_code)] // Lends memory as the caller promises.
     pub unsafe fn receive_lent(
         &self,
@@ -323,7 +323,7 @@ impl Worker {
     /// Begins to receive a message that was [claimed](Worker::claim) into lent memory.
     ///
     /// # Safety
-    /// Nobody but the worker may use the memory for as long as [`Worker::send_lent`] says.
+    /// Only the worker may use the memory for as long as [`Worker::send_lent`] says.
     #[allow(unsafe_code)] // Lends memory as the caller promises.
     pub unsafe fn receive_claimed_lent(
         &self,
@@ -347,8 +347,8 @@ impl Worker {
         Ok(Begun { key, held, now })
     }
 
-    /// Waits until there is a message that a receive would take, and tells of it. Another thread may
-    /// receive it before this one does; [`Worker::claim`] keeps it.
+    /// Waits until there is a message that a receive would take, and tells of it. Another thread
+    /// may receive it before this one does; [`Worker::claim`] keeps it.
     pub fn probe(&self, from: &Source) -> Result<Status, CommError> {
         let what = self.selection(from)?;
         self.core().probe(&what, None, |rank| rank.probe(&what)).map(Status::from)
@@ -422,8 +422,8 @@ impl Worker {
     }
 
     /// Cancels a request, if it has had no effect yet. Returns true if so: then it ends with
-    /// [`CommError::Cancelled`], which is still to be waited for. Otherwise it goes on: a message is
-    /// coming, the receiver knows of it, or it is done.
+    /// [`CommError::Cancelled`], which is still to be waited for. Otherwise it goes on: a message
+    /// is coming, the receiver knows of it, or it is done.
     pub fn cancel(&self, request: Request) -> Result<bool, CommError> {
         let (mut held, now) = self.core().look()?;
         match held.knows(request.key()) {
@@ -443,8 +443,8 @@ impl Worker {
     }
 
     /// Gives the memory of requests back now, and forgets their numbers. Returns what becomes of
-    /// those that were not done: what another rank knows of is copied and still sent, and what still
-    /// comes is dropped.
+    /// those that were not done: what another rank knows of is copied and still sent, and what
+    /// still comes is dropped.
     pub fn take_back(&self, requests: &[Request]) -> Vec<(Request, Fate)> {
         let keys: Vec<RequestKey> = requests.iter().map(|request| request.key()).collect();
         let fates = self.core().take_back(&keys).into_iter();
@@ -456,8 +456,8 @@ impl Worker {
         Ok(RequestSet(self.core().lock()?.begin_set().data().as_ffi()))
     }
 
-    /// Puts a request into a set, and takes it out of another one. One that is done is told at once.
-    /// [`Request::DONE`] never is: it need not be waited for.
+    /// Puts a request into a set, and takes it out of another one. One that is done is told at
+    /// once. [`Request::DONE`] never is: it need not be waited for.
     pub fn watch(&self, set: RequestSet, request: Request) -> Result<(), CommError> {
         let mut held = self.core().lock()?;
         if !held.knows(request.key()) || !held.has_set(set.key()) {
@@ -478,7 +478,7 @@ impl Worker {
         let next = |rank: &mut Rank| loop {
             match rank.next_done(set.key()) {
                 Some(key) if rank.knows(key) => return Some(Ok(Request::of(key))),
-                // Somebody has waited for it, or released it.
+                // A thread has waited for it, or released it.
                 Some(_) => {}
                 None if rank.has_set(set.key()) => return None,
                 None => return Some(Err(CommError::NoSuchRequest)),
@@ -560,7 +560,7 @@ impl Worker {
         Ok((job, sent.and_then(|()| self.is_settled())))
     }
 
-    /// Returns an error if a message was sent or has come that nobody has received. All ranks have
+    /// Returns an error if a message was sent or has come that no rank has received. All ranks have
     /// sent all by now.
     fn is_settled(&self) -> Result<(), CommError> {
         let (mut held, now) = self.core().look()?;
@@ -575,8 +575,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Leaves without finishing: the others are told, so that nobody waits for this rank. After an
-    /// error it waits for nobody.
+    /// Leaves without finishing: the other ranks are told, so that none waits for this one. After
+    /// an error it waits for none.
     pub(crate) fn desert(&self, failed: bool) {
         self.inner.desert(failed);
     }

@@ -282,8 +282,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// Gives the device of a host its address, or takes it away: a device without one is no rail of
-    /// anybody.
+    /// Gives the device of a host its address, or takes it away: a device without an address is no
+    /// rail of any rank.
     pub fn set_address(&self, rail: usize, host: usize, there: bool) -> Result<(), BoxError> {
         let (device, address) = (nic(rail, host), self.spec.address(rail, host));
         let done = match there {

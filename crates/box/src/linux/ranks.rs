@@ -112,7 +112,7 @@ impl Cluster {
     }
 }
 
-/// Serves ranks until all have left, or somebody who watches has a reason to end them.
+/// Serves ranks until all have left, or `watch` gives a reason to end them.
 fn serve(
     server: &mut Server,
     streams: &[UnixStream],

@@ -116,8 +116,8 @@ fn a_hot_spot_carries_what_one_bus_does() {
     assert!(near(write, 275.0) && near(read, 200.0), "{write} {read}");
 }
 
-/// Both ways together, between main memories and between memories of NICs: what the bus carries, and
-/// what passes through a NIC.
+/// Both ways together, between main memories and between memories of NICs: what the bus carries,
+/// and what passes through a NIC.
 #[test]
 fn both_ways_carry_what_bus_and_nic_do() {
     let both = |memory: &str| {
@@ -134,8 +134,8 @@ fn both_ways_carry_what_bus_and_nic_do() {
     assert!(near(main, 275.0) && near(elan, 540.0), "{main} {elan}");
 }
 
-/// An Elan is handed messages, and a NIC without `nic.packet` packets that are messages: nothing can
-/// take turns there.
+/// An Elan is handed messages, and a NIC without `nic.packet` gets packets that are messages: no
+/// packets can take turns there.
 #[test]
 fn packets_that_cannot_take_turns_are_told() {
     let bench = |more: &[&str]| {

@@ -53,7 +53,7 @@ impl AllReduce {
         match self {
             AllReduce::Linear {} | AllReduce::InOrderDoubling {} => true,
             AllReduce::Ring {} | AllReduce::Rabenseifner {} => ranks <= 2,
-            // Nobody is folded into a rank that is no neighbour.
+            // No rank is folded into one that is not its neighbour.
             AllReduce::RecursiveDoubling {} => ranks.is_power_of_two(),
         }
     }

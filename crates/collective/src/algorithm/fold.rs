@@ -14,7 +14,7 @@ pub(super) struct Fold {
 
 /// The part of a rank.
 pub(super) enum Role {
-    /// It is the member of this number, and may have somebody folded into it.
+    /// It is the member of this number, and an extra may be folded into it.
     Member { number: u32, extra: Option<u32> },
     /// It is folded into this member.
     Extra { partner: u32 },

@@ -1,4 +1,4 @@
-//! A part of the combination of everybody's vector for everybody.
+//! A part of the combination of all vectors for each rank.
 
 mod halving;
 mod in_order_halving;

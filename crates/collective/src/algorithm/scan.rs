@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub enum Scan {
     /// From each rank to the next.
     Linear {},
-    /// Everybody sends all it has combined, twice as far in every step.
+    /// Each rank sends all it has combined, twice as far in every step.
     RecursiveDoubling {},
 }
 

@@ -186,7 +186,7 @@ pub enum Fault {
         op.0, rank.0, block.0
     )]
     Disorder {
-        /// Who receives.
+        /// The rank that receives.
         rank: Rank,
         /// The receive.
         op: OpId,

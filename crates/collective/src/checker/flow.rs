@@ -7,7 +7,7 @@ use super::order::{self, Event};
 use super::sequence::Sequence;
 use crate::{Access, Collective, OpId, Rank, Step, When, Whose};
 
-/// Lets everything happen in its order, and looks at what everybody has in the end. Returns the
+/// Lets everything happen in its order, and looks at what each rank has in the end. Returns the
 /// first combination in another order than that of ranks, if a result rests on any.
 pub(super) fn check(
     collective: &Collective,

@@ -19,8 +19,8 @@ pub(super) fn check(collective: &Collective, cells: &Cells, rank: Rank) -> Resul
     touched.sort_unstable();
     let ancestors = Ancestors::new(schedule, rank);
     let access = |op: OpId| cargo.access(places.start + op.0 as usize);
-    // A receive that combines or replaces does so when somebody who waits for it starts. Those must wait for
-    // the read.
+    // A receive that combines or replaces does so when an operation that waits for it starts. Such
+    // operations must wait for the read.
     let kept_apart = |read: OpId, receive: OpId| {
         let dependents = schedule.dependents(places.start + receive.0 as usize).iter();
         dependents

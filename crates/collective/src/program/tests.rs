@@ -85,7 +85,7 @@ struct Player {
     sent: Vec<Element>,
     received: Vec<Element>,
     passing: BTreeMap<u32, Vec<Element>>,
-    /// What receives have taken and nobody has waited for.
+    /// What receives have taken and no operation has waited for.
     apart: BTreeMap<u32, Vec<Element>>,
     /// Receives that are posted, by their sender and tag, in their order.
     posted: BTreeMap<(u32, u32), VecDeque<OpId>>,
@@ -423,7 +423,7 @@ fn only_what_relays_names_blocks_of_others() {
                 let touched = operation.program(ranks, Rank(rank)).unwrap().touched();
                 touched.iter().any(|run| (run.first..run.end).any(|block| !own(block, rank)))
             });
-            // Among few ranks nobody stands between.
+            // Among few ranks, no rank stands between two others.
             assert!(operation.relays() || !relays, "{operation:?} among {ranks}");
             assert!(relays || !operation.relays() || ranks < 5, "{operation:?} among {ranks}");
         }

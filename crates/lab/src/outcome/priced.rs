@@ -55,7 +55,7 @@ impl Priced {
             }
             (_, None) => unreachable!("open-loop traffic has no price"),
         };
-        // p counts those who take part [tam, 2.2.3]; of a ping and a stream they are two.
+        // p counts the ranks that take part [tam, 2.2.3]: two in a ping and in a stream.
         let prices = iterations(schedule, cluster, schedule.ranks(), count).map_err(|error| {
             let help = "mend the schedule: the model can only price one that ends";
             LabError::setting("work", error, help)

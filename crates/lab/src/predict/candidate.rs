@@ -191,7 +191,7 @@ fn collective(
 /// Returns true if an algorithm of an operation sends each message to one rank: only such messages
 /// have a price.
 pub(super) fn has_price(name: &str, algorithm: &str) -> bool {
-    // Of three ranks one sends to the two others at once, if anybody does.
+    // Of three ranks one sends to the two others at once, if any rank does.
     let made = operation(name, algorithm, 1, None).map(|operation| operation.collective(3));
     made.and_then(Result::ok).is_none_or(|made| made.schedule.first_cast().is_none())
 }

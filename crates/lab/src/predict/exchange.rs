@@ -60,8 +60,8 @@ pub struct Advice {
     pub forms: Vec<Form>,
     /// The algorithms, the best first.
     pub ranking: Vec<Choice>,
-    /// Why prices do not tell which algorithm is the fastest, if they do not: that depends on what is
-    /// lost.
+    /// Why prices do not tell which algorithm is the fastest, if they do not: that depends on what
+    /// is lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unresolved: Option<String>,
     /// What a reader should know.
@@ -99,11 +99,11 @@ pub struct Choice {
 
 impl Choice {
     /// The names of all algorithms. The first ones bear more: a global window keeps nodes in step,
-    /// and who has fewer rounds waits for less; acknowledgements of pairs ride on data.
+    /// and one with fewer rounds waits for less; acknowledgements of pairs ride on data.
     pub const NAMES: [&str; 5] =
         ["modified-shuffle", "synchronous-shuffle", "group-shuffle", "pairwise", "shift"];
 
-    /// What experiment files call this exchange of blocks of so many bytes. Real ranks count
+    /// What experiment files call this exchange of blocks of `bytes` bytes. Real ranks count
     /// packets that are not acknowledged for the global window.
     ///
     /// # Panics

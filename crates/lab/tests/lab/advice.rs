@@ -206,8 +206,8 @@ fn the_first_choice_wins() {
 }
 
 /// The same where it is weakest: odd and few hosts, long blocks, switches that keep next to
-/// nothing. Where losses decide, the advisor says that it cannot tell, and its first choice may cost
-/// much more than the winner. The table that is printed says where. It takes minutes.
+/// nothing. Where losses decide, the advisor says that it cannot tell, and its first choice may
+/// cost much more than the winner. The table that is printed says where. It takes minutes.
 #[test]
 #[ignore = "takes minutes"]
 fn the_first_choice_wins_on_a_large_grid() {

@@ -87,7 +87,7 @@ impl At<'_> {
         self.number(".size")
     }
 
-    /// Whether data come from main memory, and go there.
+    /// Returns true if data come from main memory, and true if they go there.
     fn main(&self) -> (bool, bool) {
         let is_main = |key| self.setting(key).is_none_or(|value| value.to_string() == "main");
         (is_main(".source"), is_main(".destination"))

@@ -56,7 +56,7 @@ fn long_messages_take_what_frames_take_on_every_shape() {
                 for (name, work) in works(size, least) {
                     let pair = Pair::of(&keys(rails, kind.name(), &work));
                     line += &format!("  {name} {:>+7.2} %", 100.0 * pair.error());
-                    // Where NICs send one stripe at a time, which goes first is a matter of moments.
+                    // Where NICs send one stripe at a time, moments decide which goes first.
                     let known = kind.pacing() != Pacing::Transfers || name != "exchange";
                     if size >= LONG && known && pair.error().abs() > CLOSE {
                         wrong.push(format!("{line}: {pair:?}"));

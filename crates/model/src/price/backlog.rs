@@ -11,7 +11,7 @@ use crate::{Architecture, Parameters};
 use crosstie_collective::Rank;
 use crosstie_units::Time;
 
-/// From a time on so many packets more wait somewhere, and from then on so many more in every
+/// From `at` on, `jump` more packets wait at a place, and from then on `slope` more in every
 /// picosecond.
 struct Change {
     /// The port of its network, and where it is there.

@@ -18,7 +18,7 @@ pub(super) struct Wait {
     pub port: u16,
     pub way: Way,
     pub switch: u32,
-    /// Who has sent them.
+    /// The rank that has sent them.
     pub from: Rank,
     pub packets: u64,
     pub since: Time,
@@ -41,7 +41,7 @@ pub(super) struct Uplinks {
 }
 
 impl Uplinks {
-    /// Those of a rail among so many ranks, if it has any.
+    /// Those of a rail among `ranks` ranks, if it has any.
     pub fn of(rail: &Rail, nodes: u32, ranks: u32) -> Option<Uplinks> {
         let Rail { parameters, port } = rail;
         let uplink = parameters.uplink?;
@@ -55,8 +55,8 @@ impl Uplinks {
         self.uplink.switch(from.0) != self.uplink.switch(to.0)
     }
 
-    /// A message of so many bytes comes to an uplink, in the order of time. Returns how much later
-    /// its last packet has passed than if it were alone.
+    /// A message of `bytes` bytes arrives at an uplink, in the order of time. Returns how much
+    /// later its last packet has passed than if it were alone.
     pub fn pass(
         &mut self,
         way: Way,

@@ -27,7 +27,7 @@ pub(super) enum Beside {
 pub(super) enum Out {
     /// Of this port.
     Port(u16),
-    /// Of any: so many messages of a rank may be on their way out.
+    /// Of any port: a limited number of messages of a rank may be on their way out.
     Any,
 }
 
@@ -111,17 +111,18 @@ fn less(time: Time, other: Time) -> Time {
 }
 
 impl Desk {
-    /// Nothing waits; so many messages may be on their way out, and so many packets outstanding.
+    /// Nothing waits; `leaving` messages may be on their way out, and `room` packets may be
+    /// outstanding.
     pub fn new(leaving: usize, room: i64) -> Desk {
         Desk { room, leave: vec![Time::ZERO; leaving], ..Desk::default() }
     }
 
-    /// So many packets more are outstanding.
+    /// `packets` more packets are outstanding.
     pub fn hold(&mut self, packets: u64) {
         self.outstanding += packets as i64;
     }
 
-    /// So many packets are outstanding no more.
+    /// `packets` packets are outstanding no more.
     pub fn let_go(&mut self, packets: u64, by: (Time, u32)) {
         if self.outstanding >= self.room {
             self.released = Some(by);

@@ -113,7 +113,7 @@ impl State {
     }
 }
 
-/// Evaluates a schedule in which every message goes to somebody, and may be a packet that takes a
+/// Evaluates a schedule in which every message goes to one rank, and may be a packet that takes a
 /// turn. Ranks go on from a state, and leave it behind as it is then.
 pub(super) fn run(
     schedule: &Schedule,
@@ -265,7 +265,7 @@ impl Engine<'_> {
         self.cluster.processors.is_none_or(|own| own.overhead.is_eager(bytes))
     }
 
-    /// A message has been received, and looks for who has asked for it, unless it has found them.
+    /// A message has been received, and looks for its receive, unless it has found it.
     fn received(&mut self, number: u32) {
         let Message { from, to, .. } = self.log.messages[number as usize];
         self.letters[number as usize].received = true;
@@ -506,8 +506,8 @@ impl Engine<'_> {
         }
     }
 
-    /// The first operation that waits for ever: a receive, or a send that nobody asks for. Whatever
-    /// else is not done waits for one.
+    /// The first operation that waits for ever: a receive, or a send that no receive asks for.
+    /// Whatever else is not done waits for one.
     fn unmatched(&self) -> PriceError {
         let waits = |place: &usize| !self.log.ops[*place].done && self.missing[*place] == 0;
         let receives =

@@ -20,11 +20,11 @@ pub enum PriceError {
     /// A send that waits for its receive has none.
     #[error("operation {} of rank {} waits for ever for rank {} to ask for its message, tag {tag}", op.0, rank.0, to.0)]
     NoReceive {
-        /// Who waits.
+        /// The rank that waits.
         rank: Rank,
         /// The send.
         op: OpId,
-        /// To whom.
+        /// The rank that it sends to.
         to: Rank,
         /// The tag of the message.
         tag: u32,

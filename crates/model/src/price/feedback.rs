@@ -22,7 +22,7 @@ pub(super) fn acknowledgement(parameters: &Parameters, nodes: u32) -> Time {
     parameters.packet_of(0, nodes).latency
 }
 
-/// F: how long a full packet is outstanding, if nobody is in the way.
+/// F: how long a full packet is outstanding, if nothing is in the way.
 pub fn feedback(parameters: &Parameters, nodes: u32, counts: Counting) -> Time {
     let Packet { send, latency, receive, .. } =
         parameters.packet_of(parameters.packet.get(), nodes);

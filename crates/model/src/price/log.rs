@@ -1,4 +1,4 @@
-//! What happened, for those who look back.
+//! What happened, for what looks back: the critical path, backlogs and the use of rails.
 
 use super::crossing::Wait;
 use crate::Cut;
@@ -33,7 +33,7 @@ pub(super) struct Record {
     pub message: u32,
     /// The message with whose reception it was done; [`NONE`] if with none.
     pub by: u32,
-    /// True if whoever waits for its start has been told, and if it is done.
+    /// True if the operations that wait for its start have been told, and if it is done.
     pub begun: bool,
     pub done: bool,
 }
@@ -103,7 +103,7 @@ pub(super) struct Part {
     pub first: Time,
     /// How long it was held up at uplinks.
     pub queued: Time,
-    /// When its last packet would be there if nobody were in the way.
+    /// When its last packet would be there if nothing were in the way.
     pub alone: Time,
     /// When its first and its last packet were delivered.
     pub begin: Time,

@@ -33,7 +33,7 @@ pub(super) fn critical(schedule: &Schedule, log: &Log) -> Vec<Stretch> {
         let (op, record) = (&schedule.all()[place], log.ops[place]);
         let rank = owner(schedule, place);
         let done = when == When::Done;
-        // The message was late, and not who asked for it or sent it.
+        // The message was late, and not the operation that asked for it or sent it.
         if done && record.by != NONE && record.end > record.ready {
             flight(&mut path, log, record.by);
             next = written(&mut path, log, record.by);

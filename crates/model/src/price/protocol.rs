@@ -27,7 +27,7 @@ pub(super) struct Protocol {
 impl Protocol {
     /// Idle messengers.
     pub fn new(messages: Messages, ranks: u32) -> Protocol {
-        // Nobody is given up on paper.
+        // No rank is given up on paper.
         let spec = MessageSpec { probe: None, ..messages.spec };
         Protocol {
             messages,

@@ -108,7 +108,7 @@ impl<T: Clone> Endpoint<T> {
     }
 
     /// Tells that a packet has come that carries no acknowledgement. Returns true if it is new, and
-    /// as the channel has it in order: then whoever asks delivers it, once. It is the same as
+    /// as the channel has it in order: then the caller delivers it, once. It is the same as
     /// [`Input::Frame`] for drivers that have what it carries at hand.
     #[inline]
     pub fn receive(&mut self, now: Time, seq: Seq) -> bool {

@@ -13,8 +13,8 @@ pub struct Context {
     pub id: u16,
 }
 
-/// Kinds of traffic between ranks. Each has its own order and its own credit, so that what nobody
-/// asks for in one never holds up another.
+/// Kinds of traffic between ranks. Each has its own order and its own credit, so that a message
+/// that no receive asks for in one never holds up another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Class {
     /// Sends and receives of the application.
@@ -42,8 +42,8 @@ impl Class {
 pub struct Envelope {
     /// The kind of traffic that it belongs to.
     pub class: Class,
-    /// Its number among those of its class between two ranks, PSN; it wraps. Data has none: it goes to its
-    /// place whenever it comes. Nor has a probe, or the word of a rank that has left.
+    /// Its number among those of its class between two ranks, PSN; it wraps. Data has none: it goes
+    /// to its place whenever it comes. Nor has a probe, or the word of a rank that has left.
     pub number: Option<u32>,
     /// What is in it.
     pub body: Body,
@@ -87,7 +87,7 @@ pub enum Body {
         /// The send.
         send: u32,
     },
-    /// Nobody will ask for the message of a send that waits for that: the rank is closed.
+    /// No receive will ask for the message of a send that waits for one: the rank is closed.
     Refused {
         /// The send.
         send: u32,

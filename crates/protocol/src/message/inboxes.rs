@@ -63,7 +63,7 @@ impl Inboxes {
         }
     }
 
-    /// The receive that takes a message, if somebody has asked for it.
+    /// The receive that takes a message, if one asks for it.
     #[inline]
     pub fn take(&mut self, context: Context, from: RankId, tag: Tag) -> Option<Waiting> {
         // Most contexts have an inbox: none is made, and one that empties stays until another goes.

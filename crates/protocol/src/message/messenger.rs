@@ -237,7 +237,7 @@ impl Unexpected {
         }
     }
 
-    /// The send at the other end that waits until somebody asks for it.
+    /// The send at the other end that waits until a receive asks for it.
     fn send(&self) -> Option<u32> {
         match *self {
             Unexpected::Eager { send, .. } => send,
@@ -298,9 +298,9 @@ struct Receiving {
     of: Option<u32>,
 }
 
-/// RTS to one rank in a class that may be unanswered at once: what bounds the memory that a peer can
-/// fill. It is far more than programs have under way; a send beyond it waits until an earlier one
-/// is answered.
+/// RTS to one rank in a class that may be unanswered at once: this bounds the memory that a peer
+/// can fill. It is far more than programs have under way; a send beyond it waits until an earlier
+/// one is answered.
 const MOST_ASKED: u32 = 1 << 18;
 
 /// Bytes that an unexpected message takes besides its own, at most: its place in a line, and a line
@@ -454,8 +454,8 @@ impl Messenger {
         self.flows.values().map(|flow| flow.kept).sum()
     }
 
-    /// Unexpected messages that are kept for one rank, and the most that it can have kept here,
-    /// whatever it does: so many bytes besides those of eager messages.
+    /// Bytes that all unexpected messages take here besides the bytes of eager ones, and the most
+    /// that those of one rank can take, whatever it does.
     pub fn standing(&self) -> (u64, u64) {
         let count = self.inboxes.iter().map(|(_, inbox)| inbox.messages().count() as u64);
         // An eager message of no bytes costs the credit of its envelope.
@@ -476,7 +476,7 @@ impl Messenger {
             && self.flows.values().all(rests)
     }
 
-    /// The oldest message of a context that a receive would take: from whom, its tag and its
+    /// The oldest message of a context that a receive would take: its sender, its tag and its
     /// length.
     pub fn probe(
         &self,
@@ -488,7 +488,7 @@ impl Messenger {
         Some((from, tag, message.bytes()))
     }
 
-    /// Takes the oldest message that a receive would take out of matching: it is for whoever has
+    /// Takes the oldest message that a receive would take out of matching: it is for the holder of
     /// its number.
     pub fn claim(
         &mut self,
@@ -502,7 +502,7 @@ impl Messenger {
         Some((ClaimId(self.claimed.put(|_| claimed)), from, tag, message.bytes()))
     }
 
-    /// Gives back a message that was claimed: it stands where it stood, and whoever asks gets it.
+    /// Gives back a message that was claimed: it stands where it stood, for any receive.
     pub fn unclaim(&mut self, now: Time, claim: ClaimId) {
         let Some(&claimed) = self.claimed.get(claim.0) else {
             self.strays += 1;
@@ -519,8 +519,8 @@ impl Messenger {
         self.plan_probe(now);
     }
 
-    /// Messages that nobody has asked for, also those that were claimed: their context, from whom,
-    /// their tags and their lengths.
+    /// Messages that no receive has asked for, also those that were claimed: their contexts,
+    /// senders, tags and lengths.
     pub fn unexpected(&self) -> impl Iterator<Item = (Context, RankId, Tag, u64)> {
         let all = self.inboxes.iter().flat_map(|(context, inbox)| {
             inbox.messages().map(move |(from, tag, message)| (context, from, tag, message.bytes()))
@@ -544,7 +544,7 @@ impl Messenger {
         Some((unanswered.next()?, unanswered.count() + 1))
     }
 
-    /// The oldest receive of a context that no message has come for: from whom, its tag, and which.
+    /// The oldest receive of a context that no message has come for: its sender, tag and request.
     pub fn awaited(&self, context: Context) -> Option<(Option<RankId>, Option<Tag>, RequestId)> {
         let (from, tag, Waiting { request, .. }) = self.inboxes.get(context)?.awaited()?;
         Some((from, tag, request))
@@ -841,14 +841,14 @@ impl Messenger {
         kept.into_iter().for_each(|(context, from, message)| self.refuse(context, from, message));
     }
 
-    /// Nobody will ask for a message: its sender is told, if it waits for that.
+    /// No receive will ask for a message: its sender is told, if it waits for that.
     fn refuse(&mut self, context: Context, to: RankId, message: Unexpected) {
         if let Some(send) = message.send().filter(|_| !self.gone.contains(&to)) {
             self.post(context.class, to, Body::Refused { send }, (None, 0), None);
         }
     }
 
-    /// Nobody will ask for the message of a send.
+    /// No receive will ask for the message of a send.
     fn refused(&mut self, from: RankId, send: u32) -> bool {
         let waits = |sending: &&Sending| {
             !matches!(sending.stage, Stage::Granted { .. }) && sending.to == from

@@ -10,8 +10,8 @@
 //! that came by d are fewer, since one of them waits itself. It is enough to wait for that one.
 //!
 //! A fork takes its outputs all at once. While it waits, none of them is given to headers that
-//! stand in line behind it; so whoever waits for one output may have to wait for all outputs of a
-//! fork that asks for it too.
+//! stand in line behind it; so a packet that waits for one output may have to wait for all outputs
+//! of a fork that asks for it too.
 //!
 //! If turns can be put in order such that every packet that holds a turn only waits for later ones,
 //! no circle of packets can wait for each other.

@@ -118,7 +118,7 @@ fn answered(packet: Packet, violation: Option<Violation>) -> Input {
 /// What the hosts of a put to several of them keep of it.
 #[derive(Debug)]
 struct Cast {
-    /// A put for each, which knows what has come in there.
+    /// A put for each host, which knows what this host has taken in.
     shares: Vec<u32>,
     /// Packets that have come in at a host and are not acknowledged by all: they may go again, for
     /// others.

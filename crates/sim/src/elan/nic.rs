@@ -729,7 +729,7 @@ impl Nic {
             None if put.is_read && put.kind.tells(End::Source) => {
                 self.set(now, Cause::Put(number, End::Source), out);
             }
-            // Nobody waits for that.
+            // No process waits for that.
             None if put.is_read => out.push(Action::Done(number, End::Source)),
             None => {}
         }

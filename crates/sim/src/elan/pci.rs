@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 
 /// How fast a NIC reaches main memory.
 ///
-/// Reads and writes share the bus; together they pass no more than `both`, and take turns where both
-/// wait. A read alone is slower (`read`), since its requests and their answers alternate: while it
-/// waits for its own data, the bus is free for others. Latencies are pipelined: they delay what
-/// comes, and keep nobody busy.
+/// Reads and writes share the bus; together they pass no more than `both`, and take turns where
+/// both wait. A read alone is slower (`read`), since its requests and their answers alternate:
+/// while it waits for its own data, the bus is free for others. Latencies are pipelined: they delay
+/// what comes, and do not keep the bus busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PciSpec {
     /// How fast one reads.

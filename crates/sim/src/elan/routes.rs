@@ -1,9 +1,9 @@
 //! Route tables: where a NIC sends what is for a process.
 //!
 //! The DMA engine fetches the route of a put, a get or a put to several processes when it takes it
-//! up. A process without an entry is no partner: the put ends in [`Violation::Route`], and no packet
-//! of it leaves. An entry names the hosts behind a route; the tags of the switches on the way there
-//! are those of the network's routing. Each rail has tables of its own.
+//! up. A process without an entry is no partner: the put ends in [`Violation::Route`], and no
+//! packet of it leaves. An entry names the hosts behind a route; the tags of the switches on the
+//! way there are those of the network's routing. Each rail has tables of its own.
 
 use super::mmu::{Process, Violation};
 use std::ops::RangeInclusive;

@@ -188,7 +188,7 @@ fn both(memory: Memory, bytes: u32) -> f64 {
 
 const LONG: u32 = 1 << 20;
 
-/// The bytes that all put in a microsecond, if so many nodes put a long block to one.
+/// The bytes that all put in a microsecond, if `count` nodes put a long block to one.
 fn writers(spec: ElanSpec, count: u32) -> f64 {
     let puts: Vec<_> = (1..=count).map(|from| (0, from, 0, LONG)).collect();
     let told = run(spec, &puts);
@@ -202,7 +202,7 @@ fn near(found: f64, expected: f64, by: f64) {
 
 /// Written out step by step: seven steps of 200 ns, 17 bytes of header before the EOP and the way
 /// there (14 cycles to the far side of a switch and its wires), two channels of acknowledge, and a
-/// block of 64 bytes on the bus. A block adds its bytes on the link and through the inputter's path.
+/// block of 64 bytes on the bus. A block adds its bytes on the link and on the inputter's path.
 #[test]
 fn a_put_takes_its_steps_one_after_the_other() {
     let none = 7.0 * 0.2 + 8.0 * 0.005 + 14.0 * 0.005 + 0.1 + 64.0 / 275.0 + 0.25;
@@ -400,7 +400,7 @@ fn what_may_not_be_read_ends_at_the_reader_and_no_data_move() {
     let ours = |process: Process| -> Vec<Grant> {
         let own = everything(process).grants.remove(0);
         match process {
-            // Host 1 lets 2 to 9 read, host 3 lets nobody write, itself included.
+            // Host 1 lets 2 to 9 read, host 3 lets no host write, itself included.
             1 => vec![Grant { partners: 2..=9, ..own }],
             3 => vec![Grant { write: false, ..own }],
             _ => vec![own],
@@ -441,7 +441,7 @@ proptest! {
     }
 
     /// A put or a get is done if and only if the process that starts it may read its source and
-    /// write its destination; all others end in an error, once, and hinder nobody.
+    /// write its destination; all others end in an error, once, and hinder none.
     #[test]
     fn nothing_is_delivered_that_is_not_granted(
         grants in prop::collection::vec((0..2000u32, 0..4u32, any::<bool>(), any::<bool>()), 16),

@@ -18,7 +18,7 @@ impl Unit {
     }
 }
 
-/// The time that so many bytes take.
+/// The time that `bytes` bytes take.
 #[inline]
 pub(super) fn passing(rate: Rate, bytes: u32) -> Time {
     rate.time_for(Bytes::new(u64::from(bytes))).expect("the rate of a NIC is no trickle")

@@ -627,7 +627,7 @@ impl<'a> Frames<'a> {
         self.wakes[output as usize] = NEVER;
         let is_down = self.is_down(output);
         if !is_down && self.channels[output as usize].free > self.now {
-            // It may have been down when somebody came to wait.
+            // It may have been down when a frame came to wait.
             return self.wake_if_wanted(output);
         }
         let Some((frame, input)) = self.next_frame(output, is_down) else {

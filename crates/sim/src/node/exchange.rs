@@ -1,8 +1,8 @@
 //! How packets of real ranks go: behind a greeting, and as trains of datagrams.
 //!
-//! A datagram is a packet of the network. A packet of several has arrived when all of them have, and
-//! is lost if one is. Data of long messages have no room for an acknowledgement, nor have parts of
-//! messages in envelopes, which tell the length of the message instead.
+//! A datagram is a packet of the network. A packet of several has arrived when all of them have,
+//! and is lost if one is. Data of long messages have no room for an acknowledgement, nor have parts
+//! of messages in envelopes, which tell the length of the message instead.
 
 use super::Nodes;
 use super::identity::PacketId;
@@ -27,7 +27,7 @@ impl Nodes {
                 true => Cargo::Whole,
                 false => Cargo::Piece,
             },
-            // Nobody waits any more for what has arrived otherwise.
+            // The receiver no longer waits for what arrived otherwise.
             _ => Cargo::Data,
         }
     }

@@ -96,7 +96,7 @@ pub(super) struct Train {
     pub content: Content,
     /// Datagrams of which nothing has been heard.
     pub left: u32,
-    /// Whether one of them is not going to arrive.
+    /// True if one of them is not going to arrive.
     pub broken: bool,
     /// When the first byte of those that have come had left.
     pub began: Time,

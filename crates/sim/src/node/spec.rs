@@ -110,8 +110,8 @@ impl NodesSpec {
         self.outlives_rails() || !self.injection.is_plain() || self.ahead.is_some()
     }
 
-    /// Returns true if ranks of a node send to each other through its NICs: these take puts, and the
-    /// policy does not reserve both ends of a message, which would wait for themselves.
+    /// Returns true if ranks of a node send to each other through its NICs: these take puts, and
+    /// the policy does not reserve both ends of a message, which would wait for themselves.
     pub fn loops(&self) -> bool {
         let reserves =
             matches!(self.policy, PolicyKind::Dynamic { .. } | PolicyKind::Hybrid { .. });

@@ -58,7 +58,7 @@ impl Errors {
 /// Arbitration by priority, with aging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Priorities {
-    /// Cycles after which whoever waits counts as of high priority, at least 1.
+    /// Cycles after which a header or packet that waits counts as of high priority, at least 1.
     pub age: u32,
 }
 
@@ -83,7 +83,7 @@ pub struct Config {
     /// Packets end with a token that waits for an acknowledge, if any; the bus must be
     /// [`Bus::Full`] then, without in-transit buffers.
     pub circuits: Option<Circuits>,
-    /// Whether packets go before others by their priority.
+    /// How packets go before others by their priority; `None`: they do not.
     pub priorities: Option<Priorities>,
     /// The bus of every host.
     pub bus: Bus,

@@ -222,7 +222,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Returns true if so many flits more find room in a buffer whose front packet cannot leave it.
+    /// Returns true if `flits` more flits find room in a buffer whose front packet cannot leave it.
     fn takes(&self, vc: u32, flits: u32, leaves: &[Leaves]) -> bool {
         match self.vcs[vc].ahead {
             Ahead::End | Ahead::Memory => true,

@@ -202,7 +202,7 @@ pub struct Engine<'a> {
     pub(super) queues: [Vec<VecDeque<(Packet, Tick)>>; 2],
     /// Those of them that go before others by their priority; empty without priorities.
     pub(super) urgent: [Vec<VecDeque<(Packet, Tick)>>; 2],
-    /// Ticks after which whoever waits counts as of high priority; `None` without priorities.
+    /// Ticks after which what waits counts as of high priority; `None` without priorities.
     pub(super) age: Option<Tick>,
     pub(super) worms: Vec<Worm>,
     pub(super) spare_worms: Vec<u32>,

@@ -280,7 +280,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Whoever sends from a buffer may have planned to pass on flits that now do not come.
+    /// The consumer of a buffer may have planned to pass on flits that now do not come.
     pub(super) fn cut_consumer(&mut self, vc: u32, consumer: u32) {
         let promised = self.vcs.known(grants(vc)) - u64::from(self.network.depth);
         let coming = self.vcs.known(sends(vc));

@@ -1,7 +1,7 @@
-//! Who goes first where packets have priorities.
+//! Which headers and packets go first where packets have priorities.
 //!
-//! There are two levels, and whoever has waited for long counts as of the higher one. Nothing
-//! happens when somebody gets that old: a header that waits has nothing free to go to, whatever its
+//! There are two levels, and a header that has waited for long counts as of the higher one. Nothing
+//! happens when it gets that old: a header that waits has nothing free to go to, whatever its
 //! level, and is looked at again when something is released.
 
 use super::Tick;
@@ -11,8 +11,8 @@ use crate::network::{Ends, Priority};
 use std::collections::VecDeque;
 
 impl Engine<'_> {
-    /// Goes along the line of a switch twice, first for headers of high priority and old ones; who
-    /// gets no output stays in line.
+    /// Goes along the line of a switch twice, first for headers of high priority and old ones; a
+    /// header that gets no output stays in line.
     #[cold]
     pub(super) fn serve_by_priority(&mut self, switch: u32, age: Tick) {
         let line = self.line_of(switch);
@@ -38,7 +38,7 @@ impl Engine<'_> {
         self.switches[switch as usize].waiting = (stay - line) as u32;
     }
 
-    /// Whether the header at the front of a buffer is of high priority, or counts as such.
+    /// Returns true if the header at the front of a buffer is of high priority, or counts as such.
     pub(super) fn comes_first(&self, vc: u32, age: Tick) -> bool {
         self.is_urgent(vc) || self.now - self.vcs[vc].ready >= age
     }

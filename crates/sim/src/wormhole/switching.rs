@@ -50,7 +50,7 @@ impl Engine<'_> {
         }
     }
 
-    /// A header is at the front of a receiving buffer. The way on has a VC for every VC of the link;
+    /// A header is at the front of a receiving buffer. The way on has a VC for each VC of the link;
     /// it is free whenever a new packet is at the front.
     #[inline(never)]
     fn take_in(&mut self, host: u32, vc: u32) {

@@ -584,7 +584,7 @@ impl Reference {
         self.ways[packet].push(channel);
     }
 
-    /// Whether a packet has been garbled on any channel of its way.
+    /// Returns true if a packet has been garbled on any channel of its way.
     fn is_garbled(&self, packet: usize) -> bool {
         let Some(errors) = self.config.circuits.and_then(|circuits| circuits.errors) else {
             return false;
@@ -657,7 +657,7 @@ impl Reference {
         self.nic_lines[host].retain(|vc| !served.contains(vc));
     }
 
-    /// Whether a packet that has waited since a tick is of the higher level.
+    /// Returns true if a packet that has waited since a tick is of the higher level.
     fn is_high(&self, packet: usize, since: Tick) -> bool {
         self.config.priorities.is_some_and(|priorities| {
             let age = Tick::from(priorities.age * self.config.ticks);

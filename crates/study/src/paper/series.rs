@@ -264,7 +264,7 @@ impl Series {
 
 /// What the last digits of sums may be off.
 const ROUNDING: f64 = 1e-9;
-/// So many values are listed in words.
+/// At most this many values are listed in words.
 const FEW: usize = 6;
 
 /// The ratio of the largest value to the smallest.

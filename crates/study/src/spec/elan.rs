@@ -35,7 +35,7 @@ pub struct Elan {
     /// From that block in main memory until the process that polls it goes on.
     #[serde(deserialize_with = "limits::wire")]
     pub notice: Time,
-    /// What a barrier takes of the processor of whoever enters it, before it signals.
+    /// What a barrier takes of the processor of each process that enters it, before it signals.
     #[serde(deserialize_with = "limits::wire")]
     pub barrier: Time,
     /// Packets of one put that go before those of the next put have their turn.
@@ -53,7 +53,7 @@ pub struct Elan {
     /// What an acknowledge takes for each channel of its way.
     #[serde(deserialize_with = "limits::duration")]
     pub acknowledge: Time,
-    /// One packet in so many is garbled on each channel; `None`: none is.
+    /// One packet in this many is garbled on each channel; `None`: none is.
     #[serde(deserialize_with = "limits::some_one_in", skip_serializing_if = "Option::is_none")]
     pub garbled_one_in: Option<u32>,
     /// The bus to main memory.

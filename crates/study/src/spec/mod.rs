@@ -233,7 +233,7 @@ fn usual_policy(profile: Option<ProfileKind>) -> PolicyKind {
     profile.map_or_else(PolicyKind::default, |_| PolicyKind::recommended())
 }
 
-/// The channel that nobody has to name.
+/// The channel where none is named.
 fn usual_channel(profile: Option<ProfileKind>) -> ChannelKind {
     profile.map_or_else(ChannelKind::default, ProfileKind::channel)
 }

@@ -53,7 +53,7 @@ impl Written {
         if lacks("nic.control") {
             nic.control = control(&headers);
         }
-        // Nobody waits for acknowledgements that there are not.
+        // A raw channel has no acknowledgements to wait for.
         let patience = patience.filter(|_| channel != ChannelKind::Raw {});
         if let Some(protocol::Patience { round_trips, least, give_up, .. }) = patience {
             let own = nic.patience.get_or_insert(Patience { round_trips, least, give_up });

@@ -26,7 +26,7 @@ use crate::rail::RailError;
 /// others have had their turn: the algorithm with the fewest messages is the fastest.
 const CROWDED: u32 = 4;
 
-/// From so many bytes on, ranks that share a core take what moves the fewest bytes.
+/// From this many bytes on, ranks that share a core take what moves the fewest bytes.
 const LONG: u64 = 64 << 10;
 
 /// Algorithms of collective operations, by the names of both.
@@ -112,7 +112,7 @@ struct Reach {
     payload: Vec<u64>,
 }
 
-/// Bytes per second of a rail of which nobody knows the rate.
+/// Bytes per second of a rail of unknown rate.
 const USUAL: u64 = 1_250_000_000;
 
 /// Bytes of an envelope.
@@ -269,7 +269,7 @@ impl Reach {
         Cluster::of_rails([parameters])
     }
 
-    /// Rails of these rates in bytes per second; 0 if nobody knows.
+    /// Rails of these rates in bytes per second; 0 if unknown.
     fn rails(&self, rates: &[u64]) -> Cluster {
         let rail = |(&rate, &payload): (&u64, &u64)| {
             let rate = if rate == 0 { USUAL } else { rate };

@@ -36,7 +36,7 @@ use memory::Combine;
 use script::Scripts;
 
 slotmap::new_key_type! {
-    /// A collective operation that has begun and whose end nobody has been told.
+    /// A collective operation that has begun and whose end the caller has not been told.
     pub(super) struct PlayKey;
 }
 
@@ -182,7 +182,7 @@ impl Drop for AtWork<'_> {
     }
 }
 
-/// Gives up an operation if whoever waits for it panics.
+/// Gives up an operation if the thread that waits for it panics.
 struct Guard<'a> {
     comm: &'a Comm,
     play: PlayKey,
@@ -610,7 +610,7 @@ impl<'scope, T> Playing<'_, 'scope, '_, T> {
         Ok(unsafe { &mut *self.result })
     }
 
-    /// Returns true if [`Playing::wait`] would return at once, after a look at what has come.
+    /// Polls once, and returns true if [`Playing::wait`] would return at once.
     pub fn is_done(&self) -> bool {
         let comm = self.scope.comm;
         // To wait is an error at once if there is no engine any more.

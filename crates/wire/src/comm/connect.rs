@@ -115,7 +115,7 @@ pub(crate) fn connect(job: &mut Job, options: &Options) -> Result<Connected, Com
             slots.push(Slot { network, longest, device, address, peers });
         }
     }
-    // Nobody needs names of shared memory any more once all have come here.
+    // No rank needs names of shared memory any more once all have come here.
     if (0..size).any(|other| self::neighbours(&local, other).len() > 1) {
         job.fence()?;
     }

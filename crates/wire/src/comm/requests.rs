@@ -21,7 +21,7 @@ use crate::rank::{RequestKey, SetKey};
 /// for from in (0..comm.size()).filter(|&from| from != comm.rank()) {
 ///     requests.recv(from, from, 7, vec![0; 1000], 1000)?;
 /// }
-/// // Whoever comes first is served first.
+/// // The first message that arrives is served first.
 /// while let Some(done) = requests.wait_any(None)? {
 ///     println!("rank {} has sent {} bytes", done.token, done.status.bytes);
 /// }

@@ -19,7 +19,7 @@ use crosstie_protocol::message::Class;
 pub struct Scope<'scope, 'comm> {
     pub(super) comm: &'comm Comm,
     begun: RefCell<SlotMap<BegunKey, RequestKey>>,
-    /// Collective operations that nobody has waited for.
+    /// Collective operations that the caller has not waited for.
     pub(super) plays: RefCell<BTreeSet<PlayKey>>,
     /// What is lent lives as long as this says, neither more nor less.
     _lends: PhantomData<&'scope mut &'scope ()>,

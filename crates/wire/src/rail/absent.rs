@@ -24,7 +24,7 @@ impl Driver for Absent {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // Nothing comes that would have to wake anybody.
+        // Nothing comes that would have to wake the rank.
         Capabilities { wakes: true, ..Capabilities::default() }
     }
 

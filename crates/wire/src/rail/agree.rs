@@ -115,7 +115,7 @@ pub fn agree(offers: &[Vec<Offer>], machines: &[usize]) -> Result<Vec<Agreed>, R
     }
 }
 
-/// Networks of one machine, the first few of all: nobody uses them, but all ranks keep a number
+/// Networks of one machine, the first few of all: no rank uses them, but all ranks keep a number
 /// behind those of their rails for each, in case that a device of another machine comes there.
 /// Their datagrams have up to `longest` bytes, as those of the rails.
 pub fn spare(

@@ -51,7 +51,7 @@ impl Offer {
             "-" => false,
             _ => return None,
         };
-        // They may be shown to somebody.
+        // They may be shown to a user.
         let fits = |text: &&str| text.len() <= TEXT && !text.chars().any(char::is_control);
         let text = |text: &str| Some(text).filter(fits).map(str::to_owned);
         let device = Device {

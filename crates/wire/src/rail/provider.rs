@@ -20,7 +20,7 @@ pub struct Device {
     pub station: String,
     /// The network that it is in: ranks with devices in the same one reach each other.
     pub network: String,
-    /// Whether routers may join its network with others.
+    /// True if routers may join its network with others.
     pub routed: bool,
     /// The most bytes of a datagram.
     pub longest: usize,
@@ -70,8 +70,8 @@ impl Providers {
     }
 
     /// Returns the devices that are used: those that are named, with commas between, in this order;
-    /// all that lead to other machines if none is named; if there are none, one that joins the ranks
-    /// of this machine.
+    /// all that lead to other machines if none is named; if there are none, one that joins the
+    /// ranks of this machine.
     pub(crate) fn choose(&self, named: Option<&str>) -> Result<Vec<Offer>, RailError> {
         let (chosen, missing) = self.present(named)?;
         missing.into_iter().next().map_or(Ok(chosen), Err)

@@ -25,7 +25,7 @@ pub(crate) mod injected {
         assert!(left > 0, "{WORD}");
     }
 
-    /// Lets this thread panic at an input, after so many others.
+    /// Lets this thread panic at an input, after `inputs` others.
     pub(crate) fn after(inputs: u64) {
         LEFT.set(Some(inputs));
     }

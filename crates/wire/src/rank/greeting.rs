@@ -1,12 +1,12 @@
-//! The first words on a rail: whoever is to be sent data proves first that it is there now and
-//! knows the secret.
+//! The first words on a rail: a rank proves that it is there now and knows the secret before it is
+//! sent data.
 
 pub(super) use crosstie_protocol::Greeting;
 
 use crate::datagram::{HEAD, Head, TAG_BITS};
 use crate::key::{Course, Key};
 
-/// Numbers that were not used before and that nobody can guess who does not know the secret.
+/// Numbers that were not used before and that cannot be guessed without the secret.
 pub(super) struct Nonces {
     rank: u16,
     key: Key,

@@ -97,7 +97,7 @@ impl Link {
         }
     }
 
-    /// An acknowledgement has come. The channel is told when somebody has the time for it, or
+    /// An acknowledgement has come. The channel is told when the rank has the time for it, or
     /// before the next one.
     #[inline]
     pub fn acknowledge(&mut self, now: Time, frame: Frame<Item>) {
@@ -119,7 +119,7 @@ impl Link {
         }
     }
 
-    /// A packet of so many bytes is about to be sent. Returns the most bytes of its datagrams, and
+    /// A packet of `bytes` bytes is about to be sent. Returns the most bytes of its datagrams, and
     /// whether it is sent for the first time.
     #[inline]
     pub fn departs(&mut self, now: Time, seq: Seq, bytes: usize) -> (usize, bool) {

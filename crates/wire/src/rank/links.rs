@@ -1,7 +1,7 @@
 //! The layer of links: a reliable channel for each rail to each peer, behind greetings.
 //!
 //! Above it is the layer of rails, below it the queues of NICs. Acknowledgements are kept until
-//! nobody waits for anything else: what they let go is rarely as urgent as a message that has come.
+//! nothing else is to be done: what they let go is rarely as urgent as a message that has arrived.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -42,7 +42,7 @@ pub(super) struct Links {
     touched: VecDeque<(u16, u8)>,
     /// Links with an acknowledgement that the channel has not been told of, each once or more.
     told: Vec<(u16, u8)>,
-    /// Whether one of them has an acknowledgement to send that may not wait.
+    /// True if one of them has an acknowledgement to send that may not wait.
     owes: bool,
     /// Greetings and their answers that are to be sent.
     words: VecDeque<(u16, u8, Body)>,
@@ -54,7 +54,7 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// Of this rank, with rails that take datagrams of up to so many bytes.
+    /// Of this rank, with rails that take datagrams of up to `longest` bytes.
     pub fn new(rank: u16, size: u16, key: Key, channel: ChannelSpec, longest: Vec<usize>) -> Links {
         Links {
             channel,
@@ -96,7 +96,7 @@ impl Links {
         }
     }
 
-    /// Hands a packet of so many bytes to the channel of a link. `rides`: it has room for an
+    /// Hands a packet of `bytes` bytes to the channel of a link. `rides`: it has room for an
     /// acknowledgement, as one datagram.
     #[inline]
     pub fn send(&mut self, now: Time, (to, rail): (u16, u8), item: Item, bytes: u32, rides: bool) {

@@ -199,8 +199,8 @@ impl Lookout {
 pub(crate) struct Open {
     pub to: u16,
     pub rail: u8,
-    /// Whether the address of this rank is to be told.
+    /// True if the address of this rank is to be told.
     pub untold: bool,
-    /// Whether it is to be greeted on the rail.
+    /// True if it is to be greeted on the rail.
     pub ungreeted: bool,
 }

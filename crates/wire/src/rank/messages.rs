@@ -20,7 +20,7 @@ use crate::lent::put;
 /// Something that goes to another rank.
 #[derive(Debug)]
 pub(super) struct Post {
-    /// By this the layer is told that it is there; `None`: nobody wants to know.
+    /// By this the layer is told that it is there; `None`: it is not told.
     pub post: Option<PostId>,
     pub to: u16,
     pub load: Load,
@@ -86,7 +86,7 @@ pub(super) enum Action {
     Left { rank: u16, failed: bool },
 }
 
-/// A short message that nobody has taken yet, with its envelope.
+/// A short message that no receive has taken yet, with its envelope.
 #[derive(Debug)]
 struct Kept {
     class: Class,
@@ -111,7 +111,7 @@ pub(super) struct Messages {
     /// What this rank has posted for itself, and its places for that.
     own: VecDeque<Post>,
     places: BTreeMap<u32, Place>,
-    /// Envelopes that have come, but for short messages that somebody waited for.
+    /// Envelopes that have arrived, but for short messages that a receive waited for.
     arrivals: u64,
 }
 
@@ -153,7 +153,7 @@ impl Messages {
         }
     }
 
-    /// Counts envelopes that have come, but for short messages that somebody waited for.
+    /// Counts envelopes that have arrived, but for short messages that a receive waited for.
     #[inline]
     pub fn arrivals(&self) -> u64 {
         self.arrivals
@@ -172,7 +172,7 @@ impl Messages {
         Some(envelope::encode(&Envelope { class, number, body }))
     }
 
-    /// Begins a send of so many bytes.
+    /// Begins a send of `bytes` bytes.
     pub fn send(&mut self, now: Time, send: &Send, request: RequestKey, bytes: u64) {
         let &Send { context, to, tag, synchronous } = send;
         let (request, to) = (request_id(request), RankId(to.into()));
@@ -394,12 +394,12 @@ impl Messages {
         requests.put_back(bytes);
     }
 
-    /// Messages that were sent and that nobody has asked for: to whom, and how many.
+    /// Messages that were sent and that no receive has asked for: to which rank, and how many.
     pub fn unanswered(&self) -> Option<(u16, usize)> {
         self.messenger.unanswered().map(|(to, count)| (to.0 as u16, count))
     }
 
-    /// Messages that have come and that nobody has asked for.
+    /// Messages that have arrived and that no receive has asked for.
     pub fn unexpected(&self) -> impl Iterator<Item = (Context, Status)> {
         let all = self.messenger.unexpected();
         all.map(|(context, from, tag, bytes)| (context, Status { from: from.0 as u16, tag, bytes }))
@@ -415,7 +415,7 @@ impl Messages {
         self.messenger.has_sent_all()
     }
 
-    /// Bytes of messages that nobody has asked for, and how many these are at most.
+    /// Bytes of messages that no receive has asked for, and how many these are at most.
     #[cfg(any(test, feature = "bare"))]
     pub fn kept_bytes(&self) -> (usize, usize) {
         let bytes: usize = self.peers.iter().map(|peer| peer.bytes).sum();

@@ -5,7 +5,7 @@
 //! | record | behind its kind |
 //! |---|---|
 //! | envelope | the envelope and a short message |
-//! | address | the place, the post, where in the sender's memory the bytes are, and where and what the grant is |
+//! | address | the place, the post, where the sender has the bytes, where and what the grant is |
 //! | piece | the place, whether it is the last, where in the message it begins, and bytes |
 //! | landed | the post whose bytes have been read |
 //! | again | the post whose bytes could not be read: they are to come in pieces |
@@ -42,19 +42,19 @@ pub(super) struct Neighbours {
     /// The place of each rank of the job among those of this machine.
     places: Vec<Option<usize>>,
     ranks: Vec<u16>,
-    /// Whether nothing is taken from each of them any more, by place.
+    /// True where nothing is taken from a rank any more, by place.
     gone: Vec<bool>,
     /// What waits for room, by place.
     backlog: Vec<VecDeque<Pending>>,
     /// Where data of long messages go, by receive.
     granted: BTreeMap<u32, Place>,
-    /// What others have been told to read: by whom, and the number of the post.
+    /// What others have been told to read, by the rank that reads and the number of the post.
     lent: BTreeMap<(u16, u32), LentOut>,
     /// The number of the last grant.
     grants: u64,
     /// What we have been told to read.
     reads: Vec<Read>,
-    /// What has got to its receiver, and nobody has been told.
+    /// What has got to its receiver, and of which the layer above has not been told.
     landed: VecDeque<PostId>,
     /// When it is looked next whether all live.
     look: Time,
@@ -203,7 +203,7 @@ impl Neighbours {
         revoked.for_each(|lent| lent.grant.revoke());
     }
 
-    /// Takes back the right to read any memory of this rank: nobody reads it from now on.
+    /// Takes back the right to read any memory of this rank: no peer reads it from now on.
     pub fn revoke_all(&mut self) {
         self.lent.values().for_each(|lent| lent.grant.revoke());
     }
@@ -341,7 +341,7 @@ impl Neighbours {
         }
     }
 
-    /// Gives what has come through memory, until `each` breaks. Returns true if there was anything.
+    /// Gives what arrived through memory, until `each` breaks. Returns true if anything arrived.
     #[inline]
     pub fn receive(
         &mut self,
@@ -396,8 +396,8 @@ impl Neighbours {
         each: &mut dyn FnMut(Arrival<'_>, &mut Requests) -> ControlFlow<()>,
     ) {
         for read in std::mem::take(&mut self.reads) {
-            // Who names a place that was not granted, or no memory, gets no answer: no more of them
-            // wait than there were receives.
+            // A peer that names a place that was not granted, or no memory, gets no answer: no more
+            // answers wait than there were receives.
             let answer = match self.read_one(&read, requests) {
                 Reading::Done(place) => {
                     let _ = each(Arrival::Filled(place), requests);

@@ -22,7 +22,7 @@ pub(super) struct Outgoing {
     pub ack: Seq,
     pub item: Item,
     pub chunk: Chunk,
-    /// Whether it is sent for the first time.
+    /// True if it is sent for the first time.
     pub first: bool,
     /// The most bytes of its datagrams.
     pub longest: usize,
@@ -146,9 +146,9 @@ pub(super) struct Queues {
     /// and leave another.
     buffer: Vec<u8>,
     events: VecDeque<Event>,
-    /// Whether somebody wants to know what has left.
+    /// True if the layer of rails is to be told what has left.
     departures: bool,
-    /// Whether a driver wakes nobody.
+    /// True if a driver does not wake the rank.
     polled: bool,
 }
 
@@ -233,7 +233,7 @@ impl Queues {
         self.nics.iter().filter_map(|nic| Some((nic.driver.waits_on()?, nic.has_waiting())))
     }
 
-    /// By when a rank that sleeps from now on is to look again, because a driver wakes nobody.
+    /// By when a rank that sleeps from now on is to look again, because a driver does not wake it.
     #[inline]
     pub fn looks_again(&self, now: Time) -> Option<Time> {
         self.polled.then(|| now + POLL)
@@ -295,7 +295,7 @@ impl Queues {
             self.leave(rail, things);
             match error {
                 Some(error) if rail::is_down(&error) => self.goes_down(now, rail),
-                // It cannot be sent. Who waits for it will notice, and send it again.
+                // It cannot be sent. The link that waits for it will notice, and send it again.
                 Some(error) if is_serious(&error) => self.leave(rail, 1),
                 _ => {}
             }
@@ -326,7 +326,7 @@ impl Queues {
     }
 
     /// Sends the only thing in front of a NIC, if it is one datagram: most often there is no more,
-    /// and somebody waits for it.
+    /// and the receiver waits for it.
     fn send_only(&mut self, rail: usize, maker: &impl Datagrams) -> Option<Sent> {
         let Queues { nics, rank, key, buffer, .. } = self;
         let Nic { driver, urgent, packets, count, .. } = &mut nics[rail];

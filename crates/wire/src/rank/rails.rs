@@ -1,5 +1,5 @@
-//! The layer of rails: which bytes of what is posted go on which rail, and what has come becomes
-//! envelopes and data again.
+//! The layer of rails: which bytes of what is posted go on which rail, and how packets that arrive
+//! become envelopes and data again.
 //!
 //! Above it are messages, below it links. Its heart is a [`Node`]. Bytes of long messages go
 //! straight to their places when they come; envelopes of several packets are put together here.
@@ -54,7 +54,7 @@ impl Chunk {
 /// What the layer wants done.
 #[derive(Debug)]
 pub(super) enum Action {
-    /// Hand a packet of so many bytes to the channel of a link. `rides`: it has room for an
+    /// Hand a packet of `bytes` bytes to the channel of a link. `rides`: it has room for an
     /// acknowledgement.
     Transmit { to: u16, rail: u8, item: Item, bytes: u32, rides: bool },
     /// The receiver has all of something posted.
@@ -181,7 +181,7 @@ impl Rails {
                 protocol::Action::Unreachable { peer } => {
                     return Some(Action::Unreachable { rank: peer.0 as u16 });
                 }
-                // Nobody waits for the first two, and here nothing is delivered or reserved so.
+                // No layer waits for the first two, and here nothing is delivered or reserved so.
                 protocol::Action::Complete { .. }
                 | protocol::Action::HandedOver { .. }
                 | protocol::Action::Deliver { .. }
@@ -341,14 +341,14 @@ impl Rails {
         Staged::Kept
     }
 
-    /// The bytes of envelopes that are not whole, of one peer at most: what it has credit for in all
-    /// classes, and as much as for one of them for what is not counted by that.
+    /// The bytes of envelopes that are not whole, of one peer at most: what it has credit for in
+    /// all classes, and as much as for one of them for what is not counted by that.
     fn most_staged(&self) -> usize {
         (Class::ALL.len() + 1) * self.credit as usize
     }
 
-    /// An envelope has come in one packet. Returns true if it is for whoever opens envelopes: it
-    /// has not come otherwise.
+    /// An envelope has come in one packet. Returns true if the caller is to open it: it has not
+    /// come otherwise.
     #[inline]
     pub fn whole_arrived(
         &mut self,
@@ -480,7 +480,7 @@ impl Rails {
         (staged, self.peers.len() * self.most_staged())
     }
 
-    /// Returns true if nothing is left of what has come, and how many inputs could not be.
+    /// Returns true if nothing is left of what arrived, and how many inputs could not be.
     #[cfg(test)]
     pub fn rests(&self) -> (bool, u64) {
         let empty = |peer: &Peer| peer.staged == 0 && peer.partial.is_empty();
@@ -519,7 +519,7 @@ mod tests {
     use super::*;
 
     /// What a peer has credit for in all classes at once is kept; more is refused, not taken for
-    /// what has come before.
+    /// what came before.
     #[test]
     fn envelopes_that_are_not_whole_have_room_for_the_credit_of_all_classes() {
         let (eager, credit) = (8192, 65_536);

@@ -11,7 +11,7 @@ use crate::memory::Fault;
 new_key_type! {
     /// A send or a receive.
     pub(crate) struct RequestKey;
-    /// Requests of which somebody wants to know which are done.
+    /// A set of requests, of which the program asks which are done.
     pub(crate) struct SetKey;
 }
 
@@ -20,9 +20,9 @@ new_key_type! {
 struct Request {
     buffer: Buffer,
     state: State,
-    /// Who wants to know when it is done.
+    /// The set that is told when it is done.
     set: Option<SetKey>,
-    /// True if nobody wants to know: it is forgotten when it is done.
+    /// True if the program asks no more: it is forgotten when it is done.
     released: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) enum Buffer {
     In(LentMut),
     /// The same, which the rank owns.
     OwnIn(Vec<u8>),
-    /// Nowhere: nobody waits for it.
+    /// Nowhere: the program no longer waits for it.
     None,
     /// It has been given back.
     Returned,
@@ -54,7 +54,7 @@ pub(crate) enum Buffer {
 /// What has been received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {
-    /// Who sent it.
+    /// The rank that sent it.
     pub from: u16,
     /// Its tag.
     pub tag: Tag,
@@ -83,7 +83,7 @@ pub enum Loss {
     /// Its process has ended.
     #[error("its process has ended")]
     Ended,
-    /// It said that it leaves without waiting for anybody.
+    /// It said that it leaves without waiting for others.
     #[error("it left after an error")]
     Left,
     /// It said that it leaves, without finishing.
@@ -140,8 +140,8 @@ pub(super) struct Requests {
     completions: u64,
     /// Requests that were released and are not done.
     released: usize,
-    /// Messages that nobody waits for any more and that were lost with their receivers: how many,
-    /// by rank.
+    /// Messages that the program no longer waits for and that were lost with their receivers: how
+    /// many, by rank.
     undelivered: BTreeMap<u16, usize>,
     spare: Vec<Vec<u8>>,
 }
@@ -172,7 +172,7 @@ impl Requests {
         self.all.get(key).map_or(&[], |request| request.buffer.bytes())
     }
 
-    /// The room of a receive, if somebody still waits for it.
+    /// The room of a receive, if the program still waits for it.
     #[inline]
     pub fn room(&mut self, key: RequestKey) -> Option<&mut [u8]> {
         match &mut self.all.get_mut(key)?.buffer {
@@ -290,7 +290,7 @@ impl Requests {
         }
     }
 
-    /// Nobody wants to know any more what becomes of a request, which goes on with its memory.
+    /// The program asks no more what becomes of a request, which goes on with its memory.
     pub fn release(&mut self, key: RequestKey) {
         if self.is_done(key) {
             self.all.remove(key);
@@ -347,7 +347,7 @@ impl Requests {
         self.sets.remove(set);
     }
 
-    /// Returns true if nobody has begun anything that is not forgotten.
+    /// Returns true if all that was begun is forgotten.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()

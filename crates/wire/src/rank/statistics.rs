@@ -34,7 +34,7 @@ impl Rank {
     /// What rails have carried, and what is known of them.
     pub fn statistics(&self) -> Vec<RailStatistics> {
         let drivers = self.queues.drivers().enumerate();
-        // One that nobody has used is none yet.
+        // A rail that no rank is known to use is none yet.
         let is_spare = |number: usize| {
             self.lookout.as_ref().is_some_and(|lookout| lookout.is_spare(number as u8))
         };

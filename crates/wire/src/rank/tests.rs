@@ -44,7 +44,7 @@ struct Storm {
     /// When what is on its way between two ranks will be there, and how much of it there was at
     /// most.
     under_way: BTreeMap<(u16, u16), (VecDeque<Time>, usize)>,
-    /// What has been sent, where somebody wants to know it.
+    /// What has been sent, where a test asks for it.
     log: Option<Vec<Sent>>,
 }
 
@@ -505,7 +505,7 @@ fn a_rail_that_is_down_at_the_start_keeps_nothing_and_is_used_later() {
     }
 }
 
-/// Ranks 0 and 2 have two rails, rank 1 has one: nobody waits for a way that is not there, and the
+/// Ranks 0 and 2 have two rails, rank 1 has one: no rank waits for a way that is not there, and the
 /// others are used.
 #[test]
 fn ranks_with_different_numbers_of_rails_use_those_that_they_share() {
@@ -688,7 +688,7 @@ fn a_rail_that_loses_much_is_no_worse_than_a_dead_one() {
     }
 }
 
-/// All rails lose most datagrams, in both directions. Nobody gives up where half of them are lost,
+/// All rails lose most datagrams, in both directions. No rank gives up where half of them are lost,
 /// and a megabyte arrives within seconds; with 60 %, one in seven hears nothing for the half a
 /// second after which these ranks give up.
 #[test]

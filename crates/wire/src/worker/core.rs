@@ -1,8 +1,8 @@
 //! What the threads of a rank share: its engine under a lock, and how they wait.
 //!
-//! A thread looks under the lock, lets go of it, waits, and takes it again. Nobody sleeps or gives
-//! way while it holds the lock; a thread that spins holds it as long as no other thread wants it.
-//! Which thread wakes which is in [`roster`](super::roster).
+//! A thread looks under the lock, lets go of it, waits, and takes it again. No thread sleeps or
+//! gives way while it holds the lock; a thread that spins holds it as long as no other thread wants
+//! it. Which thread wakes which is in [`roster`](super::roster).
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -31,7 +31,7 @@ const BEGUN: u64 = 128;
 /// How often the progress thread looks whether others look after messages.
 const CARE: Duration = Duration::from_millis(5);
 
-/// A follower looks after so long even if nobody wakes it.
+/// A follower looks after this time even if no thread wakes it.
 const FOLLOW: Duration = Duration::from_secs(1);
 
 /// What the threads of a rank share.
@@ -80,7 +80,7 @@ impl Wakes for Arc<Bell> {
 }
 
 impl Bell {
-    /// Waits until somebody rings, but no longer than for a time.
+    /// Waits until a thread rings, but no longer than `most`.
     fn wait(&self, most: Duration) {
         let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         let is_silent = |(): &mut ()| !self.rung.load(Ordering::Acquire);
@@ -119,8 +119,8 @@ impl DerefMut for Held<'_> {
 }
 
 impl Drop for Held<'_> {
-    /// Wakes threads that wait for what has happened meanwhile. After a panic the engine may be in any
-    /// state: nobody gets it any more, and no peer may read what was lent to it.
+    /// Wakes threads that wait for what has happened meanwhile. After a panic the engine may be in
+    /// any state: no thread gets it any more, and no peer may read what was lent to it.
     fn drop(&mut self) {
         if !self.panicked && std::thread::panicking() {
             self.engine.rank.revoke_all();
@@ -229,7 +229,7 @@ impl Core {
         Ok((held, self.clock.now()))
     }
 
-    /// The engine, and about what time it is, for where nobody has to know it better.
+    /// The engine, and about what time it is, for callers that need not know it better.
     #[inline]
     pub fn glance(&self) -> Result<(Held<'_>, Time), CommError> {
         let held = self.lock()?;
@@ -389,7 +389,7 @@ impl Core {
                     let intruder = &mut held.engine.intruder;
                     waiting.gave_way(self.rank, now, || clock.now(), intruder);
                 }
-                // Whoever slept may have been woken by what was taken in meanwhile.
+                // A thread that slept may have been woken by what was taken in meanwhile.
                 Pass::Sleep => {
                     held = self.sleep(held, waiter, now, end)?;
                     if let Some(found) = find(&mut held) {
@@ -514,7 +514,7 @@ impl Core {
         found.map_err(CommError::from)
     }
 
-    /// Nothing begins any more: messages that nobody has asked for are refused.
+    /// Nothing begins any more: messages that no receive has asked for are refused.
     pub fn close(&self) -> Result<(), CommError> {
         let (mut held, now) = self.look()?;
         held.engine.closed = true;
@@ -533,7 +533,7 @@ impl Core {
                     seen = engine.looks;
                     continue;
                 }
-                // Somebody is at it.
+                // Another thread has the lock.
                 Err(TryLockError::WouldBlock) => continue,
                 Err(TryLockError::Poisoned(_)) => return,
             }
@@ -592,7 +592,7 @@ impl Begun<'_> {
         self.key
     }
 
-    /// Takes back its memory if whoever waits for it panics.
+    /// Takes back its memory if the thread that waits for it panics.
     pub fn guard(self, core: &Core) -> Guard<'_> {
         Guard { core, key: self.key }
     }
@@ -610,7 +610,7 @@ impl Begun<'_> {
     }
 }
 
-/// Takes back the memory of a request if whoever waits for it panics.
+/// Takes back the memory of a request if the thread that waits for it panics.
 pub(crate) struct Guard<'a> {
     core: &'a Core,
     pub key: RequestKey,

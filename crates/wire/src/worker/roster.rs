@@ -1,11 +1,11 @@
 //! Threads that wait on one worker.
 //!
-//! One of them, the *leader*, looks what has come; the others, its *followers*, sleep. All of them
-//! look under the lock, say here what they have seen, let go of the lock and sleep. Whoever lets go
-//! of the lock and leaves more behind than a sleeper has seen wakes it ([`Roster::tell`]): so
-//! nothing that happens between a look and a sleep is missed. A leader that leaves wakes a
-//! follower, which leads from then on ([`Roster::resign`]). The progress thread leads only while
-//! no other thread calls, and whoever calls takes over from it.
+//! One of them, the *leader*, polls; the others, its *followers*, sleep. All of them look under the
+//! lock, say here what they have seen, let go of the lock and sleep. A thread that lets go of the
+//! lock and leaves more behind than a sleeper has seen wakes it ([`Roster::tell`]): so nothing that
+//! happens between a look and a sleep is missed. A leader that leaves wakes a follower, which leads
+//! from then on ([`Roster::resign`]). The progress thread leads only while no other thread calls,
+//! and a thread that calls takes over from it.
 //!
 //! There is no lock and no clock in here: the same code is run by a model of all orders.
 
@@ -135,7 +135,7 @@ impl<W: Wakes> Roster<W> {
         self.pass_on();
     }
 
-    /// Somebody has to look, if anybody waits.
+    /// Without a leader, wakes a follower to look.
     fn pass_on(&self) {
         if self.leader.is_none()
             && let Some(follower) = self.followers.first()
@@ -165,7 +165,7 @@ impl<W: Wakes> Roster<W> {
         self.pass_on();
     }
 
-    /// Returns true if a thread sleeps: then, whoever lets go of the lock says how things stand.
+    /// Returns true if a thread sleeps: then one that lets go of the lock says how things stand.
     #[inline]
     pub fn has_sleepers(&self) -> bool {
         self.asleep > 0

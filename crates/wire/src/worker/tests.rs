@@ -211,7 +211,7 @@ fn finishing_waits_for_what_was_released_and_refuses_what_nobody_asks_for() {
         assert!(begin < at, "it has waited");
     });
     let [one, other] = two();
-    // Nobody asks for these.
+    // No receive asks for these.
     for message in [content(1, 200_000), content(1, 0)] {
         let sent = one.send_synchronous(&to(0, 1, 3), message).unwrap();
         one.release(sent).unwrap();

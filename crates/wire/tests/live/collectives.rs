@@ -230,8 +230,8 @@ fn every_operation(comm: &Comm, scale: usize) -> Result<(), CommError> {
     Ok(())
 }
 
-/// What a rank does: every operation by so many of its algorithms, with lengths of which some are
-/// 0, short and long.
+/// What a rank does: every operation by `most` of its algorithms in turn, with lengths of which
+/// some are 0, short and long.
 pub fn every_algorithm(most: u64) -> Result<(), CommError> {
     let operations = Operation::all();
     let mut job = Job::join()?;
@@ -312,8 +312,8 @@ pub fn many_at_once() -> Result<(), CommError> {
     comm.finish()
 }
 
-/// What a rank does: rank 1 calls something else than the others, who are told; two operations that
-/// are in flight meanwhile give what they are for.
+/// What a rank does: rank 1 calls something else than the others, which are told; two operations
+/// that are in flight meanwhile give what they are for.
 pub fn at_odds(case: u64) -> Result<(), CommError> {
     let job = Job::join()?;
     let rank = job.rank();
@@ -346,7 +346,7 @@ pub fn at_odds(case: u64) -> Result<(), CommError> {
         Ok(()) => say(format!("rank {rank}: done")),
         Err(error) => say(format!("rank {rank}: {error}")),
     }
-    // Nobody leaves before all are told.
+    // No rank leaves before all are told.
     std::thread::sleep(SOON);
     std::process::exit(0);
 }

@@ -36,8 +36,8 @@ fn from(id: u16, rank: impl Into<Option<usize>>, tag: impl Into<Option<u32>>) ->
     Source { context: context(id), rank: rank.into(), tag: tag.into() }
 }
 
-/// A heap of messages that nobody asks for, and behind it two that are asked for first: one with
-/// another tag, one of another context.
+/// A heap of messages that no receive asks for yet, and behind it two that are asked for first: one
+/// with another tag, one of another context.
 fn heap(receiver: usize) -> Result<(), CommError> {
     let worker = Worker::init()?;
     let heap = || (0..10_000).map(|_| 8).chain((0..100).map(|_| 16 << 10));
@@ -170,7 +170,7 @@ fn abort(at_the_end: bool) -> Result<(), CommError> {
             return comm.finish();
         }
     }
-    // Nobody sends this.
+    // No rank sends this.
     let coming: Request = comm.worker().receive(&from(3, None, None), vec![0; 8])?;
     comm.worker().wait(coming).map(drop)
 }

@@ -183,7 +183,7 @@ impl Rail for Queue {
                 }
             }
         }
-        // Whoever still read it would notice.
+        // A rank that still read it would notice.
         let mut buffer = buffer;
         buffer.fill(0xee);
         self.spare.push(buffer);

@@ -14,7 +14,7 @@ pub(super) fn write(program: &mut ProgramBuilder) {
     let (rank, ranks) = (program.rank, program.ranks);
     for step in 0..program.doublings() {
         let distance = 1 << step;
-        // Everybody has its own block and those behind, as many as the distance.
+        // Each rank has its own block and those behind, as many as the distance.
         let count = distance.min(ranks - distance);
         let had = |rank| wrapped(rank, count, ranks);
         let (to, from) = (program.back(distance), program.on(distance));

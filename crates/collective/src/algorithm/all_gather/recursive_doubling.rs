@@ -28,7 +28,7 @@ pub(super) fn write(program: &mut ProgramBuilder) {
     }
     for step in 0..fold.steps() {
         let partner = rank ^ (1 << step);
-        // Those who have exchanged what they have, and whoever is folded into them.
+        // The members that have exchanged so far, and the ranks that are folded into them.
         let had = |member: u32| {
             let first = member >> step << step;
             let end = first + (1 << step);

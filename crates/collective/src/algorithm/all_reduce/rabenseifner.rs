@@ -26,7 +26,7 @@ pub(super) fn write(program: &mut ProgramBuilder) {
     if let Some(extra) = extra {
         program.take(Access::Add, Side::new(extra, FOLDED, run(0, fold.core)));
     }
-    // The parts that whoever has the same upper bits ends with.
+    // The parts that the members with the same upper bits end with.
     let parts = |member: u32, step: u32| {
         let first = member >> step << step;
         run(first, first + (1 << step))

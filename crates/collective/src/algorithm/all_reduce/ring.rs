@@ -14,6 +14,6 @@ pub(super) const DECLARATION: Declaration = Declaration {
 pub(super) fn write(program: &mut ProgramBuilder) {
     let place = Place { number: program.rank, before: program.back(1), behind: program.on(1) };
     ring::steps(program, &place, 0, Access::Add, 0);
-    // Now everybody has the whole of the part behind its own.
+    // Now every rank has the whole of the part behind its own.
     ring::steps(program, &place, 1, Access::Store, program.ranks - 1);
 }

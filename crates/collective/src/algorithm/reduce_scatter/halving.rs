@@ -1,4 +1,4 @@
-//! Halves of what is left are exchanged, until everybody has one part.
+//! Members exchange halves of what is left, until each has one part.
 
 use crate::algorithm::fold::{Fold, Role};
 use crate::program::builder::{ProgramBuilder, Side, one, run};

@@ -208,7 +208,7 @@ fn scans() {
         let p = u64::from(ranks);
         let scan = |algorithm| Operation::Scan { algorithm, size: BYTES, combine: None };
         assert_eq!(size(scan(Scan::Linear {}), ranks), (p - 1, ranks - 1));
-        // Nobody is below the first 2^k ranks.
+        // In step k, no rank sends to the first 2^k ranks.
         let doubling =
             |ranks: u32| (0..log(ranks)).map(|k| u64::from(ranks - (1 << k))).sum::<u64>();
         let recursive = scan(Scan::RecursiveDoubling {});

@@ -1,4 +1,5 @@
-//! What the machine is made of, as the parts have it, and what follows from published numbers alone.
+//! What the machine is made of, as the parts have it, and what follows from published numbers
+//! alone.
 
 use super::{PAPER, trees};
 use crate::elan::elan;

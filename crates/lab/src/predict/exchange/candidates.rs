@@ -87,8 +87,8 @@ impl<'a> Candidates<'a> {
         })
     }
 
-    /// The largest group whose packets a port bears if they do not come in step; at least 2, and at
-    /// most so many that there are two rounds.
+    /// The largest group whose packets a port bears if they do not come in step; at least 2, and
+    /// small enough for two rounds.
     fn omega(&self) -> u32 {
         let most = self.exchange.colours().div_ceil(2);
         let bears = |&omega: &u32| {

@@ -138,15 +138,15 @@ pub(super) fn chance(parameters: &Parameters, exchange: Exchange) -> Option<&'st
         .then_some("a port keeps a single packet, and which packets meet there is chance")
 }
 
-/// Whether a port has no room for two packets where it needs it: where two senders meet, and behind
-/// a switch that stores, where packets of one sender follow each other.
+/// Returns a risk if a port has no room for two packets where it needs it: where two senders meet,
+/// and behind a switch that stores, where packets of one sender follow each other.
 fn narrow(parameters: &Parameters, exchange: Exchange, omega: u32) -> Option<Risk> {
     let (architecture, frames) = per_port(parameters, exchange)?;
     let follow = exchange.packets > 1 && architecture != Architecture::Input;
     (frames < 2 && (omega > 1 || follow)).then_some(Risk::Narrow { frames })
 }
 
-/// What so many senders at a time may lose without a global window.
+/// What `omega` senders at a time may lose without a global window.
 pub(super) fn of_fan_out(
     parameters: &Parameters,
     exchange: Exchange,
@@ -197,8 +197,8 @@ fn of_pairs(parameters: &Parameters, exchange: Exchange, between: u32) -> Option
     (waiting > u64::from(frames)).then_some(Risk::OutOfStep { waiting, frames, passes: None })
 }
 
-/// What inputs pass of all they could, if packets for so many outputs wait at each, in order: head
-/// of line blocking. 2 - sqrt(2) for very many.
+/// What inputs pass of all they could, if packets for `outputs` outputs wait at each, in order:
+/// head of line blocking. 2 - sqrt(2) for very many.
 fn saturation(outputs: u32) -> f64 {
     /// For 1 to 8 outputs [Karol, Hluchyj and Morgan, 1987, table I].
     const FEW: [f64; 8] = [1.0, 0.75, 0.6825, 0.6553, 0.6399, 0.6302, 0.6234, 0.6184];

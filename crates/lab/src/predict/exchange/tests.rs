@@ -148,6 +148,6 @@ fn nothing_is_called_best_where_losses_decide() {
     assert!(of(&buffer("shared", 31), 4).unwrap().contains("a single packet"));
     // W_g = 1 waits for every packet.
     assert!(of(&buffer("output", 2), 200).unwrap().contains("times as long as"));
-    // Without B_L there is no window, and nobody knows what is lost.
+    // Without B_L there is no window, and the advisor does not know what is lost.
     assert_eq!(of(&with(""), 4), None);
 }

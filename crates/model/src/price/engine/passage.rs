@@ -219,7 +219,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The receiver acknowledges a part: the last packet of it at once, if that is the first after a
+    /// The receiver acknowledges a part: its last packet at once, if that is the first after a
     /// pause or one of several, and if no data go the other way that carry the acknowledgement.
     /// What goes the other way then waits for it. Acknowledgements of the packets before are over
     /// by then.

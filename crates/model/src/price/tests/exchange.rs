@@ -150,7 +150,7 @@ fn neighbours_pass_no_uplink() {
     assert_eq!(priced(&all_to_all(algorithm, block(9), 4), &on).shares.uplink, Time::ZERO);
 }
 
-/// Very many packets are priced a few together, which changes nothing where nobody is in the way.
+/// Very many packets are priced a few together, which changes nothing where none is in the way.
 #[test]
 fn packets_may_go_together() {
     let on = cut_through();

@@ -9,7 +9,7 @@ use crosstie_protocol::message::MessageSpec;
 use crosstie_protocol::policy::Shares as Weights;
 use crosstie_units::{Cost, Rate, Seed};
 
-/// A rail of 1000-byte packets, one every so many microseconds, 20 us under way.
+/// A rail of 1000-byte packets, one every `gap` microseconds, 20 us under way.
 fn rail(gap: f64) -> Parameters {
     let gap = Cost { byte: us(gap / 1000.0), ..Cost::default() };
     Parameters {
@@ -106,7 +106,7 @@ fn a_rendezvous_goes_there_and_back_before_the_data() {
         assert_eq!(found.time, control * 2 + one_way(gap, bytes.into()) + us(after));
         assert_eq!((found.path[0].from, found.path.last().unwrap().to), (Time::ZERO, found.time));
     }
-    // A short message goes with its header, and asks nobody.
+    // A short message goes with its header, without an RTS.
     let short =
         Cluster { messages: rendezvous(1 << 20, true), ..cluster(&[gap], PolicyKind::Pull {}) };
     let found = on(&messages(bytes, false), &short);

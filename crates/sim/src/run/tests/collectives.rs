@@ -293,7 +293,7 @@ fn closed_form(on: &Machine, operation: Operation, p: u64) -> Option<u64> {
             match algorithm {
                 // From each rank to the next.
                 Scan::Linear {} => Some((p - 1) * on.hop(m)),
-                // Low ranks wait for nobody: what they send comes to others early, and holds up what
+                // Low ranks wait for none: what they send comes to others early, and holds up what
                 // those wait for.
                 Scan::RecursiveDoubling {} => None,
             }

@@ -111,13 +111,13 @@ impl<'a, T: Pod> Collective<'a, T> {
         Collective { combine: Some(each(combine)), ..Collective::of(call) }
     }
 
-    /// Everybody gets what the root has.
+    /// Every rank gets what the root has.
     pub fn broadcast(root: usize, data: &'a mut [T]) -> Collective<'a, T> {
         Collective::of(Call::Broadcast { root, data })
     }
 
-    /// The root gets everybody's block: that of rank r is the r-th of `all`, which matters at the
-    /// root only.
+    /// The root gets the block of every rank: that of rank r is the r-th of `all`, which matters at
+    /// the root only.
     pub fn gather(root: usize, mine: &'a [T], all: &'a mut [T]) -> Collective<'a, T> {
         Collective::of(Call::Gather { root, mine, all, counts: None })
     }
@@ -133,7 +133,7 @@ impl<'a, T: Pod> Collective<'a, T> {
         Collective::of(Call::Gather { root, mine, all, counts: Some(counts.to_vec()) })
     }
 
-    /// Everybody gets a block of the root: rank r the r-th of `all`, which matters at the root
+    /// Every rank gets a block of the root: rank r the r-th of `all`, which matters at the root
     /// only.
     pub fn scatter(root: usize, all: &'a [T], mine: &'a mut [T]) -> Collective<'a, T> {
         Collective::of(Call::Scatter { root, all, mine, counts: None })
@@ -150,7 +150,7 @@ impl<'a, T: Pod> Collective<'a, T> {
         Collective::of(Call::Scatter { root, all, mine, counts: Some(counts.to_vec()) })
     }
 
-    /// Everybody gets everybody's block: that of rank r is the r-th of `all`.
+    /// Every rank gets the blocks of all ranks: that of rank r is the r-th of `all`.
     pub fn all_gather(mine: &'a [T], all: &'a mut [T]) -> Collective<'a, T> {
         Collective::of(Call::AllGather { mine, all, counts: None })
     }
@@ -160,7 +160,7 @@ impl<'a, T: Pod> Collective<'a, T> {
         Collective::of(Call::AllGather { mine, all, counts: Some(counts.to_vec()) })
     }
 
-    /// Everybody gets a block of everybody: the s-th of `received` is the one that rank s has for
+    /// Every rank gets a block of each rank: the s-th of `received` is the one that rank s has for
     /// this rank, its r-th with r this rank.
     pub fn all_to_all(sent: &'a [T], received: &'a mut [T]) -> Collective<'a, T> {
         Collective::of(Call::AllToAll { sent, received, counts: None })
@@ -188,12 +188,12 @@ impl<'a, T: Pod> Collective<'a, T> {
         Collective::combining(Call::Reduce { root, data }, combine)
     }
 
-    /// Everybody gets the combination of what all ranks have, element by element.
+    /// Every rank gets the combination of what all ranks have, element by element.
     pub fn all_reduce(data: &'a mut [T], combine: impl Fn(&mut T, T) + 'a) -> Collective<'a, T> {
         Collective::combining(Call::AllReduce { data }, combine)
     }
 
-    /// Everybody gets a block of the combination of what all ranks have: rank r the r-th.
+    /// Every rank gets a block of the combination of what all ranks have: rank r the r-th.
     pub fn reduce_scatter(
         all: &'a [T],
         mine: &'a mut [T],
@@ -213,12 +213,12 @@ impl<'a, T: Pod> Collective<'a, T> {
         Collective::combining(Call::ReduceScatter { all, mine, counts }, combine)
     }
 
-    /// Everybody gets the combination of what ranks 0 to its own have, in this order.
+    /// Every rank gets the combination of what ranks 0 to its own have, in this order.
     pub fn scan(data: &'a mut [T], combine: impl Fn(&mut T, T) + 'a) -> Collective<'a, T> {
         Collective::combining(Call::Scan { data, exclusive: false }, combine)
     }
 
-    /// Everybody gets the combination of what the ranks below have, in their order. The data of
+    /// Every rank gets the combination of what the ranks below have, in their order. The data of
     /// rank 0 stay as they are.
     pub fn exclusive_scan(
         data: &'a mut [T],

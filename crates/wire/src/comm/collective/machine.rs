@@ -25,15 +25,15 @@ pub(super) struct Machine {
     apart: BTreeMap<OpId, (Vec<u8>, usize)>,
     /// Messages to several ranks that are not sent to all of them.
     several: BTreeMap<OpId, u32>,
-    /// Who has been sent a header alone, and who is to send one.
+    /// Ranks that have been sent a header alone, and ranks that are to send one.
     greeted: BTreeSet<u32>,
     greets: BTreeSet<u32>,
     /// Sends and receives that are not done.
     under_way: usize,
 }
 
-// SAFETY: a `Comm` with a machine in flight is borrowed by whoever lends the memory, so it stays on
-// its thread; memory and combination are touched by that thread alone.
+// SAFETY: a `Comm` with a machine in flight is borrowed by the caller that lends the memory, so it
+// stays on its thread; memory and combination are touched by that thread alone.
 #[allow(unsafe_code)]
 unsafe impl Send for Machine {}
 
@@ -193,7 +193,7 @@ impl Machine {
             Some(_) => Vec::new(),
             None => vec![Header::ROOM; bytes + if bytes > SHORT { 0 } else { HEADER }],
         };
-        // SAFETY: nobody reads a block before it has been received, and the memory is lent until
+        // SAFETY: no code reads a block before it has been received, and the memory is lent until
         // all is done or taken back.
         let lent = whole.map(|whole| unsafe { whole.lend_mut() });
         let what = What::Receive { op, in_place: whole.is_some(), bytes };

@@ -12,8 +12,8 @@ pub(super) type Combine<'a> = Box<dyn Fn(&mut [u8], &[u8], bool) + 'a>;
 
 /// The memory of one rank in a collective operation.
 ///
-/// It is lent by the caller, who promises that nobody else uses it, or its own. Blocks have no byte
-/// in common, and a schedule writes none while it is sent: that is checked of every algorithm.
+/// It is lent by the caller, which promises that no other code uses it, or its own. Blocks have no
+/// byte in common, and a schedule writes none while it is sent: that is checked of every algorithm.
 pub(super) struct Memory {
     buffers: Buffers,
     /// Bytes of an element, in which buffers count.
@@ -55,14 +55,14 @@ impl Part {
     }
 
     /// # Safety
-    /// Nobody may write them meanwhile.
+    /// No code may write them meanwhile.
     unsafe fn get<'a>(self) -> &'a [u8] {
         // SAFETY: as the caller promises.
         unsafe { slice::from_raw_parts(self.first, self.length) }
     }
 
     /// # Safety
-    /// Nobody else may use them meanwhile, and they must not be shared.
+    /// No other code may use them meanwhile, and they must not be shared.
     unsafe fn get_mut<'a>(self) -> &'a mut [u8] {
         // SAFETY: as the caller promises.
         unsafe { slice::from_raw_parts_mut(self.first, self.length) }
@@ -128,7 +128,7 @@ impl Memory {
                     return message.extend_from_slice(&self.passing[&block][range]);
                 }
             };
-            // SAFETY: nobody writes blocks while they are sent.
+            // SAFETY: no code writes blocks while they are sent.
             message.extend_from_slice(unsafe { part.get() });
         });
     }
@@ -143,7 +143,7 @@ impl Memory {
                 (Buffer::Passing(block), _) => passed.push((block, bytes.to_vec())),
                 (Buffer::Sent, _) => panic!("nothing is received there"),
                 (Buffer::Received, combine) => {
-                    // SAFETY: nobody uses blocks while they are written, and a rank receives
+                    // SAFETY: no other code uses blocks while they are written, and a rank receives
                     // nothing in memory that it shares.
                     let here = unsafe { self.received.at(range).get_mut() };
                     match combine {
@@ -159,7 +159,7 @@ impl Memory {
     /// Gives the caller what it asked for, when all is done.
     pub fn finish(&mut self) {
         if let Some((range, into)) = self.result.take() {
-            // SAFETY: nobody uses either any more.
+            // SAFETY: no other code uses either any more.
             unsafe { into.get_mut().copy_from_slice(self.received.at(range).get()) };
         }
     }
@@ -175,7 +175,7 @@ impl Part {
     /// The bytes, for a message that is sent from here.
     ///
     /// # Safety
-    /// Nobody may write them until the message has been sent or taken back.
+    /// No code may write them until the message has been sent or taken back.
     pub unsafe fn lend(self) -> crate::lent::Lent {
         // SAFETY: as the caller promises.
         unsafe { crate::lent::Lent::new(self.get()) }
@@ -184,7 +184,7 @@ impl Part {
     /// Room for a message that is received here.
     ///
     /// # Safety
-    /// Nobody may use it until the message is there or its receive is taken back.
+    /// No other code may use it until the message is there or its receive is taken back.
     pub unsafe fn lend_mut(self) -> crate::lent::LentMut {
         // SAFETY: as the caller promises.
         unsafe { crate::lent::LentMut::new(self.get_mut()) }

@@ -15,7 +15,7 @@ pub(super) struct Script {
     pub program: Program,
     pub progress: Progress,
     pub purpose: Purpose,
-    /// Whom it receives from with which tag, in ascending order.
+    /// The ranks that it receives from, with which tags, in ascending order.
     pub receives: Vec<(u32, u32)>,
 }
 

@@ -14,7 +14,7 @@ pub(super) fn encode(address: SocketAddr) -> Vec<u8> {
     }
 }
 
-/// The address that another rank tells; `None` if nobody can be there.
+/// The address that another rank tells; `None` if no rank can be there.
 pub fn decode(bytes: &[u8]) -> Option<SocketAddr> {
     let (address, port) = bytes.split_last_chunk::<2>()?;
     let address = match <[u8; 4]>::try_from(address) {

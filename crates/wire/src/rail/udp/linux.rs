@@ -474,7 +474,7 @@ impl Udp {
     pub(crate) fn wait(&self, time: std::time::Duration) {
         use nix::poll::{PollFd, PollFlags, ppoll};
         let mut files = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
-        // Whatever ends it, somebody looks what there is.
+        // Whatever ends it, the caller looks for datagrams.
         let _ = ppoll(&mut files, Some(time.into()), None);
     }
 }

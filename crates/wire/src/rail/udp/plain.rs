@@ -137,7 +137,7 @@ impl Udp {
         }
     }
 
-    /// Nobody knows.
+    /// Datagrams that found no room: other systems do not tell.
     pub(crate) fn overflow(&self) -> u64 {
         0
     }

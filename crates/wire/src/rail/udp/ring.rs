@@ -2,7 +2,7 @@
 //!
 //! The kernel charges the memory of a frame to its socket until the device has sent it, and refuses
 //! more when the charge has come to the socket's send buffer: that is the ring.
-#![allow(unsafe_code)] // getsockopt, ioctl, and sends and receives with flags; std has none of them.
+#![allow(unsafe_code)] // getsockopt, ioctl, sends and receives with flags: std has none of them.
 
 use std::io;
 use std::net::{IpAddr, UdpSocket};
@@ -139,7 +139,7 @@ pub(super) fn overflow(socket: &UdpSocket) -> u64 {
 }
 
 /// Tries something until it works or there is no room or nothing to receive. Other errors may be
-/// what became of an earlier datagram, such as that nobody was there.
+/// what became of an earlier datagram, such as that no socket was there.
 fn persist<R>(socket: &UdpSocket, mut attempt: impl FnMut() -> io::Result<R>) -> io::Result<R> {
     use io::ErrorKind::{Interrupted, WouldBlock};
     let mut again = 0;

@@ -20,7 +20,7 @@ fn message(from: u16, bytes: usize) -> Message {
     Message { from, to: 1 - from, tag: 0, bytes: vec![from as u8; bytes] }
 }
 
-/// The median round trip of pings of so many bytes after something else, in microseconds.
+/// The median round trip of pings of `bytes` bytes after something else, in microseconds.
 fn round_trip(rates: &[u64], bytes: usize, before: Before) -> u64 {
     let (profile, policy) = (Profile::live(), PolicyKind::recommended());
     let mut sky =

@@ -26,13 +26,14 @@ fn number(head: &[u8; HEAD], at: usize) -> u32 {
 }
 
 /// What was seen of an exchange: the most data packets that a rank had sent and heard no
-/// acknowledgement of, over all peers; and for each rank to whom its data packets went, without
-/// those that went again.
+/// acknowledgement of, over all peers; and for each rank to which ranks its data packets went,
+/// without those that went again.
 fn seen(log: &[Sent]) -> (usize, Vec<Vec<u16>>) {
     let mut outstanding: Vec<BTreeSet<(u16, u32)>> = vec![BTreeSet::new(); RANKS.into()];
     let mut known = BTreeSet::new();
     let mut turns = vec![Vec::new(); RANKS.into()];
-    // When an acknowledgement is there: for whom, from whom, and what everything is before.
+    // When an acknowledgement is there: its receiver, its sender, and the first number that it does
+    // not acknowledge.
     let mut acknowledged: BTreeSet<(Time, u16, u16, u32)> = BTreeSet::new();
     let mut most = 0;
     for sent in log {

@@ -5,7 +5,7 @@ use super::*;
 use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
 use loom::thread;
 
-/// Wakes a thread, like an event that stays until somebody has seen it.
+/// Wakes a thread, like an event that stays until the thread has seen it.
 #[derive(Default)]
 struct ModelBell {
     rung: Mutex<bool>,
@@ -30,7 +30,7 @@ impl ModelBell {
 }
 
 /// What is under the lock: requests, some of which are done, and records that have come and that
-/// nobody has looked at.
+/// no thread has looked at.
 struct Engine {
     roster: Roster<Arc<ModelBell>>,
     done: [bool; 2],
@@ -50,9 +50,9 @@ struct Shared {
 #[derive(Clone, Copy, PartialEq)]
 enum Without {
     Nothing,
-    /// Whoever lets go of the lock tells nobody how things stand.
+    /// A thread that lets go of the lock does not tell how things stand.
     Telling,
-    /// A leader that leaves wakes nobody.
+    /// A leader that leaves wakes no follower.
     PassingOn,
 }
 
@@ -73,7 +73,7 @@ impl Shared {
         self.bell.wake();
     }
 
-    /// Looks what has come.
+    /// Receives what has arrived.
     fn progress(&self, engine: &mut Engine) {
         let records = std::mem::take(&mut *self.ring.lock().unwrap());
         engine.records.extend(records);
@@ -83,7 +83,7 @@ impl Shared {
         }
     }
 
-    /// Tells how things stand, as whoever lets go of the lock does.
+    /// Tells how things stand, as a thread that lets go of the lock does.
     fn tell(&self, engine: &mut Engine, without: Without) {
         if engine.roster.has_sleepers() && without != Without::Telling {
             let seen = Seen { news: engine.news, due: None, waits: false };
@@ -128,7 +128,7 @@ impl Shared {
         self.leave(engine, leads, without);
     }
 
-    /// Waits for nothing, and for no time at all: somebody else may have to look.
+    /// Waits for nothing, and for no time at all: another thread may have to look.
     fn gives_up(&self, without: Without) {
         let mut engine = self.engine.lock().unwrap();
         let leads = engine.roster.lead(Kind::Caller);
@@ -181,7 +181,7 @@ fn two_wait(without: Without) {
     });
 }
 
-/// One thread waits, while another that does not wait looks and takes what has come.
+/// One thread waits, while another that does not wait receives what has arrived.
 fn one_waits(without: Without) {
     explore(move || {
         let shared = Shared::new();

@@ -1,4 +1,4 @@
-//! A panic at every input of the engine in turn: from then on every call fails, and nobody touches
+//! A panic at every input of the engine in turn: from then on every call fails, and no code touches
 //! memory that was lent, in this rank or in its peer.
 #![allow(unsafe_code)] // It lends memory to a worker.
 
@@ -176,7 +176,7 @@ fn fails(worker: &Worker, request: Request) {
     assert!(worker.take_back(&[request]).is_empty() && worker.statistics().is_empty());
 }
 
-/// Panics at an input. Returns false if there are not so many.
+/// Panics at an input. Returns false if there are fewer.
 fn panics_at(input: u64, rails: bool) -> bool {
     let (worker, rank) = pair(rails);
     let (now, begun, received) = (Time::ZERO, Vec::new(), Vec::new());

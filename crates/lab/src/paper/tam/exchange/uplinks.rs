@@ -39,8 +39,8 @@ fn peak(e: &Evidence) -> Result<(u32, Estimate), Missing> {
     most.copied().ok_or_else(|| Missing("exchange-uplink has no flows".to_owned()))
 }
 
-/// So many flows carry most, and between which numbers of flows the peak may lie: those that carry
-/// as much as far as runs tell.
+/// The number of flows that carries most, and the numbers between which the peak may lie: those
+/// that carry as much, as far as runs tell.
 fn plateau(e: &Evidence) -> Result<Estimate, Missing> {
     let (count, most) = peak(e)?;
     let sums = sums(e, HIERARCHY)?;
