@@ -110,7 +110,7 @@ fn packets_that_are_whole_messages_take_no_turns() {
         let study = Study::parse("test", &text).unwrap_or_else(|mistake| panic!("{mistake}"));
         study.remarks(&study.points()[0])
     };
-    let shuffle = "work.all-to-all.algorithm.modified-shuffle = {}\n";
+    let shuffle = "work.all-to-all = {size = '4 KiB', algorithm = 'modified-shuffle'}\n";
     let told = |why: &str| vec![format!("packets of modified-shuffle take no turns: {why}")];
     let whole = told("a packet is a whole message, as `nic.packet` says");
     for world in ["wormhole", "ideal"] {
@@ -123,6 +123,6 @@ fn packets_that_are_whole_messages_take_no_turns() {
     }
     let elans = remarks(&format!("{shuffle}bus.full = {{}}\nnode.elan = {{}}"));
     assert_eq!(elans, told("an Elan is handed whole messages"));
-    let pairwise = "work.all-to-all.algorithm = 'pairwise'\nideal.gap = '1 ns'";
+    let pairwise = "work.all-to-all = {size = '4 KiB', algorithm = 'pairwise'}\nideal.gap = '1 ns'";
     assert_eq!(remarks(pairwise), ["not used by the wormhole network: ideal.gap"]);
 }
