@@ -31,6 +31,7 @@ impl Greeting {
     }
 
     /// When it is said again.
+    #[inline]
     pub fn deadline(&self) -> Option<Time> {
         match *self {
             Greeting::Said { next, .. } => Some(next),

@@ -5,7 +5,7 @@
 //! of messages in envelopes, which tell the length of the message instead.
 
 use super::Nodes;
-use super::identity::PacketId;
+use super::identity::{DataId, PacketId};
 use super::links::{Cargo, Item, Waiting};
 use super::post::{Content, Posted, Train};
 use crate::network::Network;
@@ -17,8 +17,15 @@ const NONCE: u64 = 0;
 
 impl Nodes {
     /// What a packet is that goes into a channel.
+    #[inline]
     pub(super) fn cargo(&mut self, id: PacketId) -> Cargo {
-        let (Some(_), PacketId::Data(data)) = (self.spec.exchange, id) else { return Cargo::Whole };
+        match id {
+            PacketId::Data(data) if self.spec.exchange.is_some() => self.cargo_of(data),
+            _ => Cargo::Whole,
+        }
+    }
+
+    fn cargo_of(&mut self, data: DataId) -> Cargo {
         let packet = self.nodes[data.from.0 as usize].packet(data.stripe, data.number);
         let whole = packet.len() == packet.parcel.length;
         let frame = self.spec.packing.payload.map_or(u64::MAX, u64::from);

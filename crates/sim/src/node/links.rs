@@ -106,9 +106,12 @@ impl Link {
     }
 
     /// When it wants to be called, if nothing happens before.
+    #[inline]
     pub fn deadline(&self) -> Option<Time> {
-        let deadlines = [self.endpoint.poll_timeout(), self.greeting.deadline()];
-        deadlines.into_iter().flatten().min()
+        match (self.endpoint.poll_timeout(), self.greeting.deadline()) {
+            (Some(channel), Some(greeting)) => Some(channel.min(greeting)),
+            (channel, greeting) => channel.or(greeting),
+        }
     }
 }
 

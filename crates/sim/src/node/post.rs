@@ -158,12 +158,13 @@ impl Nodes {
 
     /// What stands for a packet. Where packets leave in order, its machine hears that those of a
     /// stripe have left at the last one; where rails may die in between, at each.
+    #[inline]
     fn item(&mut self, network: &dyn Network, packet: &network::Packet) -> Item {
         let id = PacketId::of(packet.id);
-        let each = self.spec.follows_packets() || !network.departs_in_order();
+        let is_last = |number: u32| number + 1 == packet.siblings;
         let departures = match id {
-            PacketId::Data(_) if each => 1,
-            PacketId::Data(data) if data.number + 1 == packet.siblings => packet.siblings,
+            PacketId::Data(_) if self.spec.follows_packets() || !network.departs_in_order() => 1,
+            PacketId::Data(data) if is_last(data.number) => packet.siblings,
             _ => 0,
         };
         Item::new(id, packet.bytes, departures, self.cargo(id))
@@ -256,6 +257,7 @@ impl Nodes {
     }
 
     /// Sets the alarm of one end of a channel.
+    #[inline]
     pub(super) fn call_at_deadline(&mut self, place: u32) {
         let link = self.links.as_mut().expect("there are channels").get(place);
         // A time-out that has moved away is asked for again when the alarm rings.
@@ -391,52 +393,52 @@ impl Nodes {
         &mut self,
         network: &mut dyn Network,
         packet: u32,
-        came: (Time, Passage),
+        mut came: (Time, Passage),
         listener: &mut impl Listener,
     ) {
-        let Posted { rail, from, to, content, link, .. } = self.post().packets.take(packet);
-        let (content, came) = match content {
-            Content::Part { train, .. } => match self.part(train, link, Some(came.1.began)) {
-                Some((whole, began)) => (whole, (came.0, Passage { began, ..came.1 })),
-                None => return,
-            },
-            content => (content, came),
-        };
-        let frame = match content {
+        let Posted { rail, from, to, mut content, link, .. } = self.post().packets.take(packet);
+        if let Content::Part { train, .. } = content {
+            let Some((whole, began)) = self.part(train, link, Some(came.1.began)) else { return };
+            (content, came.1.began) = (whole, began);
+        }
+        match content {
             Content::Bare(item) => {
                 let (at, passage) = came;
                 return self.deliver(network, item.packet(), at, passage, listener);
             }
-            Content::Pack(ack) => Some(Frame::Pack(ack)),
-            Content::Nack(ack) => Some(Frame::Nack(ack)),
-            Content::Sack(sack) => Some(Frame::Sack(self.post().sacks.take(sack))),
-            Content::Data { seq, ack, item } => {
+            Content::Data { .. } => {
                 self.links.as_mut().expect("there are channels").get(link).afloat -= 1;
-                Some(Frame::Data { seq, ack, item })
             }
-            Content::Hello | Content::Welcome => None,
-            Content::Part { .. } => unreachable!("no datagram of a packet is cut"),
-        };
+            _ => {}
+        }
         let links = self.links.as_mut().expect("there are channels");
         if self.spec.outlives_rails() && links.is_closed(rail, to, from) {
+            if let Content::Sack(sack) = content {
+                self.post().sacks.take(sack);
+            }
             return;
         }
         let link = links.other_end(link);
-        match frame {
-            None => return self.greeted(network, link, matches!(content, Content::Welcome)),
+        let frame = match content {
+            Content::Data { seq, ack, item } if self.rides(&item) => Frame::Data { seq, ack, item },
             // It has no room for an acknowledgement.
-            Some(Frame::Data { seq, item, .. }) if !self.rides(&item) => {
+            Content::Data { seq, item, .. } => {
                 let links = self.links.as_mut().expect("there are channels");
                 if links.get(link).endpoint.receive(self.now, seq) {
                     let (at, passage) = came;
                     self.deliver(network, item.packet(), at, passage, listener);
                 }
+                return self.serve_link(network, link, Some(came), listener);
             }
-            Some(frame) => {
-                let links = self.links.as_mut().expect("there are channels");
-                links.get(link).endpoint.handle(self.now, ChannelInput::Frame(frame));
-            }
-        }
+            Content::Pack(ack) => Frame::Pack(ack),
+            Content::Nack(ack) => Frame::Nack(ack),
+            Content::Sack(sack) => Frame::Sack(self.post().sacks.take(sack)),
+            Content::Hello => return self.greeted(network, link, false),
+            Content::Welcome => return self.greeted(network, link, true),
+            Content::Bare(_) | Content::Part { .. } => unreachable!("it is dealt with above"),
+        };
+        let links = self.links.as_mut().expect("there are channels");
+        links.get(link).endpoint.handle(self.now, ChannelInput::Frame(frame));
         self.serve_link(network, link, Some(came), listener);
     }
 

@@ -184,7 +184,7 @@ impl<T: Clone> Sender<T> {
     }
 
     /// Sends what may be sent.
-    #[inline]
+    #[inline(always)]
     fn proceed(&mut self, now: Time, out: &mut Output<T>) {
         while self.outstanding() < self.packets.len() {
             self.let_pack_go(out);
