@@ -183,7 +183,8 @@ impl Engine<'_> {
     /// to its end, if there is one: another of its branches cannot move, and the buffer has no room
     /// for the rest of the packet.
     fn starved(&self, mut vc: u32, leaves: &[Leaves]) -> Option<u32> {
-        loop {
+        // Buffers may feed each other in a ring, of which one round shows all there is.
+        for _ in self.buffers() {
             let feeder = self.vcs[vc].feeder;
             if self.vcs[vc].packet == NONE || feeder == NONE {
                 return None;
@@ -200,6 +201,7 @@ impl Engine<'_> {
                 return Some(vc);
             }
         }
+        None
     }
 
     /// Returns true if the packets before it leave room for a packet on this way, now or once those
