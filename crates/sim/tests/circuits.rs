@@ -324,7 +324,7 @@ fn a_circle_of_short_circuits_is_found() {
     }
 }
 
-/// The layer above the seam is told of the acknowledge if it asks, and when.
+/// A network tells the nodes of the acknowledge, and of its time, if they ask for it.
 #[test]
 fn the_seam_tells_of_acknowledges() {
     let fabric = single(2).unwrap();

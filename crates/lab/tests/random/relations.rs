@@ -229,7 +229,7 @@ fn on_file(scene: &Scene<'_>, name: &str, text: &str) -> Result<(Experiment, Exp
     Ok((own, filed))
 }
 
-/// Returns true if switches fork the release of a barrier, for which they have to be known as a tree.
+/// Returns true if switches fork the release of a barrier: the network has to be known as a tree.
 fn forks(scene: &Scene<'_>) -> bool {
     single(scene.first()).choice("work.barrier.algorithm") == Some("hardware")
 }

@@ -230,7 +230,7 @@ impl Requests {
         let is_sent = |request: &Request| {
             request.released && matches!(request.buffer, Buffer::Out(_) | Buffer::OwnOut(_))
         };
-        // What was refused is told of when the rank finishes, also if the program was told before.
+        // `finish` reports refused messages, even if the program has heard of them before.
         if cause == Loss::Finished || self.all.get(key).is_some_and(is_sent) {
             self.lost(rank, 1);
         }

@@ -145,26 +145,13 @@ impl Sky {
         channel: ChannelSpec,
         policy: PolicyKind,
     ) -> Sky {
-        Sky::injecting(Injection::default(), seed, ranks, speed, harm, channel, policy)
-    }
-
-    /// Ranks whose packets follow each other so.
-    fn injecting(
-        injection: Injection,
-        seed: u64,
-        ranks: u16,
-        speed: &[u64],
-        harm: Harm,
-        channel: ChannelSpec,
-        policy: PolicyKind,
-    ) -> Sky {
         let profile = Profile {
             channel: Some(channel),
             patience: Some(Patience { least: ms(10), ..Patience::default() }),
             ..Profile::live().with_eager(8192)
         }
         .giving_up(ms(500));
-        Sky::with_profile((profile, injection), seed, ranks, speed, harm, policy)
+        Sky::with_profile((profile, Injection::default()), seed, ranks, speed, harm, policy)
     }
 
     /// Ranks that do as this says.
