@@ -10,7 +10,7 @@ use crosstie_sim::wormhole::{
     Priorities, Silent, Tick,
 };
 use crosstie_units::Seed;
-use networks::networks;
+use networks::{Network, networks};
 use proptest::prelude::*;
 use reference::{Event, Reference};
 
@@ -258,20 +258,100 @@ proptest! {
         load in loads(),
         one_in in 1u64..4,
     ) {
-        let fabric = network.fabric();
-        let routing = network.routing(config.in_transit.map(|_| one_in));
-        let mut engine = Engine::new(&fabric, &routing, 1, &config);
-        for (at, packet) in packets(&load, fabric.hosts().len() as u32, &config) {
-            engine.run_until(at, &mut Silent);
-            engine.inject(at, packet);
-        }
-        let mut found = false;
-        for _ in 0..8 {
-            engine.run_until(engine.now() + 25, &mut Silent);
-            found = found || engine.deadlock().is_some();
-        }
-        engine.drain(&mut Silent);
-        prop_assert_eq!(engine.deadlock().is_some(), !engine.is_at_rest());
-        prop_assert!(!found || !engine.is_at_rest());
+        deadlocks_last(network, &config, &load, one_in)?;
     }
+}
+
+fn deadlocks_last(
+    network: Network,
+    config: &Config,
+    load: &[Draw],
+    one_in: u64,
+) -> Result<(), TestCaseError> {
+    let fabric = network.fabric();
+    let routing = network.routing(config.in_transit.map(|_| one_in));
+    let mut engine = Engine::new(&fabric, &routing, 1, config);
+    for (at, packet) in packets(load, fabric.hosts().len() as u32, config) {
+        engine.run_until(at, &mut Silent);
+        engine.inject(at, packet);
+    }
+    let mut found = false;
+    for _ in 0..8 {
+        engine.run_until(engine.now() + 25, &mut Silent);
+        found = found || engine.deadlock().is_some();
+    }
+    engine.drain(&mut Silent);
+    prop_assert_eq!(engine.deadlock().is_some(), !engine.is_at_rest());
+    prop_assert!(!found || !engine.is_at_rest());
+    Ok(())
+}
+
+/// Forked packets whose buffers feed each other in a ring: the search for a deadlock ends.
+#[test]
+fn forks_that_feed_each_other_in_a_ring_are_no_endless_search() {
+    use Priority::{High, Low};
+    let network = Network::Ring { switches: 5, hosts: 2 };
+    let config = Config {
+        virtual_channels: 3,
+        buffer: 19,
+        flow: Flow::StopAndGo { stop: 17, go: 9 },
+        routing_delay: 3,
+        consumes_headers: true,
+        wire: 1,
+        in_transit: Some(InTransit { recognition: 0, setup: 2, pool: 9 }),
+        circuits: None,
+        priorities: Some(Priorities { age: 300 }),
+        bus: Bus::Full,
+        burst: 1,
+        ticks: 1,
+    };
+    let load = [
+        (0, 7, 56, 3, Low, 1),
+        (0, 32, 1, 1, Low, 0),
+        (0, 73, 86, 1, Low, 0),
+        (9, 73, 46, 32, Low, 4),
+        (0, 70, 23, 32, Low, 3),
+        (22, 23, 46, 1, Low, 1),
+        (7, 52, 70, 32, Low, 0),
+        (0, 37, 86, 29, Low, 1),
+        (29, 95, 27, 1, Low, 3),
+        (0, 75, 6, 12, Low, 1),
+        (1, 95, 25, 32, Low, 2),
+        (1, 37, 16, 32, Low, 4),
+        (0, 98, 9, 1, Low, 0),
+        (2, 8, 54, 1, Low, 0),
+        (2, 29, 8, 1, Low, 0),
+        (2, 91, 65, 1, Low, 0),
+        (28, 0, 64, 32, Low, 2),
+        (2, 52, 10, 1, Low, 0),
+        (0, 97, 75, 2, Low, 0),
+        (2, 8, 9, 1, Low, 0),
+        (38, 67, 9, 32, Low, 0),
+        (2, 75, 30, 49, Low, 0),
+        (16, 16, 99, 32, High, 0),
+        (37, 46, 43, 32, Low, 0),
+        (2, 17, 6, 1, Low, 5),
+        (25, 72, 8, 1, High, 8),
+        (7, 0, 44, 4, Low, 0),
+        (1, 22, 30, 32, Low, 3),
+        (5, 23, 61, 32, Low, 0),
+        (1, 76, 28, 32, Low, 0),
+        (1, 14, 20, 32, Low, 2),
+        (1, 61, 83, 32, Low, 0),
+        (10, 74, 93, 5, High, 0),
+        (13, 75, 9, 1, Low, 0),
+        (0, 1, 81, 29, Low, 0),
+        (7, 0, 10, 32, Low, 1),
+        (0, 17, 74, 1, Low, 1),
+        (0, 52, 1, 1, Low, 0),
+        (9, 48, 31, 1, Low, 0),
+        (1, 24, 93, 3, Low, 0),
+        (0, 17, 1, 1, Low, 0),
+        (23, 18, 34, 32, Low, 0),
+        (2, 16, 39, 32, Low, 0),
+    ];
+    let draw = |(gap, from, offset, flits, priority, more)| {
+        (gap, from, offset, flits, (Ends::Memories, priority, more))
+    };
+    deadlocks_last(network, &config, &load.map(draw), 3).unwrap();
 }
